@@ -1,0 +1,24 @@
+# One image for api and worker: compiled in a first stage, run without compiler, sources or root rights.
+FROM node:20-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --no-audit --no-fund
+COPY tsconfig.json ./
+COPY config config
+COPY src src
+RUN node_modules/.bin/tsc -p . && npm prune --omit=dev --no-audit --no-fund
+
+FROM node:20-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /app
+# Mount points of volumes: a fresh named volume takes over their owner.
+RUN install -d -o node -g node storage .local
+COPY package.json ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/build build
+USER node
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# Exec form: node is process 1 and gets SIGTERM itself, without a shell in between.
+CMD ["node", "build/src/api/main.js"]

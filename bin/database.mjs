@@ -1,0 +1,118 @@
+// A private MariaDB (or MySQL): loopback only, strict, durable commits, one account for the service.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { answers, LOOPBACK, startDaemon } from './daemon.mjs';
+import { findProgram, run } from './process.mjs';
+
+export const DATABASE_NAME = 'back_office';
+const USER = 'back_office';
+const HANDSHAKE_VERSION = 10;
+
+/** Whether a MariaDB or MySQL server is installed. */
+export function hasDatabase() {
+  return findServer() !== undefined;
+}
+
+/**
+ * Starts the database server with its data in `<home>/mariadb`, creating the data directory when there is
+ * none; answers the environment variables that lead to it. The account owns the database `back_office` and
+ * those whose names begin so; in a throw-away instance it owns everything, as tests make their own.
+ */
+export async function startDatabase({ home, passwords, isThrowAway }) {
+  const data = path.join(home, 'mariadb');
+  const accounts = path.join(home, 'accounts.sql');
+  if (!existsSync(data)) await createData(data);
+  writeFileSync(accounts, accountStatements(passwords, isThrowAway), { mode: 0o600 });
+  const { port } = await startDaemon({
+    name: 'mariadb',
+    home,
+    isThrowAway,
+    program: findServer(),
+    argsFor: (chosenPort) => [...commonOptions(data), ...serverOptions(chosenPort, accounts)],
+    // The server reads the accounts file before it greets anybody.
+    isReady: (chosenPort) => answers(chosenPort, '', (greeting) => greeting[4] === HANDSHAKE_VERSION),
+  });
+  rmSync(accounts);
+  return {
+    DB_HOST: LOOPBACK,
+    DB_PORT: String(port),
+    DB_USER: USER,
+    DB_PASSWORD: passwords.database,
+    DB_NAME: DATABASE_NAME,
+  };
+}
+
+function findServer() {
+  return findProgram('mariadbd', 'mysqld');
+}
+
+function isMariaDb() {
+  return spawnSync(findServer(), ['--version'], { encoding: 'utf8' }).stdout.includes('MariaDB');
+}
+
+// Built aside and renamed at the end, so that an interrupted creation is never taken for a database.
+async function createData(data) {
+  const unfinished = `${data}.unfinished`;
+  rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(unfinished, { mode: 0o700 });
+  if (isMariaDb()) {
+    const installer = findProgram('mariadb-install-db', 'mysql_install_db');
+    await run(installer, [
+      ...commonOptions(unfinished),
+      '--auth-root-authentication-method=normal',
+      '--skip-test-db',
+      '--skip-name-resolve',
+    ]);
+  } else {
+    await run(findServer(), [...commonOptions(unfinished), '--initialize-insecure']);
+  }
+  renameSync(unfinished, data);
+}
+
+function commonOptions(data) {
+  const asRoot = process.getuid?.() === 0 ? ['--user=root'] : [];
+  return ['--no-defaults', `--datadir=${data}`, ...asRoot];
+}
+
+function serverOptions(port, accounts) {
+  return [
+    `--port=${port}`,
+    `--bind-address=${LOOPBACK}`,
+    // Relative to the data directory: a full path could pass the 107 characters a socket address may have.
+    '--socket=mariadb.sock',
+    '--pid-file=mariadb.pid',
+    `--init-file=${accounts}`,
+    '--skip-name-resolve',
+    '--skip-log-bin',
+    '--character-set-server=utf8mb4',
+    '--collation-server=utf8mb4_unicode_ci',
+    '--innodb-flush-log-at-trx-commit=1',
+    '--innodb-buffer-pool-size=256M',
+    '--max-connections=300',
+    '--performance-schema=OFF',
+    // Only MySQL knows this one: its second protocol would ask for a fixed port.
+    '--loose-mysqlx=OFF',
+  ];
+}
+
+// One statement per line, as an init file wants it. It is read at every start, so a lost password heals.
+function accountStatements(passwords, ownsEverything) {
+  const user = `'${USER}'@'%'`;
+  const grants = ownsEverything
+    ? [`GRANT ALL PRIVILEGES ON *.* TO ${user} WITH GRANT OPTION;`]
+    : [
+        `GRANT ALL PRIVILEGES ON \`${DATABASE_NAME}\`.* TO ${user};`,
+        `GRANT ALL PRIVILEGES ON \`back\\_office\\_%\`.* TO ${user};`,
+      ];
+  return [
+    `ALTER USER 'root'@'localhost' IDENTIFIED BY '${passwords.root}';`,
+    `DROP USER IF EXISTS 'root'@'127.0.0.1', 'root'@'::1', ''@'localhost';`,
+    `CREATE DATABASE IF NOT EXISTS \`${DATABASE_NAME}\`;`,
+    `CREATE USER IF NOT EXISTS ${user};`,
+    `ALTER USER ${user} IDENTIFIED BY '${passwords.database}';`,
+    ...grants,
+    '',
+  ].join('\n');
+}

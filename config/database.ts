@@ -1,0 +1,53 @@
+// MySQL or MariaDB: where it is and how long a caller waits for it.
+import Joi from 'joi';
+
+export interface DatabaseEnvironment {
+  DATABASE_URL?: string;
+  DB_HOST: string;
+  DB_PORT: number;
+  DB_USER: string;
+  DB_PASSWORD: string;
+  DB_NAME: string;
+  DB_POOL_SIZE: number;
+  DB_ACQUIRE_TIMEOUT_MS: number;
+  DB_LOCK_WAIT_SECONDS: number;
+  DB_STARTUP_WAIT_SECONDS: number;
+}
+
+export const databaseSchema = Joi.object<DatabaseEnvironment, true>({
+  DATABASE_URL: Joi.string()
+    .uri({ scheme: ['mysql', 'mariadb'] })
+    .description('mysql://user:password@host:port/name; wins over the DB_ settings'),
+  DB_HOST: Joi.string().default('127.0.0.1').description('database host'),
+  DB_PORT: Joi.number().port().default(3306).description('database port'),
+  DB_USER: Joi.string().default('root').description('database user'),
+  DB_PASSWORD: Joi.string().allow('').default('').description('database password'),
+  DB_NAME: Joi.string()
+    .pattern(/^[A-Za-z0-9_]{1,48}$/)
+    .default('back_office')
+    .description('database name; created when missing and the user may create it'),
+  DB_POOL_SIZE: Joi.number().integer().min(2).max(200).default(10).description('connections per process'),
+  DB_ACQUIRE_TIMEOUT_MS: Joi.number().integer().min(100).default(1000).description('longest wait for a connection'),
+  DB_LOCK_WAIT_SECONDS: Joi.number().integer().min(1).default(2).description('longest wait for a row lock'),
+  DB_STARTUP_WAIT_SECONDS: Joi.number()
+    .integer()
+    .min(0)
+    .default(60)
+    .description('how long a starting process waits for the database'),
+});
+
+export function databaseConfig(env: DatabaseEnvironment, tenant: string) {
+  const url = env.DATABASE_URL ? new URL(env.DATABASE_URL) : undefined;
+  const name = url ? decodeURIComponent(url.pathname.slice(1)) || env.DB_NAME : env.DB_NAME;
+  return {
+    host: url ? url.hostname : env.DB_HOST,
+    port: url ? Number(url.port || 3306) : env.DB_PORT,
+    user: url ? decodeURIComponent(url.username) : env.DB_USER,
+    password: url ? decodeURIComponent(url.password) : env.DB_PASSWORD,
+    name: tenant ? `${name}_${tenant.replaceAll('-', '_')}` : name,
+    poolSize: env.DB_POOL_SIZE,
+    acquireTimeoutMs: env.DB_ACQUIRE_TIMEOUT_MS,
+    lockWaitSeconds: env.DB_LOCK_WAIT_SECONDS,
+    startupWaitMs: env.DB_STARTUP_WAIT_SECONDS * 1000,
+  };
+}

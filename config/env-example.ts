@@ -1,0 +1,30 @@
+// Writes `.env.example` from the settings' schemas (npm run env-example); a test compares the two.
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { concerns } from './index.js';
+import { projectRoot } from './environment.js';
+
+interface Described {
+  flags?: { default?: unknown; description?: string };
+}
+
+/** The text of `.env.example`: every setting with its meaning, commented out with its default. */
+export function envExample(): string {
+  const sections = concerns.map(({ title, schema }) => {
+    const keys = Object.entries(schema.describe().keys as Record<string, Described>);
+    return [`# ${title}`, ...keys.flatMap(([name, setting]) => [`# ${setting.flags?.description}`, line(name, setting)])];
+  });
+  return `# Every setting of the service. Copy to .env and change what differs; what stays commented out has the shown default.\n\n${sections
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
+}
+
+function line(name: string, setting: Described): string {
+  const fallback = setting.flags?.default;
+  return `#${name}=${fallback === undefined ? '' : String(fallback)}`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(resolve(projectRoot, '.env.example'), envExample());
+}

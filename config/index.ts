@@ -1,0 +1,64 @@
+// The configuration of this process: checked once, frozen. The only code that reads the environment.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import Joi from 'joi';
+import { appConfig, appSchema, type AppEnvironment } from './app.js';
+import { authConfig, authSchema, type AuthEnvironment } from './auth.js';
+import { databaseConfig, databaseSchema, type DatabaseEnvironment } from './database.js';
+import { explain, projectRoot, readEnvironment } from './environment.js';
+import { localSecret } from './local-secret.js';
+import { loggingConfig, loggingSchema, type LoggingEnvironment } from './logging.js';
+import { paymentsConfig, paymentsSchema, type PaymentsEnvironment } from './payments.js';
+import { redisConfig, redisSchema, type RedisEnvironment } from './redis.js';
+import { workerConfig, workerSchema, type WorkerEnvironment } from './worker.js';
+
+type Environment = AppEnvironment &
+  DatabaseEnvironment &
+  RedisEnvironment &
+  AuthEnvironment &
+  PaymentsEnvironment &
+  LoggingEnvironment &
+  WorkerEnvironment;
+
+/** Every setting by concern, in the order of `.env.example`. */
+export const concerns: { title: string; schema: Joi.ObjectSchema }[] = [
+  { title: 'Service', schema: appSchema },
+  { title: 'Database', schema: databaseSchema },
+  { title: 'Redis', schema: redisSchema },
+  { title: 'Sign-in', schema: authSchema },
+  { title: 'Payments', schema: paymentsSchema },
+  { title: 'Logging', schema: loggingSchema },
+  { title: 'Worker', schema: workerSchema },
+];
+
+export const config = freeze(load());
+
+function load() {
+  const env = readEnvironment<Environment>(
+    concerns.reduce((all, concern) => all.concat(concern.schema), Joi.object()) as Joi.ObjectSchema<Environment>,
+  );
+  const app = appConfig(env);
+  if (app.production) refuseWeakSecrets(env);
+  return {
+    version: (JSON.parse(readFileSync(resolve(projectRoot, 'package.json'), 'utf8')) as { version: string }).version,
+    root: projectRoot,
+    app,
+    database: databaseConfig(env, app.tenant),
+    redis: redisConfig(env, app.tenant),
+    auth: authConfig(env, app.production, localSecret),
+    payments: paymentsConfig(env, app.production),
+    logging: loggingConfig(env),
+    worker: workerConfig(env),
+  };
+}
+
+function refuseWeakSecrets(env: Environment): void {
+  const weak = (['JWT_SECRET', 'APP_KEY'] as const).filter((name) => Buffer.byteLength(env[name] ?? '') < 32);
+  if (weak.length === 0) return;
+  throw new Error(explain(weak.map((name) => `"${name}" must be set to at least 32 bytes in production`)));
+}
+
+function freeze<T extends object>(value: T): Readonly<T> {
+  for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) freeze(part as object);
+  return Object.freeze(value);
+}

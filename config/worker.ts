@@ -1,0 +1,36 @@
+// The worker: how many jobs of a queue run at once and how often lost work is looked for.
+import Joi from 'joi';
+
+export interface WorkerEnvironment {
+  WORKER_CONCURRENCY: number;
+  SWEEP_SECONDS: number;
+  SWEEP_AGE_SECONDS: number;
+}
+
+export const workerSchema = Joi.object<WorkerEnvironment, true>({
+  WORKER_CONCURRENCY: Joi.number()
+    .integer()
+    .min(1)
+    .max(200)
+    .default(8)
+    .description('payment and maintenance jobs that one worker runs at once'),
+  SWEEP_SECONDS: Joi.number()
+    .integer()
+    .min(1)
+    .max(59)
+    .default(30)
+    .description('how often rows whose job is gone are queued again'),
+  SWEEP_AGE_SECONDS: Joi.number()
+    .integer()
+    .min(0)
+    .default(10)
+    .description('an unsettled row must be this old before the sweeper takes it'),
+});
+
+export function workerConfig(env: WorkerEnvironment) {
+  return {
+    concurrency: env.WORKER_CONCURRENCY,
+    sweepSeconds: env.SWEEP_SECONDS,
+    sweepAgeMs: env.SWEEP_AGE_SECONDS * 1000,
+  };
+}

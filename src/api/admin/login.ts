@@ -1,0 +1,127 @@
+// /login and /login/captcha: signing in.
+import Joi from 'joi';
+import { config } from '../../../config/index.js';
+import { consumeCaptcha, createCaptcha } from '../../lib/captcha.js';
+import type { ErrorSlug } from '../../lib/error-catalogue.js';
+import { AppError, fail } from '../../lib/errors.js';
+import { redis } from '../../lib/redis.js';
+import { signToken } from '../../lib/token.js';
+import { openSession } from '../../models/admin-session.js';
+import { findByPassword, noteSignIn, type Credential } from '../../models/sign-in.js';
+import { logLogin } from '../operation-log.js';
+import { integer, record, text, textOrNull, timestamp } from '../response.js';
+import { route } from '../route.js';
+import { clearFailures, countFailure, mustNotBeLocked, type Subject } from '../sign-in-limits.js';
+
+interface LoginBody {
+  username: string;
+  password: string;
+  captcha_id?: string;
+  captcha_code?: string;
+}
+
+export const routes = [
+  route({
+    method: 'POST',
+    path: '/login',
+    summary: 'Sign in and receive a bearer token',
+    description: 'A captcha that is sent is always checked; `captcha_required` says when one is needed.',
+    access: 'public',
+    body: Joi.object<LoginBody, true>({
+      username: Joi.string().min(1).max(100).required(),
+      password: Joi.string().min(1).max(200).required(),
+      captcha_id: Joi.string().allow('', null).max(64),
+      captcha_code: Joi.string().allow('', null).max(16),
+    }),
+    aliases: { captcha_answer: 'captcha_code' },
+    response: record({
+      token: text(),
+      expires_at: timestamp(),
+      admin: record({ id: integer(), username: text(), nickname: text(), avatar: textOrNull() }),
+    }),
+    async handle({ body, ip, userAgent }) {
+      const attempt = { username: body.username.slice(0, 50), ip, userAgent };
+      const admin = await identify(body, { ip, username: body.username }).catch(async (error: unknown) => {
+        if (error instanceof AppError) await logLogin({ ...attempt, adminId: undefined, outcome: error.slug });
+        throw error;
+      });
+      if (admin.status !== 1) return refuse({ ...attempt, adminId: admin.id, outcome: 'account_disabled' });
+      const { jti, issuedAt, expiresAt } = await openSession(admin.id, ip, userAgent);
+      await Promise.all([
+        noteSignIn(admin.id),
+        clearFailures({ ip, username: body.username }),
+        logLogin({ ...attempt, adminId: admin.id, outcome: 'login_success' }),
+      ]);
+      const { id, username, nickname, avatar } = admin;
+      return {
+        token: signToken({ subject: String(id), id: jti, issuedAt, expiresAt }),
+        expires_at: expiresAt,
+        admin: { id, username, nickname, avatar },
+      };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/login/captcha',
+    summary: 'Get a captcha, or learn whether one is required',
+    access: 'public',
+    query: Joi.object<{ username?: string; check: boolean }, true>({
+      username: Joi.string().allow('').max(100),
+      check: Joi.boolean().default(false),
+    }),
+    response: record({
+      captcha_id: textOrNull(),
+      captcha_image: textOrNull(),
+      required: Joi.boolean().required(),
+      expires_in: integer(),
+    }),
+    async handle({ query, ip }) {
+      const required = query.username ? await isCaptchaRequired({ ip, username: query.username }) : isAlwaysRequired;
+      const expires_in = config.auth.captchaTtlSeconds;
+      if (query.check) return { captcha_id: null, captcha_image: null, required, expires_in };
+      const { id, image } = await createCaptcha();
+      return { captcha_id: id, captcha_image: image, required, expires_in };
+    },
+  }),
+];
+
+const isAlwaysRequired = config.auth.captchaMode === 'always';
+
+// Lock, captcha, password: in this order, so that a locked or unproven caller costs no hash.
+async function identify(body: LoginBody, subject: Subject): Promise<Credential> {
+  const failures = await mustNotBeLocked(subject);
+  await checkCaptcha(body, failures);
+  const admin = await findByPassword(body.username, body.password);
+  if (!admin) {
+    await countFailure(subject);
+    fail('username_or_password_error');
+  }
+  // Attempts made at the same time may have locked the subject meanwhile: the right guess among them must not show.
+  await mustNotBeLocked(subject);
+  return admin;
+}
+
+async function checkCaptcha({ captcha_id, captcha_code }: LoginBody, failures: number): Promise<void> {
+  if (captcha_id || captcha_code) {
+    if (!captcha_id || !captcha_code) fail('captcha_invalid', { field: captcha_id ? 'captcha_code' : 'captcha_id' });
+    if (!(await consumeCaptcha(captcha_id, captcha_code))) fail('captcha_invalid', { field: 'captcha_code' });
+    return;
+  }
+  if (mustProve(failures)) fail('captcha_required', { field: 'captcha_code' });
+}
+
+async function isCaptchaRequired(subject: Subject): Promise<boolean> {
+  const failures = await mustNotBeLocked(subject).catch(() => Infinity);
+  return mustProve(failures);
+}
+
+// Without Redis no captcha can be kept; the lock-out goes on counting in this process.
+function mustProve(failures: number): boolean {
+  if (config.auth.captchaMode !== 'adaptive') return isAlwaysRequired;
+  return failures >= config.auth.captchaAfterFailures && redis.status === 'ready';
+}
+
+async function refuse(attempt: Parameters<typeof logLogin>[0] & { outcome: ErrorSlug }): Promise<never> {
+  await logLogin(attempt);
+  return fail(attempt.outcome);
+}

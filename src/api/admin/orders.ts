@@ -1,0 +1,148 @@
+// /orders: what users are to pay for. {id} is the order number; the numeric id works too.
+import Joi from 'joi';
+import { logger } from '../../lib/logger.js';
+import { listKeys } from '../../lib/list-query.js';
+import { id, money, optionalText, text as given } from '../../lib/schema.js';
+import { expireOrder } from '../../jobs/expire-order.js';
+import {
+  findOrder,
+  listOrders,
+  orderSortable,
+  orderStatuses,
+  orderTotals,
+  placeOrder,
+  removeOrder,
+  reviseOrder,
+  type NewOrder,
+  type OrderFilter,
+  type OrderLine,
+} from '../../models/order.js';
+import { idempotencyHeader, idempotencyKeyOf } from '../idempotency.js';
+import { amount, integer, listOf, pageOf, record, recordOrNull, text, textOrNull, timestamp, timestampOrNull } from '../response.js';
+import { can, route } from '../route.js';
+
+const order = record({
+  id: integer(),
+  order_no: text(),
+  user_id: integer(),
+  user: recordOrNull({ id: integer(), username: text() }),
+  amount: amount(),
+  status: Joi.string()
+    .valid(...orderStatuses)
+    .required(),
+  remark: textOrNull(),
+  expire_at: timestampOrNull(),
+  paid_at: timestampOrNull(),
+  payment_no: textOrNull(),
+  details: listOf(
+    record({
+      product_id: Joi.number().integer().allow(null).required(),
+      product_name: text(),
+      price: amount(),
+      quantity: integer(),
+      subtotal: amount(),
+    }),
+  ),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+});
+
+const orderParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
+
+const line = Joi.object<OrderLine, true>({
+  product_id: id().allow(null),
+  product_name: given(200).required(),
+  price: money(0n).required(),
+  quantity: Joi.number().integer().min(1).max(1_000_000).required(),
+});
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/orders',
+    summary: 'List orders',
+    access: can('order.index', 'List orders'),
+    module: 'orders',
+    query: Joi.object<OrderFilter, true>({
+      ...listKeys(orderSortable),
+      order_no: Joi.string().allow('').max(64),
+      user_id: id(),
+      status: Joi.string().valid(...orderStatuses),
+      min_amount: money(0n),
+      max_amount: money(0n),
+      keyword: Joi.string().allow('').max(100),
+    }),
+    response: pageOf(order),
+    versions: [orderTotals.scope],
+    handle: ({ query, marks }) => listOrders(query, marks[0]),
+  }),
+  route({
+    method: 'POST',
+    path: '/orders',
+    summary: 'Place a pending order',
+    description: '`amount`, when given, must equal the sum of the details.',
+    access: can('order.store', 'Create orders'),
+    module: 'orders',
+    headers: idempotencyHeader,
+    body: Joi.object<NewOrder, true>({
+      user_id: id().required(),
+      details: Joi.array().items(line.required()).min(1).max(200).required(),
+      amount: money(0n),
+      remark: optionalText(500),
+      expire_in_seconds: Joi.number().integer().min(1).max(31_536_000),
+    }),
+    aliases: { products: 'details' },
+    response: order,
+    async handle({ admin, body, header }) {
+      const key = idempotencyKeyOf(header);
+      const { orderNo, expireAt } = await placeOrder(body, { adminId: admin.adminId, key, request: body });
+      if (expireAt) await scheduleExpiry(orderNo, expireAt);
+      return findOrder(orderNo);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/orders/{id}',
+    summary: 'Show an order',
+    access: can('order.show', 'Show orders'),
+    module: 'orders',
+    params: orderParam,
+    response: order,
+    handle: ({ params }) => findOrder(params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/orders/{id}',
+    summary: 'Change the remark of an order or cancel it',
+    access: can('order.update', 'Change orders'),
+    module: 'orders',
+    params: orderParam,
+    body: Joi.object<{ remark?: string | null; status?: 'cancelled' }, true>({
+      remark: optionalText(500),
+      status: Joi.string().valid('cancelled'),
+    }),
+    response: order,
+    async handle({ params, body }) {
+      await reviseOrder(params.id, body);
+      return findOrder(params.id);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/orders/{id}',
+    summary: 'Delete a pending or cancelled order',
+    access: can('order.destroy', 'Delete orders'),
+    module: 'orders',
+    params: orderParam,
+    response: null,
+    handle: ({ params }) => removeOrder(params.id),
+  }),
+];
+
+// The row says when the order expires; a job that cannot be queued is found by the sweeper.
+async function scheduleExpiry(orderNo: string, expireAt: Date): Promise<void> {
+  const delayMs = Math.max(0, expireAt.getTime() - Date.now());
+  await expireOrder
+    .enqueue({ order_no: orderNo }, { delayMs })
+    .catch((error: unknown) => logger.warn({ error }, 'the sweeper will expire this order'));
+}

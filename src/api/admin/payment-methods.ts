@@ -1,0 +1,126 @@
+// /payment-methods: how customers may pay.
+import Joi from 'joi';
+import type { MethodConfig } from '../../lib/channels/channel.js';
+import { channelOf, isEnabled } from '../../lib/channels/index.js';
+import { checkedConfig } from '../../lib/channels/method-config.js';
+import { fail } from '../../lib/errors.js';
+import { listKeys } from '../../lib/list-query.js';
+import { idParam, optionalText, slug, sort, text as given } from '../../lib/schema.js';
+import { merge, methodSortable, PaymentMethod, type MethodFilter } from '../../models/payment-method.js';
+import { flag, integer, pageOf, record, text, textOrNull, timestamp } from '../response.js';
+import { can, route } from '../route.js';
+
+interface MethodBody {
+  name?: string;
+  code?: string;
+  config?: MethodConfig;
+  shared_secret?: string | null;
+  is_active?: boolean;
+  sort?: number;
+  description?: string | null;
+}
+
+const method = record({
+  id: integer(),
+  name: text(),
+  code: text(),
+  type: text(),
+  config: Joi.object().pattern(Joi.string(), Joi.string()).required(),
+  has_shared_secret: flag(),
+  is_active: flag(),
+  sort: integer(),
+  description: textOrNull(),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+});
+
+const fields = {
+  name: given(50),
+  code: slug(50),
+  config: Joi.object().pattern(/^[a-z0-9_]{1,40}$/, Joi.string().allow('').max(8000)),
+  shared_secret: Joi.string().allow('', null).max(200),
+  is_active: Joi.boolean(),
+  sort: sort(),
+  description: optionalText(255),
+};
+
+const secretsNote = 'Secrets are stored encrypted and answered as `***`; sending `***` back leaves them as they are.';
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/payment-methods',
+    summary: 'List payment methods',
+    access: can('payment_method.index', 'List payment methods'),
+    module: 'payments',
+    query: Joi.object<MethodFilter, true>({
+      ...listKeys(methodSortable),
+      name: Joi.string().allow('').max(50),
+      code: Joi.string().allow('').max(50),
+      type: Joi.string().allow('').max(20),
+      is_active: Joi.boolean(),
+    }),
+    response: pageOf(method),
+    handle: ({ query }) => PaymentMethod.list(query),
+  }),
+  route({
+    method: 'POST',
+    path: '/payment-methods',
+    summary: 'Create a payment method',
+    description: secretsNote,
+    access: can('payment_method.store', 'Create payment methods'),
+    module: 'payments',
+    body: Joi.object<MethodBody & { type: string }, true>({ ...fields, type: Joi.string().min(1).max(20).required() }),
+    response: method,
+    async handle({ body: { shared_secret, config, ...body } }) {
+      const channel = channelOf(body.type) ?? fail('payment_gateway_unknown', { field: 'type' });
+      if (!isEnabled(body.type)) fail('payment_gateway_disabled');
+      const whole = checkedConfig(channel, merge({}, withSecret(config, shared_secret)));
+      return PaymentMethod.record(await PaymentMethod.register({ ...body, config: whole }));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/payment-methods/{id}',
+    summary: 'Show a payment method',
+    access: can('payment_method.show', 'Show payment methods'),
+    module: 'payments',
+    params: idParam,
+    response: method,
+    handle: ({ params }) => PaymentMethod.record(params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/payment-methods/{id}',
+    summary: 'Change a payment method',
+    description: `Only the fields and configuration keys sent change; an empty text removes a key. The type is fixed. ${secretsNote}`,
+    access: can('payment_method.update', 'Change payment methods'),
+    module: 'payments',
+    params: idParam,
+    body: Joi.object<MethodBody, true>(fields),
+    response: method,
+    async handle({ params: { id }, body: { shared_secret, config, ...body } }) {
+      const { type } = await PaymentMethod.record(id);
+      const changes = withSecret(config, shared_secret);
+      const channel = channelOf(type);
+      if (channel) checkedConfig(channel, merge(await PaymentMethod.configOf(id), changes));
+      await PaymentMethod.revise(id, { ...body, config: changes });
+      return PaymentMethod.record(id);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/payment-methods/{id}',
+    summary: 'Delete a payment method that no payment uses',
+    access: can('payment_method.destroy', 'Delete payment methods'),
+    module: 'payments',
+    params: idParam,
+    response: null,
+    handle: ({ params }) => PaymentMethod.remove(params.id),
+  }),
+];
+
+// The shared secret may stand at the top level or in the configuration map.
+function withSecret(config: MethodConfig = {}, secret: string | null | undefined): MethodConfig {
+  return secret === undefined ? config : { ...config, shared_secret: secret ?? '' };
+}

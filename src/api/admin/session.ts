@@ -1,0 +1,146 @@
+// /info, /logout, /heartbeat, /profile, /password: the signed-in administrator's own session and account.
+import Joi from 'joi';
+import { config } from '../../../config/index.js';
+import { enabledTypes } from '../../lib/channels/index.js';
+import { now } from '../../lib/clock.js';
+import { currentLanguage } from '../../lib/context.js';
+import { AppError, fail } from '../../lib/errors.js';
+import { mustDifferFromUsername, newPassword } from '../../lib/password-policy.js';
+import { email, optionalText, phone, text as given } from '../../lib/schema.js';
+import { problem } from '../../lib/validation.js';
+import { Admin, type AdminFields } from '../../models/admin.js';
+import { revokeSession, revokeSessionsOf } from '../../models/admin-session.js';
+import type { Identity } from '../../models/identity.js';
+import { Menu } from '../../models/menu.js';
+import { Permission } from '../../models/permission.js';
+import { findByPassword } from '../../models/sign-in.js';
+import { flag, integer, listOf, record, recordOrNull, text, textOrNull, timestamp } from '../response.js';
+import { route } from '../route.js';
+import { menuTree } from '../menu-response.js';
+import { countFailure, mustNotBeLocked } from '../sign-in-limits.js';
+
+type ProfileFields = Partial<Pick<AdminFields, 'nickname' | 'email' | 'phone' | 'avatar'>>;
+
+interface PasswordBody {
+  old_password: string;
+  password: string;
+  password_confirmation: string;
+}
+
+const profile = record({
+  id: integer(),
+  username: text(),
+  nickname: text(),
+  email: textOrNull(),
+  phone: textOrNull(),
+  avatar: textOrNull(),
+  department_id: Joi.number().integer().allow(null).required(),
+  department: recordOrNull({ id: integer(), name: text() }),
+  roles: listOf(record({ id: integer(), name: text(), slug: text() })),
+  is_super_admin: flag(),
+  permissions: listOf(Joi.string()),
+  menus: listOf(menuTree),
+  config: record({
+    payment_gateways: listOf(Joi.string()),
+    payments_enabled: flag(),
+    orders_enabled: flag(),
+    locale: text(),
+    version: text(),
+  }),
+});
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/info',
+    summary: 'The signed-in administrator with permissions, menus and settings of the service',
+    access: 'signedIn',
+    response: profile,
+    handle: ({ admin }) => profileOf(admin),
+  }),
+  route({
+    method: 'POST',
+    path: '/logout',
+    summary: 'Revoke the token',
+    access: 'signedIn',
+    response: null,
+    handle: ({ admin }) => revokeSession(admin.jti),
+  }),
+  route({
+    method: 'GET',
+    path: '/heartbeat',
+    summary: 'Keep the session active',
+    access: 'signedIn',
+    response: record({ server_time: timestamp(), unread_count: integer() }),
+    handle: () => Promise.resolve({ server_time: now(), unread_count: 0 }),
+  }),
+  route({
+    method: 'PUT',
+    path: '/profile',
+    summary: 'Change one’s own profile',
+    description: 'Only the fields sent change; an empty text clears a field, but not the nickname.',
+    access: 'signedIn',
+    body: Joi.object<ProfileFields, true>({
+      nickname: given(50),
+      email: email(),
+      phone: phone(),
+      avatar: optionalText(500),
+    }),
+    response: profile,
+    async handle({ admin, body }) {
+      await Admin.revise(admin, admin.adminId, body);
+      return profileOf(admin);
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/password',
+    summary: 'Change one’s own password and end one’s other sessions',
+    access: 'signedIn',
+    body: Joi.object<PasswordBody, true>({
+      old_password: Joi.string().min(1).max(200).required(),
+      password: newPassword().required(),
+      password_confirmation: Joi.string().min(1).max(200).required(),
+    }),
+    aliases: { new_password: 'password', confirm_password: 'password_confirmation' },
+    response: null,
+    async handle({ admin, body, ip }) {
+      if (body.password_confirmation !== body.password) {
+        throw new AppError('value_not_acceptable', {
+          fields: { password_confirmation: [problem('password.confirmation')] },
+        });
+      }
+      mustDifferFromUsername(body.password, admin.username);
+      const subject = { ip, username: admin.username };
+      await mustNotBeLocked(subject);
+      if (!(await findByPassword(admin.username, body.old_password))) {
+        await countFailure(subject);
+        fail('old_password_wrong', { field: 'old_password' });
+      }
+      await Admin.storePassword(admin.adminId, body.password);
+      await revokeSessionsOf(admin.adminId, admin.jti);
+    },
+  }),
+];
+
+async function profileOf(identity: Identity): Promise<unknown> {
+  const [admin, permissions, menus] = await Promise.all([
+    Admin.record(identity.adminId),
+    identity.isSuperAdmin ? Permission.allSlugs() : [...new Set(identity.rules.map(({ slug }) => slug))].sort(),
+    Menu.treeFor(identity),
+  ]);
+  const { id, username, nickname, email, phone, avatar, department_id, department, roles } = admin;
+  return {
+    ...{ id, username, nickname, email, phone, avatar, department_id, department, roles },
+    is_super_admin: identity.isSuperAdmin,
+    permissions,
+    menus,
+    config: {
+      payment_gateways: enabledTypes(),
+      payments_enabled: config.payments.enabled,
+      orders_enabled: config.app.ordersEnabled,
+      locale: currentLanguage(),
+      version: config.version,
+    },
+  };
+}

@@ -1,0 +1,37 @@
+// The API process.
+import type { AddressInfo } from 'node:net';
+import { config } from '../../config/index.js';
+import { db } from '../lib/db.js';
+import { endGracefully, start } from '../lib/lifecycle.js';
+import { logger } from '../lib/logger.js';
+import { preparePasswords } from '../lib/password.js';
+import { closePubsub } from '../lib/pubsub.js';
+import { closeQueues } from '../lib/queue.js';
+import { connectRedis, redis } from '../lib/redis.js';
+import { watchIdentities } from '../models/identity.js';
+import { checkDurability, prepareDatabase } from '../models/schema.js';
+import { seed } from '../models/seed.js';
+import { syncPermissions } from './permission-sync.js';
+import { routes } from './routes.js';
+import { drain, listen } from './server.js';
+
+await start(async () => {
+  await connectRedis();
+  watchIdentities();
+  await prepareDatabase(async () => {
+    await seed();
+    await syncPermissions(routes);
+  });
+  await checkDurability();
+  await preparePasswords();
+  const server = await listen(config.app.port, config.app.host);
+  endGracefully([
+    () => drain(server),
+    () => closeQueues(),
+    () => closePubsub(),
+    () => db.close(),
+    () => redis.disconnect(),
+  ]);
+  logger.info({ port: (server.address() as AddressInfo).port, host: config.app.host }, 'API is listening');
+  process.send?.('ready');
+});

@@ -1,0 +1,122 @@
+// Outermost: gives each request its trace id, language and zone, and each answer its envelope, headers and log line.
+import type { Context, Middleware, Next } from 'koa';
+import { inContext } from '../../lib/context.js';
+import { isDatabaseDown } from '../../lib/db.js';
+import { AppError } from '../../lib/errors.js';
+import { clientIp } from '../../lib/ip.js';
+import { toJson } from '../../lib/json.js';
+import { languageOf, type Language } from '../../lib/language.js';
+import { logger } from '../../lib/logger.js';
+import { QueueUnavailable } from '../../lib/queue.js';
+import { newUlid } from '../../lib/random-id.js';
+import { isRedisDown } from '../../lib/redis.js';
+import { isZone, withZone } from '../../lib/time.js';
+import { logOperation } from '../operation-log.js';
+import type { RequestState } from '../request-state.js';
+
+// Fixed headers of a JSON API (OWASP REST security); the documentation page sets its own policy.
+const securityHeaders = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'Strict-Transport-Security': 'max-age=31536000',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+};
+
+const foreignTraceId = /^[A-Za-z0-9_-]{8,64}$/;
+const slowMs = 1000;
+
+/** Runs the request and answers it; nothing that goes wrong inside escapes the envelope. */
+export const envelope: Middleware<RequestState> = async (ctx, next) => {
+  const started = performance.now();
+  const given = ctx.get('X-Trace-Id');
+  const traceId = foreignTraceId.test(given) ? given : newUlid();
+  const language = languageOf(ctx.get('Accept-Language'));
+  const zone = askedZone(ctx);
+  const isKnownZone = zone === undefined || isZone(zone);
+  const context = { traceId, language, zone: isKnownZone ? zone : undefined };
+  ctx.state.traceId = traceId;
+  ctx.state.ip = clientIp(ctx.req);
+  ctx.set(securityHeaders);
+  ctx.set('X-Trace-Id', traceId);
+  await inContext(context, async () => {
+    try {
+      if (!isKnownZone) throw new AppError('timezone_invalid', { field: 'timezone' });
+      await answer(ctx, next, language, context.zone);
+    } catch (error) {
+      refuse(ctx, error, language);
+    }
+    const durationMs = performance.now() - started;
+    await logOperation(ctx, durationMs);
+    logAccess(ctx, durationMs);
+  });
+};
+
+async function answer(ctx: Context, next: Next, language: Language, zone: string | undefined): Promise<void> {
+  await next();
+  const state = ctx.state as RequestState;
+  if (!('data' in state)) {
+    if (ctx.body === undefined || ctx.body === null) throw new AppError('route_not_found');
+    return;
+  }
+  const data = zone === undefined ? state.data : withZone(state.data, zone);
+  const message = language === 'en-US' ? 'success' : '操作成功';
+  send(ctx, 200, { code: 200, message, data: data ?? null, trace_id: state.traceId });
+}
+
+function refuse(ctx: Context, error: unknown, language: Language): void {
+  const outcome = outcomeOf(error);
+  if (outcome.status >= 500) logger.error({ error, path: ctx.path }, 'a request failed');
+  const { retryAfter } = outcome.details;
+  if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
+  send(ctx, outcome.status, {
+    code: outcome.code,
+    message: outcome.text(language),
+    data: null,
+    error_code: outcome.slug,
+    errors: outcome.fieldTexts(language),
+    trace_id: (ctx.state as RequestState).traceId,
+  });
+}
+
+function send(ctx: Context, status: number, content: unknown): void {
+  ctx.status = status;
+  ctx.type = 'application/json; charset=utf-8';
+  ctx.body = toJson(content);
+}
+
+function outcomeOf(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (isDatabaseDown(error)) return new AppError('database_unavailable', { cause: error });
+  if (error instanceof QueueUnavailable) return new AppError('queue_unavailable', { cause: error });
+  if (isRedisDown(error)) return new AppError('cache_unavailable', { cause: error });
+  const status = (error as { status?: number } | undefined)?.status;
+  if (status === 413) return new AppError('payload_too_large');
+  if (error instanceof URIError || (status !== undefined && status >= 400 && status < 500)) {
+    return new AppError('bad_request', { cause: error });
+  }
+  return new AppError('internal_error', { cause: error });
+}
+
+// Sources in the order of spec.md, Timezone rules; the first one present counts.
+function askedZone(ctx: Context): string | undefined {
+  const fromQuery = ctx.search === '' ? undefined : ctx.query.timezone;
+  const given = Array.isArray(fromQuery) ? fromQuery.join() : fromQuery;
+  return given || ctx.get('X-Timezone') || ctx.get('Timezone') || undefined;
+}
+
+function logAccess(ctx: Context, durationMs: number): void {
+  const { ip, identity } = ctx.state as RequestState;
+  const line = {
+    method: ctx.method,
+    path: ctx.path,
+    status: ctx.status,
+    duration_ms: Math.round(durationMs * 10) / 10,
+    ip,
+    admin_id: identity?.adminId,
+  };
+  if (durationMs > slowMs) logger.warn(line, 'slow request');
+  else logger.info(line, 'request');
+}

@@ -1,0 +1,50 @@
+// Which routes a caller's permissions open (contract.md §4).
+import type { Identity, PermissionRule } from '../models/identity.js';
+import { fullPath, permissionOf, type Permission, type Route } from './route.js';
+
+interface Guarded {
+  permission: Permission;
+  method: string;
+  segments: string[];
+}
+
+let guarded: Guarded[] = [];
+const passes = new WeakMap<Identity, Set<string>>();
+
+/** Tells which routes there are; called once when the application is put together. */
+export function guardRoutes(routes: readonly Route[]): void {
+  guarded = routes.flatMap((route) => {
+    const permission = permissionOf(route);
+    return permission ? [{ permission, method: route.method, segments: segmentsOf(fullPath(route)) }] : [];
+  });
+}
+
+/** The slugs of the routes that a permission with that slug, method and path opens. */
+export function opens(rule: PermissionRule): string[] {
+  const segments = segmentsOf(rule.path);
+  return guarded.filter((route) => isOpenedBy(route, rule, segments)).map(({ permission }) => permission.slug);
+}
+
+/** Whether the caller may pass all routes of these slugs. */
+export function mayPass(identity: Identity, slugs: readonly string[]): boolean {
+  if (identity.isSuperAdmin) return true;
+  let own = passes.get(identity);
+  if (!own) passes.set(identity, (own = new Set(identity.rules.flatMap(opens))));
+  return slugs.every((slug) => own.has(slug));
+}
+
+function isOpenedBy({ permission, method, segments }: Guarded, rule: PermissionRule, ruled: string[]): boolean {
+  if (rule.slug === permission.slug) return true;
+  if (permission.slugOnly || rule.method.toUpperCase() !== method || ruled.length !== segments.length) return false;
+  return ruled.every((segment, index) => isPlaceholder(segment) || segment === segments[index]);
+}
+
+// `*`, `{id}` and `:id` stand for exactly one segment; the prefix may be left out.
+function isPlaceholder(segment: string): boolean {
+  return segment === '*' || segment.startsWith(':') || (segment.startsWith('{') && segment.endsWith('}'));
+}
+
+function segmentsOf(path: string): string[] {
+  const segments = path.split('/').filter((segment) => segment !== '');
+  return segments[0] === 'api' && segments[1] === 'admin' ? segments.slice(2) : segments;
+}

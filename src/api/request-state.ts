@@ -1,0 +1,15 @@
+// What the layers of one request tell each other, on ctx.state.
+import type { Identity } from '../models/identity.js';
+import type { Route } from './route.js';
+
+export interface RequestState {
+  traceId: string;
+  /** Canonical address of the client. */
+  ip: string;
+  route?: Route;
+  identity?: Identity;
+  /** Query and body as they came, for the operation log. */
+  input?: { query: unknown; body: unknown };
+  /** What the handler returned; absent on raw answers. */
+  data?: unknown;
+}

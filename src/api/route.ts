@@ -1,0 +1,85 @@
+// The one declaration of a route. Guard, validation, OpenAPI, permission rows and operation log are derived from it.
+import type Joi from 'joi';
+import type { Context } from 'koa';
+import type { Identity } from '../models/identity.js';
+
+export interface Permission {
+  /** noun.verb */
+  slug: string;
+  /** How the permission is called in role forms and in the operation log. */
+  name: string;
+  /** Only the slug itself opens the route, not a permission with the same method and path. */
+  slugOnly: boolean;
+}
+
+/** Who may call: everybody, every signed-in administrator, or those with a permission. */
+export type Access = 'public' | 'signedIn' | Permission;
+
+/** Access by permission. */
+export function can(slug: string, name: string, { slugOnly = false } = {}): Permission {
+  return { slug, name, slugOnly };
+}
+
+/** What a handler receives: checked and typed. */
+export interface Call<A extends Access, P, Q, B> {
+  params: P;
+  query: Q;
+  body: B;
+  /** The signed-in administrator; undefined on public routes. */
+  admin: A extends 'public' ? undefined : Identity;
+  /** Canonical address of the client. */
+  ip: string;
+  userAgent: string | undefined;
+  /** A request header as text. */
+  header(name: string): string | undefined;
+  /** Version marks of `versions`, in its order. */
+  marks: (string | undefined)[];
+}
+
+export interface RouteDefinition<A extends Access, P, Q, B> {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Below /api/admin, parameters as {name}; with `host` below the host itself. */
+  path: string;
+  host?: boolean;
+  /** One English sentence for the documentation. */
+  summary: string;
+  /** More for the documentation, where the summary does not say it all. */
+  description?: string;
+  access: A;
+  /** Switched off together with that module. */
+  module?: 'orders' | 'payments';
+  params?: Joi.ObjectSchema<P>;
+  query?: Joi.ObjectSchema<Q>;
+  body?: Joi.ObjectSchema<B>;
+  /** Other names under which a body field is accepted: alias → field. */
+  aliases?: Record<string, string>;
+  /** Form bodies are accepted beside JSON, of at most that many bytes. */
+  form?: { maxBytes: number };
+  /** Request headers that matter, for the documentation. */
+  headers?: Record<string, string>;
+  /** Schema of `data` in the answer; null when there is none. */
+  response: Joi.Schema | null;
+  /** Version marks to read together with the session, in the same round trip. */
+  versions?: readonly string[];
+  handle(call: Call<A, P, Q, B>, ctx: Context): Promise<unknown>;
+}
+
+export type Route = RouteDefinition<Access, object, object, object>;
+
+/** Declares a route. */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- a part without a schema is the empty object
+export function route<A extends Access, P = {}, Q = {}, B = {}>(definition: RouteDefinition<A, P, Q, B>): Route {
+  return definition as unknown as Route;
+}
+
+const adminPrefix = '/api/admin';
+
+/** The whole path, parameters as {name}. */
+export function fullPath({ path, host }: Pick<Route, 'path' | 'host'>): string {
+  return host ? path : adminPrefix + path;
+}
+
+/** The permission a route needs, if it needs one. */
+export function permissionOf({ access }: Route): Permission | undefined {
+  return typeof access === 'object' ? access : undefined;
+}

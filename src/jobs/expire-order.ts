@@ -1,0 +1,19 @@
+// Cancels a pending order when its time is up.
+import Joi from 'joi';
+import { expireOrder as expire } from '../models/order.js';
+import { job } from './job.js';
+
+export interface ExpireOrder {
+  order_no: string;
+}
+
+export const expireOrder = job<ExpireOrder>({
+  name: 'expire-order',
+  queue: 'payments',
+  attempts: 8,
+  backoffMs: 1000,
+  timeoutMs: 10_000,
+  payload: Joi.object<ExpireOrder, true>({ order_no: Joi.string().required() }),
+  key: ({ order_no }) => order_no,
+  run: ({ order_no }) => expire(order_no),
+});

@@ -1,0 +1,9 @@
+// Every job of the service.
+import { expireOrder } from './expire-order.js';
+import type { Job } from './job.js';
+import { maintainTables } from './maintain-tables.js';
+import { settlePayment } from './settle-payment.js';
+import { writeLoginLog } from './write-login-log.js';
+import { writeOperationLog } from './write-operation-log.js';
+
+export const jobs = [settlePayment, expireOrder, writeOperationLog, writeLoginLog, maintainTables] as Job[];

@@ -1,0 +1,53 @@
+// The contract of a job: what it carries, how it is retried, what it does. The row it points at is the state.
+import type Joi from 'joi';
+import { add, addAndWait, type QueueName, type Work } from '../lib/queue.js';
+import { validate } from '../lib/validation.js';
+
+export interface JobDefinition<P> {
+  /** Equal to the file's name. */
+  name: string;
+  queue: QueueName;
+  /** Runs at most, the first one included. */
+  attempts: number;
+  /** First wait before another run in milliseconds; it doubles each time, with jitter. */
+  backoffMs: number;
+  /** A run that takes longer is aborted and counts as failed. */
+  timeoutMs: number;
+  payload: Joi.ObjectSchema<P>;
+  /** Names the work, so that the queue holds it once while it waits. No colon. */
+  key(payload: P): string;
+  /** Must be idempotent in SQL: two runs may overlap. */
+  run(payload: P, signal: AbortSignal): Promise<unknown>;
+  /** Called when the last run has failed. */
+  gaveUp?(payload: P, error: Error): Promise<void>;
+}
+
+export interface Job<P = unknown> extends JobDefinition<P> {
+  /** @throws QueueUnavailable */
+  enqueue(payload: P, options?: { delayMs?: number }): Promise<void>;
+  /** The result, or undefined when the job has not finished in time. @throws QueueUnavailable */
+  enqueueAndWait(payload: P, ms: number): Promise<unknown>;
+}
+
+/** Declares a job. */
+export function job<P>(definition: JobDefinition<P>): Job<P> {
+  const work = (payload: P, delayMs?: number): Work => ({
+    queue: definition.queue,
+    name: definition.name,
+    id: `${definition.name}-${definition.key(payload)}`,
+    payload: validate(definition.payload, payload),
+    options: {
+      delay: delayMs,
+      attempts: definition.attempts,
+      backoff: { type: 'exponential', delay: definition.backoffMs, jitter: 0.5 },
+      // Nothing is kept: the row tells how it went, and the sweeper may queue the same work again at once.
+      removeOnComplete: true,
+      removeOnFail: true,
+    },
+  });
+  return {
+    ...definition,
+    enqueue: (payload, { delayMs } = {}) => add(work(payload, delayMs)),
+    enqueueAndWait: (payload, ms) => addAndWait(work(payload), ms),
+  };
+}

@@ -1,0 +1,25 @@
+// Nightly upkeep: month partitions ahead of time, old sessions and idempotency keys.
+import Joi from 'joi';
+import { pruneSessions } from '../models/admin-session.js';
+import { pruneIdempotencyKeys } from '../models/idempotency-key.js';
+import { extendPartitions } from '../models/partitions.js';
+import { job } from './job.js';
+
+export interface MaintainTables {
+  /** YYYY-MM-DD; the work is queued once a day. */
+  day: string;
+}
+
+export const maintainTables = job<MaintainTables>({
+  name: 'maintain-tables',
+  queue: 'maintenance',
+  attempts: 8,
+  backoffMs: 5000,
+  timeoutMs: 600_000,
+  payload: Joi.object<MaintainTables, true>({ day: Joi.string().required() }),
+  key: ({ day }) => day,
+  async run() {
+    await extendPartitions();
+    return { sessions: await pruneSessions(), keys: await pruneIdempotencyKeys() };
+  },
+});

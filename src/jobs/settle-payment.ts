@@ -1,0 +1,18 @@
+// Applies a verified payment callback.
+import Joi from 'joi';
+import { id } from '../lib/schema.js';
+import { noteFailure, type CallbackKey } from '../models/payment-callback.js';
+import { settle } from '../models/payment-settlement.js';
+import { job } from './job.js';
+
+export const settlePayment = job<CallbackKey>({
+  name: 'settle-payment',
+  queue: 'payments',
+  attempts: 10,
+  backoffMs: 200,
+  timeoutMs: 10_000,
+  payload: Joi.object<CallbackKey, true>({ id: id().required(), period: id().required() }),
+  key: ({ id, period }) => `${period}-${id}`,
+  run: (callback) => settle(callback),
+  gaveUp: (callback, error) => noteFailure(callback, `retrying: ${error.message}`),
+});

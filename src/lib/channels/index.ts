@@ -1,0 +1,23 @@
+// The registry of payment channels and which of them this deployment has enabled.
+import { config } from '../../../config/index.js';
+import { alipay } from './alipay.js';
+import type { Channel } from './channel.js';
+import { mock } from './mock.js';
+import { wechat } from './wechat.js';
+
+const channels = new Map<string, Channel>([mock, wechat, alipay].map((channel) => [channel.type, channel]));
+
+/** The channel of that type, enabled or not. */
+export const channelOf = (type: string): Channel | undefined => channels.get(type);
+
+/** Whether PAYMENT_GATEWAYS_ENABLED lets that type be used. */
+export const isEnabled = (type: string): boolean => config.payments.gateways?.includes(type) ?? true;
+
+/** The enabled types, in the order of the registry. */
+export const enabledTypes = (): string[] => [...channels.keys()].filter(isEnabled);
+
+/** Where a channel calls back unless its method says otherwise (spec.md, rule 7); a tenant's address carries its code. */
+export function defaultNotifyUrl(type: string): string {
+  const tenant = config.app.tenant ? `/${config.app.tenant}` : '';
+  return `${config.app.url}/api/payment/notify/${type}${tenant}`;
+}

@@ -1,0 +1,158 @@
+// Every outcome a caller may see: slug → HTTP status, business code (spec.md, Errors) and the text in both languages.
+// `{name}` in a text is filled from the error's parameters.
+
+export interface CatalogueEntry {
+  status: number;
+  code: number;
+  zh: string;
+  en: string;
+}
+
+const entry = (status: number, code: number, zh: string, en: string): CatalogueEntry => ({ status, code, zh, en });
+
+export const errorCatalogue = {
+  // Envelope and transport
+  bad_request: entry(400, 30001, '请求格式不正确', 'The request is malformed'),
+  validation_failed: entry(400, 30001, '参数验证失败', 'Some parameters are missing or have the wrong type'),
+  value_not_acceptable: entry(422, 30001, '参数值不符合要求', 'Some values are not acceptable'),
+  format_invalid: entry(422, 30004, '参数格式不正确', 'Some values have an invalid format'),
+  timezone_invalid: entry(422, 30004, '时区无效', 'The time zone is not known'),
+  route_not_found: entry(404, 404, '接口不存在', 'There is no such endpoint'),
+  payload_too_large: entry(413, 413, '请求体过大', 'The request body is too large'),
+  too_many_requests: entry(429, 429, '请求过于频繁，请稍后再试', 'Too many requests, please try again later'),
+  internal_error: entry(500, 50001, '服务器内部错误', 'An unexpected error occurred'),
+  database_unavailable: entry(503, 50002, '数据库暂时不可用', 'The database is not available at the moment'),
+  cache_unavailable: entry(503, 50003, '缓存暂时不可用', 'The cache is not available at the moment'),
+  queue_unavailable: entry(503, 50004, '队列暂时不可用', 'The queue is not available at the moment'),
+  third_party_error: entry(502, 50005, '第三方服务异常', 'A third-party service failed'),
+
+  // Sign-in and session
+  not_logged_in: entry(401, 401, '请先登录', 'Please sign in'),
+  token_expired: entry(401, 10003, '登录已过期，请重新登录', 'The token has expired, please sign in again'),
+  token_revoked: entry(401, 10004, '登录已失效，请重新登录', 'The token has been revoked, please sign in again'),
+  token_invalid: entry(401, 10007, '登录凭证无效', 'The token is invalid'),
+  username_or_password_error: entry(401, 10001, '用户名或密码错误', 'Wrong username or password'),
+  account_disabled: entry(403, 10002, '账号已被禁用', 'The account is disabled'),
+  captcha_required: entry(400, 10005, '请输入验证码', 'A captcha is required'),
+  captcha_invalid: entry(400, 10005, '验证码错误或已失效', 'The captcha is wrong or has expired'),
+  login_locked: entry(429, 10006, '登录失败次数过多，请稍后再试', 'Too many failed sign-ins, please try again later'),
+  old_password_wrong: entry(422, 10001, '原密码错误', 'The old password is wrong'),
+
+  // Rights
+  no_permission: entry(403, 20001, '没有操作权限', 'You have no permission for this operation'),
+  forbidden: entry(403, 20003, '禁止访问', 'This is not allowed'),
+  grant_beyond_own: entry(403, 20003, '不能授予或修改超出自身权限的内容', 'You may not grant or change rights beyond your own'),
+  super_admin_protected: entry(
+    403,
+    20003,
+    '只有超级管理员可以操作超级管理员',
+    'Only a super administrator may touch super administrators',
+  ),
+  builtin_permission_protected: entry(
+    403,
+    20003,
+    '只有超级管理员可以修改内置权限',
+    'Only a super administrator may change built-in permissions',
+  ),
+  super_admin_role_protected: entry(
+    403,
+    20003,
+    '超级管理员角色的标识和状态不可修改，也不可删除',
+    'Slug and status of the super-administrator role are fixed, and it cannot be deleted',
+  ),
+  module_orders_disabled: entry(403, 20003, '订单模块未启用', 'The order module is switched off'),
+  module_payments_disabled: entry(403, 20003, '支付模块未启用', 'The payment module is switched off'),
+
+  // Administrators, roles, menus, permissions
+  admin_not_found: entry(404, 20002, '管理员不存在', 'The administrator does not exist'),
+  role_not_found: entry(404, 20002, '角色不存在', 'The role does not exist'),
+  menu_not_found: entry(404, 20002, '菜单不存在', 'The menu does not exist'),
+  permission_not_found: entry(404, 20002, '权限不存在', 'The permission does not exist'),
+  department_unknown: entry(422, 30003, '所选部门不存在', 'The department referred to does not exist'),
+  role_unknown: entry(422, 30003, '所选角色不存在', 'A role referred to does not exist'),
+  menu_unknown: entry(422, 30003, '所选菜单不存在', 'A menu referred to does not exist'),
+  permission_unknown: entry(422, 30003, '所选权限不存在', 'A permission referred to does not exist'),
+  username_exists: entry(422, 30002, '用户名已存在', 'The username is taken'),
+  role_slug_exists: entry(422, 30002, '角色标识已存在', 'The role slug is taken'),
+  menu_slug_exists: entry(422, 30002, '菜单标识已存在', 'The menu slug is taken'),
+  permission_slug_exists: entry(422, 30002, '权限标识已存在', 'The permission slug is taken'),
+  admin_delete_self: entry(400, 40002, '不能删除自己', 'You cannot delete yourself'),
+  admin_disable_self: entry(400, 40003, '不能禁用自己', 'You cannot disable yourself'),
+  last_super_admin: entry(
+    400,
+    40001,
+    '至少需要保留一个启用的超级管理员',
+    'At least one enabled super administrator must remain',
+  ),
+  role_in_use: entry(400, 40002, '角色正在使用中，无法删除', 'The role is in use and cannot be deleted'),
+  menu_has_children: entry(400, 40002, '菜单存在子菜单，无法删除', 'The menu has children and cannot be deleted'),
+  menu_cycle: entry(422, 30001, '上级菜单不能是自己或自己的下级', 'A menu cannot be placed below itself'),
+  menu_too_deep: entry(422, 30001, '菜单层级过深', 'Menus may be nested {depth} levels deep at most'),
+
+  // Users and orders
+  user_not_found: entry(404, 20002, '用户不存在', 'The user does not exist'),
+  user_unknown: entry(422, 30003, '所选用户不存在', 'The user referred to does not exist'),
+  user_disabled: entry(400, 40004, '用户已被禁用', 'The user is disabled'),
+  user_name_exists: entry(422, 30002, '用户名已存在', 'The username is taken'),
+  order_not_found: entry(404, 20002, '订单不存在', 'The order does not exist'),
+  order_unknown: entry(422, 30003, '订单不存在', 'The order referred to does not exist'),
+  order_amount_mismatch: entry(422, 30001, '订单金额与明细合计不一致', 'The amount is not the sum of the details'),
+  order_not_payable: entry(400, 40001, '订单当前状态不可支付', 'The order cannot be paid in its present state'),
+  order_not_cancellable: entry(400, 40003, '只有待支付订单可以取消', 'Only a pending order can be cancelled'),
+  order_not_deletable: entry(
+    400,
+    40002,
+    '只有待支付或已取消的订单可以删除',
+    'Only pending or cancelled orders can be deleted',
+  ),
+  idempotency_key_reused: entry(
+    422,
+    30002,
+    '幂等键已用于不同的请求',
+    'The Idempotency-Key was used for a different request',
+  ),
+
+  // Payments and payment methods
+  payment_record_not_found: entry(404, 20002, '支付记录不存在', 'The payment does not exist'),
+  payment_method_not_found: entry(404, 20002, '支付方式不存在', 'The payment method does not exist'),
+  payment_method_unknown: entry(422, 30003, '所选支付方式不存在', 'The payment method referred to does not exist'),
+  payment_method_disabled: entry(400, 40001, '支付方式已停用', 'The payment method is switched off'),
+  payment_method_code_exists: entry(422, 30002, '支付方式编码已存在', 'The payment method code is taken'),
+  payment_method_in_use: entry(
+    400,
+    40002,
+    '支付方式已被使用，请停用而不是删除',
+    'The payment method is used by payments; switch it off instead',
+  ),
+  payment_gateway_unknown: entry(422, 30001, '未知的支付网关类型', 'The payment gateway type is not known'),
+  payment_gateway_disabled: entry(400, 40001, '支付网关未启用', 'The payment gateway is not enabled'),
+  payment_gateway_not_implemented: entry(
+    501,
+    501,
+    '支付网关尚未实现该操作',
+    'The payment gateway does not implement this operation',
+  ),
+  payment_amount_not_equal: entry(
+    422,
+    30001,
+    '支付金额必须等于订单金额',
+    'The amount must equal the amount of the order',
+  ),
+
+  // The payment callback
+  invalid_payment_type: entry(400, 400, '未知的支付类型', 'The payment type is not known'),
+  payment_notify_invalid: entry(400, 30001, '支付通知无效', 'The payment notification is not valid'),
+  payment_not_found: entry(400, 30003, '支付记录不存在', 'The payment does not exist'),
+  payment_sign_invalid: entry(400, 40001, '支付通知签名无效', 'The signature of the payment notification is not valid'),
+  payment_amount_mismatch: entry(400, 40001, '支付金额不一致', 'The amount differs from the amount of the payment'),
+  third_party_no_used: entry(
+    400,
+    30002,
+    '第三方交易号已被其他支付使用',
+    'The third-party number already paid another payment',
+  ),
+  tenant_required: entry(400, 400, '缺少租户标识', 'The tenant is missing'),
+  tenant_not_found: entry(404, 404, '租户不存在', 'The tenant does not exist'),
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ErrorSlug = keyof typeof errorCatalogue;

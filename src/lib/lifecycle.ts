@@ -1,0 +1,48 @@
+// How a process ends: in order, within its deadline, with its last log lines written.
+import { config } from '../../config/index.js';
+import { flushLogs, logger } from './logger.js';
+
+export type Closer = () => void | Promise<void>;
+
+/**
+ * Ends the process on SIGTERM or SIGINT: runs the closers one after another, each only as long as the common deadline
+ * allows, then exits. An unexpected exception ends it too, with code 1, so that its supervisor starts a sound one.
+ */
+export function endGracefully(closers: Closer[]): void {
+  let ending = false;
+  const end = async (reason: string, code: number): Promise<void> => {
+    if (ending) return;
+    ending = true;
+    logger.info({ reason }, 'shutting down');
+    const deadline = setTimeout(() => exit(code), config.app.shutdownMs);
+    for (const close of closers) {
+      await Promise.resolve()
+        .then(close)
+        .catch((error: unknown) => logger.warn({ error }, 'a part did not close cleanly'));
+    }
+    clearTimeout(deadline);
+    exit(code);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void end(signal, 0));
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (error: unknown) => {
+      logger.fatal({ error }, event);
+      void end(event, 1);
+    });
+  }
+}
+
+/** Starts a process; when that fails, says why in one line and exits with code 1. */
+export async function start(main: () => Promise<void>): Promise<void> {
+  try {
+    await main();
+  } catch (error) {
+    logger.fatal({ error }, 'the process could not start');
+    exit(1);
+  }
+}
+
+function exit(code: number): never {
+  flushLogs();
+  return process.exit(code);
+}

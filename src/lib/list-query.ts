@@ -1,0 +1,118 @@
+// The conventions of every list (contract.md §2): page, page_size, order_by, and WHERE clauses from checked filters.
+import Joi from 'joi';
+import type { SqlValue } from './db.js';
+import { time } from './schema.js';
+
+export interface ListQuery {
+  page: number;
+  page_size: number;
+  order_by: Order[];
+  start_time?: Date;
+  end_time?: Date;
+  start_date?: Date;
+  end_date?: Date;
+}
+
+export interface Order {
+  field: string;
+  direction: 'ASC' | 'DESC';
+}
+
+export interface Page<T> {
+  list: T[];
+  page: number;
+  page_size: number;
+  total: number;
+}
+
+const defaultSize = 10;
+const largestSize = 100;
+const lastPage = 1_000_000_000;
+
+/**
+ * The query parameters of a list, as keys for its Joi schema.
+ *
+ * @param sortable the columns a caller may sort by
+ * @param fallback the order when none is given
+ */
+export function listKeys(sortable: readonly string[], fallback = 'id:desc') {
+  return {
+    page: Joi.number().integer().default(1).custom((page: number) => Math.min(Math.max(page, 1), lastPage)),
+    page_size: Joi.number()
+      .integer()
+      .default(defaultSize)
+      .custom((size: number) => (size < 1 ? defaultSize : Math.min(size, largestSize))),
+    order_by: Joi.string()
+      .default(() => readOrder(fallback, sortable))
+      .custom((value: string, helpers) => {
+        const order = readOrder(value, sortable);
+        return typeof order === 'string' ? helpers.error(order) : order;
+      }) as unknown as Joi.ArraySchema<Order[]>,
+    start_time: time('start'),
+    end_time: time('end'),
+    start_date: time('start'),
+    end_date: time('end'),
+  };
+}
+
+function readOrder(text: string, sortable: readonly string[]): Order[] | string {
+  const orders: Order[] = [];
+  for (const part of text.split(',')) {
+    const match = /^\s*(\w+)(?::(asc|desc))?\s*$/i.exec(part);
+    if (!match) return 'order_by.format';
+    const [, field, direction = 'asc'] = match as unknown as [string, string, string?];
+    if (!sortable.includes(field)) return 'order_by.field';
+    orders.push({ field, direction: direction.toLowerCase() === 'desc' ? 'DESC' : 'ASC' });
+  }
+  return orders;
+}
+
+/** A WHERE clause built from filters; a filter that was not given adds nothing. */
+export class Where {
+  readonly values: SqlValue[] = [];
+  readonly #terms: string[] = [];
+
+  /** A fixed or hand-written condition with its values. */
+  and(term: string, ...values: SqlValue[]): this {
+    this.#terms.push(term);
+    this.values.push(...values);
+    return this;
+  }
+
+  equals(column: string, value: string | number | boolean | undefined): this {
+    return value === undefined || value === '' ? this : this.and(`${column} = ?`, value);
+  }
+
+  /** Literal substring: `%`, `_` and `\` in the value have no meaning. */
+  contains(column: string, value: string | undefined): this {
+    return value ? this.and(`${column} LIKE ?`, `%${value.replace(/[\\%_]/g, '\\$&')}%`) : this;
+  }
+
+  /** An inclusive range; either end may be missing. */
+  between(column: string, from: SqlValue | undefined, to: SqlValue | undefined): this {
+    if (from !== undefined) this.and(`${column} >= ?`, from);
+    return to === undefined ? this : this.and(`${column} <= ?`, to);
+  }
+
+  /** start_time and end_time (or their aliases) over a column. */
+  during(column: string, query: ListQuery): this {
+    return this.between(column, query.start_time ?? query.start_date, query.end_time ?? query.end_date);
+  }
+
+  /** The clause with its keyword, or nothing. */
+  get sql(): string {
+    return this.#terms.length === 0 ? '' : `WHERE ${this.#terms.join(' AND ')}`;
+  }
+}
+
+/** ORDER BY and LIMIT of a list; the key makes the order of equal rows certain. */
+export function pageSql(query: ListQuery, alias: string): string {
+  const orders = query.order_by.map(({ field, direction }) => `${alias}.${field} ${direction}`);
+  if (!query.order_by.some(({ field }) => field === 'id')) orders.push(`${alias}.id DESC`);
+  return `ORDER BY ${orders.join(', ')} LIMIT ${query.page_size} OFFSET ${(query.page - 1) * query.page_size}`;
+}
+
+/** The page envelope of spec.md, Conventions. */
+export function toPage<T>(query: ListQuery, list: T[], total: number): Page<T> {
+  return { list, page: query.page, page_size: query.page_size, total };
+}

@@ -1,0 +1,33 @@
+// Masks secrets in anything that is about to be logged or stored, by key and by the shape of the value.
+
+const secretKey =
+  /pass(word|wd)?|secret|token|authorization|cookie|private_?key|api_?v3_?key|app_?key|captcha|^sign(ature)?$|cert_serial|credential/i;
+const secretShape =
+  /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\$2[aby]\$\d{2}\$[./A-Za-z0-9]{53}|\b[0-9a-fA-F]{64}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
+const masked = '***';
+const deepest = 8;
+const longest = 2000;
+
+/**
+ * A copy of the value in which every secret is `***`: whole values below secret-looking keys, and tokens, password
+ * hashes, 64-digit hex digests and private keys inside texts. Texts over 2,000 characters are cut, nesting over 8 levels too.
+ */
+export function mask(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return maskText(value);
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  if (depth >= deepest) return '…';
+  if (Array.isArray(value)) return value.slice(0, 200).map((item) => mask(item, depth + 1));
+  const copy: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  for (const [name, item] of Object.entries(value)) copy[name] = isSecret(name, item) ? masked : mask(item, depth + 1);
+  return copy;
+}
+
+/** The text with tokens, password hashes, hex digests and private keys masked. */
+export function maskText(text: string): string {
+  const short = text.length > longest ? `${text.slice(0, longest)}…` : text;
+  return short.replace(secretShape, masked);
+}
+
+function isSecret(name: string, item: unknown): boolean {
+  return secretKey.test(name) && item !== null && item !== undefined && typeof item !== 'boolean';
+}

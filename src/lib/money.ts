@@ -1,0 +1,67 @@
+// Exact money: whole cents in a bigint, decimal text outside. No floating point anywhere.
+
+/** The most one record may carry (contract.md §2): 10^13 units. */
+const maximumCents = 10n ** 15n;
+
+const decimal = /^(-?)(\d{1,17})(?:\.(\d{1,2}))?$/;
+
+export class Money {
+  readonly cents: bigint;
+
+  constructor(cents: bigint) {
+    this.cents = cents;
+  }
+
+  /** Reads the text of a DECIMAL(…, 2) column, such as "12.30". */
+  static from(text: string): Money {
+    const match = decimal.exec(text);
+    if (!match) throw new RangeError('not a decimal with at most two fraction digits');
+    const [, sign, units, fraction = ''] = match;
+    const cents = BigInt(units as string) * 100n + BigInt(fraction.padEnd(2, '0'));
+    return new Money(sign ? -cents : cents);
+  }
+
+  /**
+   * Reads an amount out of a JSON value: a number or a decimal text.
+   *
+   * @returns undefined when it is not an exact amount within the limits, or has more than two fraction digits
+   */
+  static parse(value: unknown): Money | undefined {
+    if (typeof value !== 'number' && typeof value !== 'string') return undefined;
+    const text = String(value);
+    if (!decimal.test(text)) return undefined;
+    const money = Money.from(text);
+    return money.cents > maximumCents || money.cents < -maximumCents ? undefined : money;
+  }
+
+  plus(other: Money): Money {
+    return new Money(this.cents + other.cents);
+  }
+
+  times(count: number): Money {
+    return new Money(this.cents * BigInt(count));
+  }
+
+  equals(other: Money): boolean {
+    return this.cents === other.cents;
+  }
+
+  get withinLimit(): boolean {
+    return this.cents <= maximumCents;
+  }
+
+  /** Two decimals always: "12.30". */
+  toString(): string {
+    const absolute = this.cents < 0n ? -this.cents : this.cents;
+    const text = absolute.toString().padStart(3, '0');
+    return `${this.cents < 0n ? '-' : ''}${text.slice(0, -2)}.${text.slice(-2)}`;
+  }
+
+  /** The decimal text; `json.ts` writes it as a JSON number with the same digits. */
+  toJSON(): string {
+    return Money.write ? Money.write(this) : this.toString();
+  }
+
+  /** How the JSON writer at work wants amounts marked; set only while it runs. */
+  static write: ((money: Money) => string) | undefined;
+}

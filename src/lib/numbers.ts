@@ -1,0 +1,40 @@
+// Order and payment numbers, and the month each of them names.
+import { newUlid } from './random-id.js';
+
+const orderNumber = /^ORD(\d{4})(0[1-9]|1[0-2])[0-9A-HJKMNP-TV-Z]{26}$/;
+const paymentNumber = /^PAY(\d{4})(0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9A-HJKMNP-TV-Z]{26}$/;
+
+/** A new order number, ORD + YYYYMM + ULID (spec.md, Order), of that instant in UTC. */
+export function newOrderNumber(at: Date): string {
+  return `ORD${digits(at, 7)}${newUlid(at.getTime())}`;
+}
+
+/** A new payment number, PAY + YYYYMMDD + ULID (spec.md, Payment), of that instant in UTC. */
+export function newPaymentNumber(at: Date): string {
+  return `PAY${digits(at, 10)}${newUlid(at.getTime())}`;
+}
+
+/** The partition of an order number, YYYYMM as an integer; undefined when it is no order number. */
+export const orderPeriod = (number: string): number | undefined => periodIn(orderNumber.exec(number));
+
+/** The partition of a payment number, YYYYMM as an integer; undefined when it is no payment number. */
+export const paymentPeriod = (number: string): number | undefined => periodIn(paymentNumber.exec(number));
+
+/** The partition of an instant: its month in UTC, YYYYMM as an integer. */
+export function periodOf(at: Date): number {
+  return at.getUTCFullYear() * 100 + at.getUTCMonth() + 1;
+}
+
+/** The partition `months` after (or before) another one. */
+export function shiftPeriod(period: number, months: number): number {
+  const month = Math.floor(period / 100) * 12 + (period % 100) - 1 + months;
+  return Math.floor(month / 12) * 100 + (month % 12) + 1;
+}
+
+function digits(at: Date, length: 7 | 10): string {
+  return at.toISOString().slice(0, length).replaceAll('-', '');
+}
+
+function periodIn(match: RegExpExecArray | null): number | undefined {
+  return match ? Number(`${match[1]}${match[2]}`) : undefined;
+}

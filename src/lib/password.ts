@@ -1,0 +1,52 @@
+// Password hashing: bcrypt over a peppered digest, few at a time so that a flood of sign-ins slows nothing else.
+import { createHmac } from 'node:crypto';
+import bcrypt from 'bcrypt';
+import pLimit from 'p-limit';
+import { config } from '../../config/index.js';
+import { fail } from './errors.js';
+import { derivedKey } from './secret-box.js';
+
+const { bcryptCost, hashConcurrency, hashQueue } = config.auth;
+const pepper = derivedKey('password pepper');
+const gate = pLimit(hashConcurrency);
+
+/** Hashes a password. @throws too_many_requests when too many hashes wait already */
+export function hashPassword(password: string): Promise<string> {
+  return throughGate(() => bcrypt.hash(digest(password), bcryptCost));
+}
+
+/**
+ * Compares a password with a stored hash. Without a hash (unknown user) it works just as long and answers false.
+ *
+ * @throws too_many_requests when too many hashes wait already
+ */
+export function verifyPassword(password: string, hash: string | undefined): Promise<boolean> {
+  return throughGate(async () => {
+    const same = await bcrypt.compare(digest(password), hash ?? (await dummyHash()));
+    return same && hash !== undefined;
+  });
+}
+
+/** Whether the hash was made with another cost than today's. */
+export function needsRehash(hash: string): boolean {
+  return bcrypt.getRounds(hash) !== bcryptCost;
+}
+
+// bcrypt reads 72 bytes and stops at NUL; a digest of fixed length makes every character count (OWASP, peppering).
+function digest(password: string): string {
+  return createHmac('sha256', pepper).update(password, 'utf8').digest('base64');
+}
+
+let dummy: Promise<string> | undefined;
+
+function dummyHash(): Promise<string> {
+  return (dummy ??= bcrypt.hash('nobody', bcryptCost));
+}
+
+/** Prepares the hash that unknown users are compared with, so that the first of them waits no longer than the others. */
+export const preparePasswords = async (): Promise<void> => void (await dummyHash());
+
+function throughGate<T>(work: () => Promise<T>): Promise<T> {
+  if (gate.activeCount + gate.pendingCount >= hashConcurrency + hashQueue) fail('too_many_requests', { retryAfter: 1 });
+  return gate(work);
+}

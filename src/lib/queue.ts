@@ -1,0 +1,148 @@
+// The only producer of BullMQ jobs. Adding fails at once when Redis is away; the caller then does without.
+import { Queue, type ConnectionOptions, type JobsOptions } from 'bullmq';
+import { config } from '../../config/index.js';
+import { currentTraceId } from './context.js';
+import { logger } from './logger.js';
+import { listen, publish } from './pubsub.js';
+import { newUlid } from './random-id.js';
+import { connectionOptions, redis } from './redis.js';
+
+/** The queues by temper (architecture.md §3): a long export never delays money. */
+export const queueNames = [
+  'payments',
+  'logs',
+  'notifications',
+  'exports',
+  'imports',
+  'files',
+  'maintenance',
+] as const;
+
+export type QueueName = (typeof queueNames)[number];
+
+/** What a job carries through Redis. */
+export interface Envelope {
+  payload: unknown;
+  trace_id?: string;
+  /** The process that waits for the result, if one does. */
+  reply_to?: string;
+}
+
+export interface Work {
+  queue: QueueName;
+  name: string;
+  /** The queue keeps one job of an id; no colon, not digits only. */
+  id: string;
+  payload: unknown;
+  options: JobsOptions;
+}
+
+/** The queue cannot take a job now. */
+export class QueueUnavailable extends Error {}
+
+/** Keys of different queues live in different hash slots of a cluster. */
+export const queuePrefix = (queue: QueueName): string => `{${config.redis.prefix}-${queue}}`;
+
+/** BullMQ makes and closes its own connections; these are the options they have in common. */
+export function queueConnection(): ConnectionOptions {
+  const url = new URL(config.redis.url);
+  return {
+    ...connectionOptions,
+    host: url.hostname,
+    port: Number(url.port || 6379),
+    username: decodeURIComponent(url.username) || undefined,
+    password: decodeURIComponent(url.password) || undefined,
+    db: Number(url.pathname.slice(1) || 0),
+    tls: url.protocol === 'rediss:' ? {} : undefined,
+  };
+}
+
+/** Adds a job. @throws QueueUnavailable when Redis is away or does not answer in time */
+export async function add(work: Work): Promise<void> {
+  await push(work);
+}
+
+/**
+ * Adds a job and waits for its result.
+ *
+ * @returns what the job returned, or undefined when it has not finished after that many milliseconds
+ * @throws QueueUnavailable as `add` does
+ */
+export async function addAndWait(work: Work, ms: number): Promise<unknown> {
+  const { promise, stop } = awaitReply(work.id, ms);
+  try {
+    await push(work, processId);
+  } catch (error) {
+    stop();
+    throw error;
+  }
+  return promise;
+}
+
+/** Tells the process that waits for a job, if one does, what the job returned. Called by the worker. */
+export async function reply(envelope: Envelope, id: string, result: unknown): Promise<void> {
+  if (envelope.reply_to) await publish(`replies:${envelope.reply_to}`, { id, result });
+}
+
+/** Closes the producers. */
+export async function closeQueues(): Promise<void> {
+  await Promise.allSettled([...queues.values()].map((queue) => queue.close()));
+  queues.clear();
+}
+
+const processId = newUlid();
+const queues = new Map<QueueName, Queue>();
+const waiting = new Map<string, (result: unknown) => void>();
+
+async function push(work: Work, replyTo?: string): Promise<void> {
+  const envelope: Envelope = { payload: work.payload, trace_id: currentTraceId(), reply_to: replyTo };
+  try {
+    await queueFor(work.queue).add(work.name, envelope, { ...work.options, jobId: work.id });
+  } catch (error) {
+    throw new QueueUnavailable(`the ${work.queue} queue cannot be reached`, { cause: error });
+  }
+}
+
+// A Queue that is made while Redis is away stays unusable for ever, so it is made only over a ready connection.
+function queueFor(name: QueueName): Queue {
+  if (redis.status !== 'ready') throw new Error(`Redis is ${redis.status}`);
+  const existing = queues.get(name);
+  if (existing) return existing;
+  const queue = new Queue(name, {
+    prefix: queuePrefix(name),
+    connection: {
+      ...queueConnection(),
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: config.redis.timeoutMs,
+    } as ConnectionOptions,
+  });
+  queue.on('error', (error) => logger.warn({ error, queue: name }, 'a queue connection failed'));
+  queue.waitUntilReady().catch(() => queues.delete(name));
+  queues.set(name, queue);
+  return queue;
+}
+
+let listening = false;
+
+function awaitReply(id: string, ms: number): { promise: Promise<unknown>; stop: () => void } {
+  if (!listening) {
+    listening = true;
+    listen(`replies:${processId}`, (message) => {
+      const { id: finished, result } = message as { id: string; result: unknown };
+      waiting.get(finished)?.(result);
+    });
+  }
+  let stop = (): void => undefined;
+  const promise = new Promise<unknown>((resolve) => {
+    const finish = (result: unknown): void => {
+      clearTimeout(timer);
+      waiting.delete(id);
+      resolve(result);
+    };
+    const timer = setTimeout(finish, ms, undefined);
+    waiting.set(id, finish);
+    stop = () => finish(undefined);
+  });
+  return { promise, stop };
+}

@@ -1,0 +1,63 @@
+// The Joi building blocks of every request: what an id, a text, an amount, a time is here.
+import Joi from 'joi';
+import { Money } from './money.js';
+import { readTime } from './time.js';
+import { currentZone } from './context.js';
+
+/** A positive integer key. */
+export const id = () => Joi.number().integer().min(1).max(Number.MAX_SAFE_INTEGER);
+
+/** A reference that may be 0 for "none", as parent_id is. */
+export const idOrZero = () => Joi.number().integer().min(0).max(Number.MAX_SAFE_INTEGER);
+
+/** A list of different keys, at most `max` of them. */
+export const ids = (max = 1000) => Joi.array().items(id().required()).max(max).unique();
+
+/** A text of 1 to `max` characters. */
+export const text = (max: number) => Joi.string().min(1).max(max);
+
+/** A text of up to `max` characters; an empty one clears the field. */
+export const optionalText = (max: number) => Joi.string().allow('', null).max(max);
+
+/** 0 disabled, 1 enabled. */
+export const status = () => Joi.number().valid(0, 1);
+
+/** Where an entry stands among its siblings. */
+export const sort = () => Joi.number().integer().min(-1_000_000).max(1_000_000);
+
+export const email = () => Joi.string().allow('', null).max(100).email({ tlds: false });
+
+export const phone = () =>
+  Joi.string()
+    .allow('', null)
+    .max(30)
+    .pattern(/^\+?[0-9 ()-]{3,30}$/);
+
+export const slug = (max = 100) =>
+  Joi.string()
+    .min(1)
+    .max(max)
+    .pattern(/^[A-Za-z0-9][A-Za-z0-9_.:-]*$/);
+
+/**
+ * An exact amount, as a number or a decimal text; the handler receives a `Money`.
+ *
+ * @param least smallest accepted number of cents
+ */
+export const money = (least: bigint) =>
+  Joi.alternatives()
+    .try(Joi.number().unsafe(), Joi.string())
+    .custom((value: unknown, helpers) => {
+      const amount = Money.parse(value);
+      if (!amount) return helpers.error('money.format');
+      return amount.cents < least ? helpers.error('money.least') : amount;
+    }) as unknown as Joi.ObjectSchema<Money>;
+
+/** A time filter (contract.md §2) in the request zone; the handler receives a `Date`. */
+export const time = (edge: 'start' | 'end') =>
+  Joi.string().custom(
+    (value: string, helpers) => readTime(value, currentZone(), edge) ?? helpers.error('time.format'),
+  ) as unknown as Joi.DateSchema;
+
+/** A path parameter that is a key. */
+export const idParam = Joi.object<{ id: number }, true>({ id: id().required() });

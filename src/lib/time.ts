@@ -1,0 +1,62 @@
+// Times in and out: UTC inside, the request's zone at the edge.
+import moment from 'moment-timezone';
+import { config } from '../../config/index.js';
+
+/** Response fields converted to the request zone (spec.md, Timezone rules), with the configured ones. */
+const zonedFields = new Set([
+  ...['created_at', 'updated_at', 'deleted_at', 'pay_time'].flatMap((field) => [field, camelCase(field)]),
+  ...config.app.responseTimeFields.flatMap((field) => [field, camelCase(field)]),
+]);
+
+const localFormats = ['YYYY-MM-DD HH:mm:ss', 'YYYY-MM-DDTHH:mm:ss', 'YYYY-MM-DD HH:mm:ss.SSS', 'YYYY-MM-DDTHH:mm:ss.SSS'];
+const offsetFormats = ['YYYY-MM-DDTHH:mmZ', 'YYYY-MM-DDTHH:mm:ssZ', 'YYYY-MM-DDTHH:mm:ss.SSSZ', 'YYYY-MM-DD HH:mm:ssZ'];
+
+/** Whether that is the name of an IANA time zone. */
+export const isZone = (name: string): boolean => moment.tz.zone(name) !== null;
+
+/**
+ * Reads a time filter (contract.md §2): a date, a date and time, or ISO 8601 with offset.
+ *
+ * @param edge a bare date means the first or the last millisecond of that day
+ * @returns undefined when the text is none of these
+ */
+export function readTime(text: string, zone = 'UTC', edge: 'start' | 'end' = 'start'): Date | undefined {
+  const day = moment.tz(text, 'YYYY-MM-DD', true, zone);
+  if (day.isValid()) return (edge === 'end' ? day.endOf('day') : day).toDate();
+  const local = moment.tz(text, localFormats, true, zone);
+  if (local.isValid()) return local.toDate();
+  const absolute = moment(text.replace(/ (?=\d\d:\d\d$)/, '+'), offsetFormats, true);
+  return absolute.isValid() ? absolute.toDate() : undefined;
+}
+
+/** The same instant written in that zone: 2026-11-21T16:00:00.000+08:00. */
+export function inZone(value: Date | string, zone: string): string {
+  return moment.tz(value, zone).format('YYYY-MM-DDTHH:mm:ss.SSSZ');
+}
+
+/** A copy of the data whose time fields, at any depth, are written in that zone. */
+export function withZone(data: unknown, zone: string): unknown {
+  if (Array.isArray(data)) return data.map((item) => withZone(item, zone));
+  if (!isPlain(data)) return data;
+  return Object.fromEntries(
+    Object.entries(data).map(([name, value]) => [
+      name,
+      zonedFields.has(name) && isTime(value) ? inZone(value, zone) : withZone(value, zone),
+    ]),
+  );
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value) as unknown;
+  return prototype === Object.prototype || prototype === null;
+}
+
+function isTime(value: unknown): value is Date | string {
+  if (value instanceof Date) return true;
+  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value);
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,50 @@
+// Rows with a parent_id as trees.
+
+interface Node {
+  id: number;
+  parent_id: number;
+}
+
+export type Tree<T> = T & { children: Tree<T>[] };
+
+/** Nests rows below their parents, keeping their order; rows whose parent is not among them become roots. */
+export function toTree<T extends Node>(rows: T[]): Tree<T>[] {
+  const nodes = new Map(rows.map((row) => [row.id, { ...row, children: [] as Tree<T>[] } as Tree<T>]));
+  const roots: Tree<T>[] = [];
+  for (const node of nodes.values()) (nodes.get(node.parent_id)?.children ?? roots).push(node);
+  return roots;
+}
+
+/** The ids of a row and of everything below it. */
+export function withDescendants(rows: Node[], id: number): Set<number> {
+  const found = new Set([id]);
+  for (let size = 0; size < found.size;) {
+    size = found.size;
+    for (const row of rows) if (found.has(row.parent_id)) found.add(row.id);
+  }
+  return found;
+}
+
+/** The ids of the rows and of all their ancestors. */
+export function withAncestors(rows: Node[], ids: Iterable<number>): Set<number> {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const found = new Set<number>();
+  for (let id of ids) {
+    while (byId.has(id) && !found.has(id)) {
+      found.add(id);
+      id = (byId.get(id) as Node).parent_id;
+    }
+  }
+  return found;
+}
+
+/** How many levels lie above a row, itself included: 1 for a root, 0 for id 0. */
+export function depthOf(rows: Node[], id: number): number {
+  return withAncestors(rows, [id]).size;
+}
+
+/** How many levels a row and everything below it take: 1 for a leaf. */
+export function heightOf(rows: Node[], id: number): number {
+  const children = rows.filter((row) => row.parent_id === id && row.id !== id);
+  return 1 + Math.max(0, ...children.map((child) => heightOf(rows, child.id)));
+}

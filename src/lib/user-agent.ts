@@ -1,0 +1,22 @@
+// What a User-Agent header says about browser and operating system.
+import Bowser from 'bowser';
+
+export interface Agent {
+  browser: string;
+  os: string;
+}
+
+const longest = 500;
+
+/** The header as it is stored: at most 500 characters. */
+export const shortUserAgent = (header: string | undefined): string => (header ?? '').slice(0, longest);
+
+/** Names and major versions, empty when the header tells nothing. */
+export function readUserAgent(header: string | undefined): Agent {
+  if (!header) return { browser: '', os: '' };
+  const { browser, os } = Bowser.parse(header.slice(0, longest));
+  return {
+    browser: [browser.name, browser.version?.split('.')[0]].filter(Boolean).join(' ').slice(0, 50),
+    os: [os.name, os.versionName ?? os.version].filter(Boolean).join(' ').slice(0, 50),
+  };
+}

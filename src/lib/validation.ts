@@ -1,0 +1,159 @@
+// Checks request parts against their Joi schemas and says what is wrong, per field and in the caller's language.
+import Joi from 'joi';
+import type { ErrorSlug } from './error-catalogue.js';
+import { AppError, type FieldErrors } from './errors.js';
+import { currentLanguage, } from './context.js';
+import type { Language } from './language.js';
+
+const texts: Record<Language, Record<string, string>> = {
+  'zh-CN': {
+    'any.required': '必填',
+    'any.only': '取值不在允许范围内',
+    'any.invalid': '取值不允许',
+    'any.unknown': '不允许的字段',
+    'string.base': '必须是字符串',
+    'string.empty': '不能为空',
+    'string.min': '长度不能少于 {#limit} 个字符',
+    'string.max': '长度不能超过 {#limit} 个字符',
+    'string.pattern.base': '格式不正确',
+    'string.email': '邮箱格式不正确',
+    'string.uri': '地址格式不正确',
+    'string.uriCustomScheme': '地址格式不正确',
+    'number.base': '必须是数字',
+    'number.integer': '必须是整数',
+    'number.min': '不能小于 {#limit}',
+    'number.max': '不能大于 {#limit}',
+    'number.unsafe': '数值超出范围',
+    'number.infinity': '数值超出范围',
+    'boolean.base': '必须是布尔值',
+    'array.base': '必须是数组',
+    'array.min': '至少需要 {#limit} 项',
+    'array.max': '不能超过 {#limit} 项',
+    'array.unique': '存在重复项',
+    'array.sparse': '不能包含空项',
+    'array.includesRequiredUnknowns': '不能为空',
+    'object.base': '必须是对象',
+    'object.unknown': '不允许的字段',
+    'alternatives.types': '必须是数字或字符串',
+    'alternatives.match': '必须是数字或字符串',
+    'money.format': '必须是最多两位小数的金额',
+    'money.least': '金额过小',
+    'time.format': '时间格式不正确',
+    'order_by.format': '排序格式应为 字段:asc|desc',
+    'order_by.field': '不支持按该字段排序',
+    'password.weak': '必须同时包含字母和数字',
+    'password.username': '不能与用户名相同',
+    'password.confirmation': '两次输入的密码不一致',
+    'config.key': '缺少必填配置：{#key}',
+  },
+  'en-US': {
+    'any.required': 'is required',
+    'any.only': 'is not one of the allowed values',
+    'any.invalid': 'is not allowed',
+    'any.unknown': 'is not allowed',
+    'string.base': 'must be a string',
+    'string.empty': 'must not be empty',
+    'string.min': 'must be at least {#limit} characters long',
+    'string.max': 'must be at most {#limit} characters long',
+    'string.pattern.base': 'has an invalid format',
+    'string.email': 'must be an e-mail address',
+    'string.uri': 'must be a URL',
+    'string.uriCustomScheme': 'must be a URL',
+    'number.base': 'must be a number',
+    'number.integer': 'must be an integer',
+    'number.min': 'must be at least {#limit}',
+    'number.max': 'must be at most {#limit}',
+    'number.unsafe': 'is out of range',
+    'number.infinity': 'is out of range',
+    'boolean.base': 'must be true or false',
+    'array.base': 'must be an array',
+    'array.min': 'must contain at least {#limit} items',
+    'array.max': 'must contain at most {#limit} items',
+    'array.unique': 'contains a duplicate',
+    'array.sparse': 'must not contain empty items',
+    'array.includesRequiredUnknowns': 'must not be empty',
+    'object.base': 'must be an object',
+    'object.unknown': 'is not allowed',
+    'alternatives.types': 'must be a number or a string',
+    'alternatives.match': 'must be a number or a string',
+    'money.format': 'must be an amount with at most two decimals',
+    'money.least': 'is too small',
+    'time.format': 'is not a valid time',
+    'order_by.format': 'must look like field:asc|desc',
+    'order_by.field': 'names a field that cannot be sorted by',
+    'password.weak': 'must contain a letter and a digit',
+    'password.username': 'must differ from the username',
+    'password.confirmation': 'must equal the password',
+    'config.key': 'lacks the required key {#key}',
+  },
+};
+
+const formats = new Set(['string.email', 'string.uri', 'string.uriCustomScheme', 'time.format', 'order_by.format', 'order_by.field']);
+
+const preferences = Object.fromEntries(
+  (Object.keys(texts) as Language[]).map((language) => [language, preferencesFor(language)]),
+) as Record<Language, Joi.ValidationOptions>;
+
+/**
+ * Checks a value. Unknown fields are dropped, nothing is converted.
+ *
+ * @throws validation_failed (400) when something is missing or has the wrong type; format_invalid (422, 30004) when
+ * only formats are wrong; else value_not_acceptable (422, 30001); each with the texts per field
+ */
+export function validate<T>(schema: Joi.Schema<T>, value: unknown): T {
+  const { value: checked, error } = schema.validate(value, preferences[currentLanguage()]);
+  if (!error) return checked as T;
+  throw new AppError(outcomeOf(error.details), { fields: textsByField(error.details) });
+}
+
+/** Texts of one problem in the caller's language, for checks that no schema can express. */
+export function problem(type: keyof (typeof texts)['en-US']): string {
+  return texts[currentLanguage()][type] ?? type;
+}
+
+/** Query strings and multipart fields are texts: digits become integers and true/false/1/0 booleans where the schema wants them. */
+export function coercer(schema: Joi.ObjectSchema): (raw: Record<string, unknown>) => Record<string, unknown> {
+  const keys = (schema.describe().keys ?? {}) as Record<string, { type: string }>;
+  const wanted = Object.entries(keys).filter(([, { type }]) => type === 'number' || type === 'boolean');
+  return (raw) => {
+    const coerced = { ...raw };
+    for (const [name, { type }] of wanted) coerced[name] = coerce(type, raw[name]);
+    return coerced;
+  };
+}
+
+function coerce(type: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  if (value === '') return undefined;
+  if (type === 'number') return /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  if (value === 'true' || value === '1') return true;
+  return value === 'false' || value === '0' ? false : value;
+}
+
+function outcomeOf(details: Joi.ValidationErrorItem[]): ErrorSlug {
+  if (details.some(({ type }) => isTypeProblem(type))) return 'validation_failed';
+  return details.every(({ type }) => formats.has(type)) ? 'format_invalid' : 'value_not_acceptable';
+}
+
+function isTypeProblem(type: string): boolean {
+  return type === 'any.required' || type.endsWith('.base') ? type !== 'string.pattern.base' : type === 'alternatives.types';
+}
+
+function textsByField(details: Joi.ValidationErrorItem[]): FieldErrors {
+  const fields = new Map<string, string[]>();
+  for (const { path, message } of details) {
+    const field = path.join('.') || 'body';
+    fields.set(field, [...(fields.get(field) ?? []), message]);
+  }
+  return Object.fromEntries(fields);
+}
+
+function preferencesFor(language: Language): Joi.ValidationOptions {
+  return {
+    abortEarly: false,
+    convert: false,
+    stripUnknown: { objects: true, arrays: false },
+    messages: texts[language],
+    errors: { label: false },
+  };
+}

@@ -1,0 +1,98 @@
+// Version marks in Redis by which every process notices, on its next request, that something cached has changed.
+//
+// A mark is a random text. Who changes data sets a new mark after the commit and before the answer; who reads compares
+// the mark with the one its copy was made under. A missing mark (Redis was emptied) equals nothing, so copies are made anew.
+import { key, redis } from './redis.js';
+import { randomToken } from './random-id.js';
+import { logger } from './logger.js';
+
+const pending = new Map<string, Set<string>>();
+const whole = 'whole';
+
+/** The Redis key of a mark. */
+export const versionKey = (scope: string): string => key('version', scope);
+
+const partsKey = (scope: string): string => key('version-parts', scope);
+
+/**
+ * Sets a new mark for a scope, or for some of its parts only. When Redis is away the change is remembered and marked
+ * as soon as it is back; until then readers see no Redis either and go to the database.
+ */
+export async function bump(scope: string, parts: readonly (string | number)[] = [whole]): Promise<void> {
+  try {
+    await setMarks(scope, parts.map(String));
+  } catch {
+    const waiting = pending.get(scope) ?? new Set();
+    for (const part of parts) waiting.add(String(part));
+    pending.set(scope, waiting);
+    retryLater();
+  }
+}
+
+/** The mark of a scope as it is, or a new one put in place when there is none. Undefined when Redis is away. */
+export async function ensureVersion(scope: string): Promise<string | undefined> {
+  try {
+    const fresh = randomToken(9);
+    const set = await redis.set(versionKey(scope), fresh, 'NX');
+    if (set !== 'OK') return (await redis.get(versionKey(scope))) ?? undefined;
+    await redis.hset(partsKey(scope), whole, fresh);
+    return fresh;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The marks of a scope's parts, with `whole` for the scope itself; undefined when Redis is away. */
+export async function readParts(scope: string): Promise<Map<string, string> | undefined> {
+  try {
+    return new Map(Object.entries(await redis.hgetall(partsKey(scope))));
+  } catch {
+    return undefined;
+  }
+}
+
+/** True while a change of that scope could not be marked yet: copies of it must not be used. */
+export const isPending = (scope: string): boolean => pending.has(scope);
+
+/**
+ * Marks the scopes anew each time the connection comes back: a change may have been committed by any process while
+ * Redis could not be told.
+ */
+export function renewOnReconnect(scopes: readonly string[]): void {
+  let lost = false;
+  redis.on('close', () => (lost = true));
+  redis.on('ready', () => {
+    if (!lost) return;
+    lost = false;
+    for (const scope of scopes) void bump(scope);
+  });
+}
+
+async function setMarks(scope: string, parts: string[]): Promise<void> {
+  const mark = randomToken(9);
+  const fields = Object.fromEntries(parts.map((part) => [part, mark]));
+  const replies = await redis.multi().hset(partsKey(scope), fields).set(versionKey(scope), mark).exec();
+  const failed = replies?.find(([error]) => error)?.[0];
+  if (failed) throw failed;
+}
+
+let timer: NodeJS.Timeout | undefined;
+
+function retryLater(): void {
+  timer ??= setTimeout(() => {
+    timer = undefined;
+    void markPending();
+  }, 250).unref();
+}
+
+async function markPending(): Promise<void> {
+  try {
+    for (const [scope, parts] of [...pending]) {
+      await setMarks(scope, [...parts]);
+      pending.delete(scope);
+      logger.info({ scope }, 'changes made while Redis was away are marked now');
+    }
+  } catch {
+    retryLater();
+  }
+}

@@ -1,0 +1,54 @@
+// admin_sessions: one row per issued token. Revoking one counts on the next request on every process.
+import { config } from '../../config/index.js';
+import { now } from '../lib/clock.js';
+import { change, insert } from '../lib/db.js';
+import { newUlid } from '../lib/random-id.js';
+import { readUserAgent, shortUserAgent } from '../lib/user-agent.js';
+import { forgetIdentities } from './identity.js';
+
+export interface OpenedSession {
+  jti: string;
+  issuedAt: Date;
+  expiresAt: Date;
+}
+
+/** Opens a session of JWT_TTL_MINUTES. */
+export async function openSession(adminId: number, ip: string, userAgent: string | undefined): Promise<OpenedSession> {
+  // Tokens count in whole seconds, so the row does too.
+  const issuedAt = new Date(Math.floor(now().getTime() / 1000) * 1000);
+  const expiresAt = new Date(issuedAt.getTime() + config.auth.jwtTtlMinutes * 60_000);
+  const jti = newUlid(issuedAt.getTime());
+  const { browser, os } = readUserAgent(userAgent);
+  await insert(
+    `INSERT INTO admin_sessions (jti, admin_id, ip, user_agent, browser, os, last_used_at, expires_at, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [jti, adminId, ip, shortUserAgent(userAgent), browser, os, issuedAt, expiresAt, issuedAt],
+  );
+  return { jti, issuedAt, expiresAt };
+}
+
+/** Revokes one session. */
+export async function revokeSession(jti: string): Promise<void> {
+  await change('UPDATE admin_sessions SET revoked_at = ? WHERE jti = ? AND revoked_at IS NULL', [now(), jti]);
+  await forgetIdentities();
+}
+
+/**
+ * Revokes the sessions of an administrator, but for one if it is named.
+ *
+ * @returns how many were really ended
+ */
+export async function revokeSessionsOf(adminId: number, except = ''): Promise<number> {
+  const ended = await change(
+    'UPDATE admin_sessions SET revoked_at = ? WHERE admin_id = ? AND jti <> ? AND revoked_at IS NULL AND expires_at > ?',
+    [now(), adminId, except, now()],
+  );
+  await forgetIdentities();
+  return ended;
+}
+
+/** Deletes sessions that ended more than 30 days ago. */
+export async function pruneSessions(): Promise<number> {
+  const before = new Date(now().getTime() - 30 * 86_400_000);
+  return change('DELETE FROM admin_sessions WHERE expires_at < ?', [before]);
+}

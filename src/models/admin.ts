@@ -1,0 +1,209 @@
+// admins: the people who sign in here.
+import type { Transaction } from 'sequelize';
+import { Column, DataType, Model, Scopes, Table } from 'sequelize-typescript';
+import { now } from '../lib/clock.js';
+import { change, db, jsonColumn, refuseDuplicates, select, transact } from '../lib/db.js';
+import { fail } from '../lib/errors.js';
+import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
+import { hashPassword } from '../lib/password.js';
+import { revokeSessionsOf } from './admin-session.js';
+import { Department } from './department.js';
+import { forgetIdentities, superAdminSlug } from './identity.js';
+import { lockSuperAdmins, mustHoldRoles, mustKeepSuperAdmin, mustOutrank, type Holder } from './rights.js';
+import { mustExist } from './role.js';
+
+export interface AdminFields {
+  nickname: string;
+  email?: string | null;
+  phone?: string | null;
+  avatar?: string | null;
+  department_id?: number | null;
+  role_ids?: number[];
+  status?: number;
+}
+
+export type NewAdmin = AdminFields & { username: string; password: string };
+
+export interface AdminFilter extends ListQuery {
+  username?: string;
+  nickname?: string;
+  status?: number;
+  department_id?: number;
+  role_id?: number;
+}
+
+export const adminSortable = ['id', 'username', 'nickname', 'status', 'created_at', 'updated_at', 'last_login_at'] as const;
+
+interface RoleName {
+  id: number;
+  name: string;
+  slug: string;
+}
+
+export interface AdminRecord {
+  id: number;
+  username: string;
+  nickname: string;
+  email: string | null;
+  phone: string | null;
+  avatar: string | null;
+  status: number;
+  department_id: number | null;
+  department: { id: number; name: string } | null;
+  roles: RoleName[];
+  is_super_admin: boolean;
+  created_at: Date;
+  updated_at: Date;
+  last_login_at: Date | null;
+}
+
+const recordSql = `SELECT a.id, a.username, a.nickname, a.email, a.phone, a.avatar, a.status, a.department_id,
+    d.name AS department_name,
+    (SELECT JSON_ARRAYAGG(JSON_OBJECT('id', r.id, 'name', r.name, 'slug', r.slug))
+     FROM admin_roles ar JOIN roles r ON r.id = ar.role_id WHERE ar.admin_id = a.id) AS roles,
+    a.created_at, a.updated_at, a.last_login_at
+  FROM admins a LEFT JOIN departments d ON d.id = a.department_id`;
+
+const duplicates = { uq_admins_username: { slug: 'username_exists', field: 'username' } } as const;
+
+@Scopes(() => ({ withSecrets: { attributes: { include: ['password_hash'] } } }))
+@Table({ tableName: 'admins', defaultScope: { attributes: { exclude: ['password_hash'] } } })
+export class Admin extends Model {
+  @Column({ type: DataType.BIGINT, primaryKey: true, autoIncrement: true }) declare id: number;
+  @Column(DataType.STRING(50)) declare username: string;
+  @Column(DataType.STRING(100)) declare password_hash: string;
+  @Column(DataType.STRING(50)) declare nickname: string;
+  @Column(DataType.STRING(100)) declare email: string | null;
+  @Column(DataType.STRING(30)) declare phone: string | null;
+  @Column(DataType.STRING(500)) declare avatar: string | null;
+  @Column(DataType.TINYINT) declare status: number;
+  @Column(DataType.BIGINT) declare department_id: number | null;
+  @Column(DataType.DATE(3)) declare last_login_at: Date | null;
+
+  static async list(query: AdminFilter): Promise<Page<AdminRecord>> {
+    const where = new Where()
+      .contains('a.username', query.username)
+      .contains('a.nickname', query.nickname)
+      .equals('a.status', query.status)
+      .during('a.created_at', query);
+    if (query.department_id) where.and('a.department_id IN (?)', await Department.idsBelow(query.department_id));
+    if (query.role_id) {
+      where.and('EXISTS (SELECT 1 FROM admin_roles f WHERE f.admin_id = a.id AND f.role_id = ?)', query.role_id);
+    }
+    const [rows, [count]] = await Promise.all([
+      select<AdminRow>(`${recordSql} ${where.sql} ${pageSql(query, 'a')}`, where.values),
+      select<{ total: number }>(`SELECT COUNT(*) AS total FROM admins a ${where.sql}`, where.values),
+    ]);
+    return toPage(query, rows.map(toRecord), count?.total ?? 0);
+  }
+
+  /** @throws admin_not_found */
+  static async record(id: number): Promise<AdminRecord> {
+    const [row] = await select<AdminRow>(`${recordSql} WHERE a.id = ?`, [id]);
+    return row ? toRecord(row) : fail('admin_not_found');
+  }
+
+  /** Enabled administrators for select boxes. */
+  static choices(): Promise<{ value: number; label: string }[]> {
+    return select('SELECT id AS value, nickname AS label FROM admins WHERE status = 1 ORDER BY id');
+  }
+
+  /** Creates an administrator whose roles lie within the holder's rights. */
+  static async register(holder: Holder, fields: NewAdmin): Promise<number> {
+    const { password, role_ids = [], ...columns } = fields;
+    await Department.mustExist(fields.department_id);
+    await mustExist('role', role_ids);
+    await mustHoldRoles(holder, role_ids);
+    const password_hash = await hashPassword(password);
+    return refuseDuplicates(
+      transact(async (t) => {
+        const admin = await Admin.create({ status: 1, ...blankToNull(columns), password_hash }, { transaction: t });
+        await setRoles(admin.id, role_ids, t);
+        return admin.id;
+      }),
+      duplicates,
+    );
+  }
+
+  /** Changes only the fields given. Disabling ends all sessions. */
+  static async revise(holder: Holder, id: number, fields: Partial<AdminFields>): Promise<void> {
+    const { role_ids, ...columns } = fields;
+    await Department.mustExist(fields.department_id);
+    await transact(async (t) => {
+      await lockSuperAdmins(t);
+      const admin = (await Admin.findByPk(id, { transaction: t })) ?? fail('admin_not_found');
+      await mustOutrank(holder, id, t);
+      if (columns.status === 0 && holder.adminId === id) fail('admin_disable_self');
+      await admin.update(blankToNull(columns), { transaction: t });
+      if (role_ids) {
+        await mustExist('role', role_ids, t);
+        await mustHoldRoles(holder, role_ids, t);
+        await setRoles(id, role_ids, t);
+      }
+      await mustKeepSuperAdmin(t);
+    });
+    if (columns.status === 0) await revokeSessionsOf(id);
+    else await forgetIdentities();
+  }
+
+  /** Deletes an administrator and ends all their sessions. */
+  static async remove(holder: Holder, id: number): Promise<void> {
+    if (holder.adminId === id) fail('admin_delete_self');
+    await transact(async (t) => {
+      await lockSuperAdmins(t);
+      const admin = (await Admin.findByPk(id, { transaction: t })) ?? fail('admin_not_found');
+      await mustOutrank(holder, id, t);
+      await admin.destroy({ transaction: t });
+      await mustKeepSuperAdmin(t);
+    });
+    await forgetIdentities();
+  }
+
+  /** Sets a new password and ends all sessions, the holder's own among them if it is theirs. */
+  static async resetPassword(holder: Holder, id: number, password: string): Promise<void> {
+    await mustOutrank(holder, id);
+    await Admin.storePassword(id, password);
+    await revokeSessionsOf(id);
+  }
+
+  static async storePassword(id: number, password: string): Promise<void> {
+    const changed = await change('UPDATE admins SET password_hash = ?, updated_at = ? WHERE id = ?', [
+      await hashPassword(password),
+      now(),
+      id,
+    ]);
+    if (changed === 0) fail('admin_not_found');
+  }
+}
+
+db.addModels([Admin]);
+
+interface AdminRow extends Omit<AdminRecord, 'department' | 'roles' | 'is_super_admin'> {
+  department_name: string | null;
+  roles: unknown;
+}
+
+function toRecord({ department_name, roles, ...row }: AdminRow): AdminRecord {
+  const named = jsonColumn<RoleName>(roles).sort((one, other) => one.id - other.id);
+  return {
+    ...row,
+    department: row.department_id && department_name !== null ? { id: row.department_id, name: department_name } : null,
+    roles: named,
+    is_super_admin: named.some(({ slug }) => slug === superAdminSlug),
+  };
+}
+
+async function setRoles(adminId: number, roleIds: number[], t: Transaction): Promise<void> {
+  await change('DELETE FROM admin_roles WHERE admin_id = ?', [adminId], t);
+  if (roleIds.length === 0) return;
+  await change(
+    'INSERT INTO admin_roles (admin_id, role_id) SELECT ?, id FROM roles WHERE id IN (?)',
+    [adminId, roleIds],
+    t,
+  );
+}
+
+/** Empty texts clear a field; a cleared field is NULL. */
+export function blankToNull<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value === '' ? null : value])) as T;
+}

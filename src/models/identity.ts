@@ -1,0 +1,148 @@
+// Who is calling: the session of a token, its administrator and rights, kept per process under one version mark.
+import { now } from '../lib/clock.js';
+import { change, select } from '../lib/db.js';
+import { fail } from '../lib/errors.js';
+import { logger } from '../lib/logger.js';
+import { redis } from '../lib/redis.js';
+import { withAncestors } from '../lib/tree.js';
+import { bump, ensureVersion, isPending, renewOnReconnect, versionKey } from '../lib/versions.js';
+
+/** Slug of the role that passes every check while it is enabled. */
+export const superAdminSlug = 'super-admin';
+
+export interface PermissionRule {
+  slug: string;
+  method: string;
+  path: string;
+}
+
+export interface Identity {
+  sessionId: number;
+  jti: string;
+  adminId: number;
+  username: string;
+  isSuperAdmin: boolean;
+  /** What the enabled permissions of the enabled roles allow; empty for a super administrator. */
+  rules: PermissionRule[];
+  permissionIds: ReadonlySet<number>;
+  /** Menus of the enabled roles with all their ancestors. */
+  menuIds: ReadonlySet<number>;
+}
+
+const scope = 'identity';
+const mostKept = 10_000;
+const touchEveryMs = 60_000;
+
+interface Kept {
+  version: string;
+  identity: Identity;
+  touchedAt: number;
+}
+
+const kept = new Map<string, Kept>();
+
+/** Makes every process forget what it knows of sessions and rights; called after each commit that changes either. */
+export const forgetIdentities = (): Promise<void> => bump(scope);
+
+/** Starts over whenever Redis comes back: nobody could be told of changes while it was away. */
+export const watchIdentities = (): void => renewOnReconnect([scope]);
+
+/**
+ * The caller behind a token's `jti`, as of now on every process.
+ *
+ * @param scopes further version marks to read in the same round trip
+ * @returns the identity and the marks; a mark is undefined when it is missing or Redis is away
+ * @throws token_revoked when the session or its administrator is no longer valid
+ */
+export async function recognise(
+  jti: string,
+  scopes: readonly string[] = [],
+): Promise<{ identity: Identity; marks: (string | undefined)[] }> {
+  const [version, ...marks] = await readMarks([scope, ...scopes]);
+  const known = kept.get(jti);
+  if (known && version !== undefined && known.version === version && !isPending(scope)) {
+    touch(known);
+    return { identity: known.identity, marks };
+  }
+  const current = version ?? (await ensureVersion(scope));
+  const identity = await load(jti);
+  if (current !== undefined) keep(jti, { version: current, identity, touchedAt: known?.touchedAt ?? 0 });
+  return { identity, marks };
+}
+
+async function readMarks(scopes: string[]): Promise<(string | undefined)[]> {
+  try {
+    return (await redis.mget(scopes.map(versionKey))).map((mark) => mark ?? undefined);
+  } catch {
+    return scopes.map(() => undefined);
+  }
+}
+
+function keep(jti: string, entry: Kept): void {
+  kept.delete(jti);
+  kept.set(jti, entry);
+  if (kept.size > mostKept) kept.delete(kept.keys().next().value as string);
+  touch(entry);
+}
+
+// Written at most once a minute and waited for by nobody: it only feeds "last active".
+function touch(entry: Kept): void {
+  const at = Date.now();
+  if (at - entry.touchedAt < touchEveryMs) return;
+  entry.touchedAt = at;
+  change('UPDATE admin_sessions SET last_used_at = ? WHERE id = ?', [now(), entry.identity.sessionId]).catch(
+    (error: unknown) => logger.warn({ error }, 'the last activity of a session was not written'),
+  );
+}
+
+async function load(jti: string): Promise<Identity> {
+  const [session] = await select<{ session_id: number; admin_id: number; username: string }>(
+    `SELECT s.id AS session_id, a.id AS admin_id, a.username
+     FROM admin_sessions s JOIN admins a ON a.id = s.admin_id
+     WHERE s.jti = ? AND s.revoked_at IS NULL AND s.expires_at > ? AND a.status = 1`,
+    [jti, now()],
+  );
+  if (!session) fail('token_revoked');
+  const rights = await loadRights(session.admin_id);
+  return {
+    sessionId: session.session_id,
+    jti,
+    adminId: session.admin_id,
+    username: session.username,
+    ...rights,
+  };
+}
+
+/** The rights an administrator holds through enabled roles. */
+export async function loadRights(
+  adminId: number,
+): Promise<Pick<Identity, 'isSuperAdmin' | 'rules' | 'permissionIds' | 'menuIds'>> {
+  const roles = await select<{ id: number; slug: string }>(
+    `SELECT r.id, r.slug FROM admin_roles ar JOIN roles r ON r.id = ar.role_id WHERE ar.admin_id = ? AND r.status = 1`,
+    [adminId],
+  );
+  const isSuperAdmin = roles.some(({ slug }) => slug === superAdminSlug);
+  if (isSuperAdmin || roles.length === 0) {
+    return { isSuperAdmin, rules: [], permissionIds: new Set(), menuIds: new Set() };
+  }
+  const roleIds = roles.map(({ id }) => id);
+  const [permissions, granted, menus] = await Promise.all([
+    select<PermissionRule & { id: number }>(
+      `SELECT DISTINCT p.id, p.slug, p.method, p.path
+       FROM role_permissions rp JOIN permissions p ON p.id = rp.permission_id LEFT JOIN menus m ON m.id = p.menu_id
+       WHERE rp.role_id IN (?) AND p.status = 1 AND (p.menu_id IS NULL OR m.status = 1)`,
+      [roleIds],
+    ),
+    select<{ menu_id: number }>('SELECT DISTINCT menu_id FROM role_menus WHERE role_id IN (?)', [roleIds]),
+    select<{ id: number; parent_id: number }>('SELECT id, parent_id FROM menus'),
+  ]);
+  return {
+    isSuperAdmin,
+    rules: permissions.map(({ slug, method, path }) => ({ slug, method, path })),
+    permissionIds: new Set(permissions.map(({ id }) => id)),
+    menuIds: withAncestors(
+      menus,
+      granted.map(({ menu_id }) => menu_id),
+    ),
+  };
+}

@@ -1,0 +1,54 @@
+// The menus a new deployment starts with. A page's slug is the URL segment of its resource.
+
+export interface MenuSeed {
+  title: string;
+  slug: string;
+  path: string;
+  icon?: string;
+  /** Hidden while that module is switched off. */
+  module?: 'orders' | 'payments';
+  /** A directory has children, a page has none. */
+  children?: MenuSeed[];
+}
+
+export const menuSeeds: MenuSeed[] = [
+  { title: '仪表盘', slug: 'dashboard', path: '/dashboard', icon: 'dashboard' },
+  {
+    title: '系统管理',
+    slug: 'system',
+    path: '/system',
+    icon: 'setting',
+    children: [
+      { title: '管理员', slug: 'admins', path: '/system/admins' },
+      { title: '角色', slug: 'roles', path: '/system/roles' },
+      { title: '菜单', slug: 'menus', path: '/system/menus' },
+      { title: '权限', slug: 'permissions', path: '/system/permissions' },
+    ],
+  },
+  {
+    title: '用户管理',
+    slug: 'customers',
+    path: '/customers',
+    icon: 'user',
+    children: [{ title: '用户', slug: 'users', path: '/customers/users' }],
+  },
+  {
+    title: '订单管理',
+    slug: 'trade',
+    path: '/trade',
+    icon: 'shopping-cart',
+    module: 'orders',
+    children: [{ title: '订单', slug: 'orders', path: '/trade/orders' }],
+  },
+  {
+    title: '支付管理',
+    slug: 'payment',
+    path: '/payment',
+    icon: 'credit-card',
+    module: 'payments',
+    children: [
+      { title: '支付记录', slug: 'payments', path: '/payment/payments' },
+      { title: '支付方式', slug: 'payment-methods', path: '/payment/methods' },
+    ],
+  },
+];

@@ -1,0 +1,7 @@
+// Every migration, oldest first.
+import { administration } from './0001-administration.js';
+import { ordersAndPayments } from './0002-orders-and-payments.js';
+import { logs } from './0003-logs.js';
+import type { Migration } from './migration.js';
+
+export const migrations: Migration[] = [administration, ordersAndPayments, logs];

@@ -1,0 +1,81 @@
+// Month partitions on `period` (YYYYMM): laid out when a table is made, added ahead of time, never run out.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { now } from '../lib/clock.js';
+import { db, errno, select } from '../lib/db.js';
+import { logger } from '../lib/logger.js';
+import { periodOf, shiftPeriod } from '../lib/numbers.js';
+
+/** Every table partitioned by month. */
+export const partitionedTables = [
+  'orders',
+  'order_details',
+  'payments',
+  'payment_callbacks',
+  'operation_logs',
+  'login_logs',
+] as const;
+
+export type PartitionedTable = (typeof partitionedTables)[number];
+
+const monthsAhead = 3;
+const lockWaitSeconds = 2;
+const duplicatePartition = new Set([1517, 1493]);
+
+/** The PARTITION BY clause of a new table: everything before last month, then month by month to three months ahead. */
+export function partitionClause(): string {
+  const current = periodOf(now());
+  const parts = [`PARTITION p_before VALUES LESS THAN (${shiftPeriod(current, -1)})`];
+  for (let months = -1; months <= monthsAhead; months++) parts.push(partition(shiftPeriod(current, months)));
+  return `PARTITION BY RANGE (period) (${parts.join(', ')})`;
+}
+
+/** Adds to every table the partitions up to three months after the present one. Safe to run at any time, by many. */
+export async function extendPartitions(): Promise<void> {
+  for (const table of partitionedTables) await extendTable(table, shiftPeriod(periodOf(now()), monthsAhead));
+}
+
+/**
+ * Writes into a partitioned table; when the month has no partition yet (1526), adds it and writes again.
+ *
+ * @param write the whole write, a transaction included
+ */
+export async function withPartition<T>(tables: PartitionedTable[], period: number, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (errno(error) !== 1526) throw error;
+    for (const table of tables) await extendTable(table, period);
+    return write();
+  }
+}
+
+async function extendTable(table: PartitionedTable, until: number): Promise<void> {
+  const [row] = await select<{ last: string }>(
+    `SELECT MAX(CAST(PARTITION_DESCRIPTION AS UNSIGNED)) AS last FROM information_schema.PARTITIONS
+     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?`,
+    [table],
+  );
+  for (let period = Number(row?.last); period <= until; period = shiftPeriod(period, 1)) await addPartition(table, period);
+}
+
+// A reader's open transaction blocks the ALTER, and every later statement queues behind it: so wait briefly and retry.
+async function addPartition(table: PartitionedTable, period: number): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await db.transaction(async (transaction) => {
+        await db.query(`SET SESSION lock_wait_timeout = ${lockWaitSeconds}`, { transaction });
+        await db.query(`ALTER TABLE ${table} ADD PARTITION (${partition(period)})`, { transaction });
+      });
+      logger.info({ table, period }, 'month partition added');
+      return;
+    } catch (error) {
+      if (duplicatePartition.has(errno(error) ?? 0)) return;
+      if (attempt === 10) throw error;
+      await sleep(200 + Math.random() * 800);
+    }
+  }
+}
+
+function partition(period: number): string {
+  return `PARTITION p${period} VALUES LESS THAN (${shiftPeriod(period, 1)})`;
+}

@@ -1,0 +1,142 @@
+// payment_callbacks: the inbox of the payment callback. Every attempt is kept; a verified one waits here to be settled.
+import { now } from '../lib/clock.js';
+import type { MethodConfig } from '../lib/channels/channel.js';
+import { change, insert, select } from '../lib/db.js';
+import { Money } from '../lib/money.js';
+import { mask } from '../lib/mask.js';
+import { paymentPeriod, periodOf } from '../lib/numbers.js';
+import { withPartition } from './partitions.js';
+import { wholeConfig } from './payment-method.js';
+
+/** pending: verified, to be settled; settled: its result stands; refused: changed nothing. */
+export type CallbackState = 'pending' | 'settled' | 'refused';
+
+export interface Attempt {
+  type: string;
+  paymentNo: string | undefined;
+  thirdPartyNo: string | undefined;
+  fields: Record<string, unknown>;
+  ip: string;
+  state: CallbackState;
+  /** Error slug of a refusal, or what settling it came to. */
+  verdict: string;
+  traceId: string;
+}
+
+export interface CallbackKey {
+  id: number;
+  period: number;
+}
+
+export interface CallbackRecord {
+  id: number;
+  type: string;
+  third_party_no: string | null;
+  body: unknown;
+  ip: string;
+  state: CallbackState;
+  verdict: string;
+  created_at: Date;
+  settled_at: Date | null;
+}
+
+/** A payment as far as verifying a callback needs it. */
+export interface CalledPayment {
+  orderNo: string;
+  amount: Money;
+  status: string;
+  thirdPartyNo: string | null;
+  methodType: string;
+  config: MethodConfig;
+}
+
+const longestBody = 8000;
+
+/** The payment a callback names, with its method's configuration; one statement, one partition. */
+export async function findCalledPayment(paymentNo: string): Promise<CalledPayment | undefined> {
+  const [row] = await select<{
+    order_no: string;
+    amount: string;
+    status: string;
+    third_party_no: string | null;
+    type: string;
+    config: string;
+    secrets: string;
+  }>(
+    `SELECT p.order_no, p.amount, p.status, p.third_party_no, m.type, m.config, m.secrets
+     FROM payments p JOIN payment_methods m ON m.id = p.payment_method_id WHERE p.payment_no = ? AND p.period = ?`,
+    [paymentNo, paymentPeriod(paymentNo) ?? 0],
+  );
+  if (!row) return undefined;
+  return {
+    orderNo: row.order_no,
+    amount: Money.from(row.amount),
+    status: row.status,
+    thirdPartyNo: row.third_party_no,
+    methodType: row.type,
+    config: wholeConfig(row),
+  };
+}
+
+/** Keeps an attempt; once this returns, it is committed. It lies in the month of its payment, else in the present one. */
+export async function recordAttempt(attempt: Attempt): Promise<CallbackKey> {
+  const at = now();
+  const period = paymentPeriod(attempt.paymentNo ?? '') ?? periodOf(at);
+  const body = JSON.stringify(mask(attempt.fields)).slice(0, longestBody);
+  const id = await withPartition(['payment_callbacks'], period, () =>
+    insert(
+      `INSERT INTO payment_callbacks
+         (period, type, payment_no, third_party_no, body, ip, state, verdict, trace_id, created_at, settled_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        ...[period, attempt.type, attempt.paymentNo ?? null, attempt.thirdPartyNo ?? null, body, attempt.ip],
+        ...[attempt.state, attempt.verdict, attempt.traceId, at, attempt.state === 'settled' ? at : null],
+      ],
+    ),
+  );
+  return { id, period };
+}
+
+/** The attempts for a payment, oldest first. */
+export async function callbacksOf(paymentNo: string): Promise<CallbackRecord[]> {
+  const rows = await select<CallbackRecord & { body: string }>(
+    `SELECT id, type, third_party_no, body, ip, state, verdict, created_at, settled_at FROM payment_callbacks
+     WHERE payment_no = ? AND period = ? ORDER BY id LIMIT 200`,
+    [paymentNo, paymentPeriod(paymentNo) ?? 0],
+  );
+  return rows.map((row) => ({ ...row, body: parsed(row.body) }));
+}
+
+/** What an attempt has come to by now. */
+export async function verdictOf({ id, period }: CallbackKey): Promise<{ state: CallbackState; verdict: string } | undefined> {
+  const [row] = await select<{ state: CallbackState; verdict: string }>(
+    'SELECT state, verdict FROM payment_callbacks WHERE id = ? AND period = ?',
+    [id, period],
+  );
+  return row;
+}
+
+/** Verified attempts made before that instant that nobody has settled, oldest first, at most 500. */
+export async function unsettledCallbacks(before: Date): Promise<CallbackKey[]> {
+  return select<CallbackKey>(
+    `SELECT id, period FROM payment_callbacks WHERE state = 'pending' AND created_at < ? ORDER BY created_at LIMIT 500`,
+    [before],
+  );
+}
+
+/** Notes why settling an attempt was given up for now; the sweeper will try again. */
+export async function noteFailure({ id, period }: CallbackKey, reason: string): Promise<void> {
+  await change(`UPDATE payment_callbacks SET verdict = ? WHERE id = ? AND period = ? AND state = 'pending'`, [
+    reason.slice(0, 50),
+    id,
+    period,
+  ]);
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return body;
+  }
+}

@@ -1,0 +1,163 @@
+// payment_methods: how customers may pay. Secrets are stored encrypted and never answered.
+import { Column, DataType, Model, Scopes, Table } from 'sequelize-typescript';
+import { channelOf } from '../lib/channels/index.js';
+import type { MethodConfig } from '../lib/channels/channel.js';
+import { db, refuseDuplicates, select, transact } from '../lib/db.js';
+import { fail } from '../lib/errors.js';
+import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
+import { randomToken } from '../lib/random-id.js';
+import { seal, unseal } from '../lib/secret-box.js';
+
+export interface MethodFields {
+  name?: string;
+  code?: string;
+  type: string;
+  config?: MethodConfig;
+  is_active?: boolean;
+  sort?: number;
+  description?: string | null;
+}
+
+export interface MethodFilter extends ListQuery {
+  name?: string;
+  code?: string;
+  type?: string;
+  is_active?: boolean;
+}
+
+export const methodSortable = ['id', 'name', 'code', 'type', 'is_active', 'sort', 'created_at', 'updated_at'] as const;
+
+export interface MethodRecord {
+  id: number;
+  name: string;
+  code: string;
+  type: string;
+  /** Every set key; a secret one shows `***`. */
+  config: MethodConfig;
+  has_shared_secret: boolean;
+  is_active: boolean;
+  sort: number;
+  description: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** What an answer shows instead of a secret; sent back, it leaves the secret as it is. */
+export const hiddenSecret = '***';
+
+const duplicates = { uq_payment_methods_code: { slug: 'payment_method_code_exists', field: 'code' } } as const;
+const recordSql = 'SELECT m.* FROM payment_methods m';
+
+@Scopes(() => ({ withSecrets: { attributes: { include: ['secrets'] } } }))
+@Table({ tableName: 'payment_methods', defaultScope: { attributes: { exclude: ['secrets'] } } })
+export class PaymentMethod extends Model {
+  @Column({ type: DataType.BIGINT, primaryKey: true, autoIncrement: true }) declare id: number;
+  @Column(DataType.STRING(50)) declare name: string;
+  @Column(DataType.STRING(50)) declare code: string;
+  @Column(DataType.STRING(20)) declare type: string;
+  @Column(DataType.TEXT) declare config: string;
+  @Column(DataType.TEXT) declare secrets: string;
+  @Column(DataType.TINYINT) declare is_active: number;
+  @Column(DataType.INTEGER) declare sort: number;
+  @Column(DataType.STRING(255)) declare description: string | null;
+
+  static async list(query: MethodFilter): Promise<Page<MethodRecord>> {
+    const where = new Where()
+      .contains('m.name', query.name)
+      .contains('m.code', query.code)
+      .equals('m.type', query.type)
+      .equals('m.is_active', query.is_active)
+      .during('m.created_at', query);
+    const [rows, [count]] = await Promise.all([
+      select<MethodRow>(`${recordSql} ${where.sql} ${pageSql(query, 'm')}`, where.values),
+      select<{ total: number }>(`SELECT COUNT(*) AS total FROM payment_methods m ${where.sql}`, where.values),
+    ]);
+    return toPage(query, rows.map(toRecord), count?.total ?? 0);
+  }
+
+  /** @throws payment_method_not_found */
+  static async record(id: number): Promise<MethodRecord> {
+    const [row] = await select<MethodRow>(`${recordSql} WHERE m.id = ?`, [id]);
+    return row ? toRecord(row) : fail('payment_method_not_found');
+  }
+
+  /** Active methods for select boxes. */
+  static choices(): Promise<{ value: number; label: string }[]> {
+    return select('SELECT id AS value, name AS label FROM payment_methods WHERE is_active = 1 ORDER BY sort, id');
+  }
+
+  static async register({ config = {}, ...fields }: MethodFields): Promise<number> {
+    const given = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== hiddenSecret));
+    const { name = fields.type, code = `${fields.type}_${randomToken(6)}`, is_active = true } = fields;
+    const columns = { sort: 0, ...fields, name, code, is_active: is_active ? 1 : 0, ...split(fields.type, given) };
+    const method = await refuseDuplicates(PaymentMethod.create(columns), duplicates);
+    return method.id;
+  }
+
+  /** Changes only the fields and configuration keys given; an empty text removes a key. The type is fixed. */
+  static async revise(id: number, { config, ...fields }: Partial<Omit<MethodFields, 'type'>>): Promise<void> {
+    await refuseDuplicates(
+      transact(async (t) => {
+        const method = await PaymentMethod.scope('withSecrets').findByPk(id, { transaction: t, lock: true });
+        if (!method) fail('payment_method_not_found');
+        const settings = config ? split(method.type, merge(wholeConfig(method), config)) : {};
+        await method.update({ ...fields, ...settings }, { transaction: t });
+      }),
+      duplicates,
+    );
+  }
+
+  /** The configuration with its secrets, for the channel's eyes only. @throws payment_method_not_found */
+  static async configOf(id: number): Promise<MethodConfig> {
+    const method = await PaymentMethod.scope('withSecrets').findByPk(id);
+    return wholeConfig(method ?? fail('payment_method_not_found'));
+  }
+
+  /** Deletes a method that no payment uses. */
+  static async remove(id: number): Promise<void> {
+    const method = (await PaymentMethod.findByPk(id)) ?? fail('payment_method_not_found');
+    const [used] = await select('SELECT id FROM payments WHERE payment_method_id = ? LIMIT 1', [id]);
+    if (used) fail('payment_method_in_use');
+    await method.destroy();
+  }
+}
+
+db.addModels([PaymentMethod]);
+
+/** The configuration a record would have after that change, for its checks. */
+export function merge(before: MethodConfig, changes: MethodConfig): MethodConfig {
+  const changed = Object.entries(changes).filter(([, value]) => value !== hiddenSecret);
+  return Object.fromEntries(Object.entries({ ...before, ...Object.fromEntries(changed) }).filter(([, value]) => value));
+}
+
+/** Puts plain and sealed settings of a stored method together. */
+export function wholeConfig({ config, secrets }: { config: string; secrets: string }): MethodConfig {
+  const sealed = Object.entries(JSON.parse(secrets) as MethodConfig);
+  return {
+    ...(JSON.parse(config) as MethodConfig),
+    ...Object.fromEntries(sealed.map(([name, value]) => [name, unseal(value)])),
+  };
+}
+
+interface MethodRow extends Omit<MethodRecord, 'config' | 'has_shared_secret' | 'is_active'> {
+  config: string;
+  secrets: string;
+  is_active: number;
+}
+
+function toRecord({ secrets, ...row }: MethodRow): MethodRecord {
+  const hidden = Object.keys(JSON.parse(secrets) as MethodConfig).map((name) => [name, hiddenSecret]);
+  const config = { ...(JSON.parse(row.config) as MethodConfig), ...(Object.fromEntries(hidden) as MethodConfig) };
+  return { ...row, config, has_shared_secret: 'shared_secret' in config, is_active: row.is_active === 1 };
+}
+
+function split(type: string, config: MethodConfig): { config: string; secrets: string } {
+  const secret = new Set(channelOf(type)?.configKeys.filter((key) => key.secret).map(({ name }) => name));
+  const entries = Object.entries(config).filter(([, value]) => value !== '');
+  return {
+    config: JSON.stringify(Object.fromEntries(entries.filter(([name]) => !secret.has(name)))),
+    secrets: JSON.stringify(
+      Object.fromEntries(entries.filter(([name]) => secret.has(name)).map(([name, value]) => [name, seal(value)])),
+    ),
+  };
+}

@@ -1,0 +1,121 @@
+// The only code that makes a payment and its order paid (spec.md, States and transitions, rule 1).
+import type { Transaction } from 'sequelize';
+import { UniqueConstraintError } from 'sequelize';
+import { now } from '../lib/clock.js';
+import { change, select, transact } from '../lib/db.js';
+import { AppError, fail } from '../lib/errors.js';
+import { orderPeriod, paymentPeriod } from '../lib/numbers.js';
+import { orderTotals } from './order.js';
+import { flagPayment, paymentTotals } from './payment.js';
+import type { CallbackKey } from './payment-callback.js';
+
+/**
+ * paid: applied now; already_paid: nothing changed; paid_needs_attention: the money is recorded, but its order could no
+ * longer be paid; third_party_no_used: refused, the number paid another payment; gone: the attempt no longer exists.
+ */
+export type Settlement = 'paid' | 'already_paid' | 'paid_needs_attention' | 'third_party_no_used' | 'gone';
+
+interface Pending {
+  type: string;
+  state: string;
+  verdict: string;
+  payment_no: string;
+  third_party_no: string;
+  body: string;
+  created_at: Date;
+  order_no: string;
+}
+
+/**
+ * Applies a verified callback: in one transaction the payment and its order become paid and the attempt is marked.
+ * Repeating it, also at the same time, changes nothing more. Locks in the order order → payment.
+ */
+export async function settle(callback: CallbackKey): Promise<Settlement> {
+  const pending = await readPending(callback);
+  if (!pending) return 'gone';
+  if (pending.state === 'settled') return 'already_paid';
+  try {
+    const result = await transact((t) => apply(callback, pending, t));
+    await Promise.all([
+      paymentTotals.changed(paymentPeriod(pending.payment_no) as number),
+      orderTotals.changed(orderPeriod(pending.order_no) as number),
+    ]);
+    return result;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.slug !== 'third_party_no_used') throw error;
+    await refuse(callback, pending.payment_no);
+    return 'third_party_no_used';
+  }
+}
+
+async function readPending({ id, period }: CallbackKey): Promise<Pending | undefined> {
+  const [row] = await select<Pending>(
+    `SELECT c.type, c.state, c.verdict, c.payment_no, c.third_party_no, c.body, c.created_at, p.order_no
+     FROM payment_callbacks c JOIN payments p ON p.payment_no = c.payment_no AND p.period = c.period
+     WHERE c.id = ? AND c.period = ? AND c.state <> 'refused'`,
+    [id, period],
+  );
+  return row;
+}
+
+async function apply(callback: CallbackKey, pending: Pending, t: Transaction): Promise<Settlement> {
+  const { payment_no, order_no, type, third_party_no, body, created_at } = pending;
+  const [order] = await select<{ status: string; deleted_at: Date | null }>(
+    'SELECT status, deleted_at FROM orders WHERE order_no = ? AND period = ? FOR UPDATE',
+    [order_no, orderPeriod(order_no) as number],
+    t,
+  );
+  const payable = order?.status === 'pending' && order.deleted_at === null;
+  const at = now();
+  const applied = await change(
+    `UPDATE payments SET status = 'paid', third_party_no = ?, pay_time = ?, notify_data = ?, needs_attention = ?,
+       fail_reason = ?, updated_at = ?
+     WHERE payment_no = ? AND period = ? AND status IN ('pending', 'failed', 'cancelled')`,
+    [
+      ...[third_party_no, created_at, body, payable ? 0 : 1, payable ? null : 'order_not_payable', at],
+      ...[payment_no, paymentPeriod(payment_no) as number],
+    ],
+    t,
+  );
+  const result = applied === 0 ? 'already_paid' : payable ? 'paid' : 'paid_needs_attention';
+  if (applied > 0) {
+    await takeThirdPartyNumber(type, third_party_no, payment_no, t);
+    if (payable) await payOrder(order_no, payment_no, created_at, t);
+  }
+  await change(
+    `UPDATE payment_callbacks SET state = 'settled', verdict = ?, settled_at = ? WHERE id = ? AND period = ?`,
+    [result, at, callback.id, callback.period],
+    t,
+  );
+  return result;
+}
+
+async function payOrder(orderNo: string, paymentNo: string, paidAt: Date, t: Transaction): Promise<void> {
+  await change(
+    `UPDATE orders SET status = 'paid', paid_at = ?, payment_no = ?, updated_at = ?
+     WHERE order_no = ? AND period = ? AND status = 'pending'`,
+    [paidAt, paymentNo, now(), orderNo, orderPeriod(orderNo) as number],
+    t,
+  );
+}
+
+async function takeThirdPartyNumber(type: string, number: string, paymentNo: string, t: Transaction): Promise<void> {
+  try {
+    await change(
+      'INSERT INTO third_party_numbers (type, third_party_no, payment_no) VALUES (?, ?, ?)',
+      [type, number, paymentNo],
+      t,
+    );
+  } catch (error) {
+    if (!(error instanceof UniqueConstraintError)) throw error;
+    fail('third_party_no_used');
+  }
+}
+
+async function refuse({ id, period }: CallbackKey, paymentNo: string): Promise<void> {
+  await change(
+    `UPDATE payment_callbacks SET state = 'refused', verdict = 'third_party_no_used' WHERE id = ? AND period = ?`,
+    [id, period],
+  );
+  await flagPayment(paymentNo, 'third_party_no_used');
+}

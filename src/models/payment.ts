@@ -1,0 +1,189 @@
+// payments: attempts to pay an order. Only payment-settlement.ts makes a payment paid.
+import { now } from '../lib/clock.js';
+import { change, insert, select, transact } from '../lib/db.js';
+import { fail } from '../lib/errors.js';
+import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
+import { isEnabled } from '../lib/channels/index.js';
+import { Money } from '../lib/money.js';
+import { newPaymentNumber, orderPeriod, paymentPeriod, periodOf, shiftPeriod } from '../lib/numbers.js';
+import { claimKey, type Repeatable } from './idempotency-key.js';
+import { withPartition } from './partitions.js';
+import { Totals } from './totals.js';
+
+export const paymentStatuses = ['pending', 'paid', 'failed', 'cancelled'] as const;
+
+export type PaymentStatus = (typeof paymentStatuses)[number];
+
+export interface PaymentFilter extends ListQuery {
+  payment_no?: string;
+  order_no?: string;
+  third_party_no?: string;
+  payment_method_id?: number;
+  user_id?: number;
+  status?: PaymentStatus;
+  needs_attention?: boolean;
+  time_field: 'pay_time' | 'created_at';
+}
+
+export const paymentSortable = ['id', 'amount', 'status', 'pay_time', 'created_at', 'updated_at'] as const;
+
+export interface PaymentRecord {
+  id: number;
+  payment_no: string;
+  order_no: string;
+  user_id: number;
+  payment_method_id: number;
+  payment_method: { id: number; name: string; code: string; type: string } | null;
+  amount: Money;
+  status: PaymentStatus;
+  third_party_no: string | null;
+  pay_time: Date | null;
+  needs_attention: boolean;
+  fail_reason: string | null;
+  remark: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export interface NewPayment {
+  order_no: string;
+  payment_method_id: number;
+  amount?: Money;
+  remark?: string | null;
+}
+
+/** Totals of payment lists, month by month. */
+export const paymentTotals = new Totals('payments', 'payments p', 'p.period');
+
+export async function listPayments(query: PaymentFilter, mark?: string): Promise<Page<PaymentRecord>> {
+  const where = new Where()
+    .contains('p.payment_no', query.payment_no)
+    .contains('p.order_no', query.order_no)
+    .contains('p.third_party_no', query.third_party_no)
+    .equals('p.payment_method_id', query.payment_method_id)
+    .equals('p.user_id', query.user_id)
+    .equals('p.status', query.status)
+    .equals('p.needs_attention', query.needs_attention);
+  inTime(where, query);
+  const [rows, total] = await Promise.all([
+    select<PaymentRow>(`${recordSql} ${where.sql} ${pageSql(query, 'p')}`, where.values),
+    paymentTotals.count(where, mark),
+  ]);
+  return toPage(query, rows.map(toRecord), total);
+}
+
+/**
+ * The payment of that number or numeric id.
+ *
+ * @throws payment_record_not_found
+ */
+export async function findPayment(reference: string): Promise<PaymentRecord> {
+  const period = paymentPeriod(reference);
+  const where = new Where();
+  if (period !== undefined) where.and('p.payment_no = ? AND p.period = ?', reference, period);
+  else if (/^[1-9]\d{0,15}$/.test(reference)) where.and('p.id = ?', Number(reference));
+  else fail('payment_record_not_found');
+  const [row] = await select<PaymentRow>(`${recordSql} ${where.sql}`, where.values);
+  return row ? toRecord(row) : fail('payment_record_not_found');
+}
+
+/**
+ * Creates a pending payment for a payable order.
+ *
+ * @returns the number of the new payment, or of the one made earlier under the same Idempotency-Key
+ */
+export async function createPayment(payment: NewPayment, repeatable: Repeatable): Promise<string> {
+  const at = now();
+  const paymentNo = newPaymentNumber(at);
+  const period = periodOf(at);
+  const made = await withPartition(['payments'], period, () =>
+    transact(async (t) => {
+      const earlier = await claimKey('payment', repeatable, paymentNo, t);
+      if (earlier) return earlier;
+      const [order] = await select<PayableOrder>(
+        `SELECT user_id, amount, status, expire_at FROM orders
+         WHERE order_no = ? AND period = ? AND deleted_at IS NULL FOR UPDATE`,
+        [payment.order_no, orderPeriod(payment.order_no) ?? 0],
+        t,
+      );
+      if (!order) fail('order_unknown', { field: 'order_no' });
+      const isExpired = order.expire_at !== null && order.expire_at <= at;
+      if (order.status !== 'pending' || isExpired) fail('order_not_payable');
+      if (payment.amount && !payment.amount.equals(Money.from(order.amount))) {
+        fail('payment_amount_not_equal', { field: 'amount' });
+      }
+      await methodMustBeUsable(payment.payment_method_id);
+      await insert(
+        `INSERT INTO payments (period, payment_no, order_no, user_id, payment_method_id, amount, remark, created_at, updated_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        [
+          ...[period, paymentNo, payment.order_no, order.user_id, payment.payment_method_id, order.amount],
+          ...[payment.remark || null, at, at],
+        ],
+        t,
+      );
+      return paymentNo;
+    }),
+  );
+  await paymentTotals.changed(period);
+  return made;
+}
+
+/** Marks a payment for a person to look at; its state stays as it is. */
+export async function flagPayment(paymentNo: string, reason: string): Promise<void> {
+  const period = paymentPeriod(paymentNo) ?? 0;
+  await change(
+    'UPDATE payments SET needs_attention = 1, fail_reason = ?, updated_at = ? WHERE payment_no = ? AND period = ?',
+    [reason, now(), paymentNo, period],
+  );
+  await paymentTotals.changed(period);
+}
+
+interface PayableOrder {
+  user_id: number;
+  amount: string;
+  status: string;
+  expire_at: Date | null;
+}
+
+interface PaymentRow extends Omit<PaymentRecord, 'payment_method' | 'amount' | 'needs_attention'> {
+  method_name: string | null;
+  method_code: string | null;
+  method_type: string | null;
+  amount: string;
+  needs_attention: number;
+}
+
+const recordSql = `SELECT p.id, p.payment_no, p.order_no, p.user_id, p.payment_method_id, p.amount, p.status, p.third_party_no,
+    p.pay_time, p.needs_attention, p.fail_reason, p.remark, p.created_at, p.updated_at,
+    m.name AS method_name, m.code AS method_code, m.type AS method_type
+  FROM payments p LEFT JOIN payment_methods m ON m.id = p.payment_method_id`;
+
+function toRecord({ method_name, method_code, method_type, ...row }: PaymentRow): PaymentRecord {
+  const method = { id: row.payment_method_id, name: method_name ?? '', code: method_code ?? '', type: method_type ?? '' };
+  return {
+    ...row,
+    amount: Money.from(row.amount),
+    needs_attention: row.needs_attention === 1,
+    payment_method: method_type === null ? null : method,
+  };
+}
+
+// A payment's month is the month it was made in; one paid within a range was made in that range or the month before.
+function inTime(where: Where, query: PaymentFilter): void {
+  const from = query.start_time ?? query.start_date;
+  const to = query.end_time ?? query.end_date;
+  where.between(`p.${query.time_field}`, from, to);
+  const earlier = query.time_field === 'pay_time' ? 1 : 0;
+  where.between('p.period', from && shiftPeriod(periodOf(from), -earlier), to && periodOf(to));
+}
+
+async function methodMustBeUsable(id: number): Promise<void> {
+  const [method] = await select<{ type: string; is_active: number }>(
+    'SELECT type, is_active FROM payment_methods WHERE id = ?',
+    [id],
+  );
+  if (!method) fail('payment_method_unknown', { field: 'payment_method_id' });
+  if (method.is_active !== 1) fail('payment_method_disabled');
+  if (!isEnabled(method.type)) fail('payment_gateway_disabled');
+}

@@ -1,0 +1,97 @@
+// Brings the database to today's shape: makes it when it is missing, migrates forward and back, under one lock.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createConnection } from 'mysql2/promise';
+import { SequelizeStorage, Umzug } from 'umzug';
+import { config } from '../../config/index.js';
+import { db, errno, isDatabaseDown } from '../lib/db.js';
+import { logger } from '../lib/logger.js';
+import { migrations } from './migrations/index.js';
+import { extendPartitions } from './partitions.js';
+
+const unknownDatabase = 1049;
+
+/**
+ * Waits for the database (at most DB_STARTUP_WAIT_SECONDS), then migrates it and runs `seed`. Any number of processes
+ * may do this at once, also on an empty database: one works, the others wait for it.
+ */
+export async function prepareDatabase(seed: () => Promise<void>): Promise<void> {
+  await reachDatabase();
+  await underLock(async () => {
+    await migrator.up();
+    await extendPartitions();
+    await seed();
+  });
+}
+
+/** Undoes every migration. */
+export async function emptyDatabase(): Promise<void> {
+  await underLock(async () => void (await migrator.down({ to: 0 })));
+}
+
+/** Warns about server settings under which a commit may be lost; refuses them under STRICT_STARTUP. */
+export async function checkDurability(): Promise<void> {
+  const [rows] = await db.query("SHOW GLOBAL VARIABLES LIKE 'innodb_flush_log_at_trx_commit'");
+  const value = (rows as { Value: string }[])[0]?.Value;
+  if (value === undefined || value === '1') return;
+  const message = `innodb_flush_log_at_trx_commit is ${value}: a crash of the server may lose acknowledged payments`;
+  if (config.app.strict) throw new Error(message);
+  logger.warn(message);
+}
+
+const migrator = new Umzug({
+  migrations: migrations.map(({ name, up, down }) => ({ name, up: () => up(runSql), down: () => down(runSql) })),
+  storage: new SequelizeStorage({ sequelize: db, tableName: 'migrations' }),
+  logger: undefined,
+});
+
+async function runSql(sql: string): Promise<void> {
+  await db.query(sql.startsWith('CREATE TABLE') ? withTableOptions(sql) : sql);
+}
+
+// Table options stand before the PARTITION BY clause.
+function withTableOptions(sql: string): string {
+  const options = ') ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci ';
+  const end = sql.lastIndexOf(')', sql.includes('PARTITION BY') ? sql.indexOf('PARTITION BY') : sql.length);
+  return sql.slice(0, end) + options + sql.slice(end + 1);
+}
+
+async function reachDatabase(): Promise<void> {
+  const deadline = Date.now() + config.database.startupWaitMs;
+  for (;;) {
+    try {
+      await db.authenticate();
+      return;
+    } catch (error) {
+      if (errno(error) === unknownDatabase) await createDatabase();
+      else if (!isDatabaseDown(error) || Date.now() > deadline) throw error;
+      else {
+        logger.warn({ error }, 'waiting for the database');
+        await sleep(1000);
+      }
+    }
+  }
+}
+
+async function createDatabase(): Promise<void> {
+  const { host, port, user, password, name } = config.database;
+  const connection = await createConnection({ host, port, user, password, connectTimeout: 2000 });
+  try {
+    await connection.query(
+      `CREATE DATABASE IF NOT EXISTS \`${name}\` DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci`,
+    );
+  } finally {
+    await connection.end();
+  }
+}
+
+// A locked row rather than GET_LOCK, which strict Galera clusters refuse. The row lock ends with its connection.
+async function underLock(work: () => Promise<void>): Promise<void> {
+  await db.query('CREATE TABLE IF NOT EXISTS schema_lock (id TINYINT NOT NULL PRIMARY KEY) ENGINE=InnoDB');
+  await db.query('INSERT IGNORE INTO schema_lock (id) VALUES (1)');
+  await db.transaction(async (transaction) => {
+    await db.query('SET SESSION innodb_lock_wait_timeout = 300', { transaction });
+    await db.query('SELECT id FROM schema_lock WHERE id = 1 FOR UPDATE', { transaction });
+    await work();
+    await db.query(`SET SESSION innodb_lock_wait_timeout = ${config.database.lockWaitSeconds}`, { transaction });
+  });
+}

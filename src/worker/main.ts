@@ -1,0 +1,33 @@
+// The worker process: node build/src/worker/main.js [--queues payments,logs]
+import { parseArgs } from 'node:util';
+import { db } from '../lib/db.js';
+import { endGracefully, start } from '../lib/lifecycle.js';
+import { logger } from '../lib/logger.js';
+import { queueNames, type QueueName } from '../lib/queue.js';
+import { connectRedis, redis } from '../lib/redis.js';
+import { checkDurability, prepareDatabase } from '../models/schema.js';
+import { seed } from '../models/seed.js';
+import { startWorker } from './worker.js';
+
+await start(async () => {
+  const queues = chosenQueues();
+  await connectRedis();
+  await prepareDatabase(async () => void (await seed()));
+  await checkDurability();
+  const stop = startWorker(queues, (queue) => {
+    logger.fatal({ queue }, 'a worker hangs: no job has ended for 60 s');
+    process.kill(process.pid, 'SIGTERM');
+  });
+  endGracefully([stop, () => db.close(), () => redis.disconnect()]);
+  logger.info({ queues }, 'worker is running');
+  process.send?.('ready');
+});
+
+function chosenQueues(): readonly QueueName[] {
+  const { values } = parseArgs({ options: { queues: { type: 'string' } } });
+  if (!values.queues) return queueNames;
+  const chosen = values.queues.split(',').map((name) => name.trim());
+  const unknown = chosen.filter((name) => !(queueNames as readonly string[]).includes(name));
+  if (unknown.length > 0) throw new Error(`--queues: unknown ${unknown.join(', ')}; known are ${queueNames.join(', ')}`);
+  return chosen as QueueName[];
+}

@@ -1,0 +1,124 @@
+// Consumes queues: finds the job, checks its payload, runs it within its time, tells who waits for the result.
+import { UnrecoverableError, Worker, type ConnectionOptions, type Job as QueuedJob } from 'bullmq';
+import { config } from '../../config/index.js';
+import { inContext } from '../lib/context.js';
+import { AppError } from '../lib/errors.js';
+import { defaultLanguage } from '../lib/language.js';
+import { logger } from '../lib/logger.js';
+import { queueConnection, queuePrefix, reply, type Envelope, type QueueName } from '../lib/queue.js';
+import { newUlid } from '../lib/random-id.js';
+import { validate } from '../lib/validation.js';
+import { jobs } from '../jobs/index.js';
+import type { Job } from '../jobs/job.js';
+
+export interface RunningWorker {
+  queue: QueueName;
+  concurrency: number;
+  /** Jobs running in this process now. */
+  active(): number;
+  /** When a job last ended here, in milliseconds since 1970. */
+  lastEnd(): number;
+  close(): Promise<void>;
+}
+
+const byName = new Map(jobs.map((job) => [job.name, job]));
+
+/** Name of the empty job that proves a worker alive. */
+export const canaryName = 'canary';
+
+const concurrencies: Record<QueueName, number> = {
+  payments: config.worker.concurrency,
+  // Log entries wait for each other to be written in one statement, so many run at once.
+  logs: 100,
+  notifications: 10,
+  exports: 1,
+  imports: 1,
+  files: 2,
+  maintenance: config.worker.concurrency,
+};
+
+/** Starts consuming a queue. */
+export function consume(queue: QueueName): RunningWorker {
+  let active = 0;
+  let lastEnd = Date.now();
+  const worker = new Worker<Envelope>(
+    queue,
+    async (queued) => {
+      active++;
+      try {
+        return await inContext({ traceId: queued.data.trace_id ?? newUlid(), language: defaultLanguage }, () => run(queued));
+      } finally {
+        active--;
+        lastEnd = Date.now();
+      }
+    },
+    {
+      prefix: queuePrefix(queue),
+      connection: { ...queueConnection(), maxRetriesPerRequest: null } as ConnectionOptions,
+      concurrency: concurrencies[queue],
+      // A job whose worker died runs again within 20 s, as often as it takes (architecture.md §3).
+      lockDuration: 12_000,
+      stalledInterval: 5_000,
+      maxStalledCount: 20,
+    },
+  );
+  worker.on('error', (error) => logger.warn({ error, queue }, 'a worker connection failed'));
+  worker.on('failed', (queued, error) => void failed(queued, error));
+  return {
+    queue,
+    concurrency: concurrencies[queue],
+    active: () => active,
+    lastEnd: () => lastEnd,
+    close: () => worker.close(),
+  };
+}
+
+async function run(queued: QueuedJob<Envelope>): Promise<unknown> {
+  if (queued.name === canaryName) return null;
+  const job = byName.get(queued.name);
+  if (!job) throw new UnrecoverableError(`there is no job named ${queued.name}`);
+  const result = await withinTime(job, check(job, queued.data.payload));
+  await reply(queued.data, queued.id as string, result).catch((error: unknown) =>
+    logger.warn({ error, job: job.name }, 'the result could not be announced; its row tells it'),
+  );
+  return result ?? null;
+}
+
+function check(job: Job, payload: unknown): unknown {
+  try {
+    return validate(job.payload, payload);
+  } catch (error) {
+    const fields = error instanceof AppError ? JSON.stringify(error.details.fields) : '';
+    throw new UnrecoverableError(`the payload of ${job.name} is not valid: ${fields}`);
+  }
+}
+
+async function withinTime(job: Job, payload: unknown): Promise<unknown> {
+  const abort = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      abort.abort();
+      reject(new Error(`${job.name} took longer than ${job.timeoutMs} ms`));
+    }, job.timeoutMs);
+  });
+  try {
+    return await Promise.race([job.run(payload, abort.signal), timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function failed(queued: QueuedJob<Envelope> | undefined, error: Error): Promise<void> {
+  if (!queued) return;
+  const isLast = queued.attemptsMade >= (queued.opts.attempts ?? 1) || error instanceof UnrecoverableError;
+  logger[isLast ? 'error' : 'warn'](
+    { error, job: queued.name, attempt: queued.attemptsMade, trace_id: queued.data.trace_id },
+    isLast ? 'a job was given up' : 'a job failed and will be retried',
+  );
+  const job = byName.get(queued.name);
+  if (!isLast || !job?.gaveUp) return;
+  await job
+    .gaveUp(queued.data.payload, error)
+    .catch((reason: unknown) => logger.error({ error: reason, job: job.name }, 'giving up a job failed'));
+}

@@ -1,0 +1,63 @@
+// Finds rows whose job is gone and queues them again; while Redis is away it does the work itself.
+import { schedule, type ScheduledTask } from 'node-cron';
+import { config } from '../../config/index.js';
+import { now } from '../lib/clock.js';
+import { logger } from '../lib/logger.js';
+import { QueueUnavailable } from '../lib/queue.js';
+import { key, redis, redisOr } from '../lib/redis.js';
+import { expireOrder } from '../jobs/expire-order.js';
+import type { Job } from '../jobs/job.js';
+import { maintainTables } from '../jobs/maintain-tables.js';
+import { settlePayment } from '../jobs/settle-payment.js';
+import { overdueOrders } from '../models/order.js';
+import { unsettledCallbacks } from '../models/payment-callback.js';
+
+/** Starts the sweeper (every SWEEP_SECONDS) and the nightly maintenance. @returns how to stop both */
+export function startSweeper(): () => Promise<void> {
+  const options = { timezone: 'UTC', noOverlap: true };
+  const tasks: ScheduledTask[] = [
+    schedule(`*/${config.worker.sweepSeconds} * * * * *`, logged(sweepAsOnlyOne), options),
+    schedule('17 3 * * *', logged(queueMaintenance), options),
+  ];
+  return async () => {
+    for (const task of tasks) await task.destroy();
+  };
+}
+
+/** One sweep over everything that may have lost its job. */
+export async function sweep(): Promise<void> {
+  const at = now().getTime();
+  for (const callback of await unsettledCallbacks(new Date(at - config.worker.sweepAgeMs))) {
+    await enqueueOrRun(settlePayment, callback);
+  }
+  for (const order_no of await overdueOrders(new Date(at - config.worker.sweepAgeMs))) {
+    await enqueueOrRun(expireOrder, { order_no });
+  }
+}
+
+// Of several workers one sweeps; without Redis all of them do, which is slower but does no harm.
+async function sweepAsOnlyOne(): Promise<void> {
+  const turn = Math.floor(Date.now() / (config.worker.sweepSeconds * 1000));
+  const won = await redisOr(
+    () => redis.set(key('sweep', turn), process.pid, 'EX', 120, 'NX'),
+    () => 'OK',
+  );
+  if (won === 'OK') await sweep();
+}
+
+async function queueMaintenance(): Promise<void> {
+  await enqueueOrRun(maintainTables, { day: now().toISOString().slice(0, 10) });
+}
+
+async function enqueueOrRun<P>(job: Job<P>, payload: P): Promise<void> {
+  try {
+    await job.enqueue(payload);
+  } catch (error) {
+    if (!(error instanceof QueueUnavailable)) throw error;
+    await job.run(payload, AbortSignal.timeout(job.timeoutMs));
+  }
+}
+
+function logged(task: () => Promise<void>): () => Promise<void> {
+  return () => task().catch((error: unknown) => logger.error({ error }, 'a scheduled task failed'));
+}
