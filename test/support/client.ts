@@ -1,0 +1,87 @@
+// A caller of the service over HTTP. Every JSON answer is held against the served OpenAPI document.
+import { mustMatchContract } from './contract.js';
+
+export interface Answer<T = any> {
+  status: number;
+  headers: Headers;
+  /** `code` of the envelope. */
+  code: number;
+  message: string;
+  errorCode: string | undefined;
+  errors: Record<string, string[]> | undefined;
+  data: T;
+  text: string;
+}
+
+export interface RequestOptions {
+  headers?: Record<string, string>;
+  /** A JSON value, or a text that is sent as it is. */
+  body?: unknown;
+}
+
+export class Client {
+  readonly url: string;
+  readonly #headers: Record<string, string>;
+
+  constructor(url: string, headers: Record<string, string> = {}) {
+    this.url = url;
+    this.#headers = headers;
+  }
+
+  /** The same caller with more headers. */
+  with(headers: Record<string, string>): Client {
+    return new Client(this.url, { ...this.#headers, ...headers });
+  }
+
+  /** The same caller at another address of the service. */
+  at(url: string): Client {
+    return new Client(url, this.#headers);
+  }
+
+  /** Signs in. @returns the caller with its token @throws Error when the service refuses */
+  async signIn(username = 'admin', password = 'admin123'): Promise<Client> {
+    const answer = await this.post('/login', { username, password });
+    if (answer.status !== 200) throw new Error(`signing in as ${username} failed: ${answer.text}`);
+    return this.with({ Authorization: `Bearer ${(answer.data as { token: string }).token}` });
+  }
+
+  get(path: string, headers?: Record<string, string>): Promise<Answer> {
+    return this.request('GET', path, { headers });
+  }
+
+  post(path: string, body: unknown = {}, headers?: Record<string, string>): Promise<Answer> {
+    return this.request('POST', path, { body, headers });
+  }
+
+  put(path: string, body: unknown = {}, headers?: Record<string, string>): Promise<Answer> {
+    return this.request('PUT', path, { body, headers });
+  }
+
+  delete(path: string, body?: unknown): Promise<Answer> {
+    return this.request('DELETE', path, { body });
+  }
+
+  /** A path below /api/admin, or one from the host when it starts with `//`. */
+  async request(method: string, path: string, { headers = {}, body }: RequestOptions = {}): Promise<Answer> {
+    const target = path.startsWith('//') ? path.slice(1) : `/api/admin${path}`;
+    const type: Record<string, string> = body === undefined ? {} : { 'Content-Type': 'application/json' };
+    const response = await fetch(this.url + target, {
+      method,
+      headers: { ...type, ...this.#headers, ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    const text = await response.text();
+    const envelope = JSON.parse(text) as Record<string, unknown>;
+    mustMatchContract(method, target, response.status, envelope);
+    return {
+      status: response.status,
+      headers: response.headers,
+      code: envelope.code as number,
+      message: envelope.message as string,
+      errorCode: envelope.error_code as string | undefined,
+      errors: envelope.errors as Record<string, string[]> | undefined,
+      data: envelope.data,
+      text,
+    };
+  }
+}

@@ -1,0 +1,25 @@
+// The first import of a test file: gives it a database, a Redis prefix and secrets of its own before the configuration is read.
+import { randomBytes } from 'node:crypto';
+
+const name = `test_${randomBytes(6).toString('hex')}`;
+
+/** Settings of this test file; child processes get the same ones. */
+export const environment = {
+  NODE_ENV: 'test',
+  LOG_LEVEL: process.env.LOG_LEVEL ?? 'silent',
+  BCRYPT_COST: '4',
+  HASH_QUEUE: '500',
+  DB_NAME: name,
+  REDIS_PREFIX: name.replace('_', '-'),
+  JWT_SECRET: 'test-jwt-secret-that-is-long-enough-for-all',
+  APP_KEY: 'test-app-key-that-is-long-enough-for-everything',
+  APP_URL: 'https://back-office.test',
+  PORT: '0',
+  HOST: '127.0.0.1',
+  MODULE_PAYMENTS_ENABLED: 'true',
+  SWEEP_SECONDS: '2',
+  SWEEP_AGE_SECONDS: '1',
+  SHUTDOWN_SECONDS: '5',
+};
+
+Object.assign(process.env, environment);

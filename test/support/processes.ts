@@ -1,0 +1,74 @@
+// API and worker as processes of their own, with the settings of this test file.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
+import { config } from '../../config/index.js';
+
+export interface TestProcess {
+  child: ChildProcess;
+  /** Address of an API process. */
+  url: string;
+  /** Ends it at once, as a crash would. */
+  kill(): Promise<void>;
+  /** Ends it gracefully. @returns its exit code */
+  stop(): Promise<number | null>;
+  /** Everything it wrote. */
+  output(): string;
+}
+
+const started = new Set<ChildProcess>();
+
+/** Starts an API process; resolves when it is listening. */
+export async function startApi(env: Record<string, string> = {}): Promise<TestProcess> {
+  const port = await freePort();
+  return startProcess('api', [], { ...env, PORT: String(port) }, `http://127.0.0.1:${port}`);
+}
+
+/** Starts a worker process; resolves when it consumes. */
+export function startWorkerProcess(env: Record<string, string> = {}, queues?: string): Promise<TestProcess> {
+  return startProcess('worker', queues ? ['--queues', queues] : [], env, '');
+}
+
+/** Ends whatever is still running; for test.after.always. */
+export async function killProcesses(): Promise<void> {
+  await Promise.all([...started].map((child) => endOf(child, 'SIGKILL')));
+}
+
+async function startProcess(name: string, args: string[], env: Record<string, string>, url: string): Promise<TestProcess> {
+  const child = spawn(process.execPath, [resolve(config.root, `build/src/${name}/main.js`), ...args], {
+    env: { ...process.env, LOG_LEVEL: 'info', ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  started.add(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data: Buffer) => (output += data.toString()));
+  const ready = once(child, 'message').then(() => true);
+  const ended = once(child, 'exit').then(() => false);
+  if (!(await Promise.race([ready, ended]))) throw new Error(`the ${name} process ended at its start: ${output}`);
+  return {
+    child,
+    url,
+    kill: async () => void (await endOf(child, 'SIGKILL')),
+    stop: () => endOf(child, 'SIGTERM'),
+    output: () => output,
+  };
+}
+
+async function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  started.delete(child);
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+  const exit = once(child, 'exit') as Promise<[number | null]>;
+  child.kill(signal);
+  return (await exit)[0];
+}
+
+/** A loopback port that is free now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

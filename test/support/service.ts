@@ -1,0 +1,52 @@
+// The service in this thread: database prepared, API listening on a free port, and the real worker when asked for.
+import type { AddressInfo } from 'node:net';
+import { syncPermissions } from '../../src/api/permission-sync.js';
+import { routes } from '../../src/api/routes.js';
+import { listen } from '../../src/api/server.js';
+import { db } from '../../src/lib/db.js';
+import { closePubsub } from '../../src/lib/pubsub.js';
+import { closeQueues, queueNames } from '../../src/lib/queue.js';
+import { connectRedis, redis } from '../../src/lib/redis.js';
+import { watchIdentities } from '../../src/models/identity.js';
+import { prepareDatabase } from '../../src/models/schema.js';
+import { seed } from '../../src/models/seed.js';
+import { startWorker } from '../../src/worker/worker.js';
+import { Client } from './client.js';
+
+export interface Service {
+  url: string;
+  /** A caller who has not signed in. */
+  anonymous: Client;
+  /** The first administrator. */
+  admin: Client;
+  stop(): Promise<void>;
+}
+
+/** Starts the service. @param withWorker also consume the queues in this thread */
+export async function startService({ withWorker = true } = {}): Promise<Service> {
+  await connectRedis();
+  watchIdentities();
+  await prepareDatabase(async () => {
+    await seed();
+    await syncPermissions(routes);
+  });
+  const server = await listen(0, '127.0.0.1');
+  const stopWorker = withWorker ? startWorker(queueNames, () => undefined) : undefined;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const anonymous = new Client(url);
+  return {
+    url,
+    anonymous,
+    admin: await anonymous.signIn(),
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await stopWorker?.();
+      await closeQueues();
+      closePubsub();
+      await db.query(`DROP DATABASE \`${process.env.DB_NAME}\``);
+      await db.close();
+      redis.disconnect();
+    },
+  };
+}

@@ -1,0 +1,13 @@
+// Waits for a condition by asking again and again.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** The first truthy value the question yields. @throws Error when there is none within the time */
+export async function until<T>(question: () => Promise<T> | T, ms = 15_000, everyMs = 25): Promise<NonNullable<T>> {
+  const deadline = Date.now() + ms;
+  for (;;) {
+    const value = await question();
+    if (value) return value as NonNullable<T>;
+    if (Date.now() > deadline) throw new Error(`nothing came of ${question.toString()} within ${ms} ms`);
+    await sleep(everyMs);
+  }
+}
