@@ -30,7 +30,9 @@ export const appSchema = Joi.object<AppEnvironment, true>({
     .uri({ scheme: ['http', 'https'] })
     .description('public address of the service, base of every URL it gives away; http://localhost:PORT'),
   CORS_ORIGINS: list().description('origins, comma separated, whose pages may call the API and open sockets'),
-  TRUSTED_PROXIES: list().description('addresses or CIDR blocks of reverse proxies whose X-Forwarded-For is believed'),
+  TRUSTED_PROXIES: list().description(
+    'addresses or CIDR blocks of reverse proxies whose X-Forwarded-For is believed',
+  ),
   TRUSTED_PROXY_HOPS: Joi.number()
     .integer()
     .min(1)
@@ -56,7 +58,9 @@ export const appSchema = Joi.object<AppEnvironment, true>({
     .max(60)
     .default(9)
     .description('running requests and jobs get this long after SIGTERM'),
-  STRICT_STARTUP: Joi.boolean().default(false).description('refuse to start on settings that only deserve a warning'),
+  STRICT_STARTUP: Joi.boolean()
+    .default(false)
+    .description('refuse to start on settings that only deserve a warning'),
 });
 
 export function appConfig(env: AppEnvironment) {

@@ -23,7 +23,9 @@ export interface AuthEnvironment {
 export const authSchema = Joi.object<AuthEnvironment, true>({
   JWT_SECRET: Joi.string()
     .min(16)
-    .description('signs the tokens (HS256); at least 32 bytes in production; otherwise generated once into .local/'),
+    .description(
+      'signs the tokens (HS256); at least 32 bytes in production; otherwise generated once into .local/',
+    ),
   JWT_TTL_MINUTES: Joi.number().integer().min(1).max(43_200).default(600).description('lifetime of a token'),
   APP_KEY: Joi.string()
     .min(16)
@@ -31,7 +33,9 @@ export const authSchema = Joi.object<AuthEnvironment, true>({
   ADMIN_PASSWORD: Joi.string()
     .min(6)
     .max(64)
-    .description('password of the first administrator; admin123 outside production, else generated and printed once'),
+    .description(
+      'password of the first administrator; admin123 outside production, else generated and printed once',
+    ),
   CAPTCHA_MODE: Joi.string()
     .valid('adaptive', 'always', 'off')
     .default('adaptive')
@@ -55,7 +59,11 @@ export const authSchema = Joi.object<AuthEnvironment, true>({
     .default(50)
     .description('failures per hour of one name over all addresses'),
   BCRYPT_COST: Joi.number().integer().min(4).max(15).default(10).description('bcrypt work factor'),
-  HASH_CONCURRENCY: Joi.number().integer().min(1).default(2).description('password hashes in flight per process'),
+  HASH_CONCURRENCY: Joi.number()
+    .integer()
+    .min(1)
+    .default(2)
+    .description('password hashes in flight per process'),
   HASH_QUEUE: Joi.number().integer().min(0).default(32).description('waiting password hashes before 429'),
   PASSWORD_MIN_LENGTH: Joi.number().integer().min(4).max(64).description('8, outside production 6'),
   PASSWORD_REQUIRE_MIXED: Joi.boolean().description('a letter and a digit; true in production only'),

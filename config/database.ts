@@ -27,7 +27,11 @@ export const databaseSchema = Joi.object<DatabaseEnvironment, true>({
     .default('back_office')
     .description('database name; created when missing and the user may create it'),
   DB_POOL_SIZE: Joi.number().integer().min(2).max(200).default(10).description('connections per process'),
-  DB_ACQUIRE_TIMEOUT_MS: Joi.number().integer().min(100).default(1000).description('longest wait for a connection'),
+  DB_ACQUIRE_TIMEOUT_MS: Joi.number()
+    .integer()
+    .min(100)
+    .default(1000)
+    .description('longest wait for a connection'),
   DB_LOCK_WAIT_SECONDS: Joi.number().integer().min(1).default(2).description('longest wait for a row lock'),
   DB_STARTUP_WAIT_SECONDS: Joi.number()
     .integer()

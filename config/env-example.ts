@@ -6,14 +6,17 @@ import { concerns } from './index.js';
 import { projectRoot } from './environment.js';
 
 interface Described {
-  flags?: { default?: unknown; description?: string };
+  flags?: { default?: string | number | boolean; description?: string };
 }
 
 /** The text of `.env.example`: every setting with its meaning, commented out with its default. */
 export function envExample(): string {
   const sections = concerns.map(({ title, schema }) => {
     const keys = Object.entries(schema.describe().keys as Record<string, Described>);
-    return [`# ${title}`, ...keys.flatMap(([name, setting]) => [`# ${setting.flags?.description}`, line(name, setting)])];
+    return [
+      `# ${title}`,
+      ...keys.flatMap(([name, setting]) => [`# ${setting.flags?.description}`, line(name, setting)]),
+    ];
   });
   return `# Every setting of the service. Copy to .env and change what differs; what stays commented out has the shown default.\n\n${sections
     .map((lines) => lines.join('\n'))
@@ -22,7 +25,7 @@ export function envExample(): string {
 
 function line(name: string, setting: Described): string {
   const fallback = setting.flags?.default;
-  return `#${name}=${fallback === undefined ? '' : String(fallback)}`;
+  return `#${name}=${fallback ?? ''}`;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

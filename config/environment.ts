@@ -4,8 +4,8 @@ import { resolve } from 'node:path';
 import Joi from 'joi';
 
 /** The folder that holds package.json: `config/` itself when run from source, one level higher when run from `build/`. */
-export const projectRoot = [resolve(import.meta.dirname, '..'), resolve(import.meta.dirname, '../..')].find((folder) =>
-  existsSync(resolve(folder, 'package.json')),
+export const projectRoot = [resolve(import.meta.dirname, '..'), resolve(import.meta.dirname, '../..')].find(
+  (folder) => existsSync(resolve(folder, 'package.json')),
 ) as string;
 
 /** A comma-separated setting; `words` takes it apart. */
@@ -29,9 +29,9 @@ export function readEnvironment<T>(schema: Joi.ObjectSchema<T>): T {
   const file = resolve(projectRoot, '.env');
   if (existsSync(file)) process.loadEnvFile(file);
   const present = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
-  const { value, error } = schema.validate(present, { abortEarly: false, stripUnknown: true });
-  if (error) throw new Error(explain(error.details.map((problem) => problem.message)));
-  return value;
+  const result = schema.validate(present, { abortEarly: false, stripUnknown: true });
+  if (result.error) throw new Error(explain(result.error.details.map((problem) => problem.message)));
+  return result.value;
 }
 
 /** One readable text out of several configuration problems. */

@@ -35,12 +35,16 @@ export const config = freeze(load());
 
 function load() {
   const env = readEnvironment<Environment>(
-    concerns.reduce((all, concern) => all.concat(concern.schema), Joi.object()) as Joi.ObjectSchema<Environment>,
+    concerns.reduce(
+      (all, concern) => all.concat(concern.schema),
+      Joi.object(),
+    ) as Joi.ObjectSchema<Environment>,
   );
   const app = appConfig(env);
   if (app.production) refuseWeakSecrets(env);
   return {
-    version: (JSON.parse(readFileSync(resolve(projectRoot, 'package.json'), 'utf8')) as { version: string }).version,
+    version: (JSON.parse(readFileSync(resolve(projectRoot, 'package.json'), 'utf8')) as { version: string })
+      .version,
     root: projectRoot,
     app,
     database: databaseConfig(env, app.tenant),
@@ -59,6 +63,7 @@ function refuseWeakSecrets(env: Environment): void {
 }
 
 function freeze<T extends object>(value: T): Readonly<T> {
-  for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) freeze(part as object);
+  for (const part of Object.values(value))
+    if (typeof part === 'object' && part !== null) freeze(part as object);
   return Object.freeze(value);
 }

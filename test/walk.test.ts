@@ -16,7 +16,11 @@ test('an order is paid by the signed callback of its payment', async (t) => {
   const { admin } = service;
   const order = await makeOrder(admin, '24.90');
   const method = await makeMethod(admin);
-  const placed = await admin.post('/payments', { order_no: order.order_no, payment_method_id: method.id, initiate: true });
+  const placed = await admin.post('/payments', {
+    order_no: order.order_no,
+    payment_method_id: method.id,
+    initiate: true,
+  });
   t.is(placed.status, 200);
   const payment = placed.data;
   t.is(payment.gateway.sign, mockCallback(payment).sign);
@@ -32,7 +36,10 @@ test('an order is paid by the signed callback of its payment', async (t) => {
   t.is(paidPayment.status, 'paid');
   t.is(paidPayment.pay_time, paidOrder.paid_at);
   t.deepEqual(
-    paidPayment.callbacks.map((callback: { state: string; verdict: string }) => [callback.state, callback.verdict]),
+    paidPayment.callbacks.map((callback: { state: string; verdict: string }) => [
+      callback.state,
+      callback.verdict,
+    ]),
     [['settled', 'paid']],
   );
 });

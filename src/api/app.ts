@@ -42,7 +42,10 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
     const rawBody = parseBody ? await parseBody(ctx) : undefined;
     if (ctx.method !== 'GET') state.input = { query: ctx.query, body: rawBody };
     const call: Call<never, object, object, object> = {
-      params: route.params && coerceParams ? validate(route.params, coerceParams(ctx.params as object as never)) : {},
+      params:
+        route.params && coerceParams
+          ? validate(route.params, coerceParams(ctx.params as object as never))
+          : {},
       query: route.query && coerceQuery ? validate(route.query, coerceQuery(ctx.query)) : {},
       body: route.body ? validate(route.body, withAliases(rawBody, route.aliases)) : {},
       admin: identity as never,
@@ -51,7 +54,7 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
       header: (name) => ctx.get(name) || undefined,
       marks,
     };
-    const data = await route.handle(call as never, ctx);
+    const data = await route.handle(call, ctx);
     state.data = data;
   };
 }
@@ -69,9 +72,17 @@ function crossOrigin(): Koa.Middleware {
     origin: (ctx) => (allowed.has(ctx.get('Origin')) ? ctx.get('Origin') : ''),
     allowMethods: ['GET', 'POST', 'PUT', 'DELETE'],
     allowHeaders: [
-      ...['Authorization', 'Content-Type', 'Accept-Language', 'X-Timezone', 'Timezone', 'X-Trace-Id', 'Idempotency-Key'],
+      ...[
+        'Authorization',
+        'Content-Type',
+        'Accept-Language',
+        'X-Timezone',
+        'Timezone',
+        'X-Trace-Id',
+        'Idempotency-Key',
+      ],
     ],
     exposeHeaders: ['X-Trace-Id', 'Retry-After'],
     maxAge: 600,
-  }) as unknown as Koa.Middleware;
+  });
 }

@@ -4,6 +4,11 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Middleware } from 'koa';
 
+interface Asset {
+  type: string;
+  read: () => string | Buffer;
+}
+
 const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
 const policy = [
@@ -45,15 +50,17 @@ const startScript = `window.ui = SwaggerUIBundle({
 });
 `;
 
-const assets = new Map<string, { type: string; read: () => string | Buffer }>([
+const packaged = (name: string, type: string): Asset => ({
+  type,
+  read: () => readFileSync(join(folder, name)),
+});
+
+const assets = new Map<string, Asset>([
   ['/docs', { type: 'text/html; charset=utf-8', read: () => page }],
   ['/docs/start.js', { type: 'text/javascript; charset=utf-8', read: () => startScript }],
-  ['/docs/swagger-ui.css', { type: 'text/css; charset=utf-8', read: () => readFileSync(join(folder, 'swagger-ui.css')) }],
-  ['/docs/favicon-32x32.png', { type: 'image/png', read: () => readFileSync(join(folder, 'favicon-32x32.png')) }],
-  [
-    '/docs/swagger-ui-bundle.js',
-    { type: 'text/javascript; charset=utf-8', read: () => readFileSync(join(folder, 'swagger-ui-bundle.js')) },
-  ],
+  ['/docs/swagger-ui.css', packaged('swagger-ui.css', 'text/css; charset=utf-8')],
+  ['/docs/favicon-32x32.png', packaged('favicon-32x32.png', 'image/png')],
+  ['/docs/swagger-ui-bundle.js', packaged('swagger-ui-bundle.js', 'text/javascript; charset=utf-8')],
 ]);
 
 /** Serves the document and the page. */
@@ -62,7 +69,10 @@ export function docs(document: object): Middleware {
   assets.set('/openapi.json', { type: 'application/json; charset=utf-8', read: () => json });
   return async (ctx, next) => {
     const asset = ctx.method === 'GET' ? assets.get(ctx.path.replace(/\/$/, '')) : undefined;
-    if (!asset) return next();
+    if (!asset) {
+      await next();
+      return;
+    }
     ctx.set('Content-Security-Policy', policy);
     ctx.status = 200;
     ctx.type = asset.type;

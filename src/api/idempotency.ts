@@ -10,7 +10,9 @@ const schema = Joi.object({
     .pattern(/^[\x21-\x7e]+$/),
 });
 
-export const idempotencyHeader = { [name]: 'repeating the request with the same key answers the record made first' };
+export const idempotencyHeader = {
+  [name]: 'repeating the request with the same key answers the record made first',
+};
 
 /** The key of a request, if it has one: up to 128 visible ASCII characters. */
 export function idempotencyKeyOf(header: (name: string) => string | undefined): string | undefined {

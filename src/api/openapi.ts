@@ -113,8 +113,11 @@ function headers(route: Route): Schema[] {
 }
 
 const standard = (schema: Joi.Schema) =>
-  (schema as unknown as { '~standard': { jsonSchema: Record<'input' | 'output', (options: object) => Schema> } })['~standard']
-    .jsonSchema;
+  (
+    schema as unknown as {
+      '~standard': { jsonSchema: Record<'input' | 'output', (options: object) => Schema> };
+    }
+  )['~standard'].jsonSchema;
 
 const target = { target: 'draft-2020-12' };
 

@@ -81,7 +81,10 @@ async function write<T>(job: Job<T>, direct: (entries: T[]) => Promise<void>, en
   try {
     await job.enqueue(entry);
   } catch (error) {
-    if (!(error instanceof QueueUnavailable)) logger.error({ error }, 'a log entry was refused by its schema');
-    await direct([entry]).catch((reason: unknown) => logger.error({ error: reason, entry }, 'a log entry was lost'));
+    if (!(error instanceof QueueUnavailable))
+      logger.error({ error }, 'a log entry was refused by its schema');
+    await direct([entry]).catch((reason: unknown) =>
+      logger.error({ error: reason, entry }, 'a log entry was lost'),
+    );
   }
 }

@@ -10,7 +10,13 @@ import { logger } from '../lib/logger.js';
 import { QueueUnavailable } from '../lib/queue.js';
 import { settlePayment } from '../jobs/settle-payment.js';
 import { flagPayment } from '../models/payment.js';
-import { findCalledPayment, recordAttempt, verdictOf, type Attempt, type CallbackKey } from '../models/payment-callback.js';
+import {
+  findCalledPayment,
+  recordAttempt,
+  verdictOf,
+  type Attempt,
+  type CallbackKey,
+} from '../models/payment-callback.js';
 import { settle, type Settlement } from '../models/payment-settlement.js';
 import type { RequestState } from './request-state.js';
 import { record, text } from './response.js';
@@ -72,8 +78,20 @@ async function receive(type: string, fields: Record<string, unknown>, ctx: Conte
   if (!isEnabled(type)) fail('payment_gateway_disabled');
   if (!channel.read || !channel.isAuthentic) fail('payment_gateway_not_implemented');
   const { ip, traceId } = ctx.state as RequestState;
-  const keep = (attempt: Pick<Attempt, 'state' | 'verdict'>, notification?: Notification): Promise<CallbackKey> =>
-    recordAttempt({ type, fields, ip, traceId, ...attempt, paymentNo: undefined, thirdPartyNo: undefined, ...notification });
+  const keep = (
+    attempt: Pick<Attempt, 'state' | 'verdict'>,
+    notification?: Notification,
+  ): Promise<CallbackKey> =>
+    recordAttempt({
+      type,
+      fields,
+      ip,
+      traceId,
+      ...attempt,
+      paymentNo: undefined,
+      thirdPartyNo: undefined,
+      ...notification,
+    });
   const refuse = async (slug: ErrorSlug, notification?: Notification): Promise<never> => {
     await keep({ state: 'refused', verdict: slug }, notification);
     return fail(slug);

@@ -10,7 +10,13 @@ export function syncPermissions(routes: readonly Route[]): Promise<void> {
     if (!permission || wanted.has(permission.slug)) continue;
     const path = fullPath(route).replace(/\{\w+\}/g, '*');
     const menu = route.path.split('/')[1] ?? '';
-    wanted.set(permission.slug, { slug: permission.slug, name: permission.name, method: route.method, path, menu });
+    wanted.set(permission.slug, {
+      slug: permission.slug,
+      name: permission.name,
+      method: route.method,
+      path,
+      menu,
+    });
   }
   return Permission.declareBuiltin([...wanted.values()]);
 }

@@ -22,7 +22,9 @@ export function guardRoutes(routes: readonly Route[]): void {
 /** The slugs of the routes that a permission with that slug, method and path opens. */
 export function opens(rule: PermissionRule): string[] {
   const segments = segmentsOf(rule.path);
-  return guarded.filter((route) => isOpenedBy(route, rule, segments)).map(({ permission }) => permission.slug);
+  return guarded
+    .filter((route) => isOpenedBy(route, rule, segments))
+    .map(({ permission }) => permission.slug);
 }
 
 /** Whether the caller may pass all routes of these slugs. */
@@ -33,9 +35,14 @@ export function mayPass(identity: Identity, slugs: readonly string[]): boolean {
   return slugs.every((slug) => own.has(slug));
 }
 
-function isOpenedBy({ permission, method, segments }: Guarded, rule: PermissionRule, ruled: string[]): boolean {
+function isOpenedBy(
+  { permission, method, segments }: Guarded,
+  rule: PermissionRule,
+  ruled: string[],
+): boolean {
   if (rule.slug === permission.slug) return true;
-  if (permission.slugOnly || rule.method.toUpperCase() !== method || ruled.length !== segments.length) return false;
+  if (permission.slugOnly || rule.method.toUpperCase() !== method || ruled.length !== segments.length)
+    return false;
   return ruled.every((segment, index) => isPlaceholder(segment) || segment === segments[index]);
 }
 

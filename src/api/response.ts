@@ -13,7 +13,8 @@ export const amount = () => Joi.number().required();
 export const record = (keys: Joi.PartialSchemaMap): Joi.ObjectSchema => Joi.object(keys).required();
 
 /** {id, …} or null. */
-export const recordOrNull = (keys: Joi.PartialSchemaMap): Joi.ObjectSchema => Joi.object(keys).allow(null).required();
+export const recordOrNull = (keys: Joi.PartialSchemaMap): Joi.ObjectSchema =>
+  Joi.object(keys).allow(null).required();
 
 export const listOf = (item: Joi.Schema): Joi.ArraySchema => Joi.array().items(item).required();
 
@@ -23,4 +24,11 @@ export const pageOf = (item: Joi.Schema): Joi.ObjectSchema =>
 
 /** A node of a tree: the keys, with children of the same shape. */
 export const treeOf = (name: string, keys: Joi.PartialSchemaMap): Joi.ObjectSchema =>
-  Joi.object({ ...keys, children: Joi.array().items(Joi.link(`#${name}`)).required() }).id(name).required();
+  Joi.object({
+    ...keys,
+    children: Joi.array()
+      .items(Joi.link(`#${name}`))
+      .required(),
+  })
+    .id(name)
+    .required();

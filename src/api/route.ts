@@ -31,7 +31,7 @@ export interface Call<A extends Access, P, Q, B> {
   ip: string;
   userAgent: string | undefined;
   /** A request header as text. */
-  header(name: string): string | undefined;
+  header: (name: string) => string | undefined;
   /** Version marks of `versions`, in its order. */
   marks: (string | undefined)[];
 }
@@ -67,8 +67,9 @@ export interface RouteDefinition<A extends Access, P, Q, B> {
 export type Route = RouteDefinition<Access, object, object, object>;
 
 /** Declares a route. */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- a part without a schema is the empty object
-export function route<A extends Access, P = {}, Q = {}, B = {}>(definition: RouteDefinition<A, P, Q, B>): Route {
+export function route<A extends Access, P = object, Q = object, B = object>(
+  definition: RouteDefinition<A, P, Q, B>,
+): Route {
   return definition as unknown as Route;
 }
 

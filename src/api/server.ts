@@ -6,7 +6,11 @@ import { createApp } from './app.js';
 
 /** Listens; resolves when connections are accepted. */
 export function listen(port: number, host: string): Promise<Server> {
-  const server = createServer({ maxHeaderSize: 16_384 }, createApp().callback());
+  const handle = createApp().callback();
+  const server = createServer(
+    { maxHeaderSize: 16_384 },
+    (request, response) => void handle(request, response),
+  );
   server.headersTimeout = 10_000;
   server.requestTimeout = config.app.requestTimeoutMs;
   server.keepAliveTimeout = 65_000;

@@ -12,7 +12,12 @@ const byAddress = new Attempts({
   window: loginWindowSeconds,
   lock: loginLockSeconds,
 });
-const byUsername = new Attempts({ name: 'sign-in-anywhere', points: loginMaxPerUsernameHour, window: hour, lock: hour });
+const byUsername = new Attempts({
+  name: 'sign-in-anywhere',
+  points: loginMaxPerUsernameHour,
+  window: hour,
+  lock: hour,
+});
 
 export interface Subject {
   ip: string;
@@ -46,5 +51,6 @@ export async function clearFailures(subject: Subject): Promise<void> {
 }
 
 // The database compares usernames without case, so the counters do too.
-const usernameKey = ({ username }: Subject): string => Buffer.from(username.toLowerCase()).toString('base64url');
+const usernameKey = ({ username }: Subject): string =>
+  Buffer.from(username.toLowerCase()).toString('base64url');
 const addressKey = (subject: Subject): string => `${subject.ip}-${usernameKey(subject)}`;

@@ -7,7 +7,11 @@
  * @param waitMs how long the first item waits for company
  * @param most how many items are written together
  */
-export function batched<T>(write: (items: T[]) => Promise<void>, waitMs: number, most: number): (item: T) => Promise<void> {
+export function batched<T>(
+  write: (items: T[]) => Promise<void>,
+  waitMs: number,
+  most: number,
+): (item: T) => Promise<void> {
   let items: T[] = [];
   let flushed: Promise<void> | undefined;
   let flush: (() => void) | undefined;

@@ -18,7 +18,12 @@ export class Attempts {
 
   constructor({ name, points, window, lock }: AttemptLimit) {
     // The failure that uses up the last point locks, so the limiter itself has one point less than it allows.
-    const limits = { points: points - 1, duration: window, blockDuration: lock, keyPrefix: key('attempts', name) };
+    const limits = {
+      points: points - 1,
+      duration: window,
+      blockDuration: lock,
+      keyPrefix: key('attempts', name),
+    };
     this.#points = points;
     this.#limiter = new RateLimiterRedis({
       ...limits,

@@ -15,7 +15,13 @@ const confusing = '0O1Iilo';
  * @throws when Redis is away
  */
 export async function createCaptcha(): Promise<{ id: string; image: string }> {
-  const { data, text } = svgCaptcha.create({ size: length, ignoreChars: confusing, noise: 2, width: 160, height: 60 });
+  const { data, text } = svgCaptcha.create({
+    size: length,
+    ignoreChars: confusing,
+    noise: 2,
+    width: 160,
+    height: 60,
+  });
   const id = randomToken(16);
   await redis.set(captchaKey(id), text.toLowerCase(), 'EX', config.auth.captchaTtlSeconds);
   const png = new Resvg(data, { background: '#f4f4f4' }).render().asPng();

@@ -28,7 +28,9 @@ export const db = new Sequelize({
     afterConnect: async (connection) => {
       const session = (connection as { promise(): { query(sql: string): Promise<unknown> } }).promise();
       await session.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
-      await session.query(`SET SESSION innodb_lock_wait_timeout = ${lockWaitSeconds}, sql_mode = '${sqlMode}'`);
+      await session.query(
+        `SET SESSION innodb_lock_wait_timeout = ${lockWaitSeconds}, sql_mode = '${sqlMode}'`,
+      );
     },
   },
 });
@@ -42,8 +44,17 @@ export function jsonColumn<T>(value: unknown): T[] {
 }
 
 /** Runs a SELECT with `?` places and returns plain rows. */
-export async function select<T extends object>(sql: string, values: SqlValue[] = [], t?: Transaction): Promise<T[]> {
-  return db.query<T>(sql, { type: QueryTypes.SELECT, replacements: values.map(literal), raw: true, transaction: t });
+export async function select<T extends object>(
+  sql: string,
+  values: SqlValue[] = [],
+  t?: Transaction,
+): Promise<T[]> {
+  return db.query<T>(sql, {
+    type: QueryTypes.SELECT,
+    replacements: values.map(literal),
+    raw: true,
+    transaction: t,
+  });
 }
 
 /** Runs an UPDATE or DELETE with `?` places. @returns how many rows its WHERE matched */
@@ -53,7 +64,11 @@ export async function change(sql: string, values: SqlValue[] = [], t?: Transacti
 
 /** Runs an INSERT with `?` places. @returns the generated id */
 export async function insert(sql: string, values: SqlValue[] = [], t?: Transaction): Promise<number> {
-  const [id] = await db.query(sql, { type: QueryTypes.INSERT, replacements: values.map(literal), transaction: t });
+  const [id] = await db.query(sql, {
+    type: QueryTypes.INSERT,
+    replacements: values.map(literal),
+    transaction: t,
+  });
   return id;
 }
 
@@ -96,7 +111,8 @@ export async function refuseDuplicates<T>(
   } catch (error) {
     if (!(error instanceof UniqueConstraintError)) throw error;
     const message = error.parent.message;
-    for (const [key, { slug, field }] of Object.entries(keys)) if (message.includes(key)) fail(slug, { field });
+    for (const [key, { slug, field }] of Object.entries(keys))
+      if (message.includes(key)) fail(slug, { field });
     throw error;
   }
 }
@@ -109,5 +125,7 @@ export function isDatabaseDown(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false;
   if (/^SequelizeConnection|^SequelizeHost|^SequelizeAccessDenied/.test(error.name)) return true;
   const original = (error as { original?: NodeJS.ErrnoException & { fatal?: boolean } }).original;
-  return original?.fatal === true || unreachable.has(errno(error) ?? 0) || error.name === 'SequelizeTimeoutError';
+  return (
+    original?.fatal === true || unreachable.has(errno(error) ?? 0) || error.name === 'SequelizeTimeoutError'
+  );
 }

@@ -8,7 +8,12 @@ export interface CatalogueEntry {
   en: string;
 }
 
-const entry = (status: number, code: number, zh: string, en: string): CatalogueEntry => ({ status, code, zh, en });
+const entry = (status: number, code: number, zh: string, en: string): CatalogueEntry => ({
+  status,
+  code,
+  zh,
+  en,
+});
 
 export const errorCatalogue = {
   // Envelope and transport
@@ -29,19 +34,34 @@ export const errorCatalogue = {
   // Sign-in and session
   not_logged_in: entry(401, 401, '请先登录', 'Please sign in'),
   token_expired: entry(401, 10003, '登录已过期，请重新登录', 'The token has expired, please sign in again'),
-  token_revoked: entry(401, 10004, '登录已失效，请重新登录', 'The token has been revoked, please sign in again'),
+  token_revoked: entry(
+    401,
+    10004,
+    '登录已失效，请重新登录',
+    'The token has been revoked, please sign in again',
+  ),
   token_invalid: entry(401, 10007, '登录凭证无效', 'The token is invalid'),
   username_or_password_error: entry(401, 10001, '用户名或密码错误', 'Wrong username or password'),
   account_disabled: entry(403, 10002, '账号已被禁用', 'The account is disabled'),
   captcha_required: entry(400, 10005, '请输入验证码', 'A captcha is required'),
   captcha_invalid: entry(400, 10005, '验证码错误或已失效', 'The captcha is wrong or has expired'),
-  login_locked: entry(429, 10006, '登录失败次数过多，请稍后再试', 'Too many failed sign-ins, please try again later'),
+  login_locked: entry(
+    429,
+    10006,
+    '登录失败次数过多，请稍后再试',
+    'Too many failed sign-ins, please try again later',
+  ),
   old_password_wrong: entry(422, 10001, '原密码错误', 'The old password is wrong'),
 
   // Rights
   no_permission: entry(403, 20001, '没有操作权限', 'You have no permission for this operation'),
   forbidden: entry(403, 20003, '禁止访问', 'This is not allowed'),
-  grant_beyond_own: entry(403, 20003, '不能授予或修改超出自身权限的内容', 'You may not grant or change rights beyond your own'),
+  grant_beyond_own: entry(
+    403,
+    20003,
+    '不能授予或修改超出自身权限的内容',
+    'You may not grant or change rights beyond your own',
+  ),
   super_admin_protected: entry(
     403,
     20003,
@@ -85,7 +105,12 @@ export const errorCatalogue = {
     'At least one enabled super administrator must remain',
   ),
   role_in_use: entry(400, 40002, '角色正在使用中，无法删除', 'The role is in use and cannot be deleted'),
-  menu_has_children: entry(400, 40002, '菜单存在子菜单，无法删除', 'The menu has children and cannot be deleted'),
+  menu_has_children: entry(
+    400,
+    40002,
+    '菜单存在子菜单，无法删除',
+    'The menu has children and cannot be deleted',
+  ),
   menu_cycle: entry(422, 30001, '上级菜单不能是自己或自己的下级', 'A menu cannot be placed below itself'),
   menu_too_deep: entry(422, 30001, '菜单层级过深', 'Menus may be nested {depth} levels deep at most'),
 
@@ -96,8 +121,18 @@ export const errorCatalogue = {
   user_name_exists: entry(422, 30002, '用户名已存在', 'The username is taken'),
   order_not_found: entry(404, 20002, '订单不存在', 'The order does not exist'),
   order_unknown: entry(422, 30003, '订单不存在', 'The order referred to does not exist'),
-  order_amount_mismatch: entry(422, 30001, '订单金额与明细合计不一致', 'The amount is not the sum of the details'),
-  order_not_payable: entry(400, 40001, '订单当前状态不可支付', 'The order cannot be paid in its present state'),
+  order_amount_mismatch: entry(
+    422,
+    30001,
+    '订单金额与明细合计不一致',
+    'The amount is not the sum of the details',
+  ),
+  order_not_payable: entry(
+    400,
+    40001,
+    '订单当前状态不可支付',
+    'The order cannot be paid in its present state',
+  ),
   order_not_cancellable: entry(400, 40003, '只有待支付订单可以取消', 'Only a pending order can be cancelled'),
   order_not_deletable: entry(
     400,
@@ -115,7 +150,12 @@ export const errorCatalogue = {
   // Payments and payment methods
   payment_record_not_found: entry(404, 20002, '支付记录不存在', 'The payment does not exist'),
   payment_method_not_found: entry(404, 20002, '支付方式不存在', 'The payment method does not exist'),
-  payment_method_unknown: entry(422, 30003, '所选支付方式不存在', 'The payment method referred to does not exist'),
+  payment_method_unknown: entry(
+    422,
+    30003,
+    '所选支付方式不存在',
+    'The payment method referred to does not exist',
+  ),
   payment_method_disabled: entry(400, 40001, '支付方式已停用', 'The payment method is switched off'),
   payment_method_code_exists: entry(422, 30002, '支付方式编码已存在', 'The payment method code is taken'),
   payment_method_in_use: entry(
@@ -143,8 +183,18 @@ export const errorCatalogue = {
   invalid_payment_type: entry(400, 400, '未知的支付类型', 'The payment type is not known'),
   payment_notify_invalid: entry(400, 30001, '支付通知无效', 'The payment notification is not valid'),
   payment_not_found: entry(400, 30003, '支付记录不存在', 'The payment does not exist'),
-  payment_sign_invalid: entry(400, 40001, '支付通知签名无效', 'The signature of the payment notification is not valid'),
-  payment_amount_mismatch: entry(400, 40001, '支付金额不一致', 'The amount differs from the amount of the payment'),
+  payment_sign_invalid: entry(
+    400,
+    40001,
+    '支付通知签名无效',
+    'The signature of the payment notification is not valid',
+  ),
+  payment_amount_mismatch: entry(
+    400,
+    40001,
+    '支付金额不一致',
+    'The amount differs from the amount of the payment',
+  ),
   third_party_no_used: entry(
     400,
     30002,

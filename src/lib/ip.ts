@@ -32,11 +32,13 @@ export function clientIp(request: IncomingMessage): string {
 
 function isTrusted(text: string): boolean {
   const ip = parseIp(text);
-  return ip !== undefined && trusted.some(([base, bits]) => ip.kind() === base.kind() && ip.match(base, bits));
+  return (
+    ip !== undefined && trusted.some(([base, bits]) => ip.kind() === base.kind() && ip.match(base, bits))
+  );
 }
 
 function parseBlock(text: string): Block {
-  if (text.includes('/')) return ipaddr.parseCIDR(text) as Block;
+  if (text.includes('/')) return ipaddr.parseCIDR(text);
   const ip = parseIp(text);
   if (!ip) throw new Error(`TRUSTED_PROXIES: "${text}" is not an address`);
   return [ip, ip.kind() === 'ipv4' ? 32 : 128];

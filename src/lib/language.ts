@@ -42,6 +42,8 @@ function supported(tag: string): Language | undefined {
 }
 
 function qualityOf(parameters: string[]): number {
-  const given = parameters.map((parameter) => /^\s*q=([01](?:\.\d{0,3})?)\s*$/.exec(parameter)?.[1]).find(Boolean);
+  const given = parameters
+    .map((parameter) => /^\s*q=([01](?:\.\d{0,3})?)\s*$/.exec(parameter)?.[1])
+    .find(Boolean);
   return given === undefined ? 1 : Number(given);
 }

@@ -37,7 +37,10 @@ const lastPage = 1_000_000_000;
  */
 export function listKeys(sortable: readonly string[], fallback = 'id:desc') {
   return {
-    page: Joi.number().integer().default(1).custom((page: number) => Math.min(Math.max(page, 1), lastPage)),
+    page: Joi.number()
+      .integer()
+      .default(1)
+      .custom((page: number) => Math.min(Math.max(page, 1), lastPage)),
     page_size: Joi.number()
       .integer()
       .default(defaultSize)

@@ -51,5 +51,11 @@ function describe(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { code } = error as NodeJS.ErrnoException;
   const cause = error.cause instanceof Error ? describe(error.cause) : undefined;
-  return { type: error.name, message: maskText(error.message), code, stack: maskText(error.stack ?? ''), cause };
+  return {
+    type: error.name,
+    message: maskText(error.message),
+    code,
+    stack: maskText(error.stack ?? ''),
+    cause,
+  };
 }

@@ -18,7 +18,8 @@ export function mask(value: unknown, depth = 0): unknown {
   if (depth >= deepest) return '…';
   if (Array.isArray(value)) return value.slice(0, 200).map((item) => mask(item, depth + 1));
   const copy: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
-  for (const [name, item] of Object.entries(value)) copy[name] = isSecret(name, item) ? masked : mask(item, depth + 1);
+  for (const [name, item] of Object.entries(value))
+    copy[name] = isSecret(name, item) ? masked : mask(item, depth + 1);
   return copy;
 }
 

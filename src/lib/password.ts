@@ -47,6 +47,7 @@ function dummyHash(): Promise<string> {
 export const preparePasswords = async (): Promise<void> => void (await dummyHash());
 
 function throughGate<T>(work: () => Promise<T>): Promise<T> {
-  if (gate.activeCount + gate.pendingCount >= hashConcurrency + hashQueue) fail('too_many_requests', { retryAfter: 1 });
+  if (gate.activeCount + gate.pendingCount >= hashConcurrency + hashQueue)
+    fail('too_many_requests', { retryAfter: 1 });
   return gate(work);
 }

@@ -25,7 +25,9 @@ export function listen(channel: string, listener: Listener): void {
   listeners.set(name, new Set([listener]));
   connection()
     .subscribe(name)
-    .catch((error: unknown) => logger.warn({ error, channel }, 'subscribing failed, Redis will be asked again'));
+    .catch((error: unknown) =>
+      logger.warn({ error, channel }, 'subscribing failed, Redis will be asked again'),
+    );
 }
 
 /** Stops listening. */

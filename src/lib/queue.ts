@@ -115,7 +115,7 @@ function queueFor(name: QueueName): Queue {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       commandTimeout: config.redis.timeoutMs,
-    } as ConnectionOptions,
+    },
   });
   queue.on('error', (error) => logger.warn({ error, queue: name }, 'a queue connection failed'));
   queue.waitUntilReady().catch(() => queues.delete(name));

@@ -27,7 +27,10 @@ export function key(...parts: (string | number)[]): string {
 }
 
 /** The result of a command, or of the fallback when Redis does not answer. */
-export async function redisOr<T>(command: () => Promise<T>, fallback: (error: unknown) => T | Promise<T>): Promise<T> {
+export async function redisOr<T>(
+  command: () => Promise<T>,
+  fallback: (error: unknown) => T | Promise<T>,
+): Promise<T> {
   let result: T;
   try {
     result = await command();
@@ -60,5 +63,8 @@ export function reportTrouble(connection: Redis, purpose: string): void {
 /** True when the error comes from a Redis connection: away, too slow, read-only or full. */
 export function isRedisDown(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return /^(ReplyError|MaxRetriesPerRequestError)$/.test(error.name) || /enableOfflineQueue|Command timed out|Connection is closed/.test(error.message);
+  return (
+    /^(ReplyError|MaxRetriesPerRequestError)$/.test(error.name) ||
+    /enableOfflineQueue|Command timed out|Connection is closed/.test(error.message)
+  );
 }

@@ -1,5 +1,12 @@
 // Encryption of stored secrets (AES-256-GCM) and the keys derived from APP_KEY.
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 import { config } from '../../config/index.js';
 
 const version = 'v1';
@@ -16,7 +23,9 @@ export function seal(plain: string): string {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
   const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
-  return [version, ...[nonce, cipher.getAuthTag(), sealed].map((part) => part.toString('base64url'))].join(':');
+  return [version, ...[nonce, cipher.getAuthTag(), sealed].map((part) => part.toString('base64url'))].join(
+    ':',
+  );
 }
 
 /** Decrypts what `seal` made. @throws Error when the text was changed or sealed under another APP_KEY */
@@ -25,7 +34,9 @@ export function unseal(stored: string): string {
   if (form !== version) throw new Error('a stored secret has an unknown form');
   const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'));
   decipher.setAuthTag(Buffer.from(tag, 'base64url'));
-  return Buffer.concat([decipher.update(Buffer.from(sealed, 'base64url')), decipher.final()]).toString('utf8');
+  return Buffer.concat([decipher.update(Buffer.from(sealed, 'base64url')), decipher.final()]).toString(
+    'utf8',
+  );
 }
 
 /** Lowercase hex of HMAC-SHA-256 of the text. */

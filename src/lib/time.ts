@@ -8,8 +8,18 @@ const zonedFields = new Set([
   ...config.app.responseTimeFields.flatMap((field) => [field, camelCase(field)]),
 ]);
 
-const localFormats = ['YYYY-MM-DD HH:mm:ss', 'YYYY-MM-DDTHH:mm:ss', 'YYYY-MM-DD HH:mm:ss.SSS', 'YYYY-MM-DDTHH:mm:ss.SSS'];
-const offsetFormats = ['YYYY-MM-DDTHH:mmZ', 'YYYY-MM-DDTHH:mm:ssZ', 'YYYY-MM-DDTHH:mm:ss.SSSZ', 'YYYY-MM-DD HH:mm:ssZ'];
+const localFormats = [
+  'YYYY-MM-DD HH:mm:ss',
+  'YYYY-MM-DDTHH:mm:ss',
+  'YYYY-MM-DD HH:mm:ss.SSS',
+  'YYYY-MM-DDTHH:mm:ss.SSS',
+];
+const offsetFormats = [
+  'YYYY-MM-DDTHH:mmZ',
+  'YYYY-MM-DDTHH:mm:ssZ',
+  'YYYY-MM-DDTHH:mm:ss.SSSZ',
+  'YYYY-MM-DD HH:mm:ssZ',
+];
 
 /** Whether that is the name of an IANA time zone. */
 export const isZone = (name: string): boolean => moment.tz.zone(name) !== null;

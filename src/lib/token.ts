@@ -19,7 +19,14 @@ export interface TokenClaims {
 
 /** Signs a token for a session. */
 export function signToken({ subject, id, issuedAt, expiresAt }: TokenClaims): string {
-  const claims = { sub: subject, jti: id, iat: seconds(issuedAt), exp: seconds(expiresAt), iss: jwtIssuer, aud: jwtAudience };
+  const claims = {
+    sub: subject,
+    jti: id,
+    iat: seconds(issuedAt),
+    exp: seconds(expiresAt),
+    iss: jwtIssuer,
+    aud: jwtAudience,
+  };
   return jwt.sign(claims, key, { algorithm: 'HS256' });
 }
 

@@ -9,7 +9,7 @@ export type Tree<T> = T & { children: Tree<T>[] };
 
 /** Nests rows below their parents, keeping their order; rows whose parent is not among them become roots. */
 export function toTree<T extends Node>(rows: T[]): Tree<T>[] {
-  const nodes = new Map(rows.map((row) => [row.id, { ...row, children: [] as Tree<T>[] } as Tree<T>]));
+  const nodes = new Map(rows.map((row) => [row.id, { ...row, children: [] as Tree<T>[] }]));
   const roots: Tree<T>[] = [];
   for (const node of nodes.values()) (nodes.get(node.parent_id)?.children ?? roots).push(node);
   return roots;

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import type { ErrorSlug } from './error-catalogue.js';
 import { AppError, type FieldErrors } from './errors.js';
-import { currentLanguage, } from './context.js';
+import { currentLanguage } from './context.js';
 import type { Language } from './language.js';
 
 const texts: Record<Language, Record<string, string>> = {
@@ -88,7 +88,14 @@ const texts: Record<Language, Record<string, string>> = {
   },
 };
 
-const formats = new Set(['string.email', 'string.uri', 'string.uriCustomScheme', 'time.format', 'order_by.format', 'order_by.field']);
+const formats = new Set([
+  'string.email',
+  'string.uri',
+  'string.uriCustomScheme',
+  'time.format',
+  'order_by.format',
+  'order_by.field',
+]);
 
 const preferences = Object.fromEntries(
   (Object.keys(texts) as Language[]).map((language) => [language, preferencesFor(language)]),
@@ -101,9 +108,9 @@ const preferences = Object.fromEntries(
  * only formats are wrong; else value_not_acceptable (422, 30001); each with the texts per field
  */
 export function validate<T>(schema: Joi.Schema<T>, value: unknown): T {
-  const { value: checked, error } = schema.validate(value, preferences[currentLanguage()]);
-  if (!error) return checked as T;
-  throw new AppError(outcomeOf(error.details), { fields: textsByField(error.details) });
+  const result = schema.validate(value, preferences[currentLanguage()]);
+  if (!result.error) return result.value;
+  throw new AppError(outcomeOf(result.error.details), { fields: textsByField(result.error.details) });
 }
 
 /** Texts of one problem in the caller's language, for checks that no schema can express. */
@@ -136,7 +143,9 @@ function outcomeOf(details: Joi.ValidationErrorItem[]): ErrorSlug {
 }
 
 function isTypeProblem(type: string): boolean {
-  return type === 'any.required' || type.endsWith('.base') ? type !== 'string.pattern.base' : type === 'alternatives.types';
+  return type === 'any.required' || type.endsWith('.base')
+    ? type !== 'string.pattern.base'
+    : type === 'alternatives.types';
 }
 
 function textsByField(details: Joi.ValidationErrorItem[]): FieldErrors {

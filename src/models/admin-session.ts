@@ -13,7 +13,11 @@ export interface OpenedSession {
 }
 
 /** Opens a session of JWT_TTL_MINUTES. */
-export async function openSession(adminId: number, ip: string, userAgent: string | undefined): Promise<OpenedSession> {
+export async function openSession(
+  adminId: number,
+  ip: string,
+  userAgent: string | undefined,
+): Promise<OpenedSession> {
   // Tokens count in whole seconds, so the row does too.
   const issuedAt = new Date(Math.floor(now().getTime() / 1000) * 1000);
   const expiresAt = new Date(issuedAt.getTime() + config.auth.jwtTtlMinutes * 60_000);

@@ -32,7 +32,15 @@ export interface AdminFilter extends ListQuery {
   role_id?: number;
 }
 
-export const adminSortable = ['id', 'username', 'nickname', 'status', 'created_at', 'updated_at', 'last_login_at'] as const;
+export const adminSortable = [
+  'id',
+  'username',
+  'nickname',
+  'status',
+  'created_at',
+  'updated_at',
+  'last_login_at',
+] as const;
 
 interface RoleName {
   id: number;
@@ -86,9 +94,13 @@ export class Admin extends Model {
       .contains('a.nickname', query.nickname)
       .equals('a.status', query.status)
       .during('a.created_at', query);
-    if (query.department_id) where.and('a.department_id IN (?)', await Department.idsBelow(query.department_id));
+    if (query.department_id)
+      where.and('a.department_id IN (?)', await Department.idsBelow(query.department_id));
     if (query.role_id) {
-      where.and('EXISTS (SELECT 1 FROM admin_roles f WHERE f.admin_id = a.id AND f.role_id = ?)', query.role_id);
+      where.and(
+        'EXISTS (SELECT 1 FROM admin_roles f WHERE f.admin_id = a.id AND f.role_id = ?)',
+        query.role_id,
+      );
     }
     const [rows, [count]] = await Promise.all([
       select<AdminRow>(`${recordSql} ${where.sql} ${pageSql(query, 'a')}`, where.values),
@@ -117,7 +129,10 @@ export class Admin extends Model {
     const password_hash = await hashPassword(password);
     return refuseDuplicates(
       transact(async (t) => {
-        const admin = await Admin.create({ status: 1, ...blankToNull(columns), password_hash }, { transaction: t });
+        const admin = await Admin.create(
+          { status: 1, ...blankToNull(columns), password_hash },
+          { transaction: t },
+        );
         await setRoles(admin.id, role_ids, t);
         return admin.id;
       }),
@@ -187,7 +202,8 @@ function toRecord({ department_name, roles, ...row }: AdminRow): AdminRecord {
   const named = jsonColumn<RoleName>(roles).sort((one, other) => one.id - other.id);
   return {
     ...row,
-    department: row.department_id && department_name !== null ? { id: row.department_id, name: department_name } : null,
+    department:
+      row.department_id && department_name !== null ? { id: row.department_id, name: department_name } : null,
     roles: named,
     is_super_admin: named.some(({ slug }) => slug === superAdminSlug),
   };
@@ -205,5 +221,7 @@ async function setRoles(adminId: number, roleIds: number[], t: Transaction): Pro
 
 /** Empty texts clear a field; a cleared field is NULL. */
 export function blankToNull<T extends object>(fields: T): T {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value === '' ? null : value])) as T;
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, value === '' ? null : value]),
+  ) as T;
 }

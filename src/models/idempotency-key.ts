@@ -49,5 +49,7 @@ export async function claimKey(
 
 /** Deletes keys older than seven days. */
 export async function pruneIdempotencyKeys(): Promise<number> {
-  return change('DELETE FROM idempotency_keys WHERE created_at < ?', [new Date(now().getTime() - 7 * 86_400_000)]);
+  return change('DELETE FROM idempotency_keys WHERE created_at < ?', [
+    new Date(now().getTime() - 7 * 86_400_000),
+  ]);
 }

@@ -75,7 +75,10 @@ export class Menu extends Model {
       `SELECT ${columns}, module FROM menus WHERE status = 1 ORDER BY sort, id`,
     );
     const seen = rows
-      .filter(({ id, module }) => (identity.isSuperAdmin || identity.menuIds.has(id)) && !switchedOff.has(module ?? ''))
+      .filter(
+        ({ id, module }) =>
+          (identity.isSuperAdmin || identity.menuIds.has(id)) && !switchedOff.has(module ?? ''),
+      )
       .map(({ module: _, ...menu }) => menu);
     const ids = new Set(seen.map(({ id }) => id));
     return toTree(seen).filter(({ parent_id }) => parent_id === 0 || ids.has(parent_id));
@@ -98,7 +101,15 @@ export class Menu extends Model {
         const rows = await lockTree(t);
         mayStandBelow(holder, rows, fields.parent_id ?? 0);
         if (depthOf(rows, fields.parent_id ?? 0) + 1 > deepest) tooDeep();
-        const defaults = { parent_id: 0, status: 1, sort: 0, is_hidden: 0, link_type: 1, open_type: 1, no_cache: 0 };
+        const defaults = {
+          parent_id: 0,
+          status: 1,
+          sort: 0,
+          is_hidden: 0,
+          link_type: 1,
+          open_type: 1,
+          no_cache: 0,
+        };
         const menu = await Menu.create({ ...defaults, ...fields }, { transaction: t });
         return menu.id;
       }),

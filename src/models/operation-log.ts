@@ -49,6 +49,9 @@ export async function writeLogs<T extends { created_at: string }>(
   });
   const newest = Math.max(...entries.map(({ created_at }) => periodOf(new Date(created_at))));
   await withPartition([table], newest, () =>
-    change(`INSERT IGNORE INTO ${table} (period, ${all.join(', ')}) VALUES ${entries.map(() => places).join(', ')}`, values),
+    change(
+      `INSERT IGNORE INTO ${table} (period, ${all.join(', ')}) VALUES ${entries.map(() => places).join(', ')}`,
+      values,
+    ),
   );
 }

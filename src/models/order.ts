@@ -38,7 +38,15 @@ export interface OrderFilter extends ListQuery {
   keyword?: string;
 }
 
-export const orderSortable = ['id', 'amount', 'status', 'paid_at', 'expire_at', 'created_at', 'updated_at'] as const;
+export const orderSortable = [
+  'id',
+  'amount',
+  'status',
+  'paid_at',
+  'expire_at',
+  'created_at',
+  'updated_at',
+] as const;
 
 export interface OrderRecord {
   id: number;
@@ -51,7 +59,13 @@ export interface OrderRecord {
   expire_at: Date | null;
   paid_at: Date | null;
   payment_no: string | null;
-  details: { product_id: number | null; product_name: string; price: Money; quantity: number; subtotal: Money }[];
+  details: {
+    product_id: number | null;
+    product_name: string;
+    price: Money;
+    quantity: number;
+    subtotal: Money;
+  }[];
   created_at: Date;
   updated_at: Date;
 }
@@ -91,7 +105,10 @@ export async function findOrder(reference: string): Promise<OrderRecord> {
  *
  * @returns the number of the new order, or of the one made earlier under the same Idempotency-Key
  */
-export async function placeOrder(order: NewOrder, repeatable: Repeatable): Promise<{ orderNo: string; expireAt?: Date }> {
+export async function placeOrder(
+  order: NewOrder,
+  repeatable: Repeatable,
+): Promise<{ orderNo: string; expireAt?: Date }> {
   const at = now();
   const amount = order.details.map(subtotal).reduce((sum, part) => sum.plus(part), new Money(0n));
   if (!amount.withinLimit || (order.amount && !order.amount.equals(amount))) {
@@ -99,7 +116,9 @@ export async function placeOrder(order: NewOrder, repeatable: Repeatable): Promi
   }
   const orderNo = newOrderNumber(at);
   const period = periodOf(at);
-  const expireAt = order.expire_in_seconds ? new Date(at.getTime() + order.expire_in_seconds * 1000) : undefined;
+  const expireAt = order.expire_in_seconds
+    ? new Date(at.getTime() + order.expire_in_seconds * 1000)
+    : undefined;
   const made = await withPartition(['orders', 'order_details'], period, () =>
     transact(async (t) => {
       const earlier = await claimKey('order', repeatable, orderNo, t);
@@ -151,7 +170,11 @@ export async function removeOrder(reference: string): Promise<void> {
     const order = await lockOrder(where, t);
     if (order.status === 'paid') fail('order_not_deletable');
     if (order.status === 'pending') await cancel(order, t);
-    await change('UPDATE orders SET deleted_at = ? WHERE order_no = ? AND period = ?', [now(), order.order_no, order.period], t);
+    await change(
+      'UPDATE orders SET deleted_at = ? WHERE order_no = ? AND period = ?',
+      [now(), order.order_no, order.period],
+      t,
+    );
     return order.period;
   });
   await orderTotals.changed(period);
@@ -236,7 +259,9 @@ function byReference(reference: string): Where {
   const where = new Where().and('o.deleted_at IS NULL');
   const period = orderPeriod(reference);
   if (period !== undefined) return where.and('o.order_no = ? AND o.period = ?', reference, period);
-  return /^[1-9]\d{0,15}$/.test(reference) ? where.and('o.id = ?', Number(reference)) : fail('order_not_found');
+  return /^[1-9]\d{0,15}$/.test(reference)
+    ? where.and('o.id = ?', Number(reference))
+    : fail('order_not_found');
 }
 
 async function lockOrder(where: Where, t: Transaction): Promise<LockedOrder> {
@@ -264,7 +289,11 @@ async function cancel({ order_no, period }: LockedOrder, t: Transaction): Promis
 }
 
 async function userMustBeAble(userId: number, t: Transaction): Promise<void> {
-  const [user] = await select<{ status: number }>('SELECT status FROM users WHERE id = ? AND deleted_at IS NULL', [userId], t);
+  const [user] = await select<{ status: number }>(
+    'SELECT status FROM users WHERE id = ? AND deleted_at IS NULL',
+    [userId],
+    t,
+  );
   if (!user) fail('user_unknown', { field: 'user_id' });
   if (user.status !== 1) fail('user_disabled');
 }
@@ -273,7 +302,12 @@ function subtotal({ price, quantity }: OrderLine): Money {
   return price.times(quantity);
 }
 
-async function insertLines(period: number, orderNo: string, lines: OrderLine[], t: Transaction): Promise<void> {
+async function insertLines(
+  period: number,
+  orderNo: string,
+  lines: OrderLine[],
+  t: Transaction,
+): Promise<void> {
   const values = lines.flatMap((line) => [
     ...[period, orderNo, line.product_id ?? null, line.product_name],
     ...[line.price.toString(), line.quantity, subtotal(line).toString()],

@@ -39,7 +39,11 @@ export async function extendPartitions(): Promise<void> {
  *
  * @param write the whole write, a transaction included
  */
-export async function withPartition<T>(tables: PartitionedTable[], period: number, write: () => Promise<T>): Promise<T> {
+export async function withPartition<T>(
+  tables: PartitionedTable[],
+  period: number,
+  write: () => Promise<T>,
+): Promise<T> {
   try {
     return await write();
   } catch (error) {
@@ -55,7 +59,8 @@ async function extendTable(table: PartitionedTable, until: number): Promise<void
      WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?`,
     [table],
   );
-  for (let period = Number(row?.last); period <= until; period = shiftPeriod(period, 1)) await addPartition(table, period);
+  for (let period = Number(row?.last); period <= until; period = shiftPeriod(period, 1))
+    await addPartition(table, period);
 }
 
 // A reader's open transaction blocks the ALTER, and every later statement queues behind it: so wait briefly and retry.

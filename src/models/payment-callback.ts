@@ -108,7 +108,10 @@ export async function callbacksOf(paymentNo: string): Promise<CallbackRecord[]> 
 }
 
 /** What an attempt has come to by now. */
-export async function verdictOf({ id, period }: CallbackKey): Promise<{ state: CallbackState; verdict: string } | undefined> {
+export async function verdictOf({
+  id,
+  period,
+}: CallbackKey): Promise<{ state: CallbackState; verdict: string } | undefined> {
   const [row] = await select<{ state: CallbackState; verdict: string }>(
     'SELECT state, verdict FROM payment_callbacks WHERE id = ? AND period = ?',
     [id, period],

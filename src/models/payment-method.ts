@@ -25,7 +25,16 @@ export interface MethodFilter extends ListQuery {
   is_active?: boolean;
 }
 
-export const methodSortable = ['id', 'name', 'code', 'type', 'is_active', 'sort', 'created_at', 'updated_at'] as const;
+export const methodSortable = [
+  'id',
+  'name',
+  'code',
+  'type',
+  'is_active',
+  'sort',
+  'created_at',
+  'updated_at',
+] as const;
 
 export interface MethodRecord {
   id: number;
@@ -45,7 +54,9 @@ export interface MethodRecord {
 /** What an answer shows instead of a secret; sent back, it leaves the secret as it is. */
 export const hiddenSecret = '***';
 
-const duplicates = { uq_payment_methods_code: { slug: 'payment_method_code_exists', field: 'code' } } as const;
+const duplicates = {
+  uq_payment_methods_code: { slug: 'payment_method_code_exists', field: 'code' },
+} as const;
 const recordSql = 'SELECT m.* FROM payment_methods m';
 
 @Scopes(() => ({ withSecrets: { attributes: { include: ['secrets'] } } }))
@@ -83,13 +94,22 @@ export class PaymentMethod extends Model {
 
   /** Active methods for select boxes. */
   static choices(): Promise<{ value: number; label: string }[]> {
-    return select('SELECT id AS value, name AS label FROM payment_methods WHERE is_active = 1 ORDER BY sort, id');
+    return select(
+      'SELECT id AS value, name AS label FROM payment_methods WHERE is_active = 1 ORDER BY sort, id',
+    );
   }
 
   static async register({ config = {}, ...fields }: MethodFields): Promise<number> {
     const given = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== hiddenSecret));
     const { name = fields.type, code = `${fields.type}_${randomToken(6)}`, is_active = true } = fields;
-    const columns = { sort: 0, ...fields, name, code, is_active: is_active ? 1 : 0, ...split(fields.type, given) };
+    const columns = {
+      sort: 0,
+      ...fields,
+      name,
+      code,
+      is_active: is_active ? 1 : 0,
+      ...split(fields.type, given),
+    };
     const method = await refuseDuplicates(PaymentMethod.create(columns), duplicates);
     return method.id;
   }
@@ -127,7 +147,9 @@ db.addModels([PaymentMethod]);
 /** The configuration a record would have after that change, for its checks. */
 export function merge(before: MethodConfig, changes: MethodConfig): MethodConfig {
   const changed = Object.entries(changes).filter(([, value]) => value !== hiddenSecret);
-  return Object.fromEntries(Object.entries({ ...before, ...Object.fromEntries(changed) }).filter(([, value]) => value));
+  return Object.fromEntries(
+    Object.entries({ ...before, ...Object.fromEntries(changed) }).filter(([, value]) => value),
+  );
 }
 
 /** Puts plain and sealed settings of a stored method together. */
@@ -147,17 +169,26 @@ interface MethodRow extends Omit<MethodRecord, 'config' | 'has_shared_secret' | 
 
 function toRecord({ secrets, ...row }: MethodRow): MethodRecord {
   const hidden = Object.keys(JSON.parse(secrets) as MethodConfig).map((name) => [name, hiddenSecret]);
-  const config = { ...(JSON.parse(row.config) as MethodConfig), ...(Object.fromEntries(hidden) as MethodConfig) };
+  const config = {
+    ...(JSON.parse(row.config) as MethodConfig),
+    ...(Object.fromEntries(hidden) as MethodConfig),
+  };
   return { ...row, config, has_shared_secret: 'shared_secret' in config, is_active: row.is_active === 1 };
 }
 
 function split(type: string, config: MethodConfig): { config: string; secrets: string } {
-  const secret = new Set(channelOf(type)?.configKeys.filter((key) => key.secret).map(({ name }) => name));
+  const secret = new Set(
+    channelOf(type)
+      ?.configKeys.filter((key) => key.secret)
+      .map(({ name }) => name),
+  );
   const entries = Object.entries(config).filter(([, value]) => value !== '');
   return {
     config: JSON.stringify(Object.fromEntries(entries.filter(([name]) => !secret.has(name)))),
     secrets: JSON.stringify(
-      Object.fromEntries(entries.filter(([name]) => secret.has(name)).map(([name, value]) => [name, seal(value)])),
+      Object.fromEntries(
+        entries.filter(([name]) => secret.has(name)).map(([name, value]) => [name, seal(value)]),
+      ),
     ),
   };
 }

@@ -99,7 +99,12 @@ async function payOrder(orderNo: string, paymentNo: string, paidAt: Date, t: Tra
   );
 }
 
-async function takeThirdPartyNumber(type: string, number: string, paymentNo: string, t: Transaction): Promise<void> {
+async function takeThirdPartyNumber(
+  type: string,
+  number: string,
+  paymentNo: string,
+  t: Transaction,
+): Promise<void> {
   try {
     await change(
       'INSERT INTO third_party_numbers (type, third_party_no, payment_no) VALUES (?, ?, ?)',

@@ -160,7 +160,12 @@ const recordSql = `SELECT p.id, p.payment_no, p.order_no, p.user_id, p.payment_m
   FROM payments p LEFT JOIN payment_methods m ON m.id = p.payment_method_id`;
 
 function toRecord({ method_name, method_code, method_type, ...row }: PaymentRow): PaymentRecord {
-  const method = { id: row.payment_method_id, name: method_name ?? '', code: method_code ?? '', type: method_type ?? '' };
+  const method = {
+    id: row.payment_method_id,
+    name: method_name ?? '',
+    code: method_code ?? '',
+    type: method_type ?? '',
+  };
   return {
     ...row,
     amount: Money.from(row.amount),

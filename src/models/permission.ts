@@ -99,12 +99,19 @@ export class Permission extends Model {
 
   /** Slugs of every enabled permission: what a super administrator's profile lists. */
   static async allSlugs(): Promise<string[]> {
-    const rows = await select<{ slug: string }>('SELECT slug FROM permissions WHERE status = 1 ORDER BY slug');
+    const rows = await select<{ slug: string }>(
+      'SELECT slug FROM permissions WHERE status = 1 ORDER BY slug',
+    );
     return rows.map(({ slug }) => slug);
   }
 
   /** Creates a permission; who is no super administrator must pass every route it opens. */
-  static async register(holder: Holder, fields: PermissionFields, opens: Opens, passes: Passes): Promise<number> {
+  static async register(
+    holder: Holder,
+    fields: PermissionFields,
+    opens: Opens,
+    passes: Passes,
+  ): Promise<number> {
     mustPass(holder, passes, opens(fields));
     return refuseDuplicates(
       transact(async (t) => {
@@ -127,7 +134,10 @@ export class Permission extends Model {
     await refuseDuplicates(
       transact(async (t) => {
         const permission = await lockPermission(holder, id, t);
-        mustPass(holder, passes, [...opens(permission), ...opens({ ...permission.get(), ...fields })]);
+        mustPass(holder, passes, [
+          ...opens(permission),
+          ...opens({ ...(permission.get() as PermissionFields), ...fields }),
+        ]);
         await menuMustExist(fields.menu_id, t);
         await permission.update(fields, { transaction: t });
       }),
@@ -149,7 +159,10 @@ export class Permission extends Model {
   static async declareBuiltin(wanted: BuiltinPermission[]): Promise<void> {
     const at = now();
     const existing = new Map(
-      (await select<BuiltinPermission & { is_builtin: number }>('SELECT * FROM permissions')).map((row) => [row.slug, row]),
+      (await select<BuiltinPermission & { is_builtin: number }>('SELECT * FROM permissions')).map((row) => [
+        row.slug,
+        row,
+      ]),
     );
     for (const { slug, name, method, path, menu } of wanted) {
       const row = existing.get(slug);
@@ -162,8 +175,11 @@ export class Permission extends Model {
         [slug, name, method, path, menu, at, at],
       );
     }
-    const retired = [...existing.values()].filter(({ is_builtin }) => is_builtin === 1).map(({ slug }) => slug);
-    if (retired.length > 0) await change('UPDATE permissions SET is_builtin = 0 WHERE slug IN (?)', [retired]);
+    const retired = [...existing.values()]
+      .filter(({ is_builtin }) => is_builtin === 1)
+      .map(({ slug }) => slug);
+    if (retired.length > 0)
+      await change('UPDATE permissions SET is_builtin = 0 WHERE slug IN (?)', [retired]);
     await forgetIdentities();
   }
 }

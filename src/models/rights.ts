@@ -18,7 +18,11 @@ interface RoleRights {
  * @throws super_admin_protected when one of the roles is the super-administrator role
  * @throws grant_beyond_own when a role carries a permission or menu the holder does not have
  */
-export async function mustHoldRoles(holder: Holder, roleIds: readonly number[], t?: Transaction): Promise<void> {
+export async function mustHoldRoles(
+  holder: Holder,
+  roleIds: readonly number[],
+  t?: Transaction,
+): Promise<void> {
   if (holder.isSuperAdmin || roleIds.length === 0) return;
   const rights = await select<RoleRights>(
     `SELECT r.id, r.slug, rp.permission_id, NULL AS menu_id
@@ -40,14 +44,19 @@ export async function mustHoldRoles(holder: Holder, roleIds: readonly number[], 
 export function mustHold(holder: Holder, permissionIds: readonly number[], menuIds: readonly number[]): void {
   if (holder.isSuperAdmin) return;
   const beyond =
-    permissionIds.some((id) => !holder.permissionIds.has(id)) || menuIds.some((id) => !holder.menuIds.has(id));
+    permissionIds.some((id) => !holder.permissionIds.has(id)) ||
+    menuIds.some((id) => !holder.menuIds.has(id));
   if (beyond) fail('grant_beyond_own');
 }
 
 /** The holder may touch that administrator: everyone may touch themselves, else all their roles must be held. */
 export async function mustOutrank(holder: Holder, adminId: number, t?: Transaction): Promise<void> {
   if (holder.isSuperAdmin || holder.adminId === adminId) return;
-  const roles = await select<{ role_id: number }>('SELECT role_id FROM admin_roles WHERE admin_id = ?', [adminId], t);
+  const roles = await select<{ role_id: number }>(
+    'SELECT role_id FROM admin_roles WHERE admin_id = ?',
+    [adminId],
+    t,
+  );
   await mustHoldRoles(
     holder,
     roles.map(({ role_id }) => role_id),

@@ -149,10 +149,18 @@ const references = {
 } as const satisfies Record<string, { table: string; slug: ErrorSlug; field: string }>;
 
 /** @throws role_unknown, permission_unknown or menu_unknown when one of the ids is nobody's */
-export async function mustExist(kind: keyof typeof references, ids: readonly number[], t?: Transaction): Promise<void> {
+export async function mustExist(
+  kind: keyof typeof references,
+  ids: readonly number[],
+  t?: Transaction,
+): Promise<void> {
   if (ids.length === 0) return;
   const { table, slug, field } = references[kind];
-  const [row] = await select<{ found: number }>(`SELECT COUNT(*) AS found FROM ${table} WHERE id IN (?)`, [ids], t);
+  const [row] = await select<{ found: number }>(
+    `SELECT COUNT(*) AS found FROM ${table} WHERE id IN (?)`,
+    [ids],
+    t,
+  );
   if (row?.found !== ids.length) fail(slug, { field });
 }
 
@@ -171,7 +179,13 @@ async function setRights(
   }
 }
 
-async function replaceSet(table: string, column: string, roleId: number, ids: number[], t: Transaction): Promise<void> {
+async function replaceSet(
+  table: string,
+  column: string,
+  roleId: number,
+  ids: number[],
+  t: Transaction,
+): Promise<void> {
   await change(`DELETE FROM ${table} WHERE role_id = ?`, [roleId], t);
   if (ids.length === 0) return;
   const rows = ids.map((id) => `(${roleId}, ${id})`).join(', ');

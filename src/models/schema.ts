@@ -39,7 +39,11 @@ export async function checkDurability(): Promise<void> {
 }
 
 const migrator = new Umzug({
-  migrations: migrations.map(({ name, up, down }) => ({ name, up: () => up(runSql), down: () => down(runSql) })),
+  migrations: migrations.map(({ name, up, down }) => ({
+    name,
+    up: () => up(runSql),
+    down: () => down(runSql),
+  })),
   storage: new SequelizeStorage({ sequelize: db, tableName: 'migrations' }),
   logger: undefined,
 });
@@ -92,6 +96,8 @@ async function underLock(work: () => Promise<void>): Promise<void> {
     await db.query('SET SESSION innodb_lock_wait_timeout = 300', { transaction });
     await db.query('SELECT id FROM schema_lock WHERE id = 1 FOR UPDATE', { transaction });
     await work();
-    await db.query(`SET SESSION innodb_lock_wait_timeout = ${config.database.lockWaitSeconds}`, { transaction });
+    await db.query(`SET SESSION innodb_lock_wait_timeout = ${config.database.lockWaitSeconds}`, {
+      transaction,
+    });
   });
 }

@@ -60,7 +60,14 @@ async function seedMenu(menu: MenuSeed, parentId: number, index: number, module?
     `INSERT INTO menus (parent_id, title, slug, icon, path, component, type, sort, module, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
-      ...[parentId, menu.title, menu.slug, menu.icon ?? null, menu.path, menu.children ? null : `${menu.slug}/index`],
+      ...[
+        parentId,
+        menu.title,
+        menu.slug,
+        menu.icon ?? null,
+        menu.path,
+        menu.children ? null : `${menu.slug}/index`,
+      ],
       ...[menu.children ? 1 : 2, (index + 1) * 10, module ?? null, at, at],
     ],
   );

@@ -78,7 +78,8 @@ export class Totals {
     const stale = [...parts.keys()].filter((part) => parts.get(part) !== before.parts.get(part));
     const counts = new Map(before.counts);
     for (const part of stale) counts.delete(part);
-    if (stale.length > 0) for (const [part, total] of await this.#countParts(where, stale)) counts.set(part, total);
+    if (stale.length > 0)
+      for (const [part, total] of await this.#countParts(where, stale)) counts.set(part, total);
     return { mark, parts, counts, countedAt: before.countedAt };
   }
 

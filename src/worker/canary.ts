@@ -29,5 +29,7 @@ export function watchWorkers(workers: RunningWorker[], onHang: (queue: string) =
 async function release({ queue }: RunningWorker): Promise<void> {
   const options = { removeOnComplete: true, removeOnFail: true };
   const work = { queue, name: canaryName, id: `${canaryName}-${newUlid()}`, payload: null, options };
-  await add(work).catch((error: unknown) => logger.debug({ error, queue }, 'no canary while the queue is away'));
+  await add(work).catch((error: unknown) =>
+    logger.debug({ error, queue }, 'no canary while the queue is away'),
+  );
 }

@@ -28,6 +28,7 @@ function chosenQueues(): readonly QueueName[] {
   if (!values.queues) return queueNames;
   const chosen = values.queues.split(',').map((name) => name.trim());
   const unknown = chosen.filter((name) => !(queueNames as readonly string[]).includes(name));
-  if (unknown.length > 0) throw new Error(`--queues: unknown ${unknown.join(', ')}; known are ${queueNames.join(', ')}`);
+  if (unknown.length > 0)
+    throw new Error(`--queues: unknown ${unknown.join(', ')}; known are ${queueNames.join(', ')}`);
   return chosen as QueueName[];
 }

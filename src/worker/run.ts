@@ -1,5 +1,5 @@
 // Consumes queues: finds the job, checks its payload, runs it within its time, tells who waits for the result.
-import { UnrecoverableError, Worker, type ConnectionOptions, type Job as QueuedJob } from 'bullmq';
+import { UnrecoverableError, Worker, type Job as QueuedJob } from 'bullmq';
 import { config } from '../../config/index.js';
 import { inContext } from '../lib/context.js';
 import { AppError } from '../lib/errors.js';
@@ -46,7 +46,10 @@ export function consume(queue: QueueName): RunningWorker {
     async (queued) => {
       active++;
       try {
-        return await inContext({ traceId: queued.data.trace_id ?? newUlid(), language: defaultLanguage }, () => run(queued));
+        return await inContext(
+          { traceId: queued.data.trace_id ?? newUlid(), language: defaultLanguage },
+          () => run(queued),
+        );
       } finally {
         active--;
         lastEnd = Date.now();
@@ -54,7 +57,7 @@ export function consume(queue: QueueName): RunningWorker {
     },
     {
       prefix: queuePrefix(queue),
-      connection: { ...queueConnection(), maxRetriesPerRequest: null } as ConnectionOptions,
+      connection: { ...queueConnection(), maxRetriesPerRequest: null },
       concurrency: concurrencies[queue],
       // A job whose worker died runs again within 20 s, as often as it takes (architecture.md §3).
       lockDuration: 12_000,

@@ -5,7 +5,10 @@ import { consume } from './run.js';
 import { watchWorkers } from './canary.js';
 
 /** Starts consuming. @returns how to stop: no new jobs are taken, running ones end first */
-export function startWorker(queues: readonly QueueName[], onHang: (queue: string) => void): () => Promise<void> {
+export function startWorker(
+  queues: readonly QueueName[],
+  onHang: (queue: string) => void,
+): () => Promise<void> {
   const workers = queues.map(consume);
   const stopWatching = watchWorkers(workers, onHang);
   const stopSweeper = startSweeper();

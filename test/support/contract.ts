@@ -6,7 +6,10 @@ import { routes } from '../../src/api/routes.js';
 import { fullPath, type Route } from '../../src/api/route.js';
 
 const document = openApiDocument(routes) as {
-  paths: Record<string, Record<string, { responses: Record<string, { content: Record<string, { schema: object }> }> }>>;
+  paths: Record<
+    string,
+    Record<string, { responses: Record<string, { content: Record<string, { schema: object }> }> }>
+  >;
 };
 
 const ajv = new Ajv.default({ strict: false, allErrors: true });
@@ -24,18 +27,31 @@ export function mustMatchContract(method: string, path: string, status: number, 
   const validate = ajv.getSchema(`document${place}`);
   if (!validate) throw new Error(`the document has no schema at ${place}`);
   if (validate(body)) return;
-  throw new Error(`${method} ${path} ${status} departs from the document: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)}`);
+  throw new Error(
+    `${method} ${path} ${status} departs from the document: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)}`,
+  );
 }
 
 function schemaPlace(route: Route, status: number): string {
   const response = status === 200 ? '200' : 'default';
-  const pointer = ['paths', fullPath(route), route.method.toLowerCase(), 'responses', response, 'content', 'application/json', 'schema'];
+  const pointer = [
+    'paths',
+    fullPath(route),
+    route.method.toLowerCase(),
+    'responses',
+    response,
+    'content',
+    'application/json',
+    'schema',
+  ];
   return `#/${pointer.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
 }
 
 function routeOf(method: string, path: string): Route | undefined {
   const pathname = path.split('?')[0] as string;
   return routes.find(
-    (route) => route.method === method && new RegExp(`^${fullPath(route).replace(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
+    (route) =>
+      route.method === method &&
+      new RegExp(`^${fullPath(route).replace(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
   );
 }

@@ -17,16 +17,24 @@ export interface Made {
 
 /** The id of a permission row by its slug. */
 export async function permissionId(admin: Client, slug: string): Promise<number> {
-  const { list } = await made<{ list: { id: number; slug: string }[] }>(admin.get(`/permissions?slug=${slug}&page_size=100`));
+  const { list } = await made<{ list: { id: number; slug: string }[] }>(
+    admin.get(`/permissions?slug=${slug}&page_size=100`),
+  );
   const found = list.find((permission) => permission.slug === slug);
   if (!found) throw new Error(`there is no permission ${slug}`);
   return found.id;
 }
 
 /** A role with the permissions of these slugs. */
-export async function makeRole(admin: Client, slugs: string[] = [], more: object = {}): Promise<Made & { slug: string }> {
+export async function makeRole(
+  admin: Client,
+  slugs: string[] = [],
+  more: object = {},
+): Promise<Made & { slug: string }> {
   const permission_ids = await Promise.all(slugs.map((slug) => permissionId(admin, slug)));
-  return made(admin.post('/roles', { name: unique('role '), slug: unique('role-'), permission_ids, ...more }));
+  return made(
+    admin.post('/roles', { name: unique('role '), slug: unique('role-'), permission_ids, ...more }),
+  );
 }
 
 export interface MadeAdmin extends Made {
@@ -35,17 +43,26 @@ export interface MadeAdmin extends Made {
 }
 
 /** An administrator with these roles. */
-export async function makeAdmin(admin: Client, roleIds: number[] = [], more: object = {}): Promise<MadeAdmin> {
+export async function makeAdmin(
+  admin: Client,
+  roleIds: number[] = [],
+  more: object = {},
+): Promise<MadeAdmin> {
   const [username, password] = [unique('admin'), 'secret-1'];
   const body = { username, password, nickname: username, role_ids: roleIds, ...more };
   return { ...(await made<MadeAdmin>(admin.post('/admins', body))), password };
 }
 
 /** A signed-in administrator who holds exactly these permissions. */
-export async function signedInWith(admin: Client, slugs: string[]): Promise<Client & { account?: MadeAdmin }> {
+export async function signedInWith(
+  admin: Client,
+  slugs: string[],
+): Promise<Client & { account?: MadeAdmin }> {
   const role = await makeRole(admin, slugs);
   const account = await makeAdmin(admin, [role.id]);
-  return Object.assign(await admin.with({ Authorization: '' }).signIn(account.username, account.password), { account });
+  return Object.assign(await admin.with({ Authorization: '' }).signIn(account.username, account.password), {
+    account,
+  });
 }
 
 export const makeUser = (admin: Client, more: object = {}): Promise<Made & { username: string }> =>
@@ -58,15 +75,25 @@ export interface MadeOrder extends Made {
 }
 
 /** A pending order over `price`, by default for a new user. */
-export async function makeOrder(admin: Client, price: string | number = '12.30', more: object = {}): Promise<MadeOrder> {
+export async function makeOrder(
+  admin: Client,
+  price: string | number = '12.30',
+  more: object = {},
+): Promise<MadeOrder> {
   const user_id = (more as { user_id?: number }).user_id ?? (await makeUser(admin)).id;
   const details = [{ product_name: 'Tea', price, quantity: 1 }];
   return made(admin.post('/orders', { user_id, details, ...more }));
 }
 
 /** A mock payment method; without a secret its callbacks need no signature. */
-export const makeMethod = (admin: Client, shared_secret: string | undefined = 'shared secret', more: object = {}): Promise<Made> =>
-  made(admin.post('/payment-methods', { type: 'mock', ...(shared_secret ? { shared_secret } : {}), ...more }));
+export const makeMethod = (
+  admin: Client,
+  shared_secret: string | undefined = 'shared secret',
+  more: object = {},
+): Promise<Made> =>
+  made(
+    admin.post('/payment-methods', { type: 'mock', ...(shared_secret ? { shared_secret } : {}), ...more }),
+  );
 
 export interface MadePayment extends Made {
   payment_no: string;
@@ -75,7 +102,11 @@ export interface MadePayment extends Made {
 }
 
 /** A pending payment for a new order. */
-export async function makePayment(admin: Client, methodId: number, price: string | number = '12.30'): Promise<MadePayment> {
+export async function makePayment(
+  admin: Client,
+  methodId: number,
+  price: string | number = '12.30',
+): Promise<MadePayment> {
   const order = await makeOrder(admin, price);
   return made(admin.post('/payments', { order_no: order.order_no, payment_method_id: methodId }));
 }
@@ -86,6 +117,13 @@ export function mockSign(paymentNo: string, amount: string, secret = 'shared sec
 }
 
 /** Body of a correct mock callback. */
-export function mockCallback({ payment_no, amount }: { payment_no: string; amount: number }, secret?: string): Record<string, unknown> {
-  return { out_trade_no: payment_no, trade_status: 'SUCCESS', sign: mockSign(payment_no, amount.toFixed(2), secret) };
+export function mockCallback(
+  { payment_no, amount }: { payment_no: string; amount: number },
+  secret?: string,
+): Record<string, unknown> {
+  return {
+    out_trade_no: payment_no,
+    trade_status: 'SUCCESS',
+    sign: mockSign(payment_no, amount.toFixed(2), secret),
+  };
 }

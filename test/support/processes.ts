@@ -35,17 +35,24 @@ export async function killProcesses(): Promise<void> {
   await Promise.all([...started].map((child) => endOf(child, 'SIGKILL')));
 }
 
-async function startProcess(name: string, args: string[], env: Record<string, string>, url: string): Promise<TestProcess> {
+async function startProcess(
+  name: string,
+  args: string[],
+  env: Record<string, string>,
+  url: string,
+): Promise<TestProcess> {
   const child = spawn(process.execPath, [resolve(config.root, `build/src/${name}/main.js`), ...args], {
     env: { ...process.env, LOG_LEVEL: 'info', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   started.add(child);
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data: Buffer) => (output += data.toString()));
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (data: Buffer) => (output += data.toString()));
   const ready = once(child, 'message').then(() => true);
   const ended = once(child, 'exit').then(() => false);
-  if (!(await Promise.race([ready, ended]))) throw new Error(`the ${name} process ended at its start: ${output}`);
+  if (!(await Promise.race([ready, ended])))
+    throw new Error(`the ${name} process ended at its start: ${output}`);
   return {
     child,
     url,

@@ -3,10 +3,27 @@ import Joi from 'joi';
 import { listKeys } from '../../lib/list-query.js';
 import { mustDifferFromUsername, newPassword } from '../../lib/password-policy.js';
 import { email, id, idParam, ids, optionalText, phone, status, text as given } from '../../lib/schema.js';
-import { Admin, adminSortable, type AdminFields, type AdminFilter, type NewAdmin } from '../../models/admin.js';
+import {
+  Admin,
+  adminSortable,
+  type AdminFields,
+  type AdminFilter,
+  type NewAdmin,
+} from '../../models/admin.js';
 import { revokeSessionsOf } from '../../models/admin-session.js';
 import { mustOutrank } from '../../models/rights.js';
-import { flag, integer, listOf, pageOf, record, recordOrNull, text, textOrNull, timestamp, timestampOrNull } from '../response.js';
+import {
+  flag,
+  integer,
+  listOf,
+  pageOf,
+  record,
+  recordOrNull,
+  text,
+  textOrNull,
+  timestamp,
+  timestampOrNull,
+} from '../response.js';
 import { can, route } from '../route.js';
 
 const admin = record({

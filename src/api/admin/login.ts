@@ -42,7 +42,8 @@ export const routes = [
     async handle({ body, ip, userAgent }) {
       const attempt = { username: body.username.slice(0, 50), ip, userAgent };
       const admin = await identify(body, { ip, username: body.username }).catch(async (error: unknown) => {
-        if (error instanceof AppError) await logLogin({ ...attempt, adminId: undefined, outcome: error.slug });
+        if (error instanceof AppError)
+          await logLogin({ ...attempt, adminId: undefined, outcome: error.slug });
         throw error;
       });
       if (admin.status !== 1) return refuse({ ...attempt, adminId: admin.id, outcome: 'account_disabled' });
@@ -76,7 +77,9 @@ export const routes = [
       expires_in: integer(),
     }),
     async handle({ query, ip }) {
-      const required = query.username ? await isCaptchaRequired({ ip, username: query.username }) : isAlwaysRequired;
+      const required = query.username
+        ? await isCaptchaRequired({ ip, username: query.username })
+        : isAlwaysRequired;
       const expires_in = config.auth.captchaTtlSeconds;
       if (query.check) return { captcha_id: null, captcha_image: null, required, expires_in };
       const { id, image } = await createCaptcha();
@@ -103,7 +106,8 @@ async function identify(body: LoginBody, subject: Subject): Promise<Credential> 
 
 async function checkCaptcha({ captcha_id, captcha_code }: LoginBody, failures: number): Promise<void> {
   if (captcha_id || captcha_code) {
-    if (!captcha_id || !captcha_code) fail('captcha_invalid', { field: captcha_id ? 'captcha_code' : 'captcha_id' });
+    if (!captcha_id || !captcha_code)
+      fail('captcha_invalid', { field: captcha_id ? 'captcha_code' : 'captcha_id' });
     if (!(await consumeCaptcha(captcha_id, captcha_code))) fail('captcha_invalid', { field: 'captcha_code' });
     return;
   }

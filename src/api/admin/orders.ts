@@ -18,7 +18,18 @@ import {
   type OrderLine,
 } from '../../models/order.js';
 import { idempotencyHeader, idempotencyKeyOf } from '../idempotency.js';
-import { amount, integer, listOf, pageOf, record, recordOrNull, text, textOrNull, timestamp, timestampOrNull } from '../response.js';
+import {
+  amount,
+  integer,
+  listOf,
+  pageOf,
+  record,
+  recordOrNull,
+  text,
+  textOrNull,
+  timestamp,
+  timestampOrNull,
+} from '../response.js';
 import { can, route } from '../route.js';
 
 const order = record({

@@ -44,7 +44,8 @@ const fields = {
   description: optionalText(255),
 };
 
-const secretsNote = 'Secrets are stored encrypted and answered as `***`; sending `***` back leaves them as they are.';
+const secretsNote =
+  'Secrets are stored encrypted and answered as `***`; sending `***` back leaves them as they are.';
 
 export const routes = [
   route({
@@ -70,7 +71,10 @@ export const routes = [
     description: secretsNote,
     access: can('payment_method.store', 'Create payment methods'),
     module: 'payments',
-    body: Joi.object<MethodBody & { type: string }, true>({ ...fields, type: Joi.string().min(1).max(20).required() }),
+    body: Joi.object<MethodBody & { type: string }, true>({
+      ...fields,
+      type: Joi.string().min(1).max(20).required(),
+    }),
     response: method,
     async handle({ body: { shared_secret, config, ...body } }) {
       const channel = channelOf(body.type) ?? fail('payment_gateway_unknown', { field: 'type' });

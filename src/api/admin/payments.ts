@@ -21,7 +21,19 @@ import {
 import { callbacksOf } from '../../models/payment-callback.js';
 import { PaymentMethod } from '../../models/payment-method.js';
 import { idempotencyHeader, idempotencyKeyOf } from '../idempotency.js';
-import { amount, flag, integer, listOf, pageOf, record, recordOrNull, text, textOrNull, timestamp, timestampOrNull } from '../response.js';
+import {
+  amount,
+  flag,
+  integer,
+  listOf,
+  pageOf,
+  record,
+  recordOrNull,
+  text,
+  textOrNull,
+  timestamp,
+  timestampOrNull,
+} from '../response.js';
 import { can, route } from '../route.js';
 
 const keys = {
@@ -56,10 +68,12 @@ const callback = record({
   settled_at: timestampOrNull(),
 });
 
-const tradeStates = { pending: 'NOTPAY', paid: 'SUCCESS', cancelled: 'CLOSED', failed: 'REVOKED' } as const satisfies Record<
-  PaymentStatus,
-  string
->;
+const tradeStates = {
+  pending: 'NOTPAY',
+  paid: 'SUCCESS',
+  cancelled: 'CLOSED',
+  failed: 'REVOKED',
+} as const satisfies Record<PaymentStatus, string>;
 
 const filter = () => Joi.string().allow('').max(64);
 
@@ -165,7 +179,12 @@ async function place(channel: Channel, payment: PaymentRecord): Promise<unknown>
   const config = await PaymentMethod.configOf(payment.payment_method_id);
   const notifyUrl = config.notify_url ?? defaultNotifyUrl(channel.type);
   try {
-    return await channel.place?.({ paymentNo: payment.payment_no, amount: payment.amount, notifyUrl, config });
+    return await channel.place?.({
+      paymentNo: payment.payment_no,
+      amount: payment.amount,
+      notifyUrl,
+      config,
+    });
   } catch (error) {
     logger.warn({ error, payment_no: payment.payment_no }, 'a channel refused to place a payment');
     return fail('third_party_error', { cause: error });

@@ -55,7 +55,11 @@ export const routes = [
     path: '/roles',
     summary: 'Create a role',
     access: can('role.store', 'Create roles'),
-    body: Joi.object<RoleFields, true>({ ...fields, name: fields.name.required(), slug: fields.slug.required() }),
+    body: Joi.object<RoleFields, true>({
+      ...fields,
+      name: fields.name.required(),
+      slug: fields.slug.required(),
+    }),
     response: detail,
     handle: async ({ admin, body }) => Role.record(await Role.register(admin, body)),
   }),

@@ -126,7 +126,9 @@ export const routes = [
 async function profileOf(identity: Identity): Promise<unknown> {
   const [admin, permissions, menus] = await Promise.all([
     Admin.record(identity.adminId),
-    identity.isSuperAdmin ? Permission.allSlugs() : [...new Set(identity.rules.map(({ slug }) => slug))].sort(),
+    identity.isSuperAdmin
+      ? Permission.allSlugs()
+      : [...new Set(identity.rules.map(({ slug }) => slug))].sort(),
     Menu.treeFor(identity),
   ]);
   const { id, username, nickname, email, phone, avatar, department_id, department, roles } = admin;

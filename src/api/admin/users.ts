@@ -4,7 +4,16 @@ import { listKeys } from '../../lib/list-query.js';
 import { newPassword } from '../../lib/password-policy.js';
 import { email, idParam, optionalText, phone, status } from '../../lib/schema.js';
 import { User, userSortable, type UserFields, type UserFilter } from '../../models/user.js';
-import { amount, integer, pageOf, record, text, textOrNull, timestamp, timestampOrNull } from '../response.js';
+import {
+  amount,
+  integer,
+  pageOf,
+  record,
+  text,
+  textOrNull,
+  timestamp,
+  timestampOrNull,
+} from '../response.js';
 import { can, route } from '../route.js';
 
 const user = record({

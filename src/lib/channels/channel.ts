@@ -43,7 +43,10 @@ export interface Channel {
   /** Reads a callback's fields. Missing: callbacks are not implemented. @returns undefined when it is no success notice */
   read?(fields: Record<string, unknown>): Notification | undefined;
   /** Whether the callback's signature fits the payment; decides what happens when the method has no secret too. */
-  isAuthentic?(fields: Record<string, unknown>, payment: { paymentNo: string; amount: Money; config: MethodConfig }): boolean;
+  isAuthentic?(
+    fields: Record<string, unknown>,
+    payment: { paymentNo: string; amount: Money; config: MethodConfig },
+  ): boolean;
   /** Whether asking for the state of a payment is answered from the local record. Missing: not implemented. */
   answersLocally?: boolean;
 }

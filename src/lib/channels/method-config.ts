@@ -15,7 +15,8 @@ export function checkedConfig(channel: Channel, given: MethodConfig): MethodConf
   for (const { name, required, url } of channel.configKeys) {
     const value = given[name];
     if (value) checked[name] = value;
-    if (!value && (required || mustBeSigned(channel, name))) errors[`config.${name}`] = [problem('any.required')];
+    if (!value && (required || mustBeSigned(channel, name)))
+      errors[`config.${name}`] = [problem('any.required')];
     if (value && url && !isWebUrl(value)) errors[`config.${name}`] = [problem('string.uri')];
   }
   if (Object.keys(errors).length > 0) throw new AppError('value_not_acceptable', { fields: errors });

@@ -28,10 +28,15 @@ export const mock: Channel = {
 
   read(fields): Notification | undefined {
     const paymentNo = fields.out_trade_no;
-    if (fields.trade_status !== success || typeof paymentNo !== 'string' || paymentPeriod(paymentNo) === undefined) {
+    if (
+      fields.trade_status !== success ||
+      typeof paymentNo !== 'string' ||
+      paymentPeriod(paymentNo) === undefined
+    ) {
       return undefined;
     }
-    const thirdPartyNo = firstOf(fields, ['transaction_id', 'trade_no', 'third_party_no']) ?? `MOCK-${paymentNo}`;
+    const thirdPartyNo =
+      firstOf(fields, ['transaction_id', 'trade_no', 'third_party_no']) ?? `MOCK-${paymentNo}`;
     if (typeof thirdPartyNo !== 'string' || !/^[\x21-\x7e]{1,64}$/.test(thirdPartyNo)) return undefined;
     const given = firstOf(fields, ['amount', 'total_amount', 'pay_amount']);
     const amount = Money.parse(given);
@@ -52,5 +57,7 @@ function sign(paymentNo: string, amount: Money, secret: string): string {
 }
 
 function firstOf(fields: Record<string, unknown>, names: string[]): unknown {
-  return names.map((name) => fields[name]).find((value) => value !== undefined && value !== null && value !== '');
+  return names
+    .map((name) => fields[name])
+    .find((value) => value !== undefined && value !== null && value !== '');
 }

@@ -124,7 +124,8 @@ export const administration: Migration = {
     for (const table of tables) await run(table);
   },
   async down(run) {
-    const names = 'admin_sessions role_menus role_permissions admin_roles permissions menus roles admins departments';
+    const names =
+      'admin_sessions role_menus role_permissions admin_roles permissions menus roles admins departments';
     for (const name of names.split(' ')) await run(`DROP TABLE IF EXISTS ${name}`);
   },
 };

@@ -5,6 +5,6 @@ export type RunSql = (sql: string) => Promise<void>;
 export interface Migration {
   /** Four digits and a noun; never changed once released. */
   name: string;
-  up(run: RunSql): Promise<void>;
-  down(run: RunSql): Promise<void>;
+  up: (run: RunSql) => Promise<void>;
+  down: (run: RunSql) => Promise<void>;
 }

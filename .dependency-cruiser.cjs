@@ -1,0 +1,104 @@
+// The import rule of the house: config ← lib ← models ← jobs ← api | worker.
+const rule = (name, from, to, comment) => ({ name, severity: 'error', comment, from, to });
+const package_ = (names) => ({ path: `^node_modules/(${names})/` });
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    rule(
+      'config-stands-alone',
+      { path: '^config/' },
+      { path: '^src/' },
+      'config knows nothing of the service',
+    ),
+    rule(
+      'lib-below-all',
+      { path: '^src/lib/' },
+      { path: '^src/(models|jobs|api|worker)/' },
+      'lib knows no noun',
+    ),
+    rule(
+      'models-below-jobs',
+      { path: '^src/models/' },
+      { path: '^src/(jobs|api|worker)/' },
+      'models enqueue nothing',
+    ),
+    rule(
+      'jobs-below-processes',
+      { path: '^src/jobs/' },
+      { path: '^src/(api|worker)/' },
+      'jobs serve both processes',
+    ),
+    rule(
+      'api-and-worker-never-meet',
+      { path: '^src/api/' },
+      { path: '^src/worker/' },
+      'they meet in Redis and MySQL',
+    ),
+    rule(
+      'worker-and-api-never-meet',
+      { path: '^src/worker/' },
+      { path: '^src/api/' },
+      'they meet in Redis and MySQL',
+    ),
+    rule(
+      'resources-stay-apart',
+      { path: '^src/api/admin/([^/]+)\\.ts$' },
+      { path: '^src/api/admin/', pathNot: '^src/api/admin/$1\\.ts$' },
+      'what two resources share stands beside them, in src/api',
+    ),
+    rule(
+      'channels-know-no-table',
+      { path: '^src/lib/channels/' },
+      {
+        path: [
+          '^src/models/',
+          '^src/lib/(db|redis|queue|pubsub|versions)\\.ts$',
+          '^node_modules/(koa|ioredis|sequelize|mysql2)/',
+        ],
+      },
+      'a channel never modifies an order',
+    ),
+    rule(
+      'koa-only-in-api',
+      { path: '^(config|src)/', pathNot: '^src/api/' },
+      package_('koa|@koa/[^/]+|koa-[^/]+'),
+      '',
+    ),
+    rule(
+      'sequelize-only-in-models',
+      { path: '^(config|src)/', pathNot: '^src/(models/|lib/db\\.ts$)' },
+      package_('sequelize|sequelize-typescript|mysql2|umzug'),
+      'only models and lib/db speak SQL',
+    ),
+    rule(
+      'bullmq-only-in-queue',
+      { path: '^(config|src)/', pathNot: '^src/(worker/|lib/queue\\.ts$)' },
+      package_('bullmq'),
+      '',
+    ),
+    rule('no-cycles', { pathNot: '^src/models/' }, { circular: true }, 'models may refer to each other'),
+    rule(
+      'no-orphans',
+      { orphan: true, path: '^(config|src)/', pathNot: 'main\\.ts$' },
+      {},
+      'delete what nobody uses',
+    ),
+    rule(
+      'known-packages',
+      { path: '^(config|src)/' },
+      { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev'] },
+      '',
+    ),
+  ],
+  options: {
+    doNotFollow: { path: '^node_modules/' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    moduleSystems: ['es6', 'cjs'],
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
+  },
+};

@@ -1,0 +1,124 @@
+// What the compiler cannot check about routes, jobs, errors and partitions. Needs no database and no Redis.
+import './support/environment.js';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import test from 'ava';
+import { config } from '../config/index.js';
+import { opens, guardRoutes } from '../src/api/permission.js';
+import { fullPath, permissionOf } from '../src/api/route.js';
+import { routes } from '../src/api/routes.js';
+import { jobs } from '../src/jobs/index.js';
+import { errorCatalogue } from '../src/lib/error-catalogue.js';
+import { queueNames } from '../src/lib/queue.js';
+import { partitionedTables } from '../src/models/partitions.js';
+import { migrations } from '../src/models/migrations/index.js';
+
+const label = (route: (typeof routes)[number]): string => `${route.method} ${fullPath(route)}`;
+
+test('no two routes share method and path', (t) => {
+  const shapes = routes.map((route) => label(route).replace(/\{\w+\}/g, '*'));
+  t.deepEqual(
+    shapes.filter((shape, index) => shapes.indexOf(shape) !== index),
+    [],
+  );
+});
+
+test('a fixed path is declared before one with a parameter in its place', (t) => {
+  for (const [index, route] of routes.entries()) {
+    const pattern = new RegExp(`^${label(route).replace(/\{\w+\}/g, '[^/]+')}$`);
+    const hidden = routes
+      .slice(index + 1)
+      .filter((later) => pattern.test(label(later).replace(/\{\w+\}/g, '{}')));
+    t.deepEqual(hidden.map(label), [], label(route));
+  }
+});
+
+test('every path parameter has a schema and every schema a parameter', (t) => {
+  for (const route of routes) {
+    const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const declared = Object.keys((route.params?.describe().keys ?? {}) as object);
+    t.deepEqual(declared, inPath, label(route));
+  }
+});
+
+test('permission slugs are noun.verb, and one slug has one name', (t) => {
+  const names = new Map<string, string>();
+  for (const permission of routes.flatMap((route) => permissionOf(route) ?? [])) {
+    t.regex(permission.slug, /^[a-z_]+\.[a-z_]+$/);
+    t.is(names.get(permission.slug) ?? permission.name, permission.name);
+    names.set(permission.slug, permission.name);
+  }
+});
+
+test('only signing in, health checks and the payment callback are public', (t) => {
+  t.deepEqual(routes.filter(({ access }) => access === 'public').map(label), [
+    'POST /api/admin/login',
+    'GET /api/admin/login/captcha',
+    'POST /api/payment/notify/{type}',
+    'POST /api/payment/notify/{type}/{tenant}',
+    'GET /healthz',
+    'GET /readyz',
+  ]);
+});
+
+test('the permission row of a route opens that route', (t) => {
+  guardRoutes(routes);
+  for (const route of routes) {
+    const permission = permissionOf(route);
+    if (!permission || permission.slugOnly) continue;
+    const rule = { slug: 'other.slug', method: route.method, path: fullPath(route).replace(/\{\w+\}/g, '*') };
+    t.true(opens(rule).includes(permission.slug), label(route));
+  }
+});
+
+test('routes of a module that can be switched off say so', (t) => {
+  for (const route of routes) {
+    const segment = route.path.split('/')[1];
+    const module = segment === 'orders' ? 'orders' : /^payment/.test(segment ?? '') ? 'payments' : undefined;
+    if (!route.host) t.is(route.module, module as never, label(route));
+  }
+});
+
+test('a job is named like its file and lives on a known queue', (t) => {
+  for (const { name, queue } of jobs) {
+    t.true(existsSync(resolve(config.root, `src/jobs/${name}.ts`)), name);
+    t.true(queueNames.includes(queue), name);
+  }
+  t.is(new Set(jobs.map(({ name }) => name)).size, jobs.length);
+});
+
+test('jobs are retried often enough to outlive a restart, and end in time', (t) => {
+  for (const { name, attempts, backoffMs, timeoutMs } of jobs) {
+    t.true(attempts >= 8, name);
+    t.true(backoffMs >= 100 && timeoutMs >= 1000, name);
+  }
+});
+
+test('every error has both languages, a business code of the specification and a status that fits', (t) => {
+  const modules: Record<string, RegExp> = {
+    10: /^4(00|01|03|22|29)$/,
+    20: /^4(03|04)$/,
+    30: /^4(00|22)$/,
+    40: /^[45]0[0-9]$/,
+  };
+  for (const [slug, { code, status, zh, en }] of Object.entries(errorCatalogue)) {
+    t.regex(slug, /^[a-z_]+$/);
+    t.regex(zh, /[\u4e00-\u9fff]/, slug);
+    t.regex(en, /^[A-Z][^\u4e00-\u9fff]+$/, slug);
+    if (code < 1000) t.is(code, status, slug);
+    else if (code >= 50_000) t.true(status >= 500, slug);
+    else t.regex(String(status), modules[String(code).slice(0, 2)] as RegExp, slug);
+  }
+});
+
+test('migrations are numbered without gaps, and every partitioned table is made by one', async (t) => {
+  const statements: string[] = [];
+  for (const [index, { name, up }] of migrations.entries()) {
+    t.true(name.startsWith(String(index + 1).padStart(4, '0')), name);
+    await up((sql) => Promise.resolve(void statements.push(sql)));
+  }
+  const made = statements.flatMap((sql) =>
+    sql.includes('PARTITION BY') ? (/CREATE TABLE (\w+)/.exec(sql)?.[1] ?? []) : [],
+  );
+  t.deepEqual(made.sort(), [...partitionedTables].sort());
+});
