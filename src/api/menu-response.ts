@@ -1,6 +1,6 @@
 // The shape of a menu in answers, shared by the profile and the menu resource.
 import Joi from 'joi';
-import { integer, record, text, textOrNull, timestamp, treeOf } from './response.js';
+import { integer, record, text, textOrNull, timestamp, forestOf } from './response.js';
 
 const keys = {
   id: integer(),
@@ -23,4 +23,4 @@ const keys = {
 
 export const menuRecord = record(keys);
 
-export const menuTree = treeOf('menu', keys);
+export const menuForest = forestOf('menu', keys);

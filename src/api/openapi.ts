@@ -9,6 +9,8 @@ type Schema = Record<string, unknown>;
 export function openApiDocument(routes: readonly Route[]): Schema {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) (paths[fullPath(route)] ??= {})[route.method.toLowerCase()] = operation(route);
+  const schemas: Record<string, unknown> = { Failure: failure };
+  hoistDefinitions(paths, schemas);
   return {
     openapi: '3.1.0',
     info: {
@@ -23,7 +25,7 @@ export function openApiDocument(routes: readonly Route[]): Schema {
     paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
-      schemas: { Failure: failure },
+      schemas,
     },
   };
 }
@@ -72,7 +74,8 @@ function aliasesOf({ aliases = {} }: Route): string {
 function requestBody(route: Route): Schema {
   const types = ['application/json', ...(route.form ? ['application/x-www-form-urlencoded'] : [])];
   const schema = inputSchema(route.body as Joi.ObjectSchema);
-  return { required: true, content: Object.fromEntries(types.map((type) => [type, { schema }])) };
+  const content = { schema, ...(route.example ? { example: route.example } : {}) };
+  return { required: true, content: Object.fromEntries(types.map((type) => [type, content])) };
 }
 
 function success(data: Joi.Schema | null): Schema {
@@ -127,4 +130,17 @@ function inputSchema(schema: Joi.Schema): Schema {
 
 function outputSchema(schema: Joi.Schema): Schema {
   return standard(schema).output(target);
+}
+
+// Joi puts shared schemas under `$defs` of the schema that uses them; a document has one place for all of them.
+function hoistDefinitions(node: unknown, schemas: Record<string, unknown>): void {
+  if (typeof node !== 'object' || node === null) return;
+  const part = node as Record<string, unknown>;
+  if (typeof part.$ref === 'string') part.$ref = part.$ref.replace('#/$defs/', '#/components/schemas/');
+  for (const [name, schema] of Object.entries((part.$defs ?? {}) as Record<string, unknown>)) {
+    hoistDefinitions(schema, schemas);
+    schemas[name] = schema;
+  }
+  delete part.$defs;
+  for (const child of Object.values(part)) hoistDefinitions(child, schemas);
 }

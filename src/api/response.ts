@@ -22,13 +22,9 @@ export const listOf = (item: Joi.Schema): Joi.ArraySchema => Joi.array().items(i
 export const pageOf = (item: Joi.Schema): Joi.ObjectSchema =>
   record({ list: listOf(item), page: integer(), page_size: integer(), total: integer() });
 
-/** A node of a tree: the keys, with children of the same shape. */
-export const treeOf = (name: string, keys: Joi.PartialSchemaMap): Joi.ObjectSchema =>
-  Joi.object({
-    ...keys,
-    children: Joi.array()
-      .items(Joi.link(`#${name}`))
-      .required(),
-  })
-    .id(name)
-    .required();
+/** A list of trees: nodes with these keys, and children of the same shape. */
+export function forestOf(name: string, keys: Joi.PartialSchemaMap): Joi.ArraySchema {
+  const children = Joi.array().items(Joi.link(`#${name}`));
+  const node = Joi.object({ ...keys, children: children.required() }).id(name);
+  return children.required().shared(node);
+}

@@ -51,6 +51,8 @@ export interface RouteDefinition<A extends Access, P, Q, B> {
   params?: Joi.ObjectSchema<P>;
   query?: Joi.ObjectSchema<Q>;
   body?: Joi.ObjectSchema<B>;
+  /** A body to start from, for the documentation page. */
+  example?: object;
   /** Other names under which a body field is accepted: alias → field. */
   aliases?: Record<string, string>;
   /** Form bodies are accepted beside JSON, of at most that many bytes. */

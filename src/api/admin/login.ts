@@ -33,6 +33,7 @@ export const routes = [
       captcha_id: Joi.string().allow('', null).max(64),
       captcha_code: Joi.string().allow('', null).max(16),
     }),
+    example: { username: 'admin', password: 'admin123' },
     aliases: { captcha_answer: 'captcha_code' },
     response: record({
       token: text(),

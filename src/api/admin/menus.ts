@@ -2,8 +2,8 @@
 import Joi from 'joi';
 import { idOrZero, idParam, optionalText, slug, sort, status, text as given } from '../../lib/schema.js';
 import { Menu, type MenuFields } from '../../models/menu.js';
-import { menuRecord, menuTree } from '../menu-response.js';
-import { listOf, record } from '../response.js';
+import { menuRecord, menuForest } from '../menu-response.js';
+import { record } from '../response.js';
 import { can, route } from '../route.js';
 
 const bit = () => Joi.number().valid(0, 1);
@@ -24,7 +24,7 @@ const fields = {
   no_cache: bit(),
 };
 
-const tree = record({ list: listOf(menuTree) });
+const tree = record({ list: menuForest });
 
 export const routes = [
   route({

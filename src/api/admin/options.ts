@@ -22,6 +22,14 @@ const sources = {
   menu: async () => toTree(await Menu.choices()).map(toOption),
 } satisfies Record<string, () => Promise<Option[]>>;
 
+const option = Joi.object({
+  value: Joi.alternatives(Joi.number(), Joi.string()).required(),
+  label: Joi.string().allow('').required(),
+  children: Joi.array().items(Joi.link('#option')),
+}).id('option');
+
+const options = Joi.array().items(Joi.link('#option')).required().shared(option);
+
 type OptionType = keyof typeof sources;
 
 export const routes = [
@@ -35,15 +43,7 @@ export const routes = [
         .valid(...Object.keys(sources))
         .required(),
     }),
-    response: Joi.array()
-      .items(
-        Joi.object({
-          value: Joi.alternatives(Joi.number(), Joi.string()).required(),
-          label: Joi.string().allow('').required(),
-          children: Joi.array().items(Joi.link('#option')),
-        }).id('option'),
-      )
-      .required(),
+    response: options,
     handle: ({ query }) => sources[query.type](),
   }),
 ];

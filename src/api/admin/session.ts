@@ -16,7 +16,7 @@ import { Permission } from '../../models/permission.js';
 import { findByPassword } from '../../models/sign-in.js';
 import { flag, integer, listOf, record, recordOrNull, text, textOrNull, timestamp } from '../response.js';
 import { route } from '../route.js';
-import { menuTree } from '../menu-response.js';
+import { menuForest } from '../menu-response.js';
 import { countFailure, mustNotBeLocked } from '../sign-in-limits.js';
 
 type ProfileFields = Partial<Pick<AdminFields, 'nickname' | 'email' | 'phone' | 'avatar'>>;
@@ -39,7 +39,7 @@ const profile = record({
   roles: listOf(record({ id: integer(), name: text(), slug: text() })),
   is_super_admin: flag(),
   permissions: listOf(Joi.string()),
-  menus: listOf(menuTree),
+  menus: menuForest,
   config: record({
     payment_gateways: listOf(Joi.string()),
     payments_enabled: flag(),
