@@ -10,8 +10,8 @@ import { envelope } from './middleware/envelope.js';
 import { admit } from './middleware/guard.js';
 import { openApiDocument } from './openapi.js';
 import { guardRoutes } from './permission.js';
-import type { RequestState } from './request-state.js';
-import { fullPath, type Call, type Route } from './route.js';
+import type { Change, RequestState } from './request-state.js';
+import { fullPath, type Access, type Call, type Route } from './route.js';
 import { routes } from './routes.js';
 
 /** The application, ready to be given to an HTTP server. */
@@ -41,23 +41,36 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
     const { identity, marks } = await admit(route, ctx);
     const rawBody = parseBody ? await parseBody(ctx) : undefined;
     if (ctx.method !== 'GET') state.input = { query: ctx.query, body: rawBody };
-    const call: Call<never, object, object, object> = {
+    const call: Call<Access, object, object, object> = {
       params:
         route.params && coerceParams
           ? validate(route.params, coerceParams(ctx.params as object as never))
           : {},
       query: route.query && coerceQuery ? validate(route.query, coerceQuery(ctx.query)) : {},
       body: route.body ? validate(route.body, withAliases(rawBody, route.aliases)) : {},
-      admin: identity as never,
+      admin: identity,
       ip: state.ip,
       userAgent: ctx.get('User-Agent') || undefined,
       header: (name) => ctx.get(name) || undefined,
       marks,
     };
+    const before = await route.subject?.(call);
     const data = await route.handle(call, ctx);
-    state.data = data;
+    if (before) state.changes = changesBetween(before, ctx.method === 'DELETE' ? {} : (data as object));
+    if (route.reply === undefined) state.data = data;
   };
 }
+
+// Times of the row itself say nothing about what was changed.
+function changesBetween(before: object, after: object): Change[] {
+  const [old, fresh] = [before, after].map((record) => record as Record<string, unknown>) as [Fields, Fields];
+  return Object.keys(old)
+    .filter((field) => !/^(id|created_at|updated_at)$/.test(field))
+    .map((field) => ({ field, old: old[field] ?? null, new: fresh[field] ?? null }))
+    .filter((change) => JSON.stringify(change.old) !== JSON.stringify(change.new));
+}
+
+type Fields = Record<string, unknown>;
 
 function withAliases(body: unknown, aliases: Record<string, string> = {}): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;

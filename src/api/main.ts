@@ -8,6 +8,8 @@ import { preparePasswords } from '../lib/password.js';
 import { closePubsub } from '../lib/pubsub.js';
 import { closeQueues } from '../lib/queue.js';
 import { connectRedis, redis } from '../lib/redis.js';
+import { watchSystem } from '../lib/system-info.js';
+import { keepSystemLog } from '../jobs/write-system-log.js';
 import { watchIdentities } from '../models/identity.js';
 import { checkDurability, prepareDatabase } from '../models/schema.js';
 import { seed } from '../models/seed.js';
@@ -16,6 +18,8 @@ import { routes } from './routes.js';
 import { drain, listen } from './server.js';
 
 await start(async () => {
+  keepSystemLog('api');
+  await watchSystem();
   await connectRedis();
   watchIdentities();
   await prepareDatabase(async () => {

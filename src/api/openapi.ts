@@ -53,10 +53,15 @@ function operation(route: Route): Schema {
     summary: route.summary,
     description: [route.description, aliasesOf(route), needs].filter(Boolean).join(' '),
     security: route.access === 'public' ? [] : [{ bearer: [] }],
-    parameters: [...parameters('path', route.params), ...parameters('query', route.query), ...headers(route)],
+    parameters: [
+      ...parameters('path', route.params),
+      ...parameters('query', route.query),
+      ...ticket(route),
+      ...headers(route),
+    ],
     ...(route.body ? { requestBody: requestBody(route) } : {}),
     responses: {
-      200: { description: 'Success', content: { 'application/json': { schema: success(route.response) } } },
+      200: { description: 'Success', content: successContent(route) },
       default: {
         description: 'Failure',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Failure' } } },
@@ -76,6 +81,11 @@ function requestBody(route: Route): Schema {
   const schema = inputSchema(route.body as Joi.ObjectSchema);
   const content = { schema, ...(route.example ? { example: route.example } : {}) };
   return { required: true, content: Object.fromEntries(types.map((type) => [type, content])) };
+}
+
+function successContent(route: Route): Schema {
+  if (route.reply === 'event-stream') return { 'text/event-stream': { schema: { type: 'string' } } };
+  return { 'application/json': { schema: success(route.response) } };
 }
 
 function success(data: Joi.Schema | null): Schema {
@@ -104,6 +114,11 @@ function parameters(place: 'path' | 'query', schema: Joi.ObjectSchema | undefine
     required: place === 'path' || required.includes(name),
     schema: part,
   }));
+}
+
+function ticket(route: Route): Schema[] {
+  const description = 'one-time ticket in place of the bearer token';
+  return route.ticket ? [{ name: 'ticket', in: 'query', description, schema: { type: 'string' } }] : [];
 }
 
 function headers(route: Route): Schema[] {

@@ -19,7 +19,7 @@ const longestRequest = 20_000;
 
 /** Logs a write of a signed-in administrator, also when it was refused or failed. Never throws. */
 export async function logOperation(ctx: Context, durationMs: number): Promise<void> {
-  const { identity, route, ip, traceId, input } = ctx.state as RequestState;
+  const { identity, route, ip, traceId, input, changes } = ctx.state as RequestState;
   if (!identity || !route || ctx.method === 'GET') return;
   await write(writeOperationLog, writeOperations, {
     log_key: newUlid(),
@@ -33,6 +33,7 @@ export async function logOperation(ctx: Context, durationMs: number): Promise<vo
     request: requestText(input),
     status: ctx.status,
     duration_ms: Math.round(durationMs),
+    changes: changes && changes.length > 0 ? JSON.stringify(mask(changes)) : null,
     trace_id: traceId,
     created_at: now().toISOString(),
   });

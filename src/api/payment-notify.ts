@@ -9,7 +9,7 @@ import { AppError, fail } from '../lib/errors.js';
 import { logger } from '../lib/logger.js';
 import { QueueUnavailable } from '../lib/queue.js';
 import { settlePayment } from '../jobs/settle-payment.js';
-import { flagPayment } from '../models/payment.js';
+import { flagForAttention } from '../models/payment-attention.js';
 import {
   findCalledPayment,
   recordAttempt,
@@ -106,7 +106,7 @@ async function receive(type: string, fields: Record<string, unknown>, ctx: Conte
     return refuse('payment_sign_invalid', notification);
   }
   if (notification.amount && !notification.amount.equals(amount)) {
-    await flagPayment(paymentNo, 'payment_amount_mismatch');
+    await flagForAttention(paymentNo, 'payment_amount_mismatch');
     return refuse('payment_amount_mismatch', notification);
   }
   const answer = { payment_no: paymentNo, order_no: payment.orderNo };

@@ -10,6 +10,14 @@ export interface RequestState {
   identity?: Identity;
   /** Query and body as they came, for the operation log. */
   input?: { query: unknown; body: unknown };
+  /** Fields that an update or delete changed. */
+  changes?: Change[];
   /** What the handler returned; absent on raw answers. */
   data?: unknown;
+}
+
+export interface Change {
+  field: string;
+  old: unknown;
+  new: unknown;
 }

@@ -51,6 +51,14 @@ export interface RouteDefinition<A extends Access, P, Q, B> {
   params?: Joi.ObjectSchema<P>;
   query?: Joi.ObjectSchema<Q>;
   body?: Joi.ObjectSchema<B>;
+  /** A one-time ticket in the query may stand for the bearer token: browsers cannot send headers with an EventSource. */
+  ticket?: boolean;
+  /** Answered to blocked addresses too. */
+  anyAddress?: boolean;
+  /** The record a PUT or DELETE is about; the operation log keeps what changed in it. */
+  subject?: (call: Call<A, P, Q, B>) => Promise<object>;
+  /** What the handler sends by itself; JSON otherwise. */
+  reply?: 'event-stream';
   /** A body to start from, for the documentation page. */
   example?: object;
   /** Other names under which a body field is accepted: alias → field. */

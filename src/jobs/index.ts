@@ -4,6 +4,14 @@ import type { Job } from './job.js';
 import { maintainTables } from './maintain-tables.js';
 import { settlePayment } from './settle-payment.js';
 import { writeLoginLog } from './write-login-log.js';
+import { writeSystemLog } from './write-system-log.js';
 import { writeOperationLog } from './write-operation-log.js';
 
-export const jobs = [settlePayment, expireOrder, writeOperationLog, writeLoginLog, maintainTables] as Job[];
+export const jobs = [
+  settlePayment,
+  expireOrder,
+  writeOperationLog,
+  writeLoginLog,
+  writeSystemLog,
+  maintainTables,
+] as Job[];

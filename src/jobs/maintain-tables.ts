@@ -1,7 +1,8 @@
-// Nightly upkeep: month partitions ahead of time, old sessions and idempotency keys.
+// Nightly upkeep: month partitions ahead of time, old log entries, sessions and idempotency keys.
 import Joi from 'joi';
 import { pruneSessions } from '../models/admin-session.js';
 import { pruneIdempotencyKeys } from '../models/idempotency-key.js';
+import { pruneLogs } from '../models/log.js';
 import { extendPartitions } from '../models/partitions.js';
 import { job } from './job.js';
 
@@ -20,6 +21,7 @@ export const maintainTables = job<MaintainTables>({
   key: ({ day }) => day,
   async run() {
     await extendPartitions();
+    await pruneLogs();
     return { sessions: await pruneSessions(), keys: await pruneIdempotencyKeys() };
   },
 });

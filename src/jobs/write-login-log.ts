@@ -20,6 +20,7 @@ export const writeLoginLog = job<LoginEntry>({
     user_agent: Joi.string().allow('').required(),
     browser: Joi.string().allow('').required(),
     os: Joi.string().allow('').required(),
+    device: Joi.string().required(),
     status: Joi.number().valid(0, 1).required(),
     outcome: Joi.string().required(),
     created_at: Joi.string().required(),

@@ -26,6 +26,7 @@ export const writeOperationLog = job<OperationEntry>({
     request: Joi.string().allow(null).required(),
     status: Joi.number().required(),
     duration_ms: Joi.number().required(),
+    changes: Joi.string().allow(null).required(),
     trace_id: Joi.string().required(),
     created_at: Joi.string().required(),
   }),

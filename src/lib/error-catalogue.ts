@@ -114,6 +114,65 @@ export const errorCatalogue = {
   menu_cycle: entry(422, 30001, '上级菜单不能是自己或自己的下级', 'A menu cannot be placed below itself'),
   menu_too_deep: entry(422, 30001, '菜单层级过深', 'Menus may be nested {depth} levels deep at most'),
 
+  // Departments, dictionaries, blacklist
+  department_not_found: entry(404, 20002, '部门不存在', 'The department does not exist'),
+  department_has_children: entry(
+    400,
+    40002,
+    '部门存在下级部门，无法删除',
+    'The department has children and cannot be deleted',
+  ),
+  department_has_admins: entry(
+    400,
+    40002,
+    '部门下存在管理员，无法删除',
+    'The department has administrators and cannot be deleted',
+  ),
+  department_cycle: entry(
+    422,
+    30001,
+    '上级部门不能是自己或自己的下级',
+    'A department cannot be placed below itself',
+  ),
+  dictionary_not_found: entry(404, 20002, '字典不存在', 'The dictionary entry does not exist'),
+  dictionary_unknown: entry(422, 30003, '所选上级字典不存在', 'The parent dictionary does not exist'),
+  dictionary_code_exists: entry(422, 30002, '同级字典编码已存在', 'The code is taken among its siblings'),
+  dictionary_has_children: entry(
+    400,
+    40002,
+    '字典存在子项，无法删除',
+    'The dictionary has entries and cannot be deleted',
+  ),
+  dictionary_cycle: entry(
+    422,
+    30001,
+    '上级字典不能是自己或自己的下级',
+    'An entry cannot be placed below itself',
+  ),
+  blacklist_not_found: entry(404, 20002, '黑名单记录不存在', 'The blacklist entry does not exist'),
+  blacklist_exists: entry(422, 30002, '该地址范围已在黑名单中', 'That range is on the blacklist already'),
+  blacklist_ip_invalid: entry(
+    422,
+    30004,
+    'IP 地址、网段或范围格式不正确',
+    'This is no address, CIDR block or first-last range',
+  ),
+  blacklist_covers_self: entry(
+    422,
+    30001,
+    '不能屏蔽自己当前的地址',
+    'The entry would block your own address',
+  ),
+  ip_blocked: entry(403, 20003, '您的 IP 已被禁止访问', 'Your address is blocked'),
+
+  // Logs, online administrators, notifications
+  log_not_found: entry(404, 20002, '日志不存在', 'The log entry does not exist'),
+  online_admin_not_found: entry(404, 20002, '在线会话不存在', 'There is no such session online'),
+  notification_not_found: entry(404, 20002, '通知不存在', 'The notification does not exist'),
+  ticket_invalid: entry(401, 10007, '连接票据无效或已过期', 'The ticket is invalid or has expired'),
+  too_many_connections: entry(429, 429, '同时打开的连接过多', 'Too many connections are open at once'),
+  receiver_unknown: entry(422, 30003, '接收人不存在', 'A receiver does not exist'),
+
   // Users and orders
   user_not_found: entry(404, 20002, '用户不存在', 'The user does not exist'),
   user_unknown: entry(422, 30003, '所选用户不存在', 'The user referred to does not exist'),

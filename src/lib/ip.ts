@@ -44,8 +44,11 @@ function parseBlock(text: string): Block {
   return [ip, ip.kind() === 'ipv4' ? 32 : 128];
 }
 
-// Only four decimal parts make an IPv4 address: octal, hexadecimal and short forms are refused.
-function parseIp(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+/**
+ * The parsed address, IPv4 inside IPv6 as IPv4. Only four decimal parts make an IPv4 address: octal, hexadecimal and
+ * short forms are refused.
+ */
+export function parseIp(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   const bare = text.replace(/%.*$/, '');
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1] ?? bare;
   if (ipaddr.IPv4.isValidFourPartDecimal(mapped)) return ipaddr.IPv4.parse(mapped);

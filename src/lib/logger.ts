@@ -8,6 +8,26 @@ import { mask, maskText } from './mask.js';
 const destination = pino.destination({ dest: 1, sync: false, minLength: 4096 });
 setInterval(() => destination.flush(), 1000).unref();
 
+/** A line as listeners receive it, masked. */
+export interface LogLine {
+  level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
+  message: string;
+  fields: Record<string, unknown>;
+  traceId: string;
+}
+
+type LineListener = (line: LogLine) => void;
+
+let listener: LineListener | undefined;
+
+/** Severity from which on lines are handed over, in pino's numbers. */
+const leastKept = { debug: 20, info: 30, warning: 40, error: 50 }[config.logging.systemLevel];
+
+/** Hands lines from SYSTEM_LOG_LEVEL on to that function too; one listener per process. */
+export function onLogLine(listen: LineListener): void {
+  listener = listen;
+}
+
 export const logger = pino(
   {
     level: config.logging.level,
@@ -19,8 +39,10 @@ export const logger = pino(
       return trace_id ? { trace_id } : {};
     },
     hooks: {
-      logMethod(input, method) {
-        method.apply(this, input.map((part) => maskLogged(part)) as Parameters<typeof method>);
+      logMethod(input, method, level) {
+        const parts = input.map((part) => maskLogged(part)) as Parameters<typeof method>;
+        method.apply(this, parts);
+        if (listener && level >= leastKept) tellListener(parts, level);
       },
     },
     serializers: { error: describe },
@@ -35,6 +57,15 @@ export function flushLogs(): void {
   } catch {
     // The stream was never written to, or is gone: nothing is left to say.
   }
+}
+
+function tellListener(parts: readonly unknown[], level: number): void {
+  const [first, second] = parts;
+  const fields = typeof first === 'object' && first !== null ? (first as Record<string, unknown>) : {};
+  const message = typeof first === 'string' ? first : typeof second === 'string' ? second : '';
+  const own = typeof fields.trace_id === 'string' ? fields.trace_id : undefined;
+  const label = pino.levels.labels[level] as LogLine['level'];
+  listener?.({ level: label, message, fields, traceId: own ?? currentTraceId() ?? '' });
 }
 
 function maskLogged(part: unknown): unknown {

@@ -146,3 +146,30 @@ function awaitReply(id: string, ms: number): { promise: Promise<unknown>; stop: 
   });
   return { promise, stop };
 }
+
+export interface QueueCounts {
+  name: QueueName;
+  waiting: number;
+  active: number;
+  delayed: number;
+  failed: number;
+}
+
+/** How many jobs every queue holds; none while Redis is away. */
+export async function countJobs(): Promise<QueueCounts[]> {
+  try {
+    return await Promise.all(
+      queueNames.map(async (name) => {
+        const {
+          waiting = 0,
+          active = 0,
+          delayed = 0,
+          failed = 0,
+        } = await queueFor(name).getJobCounts(...(['waiting', 'active', 'delayed', 'failed'] as const));
+        return { name, waiting, active, delayed, failed };
+      }),
+    );
+  } catch {
+    return [];
+  }
+}

@@ -70,3 +70,29 @@ function isTime(value: unknown): value is Date | string {
 function camelCase(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
+
+export interface Span {
+  /** 2026-11-21, or 2026-11 for a month. */
+  label: string;
+  start: Date;
+}
+
+/** The last `count` days of that zone, the present one included, oldest first. */
+export function daysBack(count: number, at: Date, zone = 'UTC'): Span[] {
+  return spansBack(count, at, zone, 'day', 'YYYY-MM-DD');
+}
+
+/** The last `count` months of that zone, the present one included, oldest first. */
+export function monthsBack(count: number, at: Date, zone = 'UTC'): Span[] {
+  return spansBack(count, at, zone, 'month', 'YYYY-MM');
+}
+
+function spansBack(count: number, at: Date, zone: string, unit: 'day' | 'month', format: string): Span[] {
+  return Array.from({ length: count }, (_, index) => {
+    const start = moment
+      .tz(at, zone)
+      .startOf(unit)
+      .subtract(count - 1 - index, unit);
+    return { label: start.format(format), start: start.toDate() };
+  });
+}

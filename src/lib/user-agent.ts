@@ -4,6 +4,8 @@ import Bowser from 'bowser';
 export interface Agent {
   browser: string;
   os: string;
+  /** desktop, mobile, tablet or other. */
+  device: string;
 }
 
 const longest = 500;
@@ -13,9 +15,11 @@ export const shortUserAgent = (header: string | undefined): string => (header ??
 
 /** Names and major versions, empty when the header tells nothing. */
 export function readUserAgent(header: string | undefined): Agent {
-  if (!header) return { browser: '', os: '' };
-  const { browser, os } = Bowser.parse(header.slice(0, longest));
+  if (!header) return { browser: '', os: '', device: 'other' };
+  const { browser, os, platform } = Bowser.parse(header.slice(0, longest));
+  const type = platform.type ?? '';
   return {
+    device: ['desktop', 'mobile', 'tablet'].includes(type) ? type : 'other',
     browser: [browser.name, browser.version?.split('.')[0]].filter(Boolean).join(' ').slice(0, 50),
     os: [os.name, os.versionName ?? os.version].filter(Boolean).join(' ').slice(0, 50),
   };

@@ -42,6 +42,15 @@ export async function ensureVersion(scope: string): Promise<string | undefined> 
   }
 }
 
+/** The marks of several scopes in one round trip; undefined where one is missing, and all of them when Redis is away. */
+export async function readMarks(scopes: readonly string[]): Promise<(string | undefined)[]> {
+  try {
+    return (await redis.mget(scopes.map(versionKey))).map((mark) => mark ?? undefined);
+  } catch {
+    return scopes.map(() => undefined);
+  }
+}
+
 /** The marks of a scope's parts, with `whole` for the scope itself; undefined when Redis is away. */
 export async function readParts(scope: string): Promise<Map<string, string> | undefined> {
   try {

@@ -1,7 +1,7 @@
 // admin_sessions: one row per issued token. Revoking one counts on the next request on every process.
 import { config } from '../../config/index.js';
 import { now } from '../lib/clock.js';
-import { change, insert } from '../lib/db.js';
+import { change, insert, select } from '../lib/db.js';
 import { newUlid } from '../lib/random-id.js';
 import { readUserAgent, shortUserAgent } from '../lib/user-agent.js';
 import { forgetIdentities } from './identity.js';
@@ -29,6 +29,15 @@ export async function openSession(
     [jti, adminId, ip, shortUserAgent(userAgent), browser, os, issuedAt, expiresAt, issuedAt],
   );
   return { jti, issuedAt, expiresAt };
+}
+
+/** Whether an administrator who has signed in before never did so from that address. */
+export async function signsInFromNewAddress(adminId: number, ip: string): Promise<boolean> {
+  const [row] = await select<{ sessions: number; same: number }>(
+    'SELECT COUNT(*) AS sessions, COALESCE(SUM(ip = ?), 0) AS same FROM admin_sessions WHERE admin_id = ?',
+    [ip, adminId],
+  );
+  return row !== undefined && row.sessions > 0 && Number(row.same) === 0;
 }
 
 /** Revokes one session. */

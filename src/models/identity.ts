@@ -3,9 +3,8 @@ import { now } from '../lib/clock.js';
 import { change, select } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
 import { logger } from '../lib/logger.js';
-import { redis } from '../lib/redis.js';
 import { withAncestors } from '../lib/tree.js';
-import { bump, ensureVersion, isPending, renewOnReconnect, versionKey } from '../lib/versions.js';
+import { bump, ensureVersion, isPending, renewOnReconnect } from '../lib/versions.js';
 
 /** Slug of the role that passes every check while it is enabled. */
 export const superAdminSlug = 'super-admin';
@@ -29,7 +28,8 @@ export interface Identity {
   menuIds: ReadonlySet<number>;
 }
 
-const scope = 'identity';
+/** Name of the version mark. */
+export const identityScope = 'identity';
 const mostKept = 10_000;
 const touchEveryMs = 60_000;
 
@@ -42,40 +42,27 @@ interface Kept {
 const kept = new Map<string, Kept>();
 
 /** Makes every process forget what it knows of sessions and rights; called after each commit that changes either. */
-export const forgetIdentities = (): Promise<void> => bump(scope);
+export const forgetIdentities = (): Promise<void> => bump(identityScope);
 
 /** Starts over whenever Redis comes back: nobody could be told of changes while it was away. */
-export const watchIdentities = (): void => renewOnReconnect([scope]);
+export const watchIdentities = (): void => renewOnReconnect([identityScope]);
 
 /**
  * The caller behind a token's `jti`, as of now on every process.
  *
- * @param scopes further version marks to read in the same round trip
- * @returns the identity and the marks; a mark is undefined when it is missing or Redis is away
+ * @param version mark of `identityScope` as read at the start of the request; undefined when Redis is away
  * @throws token_revoked when the session or its administrator is no longer valid
  */
-export async function recognise(
-  jti: string,
-  scopes: readonly string[] = [],
-): Promise<{ identity: Identity; marks: (string | undefined)[] }> {
-  const [version, ...marks] = await readMarks([scope, ...scopes]);
+export async function recognise(jti: string, version: string | undefined): Promise<Identity> {
   const known = kept.get(jti);
-  if (known && version !== undefined && known.version === version && !isPending(scope)) {
+  if (known && version !== undefined && known.version === version && !isPending(identityScope)) {
     touch(known);
-    return { identity: known.identity, marks };
+    return known.identity;
   }
-  const current = version ?? (await ensureVersion(scope));
+  const current = version ?? (await ensureVersion(identityScope));
   const identity = await load(jti);
   if (current !== undefined) keep(jti, { version: current, identity, touchedAt: known?.touchedAt ?? 0 });
-  return { identity, marks };
-}
-
-async function readMarks(scopes: string[]): Promise<(string | undefined)[]> {
-  try {
-    return (await redis.mget(scopes.map(versionKey))).map((mark) => mark ?? undefined);
-  } catch {
-    return scopes.map(() => undefined);
-  }
+  return identity;
 }
 
 function keep(jti: string, entry: Kept): void {

@@ -23,6 +23,23 @@ export const menuSeeds: MenuSeed[] = [
       { title: '角色', slug: 'roles', path: '/system/roles' },
       { title: '菜单', slug: 'menus', path: '/system/menus' },
       { title: '权限', slug: 'permissions', path: '/system/permissions' },
+      { title: '部门', slug: 'departments', path: '/system/departments' },
+      { title: '字典', slug: 'dictionaries', path: '/system/dictionaries' },
+      { title: 'IP 黑名单', slug: 'blacklists', path: '/system/blacklists' },
+      { title: '在线管理员', slug: 'online-admins', path: '/system/online-admins' },
+      { title: '通知', slug: 'notifications', path: '/system/notifications' },
+      { title: '系统监控', slug: 'monitor', path: '/system/monitor' },
+    ],
+  },
+  {
+    title: '日志',
+    slug: 'logs',
+    path: '/logs',
+    icon: 'file-text',
+    children: [
+      { title: '操作日志', slug: 'operation-logs', path: '/logs/operations' },
+      { title: '登录日志', slug: 'login-logs', path: '/logs/logins' },
+      { title: '系统日志', slug: 'system-logs', path: '/logs/system' },
     ],
   },
   {

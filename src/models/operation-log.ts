@@ -1,6 +1,8 @@
 // operation_logs: what signed-in administrators did, also what was refused.
 import { change } from '../lib/db.js';
+import { Where, type ListQuery, type Page } from '../lib/list-query.js';
 import { periodOf } from '../lib/numbers.js';
+import { findLog, listLogs, logTotals, type LogTable } from './log.js';
 import { withPartition } from './partitions.js';
 
 export interface OperationEntry {
@@ -19,6 +21,8 @@ export interface OperationEntry {
   request: string | null;
   status: number;
   duration_ms: number;
+  /** JSON of the fields that an update or delete changed, with old and new value. */
+  changes: string | null;
   trace_id: string;
   /** ISO 8601 in UTC. */
   created_at: string;
@@ -26,7 +30,7 @@ export interface OperationEntry {
 
 const columns = [
   ...['log_key', 'admin_id', 'username', 'module', 'action', 'title', 'method', 'path', 'ip', 'user_agent'],
-  ...['request', 'status', 'duration_ms', 'trace_id'],
+  ...['request', 'status', 'duration_ms', 'changes', 'trace_id'],
 ] as (keyof OperationEntry)[];
 
 /** Writes a batch in one statement. */
@@ -36,7 +40,7 @@ export function writeOperations(entries: OperationEntry[]): Promise<void> {
 
 /** Writes log entries in one statement, each into the month of its created_at; known keys are passed over. */
 export async function writeLogs<T extends { created_at: string }>(
-  table: 'operation_logs' | 'login_logs',
+  table: LogTable,
   names: (keyof T & string)[],
   entries: T[],
 ): Promise<void> {
@@ -47,11 +51,72 @@ export async function writeLogs<T extends { created_at: string }>(
     const at = new Date(entry.created_at);
     return [periodOf(at), ...names.map((name) => entry[name] as string | number | null), at];
   });
-  const newest = Math.max(...entries.map(({ created_at }) => periodOf(new Date(created_at))));
-  await withPartition([table], newest, () =>
+  const periods = [...new Set(entries.map(({ created_at }) => periodOf(new Date(created_at))))];
+  await withPartition([table], Math.max(...periods), () =>
     change(
       `INSERT IGNORE INTO ${table} (period, ${all.join(', ')}) VALUES ${entries.map(() => places).join(', ')}`,
       values,
     ),
   );
+  await logTotals[table].changed(...periods);
+}
+
+export interface OperationFilter extends ListQuery {
+  admin_id?: number;
+  username?: string;
+  module?: string;
+  action?: string;
+  method?: string;
+  path?: string;
+  ip?: string;
+  status?: number;
+  trace_id?: string;
+}
+
+export const operationSortable = ['id', 'status', 'duration_ms', 'created_at'] as const;
+
+export interface OperationRecord extends Omit<
+  OperationEntry,
+  'log_key' | 'request' | 'changes' | 'created_at'
+> {
+  id: number;
+  admin: { id: number; username: string };
+  request: unknown;
+  changes: unknown;
+  created_at: Date;
+}
+
+const shown = `l.id, l.admin_id, l.username, l.module, l.action, l.title, l.method, l.path, l.ip, l.user_agent, l.request,
+  l.status, l.duration_ms, l.changes, l.trace_id, l.created_at`;
+
+export async function listOperations(query: OperationFilter, mark?: string): Promise<Page<OperationRecord>> {
+  const where = new Where()
+    .equals('l.admin_id', query.admin_id)
+    .contains('l.username', query.username)
+    .contains('l.module', query.module)
+    .contains('l.action', query.action)
+    .equals('l.method', query.method)
+    .contains('l.path', query.path)
+    .contains('l.ip', query.ip)
+    .equals('l.status', query.status)
+    .equals('l.trace_id', query.trace_id)
+    .during('l.created_at', query);
+  const page = await listLogs<StoredOperation>('operation_logs', shown, where, query, mark);
+  return { ...page, list: page.list.map(toRecord) };
+}
+
+/** @throws log_not_found */
+export async function findOperation(id: number): Promise<OperationRecord> {
+  return toRecord(await findLog<StoredOperation>('operation_logs', shown, id));
+}
+
+type StoredOperation = Omit<OperationRecord, 'admin'> & { request: string | null; changes: string | null };
+
+function toRecord(row: StoredOperation): OperationRecord {
+  return {
+    ...row,
+    admin: { id: row.admin_id, username: row.username },
+    request: row.request === null ? null : JSON.parse(row.request),
+    changes: row.changes === null ? [] : JSON.parse(row.changes),
+  };
 }

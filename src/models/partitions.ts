@@ -13,6 +13,7 @@ export const partitionedTables = [
   'payment_callbacks',
   'operation_logs',
   'login_logs',
+  'system_logs',
 ] as const;
 
 export type PartitionedTable = (typeof partitionedTables)[number];

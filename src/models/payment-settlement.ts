@@ -6,7 +6,8 @@ import { change, select, transact } from '../lib/db.js';
 import { AppError, fail } from '../lib/errors.js';
 import { orderPeriod, paymentPeriod } from '../lib/numbers.js';
 import { orderTotals } from './order.js';
-import { flagPayment, paymentTotals } from './payment.js';
+import { paymentTotals } from './payment.js';
+import { askForAttention, flagForAttention } from './payment-attention.js';
 import type { CallbackKey } from './payment-callback.js';
 
 /**
@@ -40,6 +41,7 @@ export async function settle(callback: CallbackKey): Promise<Settlement> {
       paymentTotals.changed(paymentPeriod(pending.payment_no) as number),
       orderTotals.changed(orderPeriod(pending.order_no) as number),
     ]);
+    if (result === 'paid_needs_attention') await askForAttention(pending.payment_no, 'order_not_payable');
     return result;
   } catch (error) {
     if (!(error instanceof AppError) || error.slug !== 'third_party_no_used') throw error;
@@ -122,5 +124,5 @@ async function refuse({ id, period }: CallbackKey, paymentNo: string): Promise<v
     `UPDATE payment_callbacks SET state = 'refused', verdict = 'third_party_no_used' WHERE id = ? AND period = ?`,
     [id, period],
   );
-  await flagPayment(paymentNo, 'third_party_no_used');
+  await flagForAttention(paymentNo, 'third_party_no_used');
 }

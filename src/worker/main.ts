@@ -5,11 +5,13 @@ import { endGracefully, start } from '../lib/lifecycle.js';
 import { logger } from '../lib/logger.js';
 import { queueNames, type QueueName } from '../lib/queue.js';
 import { connectRedis, redis } from '../lib/redis.js';
+import { keepSystemLog } from '../jobs/write-system-log.js';
 import { checkDurability, prepareDatabase } from '../models/schema.js';
 import { seed } from '../models/seed.js';
 import { startWorker } from './worker.js';
 
 await start(async () => {
+  keepSystemLog('worker');
   const queues = chosenQueues();
   await connectRedis();
   await prepareDatabase(async () => void (await seed()));

@@ -110,6 +110,7 @@ export const routes = [
     params: idParam,
     body: Joi.object<Partial<AdminFields>, true>(fields),
     response: admin,
+    subject: ({ params }) => Admin.record(params.id),
     async handle({ admin: holder, params, body }) {
       await Admin.revise(holder, params.id, body);
       return Admin.record(params.id);
@@ -122,6 +123,7 @@ export const routes = [
     access: can('admin.destroy', 'Delete administrators'),
     params: idParam,
     response: null,
+    subject: ({ params }) => Admin.record(params.id),
     handle: ({ admin: holder, params }) => Admin.remove(holder, params.id),
   }),
   route({

@@ -6,7 +6,8 @@ import type { ErrorSlug } from '../../lib/error-catalogue.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { redis } from '../../lib/redis.js';
 import { signToken } from '../../lib/token.js';
-import { openSession } from '../../models/admin-session.js';
+import { openSession, signsInFromNewAddress } from '../../models/admin-session.js';
+import { notify } from '../../models/notification.js';
 import { findByPassword, noteSignIn, type Credential } from '../../models/sign-in.js';
 import { logLogin } from '../operation-log.js';
 import { integer, record, text, textOrNull, timestamp } from '../response.js';
@@ -48,7 +49,9 @@ export const routes = [
         throw error;
       });
       if (admin.status !== 1) return refuse({ ...attempt, adminId: admin.id, outcome: 'account_disabled' });
+      const isNewAddress = await signsInFromNewAddress(admin.id, ip);
       const { jti, issuedAt, expiresAt } = await openSession(admin.id, ip, userAgent);
+      if (isNewAddress) await tellOwner(admin.id, ip, jti);
       await Promise.all([
         noteSignIn(admin.id),
         clearFailures({ ip, username: body.username }),
@@ -90,6 +93,16 @@ export const routes = [
 ];
 
 const isAlwaysRequired = config.auth.captchaMode === 'always';
+
+function tellOwner(adminId: number, ip: string, jti: string): Promise<unknown> {
+  return notify({
+    type: 'system',
+    title: '新地址登录 / Sign-in from a new address',
+    content: `您的账号刚刚从新地址 ${ip} 登录。如非本人操作，请立即修改密码。 / Your account was signed in to from ${ip}.`,
+    receiverIds: [adminId],
+    eventKey: `sign-in-${jti}`,
+  });
+}
 
 // Lock, captcha, password: in this order, so that a locked or unproven caller costs no hash.
 async function identify(body: LoginBody, subject: Subject): Promise<Credential> {

@@ -74,6 +74,7 @@ export const routes = [
     params: idParam,
     body: Joi.object<Partial<MenuFields>, true>(fields),
     response: menuRecord,
+    subject: ({ params }) => Menu.record(params.id),
     async handle({ admin, params, body }) {
       await Menu.revise(admin, params.id, body);
       return Menu.record(params.id);
@@ -86,6 +87,7 @@ export const routes = [
     access: can('menu.destroy', 'Delete menus'),
     params: idParam,
     response: null,
+    subject: ({ params }) => Menu.record(params.id),
     handle: ({ admin, params }) => Menu.remove(admin, params.id),
   }),
 ];

@@ -133,6 +133,7 @@ export const routes = [
       status: Joi.string().valid('cancelled'),
     }),
     response: order,
+    subject: ({ params }) => findOrder(params.id),
     async handle({ params, body }) {
       await reviseOrder(params.id, body);
       return findOrder(params.id);
@@ -146,6 +147,7 @@ export const routes = [
     module: 'orders',
     params: orderParam,
     response: null,
+    subject: ({ params }) => findOrder(params.id),
     handle: ({ params }) => removeOrder(params.id),
   }),
 ];

@@ -103,6 +103,7 @@ export const routes = [
     params: idParam,
     body: Joi.object<MethodBody, true>(fields),
     response: method,
+    subject: ({ params }) => PaymentMethod.record(params.id),
     async handle({ params: { id }, body: { shared_secret, config, ...body } }) {
       const { type } = await PaymentMethod.record(id);
       const changes = withSecret(config, shared_secret);
@@ -120,6 +121,7 @@ export const routes = [
     module: 'payments',
     params: idParam,
     response: null,
+    subject: ({ params }) => PaymentMethod.record(params.id),
     handle: ({ params }) => PaymentMethod.remove(params.id),
   }),
 ];

@@ -94,6 +94,7 @@ export const routes = [
     params: idParam,
     body: Joi.object<Partial<PermissionFields>, true>(fields),
     response: permission,
+    subject: ({ params }) => Permission.record(params.id),
     async handle({ admin, params, body }) {
       await Permission.revise(admin, params.id, body, opens, passesOf(admin));
       return Permission.record(params.id);
@@ -106,6 +107,7 @@ export const routes = [
     access: can('permission.destroy', 'Delete permissions'),
     params: idParam,
     response: null,
+    subject: ({ params }) => Permission.record(params.id),
     handle: ({ admin, params }) => Permission.remove(admin, params.id, opens, passesOf(admin)),
   }),
 ];

@@ -81,6 +81,7 @@ export const routes = [
     params: idParam,
     body: Joi.object<Partial<RoleFields>, true>(fields),
     response: detail,
+    subject: ({ params }) => Role.record(params.id),
     async handle({ admin, params, body }) {
       await Role.revise(admin, params.id, body);
       return Role.record(params.id);
@@ -93,6 +94,7 @@ export const routes = [
     access: can('role.destroy', 'Delete roles'),
     params: idParam,
     response: null,
+    subject: ({ params }) => Role.record(params.id),
     handle: ({ admin, params }) => Role.remove(admin, params.id),
   }),
 ];

@@ -12,6 +12,7 @@ import { Admin, type AdminFields } from '../../models/admin.js';
 import { revokeSession, revokeSessionsOf } from '../../models/admin-session.js';
 import type { Identity } from '../../models/identity.js';
 import { Menu } from '../../models/menu.js';
+import { countUnread } from '../../models/notification.js';
 import { Permission } from '../../models/permission.js';
 import { findByPassword } from '../../models/sign-in.js';
 import { flag, integer, listOf, record, recordOrNull, text, textOrNull, timestamp } from '../response.js';
@@ -72,7 +73,7 @@ export const routes = [
     summary: 'Keep the session active',
     access: 'signedIn',
     response: record({ server_time: timestamp(), unread_count: integer() }),
-    handle: () => Promise.resolve({ server_time: now(), unread_count: 0 }),
+    handle: async ({ admin }) => ({ server_time: now(), unread_count: await countUnread(admin.adminId) }),
   }),
   route({
     method: 'PUT',

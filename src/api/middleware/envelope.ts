@@ -58,6 +58,7 @@ async function answer(ctx: Context, next: Next, language: Language, zone: string
   await next();
   const state = ctx.state as RequestState;
   if (!('data' in state)) {
+    if (ctx.respond === false) return;
     if (ctx.body === undefined || ctx.body === null) throw new AppError('route_not_found');
     return;
   }

@@ -2,9 +2,13 @@
 import type { Context } from 'koa';
 import { config } from '../../../config/index.js';
 import { fail } from '../../lib/errors.js';
+import { consumeTicket } from '../../lib/ticket.js';
 import { verifyToken } from '../../lib/token.js';
-import { recognise, type Identity } from '../../models/identity.js';
+import { readMarks } from '../../lib/versions.js';
+import { blacklistScope, isBlocked } from '../../models/blacklist.js';
+import { identityScope, recognise, type Identity } from '../../models/identity.js';
 import { mayPass } from '../permission.js';
+import type { RequestState } from '../request-state.js';
 import type { Route } from '../route.js';
 
 export interface Admitted {
@@ -13,18 +17,33 @@ export interface Admitted {
 }
 
 /**
- * Checks the bearer token, the module switch and the permission of a route.
+ * Checks the address, the bearer token, the module switch and the permission, in this order. Everything that may have
+ * changed since the last request is known after one round trip to Redis.
  *
- * @throws not_logged_in, token_expired, token_revoked, token_invalid, module_…_disabled, no_permission
+ * @throws ip_blocked, not_logged_in, token_expired, token_revoked, token_invalid, module_…_disabled, no_permission
  */
 export async function admit(route: Route, ctx: Context): Promise<Admitted> {
-  if (route.access === 'public') return { marks: [] };
-  const { identity, marks } = await recognise(verifyToken(bearerToken(ctx)), route.versions);
+  if (route.anyAddress) return { marks: [] };
+  const [blacklistMark, identityMark, ...marks] = await readMarks([
+    blacklistScope,
+    identityScope,
+    ...(route.versions ?? []),
+  ]);
+  if (await isBlocked((ctx.state as RequestState).ip, blacklistMark)) fail('ip_blocked');
+  if (route.access === 'public') return { marks };
+  const identity = await recognise(await sessionOf(route, ctx), identityMark);
   ctx.state.identity = identity;
   if (route.module === 'orders' && !config.app.ordersEnabled) fail('module_orders_disabled');
   if (route.module === 'payments' && !config.payments.enabled) fail('module_payments_disabled');
   if (route.access !== 'signedIn' && !mayPass(identity, [route.access.slug])) fail('no_permission');
   return { identity, marks };
+}
+
+async function sessionOf(route: Route, ctx: Context): Promise<string> {
+  const { ticket } = ctx.query;
+  if (!route.ticket || typeof ticket !== 'string' || ctx.get('Authorization') !== '')
+    return verifyToken(bearerToken(ctx));
+  return (await consumeTicket(ticket)) ?? fail('ticket_invalid');
 }
 
 // RFC 6750, 2.1. A missing or empty header means "not signed in", another scheme or form is an invalid token.

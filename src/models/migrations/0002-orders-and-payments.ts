@@ -38,7 +38,8 @@ const tables = () => [
     UNIQUE KEY uq_orders_no (order_no, period),
     KEY ix_orders_user (user_id),
     KEY ix_orders_status (status, deleted_at, expire_at),
-    KEY ix_orders_created (created_at)
+    KEY ix_orders_created (created_at),
+    KEY ix_orders_paid (paid_at)
   ) ${partitionClause()}`,
   `CREATE TABLE order_details (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,

@@ -1,0 +1,135 @@
+// {host}/ws/admin/notifications?ticket=…: the WebSocket that notifications are pushed through.
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocket, WebSocketServer } from 'ws';
+import { config } from '../../config/index.js';
+import { AppError, fail } from '../lib/errors.js';
+import { clientIp } from '../lib/ip.js';
+import { toJson } from '../lib/json.js';
+import { defaultLanguage } from '../lib/language.js';
+import { logger } from '../lib/logger.js';
+import { listen } from '../lib/pubsub.js';
+import { consumeTicket } from '../lib/ticket.js';
+import { readMarks } from '../lib/versions.js';
+import { blacklistScope, isBlocked } from '../models/blacklist.js';
+import { identityScope, recognise, type Identity } from '../models/identity.js';
+import { deliveryChannel, type Delivery } from '../models/notification.js';
+import { track } from './live-connections.js';
+
+const path = '/ws/admin/notifications';
+const largestMessage = 16 * 1024;
+const pingMs = 30_000;
+
+/** A reader that leaves this much unread is dropped, so that it never delays the others. */
+const mostUnreadBytes = 1024 * 1024;
+
+/** Close codes: RFC 6455 for going away and overload, the 4000 range for reasons of our own. */
+const closeCodes = { revoked: 4401, shutdown: 1001, too_many: 4429 } as const;
+
+interface Peer {
+  socket: WebSocket;
+  adminId: number;
+  isAlive: boolean;
+}
+
+/** Accepts sockets on the server and delivers to them what any process publishes. @returns how to stop */
+export function acceptSockets(server: Server): () => void {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: largestMessage,
+    perMessageDeflate: false,
+  });
+  const peers = new Set<Peer>();
+  server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+    stream.on('error', () => stream.destroy());
+    admit(request).then(
+      (identity) =>
+        sockets.handleUpgrade(request, stream, head, (socket) => welcome(socket, identity, peers)),
+      (error: unknown) => refuse(stream, error),
+    );
+  });
+  listen(deliveryChannel, (message) => deliverTo(peers, message as Delivery));
+  const pings = setInterval(() => pingAll(peers), pingMs).unref();
+  return () => clearInterval(pings);
+}
+
+// Everything is checked before the upgrade; a wrong origin does not use the ticket up.
+async function admit(request: IncomingMessage): Promise<Identity> {
+  const url = new URL(request.url ?? '', 'http://host');
+  if (url.pathname !== path) fail('route_not_found');
+  const [blacklistMark, identityMark] = await readMarks([blacklistScope, identityScope]);
+  if (await isBlocked(clientIp(request), blacklistMark)) fail('ip_blocked');
+  if (!isAllowedOrigin(request.headers.origin)) fail('forbidden');
+  const jti = (await consumeTicket(url.searchParams.get('ticket') ?? '')) ?? fail('ticket_invalid');
+  return recognise(jti, identityMark);
+}
+
+// Browsers always send an origin; the service's own address and the configured pages are allowed.
+function isAllowedOrigin(origin: string | undefined): boolean {
+  return (
+    origin === undefined ||
+    origin === new URL(config.app.url).origin ||
+    config.app.corsOrigins.includes(origin)
+  );
+}
+
+function refuse(stream: Duplex, error: unknown): void {
+  const outcome = error instanceof AppError ? error : new AppError('cache_unavailable', { cause: error });
+  if (!(error instanceof AppError)) logger.warn({ error }, 'a socket could not be opened');
+  const body = toJson({
+    code: outcome.code,
+    message: outcome.text(defaultLanguage),
+    data: null,
+    error_code: outcome.slug,
+  });
+  stream.end(
+    `HTTP/1.1 ${outcome.status} Refused\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+function welcome(socket: WebSocket, { adminId, jti }: Identity, peers: Set<Peer>): void {
+  const peer = { socket, adminId, isAlive: true };
+  peers.add(peer);
+  const release = track({
+    adminId,
+    jti,
+    kind: 'socket',
+    close: (reason) => end(socket, closeCodes[reason], reason),
+  });
+  socket.on('pong', () => (peer.isAlive = true));
+  // What clients send means nothing here; reading it keeps the connection moving.
+  socket.on('message', () => undefined);
+  socket.on('error', () => socket.terminate());
+  socket.on('close', () => {
+    peers.delete(peer);
+    release();
+  });
+}
+
+// A peer that does not answer the close handshake is cut.
+function end(socket: WebSocket, code: number, reason: string): void {
+  socket.close(code, reason);
+  setTimeout(() => socket.terminate(), 500).unref();
+}
+
+function deliverTo(peers: Set<Peer>, { adminId, frame }: Delivery): void {
+  const text = Buffer.from(JSON.stringify(frame));
+  for (const peer of peers) {
+    if (adminId !== undefined && peer.adminId !== adminId) continue;
+    if (peer.socket.readyState !== WebSocket.OPEN) continue;
+    if (peer.socket.bufferedAmount > mostUnreadBytes) peer.socket.terminate();
+    else peer.socket.send(text, { binary: false });
+  }
+}
+
+function pingAll(peers: Set<Peer>): void {
+  for (const peer of peers) {
+    if (!peer.isAlive) {
+      peer.socket.terminate();
+      continue;
+    }
+    peer.isAlive = false;
+    peer.socket.ping();
+  }
+}

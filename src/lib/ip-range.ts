@@ -1,0 +1,98 @@
+// Sets of addresses: single, CIDR block, or first-last, IPv4 and IPv6, compared as 128-bit numbers.
+import ipaddr from 'ipaddr.js';
+import { parseIp } from './ip.js';
+
+export interface IpRange {
+  /** Canonical spelling: the address, the block with its network address, or first-last. */
+  text: string;
+  first: bigint;
+  last: bigint;
+}
+
+const mappedPrefix = 0xffff00000000n;
+
+/**
+ * Reads an entry. Octal, hexadecimal and short forms of IPv4 are refused, as are ranges that mix families or run
+ * backwards, and blocks without a length.
+ */
+export function parseRange(input: string): IpRange | undefined {
+  const text = input.trim();
+  if (text.includes('%')) return undefined;
+  if (text.includes('/')) return parseBlock(text);
+  const parts = text.split('-').map((part) => parseIp(part.trim()));
+  const [first, last = first] = parts;
+  if (!first || !last || parts.length > 2 || first.kind() !== last.kind()) return undefined;
+  const range = { first: toNumber(first), last: toNumber(last) };
+  if (range.first > range.last) return undefined;
+  const isSingle = range.first === range.last;
+  return { text: isSingle ? first.toString() : `${first.toString()}-${last.toString()}`, ...range };
+}
+
+/** An address as 128-bit number, IPv4 mapped into ::ffff:0:0/96; undefined when it is none. */
+export function ipNumber(text: string): bigint | undefined {
+  const ip = parseIp(text);
+  return ip && toNumber(ip);
+}
+
+/** The 16 bytes of such a number. */
+export function ipBytes(number: bigint): Buffer {
+  return Buffer.from(number.toString(16).padStart(32, '0'), 'hex');
+}
+
+/** A set of ranges that answers in logarithmic time. */
+export class IpSet {
+  readonly #firsts: bigint[] = [];
+  readonly #lasts: bigint[] = [];
+
+  constructor(ranges: Pick<IpRange, 'first' | 'last'>[]) {
+    const sorted = [...ranges].sort((one, other) =>
+      one.first < other.first ? -1 : one.first > other.first ? 1 : 0,
+    );
+    for (const { first, last } of sorted) this.#append(first, last);
+  }
+
+  has(ip: bigint): boolean {
+    let low = 0;
+    let high = this.#firsts.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      if (ip < (this.#firsts[middle] as bigint)) high = middle - 1;
+      else if (ip > (this.#lasts[middle] as bigint)) low = middle + 1;
+      else return true;
+    }
+    return false;
+  }
+
+  // Overlapping ranges are merged, so that the binary search is sound.
+  #append(first: bigint, last: bigint): void {
+    const end = this.#lasts.length - 1;
+    const before = this.#lasts[end];
+    if (before === undefined || first > before + 1n) {
+      this.#firsts.push(first);
+      this.#lasts.push(last);
+    } else if (last > before) this.#lasts[end] = last;
+  }
+}
+
+function parseBlock(text: string): IpRange | undefined {
+  const [address = '', length = '', ...rest] = text.split('/');
+  const ip = parseIp(address.trim());
+  if (!ip || rest.length > 0 || !/^(0|[1-9]\d{0,2})$/.test(length)) return undefined;
+  const width = ip.kind() === 'ipv4' ? 32 : 128;
+  const bits = Number(length);
+  if (bits > width) return undefined;
+  const size = 1n << BigInt(width - bits);
+  const number = toNumber(ip);
+  const first = number - (number % size);
+  const network =
+    ip.kind() === 'ipv4'
+      ? ipaddr.IPv4.networkAddressFromCIDR(text)
+      : ipaddr.IPv6.networkAddressFromCIDR(text);
+  const canonical = bits === width ? network.toString() : `${network.toString()}/${bits}`;
+  return { text: canonical, first, last: first + size - 1n };
+}
+
+function toNumber(ip: ipaddr.IPv4 | ipaddr.IPv6): bigint {
+  const number = BigInt(`0x${Buffer.from(ip.toByteArray()).toString('hex')}`);
+  return ip.kind() === 'ipv4' ? mappedPrefix + number : number;
+}
