@@ -14,7 +14,7 @@ export interface LogResource {
   noun: string;
   title: string;
   item: Joi.Schema;
-  find(id: number): Promise<object>;
+  find: (id: number) => Promise<object>;
 }
 
 /** Those endpoints for one log. */
