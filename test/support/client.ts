@@ -21,21 +21,22 @@ export interface RequestOptions {
 
 export class Client {
   readonly url: string;
-  readonly #headers: Record<string, string>;
+  /** Headers of every request. */
+  readonly headers: Record<string, string>;
 
   constructor(url: string, headers: Record<string, string> = {}) {
     this.url = url;
-    this.#headers = headers;
+    this.headers = headers;
   }
 
   /** The same caller with more headers. */
   with(headers: Record<string, string>): Client {
-    return new Client(this.url, { ...this.#headers, ...headers });
+    return new Client(this.url, { ...this.headers, ...headers });
   }
 
   /** The same caller at another address of the service. */
   at(url: string): Client {
-    return new Client(url, this.#headers);
+    return new Client(url, this.headers);
   }
 
   /** Signs in. @returns the caller with its token @throws Error when the service refuses */
@@ -67,7 +68,7 @@ export class Client {
     const type: Record<string, string> = body === undefined ? {} : { 'Content-Type': 'application/json' };
     const response = await fetch(this.url + target, {
       method,
-      headers: { ...type, ...this.#headers, ...headers },
+      headers: { ...type, ...this.headers, ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
     const text = await response.text();

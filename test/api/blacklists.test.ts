@@ -1,0 +1,125 @@
+// /blacklists: canonical ranges, enforced first and at once on every process.
+import '../support/environment.js';
+import test from 'ava';
+import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
+import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+import { openSocket, ticketOf } from '../support/socket.js';
+
+let service: Service;
+let proxied: TestProcess;
+
+test.before(async () => {
+  service = await startService();
+  // Behind a trusted proxy every request may name its own address.
+  proxied = await startApi({ TRUSTED_PROXIES: '127.0.0.1' });
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await service.stop();
+});
+
+const add = (ip: string, more: object = {}) => service.admin.post('/blacklists', { ip, ...more });
+const from = (address: string) => service.admin.at(proxied.url).with({ 'X-Forwarded-For': address });
+
+for (const [given, canonical] of [
+  ['203.0.113.7', '203.0.113.7'],
+  ['::ffff:203.0.113.8', '203.0.113.8'],
+  ['203.0.114.77/24', '203.0.114.0/24'],
+  ['203.0.115.1/32', '203.0.115.1'],
+  ['203.0.116.1 - 203.0.116.9', '203.0.116.1-203.0.116.9'],
+  ['2001:0DB8:0000::0001', '2001:db8::1'],
+  ['2001:db8:1::ff/48', '2001:db8:1::/48'],
+  ['2001:db8:2::1-2001:db8:2::ff', '2001:db8:2::1-2001:db8:2::ff'],
+] as const) {
+  test(`${given} is stored as ${canonical}`, async (t) => {
+    const made = await add(given);
+    t.is(made.status, 200);
+    t.is(made.data.ip, canonical);
+    const again = await add(canonical);
+    t.is(again.status, 422);
+    t.is(again.code, 30002);
+  });
+}
+
+for (const wrong of [
+  ...['010.0.0.1', '0x7f.1', '1.2.3', '16909060', '1.2.3.4.5', '256.1.1.1', '1.2.3.4/33', '1.2.3.4/', '1.2.3.4/08'],
+  ...['9.9.9.9-9.9.9.1', '1.2.3.4-::5', '::1/129', '1.1.1.1-2.2.2.2-3.3.3.3', 'fe80::1%eth0', 'all', '-', '/'],
+]) {
+  test(`${wrong} is refused as an address`, async (t) => {
+    const refused = await add(wrong);
+    t.is(refused.status, 422);
+    t.is(refused.code, 30004);
+    t.truthy(refused.errors?.ip);
+  });
+}
+
+test('an entry that covers its author is refused, also by an update', async (t) => {
+  for (const ip of ['127.0.0.1', '127.0.0.0/8', '0.0.0.0/0', '126.0.0.0-128.0.0.0']) {
+    t.is((await add(ip)).errorCode, 'blacklist_covers_self');
+  }
+  const { id } = (await add('198.18.0.1')).data;
+  t.is((await service.admin.put(`/blacklists/${id}`, { ip: '127.0.0.0/30' })).errorCode, 'blacklist_covers_self');
+  t.is((await service.admin.get('/blacklists')).data.client_ip, '127.0.0.1');
+});
+
+test('a new, changed or deleted entry counts on the next request of every process', async (t) => {
+  const client = from('198.51.100.20');
+  t.is((await client.get('/info')).status, 200);
+  const { id } = (await add('198.51.100.16/28')).data;
+  const refused = await client.get('/info');
+  t.is(refused.status, 403);
+  t.is(refused.code, 20003);
+  t.is(refused.errorCode, 'ip_blocked');
+  t.is((await from('198.51.100.32').get('/info')).status, 200);
+  await service.admin.put(`/blacklists/${id}`, { status: 0 });
+  t.is((await client.get('/info')).status, 200);
+  await service.admin.put(`/blacklists/${id}`, { status: 1 });
+  t.is((await client.get('/info')).status, 403);
+  t.deepEqual((await service.admin.delete('/blacklists/batch', { ids: [id] })).data, { count: 1 });
+  t.is((await client.get('/info')).status, 200);
+});
+
+test('a blocked address is turned away before anything else: sign-in, callback, socket, health alone answers', async (t) => {
+  const method = await makeMethod(service.admin);
+  const payment = await makePayment(service.admin, method.id);
+  const client = from('198.51.101.1');
+  const ticket = await ticketOf(client);
+  await add('198.51.101.0/24');
+  const anonymous = client.with({ Authorization: '' });
+  t.is((await anonymous.post('/login', { username: 'admin', password: 'admin123' })).errorCode, 'ip_blocked');
+  t.is((await anonymous.get('/info')).errorCode, 'ip_blocked');
+  t.is((await anonymous.post('//api/payment/notify/mock', mockCallback(payment))).errorCode, 'ip_blocked');
+  t.is((await service.admin.get(`/payments/${payment.payment_no}`)).data.status, 'pending');
+  t.is((await anonymous.get('//healthz')).status, 200);
+  await t.throwsAsync(openSocket(proxied.url, ticket, { 'X-Forwarded-For': '198.51.101.1' }), { message: '403' });
+});
+
+test('overlapping entries block together and apart', async (t) => {
+  const wide = (await add('198.51.102.0/24')).data;
+  const narrow = (await add('198.51.102.10-198.51.102.20')).data;
+  await service.admin.delete(`/blacklists/${wide.id}`);
+  t.is((await from('198.51.102.15').get('/info')).status, 403);
+  t.is((await from('198.51.102.21').get('/info')).status, 200);
+  await service.admin.delete(`/blacklists/${narrow.id}`);
+  t.is((await from('198.51.102.15').get('/info')).status, 200);
+});
+
+test('without Redis the table itself is asked', async (t) => {
+  const alone = await startApi({ TRUSTED_PROXIES: '127.0.0.1', REDIS_URL: 'redis://127.0.0.1:1' });
+  const client = from('198.51.103.1').at(alone.url);
+  t.is((await client.get('/info')).status, 200);
+  const { id } = (await add('198.51.103.1')).data;
+  t.is((await client.get('/info')).status, 403);
+  await service.admin.put(`/blacklists/${id}`, { status: 0 });
+  t.is((await client.get('/info')).status, 200);
+});
+
+test('deleting several answers how many there were, bad ids are refused', async (t) => {
+  const { id } = (await add('198.51.104.1')).data;
+  t.deepEqual((await service.admin.delete('/blacklists/batch', { ids: [id, 999_999] })).data, { count: 1 });
+  t.is((await service.admin.delete('/blacklists/batch', { ids: [] })).status, 422);
+  t.is((await service.admin.delete('/blacklists/batch', { ids: ['x'] })).status, 400);
+  t.is((await service.admin.delete(`/blacklists/${id}`)).status, 404);
+});

@@ -1,0 +1,119 @@
+// /departments and /dictionaries: trees without cycles, guards on delete, cached types.
+import '../support/environment.js';
+import test from 'ava';
+import { makeAdmin, unique } from '../support/factories.js';
+import { killProcesses, startApi } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+
+test.before(async () => {
+  service = await startService();
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await service.stop();
+});
+
+const department = async (more: object = {}) => (await service.admin.post('/departments', { name: unique('d'), ...more })).data;
+
+test('a department is shown in the tree below its parent, in the order of sort', async (t) => {
+  const top = await department({ sort: 5 });
+  const second = await department({ parent_id: top.id, sort: 2 });
+  const first = await department({ parent_id: top.id, sort: 1, leader: 'Li', phone: '010-1', email: 'a@b.cn', code: 'x' });
+  const { list } = (await service.admin.get('/departments')).data;
+  const shown = list.find((node: { id: number }) => node.id === top.id);
+  t.deepEqual(
+    shown.children.map((node: { id: number }) => node.id),
+    [first.id, second.id],
+  );
+  t.like(shown.children[0], { leader: 'Li', phone: '010-1', email: 'a@b.cn', code: 'x', status: 1 });
+});
+
+test('filters give a flat list', async (t) => {
+  const top = await department();
+  const below = await department({ parent_id: top.id, name: unique('100%_') });
+  const { list } = (await service.admin.get(`/departments?name=${encodeURIComponent(below.name)}`)).data;
+  t.deepEqual(list.map((node: { id: number; children: [] }) => [node.id, node.children]), [[below.id, []]]);
+});
+
+test('a department cannot be moved below itself, also not by two moves at once', async (t) => {
+  const one = await department();
+  const below = await department({ parent_id: one.id });
+  for (const parent_id of [one.id, below.id]) {
+    const refused = await service.admin.put(`/departments/${one.id}`, { parent_id });
+    t.is(refused.status, 422);
+    t.is(refused.errorCode, 'department_cycle');
+  }
+  const [left, right] = [await department(), await department()];
+  const moves = await Promise.all([
+    service.admin.put(`/departments/${left.id}`, { parent_id: right.id }),
+    service.admin.put(`/departments/${right.id}`, { parent_id: left.id }),
+  ]);
+  t.deepEqual(moves.map(({ status }) => status).sort(), [200, 422]);
+});
+
+test('a department with children or administrators is not deleted', async (t) => {
+  const top = await department();
+  const below = await department({ parent_id: top.id });
+  t.is((await service.admin.delete(`/departments/${top.id}`)).errorCode, 'department_has_children');
+  const member = await makeAdmin(service.admin, [], { department_id: below.id });
+  const refused = await service.admin.delete(`/departments/${below.id}`);
+  t.is(refused.status, 400);
+  t.is(refused.code, 40002);
+  await service.admin.put(`/admins/${member.id}`, { department_id: null });
+  t.is((await service.admin.delete(`/departments/${below.id}`)).status, 200);
+  t.is((await service.admin.get(`/departments/${below.id}`)).status, 404);
+});
+
+test('unknown parents and wrong values are refused by field', async (t) => {
+  const unknown = await service.admin.post('/departments', { name: 'x', parent_id: 999_999 });
+  t.is(unknown.status, 422);
+  t.is(unknown.code, 30003);
+  t.truthy(unknown.errors?.parent_id);
+  const wrong = await service.admin.post('/departments', { name: 'x', email: 'nobody' });
+  t.is(wrong.status, 422);
+  t.is(wrong.code, 30004);
+  t.is((await service.admin.post('/departments', {})).status, 400);
+});
+
+const entry = async (more: object) => (await service.admin.post('/dictionaries', { name: 'n', ...more })).data;
+
+test('codes are unique among siblings only', async (t) => {
+  const code = unique('c');
+  const type = await entry({ code });
+  const other = await entry({ code: unique('c') });
+  await entry({ code: 'red', parent_id: type.id });
+  t.is((await service.admin.post('/dictionaries', { name: 'n', code, parent_id: other.id })).status, 200);
+  const twice = await service.admin.post('/dictionaries', { name: 'n', code: 'red', parent_id: type.id });
+  t.is(twice.status, 422);
+  t.is(twice.code, 30002);
+  t.truthy(twice.errors?.code);
+});
+
+test('a type with entries is not deleted, and an entry not moved below itself', async (t) => {
+  const type = await entry({ code: unique('c') });
+  const below = await entry({ code: 'a', parent_id: type.id });
+  t.is((await service.admin.delete(`/dictionaries/${type.id}`)).errorCode, 'dictionary_has_children');
+  t.is((await service.admin.put(`/dictionaries/${type.id}`, { parent_id: below.id })).errorCode, 'dictionary_cycle');
+  await service.admin.delete(`/dictionaries/${below.id}`);
+  t.is((await service.admin.delete(`/dictionaries/${type.id}`)).status, 200);
+});
+
+test('the entries of a type change for every process with the next request', async (t) => {
+  const other = service.admin.at((await startApi()).url);
+  const code = unique('c');
+  const type = await entry({ code });
+  const values = async () => (await other.get(`/dictionaries/type/${code}`)).data.map((one: { value: string }) => one.value);
+  t.deepEqual(await values(), []);
+  const red = await entry({ code: 'red', value: '#f00', parent_id: type.id });
+  t.deepEqual(await values(), ['#f00']);
+  await service.admin.put(`/dictionaries/${red.id}`, { value: '#e00' });
+  t.deepEqual(await values(), ['#e00']);
+  t.deepEqual((await other.get(`/options?type=dictionary:${code}`)).data, [{ value: '#e00', label: 'n' }]);
+  await service.admin.put(`/dictionaries/${red.id}`, { status: 0 });
+  t.deepEqual(await values(), []);
+  await service.admin.put(`/dictionaries/${type.id}`, { status: 0 });
+  t.deepEqual(await values(), []);
+});

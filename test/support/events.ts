@@ -1,0 +1,41 @@
+// A reader of server-sent events.
+import type { Client } from './client.js';
+import { until } from './until.js';
+
+export interface TestStream {
+  status: number;
+  events: { type: string; data: any; timestamp: string }[];
+  /** Resolves when the server ends the stream. */
+  ended: Promise<void>;
+  event(type: string): Promise<{ type: string; data: any; timestamp: string }>;
+  close(): void;
+}
+
+/** Opens a stream below /api/admin. */
+export async function openStream(client: Client, path: string, headers: Record<string, string> = {}): Promise<TestStream> {
+  const abort = new AbortController();
+  const response = await fetch(`${client.url}/api/admin${path}`, {
+    headers: { ...client.headers, ...headers },
+    signal: abort.signal,
+  });
+  const events: TestStream['events'] = [];
+  const ended = read(response, events).catch(() => undefined);
+  return {
+    status: response.status,
+    events,
+    ended,
+    event: (type) => until(() => events.find((event) => event.type === type)),
+    close: () => abort.abort(),
+  };
+}
+
+async function read(response: Response, events: TestStream['events']): Promise<void> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(chunk, { stream: true });
+    const parts = text.split('\n\n');
+    text = parts.pop() as string;
+    for (const part of parts) if (part.startsWith('data: ')) events.push(JSON.parse(part.slice(6)));
+  }
+}

@@ -1,0 +1,34 @@
+// A WebSocket client of the notifications socket.
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import type { Client } from './client.js';
+import { until } from './until.js';
+
+export interface TestSocket {
+  socket: WebSocket;
+  frames: any[];
+  /** Close code, once it is closed. */
+  closed: Promise<number>;
+  /** The first frame of that type. */
+  frame(type: string): Promise<any>;
+}
+
+/** A fresh one-time ticket of that caller. */
+export async function ticketOf(client: Client): Promise<string> {
+  return (await client.post('/notifications/ws-ticket')).data.ticket as string;
+}
+
+/** Opens a socket with that ticket; resolves when it is open. @throws Error with the HTTP status when it is refused */
+export async function openSocket(url: string, ticket: string, headers: Record<string, string> = {}): Promise<TestSocket> {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/ws/admin/notifications?ticket=${ticket}`, { headers });
+  const frames: any[] = [];
+  socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString())));
+  const refused = new Promise<never>((_, reject) => {
+    socket.on('unexpected-response', (_request, response) => reject(new Error(String(response.statusCode))));
+    socket.on('error', reject);
+  });
+  const closed = once(socket, 'close').then(([code]) => code as number);
+  closed.catch(() => undefined);
+  await Promise.race([once(socket, 'open'), refused]);
+  return { socket, frames, closed, frame: (type) => until(() => frames.find((frame) => frame.type === type)) };
+}
