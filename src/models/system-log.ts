@@ -17,8 +17,7 @@ export interface SystemEntry {
   created_at: string;
 }
 
-const columns = ['log_key', 'level', 'module', 'message', 'context', 'trace_id'] as (keyof SystemEntry &
-  string)[];
+const columns: (keyof SystemEntry)[] = ['log_key', 'level', 'module', 'message', 'context', 'trace_id'];
 
 /** Writes a batch in one statement. */
 export function writeSystemEntries(entries: SystemEntry[]): Promise<void> {

@@ -44,8 +44,27 @@ for (const [given, canonical] of [
 }
 
 for (const wrong of [
-  ...['010.0.0.1', '0x7f.1', '1.2.3', '16909060', '1.2.3.4.5', '256.1.1.1', '1.2.3.4/33', '1.2.3.4/', '1.2.3.4/08'],
-  ...['9.9.9.9-9.9.9.1', '1.2.3.4-::5', '::1/129', '1.1.1.1-2.2.2.2-3.3.3.3', 'fe80::1%eth0', 'all', '-', '/'],
+  ...[
+    '010.0.0.1',
+    '0x7f.1',
+    '1.2.3',
+    '16909060',
+    '1.2.3.4.5',
+    '256.1.1.1',
+    '1.2.3.4/33',
+    '1.2.3.4/',
+    '1.2.3.4/08',
+  ],
+  ...[
+    '9.9.9.9-9.9.9.1',
+    '1.2.3.4-::5',
+    '::1/129',
+    '1.1.1.1-2.2.2.2-3.3.3.3',
+    'fe80::1%eth0',
+    'all',
+    '-',
+    '/',
+  ],
 ]) {
   test(`${wrong} is refused as an address`, async (t) => {
     const refused = await add(wrong);
@@ -60,7 +79,10 @@ test('an entry that covers its author is refused, also by an update', async (t) 
     t.is((await add(ip)).errorCode, 'blacklist_covers_self');
   }
   const { id } = (await add('198.18.0.1')).data;
-  t.is((await service.admin.put(`/blacklists/${id}`, { ip: '127.0.0.0/30' })).errorCode, 'blacklist_covers_self');
+  t.is(
+    (await service.admin.put(`/blacklists/${id}`, { ip: '127.0.0.0/30' })).errorCode,
+    'blacklist_covers_self',
+  );
   t.is((await service.admin.get('/blacklists')).data.client_ip, '127.0.0.1');
 });
 
@@ -93,7 +115,9 @@ test('a blocked address is turned away before anything else: sign-in, callback, 
   t.is((await anonymous.post('//api/payment/notify/mock', mockCallback(payment))).errorCode, 'ip_blocked');
   t.is((await service.admin.get(`/payments/${payment.payment_no}`)).data.status, 'pending');
   t.is((await anonymous.get('//healthz')).status, 200);
-  await t.throwsAsync(openSocket(proxied.url, ticket, { 'X-Forwarded-For': '198.51.101.1' }), { message: '403' });
+  await t.throwsAsync(openSocket(proxied.url, ticket, { 'X-Forwarded-For': '198.51.101.1' }), {
+    message: '403',
+  });
 });
 
 test('overlapping entries block together and apart', async (t) => {

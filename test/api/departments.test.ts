@@ -16,12 +16,20 @@ test.after.always(async () => {
   await service.stop();
 });
 
-const department = async (more: object = {}) => (await service.admin.post('/departments', { name: unique('d'), ...more })).data;
+const department = async (more: object = {}) =>
+  (await service.admin.post('/departments', { name: unique('d'), ...more })).data;
 
 test('a department is shown in the tree below its parent, in the order of sort', async (t) => {
   const top = await department({ sort: 5 });
   const second = await department({ parent_id: top.id, sort: 2 });
-  const first = await department({ parent_id: top.id, sort: 1, leader: 'Li', phone: '010-1', email: 'a@b.cn', code: 'x' });
+  const first = await department({
+    parent_id: top.id,
+    sort: 1,
+    leader: 'Li',
+    phone: '010-1',
+    email: 'a@b.cn',
+    code: 'x',
+  });
   const { list } = (await service.admin.get('/departments')).data;
   const shown = list.find((node: { id: number }) => node.id === top.id);
   t.deepEqual(
@@ -35,7 +43,10 @@ test('filters give a flat list', async (t) => {
   const top = await department();
   const below = await department({ parent_id: top.id, name: unique('100%_') });
   const { list } = (await service.admin.get(`/departments?name=${encodeURIComponent(below.name)}`)).data;
-  t.deepEqual(list.map((node: { id: number; children: [] }) => [node.id, node.children]), [[below.id, []]]);
+  t.deepEqual(
+    list.map((node: { id: number; children: [] }) => [node.id, node.children]),
+    [[below.id, []]],
+  );
 });
 
 test('a department cannot be moved below itself, also not by two moves at once', async (t) => {
@@ -78,7 +89,8 @@ test('unknown parents and wrong values are refused by field', async (t) => {
   t.is((await service.admin.post('/departments', {})).status, 400);
 });
 
-const entry = async (more: object) => (await service.admin.post('/dictionaries', { name: 'n', ...more })).data;
+const entry = async (more: object) =>
+  (await service.admin.post('/dictionaries', { name: 'n', ...more })).data;
 
 test('codes are unique among siblings only', async (t) => {
   const code = unique('c');
@@ -96,7 +108,10 @@ test('a type with entries is not deleted, and an entry not moved below itself', 
   const type = await entry({ code: unique('c') });
   const below = await entry({ code: 'a', parent_id: type.id });
   t.is((await service.admin.delete(`/dictionaries/${type.id}`)).errorCode, 'dictionary_has_children');
-  t.is((await service.admin.put(`/dictionaries/${type.id}`, { parent_id: below.id })).errorCode, 'dictionary_cycle');
+  t.is(
+    (await service.admin.put(`/dictionaries/${type.id}`, { parent_id: below.id })).errorCode,
+    'dictionary_cycle',
+  );
   await service.admin.delete(`/dictionaries/${below.id}`);
   t.is((await service.admin.delete(`/dictionaries/${type.id}`)).status, 200);
 });
@@ -105,7 +120,8 @@ test('the entries of a type change for every process with the next request', asy
   const other = service.admin.at((await startApi()).url);
   const code = unique('c');
   const type = await entry({ code });
-  const values = async () => (await other.get(`/dictionaries/type/${code}`)).data.map((one: { value: string }) => one.value);
+  const values = async () =>
+    (await other.get(`/dictionaries/type/${code}`)).data.map((one: { value: string }) => one.value);
   t.deepEqual(await values(), []);
   const red = await entry({ code: 'red', value: '#f00', parent_id: type.id });
   t.deepEqual(await values(), ['#f00']);

@@ -19,8 +19,14 @@ export async function ticketOf(client: Client): Promise<string> {
 }
 
 /** Opens a socket with that ticket; resolves when it is open. @throws Error with the HTTP status when it is refused */
-export async function openSocket(url: string, ticket: string, headers: Record<string, string> = {}): Promise<TestSocket> {
-  const socket = new WebSocket(`${url.replace('http', 'ws')}/ws/admin/notifications?ticket=${ticket}`, { headers });
+export async function openSocket(
+  url: string,
+  ticket: string,
+  headers: Record<string, string> = {},
+): Promise<TestSocket> {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/ws/admin/notifications?ticket=${ticket}`, {
+    headers,
+  });
   const frames: any[] = [];
   socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString())));
   const refused = new Promise<never>((_, reject) => {
@@ -30,5 +36,10 @@ export async function openSocket(url: string, ticket: string, headers: Record<st
   const closed = once(socket, 'close').then(([code]) => code as number);
   closed.catch(() => undefined);
   await Promise.race([once(socket, 'open'), refused]);
-  return { socket, frames, closed, frame: (type) => until(() => frames.find((frame) => frame.type === type)) };
+  return {
+    socket,
+    frames,
+    closed,
+    frame: (type) => until(() => frames.find((frame) => frame.type === type)),
+  };
 }

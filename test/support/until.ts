@@ -10,7 +10,7 @@ export async function until<T>(
   const deadline = Date.now() + ms;
   for (;;) {
     const value = await question();
-    if (value) return value as NonNullable<T>;
+    if (value) return value;
     if (Date.now() > deadline) throw new Error(`nothing came of ${question.toString()} within ${ms} ms`);
     await sleep(everyMs);
   }

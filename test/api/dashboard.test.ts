@@ -1,0 +1,131 @@
+// /dashboard: figures from grouped SQL, "today" in the zone of the request.
+import '../support/environment.js';
+import test from 'ava';
+import moment from 'moment-timezone';
+import { change, select } from '../../src/lib/db.js';
+import { periodOf } from '../../src/lib/numbers.js';
+import { writeLogins } from '../../src/models/login-log.js';
+import { makeAdmin, makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
+import { startService, type Service } from '../support/service.js';
+import { until } from '../support/until.js';
+
+let service: Service;
+
+test.before(async () => {
+  service = await startService();
+});
+
+test.after.always(() => service.stop());
+
+const login = (at: Date, device: string, adminId = 1) => ({
+  ...{
+    log_key: unique('L').toUpperCase().padEnd(26, '0').slice(0, 26),
+    admin_id: adminId,
+    username: 'admin',
+    ip: '127.0.0.1',
+  },
+  ...{
+    user_agent: '',
+    browser: '',
+    os: '',
+    device,
+    status: 1,
+    outcome: 'login_success',
+    created_at: at.toISOString(),
+  },
+});
+
+test.serial('counts follow what is there', async (t) => {
+  const before = (await service.admin.get('/dashboard/count')).data;
+  await makeAdmin(service.admin);
+  const method = await makeMethod(service.admin);
+  const payment = await makePayment(service.admin, method.id, '1000000000000.01');
+  await makeOrder(service.admin, '5.00');
+  await service.anonymous.post('//api/payment/notify/mock', {
+    ...mockCallback(payment),
+    sign: mockCallback({ ...payment, amount: 0 }).sign,
+  });
+  const { createHmac } = await import('node:crypto');
+  const sign = createHmac('sha256', 'shared secret')
+    .update(`${payment.payment_no}|SUCCESS|1000000000000.01`)
+    .digest('hex');
+  const paid = await service.anonymous.post('//api/payment/notify/mock', {
+    out_trade_no: payment.payment_no,
+    trade_status: 'SUCCESS',
+    sign,
+  });
+  t.is(paid.data.status, 'paid');
+  const after = await service.admin.get('/dashboard/count');
+  t.is(after.data.admin_count, before.admin_count + 1);
+  t.is(after.data.order_count_today, before.order_count_today + 2);
+  t.regex(after.text, /"paid_amount_today":1000000000000\.01/);
+  t.is(after.data.online_admin_count, 1);
+  t.true(after.data.recent_operations.length > 0);
+});
+
+test.serial('today is the day of the request zone', async (t) => {
+  // Of two zones 26 hours apart, at least one has begun a day that the other has not.
+  const zones = ['Pacific/Kiritimati', 'Etc/GMT+12', 'UTC'];
+  const at = new Date(Date.now() - 13 * 3_600_000);
+  await writeLogins([login(at, 'desktop')]);
+  for (const zone of zones) {
+    const start = moment.tz(zone).startOf('day').toDate();
+    const [{ expected } = { expected: -1 }] = await select<{ expected: number }>(
+      'SELECT COUNT(*) AS expected FROM login_logs WHERE created_at >= ? AND status = 1',
+      [start],
+    );
+    const counts = await until(async () => {
+      const { data } = await service.admin.get(`/dashboard/count?timezone=${encodeURIComponent(zone)}`);
+      return data.login_count_today === expected ? data : undefined;
+    });
+    t.is(counts.login_count_today, expected, zone);
+  }
+});
+
+test.serial('sign-ins are counted by device and by day', async (t) => {
+  await change('DELETE FROM login_logs');
+  const noon = moment.utc().startOf('day').subtract(1, 'minute').toDate();
+  await writeLogins([login(noon, 'mobile'), login(noon, 'mobile', 2), login(noon, 'tablet')]);
+  const sources = (await service.admin.get('/dashboard/user-access-source')).data;
+  const byName = Object.fromEntries(
+    sources.map(({ name, value }: { name: string; value: number }) => [name, value]),
+  );
+  t.like(byName, { mobile: 2, tablet: 1, other: 0 });
+  const week = (await service.admin.get('/dashboard/weekly-user-activity')).data;
+  t.is(week.length, 7);
+  t.deepEqual(week[5], { date: moment.utc().subtract(1, 'day').format('YYYY-MM-DD'), visits: 3, users: 2 });
+  t.is(week[6].date, moment.utc().format('YYYY-MM-DD'));
+});
+
+test.serial('sales are summed by month of payment, exactly', async (t) => {
+  const month = moment.utc().subtract(2, 'months').startOf('month').add(10, 'days');
+  const [{ id: userId } = { id: 0 }] = await select<{ id: number }>('SELECT MIN(id) AS id FROM users');
+  for (const [index, amount] of ['0.10', '0.20', '9999999999999.99'].entries()) {
+    await change(
+      `INSERT INTO orders (period, order_no, user_id, amount, status, paid_at, created_at, updated_at) VALUES (?, ?, ?, ?, 'paid', ?, ?, ?)`,
+      [
+        periodOf(month.toDate()),
+        `ORD202601${unique('').toUpperCase()}${index}`,
+        userId,
+        amount,
+        month.toDate(),
+        month.toDate(),
+        month.toDate(),
+      ],
+    );
+  }
+  const sales = await service.admin.get('/dashboard/monthly-sales');
+  t.is(sales.data.length, 12);
+  t.is(sales.data[9].month, month.format('YYYY-MM'));
+  t.is(sales.data[9].orders, 3);
+  t.regex(sales.text, /"amount":10000000000000\.29/);
+});
+
+test.serial('the last operations are shown with their outcome', async (t) => {
+  await service.admin.post('/roles', {});
+  const first = await until(async () => {
+    const { data } = await service.admin.get('/dashboard/recent-activities');
+    return data[0]?.action === 'Create roles' ? data[0] : undefined;
+  });
+  t.like(first, { user: 'admin', action: 'Create roles', status: 'failure' });
+});
