@@ -11,6 +11,8 @@ export class Department extends Model {
   @Column(DataType.STRING(50)) declare name: string;
   @Column(DataType.TINYINT) declare status: number;
   @Column(DataType.INTEGER) declare sort: number;
+  @Column(DataType.DATE(3)) declare created_at: Date;
+  @Column(DataType.DATE(3)) declare updated_at: Date;
 
   /** A department and everything below it. */
   static async idsBelow(id: number): Promise<number[]> {
