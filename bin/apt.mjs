@@ -70,6 +70,7 @@ function aptGet(...args) {
       env: { DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C.UTF-8' },
       // apt-get stops a download on SIGINT, but lets dpkg finish what it has begun.
       stopSignal: 'SIGINT',
+      mayBeKilled: false,
     },
   );
 }

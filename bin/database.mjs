@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import path from 'node:path';
 
 import { answers, LOOPBACK, startDaemon } from './daemon.mjs';
+import { atEnd } from './lifetime.mjs';
 import { findProgram, run } from './process.mjs';
 
 export const DATABASE_NAME = 'back_office';
@@ -22,19 +23,26 @@ export function hasDatabase() {
  */
 export async function startDatabase({ home, passwords, isThrowAway }) {
   const data = path.join(home, 'mariadb');
+  const temporary = path.join(home, 'mariadb-tmp');
   const accounts = path.join(home, 'accounts.sql');
-  if (!existsSync(data)) await createData(data);
+  mkdirSync(temporary, { recursive: true, mode: 0o700 });
+  if (!existsSync(data)) await createData(data, temporary);
   writeFileSync(accounts, accountStatements(passwords, isThrowAway), { mode: 0o600 });
+  const removeAccounts = atEnd(() => rmSync(accounts, { force: true }));
   const { port } = await startDaemon({
     name: 'mariadb',
     home,
     isThrowAway,
     program: findServer(),
-    argsFor: (chosenPort) => [...commonOptions(data), ...serverOptions(chosenPort, accounts)],
+    argsFor: (chosenPort) => [
+      ...commonOptions(data, temporary),
+      `--init-file=${accounts}`,
+      ...serverOptions(chosenPort),
+    ],
     // The server reads the accounts file before it greets anybody.
     isReady: (chosenPort) => answers(chosenPort, '', (greeting) => greeting[4] === HANDSHAKE_VERSION),
   });
-  rmSync(accounts);
+  removeAccounts();
   return {
     DB_HOST: LOOPBACK,
     DB_PORT: String(port),
@@ -53,37 +61,38 @@ function isMariaDb() {
 }
 
 // Built aside and renamed at the end, so that an interrupted creation is never taken for a database.
-async function createData(data) {
+async function createData(data, temporary) {
   const unfinished = `${data}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished, { mode: 0o700 });
   if (isMariaDb()) {
     const installer = findProgram('mariadb-install-db', 'mysql_install_db');
     await run(installer, [
-      ...commonOptions(unfinished),
+      ...commonOptions(unfinished, temporary),
       '--auth-root-authentication-method=normal',
       '--skip-test-db',
       '--skip-name-resolve',
     ]);
   } else {
-    await run(findServer(), [...commonOptions(unfinished), '--initialize-insecure']);
+    await run(findServer(), [...commonOptions(unfinished, temporary), '--initialize-insecure']);
   }
   renameSync(unfinished, data);
 }
 
-function commonOptions(data) {
+// A temporary directory of its own: a starting server deletes the temporary tables it finds, and in /tmp
+// those may belong to another running server.
+function commonOptions(data, temporary) {
   const asRoot = process.getuid?.() === 0 ? ['--user=root'] : [];
-  return ['--no-defaults', `--datadir=${data}`, ...asRoot];
+  return ['--no-defaults', `--datadir=${data}`, `--tmpdir=${temporary}`, ...asRoot];
 }
 
-function serverOptions(port, accounts) {
+function serverOptions(port) {
   return [
     `--port=${port}`,
     `--bind-address=${LOOPBACK}`,
     // Relative to the data directory: a full path could pass the 107 characters a socket address may have.
     '--socket=mariadb.sock',
     '--pid-file=mariadb.pid',
-    `--init-file=${accounts}`,
     '--skip-name-resolve',
     '--skip-log-bin',
     '--character-set-server=utf8mb4',
@@ -92,8 +101,7 @@ function serverOptions(port, accounts) {
     '--innodb-buffer-pool-size=256M',
     '--max-connections=300',
     '--performance-schema=OFF',
-    // Only MySQL knows this one: its second protocol would ask for a fixed port.
-    '--loose-mysqlx=OFF',
+    ...(isMariaDb() ? [] : ['--mysqlx=OFF']), // MySQL's second protocol would ask for a fixed port
   ];
 }
 

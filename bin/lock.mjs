@@ -9,7 +9,10 @@ import { note, root } from './step.mjs';
 
 const POLL_MS = 200;
 
-/** Takes the lock until the end of the command; answers the living holder instead when there is one. */
+/**
+ * Takes the lock until `release()` or the end of the command; when a living process has it, answers that
+ * `holder` instead.
+ */
 export function tryLock(file) {
   const mine = `${file}.${process.pid}`;
   writeFileSync(mine, JSON.stringify(self()), { mode: 0o600 });
@@ -17,30 +20,28 @@ export function tryLock(file) {
     // A hard link appears complete or not at all, so nobody ever reads a half-written lock.
     while (!link(mine, file)) {
       const holder = readLock(file);
-      if (holder && isAlive(holder)) return holder;
+      if (holder && isAlive(holder)) return { holder };
       removeStale(file, holder);
     }
   } finally {
     rmSync(mine);
   }
-  atEnd(() => rmSync(file, { force: true }));
-  return undefined;
+  return { release: atEnd(() => rmSync(file, { force: true })) };
 }
 
 /** Runs `work` while no other command of this checkout does the same. */
 export async function withLock(file, what, work) {
-  const isTaken = () => tryLock(file) !== undefined;
-  if (isTaken()) {
-    note(`waiting for another command that is ${what}`);
-    do {
-      await sleep(POLL_MS);
-      refuseWhenEnding();
-    } while (isTaken());
+  let lock = tryLock(file);
+  if (lock.holder) note(`waiting for another command that is ${what}`);
+  while (lock.holder) {
+    await sleep(POLL_MS);
+    refuseWhenEnding();
+    lock = tryLock(file);
   }
   try {
     return await work();
   } finally {
-    rmSync(file, { force: true });
+    lock.release();
   }
 }
 

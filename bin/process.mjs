@@ -18,6 +18,7 @@ import { Failure } from './step.mjs';
 // Debian keeps servers in /usr/sbin, which is not in the PATH of ordinary users.
 const SYSTEM_DIRECTORIES = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 const STOP_TIMEOUT_MS = 10_000;
+const STOP_PATIENCE_MS = 2000; // for a program that is run to its end and interrupted
 const hasProc = existsSync('/proc/self/cmdline');
 
 /** The full path of the first of these programs that is installed. */
@@ -30,27 +31,36 @@ export function findProgram(...names) {
 
 /**
  * Runs a program to its end and answers its output; a non-zero exit code is a Failure that shows it.
- * The program has its own process group: a Ctrl-C reaches it only through us, as `stopSignal`.
+ * The program has its own process group: a Ctrl-C reaches it only through us, as `stopSignal`, and as
+ * SIGKILL if it then takes too long and `mayBeKilled`.
  */
 export async function run(program, args, options = {}) {
-  const { name = path.basename(program), env = {}, cwd, stopSignal = 'SIGTERM', live = false } = options;
+  const {
+    name = path.basename(program),
+    env = {},
+    cwd,
+    stopSignal = 'SIGTERM',
+    mayBeKilled = true,
+  } = options;
   refuseWhenEnding();
   const child = spawn(program, args, {
     cwd,
     env: { ...process.env, ...env },
     detached: true,
-    stdio: ['ignore', live ? 'inherit' : 'pipe', live ? 'inherit' : 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = [];
-  child.stdout?.on('data', (chunk) => output.push(chunk));
-  child.stderr?.on('data', (chunk) => output.push(chunk));
+  child.stdout.on('data', (chunk) => output.push(chunk));
+  child.stderr.on('data', (chunk) => output.push(chunk));
   const closed = new Promise((resolve, reject) => {
     child.on('error', (error) => reject(new Failure(`${name} cannot be started: ${error.message}`)));
     child.on('close', (code, signal) => resolve(code ?? signal));
   });
   const forget = atEnd(async () => {
     child.kill(stopSignal);
+    const impatience = mayBeKilled && setTimeout(() => send(-child.pid, 'SIGKILL'), STOP_PATIENCE_MS);
     await closed.catch(() => {});
+    clearTimeout(impatience);
   });
   const result = await closed;
   refuseWhenEnding();

@@ -147,6 +147,7 @@ function accepts(address) {
 
 async function main() {
   const env = await provide({ persistent: false, durable: process.argv.includes('--durable') });
+  delete env.THROW_AWAY_HOME; // whoever inherits it is ended together with the instances
   for (const [name, value] of Object.entries(env)) say(`${name}=${value}`);
   setInterval(() => {}, 1 << 30); // stays until a signal arrives
 }

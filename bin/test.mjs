@@ -49,7 +49,21 @@ function testEnvironment(services) {
   const temporary = path.join(home, 'tmp');
   mkdirSync(temporary);
   const defaults = { BCRYPT_COST: '4', LOG_LEVEL: 'silent', STORAGE_ROOT: path.join(home, 'storage') };
-  return { ...defaults, ...process.env, ...services, NODE_ENV: 'test', TMPDIR: temporary };
+  const settings = { ...defaults, ...process.env, ...databaseParts(), ...services };
+  return { ...settings, NODE_ENV: 'test', TMPDIR: temporary };
+}
+
+// DATABASE_URL would win over the database names that the tests choose, so it is taken apart.
+function databaseParts() {
+  if (!process.env.DATABASE_URL) return {};
+  const { hostname, port, username, password } = new URL(process.env.DATABASE_URL);
+  return {
+    DATABASE_URL: '',
+    DB_HOST: hostname,
+    DB_PORT: port || '3306',
+    DB_USER: decodeURIComponent(username),
+    DB_PASSWORD: decodeURIComponent(password),
+  };
 }
 
 /** Runs AVA in a process group of its own and answers whether it ended with exit code 0. */

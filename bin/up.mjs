@@ -48,7 +48,7 @@ async function main() {
 }
 
 function beTheOnlyOne() {
-  const holder = tryLock(LOCK);
+  const { holder } = tryLock(LOCK);
   if (!holder) return;
   const where = holder.address ? `at ${holder.address}` : 'and is just starting';
   throw new Failure(`This checkout already runs ${where} (process ${holder.pid}); stop it there first.`);

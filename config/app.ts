@@ -29,8 +29,10 @@ export const appSchema = Joi.object<AppEnvironment, true>({
   APP_URL: Joi.string()
     .uri({ scheme: ['http', 'https'] })
     .description('public address of the service, base of every URL it gives away; http://localhost:PORT'),
-  CORS_ORIGINS: list().description('origins, comma separated, whose pages may call the API and open sockets'),
-  TRUSTED_PROXIES: list().description(
+  CORS_ORIGINS: list(isOrigin).description(
+    'origins, comma separated, whose pages may call the API and open sockets',
+  ),
+  TRUSTED_PROXIES: list(isAddressOrBlock).description(
     'addresses or CIDR blocks of reverse proxies whose X-Forwarded-For is believed',
   ),
   TRUSTED_PROXY_HOPS: Joi.number()
@@ -82,4 +84,14 @@ export function appConfig(env: AppEnvironment) {
     requestTimeoutMs: env.REQUEST_TIMEOUT_SECONDS * 1000,
     shutdownMs: env.SHUTDOWN_SECONDS * 1000,
   };
+}
+
+function isOrigin(word: string): boolean {
+  return URL.canParse(word) && new URL(word).origin === word;
+}
+
+function isAddressOrBlock(word: string): boolean {
+  return !Joi.string()
+    .ip({ version: ['ipv4', 'ipv6'], cidr: 'optional' })
+    .validate(word).error;
 }

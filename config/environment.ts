@@ -8,8 +8,20 @@ export const projectRoot = [resolve(import.meta.dirname, '..'), resolve(import.m
   (folder) => existsSync(resolve(folder, 'package.json')),
 ) as string;
 
-/** A comma-separated setting; `words` takes it apart. */
-export const list = () => Joi.string().allow('').default('');
+/**
+ * A comma-separated setting; `words` takes it apart.
+ *
+ * @param isGood whether a word may stand in it
+ */
+export const list = (isGood: (word: string) => boolean = () => true) =>
+  Joi.string()
+    .allow('')
+    .default('')
+    .custom((text: string, helpers) => {
+      const wrong = words(text).find((word) => !isGood(word));
+      const message = { custom: '{#label} contains "{#word}", which is not valid' };
+      return wrong === undefined ? text : helpers.message(message, { word: wrong });
+    });
 
 /** The trimmed, non-empty words of a comma-separated setting. */
 export function words(text: string): string[] {
@@ -22,19 +34,24 @@ export function words(text: string): string[] {
 /**
  * Checks the environment against a Joi schema.
  *
+ * @param further says what else is wrong with the settings as they are given
  * @returns the checked values with their defaults; names the schema does not know are ignored
  * @throws Error whose message lists every problem, one per line, when anything is wrong
  */
-export function readEnvironment<T>(schema: Joi.ObjectSchema<T>): T {
+export function readEnvironment<T>(
+  schema: Joi.ObjectSchema<T>,
+  further: (given: NodeJS.ProcessEnv) => string[],
+): T {
   const file = resolve(projectRoot, '.env');
   if (existsSync(file)) process.loadEnvFile(file);
-  const present = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
-  const result = schema.validate(present, { abortEarly: false, stripUnknown: true });
-  if (result.error) throw new Error(explain(result.error.details.map((problem) => problem.message)));
-  return result.value;
+  const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
+  const { value, error } = schema.validate(given, { abortEarly: false, stripUnknown: true });
+  const problems = [...(error?.details ?? []).map(({ message }) => message), ...further(given)];
+  if (problems.length > 0) throw new Error(explain(problems));
+  return value as T;
 }
 
-/** One readable text out of several configuration problems. */
-export function explain(problems: string[]): string {
+// One readable text out of several problems.
+function explain(problems: string[]): string {
   return ['The configuration is not usable:', ...problems.map((problem) => `  - ${problem}`)].join('\n');
 }

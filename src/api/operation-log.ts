@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { now } from '../lib/clock.js';
 import type { ErrorSlug } from '../lib/error-catalogue.js';
 import { logger } from '../lib/logger.js';
-import { mask } from '../lib/mask.js';
+import { mask, maskText } from '../lib/mask.js';
 import { QueueUnavailable } from '../lib/queue.js';
 import { newUlid } from '../lib/random-id.js';
 import { readUserAgent, shortUserAgent } from '../lib/user-agent.js';
@@ -20,14 +20,14 @@ const longestRequest = 20_000;
 /** Logs a write of a signed-in administrator, also when it was refused or failed. Never throws. */
 export async function logOperation(ctx: Context, durationMs: number): Promise<void> {
   const { identity, route, ip, traceId, input, changes } = ctx.state as RequestState;
-  if (!identity || !route || ctx.method === 'GET') return;
+  if (!identity || !route || route.method === 'GET') return;
   await write(writeOperationLog, writeOperations, {
     log_key: newUlid(),
     admin_id: identity.adminId,
     username: identity.username,
     ...operationOf(route),
     method: ctx.method,
-    path: ctx.path.slice(0, 500),
+    path: maskText(ctx.path).slice(0, 500),
     ip,
     user_agent: shortUserAgent(ctx.get('User-Agent')),
     request: requestText(input),

@@ -2,7 +2,6 @@
 import Joi from 'joi';
 import type { Context } from 'koa';
 import { config } from '../../config/index.js';
-import type { Notification } from '../lib/channels/channel.js';
 import { channelOf, isEnabled } from '../lib/channels/index.js';
 import type { ErrorSlug } from '../lib/error-catalogue.js';
 import { AppError, fail } from '../lib/errors.js';
@@ -14,16 +13,20 @@ import {
   findCalledPayment,
   recordAttempt,
   verdictOf,
-  type Attempt,
   type CallbackKey,
+  type CallbackState,
 } from '../models/payment-callback.js';
 import { settle, type Settlement } from '../models/payment-settlement.js';
 import type { RequestState } from './request-state.js';
 import { record, text } from './response.js';
 import { route } from './route.js';
 
-/** The whole answer takes at most this long; after it the provider is asked to try again. */
-const deadlineMs = 2500;
+/** The whole answer takes at most 2.5 s; what is not stored by then the provider is asked to send again. */
+const deadlineMs = 2400;
+/** What is stored is acknowledged this long before the deadline, settled or not. */
+const answerMs = 100;
+/** The last look at an attempt whose result was not announced. */
+const lookMs = 200;
 const largestBody = 64 * 1024;
 
 const shared = {
@@ -48,7 +51,7 @@ export const routes = [
     params: Joi.object<{ type: string }, true>({ type: Joi.string().max(64).required() }),
     handle({ params, body }, ctx) {
       if (config.app.tenant) fail('tenant_required');
-      return inTime(receive(params.type, body, ctx));
+      return inTime((deadline) => receive(params.type, body, ctx, deadline));
     },
   }),
   route({
@@ -62,7 +65,7 @@ export const routes = [
     handle({ params, body }, ctx) {
       if (!config.app.tenant) fail('route_not_found');
       if (params.tenant !== config.app.tenant) fail('tenant_not_found');
-      return inTime(receive(params.type, body, ctx));
+      return inTime((deadline) => receive(params.type, body, ctx, deadline));
     },
   }),
 ];
@@ -73,64 +76,68 @@ interface Answer {
   status: 'paid' | 'processing';
 }
 
-async function receive(type: string, fields: Record<string, unknown>, ctx: Context): Promise<Answer> {
+async function receive(
+  type: string,
+  fields: Record<string, unknown>,
+  ctx: Context,
+  deadline: number,
+): Promise<Answer> {
   const channel = channelOf(type) ?? fail('invalid_payment_type');
   if (!isEnabled(type)) fail('payment_gateway_disabled');
   if (!channel.read || !channel.isAuthentic) fail('payment_gateway_not_implemented');
   const { ip, traceId } = ctx.state as RequestState;
-  const keep = (
-    attempt: Pick<Attempt, 'state' | 'verdict'>,
-    notification?: Notification,
-  ): Promise<CallbackKey> =>
-    recordAttempt({
+  const notification = channel.read(fields);
+  const payment = notification && (await findCalledPayment(notification.paymentNo));
+  const keep = (state: CallbackState, verdict: string): Promise<CallbackKey> => {
+    const { paymentNo, thirdPartyNo } = notification ?? {};
+    return recordAttempt({
       type,
+      period: payment?.period,
+      paymentNo,
+      thirdPartyNo,
       fields,
       ip,
       traceId,
-      ...attempt,
-      paymentNo: undefined,
-      thirdPartyNo: undefined,
-      ...notification,
+      state,
+      verdict,
     });
-  const refuse = async (slug: ErrorSlug, notification?: Notification): Promise<never> => {
-    await keep({ state: 'refused', verdict: slug }, notification);
+  };
+  const refuse = async (slug: ErrorSlug): Promise<never> => {
+    await keep('refused', slug);
     return fail(slug);
   };
 
-  const notification = channel.read(fields) ?? (await refuse('payment_notify_invalid'));
-  const { paymentNo } = notification;
-  const payment = await findCalledPayment(paymentNo);
-  if (!payment || payment.methodType !== type) return refuse('payment_not_found', notification);
+  if (!notification) return refuse('payment_notify_invalid');
+  if (!payment || payment.methodType !== type) return refuse('payment_not_found');
+  const { paymentNo, thirdPartyNo } = notification;
   const { amount, config: methodConfig } = payment;
   if (!channel.isAuthentic(fields, { paymentNo, amount, config: methodConfig })) {
-    return refuse('payment_sign_invalid', notification);
+    return refuse('payment_sign_invalid');
   }
-  if (notification.amount && !notification.amount.equals(amount)) {
+  if (notification.amounts.some((given) => !given.equals(amount))) {
     await flagForAttention(paymentNo, 'payment_amount_mismatch');
-    return refuse('payment_amount_mismatch', notification);
+    return refuse('payment_amount_mismatch');
   }
   const answer = { payment_no: paymentNo, order_no: payment.orderNo };
-  if (payment.status === 'paid' && payment.thirdPartyNo === notification.thirdPartyNo) {
-    await keep({ state: 'settled', verdict: 'already_paid' }, notification);
+  if (payment.status === 'paid' && payment.thirdPartyNo === thirdPartyNo) {
+    await keep('settled', 'already_paid');
     return { ...answer, status: 'paid' };
   }
-  const settlement = await settled(await keep({ state: 'pending', verdict: 'verified' }, notification));
+  const settlement = await settled(await keep('pending', 'verified'), deadline);
   if (settlement === 'third_party_no_used') fail('third_party_no_used');
   return { ...answer, status: settlement ? 'paid' : 'processing' };
 }
 
 // The worker settles; while the queue is away this process does. What is not settled in time, the sweeper finishes.
-async function settled(callback: CallbackKey): Promise<Settlement | undefined> {
+async function settled(callback: CallbackKey, deadline: number): Promise<Settlement | undefined> {
+  const waitMs = Math.min(config.payments.callbackWaitMs, deadline - answerMs - lookMs - Date.now());
   try {
-    const result = await settlePayment.enqueueAndWait(callback, config.payments.callbackWaitMs);
-    return (result as Settlement | undefined) ?? (await settledMeanwhile(callback));
+    const result = await settlePayment.enqueueAndWait(callback, Math.max(0, waitMs));
+    return (result as Settlement | undefined) ?? (await unlessLate(settledMeanwhile(callback), deadline));
   } catch (error) {
     if (!(error instanceof QueueUnavailable)) throw error;
   }
-  return settle(callback).catch((error: unknown) => {
-    logger.warn({ error, callback }, 'settling inline failed, the sweeper will try again');
-    return undefined;
-  });
+  return unlessLate(settle(callback), deadline);
 }
 
 async function settledMeanwhile(callback: CallbackKey): Promise<Settlement | undefined> {
@@ -138,10 +145,26 @@ async function settledMeanwhile(callback: CallbackKey): Promise<Settlement | und
   return found && found.state !== 'pending' ? (found.verdict as Settlement) : undefined;
 }
 
-async function inTime(answer: Promise<Answer>): Promise<Answer> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new AppError('database_unavailable')), deadlineMs);
+// The attempt is stored, so neither being late nor failing is a reason to ask the provider again.
+function unlessLate<T>(result: Promise<T>, deadline: number): Promise<T | undefined> {
+  const sure = result.catch((error: unknown) => {
+    logger.warn({ error }, 'settling a callback failed, the sweeper will try again');
+    return undefined;
   });
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+  return race(sure, deadline - answerMs - Date.now(), (resolve) => resolve(undefined));
+}
+
+function inTime(run: (deadline: number) => Promise<Answer>): Promise<Answer> {
+  const answer = run(Date.now() + deadlineMs);
+  return race(answer, deadlineMs, (_, reject) => reject(new AppError('database_unavailable')));
+}
+
+type Executor<T> = ConstructorParameters<typeof Promise<T>>[0];
+
+function race<T>(first: Promise<T>, ms: number, late: Executor<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const second = new Promise<T>((resolve, reject) => {
+    timer = setTimeout(late, ms, resolve, reject);
+  });
+  return Promise.race([first, second]).finally(() => clearTimeout(timer));
 }

@@ -1,5 +1,5 @@
 // The HTTP server around the application, with its limits, and how it drains.
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../config/index.js';
 import { createApp } from './app.js';
@@ -18,16 +18,25 @@ export function listen(port: number, host: string): Promise<Server> {
   server.keepAliveTimeout = 65_000;
   const stopSockets = acceptSockets(server);
   server.once('close', stopSockets);
+  server.prependListener('request', (_, response) => {
+    if (!server.listening) response.setHeader('Connection', 'close');
+    running.add(response);
+    response.once('close', () => running.delete(response));
+  });
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => resolve(server));
   });
 }
 
+// Answers not yet sent. Once the server drains, each of them tells its client to use another connection next time.
+const running = new Set<ServerResponse>();
+
 /** Accepts nothing new, lets running requests end, and cuts what is still open shortly before the deadline. */
 export async function drain(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   closeConnections();
+  for (const response of running) if (!response.headersSent) response.setHeader('Connection', 'close');
   server.closeIdleConnections();
   const idle = setInterval(() => server.closeIdleConnections(), 100);
   await Promise.race([closed, sleep(config.app.shutdownMs * 0.7, undefined, { ref: false })]);

@@ -14,5 +14,5 @@ export const settlePayment = job<CallbackKey>({
   payload: Joi.object<CallbackKey, true>({ id: id().required(), period: id().required() }),
   key: ({ id, period }) => `${period}-${id}`,
   run: (callback) => settle(callback),
-  gaveUp: (callback, error) => noteFailure(callback, `retrying: ${error.message}`),
+  gaveUp: (callback) => noteFailure(callback, 'retrying'),
 });

@@ -24,7 +24,7 @@ export async function createCaptcha(): Promise<{ id: string; image: string }> {
   });
   const id = randomToken(16);
   await redis.set(captchaKey(id), text.toLowerCase(), 'EX', config.auth.captchaTtlSeconds);
-  const png = new Resvg(data, { background: '#f4f4f4' }).render().asPng();
+  const png = new Resvg(data, { background: '#f4f4f4', font: { loadSystemFonts: false } }).render().asPng();
   return { id, image: `data:image/png;base64,${png.toString('base64')}` };
 }
 

@@ -7,8 +7,10 @@ export type Closer = () => void | Promise<void>;
 /**
  * Ends the process on SIGTERM or SIGINT: runs the closers one after another, each only as long as the common deadline
  * allows, then exits. An unexpected exception ends it too, with code 1, so that its supervisor starts a sound one.
+ *
+ * @returns how to end it for another reason, with code 1
  */
-export function endGracefully(closers: Closer[]): void {
+export function endGracefully(closers: Closer[]): (reason: string) => void {
   let ending = false;
   const end = async (reason: string, code: number): Promise<void> => {
     if (ending) return;
@@ -30,6 +32,7 @@ export function endGracefully(closers: Closer[]): void {
       void end(event, 1);
     });
   }
+  return (reason) => void end(reason, 1);
 }
 
 /** Starts a process; when that fails, says why in one line and exits with code 1. */

@@ -1,12 +1,14 @@
 // Masks secrets in anything that is about to be logged or stored, by key and by the shape of the value.
 
 const secretKey =
-  /pass(word|wd)?|secret|token|authorization|cookie|private_?key|api_?v3_?key|app_?key|captcha|^sign(ature)?$|cert_serial|credential/i;
+  /pass(word|wd)?|pwd|secret|token|ticket|jwt|authorization|cookie|(private|api|api_?v3|app|access)_?key|captcha|(^|_)sign(ature)?$|cert_serial|credential/i;
 const secretShape =
-  /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\$2[aby]\$\d{2}\$[./A-Za-z0-9]{53}|\b[0-9a-fA-F]{64}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
+  /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\$2[aby]\$\d{2}\$[./A-Za-z0-9]{53}|\b[0-9a-fA-F]{64}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
 const masked = '***';
 const deepest = 8;
 const longest = 2000;
+// Room for the longest secret that may begin just before the cut.
+const overlap = 8192;
 
 /**
  * A copy of the value in which every secret is `***`: whole values below secret-looking keys, and tokens, password
@@ -25,8 +27,8 @@ export function mask(value: unknown, depth = 0): unknown {
 
 /** The text with tokens, password hashes, hex digests and private keys masked. */
 export function maskText(text: string): string {
-  const short = text.length > longest ? `${text.slice(0, longest)}…` : text;
-  return short.replace(secretShape, masked);
+  const safe = text.slice(0, longest + overlap).replace(secretShape, masked);
+  return safe.length > longest ? `${safe.slice(0, longest)}…` : safe;
 }
 
 function isSecret(name: string, item: unknown): boolean {

@@ -7,6 +7,7 @@ import { connectionOptions, key, redis, reportTrouble } from './redis.js';
 type Listener = (message: unknown) => void;
 
 const listeners = new Map<string, Set<Listener>>();
+const subscriptions = new Map<string, Promise<void>>();
 let subscriber: Redis | undefined;
 
 /** Sends a message, a JSON value, to every process that listens on that channel. @throws when Redis is away */
@@ -23,27 +24,46 @@ export function listen(channel: string, listener: Listener): void {
     return;
   }
   listeners.set(name, new Set([listener]));
-  connection()
-    .subscribe(name)
-    .catch((error: unknown) =>
-      logger.warn({ error, channel }, 'subscribing failed, Redis will be asked again'),
-    );
+  subscriptions.set(name, subscribe(name));
+}
+
+/** Waits until messages on that channel arrive here, but at most that long. */
+export async function untilListening(channel: string, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+  await Promise.race([subscriptions.get(key('channel', channel)), late]);
+  clearTimeout(timer);
 }
 
 /** Stops listening. */
 export function closePubsub(): void {
   listeners.clear();
+  subscriptions.clear();
   subscriber?.disconnect();
   subscriber = undefined;
 }
 
+async function subscribe(name: string): Promise<void> {
+  try {
+    await connection().subscribe(name);
+  } catch (error) {
+    logger.warn({ error, name }, 'subscribing failed, the next connection will try again');
+  }
+}
+
 function connection(): Redis {
   if (subscriber) return subscriber;
-  subscriber = new Redis(config.redis.url, { ...connectionOptions, maxRetriesPerRequest: null });
-  reportTrouble(subscriber, 'subscriptions');
-  subscriber.on('message', (name: string, text: string) => {
+  // ioredis repeats only subscriptions that were confirmed; one whose answer was lost must not be forgotten.
+  const options = { ...connectionOptions, maxRetriesPerRequest: null, autoResubscribe: false };
+  const made = new Redis(config.redis.url, options);
+  subscriber = made;
+  reportTrouble(made, 'subscriptions');
+  made.on('ready', () => {
+    for (const name of listeners.keys()) subscriptions.set(name, subscribe(name));
+  });
+  made.on('message', (name: string, text: string) => {
     const message: unknown = JSON.parse(text);
     for (const listener of listeners.get(name) ?? []) listener(message);
   });
-  return subscriber;
+  return made;
 }

@@ -3,7 +3,7 @@ import { Queue, type ConnectionOptions, type JobsOptions } from 'bullmq';
 import { config } from '../../config/index.js';
 import { currentTraceId } from './context.js';
 import { logger } from './logger.js';
-import { listen, publish } from './pubsub.js';
+import { listen, publish, untilListening } from './pubsub.js';
 import { newUlid } from './random-id.js';
 import { connectionOptions, redis } from './redis.js';
 
@@ -71,6 +71,7 @@ export async function add(work: Work): Promise<void> {
 export async function addAndWait(work: Work, ms: number): Promise<unknown> {
   const { promise, stop } = awaitReply(work.id, ms);
   try {
+    if (redis.status === 'ready') await untilListening(replies, config.redis.timeoutMs);
     await push(work, processId);
   } catch (error) {
     stop();
@@ -91,16 +92,27 @@ export async function closeQueues(): Promise<void> {
 }
 
 const processId = newUlid();
+const replies = `replies:${processId}`;
 const queues = new Map<QueueName, Queue>();
 const waiting = new Map<string, (result: unknown) => void>();
 
 async function push(work: Work, replyTo?: string): Promise<void> {
   const envelope: Envelope = { payload: work.payload, trace_id: currentTraceId(), reply_to: replyTo };
   try {
-    await queueFor(work.queue).add(work.name, envelope, { ...work.options, jobId: work.id });
+    const added = queueFor(work.queue).add(work.name, envelope, { ...work.options, jobId: work.id });
+    await soonEnough(added);
   } catch (error) {
     throw new QueueUnavailable(`the ${work.queue} queue cannot be reached`, { cause: error });
   }
+}
+
+// A queue whose connection is being made while Redis hangs would wait for it without end.
+async function soonEnough(added: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('Redis does not answer')), 2 * config.redis.timeoutMs);
+  });
+  await Promise.race([added, late]).finally(() => clearTimeout(timer));
 }
 
 // A Queue that is made while Redis is away stays unusable for ever, so it is made only over a ready connection.
@@ -123,12 +135,12 @@ function queueFor(name: QueueName): Queue {
   return queue;
 }
 
-let listening = false;
+let isListening = false;
 
 function awaitReply(id: string, ms: number): { promise: Promise<unknown>; stop: () => void } {
-  if (!listening) {
-    listening = true;
-    listen(`replies:${processId}`, (message) => {
+  if (!isListening) {
+    isListening = true;
+    listen(replies, (message) => {
       const { id: finished, result } = message as { id: string; result: unknown };
       waiting.get(finished)?.(result);
     });

@@ -28,9 +28,15 @@ export const isZone = (name: string): boolean => moment.tz.zone(name) !== null;
  * Reads a time filter (contract.md §2): a date, a date and time, or ISO 8601 with offset.
  *
  * @param edge a bare date means the first or the last millisecond of that day
- * @returns undefined when the text is none of these
+ * @returns undefined when the text is none of these, or outside the years 1000 to 9999 that a DATETIME can hold
  */
 export function readTime(text: string, zone = 'UTC', edge: 'start' | 'end' = 'start'): Date | undefined {
+  const at = parse(text, zone, edge);
+  const year = at?.getUTCFullYear() ?? 0;
+  return year >= 1000 && year <= 9999 ? at : undefined;
+}
+
+function parse(text: string, zone: string, edge: 'start' | 'end'): Date | undefined {
   const day = moment.tz(text, 'YYYY-MM-DD', true, zone);
   if (day.isValid()) return (edge === 'end' ? day.endOf('day') : day).toDate();
   const local = moment.tz(text, localFormats, true, zone);

@@ -118,13 +118,15 @@ export function problem(type: keyof (typeof texts)['en-US']): string {
   return texts[currentLanguage()][type] ?? type;
 }
 
-/** Query strings and multipart fields are texts: digits become integers and true/false/1/0 booleans where the schema wants them. */
+/**
+ * Query strings and multipart fields are texts: digits become integers and true/false/1/0 booleans where the schema
+ * wants them; an empty one counts as not given.
+ */
 export function coercer(schema: Joi.ObjectSchema): (raw: Record<string, unknown>) => Record<string, unknown> {
-  const keys = (schema.describe().keys ?? {}) as Record<string, { type: string }>;
-  const wanted = Object.entries(keys).filter(([, { type }]) => type === 'number' || type === 'boolean');
+  const keys = Object.entries((schema.describe().keys ?? {}) as Record<string, { type: string }>);
   return (raw) => {
     const coerced = { ...raw };
-    for (const [name, { type }] of wanted) coerced[name] = coerce(type, raw[name]);
+    for (const [name, { type }] of keys) coerced[name] = coerce(type, raw[name]);
     return coerced;
   };
 }
@@ -133,6 +135,7 @@ function coerce(type: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (value === '') return undefined;
   if (type === 'number') return /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  if (type !== 'boolean') return value;
   if (value === 'true' || value === '1') return true;
   return value === 'false' || value === '0' ? false : value;
 }

@@ -15,13 +15,15 @@ export const versionKey = (scope: string): string => key('version', scope);
 const partsKey = (scope: string): string => key('version-parts', scope);
 
 /**
- * Sets a new mark for a scope, or for some of its parts only. When Redis is away the change is remembered and marked
- * as soon as it is back; until then readers see no Redis either and go to the database.
+ * Sets a new mark for a scope, or for some of its parts only. A Redis that is full still deletes, and no mark is as
+ * good as a new one. When Redis is away the change is remembered and marked as soon as it is back; until then readers
+ * see no Redis either and go to the database.
  */
 export async function bump(scope: string, parts: readonly (string | number)[] = [whole]): Promise<void> {
   try {
     await setMarks(scope, parts.map(String));
-  } catch {
+  } catch (error) {
+    if (isReply(error) && (await removeMarks(scope))) return;
     const waiting = pending.get(scope) ?? new Set();
     for (const part of parts) waiting.add(String(part));
     pending.set(scope, waiting);
@@ -80,9 +82,27 @@ export function renewOnReconnect(scopes: readonly string[]): void {
 async function setMarks(scope: string, parts: string[]): Promise<void> {
   const mark = randomToken(9);
   const fields = Object.fromEntries(parts.map((part) => [part, mark]));
-  const replies = await redis.multi().hset(partsKey(scope), fields).set(versionKey(scope), mark).exec();
+  // The scope itself gets a mark with its first part: after Redis was emptied, marks of other parts are gone unnoticed.
+  const replies = await redis
+    .multi()
+    .hset(partsKey(scope), fields)
+    .hsetnx(partsKey(scope), whole, mark)
+    .set(versionKey(scope), mark)
+    .exec();
   const failed = replies?.find(([error]) => error)?.[0];
   if (failed) throw failed;
+}
+
+// Redis answered, if only to refuse.
+const isReply = (error: unknown): boolean => error instanceof Error && error.name === 'ReplyError';
+
+async function removeMarks(scope: string): Promise<boolean> {
+  try {
+    await redis.del(versionKey(scope), partsKey(scope));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 let timer: NodeJS.Timeout | undefined;

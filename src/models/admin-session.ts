@@ -1,4 +1,5 @@
 // admin_sessions: one row per issued token. Revoking one counts on the next request on every process.
+import type { Transaction } from 'sequelize';
 import { config } from '../../config/index.js';
 import { now } from '../lib/clock.js';
 import { change, insert, select } from '../lib/db.js';
@@ -47,17 +48,29 @@ export async function revokeSession(jti: string): Promise<void> {
 }
 
 /**
- * Revokes the sessions of an administrator, but for one if it is named.
+ * Revokes the sessions of an administrator.
  *
  * @returns how many were really ended
  */
-export async function revokeSessionsOf(adminId: number, except = ''): Promise<number> {
-  const ended = await change(
-    'UPDATE admin_sessions SET revoked_at = ? WHERE admin_id = ? AND jti <> ? AND revoked_at IS NULL AND expires_at > ?',
-    [now(), adminId, except, now()],
-  );
+export async function revokeSessionsOf(adminId: number): Promise<number> {
+  const ended = await endSessionsOf(adminId);
   await forgetIdentities();
   return ended;
+}
+
+/**
+ * Ends the sessions of an administrator, but for one if it is named, within a transaction; `forgetIdentities` must
+ * follow its commit.
+ *
+ * @returns how many were really ended
+ */
+export function endSessionsOf(adminId: number, t?: Transaction, except = ''): Promise<number> {
+  const at = now();
+  return change(
+    'UPDATE admin_sessions SET revoked_at = ? WHERE admin_id = ? AND jti <> ? AND revoked_at IS NULL AND expires_at > ?',
+    [at, adminId, except, at],
+    t,
+  );
 }
 
 /** Deletes sessions that ended more than 30 days ago. */

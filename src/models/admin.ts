@@ -6,7 +6,7 @@ import { change, db, jsonColumn, refuseDuplicates, select, transact } from '../l
 import { fail } from '../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
 import { hashPassword } from '../lib/password.js';
-import { revokeSessionsOf } from './admin-session.js';
+import { endSessionsOf } from './admin-session.js';
 import { Department } from './department.js';
 import { forgetIdentities, superAdminSlug } from './identity.js';
 import { lockSuperAdmins, mustHoldRoles, mustKeepSuperAdmin, mustOutrank, type Holder } from './rights.js';
@@ -87,6 +87,8 @@ export class Admin extends Model {
   @Column(DataType.TINYINT) declare status: number;
   @Column(DataType.BIGINT) declare department_id: number | null;
   @Column(DataType.DATE(3)) declare last_login_at: Date | null;
+  @Column(DataType.DATE(3)) declare created_at: Date;
+  @Column(DataType.DATE(3)) declare updated_at: Date;
 
   static async list(query: AdminFilter): Promise<Page<AdminRecord>> {
     const where = new Where()
@@ -133,6 +135,8 @@ export class Admin extends Model {
           { status: 1, ...blankToNull(columns), password_hash },
           { transaction: t },
         );
+        await mustExist('role', role_ids, t);
+        await mustHoldRoles(holder, role_ids, t);
         await setRoles(admin.id, role_ids, t);
         return admin.id;
       }),
@@ -156,9 +160,9 @@ export class Admin extends Model {
         await setRoles(id, role_ids, t);
       }
       await mustKeepSuperAdmin(t);
+      if (columns.status === 0) await endSessionsOf(id, t);
     });
-    if (columns.status === 0) await revokeSessionsOf(id);
-    else await forgetIdentities();
+    await forgetIdentities();
   }
 
   /** Deletes an administrator and ends all their sessions. */
@@ -177,17 +181,22 @@ export class Admin extends Model {
   /** Sets a new password and ends all sessions, the holder's own among them if it is theirs. */
   static async resetPassword(holder: Holder, id: number, password: string): Promise<void> {
     await mustOutrank(holder, id);
-    await Admin.storePassword(id, password);
-    await revokeSessionsOf(id);
+    await Admin.replacePassword(id, password);
   }
 
-  static async storePassword(id: number, password: string): Promise<void> {
-    const changed = await change('UPDATE admins SET password_hash = ?, updated_at = ? WHERE id = ?', [
-      await hashPassword(password),
-      now(),
-      id,
-    ]);
-    if (changed === 0) fail('admin_not_found');
+  /** Stores a new password and ends the sessions, but for one if it is named. */
+  static async replacePassword(id: number, password: string, except?: string): Promise<void> {
+    const values = [await hashPassword(password), now(), id];
+    await transact(async (t) => {
+      const changed = await change(
+        'UPDATE admins SET password_hash = ?, updated_at = ? WHERE id = ?',
+        values,
+        t,
+      );
+      if (changed === 0) fail('admin_not_found');
+      await endSessionsOf(id, t, except);
+    });
+    await forgetIdentities();
   }
 }
 

@@ -26,7 +26,7 @@ export async function claimKey(
   t: Transaction,
 ): Promise<string | undefined> {
   if (key === undefined) return undefined;
-  const hash = createHash('sha256').update(JSON.stringify(request)).digest('hex');
+  const hash = createHash('sha256').update(JSON.stringify(request, sortedKeys)).digest('hex');
   try {
     await change(
       `INSERT INTO idempotency_keys (scope, admin_id, idempotency_key, request_hash, result_no, created_at)
@@ -45,6 +45,12 @@ export async function claimKey(
   );
   if (earlier?.request_hash !== hash) fail('idempotency_key_reused', { field: 'Idempotency-Key' });
   return earlier.result_no;
+}
+
+// The order of its fields does not make a request another one.
+function sortedKeys(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Deletes keys older than seven days. */

@@ -33,13 +33,17 @@ export const identityScope = 'identity';
 const mostKept = 10_000;
 const touchEveryMs = 60_000;
 
+// A process that cannot reach Redis cannot tell the others of a change, so nobody trusts a copy for longer.
+const trustedMs = 3_000;
+
 interface Kept {
   version: string;
   identity: Identity;
-  touchedAt: number;
+  loadedAt: number;
 }
 
 const kept = new Map<string, Kept>();
+const touched = new Map<number, number>();
 
 /** Makes every process forget what it knows of sessions and rights; called after each commit that changes either. */
 export const forgetIdentities = (): Promise<void> => bump(identityScope);
@@ -55,29 +59,34 @@ export const watchIdentities = (): void => renewOnReconnect([identityScope]);
  */
 export async function recognise(jti: string, version: string | undefined): Promise<Identity> {
   const known = kept.get(jti);
-  if (known && version !== undefined && known.version === version && !isPending(identityScope)) {
-    touch(known);
+  if (known && version !== undefined && known.version === version && isTrusted(known)) {
+    touch(known.identity.sessionId);
     return known.identity;
   }
   const current = version ?? (await ensureVersion(identityScope));
+  const loadedAt = Date.now();
   const identity = await load(jti);
-  if (current !== undefined) keep(jti, { version: current, identity, touchedAt: known?.touchedAt ?? 0 });
+  if (current !== undefined) keepNewest(kept, jti, { version: current, identity, loadedAt });
+  touch(identity.sessionId);
   return identity;
 }
 
-function keep(jti: string, entry: Kept): void {
-  kept.delete(jti);
-  kept.set(jti, entry);
-  if (kept.size > mostKept) kept.delete(kept.keys().next().value as string);
-  touch(entry);
+function isTrusted({ loadedAt }: Kept): boolean {
+  return !isPending(identityScope) && Date.now() - loadedAt < trustedMs;
+}
+
+function keepNewest<K, V>(map: Map<K, V>, key: K, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > mostKept) map.delete(map.keys().next().value as K);
 }
 
 // Written at most once a minute and waited for by nobody: it only feeds "last active".
-function touch(entry: Kept): void {
+function touch(sessionId: number): void {
   const at = Date.now();
-  if (at - entry.touchedAt < touchEveryMs) return;
-  entry.touchedAt = at;
-  change('UPDATE admin_sessions SET last_used_at = ? WHERE id = ?', [now(), entry.identity.sessionId]).catch(
+  if (at - (touched.get(sessionId) ?? 0) < touchEveryMs) return;
+  keepNewest(touched, sessionId, at);
+  change('UPDATE admin_sessions SET last_used_at = ? WHERE id = ?', [now(), sessionId]).catch(
     (error: unknown) => logger.warn({ error }, 'the last activity of a session was not written'),
   );
 }

@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { config } from '../../config/index.js';
-import { db, refuseDuplicates, select, transact } from '../lib/db.js';
+import { change, db, refuseDuplicates, select, transact } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
 import { depthOf, heightOf, toTree, withDescendants, type Tree } from '../lib/tree.js';
 import { forgetIdentities, type Identity } from './identity.js';
@@ -60,6 +60,8 @@ export class Menu extends Model {
   @Column(DataType.TINYINT) declare open_type: number;
   @Column(DataType.TINYINT) declare no_cache: number;
   @Column(DataType.STRING(20)) declare module: string | null;
+  @Column(DataType.DATE(3)) declare created_at: Date;
+  @Column(DataType.DATE(3)) declare updated_at: Date;
 
   /** Every menu, disabled ones too. */
   static async tree(): Promise<Tree<MenuRecord>[]> {
@@ -143,6 +145,8 @@ export class Menu extends Model {
       const menu = (await Menu.findByPk(id, { transaction: t })) ?? fail('menu_not_found');
       await mustHoldMenu(holder, id, t);
       if (rows.some(({ parent_id }) => parent_id === id)) fail('menu_has_children');
+      // What a disabled menu keeps closed stays closed without it.
+      if (menu.status !== 1) await change('UPDATE permissions SET status = 0 WHERE menu_id = ?', [id], t);
       await menu.destroy({ transaction: t });
     });
     await forgetIdentities();

@@ -52,9 +52,11 @@ export async function writeLogs<T extends { created_at: string }>(
     return [periodOf(at), ...names.map((name) => entry[name] as string | number | null), at];
   });
   const periods = [...new Set(entries.map(({ created_at }) => periodOf(new Date(created_at))))];
+  // Not INSERT IGNORE, which would also drop the entries of a month that has no partition yet.
   await withPartition([table], Math.max(...periods), () =>
     change(
-      `INSERT IGNORE INTO ${table} (period, ${all.join(', ')}) VALUES ${entries.map(() => places).join(', ')}`,
+      `INSERT INTO ${table} (period, ${all.join(', ')}) VALUES ${entries.map(() => places).join(', ')}
+       ON DUPLICATE KEY UPDATE log_key = VALUES(log_key)`,
       values,
     ),
   );

@@ -6,7 +6,9 @@ import { fail } from '../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
 import { Money } from '../lib/money.js';
 import { newOrderNumber, orderPeriod, periodOf } from '../lib/numbers.js';
+import { problem } from '../lib/validation.js';
 import { claimKey, type Repeatable } from './idempotency-key.js';
+import { paymentTotals } from './payment.js';
 import { withPartition } from './partitions.js';
 import { Totals } from './totals.js';
 
@@ -74,6 +76,8 @@ export interface OrderRecord {
 export const orderTotals = new Totals('orders', 'orders o', 'o.period');
 
 export async function listOrders(query: OrderFilter, mark?: string): Promise<Page<OrderRecord>> {
+  const from = query.start_time ?? query.start_date;
+  const to = query.end_time ?? query.end_date;
   const where = new Where()
     .and('o.deleted_at IS NULL')
     .contains('o.order_no', query.order_no)
@@ -81,7 +85,8 @@ export async function listOrders(query: OrderFilter, mark?: string): Promise<Pag
     .equals('o.status', query.status)
     .between('o.amount', query.min_amount?.toString(), query.max_amount?.toString())
     .contains('o.remark', query.keyword)
-    .during('o.created_at', query);
+    .during('o.created_at', query)
+    .between('o.period', from && periodOf(from), to && periodOf(to));
   const [rows, total] = await Promise.all([
     select<OrderRow>(recordSql(`${where.sql} ${pageSql(query, 'o')}`), where.values),
     orderTotals.count(where, mark),
@@ -111,9 +116,8 @@ export async function placeOrder(
 ): Promise<{ orderNo: string; expireAt?: Date }> {
   const at = now();
   const amount = order.details.map(subtotal).reduce((sum, part) => sum.plus(part), new Money(0n));
-  if (!amount.withinLimit || (order.amount && !order.amount.equals(amount))) {
-    fail('order_amount_mismatch', { field: 'amount' });
-  }
+  if (!amount.withinLimit) fail('value_not_acceptable', { fields: { amount: [problem('number.unsafe')] } });
+  if (order.amount && !order.amount.equals(amount)) fail('order_amount_mismatch', { field: 'amount' });
   const orderNo = newOrderNumber(at);
   const period = periodOf(at);
   const expireAt = order.expire_in_seconds
@@ -145,11 +149,12 @@ export async function reviseOrder(
   changes: { remark?: string | null; status?: 'cancelled' },
 ): Promise<void> {
   const where = byReference(reference);
-  const period = await transact(async (t) => {
+  const touched = await transact(async (t) => {
     const order = await lockOrder(where, t);
+    let paymentMonths: number[] = [];
     if (changes.status === 'cancelled' && order.status !== 'cancelled') {
       if (order.status !== 'pending') fail('order_not_cancellable');
-      await cancel(order, t);
+      paymentMonths = await cancel(order, t);
     }
     if (changes.remark !== undefined) {
       await change(
@@ -158,44 +163,44 @@ export async function reviseOrder(
         t,
       );
     }
-    return order.period;
+    return { month: order.period, paymentMonths };
   });
-  await orderTotals.changed(period);
+  await totalsChanged(touched);
 }
 
 /** Hides a pending or cancelled order for good; pending payments for it are cancelled. */
 export async function removeOrder(reference: string): Promise<void> {
   const where = byReference(reference);
-  const period = await transact(async (t) => {
+  const touched = await transact(async (t) => {
     const order = await lockOrder(where, t);
     if (order.status === 'paid') fail('order_not_deletable');
-    if (order.status === 'pending') await cancel(order, t);
+    const paymentMonths = order.status === 'pending' ? await cancel(order, t) : [];
     await change(
       'UPDATE orders SET deleted_at = ? WHERE order_no = ? AND period = ?',
       [now(), order.order_no, order.period],
       t,
     );
-    return order.period;
+    return { month: order.period, paymentMonths };
   });
-  await orderTotals.changed(period);
+  await totalsChanged(touched);
 }
 
 /** Cancels an order whose time is up; does nothing when it is no longer pending. */
 export async function expireOrder(orderNo: string): Promise<'cancelled' | 'not_due'> {
   const period = orderPeriod(orderNo);
   if (period === undefined) return 'not_due';
-  const cancelled = await transact(async (t) => {
+  const paymentMonths = await transact(async (t) => {
     const [order] = await select<LockedOrder>(
       `SELECT order_no, period, status FROM orders
        WHERE order_no = ? AND period = ? AND status = 'pending' AND expire_at <= ? AND deleted_at IS NULL FOR UPDATE`,
       [orderNo, period, now()],
       t,
     );
-    if (order) await cancel(order, t);
-    return order !== undefined;
+    return order && cancel(order, t);
   });
-  if (cancelled) await orderTotals.changed(period);
-  return cancelled ? 'cancelled' : 'not_due';
+  if (!paymentMonths) return 'not_due';
+  await totalsChanged({ month: period, paymentMonths });
+  return 'cancelled';
 }
 
 /** Numbers of pending orders whose time was up before that instant, at most 500. */
@@ -273,19 +278,33 @@ async function lockOrder(where: Where, t: Transaction): Promise<LockedOrder> {
   return order ?? fail('order_not_found');
 }
 
-// A payment is never older than its order, so months before the order's need no look.
-async function cancel({ order_no, period }: LockedOrder, t: Transaction): Promise<void> {
+/** Cancels an order with its pending payments. @returns the months of those payments */
+async function cancel({ order_no, period }: LockedOrder, t: Transaction): Promise<number[]> {
   const at = now();
   await change(
     `UPDATE orders SET status = 'cancelled', updated_at = ? WHERE order_no = ? AND period = ? AND status = 'pending'`,
     [at, order_no, period],
     t,
   );
+  // A payment is never older than its order, so months before the order's need no look.
+  const pending = await select<{ period: number }>(
+    `SELECT period FROM payments WHERE order_no = ? AND period >= ? AND status = 'pending' FOR UPDATE`,
+    [order_no, period],
+    t,
+  );
+  if (pending.length === 0) return [];
   await change(
     `UPDATE payments SET status = 'cancelled', updated_at = ? WHERE order_no = ? AND period >= ? AND status = 'pending'`,
     [at, order_no, period],
     t,
   );
+  return pending.map((payment) => payment.period);
+}
+
+async function totalsChanged(touched: { month: number; paymentMonths: number[] }): Promise<void> {
+  const { month, paymentMonths } = touched;
+  const payments = paymentMonths.length > 0 ? paymentTotals.changed(...paymentMonths) : undefined;
+  await Promise.all([orderTotals.changed(month), payments]);
 }
 
 async function userMustBeAble(userId: number, t: Transaction): Promise<void> {

@@ -70,7 +70,11 @@ async function addPartition(table: PartitionedTable, period: number): Promise<vo
     try {
       await db.transaction(async (transaction) => {
         await db.query(`SET SESSION lock_wait_timeout = ${lockWaitSeconds}`, { transaction });
-        await db.query(`ALTER TABLE ${table} ADD PARTITION (${partition(period)})`, { transaction });
+        try {
+          await db.query(`ALTER TABLE ${table} ADD PARTITION (${partition(period)})`, { transaction });
+        } finally {
+          await db.query('SET SESSION lock_wait_timeout = DEFAULT', { transaction });
+        }
       });
       logger.info({ table, period }, 'month partition added');
       return;

@@ -13,6 +13,8 @@ export type CallbackState = 'pending' | 'settled' | 'refused';
 
 export interface Attempt {
   type: string;
+  /** Month of the payment it names; undefined when there is no such payment. */
+  period: number | undefined;
   paymentNo: string | undefined;
   thirdPartyNo: string | undefined;
   fields: Record<string, unknown>;
@@ -42,6 +44,7 @@ export interface CallbackRecord {
 
 /** A payment as far as verifying a callback needs it. */
 export interface CalledPayment {
+  period: number;
   orderNo: string;
   amount: Money;
   status: string;
@@ -54,6 +57,7 @@ const longestBody = 8000;
 
 /** The payment a callback names, with its method's configuration; one statement, one partition. */
 export async function findCalledPayment(paymentNo: string): Promise<CalledPayment | undefined> {
+  const period = paymentPeriod(paymentNo) ?? 0;
   const [row] = await select<{
     order_no: string;
     amount: string;
@@ -65,10 +69,11 @@ export async function findCalledPayment(paymentNo: string): Promise<CalledPaymen
   }>(
     `SELECT p.order_no, p.amount, p.status, p.third_party_no, m.type, m.config, m.secrets
      FROM payments p JOIN payment_methods m ON m.id = p.payment_method_id WHERE p.payment_no = ? AND p.period = ?`,
-    [paymentNo, paymentPeriod(paymentNo) ?? 0],
+    [paymentNo, period],
   );
   if (!row) return undefined;
   return {
+    period,
     orderNo: row.order_no,
     amount: Money.from(row.amount),
     status: row.status,
@@ -78,10 +83,13 @@ export async function findCalledPayment(paymentNo: string): Promise<CalledPaymen
   };
 }
 
-/** Keeps an attempt; once this returns, it is committed. It lies in the month of its payment, else in the present one. */
+/**
+ * Keeps an attempt; once this returns, it is committed. It lies in the month of its payment, else in the present one:
+ * a number that anybody made up must not decide which partitions there are.
+ */
 export async function recordAttempt(attempt: Attempt): Promise<CallbackKey> {
   const at = now();
-  const period = paymentPeriod(attempt.paymentNo ?? '') ?? periodOf(at);
+  const period = attempt.period ?? periodOf(at);
   const body = JSON.stringify(mask(attempt.fields)).slice(0, longestBody);
   const id = await withPartition(['payment_callbacks'], period, () =>
     insert(
@@ -127,7 +135,7 @@ export async function unsettledCallbacks(before: Date): Promise<CallbackKey[]> {
   );
 }
 
-/** Notes why settling an attempt was given up for now; the sweeper will try again. */
+/** Notes that settling an attempt was given up for now; the sweeper will try again. */
 export async function noteFailure({ id, period }: CallbackKey, reason: string): Promise<void> {
   await change(`UPDATE payment_callbacks SET verdict = ? WHERE id = ? AND period = ? AND state = 'pending'`, [
     reason.slice(0, 50),

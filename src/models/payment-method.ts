@@ -71,6 +71,8 @@ export class PaymentMethod extends Model {
   @Column(DataType.TINYINT) declare is_active: number;
   @Column(DataType.INTEGER) declare sort: number;
   @Column(DataType.STRING(255)) declare description: string | null;
+  @Column(DataType.DATE(3)) declare created_at: Date;
+  @Column(DataType.DATE(3)) declare updated_at: Date;
 
   static async list(query: MethodFilter): Promise<Page<MethodRecord>> {
     const where = new Where()
@@ -135,10 +137,13 @@ export class PaymentMethod extends Model {
 
   /** Deletes a method that no payment uses. */
   static async remove(id: number): Promise<void> {
-    const method = (await PaymentMethod.findByPk(id)) ?? fail('payment_method_not_found');
-    const [used] = await select('SELECT id FROM payments WHERE payment_method_id = ? LIMIT 1', [id]);
-    if (used) fail('payment_method_in_use');
-    await method.destroy();
+    await transact(async (t) => {
+      const method = await PaymentMethod.findByPk(id, { transaction: t, lock: true });
+      if (!method) fail('payment_method_not_found');
+      const [used] = await select('SELECT id FROM payments WHERE payment_method_id = ? LIMIT 1', [id], t);
+      if (used) fail('payment_method_in_use');
+      await method.destroy({ transaction: t });
+    });
   }
 }
 

@@ -20,6 +20,7 @@ interface Pending {
   type: string;
   state: string;
   verdict: string;
+  payment_status: string;
   payment_no: string;
   third_party_no: string;
   body: string;
@@ -34,7 +35,10 @@ interface Pending {
 export async function settle(callback: CallbackKey): Promise<Settlement> {
   const pending = await readPending(callback);
   if (!pending) return 'gone';
+  if (pending.state === 'refused') return pending.verdict as Settlement;
   if (pending.state === 'settled') return 'already_paid';
+  // Paid is final, so the many repeats of one callback need no lock to find out.
+  if (pending.payment_status === 'paid') return markSettled(callback, 'already_paid');
   try {
     const result = await transact((t) => apply(callback, pending, t));
     await Promise.all([
@@ -52,9 +56,10 @@ export async function settle(callback: CallbackKey): Promise<Settlement> {
 
 async function readPending({ id, period }: CallbackKey): Promise<Pending | undefined> {
   const [row] = await select<Pending>(
-    `SELECT c.type, c.state, c.verdict, c.payment_no, c.third_party_no, c.body, c.created_at, p.order_no
+    `SELECT c.type, c.state, c.verdict, c.payment_no, c.third_party_no, c.body, c.created_at, p.order_no,
+       p.status AS payment_status
      FROM payment_callbacks c JOIN payments p ON p.payment_no = c.payment_no AND p.period = c.period
-     WHERE c.id = ? AND c.period = ? AND c.state <> 'refused'`,
+     WHERE c.id = ? AND c.period = ?`,
     [id, period],
   );
   return row;
@@ -84,9 +89,19 @@ async function apply(callback: CallbackKey, pending: Pending, t: Transaction): P
     await takeThirdPartyNumber(type, third_party_no, payment_no, t);
     if (payable) await payOrder(order_no, payment_no, created_at, t);
   }
+  return markSettled(callback, result, t);
+}
+
+// Of two runs at the same time the first one says what the attempt came to.
+async function markSettled(
+  { id, period }: CallbackKey,
+  result: Settlement,
+  t?: Transaction,
+): Promise<Settlement> {
   await change(
-    `UPDATE payment_callbacks SET state = 'settled', verdict = ?, settled_at = ? WHERE id = ? AND period = ?`,
-    [result, at, callback.id, callback.period],
+    `UPDATE payment_callbacks SET state = 'settled', verdict = ?, settled_at = ?
+     WHERE id = ? AND period = ? AND state = 'pending'`,
+    [result, now(), id, period],
     t,
   );
   return result;
@@ -119,10 +134,12 @@ async function takeThirdPartyNumber(
   }
 }
 
+// The attempt comes last: dying in between leaves it pending, and the next run does both.
 async function refuse({ id, period }: CallbackKey, paymentNo: string): Promise<void> {
+  await flagForAttention(paymentNo, 'third_party_no_used');
   await change(
-    `UPDATE payment_callbacks SET state = 'refused', verdict = 'third_party_no_used' WHERE id = ? AND period = ?`,
+    `UPDATE payment_callbacks SET state = 'refused', verdict = 'third_party_no_used'
+     WHERE id = ? AND period = ? AND state = 'pending'`,
     [id, period],
   );
-  await flagForAttention(paymentNo, 'third_party_no_used');
 }

@@ -1,4 +1,5 @@
 // payments: attempts to pay an order. Only payment-settlement.ts makes a payment paid.
+import type { Transaction } from 'sequelize';
 import { now } from '../lib/clock.js';
 import { change, insert, select, transact } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
@@ -112,7 +113,7 @@ export async function createPayment(payment: NewPayment, repeatable: Repeatable)
       if (payment.amount && !payment.amount.equals(Money.from(order.amount))) {
         fail('payment_amount_not_equal', { field: 'amount' });
       }
-      await methodMustBeUsable(payment.payment_method_id);
+      await methodMustBeUsable(payment.payment_method_id, t);
       await insert(
         `INSERT INTO payments (period, payment_no, order_no, user_id, payment_method_id, amount, remark, created_at, updated_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -183,10 +184,12 @@ function inTime(where: Where, query: PaymentFilter): void {
   where.between('p.period', from && shiftPeriod(periodOf(from), -earlier), to && periodOf(to));
 }
 
-async function methodMustBeUsable(id: number): Promise<void> {
+// The shared lock keeps the method from being deleted before the payment that uses it is there.
+async function methodMustBeUsable(id: number, t: Transaction): Promise<void> {
   const [method] = await select<{ type: string; is_active: number }>(
-    'SELECT type, is_active FROM payment_methods WHERE id = ?',
+    'SELECT type, is_active FROM payment_methods WHERE id = ? LOCK IN SHARE MODE',
     [id],
+    t,
   );
   if (!method) fail('payment_method_unknown', { field: 'payment_method_id' });
   if (method.is_active !== 1) fail('payment_method_disabled');

@@ -6,7 +6,7 @@ import { change, db, refuseDuplicates, select, transact } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
 import { forgetIdentities } from './identity.js';
-import type { Holder } from './rights.js';
+import { mustHold, type Holder } from './rights.js';
 
 export interface PermissionFields {
   name: string;
@@ -74,6 +74,8 @@ export class Permission extends Model {
   @Column(DataType.TINYINT) declare status: number;
   @Column(DataType.INTEGER) declare sort: number;
   @Column(DataType.TINYINT) declare is_builtin: number;
+  @Column(DataType.DATE(3)) declare created_at: Date;
+  @Column(DataType.DATE(3)) declare updated_at: Date;
 
   static async list(query: PermissionFilter): Promise<Page<PermissionRecord>> {
     const where = new Where()
@@ -97,11 +99,9 @@ export class Permission extends Model {
     return row ? toRecord(row) : fail('permission_not_found');
   }
 
-  /** Slugs of every enabled permission: what a super administrator's profile lists. */
+  /** Every slug, of disabled permissions too: a super administrator passes every check. */
   static async allSlugs(): Promise<string[]> {
-    const rows = await select<{ slug: string }>(
-      'SELECT slug FROM permissions WHERE status = 1 ORDER BY slug',
-    );
+    const rows = await select<{ slug: string }>('SELECT slug FROM permissions ORDER BY slug');
     return rows.map(({ slug }) => slug);
   }
 
@@ -199,7 +199,15 @@ function toRecord({ menu_title, is_builtin, ...row }: PermissionRow): Permission
 async function lockPermission(holder: Holder, id: number, t: Transaction): Promise<Permission> {
   const permission = await Permission.findByPk(id, { transaction: t, lock: true });
   if (!permission) fail('permission_not_found');
-  if (permission.is_builtin === 1 && !holder.isSuperAdmin) fail('builtin_permission_protected');
+  if (holder.isSuperAdmin) return permission;
+  if (permission.is_builtin === 1) fail('builtin_permission_protected');
+  // Roles pass it on: whoever changes it changes what their holders may do, also where it opens no route.
+  const [given] = await select(
+    'SELECT role_id FROM role_permissions WHERE permission_id = ? LIMIT 1',
+    [id],
+    t,
+  );
+  if (given) mustHold(holder, [id], []);
   return permission;
 }
 

@@ -7,13 +7,6 @@ import { superAdminSlug, type Identity } from './identity.js';
 /** The rights of a caller, as far as granting needs them. */
 export type Holder = Pick<Identity, 'adminId' | 'isSuperAdmin' | 'permissionIds' | 'menuIds'>;
 
-interface RoleRights {
-  id: number;
-  slug: string;
-  permission_id: number | null;
-  menu_id: number | null;
-}
-
 /**
  * @throws super_admin_protected when one of the roles is the super-administrator role
  * @throws grant_beyond_own when a role carries a permission or menu the holder does not have
@@ -24,19 +17,16 @@ export async function mustHoldRoles(
   t?: Transaction,
 ): Promise<void> {
   if (holder.isSuperAdmin || roleIds.length === 0) return;
-  const rights = await select<RoleRights>(
-    `SELECT r.id, r.slug, rp.permission_id, NULL AS menu_id
-     FROM roles r LEFT JOIN role_permissions rp ON rp.role_id = r.id WHERE r.id IN (?)
-     UNION ALL
-     SELECT r.id, r.slug, NULL, rm.menu_id FROM roles r JOIN role_menus rm ON rm.role_id = r.id WHERE r.id IN (?)`,
-    [roleIds, roleIds],
-    t,
-  );
-  if (rights.some(({ slug }) => slug === superAdminSlug)) fail('super_admin_protected');
+  const [roles, permissions, menus] = await Promise.all([
+    select<{ slug: string }>('SELECT slug FROM roles WHERE id IN (?)', [roleIds], t),
+    select<{ id: number }>('SELECT permission_id AS id FROM role_permissions WHERE role_id IN (?)', [roleIds], t),
+    select<{ id: number }>('SELECT menu_id AS id FROM role_menus WHERE role_id IN (?)', [roleIds], t),
+  ]);
+  if (roles.some(({ slug }) => slug === superAdminSlug)) fail('super_admin_protected');
   mustHold(
     holder,
-    rights.flatMap(({ permission_id }) => permission_id ?? []),
-    rights.flatMap(({ menu_id }) => menu_id ?? []),
+    permissions.map(({ id }) => id),
+    menus.map(({ id }) => id),
   );
 }
 

@@ -59,6 +59,8 @@ export class Role extends Model {
   @Column(DataType.STRING(255)) declare description: string | null;
   @Column(DataType.TINYINT) declare status: number;
   @Column(DataType.INTEGER) declare sort: number;
+  @Column(DataType.DATE(3)) declare created_at: Date;
+  @Column(DataType.DATE(3)) declare updated_at: Date;
 
   static async list(query: RoleFilter): Promise<Page<RoleRecord>> {
     const where = new Where()
@@ -148,7 +150,11 @@ const references = {
   menu: { table: 'menus', slug: 'menu_unknown', field: 'menu_ids' },
 } as const satisfies Record<string, { table: string; slug: ErrorSlug; field: string }>;
 
-/** @throws role_unknown, permission_unknown or menu_unknown when one of the ids is nobody's */
+/**
+ * In a transaction the rows also stay until its end.
+ *
+ * @throws role_unknown, permission_unknown or menu_unknown when one of the ids is nobody's
+ */
 export async function mustExist(
   kind: keyof typeof references,
   ids: readonly number[],
@@ -156,12 +162,13 @@ export async function mustExist(
 ): Promise<void> {
   if (ids.length === 0) return;
   const { table, slug, field } = references[kind];
-  const [row] = await select<{ found: number }>(
-    `SELECT COUNT(*) AS found FROM ${table} WHERE id IN (?)`,
+  const lock = t ? 'LOCK IN SHARE MODE' : '';
+  const found = await select<{ id: number }>(
+    `SELECT id FROM ${table} WHERE id IN (?) ORDER BY id ${lock}`,
     [ids],
     t,
   );
-  if (row?.found !== ids.length) fail(slug, { field });
+  if (found.length !== ids.length) fail(slug, { field });
 }
 
 async function setRights(

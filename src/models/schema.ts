@@ -9,6 +9,7 @@ import { migrations } from './migrations/index.js';
 import { extendPartitions } from './partitions.js';
 
 const unknownDatabase = 1049;
+const longestWorkSeconds = 300;
 
 /**
  * Waits for the database (at most DB_STARTUP_WAIT_SECONDS), then migrates it and runs `seed`. Any number of processes
@@ -88,16 +89,21 @@ async function createDatabase(): Promise<void> {
   }
 }
 
-// A locked row rather than GET_LOCK, which strict Galera clusters refuse. The row lock ends with its connection.
+// A locked row rather than GET_LOCK, which strict Galera clusters refuse. The row lock ends with its connection. One
+// statement makes the row and locks it: whoever only wanted to make it would wait for the holder all the same.
 async function underLock(work: () => Promise<void>): Promise<void> {
   await db.query('CREATE TABLE IF NOT EXISTS schema_lock (id TINYINT NOT NULL PRIMARY KEY) ENGINE=InnoDB');
-  await db.query('INSERT IGNORE INTO schema_lock (id) VALUES (1)');
   await db.transaction(async (transaction) => {
-    await db.query('SET SESSION innodb_lock_wait_timeout = 300', { transaction });
-    await db.query('SELECT id FROM schema_lock WHERE id = 1 FOR UPDATE', { transaction });
-    await work();
-    await db.query(`SET SESSION innodb_lock_wait_timeout = ${config.database.lockWaitSeconds}`, {
-      transaction,
-    });
+    await db.query(`SET SESSION innodb_lock_wait_timeout = ${longestWorkSeconds}`, { transaction });
+    try {
+      await db.query('INSERT INTO schema_lock (id) VALUES (1) ON DUPLICATE KEY UPDATE id = 1', {
+        transaction,
+      });
+      await work();
+    } finally {
+      await db.query(`SET SESSION innodb_lock_wait_timeout = ${config.database.lockWaitSeconds}`, {
+        transaction,
+      });
+    }
   });
 }

@@ -7,16 +7,14 @@ import { randomToken } from '../lib/random-id.js';
 import { superAdminSlug } from './identity.js';
 import { menuSeeds, type MenuSeed } from './menu-seed.js';
 
-/** What the first start tells the operator: the generated password, when there is one to tell. */
-export interface SeedResult {
-  generatedPassword?: string;
-}
-
-/** Makes the super-administrator role, its first holder `admin` and the menus, each only when there is none. */
-export async function seed(): Promise<SeedResult> {
+/**
+ * Makes the super-administrator role, its first holder `admin` and the menus, each only when there is none. A password
+ * that had to be generated is printed.
+ */
+export async function seed(): Promise<void> {
   await seedRole();
   await seedMenus();
-  return seedAdmin();
+  await seedAdmin();
 }
 
 async function seedRole(): Promise<void> {
@@ -28,9 +26,9 @@ async function seedRole(): Promise<void> {
   );
 }
 
-async function seedAdmin(): Promise<SeedResult> {
+async function seedAdmin(): Promise<void> {
   const [anybody] = await select('SELECT id FROM admins LIMIT 1');
-  if (anybody) return {};
+  if (anybody) return;
   const generatedPassword = config.auth.adminPassword || !config.app.production ? undefined : randomToken(12);
   const password_hash = await hashPassword(config.auth.adminPassword ?? generatedPassword ?? 'admin123');
   const at = now();
@@ -46,7 +44,12 @@ async function seedAdmin(): Promise<SeedResult> {
       t,
     );
   });
-  return { generatedPassword };
+  if (generatedPassword) tell(generatedPassword);
+}
+
+// The only time it can be read, so not through the log, which hides what looks like a secret.
+function tell(password: string): void {
+  process.stdout.write(`The first administrator is "admin" with the password ${password}\n`);
 }
 
 async function seedMenus(): Promise<void> {

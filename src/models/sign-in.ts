@@ -1,6 +1,7 @@
 // The part of an administrator that signing in needs.
 import { now } from '../lib/clock.js';
 import { change, select } from '../lib/db.js';
+import { logger } from '../lib/logger.js';
 import { hashPassword, needsRehash, verifyPassword } from '../lib/password.js';
 
 export interface Credential {
@@ -17,10 +18,12 @@ export interface Credential {
  * @throws too_many_requests when too many passwords are being checked
  */
 export async function findByPassword(username: string, password: string): Promise<Credential | undefined> {
-  const [row] = await select<Credential & { password_hash: string }>(
+  const [found] = await select<Credential & { password_hash: string }>(
     'SELECT id, username, nickname, avatar, status, password_hash FROM admins WHERE username = ?',
     [username],
   );
+  // The database also finds `ádmin` and `admin ` equal to `admin`; each would have a count of failures of its own.
+  const row = found?.username.toLowerCase() === username.toLowerCase() ? found : undefined;
   if (!(await verifyPassword(password, row?.password_hash)) || !row) return undefined;
   const { password_hash, ...credential } = row;
   if (needsRehash(password_hash)) await rehash(row.id, password, password_hash);
@@ -32,11 +35,13 @@ export async function noteSignIn(adminId: number): Promise<void> {
   await change('UPDATE admins SET last_login_at = ? WHERE id = ?', [now(), adminId]);
 }
 
-// BCRYPT_COST has changed since; the condition keeps a password that was changed meanwhile.
+// BCRYPT_COST has changed since; the condition keeps a password that was changed meanwhile. What fails now is done at
+// the next sign-in.
 async function rehash(adminId: number, password: string, before: string): Promise<void> {
-  await change('UPDATE admins SET password_hash = ? WHERE id = ? AND password_hash = ?', [
-    await hashPassword(password),
-    adminId,
-    before,
-  ]);
+  try {
+    const values = [await hashPassword(password), adminId, before];
+    await change('UPDATE admins SET password_hash = ? WHERE id = ? AND password_hash = ?', values);
+  } catch (error) {
+    logger.warn({ error }, 'a password was not hashed anew');
+  }
 }

@@ -56,6 +56,8 @@ export class User extends Model {
   @Column(DataType.STRING(100)) declare email: string | null;
   @Column(DataType.STRING(30)) declare phone: string | null;
   @Column(DataType.TINYINT) declare status: number;
+  @Column(DataType.DATE(3)) declare created_at: Date;
+  @Column(DataType.DATE(3)) declare updated_at: Date;
 
   static async list(query: UserFilter): Promise<Page<UserRecord>> {
     const where = new Where()

@@ -18,9 +18,9 @@ await start(async () => {
   await checkDurability();
   const stop = startWorker(queues, (queue) => {
     logger.fatal({ queue }, 'a worker hangs: no job has ended for 60 s');
-    process.kill(process.pid, 'SIGTERM');
+    endAsFailed('a worker hangs');
   });
-  endGracefully([stop, () => db.close(), () => redis.disconnect()]);
+  const endAsFailed = endGracefully([stop, () => db.close(), () => redis.disconnect()]);
   logger.info({ queues }, 'worker is running');
   process.send?.('ready');
 });

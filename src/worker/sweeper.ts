@@ -26,13 +26,16 @@ export function startSweeper(): () => Promise<void> {
 
 /** One sweep over everything that may have lost its job. */
 export async function sweep(): Promise<void> {
-  const at = now().getTime();
-  for (const callback of await unsettledCallbacks(new Date(at - config.worker.sweepAgeMs))) {
-    await enqueueOrRun(settlePayment, callback);
-  }
-  for (const order_no of await overdueOrders(new Date(at - config.worker.sweepAgeMs))) {
-    await enqueueOrRun(expireOrder, { order_no });
-  }
+  const before = new Date(now().getTime() - config.worker.sweepAgeMs);
+  for (const callback of await unsettledCallbacks(before)) await sweepOne(settlePayment, callback);
+  for (const order_no of await overdueOrders(before)) await sweepOne(expireOrder, { order_no });
+}
+
+// One row that cannot be worked on now must not keep the others waiting.
+async function sweepOne<P>(job: Job<P>, payload: P): Promise<void> {
+  await enqueueOrRun(job, payload).catch((error: unknown) =>
+    logger.warn({ error, job: job.name }, 'sweeping a row failed, the next sweep will try again'),
+  );
 }
 
 // Of several workers one sweeps; without Redis all of them do, which is slower but does no harm.

@@ -97,7 +97,7 @@ export const routes = [
     headers: idempotencyHeader,
     body: Joi.object<NewOrder, true>({
       user_id: id().required(),
-      details: Joi.array().items(line.required()).min(1).max(200).required(),
+      details: Joi.array().items(line).min(1).max(200).required(),
       amount: money(0n),
       remark: optionalText(500),
       expire_in_seconds: Joi.number().integer().min(1).max(31_536_000),

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import type { MethodConfig } from '../../lib/channels/channel.js';
 import { channelOf, isEnabled } from '../../lib/channels/index.js';
-import { checkedConfig } from '../../lib/channels/method-config.js';
+import { checkedConfig, knownConfig } from '../../lib/channels/method-config.js';
 import { fail } from '../../lib/errors.js';
 import { listKeys } from '../../lib/list-query.js';
 import { idParam, optionalText, slug, sort, text as given } from '../../lib/schema.js';
@@ -106,9 +106,9 @@ export const routes = [
     subject: ({ params }) => PaymentMethod.record(params.id),
     async handle({ params: { id }, body: { shared_secret, config, ...body } }) {
       const { type } = await PaymentMethod.record(id);
-      const changes = withSecret(config, shared_secret);
-      const channel = channelOf(type);
-      if (channel) checkedConfig(channel, merge(await PaymentMethod.configOf(id), changes));
+      const channel = channelOf(type) ?? fail('payment_gateway_unknown');
+      const changes = knownConfig(channel, withSecret(config, shared_secret));
+      checkedConfig(channel, merge(await PaymentMethod.configOf(id), changes));
       await PaymentMethod.revise(id, { ...body, config: changes });
       return PaymentMethod.record(id);
     },

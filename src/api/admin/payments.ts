@@ -167,10 +167,12 @@ export const routes = [
 
 // Found before the payment is made, so that a channel that cannot place leaves nothing behind.
 async function placingChannel(methodId: number): Promise<Channel | undefined> {
-  const { type } = await PaymentMethod.record(methodId).catch((error: unknown) => {
+  const { type, is_active } = await PaymentMethod.record(methodId).catch((error: unknown) => {
     if (error instanceof AppError) fail('payment_method_unknown', { field: 'payment_method_id' });
     throw error;
   });
+  if (!is_active) fail('payment_method_disabled');
+  if (!isEnabled(type)) fail('payment_gateway_disabled');
   const channel = channelOf(type);
   return channel?.place ? channel : fail('payment_gateway_not_implemented');
 }

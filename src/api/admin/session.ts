@@ -9,7 +9,7 @@ import { mustDifferFromUsername, newPassword } from '../../lib/password-policy.j
 import { email, optionalText, phone, text as given } from '../../lib/schema.js';
 import { problem } from '../../lib/validation.js';
 import { Admin, type AdminFields } from '../../models/admin.js';
-import { revokeSession, revokeSessionsOf } from '../../models/admin-session.js';
+import { revokeSession } from '../../models/admin-session.js';
 import type { Identity } from '../../models/identity.js';
 import { Menu } from '../../models/menu.js';
 import { countUnread } from '../../models/notification.js';
@@ -18,7 +18,7 @@ import { findByPassword } from '../../models/sign-in.js';
 import { flag, integer, listOf, record, recordOrNull, text, textOrNull, timestamp } from '../response.js';
 import { route } from '../route.js';
 import { menuForest } from '../menu-response.js';
-import { countFailure, mustNotBeLocked } from '../sign-in-limits.js';
+import { clearFailures, countFailure, mustNotBeLocked } from '../sign-in-limits.js';
 
 type ProfileFields = Partial<Pick<AdminFields, 'nickname' | 'email' | 'phone' | 'avatar'>>;
 
@@ -118,8 +118,10 @@ export const routes = [
         await countFailure(subject);
         fail('old_password_wrong', { field: 'old_password' });
       }
-      await Admin.storePassword(admin.adminId, body.password);
-      await revokeSessionsOf(admin.adminId, admin.jti);
+      // As at sign-in: the right guess among many made at the same time must not get through.
+      await mustNotBeLocked(subject);
+      await Admin.replacePassword(admin.adminId, body.password, admin.jti);
+      await clearFailures(subject);
     },
   }),
 ];

@@ -2,7 +2,7 @@
 import type { Context } from 'koa';
 import { koaBody, type HttpMethodEnum } from 'koa-body';
 import { config } from '../../../config/index.js';
-import { fail } from '../../lib/errors.js';
+import { AppError, fail } from '../../lib/errors.js';
 import type { Route } from '../route.js';
 
 type Parser = (ctx: Context) => Promise<unknown>;
@@ -20,8 +20,9 @@ export function bodyParser({ method, body, form }: Route): Parser | undefined {
     formLimit: limit,
     parsedMethods: [method as HttpMethodEnum],
     jsonStrict: true,
+    // What carries no status of its own is a body that cannot be unpacked, such as a broken gzip stream.
     onError: (error) => {
-      throw error;
+      throw 'status' in error ? error : new AppError('bad_request', { cause: error });
     },
   });
   return async (ctx) => {

@@ -59,7 +59,8 @@ async function answer(ctx: Context, next: Next, language: Language, zone: string
   const state = ctx.state as RequestState;
   if (!('data' in state)) {
     if (ctx.respond === false) return;
-    if (ctx.body === undefined || ctx.body === null) throw new AppError('route_not_found');
+    // An answer without a body has a status of its own: the 204 to a preflight request.
+    if (!ctx.body && ctx.status === 404) throw new AppError('route_not_found');
     return;
   }
   const data = zone === undefined ? state.data : withZone(state.data, zone);

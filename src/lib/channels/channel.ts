@@ -31,8 +31,8 @@ export interface Placement {
 export interface Notification {
   paymentNo: string;
   thirdPartyNo: string;
-  /** Only when the callback carries one. */
-  amount?: Money;
+  /** Every amount the callback carries, under whatever name. */
+  amounts: Money[];
 }
 
 export interface Channel {

@@ -4,22 +4,32 @@ import { AppError, type FieldErrors } from '../errors.js';
 import { problem } from '../validation.js';
 import type { Channel, MethodConfig } from './channel.js';
 
+/** The part of a configuration whose keys the channel knows. */
+export function knownConfig({ configKeys }: Channel, given: MethodConfig): MethodConfig {
+  const names = new Set(configKeys.map(({ name }) => name));
+  return Object.fromEntries(Object.entries(given).filter(([name]) => names.has(name)));
+}
+
 /**
  * The configuration reduced to the channel's keys.
  *
- * @throws value_not_acceptable with a text per `config.<key>` when a required key is missing or a URL is none
+ * @throws with a text per `config.<key>` validation_failed when a required key is missing, value_not_acceptable when
+ * only a URL is none
  */
 export function checkedConfig(channel: Channel, given: MethodConfig): MethodConfig {
-  const errors: FieldErrors = {};
+  const missing: FieldErrors = {};
+  const wrong: FieldErrors = {};
   const checked: MethodConfig = {};
   for (const { name, required, url } of channel.configKeys) {
     const value = given[name];
     if (value) checked[name] = value;
     if (!value && (required || mustBeSigned(channel, name)))
-      errors[`config.${name}`] = [problem('any.required')];
-    if (value && url && !isWebUrl(value)) errors[`config.${name}`] = [problem('string.uri')];
+      missing[`config.${name}`] = [problem('any.required')];
+    if (value && url && !isWebUrl(value)) wrong[`config.${name}`] = [problem('string.uri')];
   }
-  if (Object.keys(errors).length > 0) throw new AppError('value_not_acceptable', { fields: errors });
+  const fields = { ...missing, ...wrong };
+  if (Object.keys(missing).length > 0) throw new AppError('validation_failed', { fields });
+  if (Object.keys(wrong).length > 0) throw new AppError('value_not_acceptable', { fields });
   return checked;
 }
 

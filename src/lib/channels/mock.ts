@@ -6,6 +6,7 @@ import { hmacHex, sameDigest } from '../secret-box.js';
 import type { Channel, Notification } from './channel.js';
 
 const success = 'SUCCESS';
+const amountNames = ['amount', 'total_amount', 'pay_amount'];
 
 export const mock: Channel = {
   type: 'mock',
@@ -38,9 +39,9 @@ export const mock: Channel = {
     const thirdPartyNo =
       firstOf(fields, ['transaction_id', 'trade_no', 'third_party_no']) ?? `MOCK-${paymentNo}`;
     if (typeof thirdPartyNo !== 'string' || !/^[\x21-\x7e]{1,64}$/.test(thirdPartyNo)) return undefined;
-    const given = firstOf(fields, ['amount', 'total_amount', 'pay_amount']);
-    const amount = Money.parse(given);
-    return given !== undefined && !amount ? undefined : { paymentNo, thirdPartyNo, amount };
+    const given = amountNames.filter((name) => name in fields).map((name) => Money.parse(fields[name]));
+    const amounts = given.filter((amount) => amount !== undefined);
+    return amounts.length < given.length ? undefined : { paymentNo, thirdPartyNo, amounts };
   },
 
   isAuthentic(fields, { paymentNo, amount, config: { shared_secret } }) {

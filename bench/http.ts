@@ -1,0 +1,226 @@
+// npm run bench:http: signed-in lists, signing in and idle memory, each held against the least anybody could do.
+//
+// What is compared, and why that is fair:
+// - API, worker and baselines are processes of their own with the same settings (NODE_ENV=production, LOG_LEVEL=warn, pool
+//   of 10 connections) over one MariaDB with durable commits and one Redis. The worker runs throughout, as in operation.
+// - One load generator (autocannon, 32 connections, in this process) asks all of them. Every answer is checked, one wrong
+//   or failed answer ends the benchmark with exit code 1.
+// - Service and baseline are warmed up and then take turns every few seconds; a ratio is the median of the rounds' ratios,
+//   so that a slow moment of a shared machine counts for both. "cpu each" is the processor time that the measured process
+//   (not the database) spent on one request: it hardly depends on what else the machine does.
+// - List of orders: the baseline (baseline-http.ts) is koa + mysql2 with a JWT check, one Redis GET, the same single
+//   statement for the page and a SELECT COUNT(*). Before measuring, both answers are compared, field by field.
+// - The same list over 1,000,000 orders in 8 month partitions is held against the service's own figure at 1,000 orders in
+//   the same 8 months. Totals must be exact, also right after writes, so this shows what counting costs. The baseline is
+//   shown too, for its COUNT(*).
+// - Signing in is held against bare bcrypt.compare of the same cost, as many at once as the service allows itself (2).
+// - Idle memory is the resident set of a fresh API process: listening, and 5 s after its first request.
+//
+// With --profile the API and its baseline are profiled under the list of orders instead of being measured.
+import { deepStrictEqual } from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { costing, load, type Measured } from './support/load.js';
+import { filledSite, mustAgree, signInBoth } from './support/list-site.js';
+import { startApi, startBaseline, startWorker, type Process } from './support/processes.js';
+import { isProfiling, profiled } from './support/profile.js';
+import { medianOf, printTable, ratioOf, ratioRow, say, sayRun, type Row } from './support/report.js';
+import { runBench } from './support/run.js';
+import { call, signIn, type Page } from './support/session.js';
+import { adminPassword, count, type Site } from './support/site.js';
+
+const few = 1000;
+const many = 1_000_000;
+const orders = '/api/admin/orders?page_size=10';
+const admins = '/api/admin/admins?page_size=10';
+const countOrders = 'SELECT COUNT(*) FROM orders WHERE deleted_at IS NULL';
+
+await runBench(async () => {
+  const small = await filledSite('small', few, few);
+  if (isProfiling) return profileList(small);
+  const large = await filledSite('large', many, few);
+  const memory = await idleMemory(small);
+  const [api, , , baseline, largeApi, largeBaseline, hashes] = await Promise.all([
+    startApi(small),
+    startWorker(small),
+    startWorker(large),
+    startBaseline('http', small),
+    startApi(large),
+    startBaseline('http', large),
+    startBaseline('hash', small),
+  ]);
+  const headers = await signInBoth(api, small);
+  const largeHeaders = await signInBoth(largeApi, large);
+  await mustAgree([api, baseline], headers, orders);
+  await mustAgree([largeApi, largeBaseline], largeHeaders, orders);
+  await mustAgree([api, baseline], headers, admins);
+
+  const rows = [
+    ...(await measureOrders({ api, baseline, headers }, { api: largeApi, headers: largeHeaders })),
+    ...(await measureAdmins(api, baseline, headers)),
+    ...(await measureWrites(largeApi, large, largeHeaders)),
+    ...(await measureSignIn(api, hashes)),
+    await measureCount(largeBaseline, largeHeaders),
+    ...memory,
+  ];
+  printTable('bench:http (medians; 32 connections, signing in 6)', rows);
+});
+
+interface Target {
+  api: Process;
+  headers: Record<string, string>;
+}
+
+async function measureOrders(small: Target & { baseline: Process }, large: Target): Promise<Row[]> {
+  const [own, bare, big]: [Measured[], Measured[], Measured[]] = [[], [], []];
+  say('\nlist of 10 orders');
+  await warmUp([small.api, small.baseline], small.headers, orders);
+  await warmUp([large.api], large.headers, orders);
+  for (let round = 0; round < 6; round++) {
+    own.push(await list('service, 1,000 orders', small.api, small.headers, orders, few));
+    bare.push(await list('baseline, 1,000 orders', small.baseline, small.headers, orders, few));
+    big.push(await list('service, 1,000,000 orders', large.api, large.headers, orders, many));
+  }
+  return [
+    ratioRow('list of 10 of 1,000 orders', medianOf(own), ratioOf(own, bare), 'baseline', 0.9),
+    { name: '  its baseline', figures: medianOf(bare), value: '' },
+    ratioRow('list of 10 of 1,000,000 orders', medianOf(big), ratioOf(big, own), 'own at 1,000', 0.8),
+  ];
+}
+
+async function measureAdmins(
+  api: Process,
+  baseline: Process,
+  headers: Record<string, string>,
+): Promise<Row[]> {
+  const [own, bare]: [Measured[], Measured[]] = [[], []];
+  say('\nlist of 10 administrators');
+  await warmUp([api, baseline], headers, admins);
+  for (let round = 0; round < 3; round++) {
+    own.push(await list('service, 1,000 administrators', api, headers, admins, few));
+    bare.push(await list('baseline, 1,000 administrators', baseline, headers, admins, few));
+  }
+  return [
+    ratioRow('list of 10 of 1,000 administrators', medianOf(own), ratioOf(own, bare), 'baseline'),
+    { name: '  its baseline', figures: medianOf(bare), value: '' },
+  ];
+}
+
+async function warmUp(processes: Process[], headers: Record<string, string>, path: string): Promise<void> {
+  for (const { url } of processes) await load({ url: url + path, headers, duration: 3 }, isSuccess);
+}
+
+async function list(
+  name: string,
+  process: Process,
+  headers: Record<string, string>,
+  path: string,
+  total: number,
+): Promise<Measured> {
+  const accept = (body: string): boolean => isSuccess(body) && body.includes(`"total":${total}`);
+  const measured = await costing([process], () =>
+    load({ url: process.url + path, headers, duration: 4 }, accept),
+  );
+  sayRun(name, measured);
+  return measured;
+}
+
+function isSuccess(body: string): boolean {
+  return body.startsWith('{"code":200');
+}
+
+/** One order is placed before every 50th list; the totals must stay exact. */
+async function measureWrites(api: Process, { db }: Site, headers: Record<string, string>): Promise<Row[]> {
+  const { url } = api;
+  const body = JSON.stringify({ user_id: 1, details: [{ product_name: 'Tea', price: '2.50', quantity: 2 }] });
+  const place = {
+    method: 'POST' as const,
+    path: '/api/admin/orders',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body,
+  };
+  const requests = [place, ...Array.from({ length: 50 }, () => ({ path: orders, headers }))];
+  say('\nlist of 10 of 1,000,000 orders while orders are placed');
+  const runs: Measured[] = [];
+  for (let round = 0; round < 2; round++) {
+    const run = await costing([api], () => load({ url, requests, duration: 6 }, isSuccess));
+    sayRun('service, one order placed before every 50 lists', run);
+    runs.push(run);
+  }
+  for (let written = 0; written < 5; written++) {
+    await call(url + place.path, headers, JSON.parse(body) as object);
+    const { total } = await call<Page>(url + orders, headers);
+    deepStrictEqual(total, await count(db, countOrders), 'a list right after a write shows its total');
+  }
+  return [
+    {
+      name: '  with an order placed before every 50 lists',
+      figures: medianOf(runs),
+      value: 'total exact after each',
+    },
+  ];
+}
+
+async function measureSignIn(api: Process, hashes: Process): Promise<Row[]> {
+  const signingIn = {
+    ...{ url: `${api.url}/api/admin/login`, method: 'POST' as const, connections: 6 },
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'admin', password: adminPassword }),
+  };
+  const accept = (body: string): boolean => isSuccess(body) && body.includes('"token":"');
+  const [own, bare]: [Measured[], Measured[]] = [[], []];
+  say('\nsigning in');
+  await load({ ...signingIn, duration: 1 }, accept);
+  for (let round = 0; round < 5; round++) {
+    own.push(await costing([api], () => load({ ...signingIn, duration: 5 }, accept)));
+    sayRun('service, POST /login', own.at(-1) as Measured);
+    bare.push(await costing([hashes], () => hashes.ask<Measured>({ seconds: 5 })));
+    sayRun('baseline, bcrypt.compare', bare.at(-1) as Measured);
+  }
+  return [
+    ratioRow('sign-in', medianOf(own), ratioOf(own, bare), 'raw hash rate', 0.9),
+    { name: '  its baseline', figures: medianOf(bare), value: '' },
+  ];
+}
+
+/** What a COUNT(*) per request makes of the baseline. */
+async function measureCount(baseline: Process, headers: Record<string, string>): Promise<Row> {
+  say('\nlist of 10 of 1,000,000 orders by the baseline');
+  const figures = await load({ url: baseline.url + orders, headers, duration: 6, timeout: 60 }, isSuccess);
+  sayRun('baseline, 1,000,000 orders', figures);
+  return { name: '  baseline at 1,000,000 orders (COUNT per request)', figures, value: '' };
+}
+
+async function idleMemory(site: Site): Promise<Row[]> {
+  const api = await startApi(site);
+  await sleep(1000);
+  const started = api.memory();
+  await call<Page>(api.url + orders, await signIn(api.url));
+  await sleep(5000);
+  const used = api.memory();
+  await api.stop();
+  return [
+    {
+      name: 'API memory after its start',
+      value: `${started.toFixed(0)} MB`,
+      target: '< 160 MB',
+      reached: started < 160,
+    },
+    {
+      name: 'API memory 5 s after its first requests',
+      value: `${used.toFixed(0)} MB`,
+      target: '< 160 MB',
+      reached: used < 160,
+    },
+  ];
+}
+
+async function profileList(site: Site): Promise<void> {
+  const [api, baseline] = [await startApi(site), await startBaseline('http', site)];
+  const headers = await signInBoth(api, site);
+  await warmUp([api, baseline], headers, orders);
+  for (const [name, process] of Object.entries({ 'http-api': api, 'http-baseline': baseline })) {
+    await profiled({ [name]: process }, () =>
+      load({ url: process.url + orders, headers, duration: 8 }, isSuccess),
+    );
+  }
+}

@@ -1,0 +1,110 @@
+// The processes under measurement: API, worker and baselines, each a child of its own that ends with the benchmark.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
+import type { Site } from './site.js';
+
+export interface Process {
+  url: string;
+  /** Sends a message and resolves with the answer. */
+  ask<T>(message: unknown): Promise<T>;
+  /** Resident memory in MB (10^6 bytes). */
+  memory(): number;
+  /** Processor time used so far, in milliseconds. */
+  processorMs(): number;
+  stop(): Promise<void>;
+}
+
+const build = resolve(import.meta.dirname, '../..');
+const children = new Set<ChildProcess>();
+
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+export const startApi = (site: Site): Promise<Process> => startProcess('src/api/main.js', site);
+
+/** A worker as ecosystem.config.js runs the quick one. */
+export const startWorker = (site: Site): Promise<Process> =>
+  startProcess('src/worker/main.js', site, ['--queues', 'payments,logs,notifications']);
+
+/** One of bench/baseline-*.ts. */
+export const startBaseline = (name: string, site: Site, env: Record<string, string> = {}): Promise<Process> =>
+  startProcess(`bench/baseline-${name}.js`, { ...site, env: { ...site.env, ...env } });
+
+/** Ends every child, gracefully as far as it goes. */
+export async function stopProcesses(): Promise<void> {
+  await Promise.all([...children].map(end));
+}
+
+async function startProcess(script: string, { env }: Site, args: string[] = []): Promise<Process> {
+  const port = await freePort();
+  const hook = process.argv.includes('--profile')
+    ? ['--import', resolve(build, 'bench/support/profile-hook.js')]
+    : [];
+  const child = spawn(process.execPath, [...hook, resolve(build, script), ...args], {
+    env: { ...process.env, ...env, PORT: String(port) },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  children.add(child);
+  await answer(child, script);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async ask<T>(message: unknown) {
+      child.send(message as object);
+      return (await answer(child, script)) as T;
+    },
+    memory: () => residentBytes(child.pid as number) / 1e6,
+    processorMs: () => processorTicks(child.pid as number) * tickMs,
+    stop: () => end(child),
+  };
+}
+
+async function answer(child: ChildProcess, script: string): Promise<unknown> {
+  const gone = new AbortController();
+  try {
+    return await Promise.race([
+      once(child, 'message', { signal: gone.signal }).then(([message]) => message as unknown),
+      once(child, 'exit', { signal: gone.signal }).then(([code]) => {
+        throw new Error(`${script} ended with exit code ${code}`);
+      }),
+    ]);
+  } finally {
+    gone.abort();
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  children.delete(child);
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGTERM');
+  const impatient = setTimeout(() => child.kill('SIGKILL'), 12_000);
+  await exit;
+  clearTimeout(impatient);
+}
+
+/** Linux counts processor time in hundredths of a second. */
+const tickMs = 10;
+
+// proc(5): utime and stime are the 14th and 15th field, counted behind the name in brackets.
+function processorTicks(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+function residentBytes(pid: number): number {
+  const line = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(line?.[1]) * 1024;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,260 @@
+// Administrators: records, lists, and who may change whom.
+import '../support/environment.js';
+import test from 'ava';
+import { insert, select } from '../../src/lib/db.js';
+import { makeAdmin, makeRole, signedInWith, unique, type MadeAdmin } from '../support/factories.js';
+import { startService, type Service } from '../support/service.js';
+import type { Answer, Client } from '../support/client.js';
+
+let service: Service;
+let admin: Client;
+let superRole: number;
+
+test.before(async () => {
+  service = await startService({ withWorker: false });
+  admin = service.admin;
+  superRole = (await select<any>("SELECT id FROM roles WHERE slug = 'super-admin'"))[0].id;
+});
+
+test.after.always(() => service.stop());
+
+const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
+const beyondOwn = [403, 20003, 'grant_beyond_own'];
+const protectedSuper = [403, 20003, 'super_admin_protected'];
+const everyRight = ['index', 'show', 'store', 'update', 'destroy', 'reset_password', 'kick_out'].map(
+  (verb) => `admin.${verb}`,
+);
+
+const signedIn = ({ username, password }: MadeAdmin): Promise<Client> =>
+  service.anonymous.signIn(username, password);
+
+const makeDepartment = (parentId = 0): Promise<number> =>
+  insert('INSERT INTO departments (parent_id, name, created_at, updated_at) VALUES (?, ?, NOW(3), NOW(3))', [
+    parentId,
+    unique('d'),
+  ]);
+
+const names = (answer: Answer): string[] =>
+  answer.data.list.map(({ username }: MadeAdmin) => username).sort();
+
+test('a new administrator has the fields given, defaults for the others, and never a password', async (t) => {
+  const department = await makeDepartment();
+  const role = await makeRole(admin);
+  const username = unique('A.b_c@d-');
+  const body = {
+    username,
+    password: 'secret-1',
+    nickname: '小红',
+    email: 'a@example.com',
+    phone: '+86 10-1',
+    avatar: '/a.png',
+  };
+  const created = await admin.post('/admins', {
+    ...body,
+    department_id: department,
+    role_ids: [role.id],
+    is_super_admin: true,
+  });
+  t.is(created.status, 200);
+  const { id, created_at, updated_at, roles, department: named, ...rest } = created.data;
+  t.deepEqual(rest, {
+    ...{ username, nickname: '小红', email: 'a@example.com', phone: '+86 10-1', avatar: '/a.png', status: 1 },
+    ...{ department_id: department, is_super_admin: false, last_login_at: null },
+  });
+  t.deepEqual(roles, [
+    { id: role.id, name: (await admin.get(`/roles/${role.id}`)).data.name, slug: role.slug },
+  ]);
+  t.is(named.id, department);
+  t.is(updated_at, created_at);
+  t.notRegex(created.text, /secret-1|password|\$2b/);
+  t.deepEqual((await admin.get(`/admins/${id}`)).data, created.data);
+});
+
+test('times of records keep their milliseconds', async (t) => {
+  const made = await Promise.all(Array.from({ length: 6 }, () => makeAdmin(admin)));
+  const rows = await select<any>('SELECT MICROSECOND(created_at) AS part FROM admins WHERE id IN (?)', [
+    made.map(({ id }) => id),
+  ]);
+  t.true(rows.some(({ part }) => part > 0));
+});
+
+test('values that are not acceptable are refused and nothing is made', async (t) => {
+  const taken = await makeAdmin(admin);
+  const good = { username: unique('admin'), password: 'secret-1', nickname: 'x' };
+  const refused: [object, unknown[]][] = [
+    [{ username: undefined }, [400, 30001, 'validation_failed']],
+    [{ nickname: 5 }, [400, 30001, 'validation_failed']],
+    [{ role_ids: '1' }, [400, 30001, 'validation_failed']],
+    [{ role_ids: [[1]] }, [400, 30001, 'validation_failed']],
+    [{ username: 'ab' }, [422, 30001, 'value_not_acceptable']],
+    [{ username: 'with space' }, [422, 30001, 'value_not_acceptable']],
+    [{ password: 'short' }, [422, 30001, 'value_not_acceptable']],
+    [{ password: good.username }, [422, 30001, 'value_not_acceptable']],
+    [{ status: 2 }, [422, 30001, 'value_not_acceptable']],
+    [{ role_ids: [superRole, superRole] }, [422, 30001, 'value_not_acceptable']],
+    [{ email: 'nowhere' }, [422, 30004, 'format_invalid']],
+    [{ username: taken.username.toUpperCase() }, [422, 30002, 'username_exists']],
+    [{ role_ids: [999_999] }, [422, 30003, 'role_unknown']],
+    [{ department_id: 999_999 }, [422, 30003, 'department_unknown']],
+  ];
+  for (const [change, expected] of refused) {
+    const answer = await admin.post('/admins', { ...good, ...change });
+    t.deepEqual(outcome(answer), expected, JSON.stringify(change));
+    t.true(Object.keys(answer.errors ?? {}).length > 0, JSON.stringify(change));
+  }
+  t.is((await select('SELECT id FROM admins WHERE username = ?', [good.username])).length, 0);
+});
+
+test('of two administrators made at once with one name only one is', async (t) => {
+  const body = { username: unique('twin'), password: 'secret-1', nickname: 'x' };
+  const answers = await Promise.all([admin.post('/admins', body), admin.post('/admins', body)]);
+  t.deepEqual(answers.map(({ status }) => status).sort(), [200, 422]);
+});
+
+test('an update changes only the fields sent; roles are replaced; the username is fixed', async (t) => {
+  const [one, two] = [await makeRole(admin), await makeRole(admin)];
+  const made = await makeAdmin(admin, [one.id], {
+    email: 'a@example.com',
+    department_id: await makeDepartment(),
+  });
+  const before = (await admin.get(`/admins/${made.id}`)).data;
+  const changed = (await admin.put(`/admins/${made.id}`, { nickname: 'new', username: 'new-name' })).data;
+  t.true(Date.parse(changed.updated_at) >= Date.parse(before.updated_at));
+  t.deepEqual({ ...changed, updated_at: 0 }, { ...before, nickname: 'new', updated_at: 0 });
+  const roleIds = async (role_ids: number[]) =>
+    (await admin.put(`/admins/${made.id}`, { role_ids })).data.roles.map(({ id }: { id: number }) => id);
+  t.deepEqual(await roleIds([two.id, one.id]), [one.id, two.id]);
+  t.deepEqual(await roleIds([]), []);
+  const cleared = (await admin.put(`/admins/${made.id}`, { email: '', department_id: null })).data;
+  t.deepEqual([cleared.email, cleared.department_id, cleared.department], [null, null, null]);
+  t.deepEqual(outcome(await admin.put('/admins/999999', { nickname: 'x' })), [404, 20002, 'admin_not_found']);
+});
+
+test('the list filters by name, state, role, and department with those below it', async (t) => {
+  const parent = await makeDepartment();
+  const child = await makeDepartment(await makeDepartment(parent));
+  const role = await makeRole(admin);
+  const prefix = unique('F');
+  const [one, two, three] = (await Promise.all([
+    makeAdmin(admin, [role.id], { username: `${prefix}_1`, department_id: parent }),
+    makeAdmin(admin, [role.id], { username: `${prefix}.2`, department_id: child, status: 0 }),
+    makeAdmin(admin, [], { username: `${prefix}-3`, nickname: '100%_\\' }),
+  ])) as [MadeAdmin, MadeAdmin, MadeAdmin];
+  const found = async (query: string) => names(await admin.get(`/admins?${query}`));
+  t.deepEqual(await found(`username=${prefix}`), [three, two, one].map(({ username }) => username).sort());
+  t.deepEqual(await found(`username=${prefix}_`), [one.username]);
+  t.deepEqual(await found(`nickname=${encodeURIComponent('0%_\\')}`), [three.username]);
+  t.deepEqual(await found(`username=${prefix}&status=0`), [two.username]);
+  t.deepEqual(await found(`role_id=${role.id}`), [two, one].map(({ username }) => username).sort());
+  t.deepEqual(await found(`department_id=${parent}`), [two, one].map(({ username }) => username).sort());
+  t.deepEqual(await found(`department_id=${child}`), [two.username]);
+  t.deepEqual(
+    await found(`username=${prefix}&status=&role_id=&department_id=&order_by=`),
+    await found(`username=${prefix}`),
+  );
+});
+
+test('nobody deletes or disables themselves', async (t) => {
+  const own = await signedInWith(admin, everyRight);
+  t.deepEqual(outcome(await own.delete(`/admins/${own.account?.id}`)), [400, 40002, 'admin_delete_self']);
+  t.deepEqual(outcome(await own.put(`/admins/${own.account?.id}`, { status: 0 })), [
+    400,
+    40003,
+    'admin_disable_self',
+  ]);
+  t.is((await own.get('/heartbeat')).status, 200);
+});
+
+test('an administrator gives only roles within their own rights', async (t) => {
+  const manager = await signedInWith(admin, [...everyRight, 'role.index']);
+  const [within, beyond, withMenu] = [
+    await makeRole(admin, ['admin.index', 'role.index']),
+    await makeRole(admin, ['admin.index', 'order.index']),
+    await makeRole(admin, [], { menu_ids: [1] }),
+  ];
+  const body = () => ({ username: unique('admin'), password: 'secret-1', nickname: 'x' });
+  const created = await manager.post('/admins', { ...body(), role_ids: [within.id] });
+  t.is(created.status, 200);
+  for (const role_ids of [[beyond.id], [within.id, beyond.id], [withMenu.id]]) {
+    t.deepEqual(outcome(await manager.post('/admins', { ...body(), role_ids })), beyondOwn);
+    t.deepEqual(outcome(await manager.put(`/admins/${created.data.id}`, { role_ids })), beyondOwn);
+    t.deepEqual(outcome(await manager.put(`/admins/${manager.account?.id}`, { role_ids })), beyondOwn);
+  }
+  const toSuper = { role_ids: [superRole] };
+  t.deepEqual(outcome(await manager.post('/admins', { ...body(), ...toSuper })), protectedSuper);
+  t.deepEqual(outcome(await manager.put(`/admins/${manager.account?.id}`, toSuper)), protectedSuper);
+  t.deepEqual(
+    (await admin.get(`/admins/${created.data.id}`)).data.roles.map(({ id }: any) => id),
+    [within.id],
+  );
+});
+
+test('an administrator touches nobody who holds more, and no super administrator', async (t) => {
+  const manager = await signedInWith(admin, everyRight);
+  const stronger = await makeAdmin(admin, [(await makeRole(admin, ['order.index'])).id]);
+  const head = await makeAdmin(admin, [superRole]);
+  for (const [target, expected] of [
+    [stronger, beyondOwn],
+    [head, protectedSuper],
+  ] as [MadeAdmin, unknown[]][]) {
+    const own = await signedIn(target);
+    const attempts = [
+      manager.put(`/admins/${target.id}`, { nickname: 'x' }),
+      manager.put(`/admins/${target.id}`, { status: 0 }),
+      manager.put(`/admins/${target.id}`, { role_ids: [] }),
+      manager.put(`/admins/${target.id}/password`, { password: 'secret-2' }),
+      manager.delete(`/admins/${target.id}/tokens`),
+      manager.delete(`/admins/${target.id}`),
+    ];
+    for (const answer of await Promise.all(attempts)) t.deepEqual(outcome(answer), expected);
+    t.is((await own.get('/heartbeat')).status, 200);
+  }
+  await admin.delete(`/admins/${head.id}`);
+});
+
+test('a reset password counts from then on, and ending sessions tells how many there were', async (t) => {
+  const made = await makeAdmin(admin);
+  await Promise.all([signedIn(made), signedIn(made), signedIn(made)]);
+  t.deepEqual((await admin.delete(`/admins/${made.id}/tokens`)).data, { count: 3 });
+  t.deepEqual((await admin.delete(`/admins/${made.id}/tokens`)).data, { count: 0 });
+  t.is((await admin.put(`/admins/${made.id}/password`, { password: made.username })).status, 422);
+  t.is((await admin.put(`/admins/${made.id}/password`, { password: 'secret-2' })).data, null);
+  t.is((await service.anonymous.post('/login', made)).code, 10001);
+  await t.notThrowsAsync(signedIn({ ...made, password: 'secret-2' }));
+  t.is((await admin.put('/admins/999999/password', { password: 'secret-2' })).code, 20002);
+  t.is((await admin.delete('/admins/999999/tokens')).code, 20002);
+});
+
+test('a role that is deleted while it is given away breaks nothing', async (t) => {
+  for (let round = 0; round < 8; round++) {
+    const role = await makeRole(admin);
+    const made = await makeAdmin(admin);
+    const [given, deleted] = await Promise.all([
+      admin.put(`/admins/${made.id}`, { role_ids: [role.id] }),
+      admin.delete(`/roles/${role.id}`),
+    ]);
+    t.true(given.status === 200 ? deleted.errorCode === 'role_in_use' : given.errorCode === 'role_unknown');
+  }
+});
+
+test.serial(
+  'the last enabled super administrator stays one, also when two end each other at once',
+  async (t) => {
+    t.deepEqual(outcome(await admin.put('/admins/1', { role_ids: [] })), [400, 40001, 'last_super_admin']);
+    const strip = (client: Client, id: number) => client.put(`/admins/${id}`, { role_ids: [] });
+    const disable = (client: Client, id: number) => client.put(`/admins/${id}`, { status: 0 });
+    const remove = (client: Client, id: number) => client.delete(`/admins/${id}`);
+    for (const end of [strip, disable, remove, strip, disable, remove]) {
+      const accounts = [await makeAdmin(admin, [superRole]), await makeAdmin(admin, [superRole])] as const;
+      const clients = [await signedIn(accounts[0]), await signedIn(accounts[1])] as const;
+      t.is((await clients[0].put('/admins/1', { role_ids: [] })).status, 200);
+      const answers = await Promise.all([end(clients[0], accounts[1].id), end(clients[1], accounts[0].id)]);
+      t.deepEqual(answers.map(({ status }) => status === 200).sort(), [false, true]);
+      t.true(answers.every(({ status }) => status < 500));
+      const survivor = answers[0]?.status === 200 ? 0 : 1;
+      t.is((await clients[survivor].put('/admins/1', { role_ids: [superRole] })).status, 200);
+      t.is((await admin.delete(`/admins/${accounts[survivor].id}`)).status, 200);
+      await strip(admin, accounts[(1 - survivor) as 0 | 1].id);
+    }
+  },
+);

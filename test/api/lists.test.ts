@@ -1,0 +1,217 @@
+// What holds for every list, and for every time that goes in or out.
+import '../support/environment.js';
+import test from 'ava';
+import { insert } from '../../src/lib/db.js';
+import { makeMethod, makePayment, mockCallback, unique } from '../support/factories.js';
+import { startService, type Service } from '../support/service.js';
+import type { Answer, Client } from '../support/client.js';
+
+let service: Service;
+let admin: Client;
+
+test.before(async () => {
+  service = await startService();
+  admin = service.admin;
+});
+
+test.after.always(() => service.stop());
+
+const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
+const wrongType = [400, 30001, 'validation_failed'];
+const wrongFormat = [422, 30004, 'format_invalid'];
+
+/** Roles of one name whose rows were made at these instants. */
+async function rolesMadeAt(instants: string[]): Promise<string> {
+  const prefix = unique('T');
+  for (const [index, at] of instants.entries()) {
+    const values = [`${prefix} ${index}`, `${prefix}-${index}`, new Date(at), new Date(at)];
+    await insert('INSERT INTO roles (name, slug, created_at, updated_at) VALUES (?, ?, ?, ?)', values);
+  }
+  return prefix;
+}
+
+test('page and page_size are clamped, and what is no number is refused', async (t) => {
+  const shape = async (query: string) => {
+    const { data } = await admin.get(`/permissions?${query}`);
+    return [data.page, data.page_size, data.list.length];
+  };
+  t.deepEqual(await shape(''), [1, 10, 10]);
+  t.deepEqual(await shape('page=0&page_size=0'), [1, 10, 10]);
+  t.deepEqual(await shape('page=-7&page_size=-1'), [1, 10, 10]);
+  t.deepEqual(await shape('page=&page_size='), [1, 10, 10]);
+  t.deepEqual(await shape('page_size=3&page=2'), [2, 3, 3]);
+  t.deepEqual((await shape('page_size=101')).slice(0, 2), [1, 100]);
+  t.deepEqual((await shape('page_size=999999999')).slice(0, 2), [1, 100]);
+  t.deepEqual(await shape('page=900000000000000'), [1_000_000_000, 10, 0]);
+  for (const query of [
+    'page=x',
+    'page=1.5',
+    'page=1e3',
+    'page=0x1',
+    'page_size=ten',
+    'page=1&page=2',
+    'page=99999999999999999999',
+  ]) {
+    t.deepEqual(outcome(await admin.get(`/permissions?${query}`)), wrongType, query);
+  }
+});
+
+test('pages follow each other without gaps, and the total is that of the filter', async (t) => {
+  const prefix = await rolesMadeAt(Array.from({ length: 7 }, () => '2024-01-01T00:00:00Z'));
+  const pages = await Promise.all(
+    [1, 2, 3].map((page) => admin.get(`/roles?name=${prefix}&page_size=3&page=${page}&order_by=status:asc`)),
+  );
+  const ids = pages.flatMap(({ data }) => data.list.map(({ id }: any) => id));
+  t.deepEqual(
+    ids,
+    [...new Set(ids)].sort((one, other) => other - one),
+  );
+  t.deepEqual(
+    pages.map(({ data }) => [data.total, data.list.length]),
+    [
+      [7, 3],
+      [7, 3],
+      [7, 1],
+    ],
+  );
+});
+
+test('order_by takes several sortable fields and refuses everything else', async (t) => {
+  const role = unique('O');
+  for (const [name, sort] of [
+    ['b', 1],
+    ['a', 2],
+    ['a', 1],
+  ]) {
+    await admin.post('/roles', { name: `${role}${name}`, slug: unique('o-'), sort });
+  }
+  const sorted = async (order: string) =>
+    (await admin.get(`/roles?name=${role}&order_by=${encodeURIComponent(order)}`)).data.list.map(
+      (row: any) => row.name.at(-1) + row.sort,
+    );
+  t.deepEqual(await sorted('name:asc,sort:desc'), ['a2', 'a1', 'b1']);
+  t.deepEqual(await sorted('sort:desc, name:desc'), ['a2', 'b1', 'a1']);
+  t.deepEqual(await sorted('name'), ['a1', 'a2', 'b1']);
+  t.deepEqual(await sorted('id:DESC'), ['a1', 'a2', 'b1']);
+  const refused = [
+    'description:asc',
+    'password_hash:asc',
+    'id:up',
+    'id:',
+    ':asc',
+    'id:asc,',
+    'id asc',
+    'r.id:asc',
+    'id:asc;DROP TABLE roles',
+    '(SELECT 1):asc',
+  ];
+  for (const order of refused) {
+    const answer = await admin.get(`/roles?order_by=${encodeURIComponent(order)}`);
+    t.deepEqual(outcome(answer), wrongFormat, order);
+    t.deepEqual(Object.keys(answer.errors ?? {}), ['order_by']);
+  }
+});
+
+test('a fuzzy filter is a literal part of the text', async (t) => {
+  const prefix = unique('L');
+  const names = ['%', '_', '\\', "'", '"', '?', 'x'].map((sign) => `${prefix}${sign}-`);
+  for (const name of names) await admin.post('/roles', { name, slug: unique('l-') });
+  for (const name of names) {
+    const { data } = await admin.get(`/roles?name=${encodeURIComponent(name)}`);
+    t.deepEqual(
+      data.list.map((row: any) => row.name),
+      [name],
+    );
+  }
+  t.is((await admin.get(`/roles?name=${prefix}`)).data.total, names.length);
+});
+
+test('start and end are inclusive, a bare end date means its whole day, both in the request zone', async (t) => {
+  const prefix = await rolesMadeAt([
+    '2024-03-09T16:00:00.000Z',
+    '2024-03-10T00:00:00.000Z',
+    '2024-03-10T15:59:59.999Z',
+    '2024-03-10T23:59:59.999Z',
+  ]);
+  const found = async (query: string, headers?: Record<string, string>) => {
+    const { data, text, status } = await admin.get(`/roles?name=${prefix}&order_by=id:asc&${query}`, headers);
+    return status === 200 ? data.list.map(({ name }: any) => Number(name.at(-1))) : text;
+  };
+  t.deepEqual(await found('start_time=2024-03-10&end_time=2024-03-10'), [1, 2, 3]);
+  t.deepEqual(await found('start_date=2024-03-10&end_date=2024-03-10&timezone=Asia/Shanghai'), [0, 1, 2]);
+  t.deepEqual(
+    await found('start_time=2024-03-10&end_time=2024-03-10', { Timezone: 'America/New_York' }),
+    [2, 3],
+  );
+  t.deepEqual(await found('start_time=2024-03-10 15:59:59'), [2, 3]);
+  t.deepEqual(await found('end_time=2024-03-10T08:00:00&timezone=Asia/Shanghai'), [0, 1]);
+  t.deepEqual(await found('end_time=2024-03-10T08:00:00%2B08:00&timezone=America/New_York'), [0, 1]);
+  t.deepEqual(await found('end_time=2024-03-10T08:00:00+08:00'), [0, 1], 'a plus sign that was not encoded');
+  t.deepEqual(await found('start_time=2024-03-10T15:59:59.999Z&end_time=2024-03-10T15:59:59.999Z'), [2]);
+  t.deepEqual(await found('start_time=2024-03-11&end_time=2024-03-09'), []);
+  const refused = [
+    'yesterday',
+    '2024-13-01',
+    '2024-02-30',
+    '2024-03-10T25:00:00',
+    '0000-01-01',
+    '99999-01-01',
+    '1710028800',
+    '2024-03-10 08:00',
+  ];
+  for (const time of refused) {
+    const answer = await admin.get(`/roles?start_time=${time}&timezone=Asia/Shanghai`);
+    t.deepEqual(outcome(answer), wrongFormat, time);
+    t.deepEqual(Object.keys(answer.errors ?? {}), ['start_time']);
+  }
+});
+
+test('the zone comes from the query, X-Timezone or Timezone, in this order, and times keep their instant', async (t) => {
+  const prefix = await rolesMadeAt(['2024-07-01T00:00:00.123Z']);
+  const shown = async (query: string, headers?: Record<string, string>): Promise<string> =>
+    (await admin.get(`/roles?name=${prefix}${query}`, headers)).data.list[0].created_at;
+  const both = { 'X-Timezone': 'Europe/Paris', Timezone: 'America/New_York' };
+  t.is(await shown(''), '2024-07-01T00:00:00.123Z');
+  t.is(await shown('&timezone=Asia/Shanghai', both), '2024-07-01T08:00:00.123+08:00');
+  t.is(await shown('', both), '2024-07-01T02:00:00.123+02:00');
+  t.is(await shown('', { Timezone: 'America/New_York' }), '2024-06-30T20:00:00.123-04:00');
+  t.is(await shown('&timezone=', { Timezone: 'Asia/Kolkata' }), '2024-07-01T05:30:00.123+05:30');
+  t.is(await shown('&timezone=UTC'), '2024-07-01T00:00:00.123+00:00');
+});
+
+test('an unknown zone is refused, whichever source names it', async (t) => {
+  for (const zone of [
+    'Mars/Phobos',
+    '+08:00',
+    '__proto__',
+    'constructor',
+    'Asia/Shanghai,UTC',
+    'x'.repeat(5000),
+  ]) {
+    for (const [query, headers] of [
+      [`?timezone=${encodeURIComponent(zone)}`, {}],
+      ['', { 'X-Timezone': zone }],
+      ['', { Timezone: zone }],
+    ]) {
+      const answer = await admin.get(`/roles${query as string}`, headers as Record<string, string>);
+      t.deepEqual(outcome(answer), [422, 30004, 'timezone_invalid']);
+      t.deepEqual(Object.keys(answer.errors ?? {}), ['timezone']);
+    }
+  }
+  t.is((await service.anonymous.get('/login/captcha?check=1&timezone=nowhere')).status, 422);
+});
+
+test('the listed time fields are converted at any depth, others stay in UTC', async (t) => {
+  const payment = await makePayment(admin, (await makeMethod(admin)).id);
+  await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  const shown = (await admin.get(`/payments/${payment.payment_no}`, { 'X-Timezone': 'Asia/Shanghai' })).data;
+  const local = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+08:00$/;
+  for (const time of [shown.created_at, shown.updated_at, shown.pay_time, shown.callbacks[0].created_at])
+    t.regex(time, local);
+  t.regex(shown.callbacks[0].settled_at, /Z$/);
+  const order = (await admin.get(`/orders/${payment.order_no}?timezone=Asia/Shanghai`)).data;
+  t.regex(order.created_at, local);
+  t.regex(order.paid_at, /Z$/);
+  t.is(Date.parse(order.paid_at), Date.parse(shown.pay_time));
+  t.is(order.amount, 12.3, 'amounts stay numbers');
+});

@@ -1,0 +1,247 @@
+// Signing in: the answer, what it leaves behind, what it never tells, and captchas.
+import '../support/environment.js';
+import test from 'ava';
+import { config } from '../../config/index.js';
+import { select } from '../../src/lib/db.js';
+import { key, redis } from '../../src/lib/redis.js';
+import { verifyToken } from '../../src/lib/token.js';
+import { makeAdmin, unique, type MadeAdmin } from '../support/factories.js';
+import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+import type { Answer, Client } from '../support/client.js';
+import { until } from '../support/until.js';
+
+let service: Service;
+let strict: TestProcess;
+let costly: TestProcess;
+
+test.before(async () => {
+  service = await startService();
+  [strict, costly] = await Promise.all([
+    startApi({ CAPTCHA_MODE: 'always', CAPTCHA_TTL_SECONDS: '10' }),
+    startApi({ CAPTCHA_MODE: 'off', BCRYPT_COST: '11' }),
+  ]);
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await service.stop();
+});
+
+const login = (
+  client: Client,
+  { username, password }: { username: string; password: string },
+  more: object = {},
+) => client.post('/login', { username, password, ...more });
+
+const captcha = async (client: Client): Promise<{ captcha_id: string; captcha_code: string }> => {
+  const { captcha_id } = (await client.get('/login/captcha')).data;
+  return { captcha_id, captcha_code: (await redis.get(key('captcha', captcha_id))) as string };
+};
+
+/** An administrator whose next sign-in needs a captcha. */
+async function suspected(): Promise<MadeAdmin> {
+  const account = await makeAdmin(service.admin);
+  for (let time = 0; time < config.auth.captchaAfterFailures; time++) {
+    await login(service.anonymous, { ...account, password: 'wrong-1' });
+  }
+  return account;
+}
+
+test('a sign-in answers a token of ten hours, its end and the administrator', async (t) => {
+  const account = await makeAdmin(service.admin, [], { avatar: '/a.png' });
+  const { status, data } = await login(service.anonymous, account);
+  t.is(status, 200);
+  t.deepEqual(data.admin, {
+    id: account.id,
+    username: account.username,
+    nickname: account.username,
+    avatar: '/a.png',
+  });
+  const lasts = (Date.parse(data.expires_at) - Date.now()) / 60_000;
+  t.true(lasts > 598 && lasts <= 600, `it lasts ${lasts} minutes`);
+  t.regex(data.expires_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/);
+  t.notThrows(() => verifyToken(data.token));
+});
+
+test('a sign-in leaves a session row, the time of the sign-in and a login-log entry', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const userAgent =
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/126.0.0.0 Safari/537.36';
+  const { data } = await login(service.anonymous.with({ 'User-Agent': userAgent }), account);
+  const sessions = await select<any>('SELECT * FROM admin_sessions WHERE admin_id = ?', [account.id]);
+  t.is(sessions.length, 1);
+  const [session] = sessions;
+  t.is(session.jti, verifyToken(data.token));
+  t.deepEqual(
+    [session.ip, session.user_agent, session.browser, session.os, session.revoked_at],
+    ['127.0.0.1', userAgent, 'Chrome 126', 'Windows 10', null],
+  );
+  t.is(session.expires_at.toISOString(), data.expires_at);
+  const shown = (await service.admin.get(`/admins/${account.id}`)).data;
+  t.true(Math.abs(Date.parse(shown.last_login_at) - Date.now()) < 10_000);
+  const logged = await until(
+    async () => (await select<any>('SELECT * FROM login_logs WHERE username = ?', [account.username]))[0],
+  );
+  t.deepEqual(
+    [logged.admin_id, logged.status, logged.outcome, logged.os],
+    [account.id, 1, 'login_success', 'Windows 10'],
+  );
+});
+
+test('a wrong password and an unknown name are refused in the same words', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const refused = await login(service.anonymous, { ...account, password: 'wrong-1' });
+  const unknown = await login(service.anonymous, { username: unique('nobody'), password: 'wrong-1' });
+  t.is(refused.status, 401);
+  t.is(refused.code, 10001);
+  const visible = ({ status, code, message, errorCode, errors, data }: Answer) => [
+    status,
+    code,
+    message,
+    errorCode,
+    errors,
+    data,
+  ];
+  t.deepEqual(visible(unknown), visible(refused));
+});
+
+test.serial('an unknown name takes as long as a wrong password, at the cost of bcrypt', async (t) => {
+  const owner = await service.admin.at(costly.url).signIn();
+  const account = await makeAdmin(owner);
+  const measured = async (username: string): Promise<number> => {
+    const started = performance.now();
+    t.is((await login(owner, { username, password: 'wrong-1' })).status, 401);
+    return performance.now() - started;
+  };
+  const [known, unknown]: [number[], number[]] = [[], []];
+  for (let time = 0; time < 4; time++) {
+    known.push(await measured(account.username));
+    unknown.push(await measured(unique('nobody')));
+  }
+  const median = (times: number[]): number => times.sort((one, other) => one - other)[2] as number;
+  const [expected, actual] = [median(known), median(unknown)];
+  t.true(expected > 30, `a comparison takes ${expected} ms`);
+  t.true(
+    actual > expected / 2.5 && actual < expected * 2.5,
+    `${actual} ms for a stranger, else ${expected} ms`,
+  );
+});
+
+test('a name that the database only finds similar is a stranger', async (t) => {
+  const { username, password } = await makeAdmin(service.admin, [], { username: unique('eve') });
+  for (const similar of [`${username} `, username.replace('eve', 'évé'), username.replace('eve', 'ｅve')]) {
+    t.is((await login(service.anonymous, { username: similar, password })).code, 10001, similar);
+  }
+  t.is((await login(service.anonymous, { username: username.toUpperCase(), password })).status, 200);
+});
+
+test('a disabled administrator learns it only with the right password', async (t) => {
+  const account = await makeAdmin(service.admin, [], { status: 0 });
+  t.is((await login(service.anonymous, { ...account, password: 'wrong-1' })).code, 10001);
+  const refused = await login(service.anonymous, account);
+  t.deepEqual([refused.status, refused.code, refused.errorCode], [403, 10002, 'account_disabled']);
+});
+
+test('a body that is no sign-in is refused before anything else', async (t) => {
+  const { anonymous } = service;
+  t.is((await anonymous.post('/login', { username: 'admin' })).status, 400);
+  t.is((await anonymous.post('/login', { username: ['admin'], password: 'admin123' })).status, 400);
+  t.is((await anonymous.post('/login', { username: { $ne: '' }, password: 'admin123' })).status, 400);
+  t.is((await anonymous.post('/login', { username: '', password: 'admin123' })).status, 422);
+  t.is((await anonymous.post('/login', { username: 'a'.repeat(101), password: 'admin123' })).status, 422);
+});
+
+test('a captcha is a picture of five characters, kept for its time', async (t) => {
+  const { data } = await service.anonymous.get('/login/captcha');
+  t.deepEqual([data.required, data.expires_in], [false, 120]);
+  t.true(
+    Buffer.from(data.captcha_image.replace('data:image/png;base64,', ''), 'base64')
+      .toString('latin1')
+      .startsWith('\x89PNG'),
+  );
+  t.true(Buffer.from(data.captcha_id, 'base64url').length >= 16);
+  const name = key('captcha', data.captcha_id);
+  t.regex((await redis.get(name)) as string, /^[2-9a-hj-np-z]{5}$/);
+  const seconds = await redis.ttl(name);
+  t.true(seconds > 110 && seconds <= 120);
+});
+
+test('after two failures of a name at an address a captcha is required, and only there', async (t) => {
+  const account = await suspected();
+  const asked = await service.anonymous.get(`/login/captcha?check=1&username=${account.username}`);
+  t.deepEqual(asked.data, { captcha_id: null, captcha_image: null, required: true, expires_in: 120 });
+  const refused = await login(service.anonymous, account);
+  t.deepEqual([refused.status, refused.code, refused.errorCode], [400, 10005, 'captcha_required']);
+  const other = await service.anonymous.get(`/login/captcha?check=true&username=${unique('nobody')}`);
+  t.false(other.data.required);
+  t.is((await login(service.anonymous, account, await captcha(service.anonymous))).status, 200);
+  t.is((await login(service.anonymous, account)).status, 200, 'a success forgets the failures');
+});
+
+test('a captcha counts in any case of its letters, and its answer under either name', async (t) => {
+  const account = await suspected();
+  const { captcha_id, captcha_code } = await captcha(service.anonymous);
+  const answer = { captcha_id, captcha_answer: ` ${captcha_code.toUpperCase()} ` };
+  t.is((await login(service.anonymous, account, answer)).status, 200);
+});
+
+test('a captcha is used up by its first check, right or wrong', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const right = await captcha(service.anonymous);
+  t.is((await login(service.anonymous, account, right)).status, 200);
+  t.is((await login(service.anonymous, account, right)).code, 10005, 'reused');
+  const guessed = await captcha(service.anonymous);
+  t.is((await login(service.anonymous, account, { ...guessed, captcha_code: '00000' })).code, 10005);
+  t.is((await login(service.anonymous, account, guessed)).errorCode, 'captcha_invalid', 'guessed at before');
+  const raced = await captcha(service.anonymous);
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => login(service.anonymous, account, raced)),
+  );
+  t.is(answers.filter(({ status }) => status === 200).length, 1);
+});
+
+test('a captcha that is sent is checked though none is needed, and before the password', async (t) => {
+  const account = await makeAdmin(service.admin);
+  for (const wrong of [
+    { captcha_id: 'unknown', captcha_code: 'abcde' },
+    { captcha_id: 'unknown' },
+    { captcha_code: 'abcde' },
+  ]) {
+    const refused = await login(service.anonymous, { ...account, password: 'wrong-1' }, wrong);
+    t.deepEqual([refused.status, refused.code], [400, 10005], JSON.stringify(wrong));
+  }
+  const { data } = await service.anonymous.get(`/login/captcha?check=1&username=${account.username}`);
+  t.false(data.required, 'no password was looked at, so nothing failed');
+});
+
+test('CAPTCHA_MODE=always asks everybody, and an expired answer is wrong', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const client = service.anonymous.at(strict.url);
+  t.true((await client.get('/login/captcha?check=1')).data.required);
+  t.is((await login(client, account)).errorCode, 'captcha_required');
+  t.is((await login(client, account, await captcha(client))).status, 200);
+  const late = await captcha(client);
+  await redis.pexpire(key('captcha', late.captcha_id), 1);
+  await until(async () => (await redis.exists(key('captcha', late.captcha_id))) === 0);
+  t.is((await login(client, account, late)).errorCode, 'captcha_invalid');
+});
+
+test('CAPTCHA_MODE=off never asks', async (t) => {
+  const account = await suspected();
+  const client = service.anonymous.at(costly.url);
+  t.false((await client.get(`/login/captcha?check=1&username=${account.username}`)).data.required);
+  t.is((await login(client, account)).status, 200);
+});
+
+test('a password is hashed anew at sign-in when the cost has changed', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const hash = async (): Promise<string> =>
+    (await select<any>('SELECT password_hash FROM admins WHERE id = ?', [account.id]))[0].password_hash;
+  t.regex(await hash(), /^\$2b\$04\$/);
+  t.is((await login(service.anonymous.at(costly.url), { ...account, password: 'wrong-1' })).status, 401);
+  t.regex(await hash(), /^\$2b\$04\$/);
+  t.is((await login(service.anonymous.at(costly.url), account)).status, 200);
+  t.regex(await hash(), /^\$2b\$11\$/);
+  t.is((await login(service.anonymous, account)).status, 200);
+});

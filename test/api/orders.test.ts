@@ -1,0 +1,209 @@
+// /orders: what an order is made of and who may have one.
+import '../support/environment.js';
+import test from 'ava';
+import fc from 'fast-check';
+import { change, select } from '../../src/lib/db.js';
+import { makeUser, unique } from '../support/factories.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+let userId: number;
+
+test.before(async () => {
+  service = await startService();
+  userId = (await makeUser(service.admin)).id;
+});
+
+test.after.always(() => service.stop());
+
+const line = (price: unknown, quantity: unknown = 1) => ({ product_name: 'Tea', price, quantity });
+
+const place = (body: object) =>
+  service.admin.post('/orders', { user_id: userId, details: [line('1.00')], ...body });
+
+const rowCount = async (user: number) => {
+  const [row] = await select<{ orders: number; details: number }>(
+    `SELECT COUNT(DISTINCT o.id) AS orders, COUNT(d.id) AS details
+     FROM orders o LEFT JOIN order_details d ON d.order_no = o.order_no WHERE o.user_id = ?`,
+    [user],
+  );
+  return row;
+};
+
+test('an order carries its lines, its user and the exact sum of its lines', async (t) => {
+  const details = [{ ...line('12.30', 3), product_id: 7 }, line(0.1, 3)];
+  const placed = await place({ details, remark: 'by hand', ignored: true });
+  t.is(placed.status, 200);
+  t.regex(placed.text, /"amount":37\.20,/);
+  t.regex(placed.text, /"price":12\.30,"quantity":3,"subtotal":36\.90/);
+  t.regex(placed.text, /"price":0\.10,"quantity":3,"subtotal":0\.30/);
+  const order = placed.data;
+  t.regex(
+    order.order_no,
+    new RegExp(`^ORD${new Date().toISOString().slice(0, 7).replace('-', '')}[0-9A-HJKMNP-TV-Z]{26}$`),
+  );
+  t.like(order, {
+    user_id: userId,
+    status: 'pending',
+    remark: 'by hand',
+    expire_at: null,
+    paid_at: null,
+    payment_no: null,
+  });
+  t.is(order.user.id, userId);
+  t.deepEqual(
+    order.details.map((detail: any) => detail.product_id),
+    [7, null],
+  );
+  const rows = await select<object>('SELECT amount, period FROM orders WHERE order_no = ?', [order.order_no]);
+  t.deepEqual(rows, [{ amount: '37.20', period: Number(order.order_no.slice(3, 9)) }]);
+  for (const reference of [order.order_no, order.id]) {
+    t.deepEqual((await service.admin.get(`/orders/${reference}`)).data, order);
+  }
+});
+
+test('every amount of whole cents, as number or text, comes back with its digits', async (t) => {
+  const user = await makeUser(service.admin);
+  await fc.assert(
+    fc.asyncProperty(fc.bigInt(0n, 10n ** 15n), fc.boolean(), async (cents, asNumber) => {
+      const text = `${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`;
+      const price = asNumber ? text : JSON.stringify(text);
+      const body = `{"user_id":${user.id},"details":[{"product_name":"x","price":${price},"quantity":1}]}`;
+      const { text: answer } = await service.admin.post('/orders', body);
+      t.true(answer.includes(`"amount":${text},`), `${price} became ${answer}`);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('what is no exact amount up to 10^13 is refused and leaves nothing behind', async (t) => {
+  const user = await makeUser(service.admin);
+  const unacceptable = [
+    12.345,
+    0.1 * 3 + 1e-17,
+    0.1 + 0.2,
+    '12.345',
+    '1e3',
+    ' 1',
+    '',
+    '-1',
+    -0.01,
+    '10000000000000.01',
+  ];
+  for (const price of [...unacceptable, 1e13 + 1, 1e21, '1,5', '١', 'NaN']) {
+    const answer = await place({ user_id: user.id, details: [line(price)] });
+    t.is(answer.status, 422, `price ${price}`);
+    t.is(answer.code, 30001);
+    t.truthy(answer.errors?.['details.0.price']);
+  }
+  for (const price of [true, null, [1], { amount: 1 }]) {
+    const answer = await place({ user_id: user.id, details: [line(price)] });
+    t.deepEqual([answer.status, answer.code], [400, 30001], `price ${JSON.stringify(price)}`);
+  }
+  const tooMuch = await place({ user_id: user.id, details: [line('10000000000000.00'), line('0.01')] });
+  t.deepEqual([tooMuch.status, Object.keys(tooMuch.errors ?? {})], [422, ['amount']]);
+  const overflow = await place({ user_id: user.id, details: [line('10000000000000', 1_000_000)] });
+  t.is(overflow.status, 422);
+  t.deepEqual(await rowCount(user.id), { orders: 0, details: 0 });
+});
+
+test('a given amount must be the sum of the lines', async (t) => {
+  const details = [line('0.10', 3), line(12, 1)];
+  for (const amount of ['12.30', 12.3]) t.is((await place({ details, amount })).status, 200);
+  const wrong = await place({ details, amount: '12.31' });
+  t.deepEqual([wrong.status, wrong.code, wrong.errorCode], [422, 30001, 'order_amount_mismatch']);
+  t.is((await place({ details: undefined, products: details, amount: 12.3 })).data.amount, 12.3);
+});
+
+test('missing and mistyped fields are 400, unacceptable values 422', async (t) => {
+  const user = await makeUser(service.admin);
+  const good = { user_id: user.id, details: [line('1')] };
+  const refused: [object, number, string][] = [
+    [{ user_id: undefined }, 400, 'user_id'],
+    [{ user_id: String(user.id) }, 400, 'user_id'],
+    [{ user_id: [user.id] }, 400, 'user_id'],
+    [{ user_id: 0 }, 422, 'user_id'],
+    [{ details: undefined }, 400, 'details'],
+    [{ details: {} }, 400, 'details'],
+    [{ details: [] }, 422, 'details'],
+    [{ details: Array.from({ length: 201 }, () => line('1')) }, 422, 'details'],
+    [{ details: [{ ...line('1'), product_name: '' }] }, 422, 'details.0.product_name'],
+    [{ details: [{ ...line('1'), product_name: 'x'.repeat(201) }] }, 422, 'details.0.product_name'],
+    [{ details: [line('1', 0)] }, 422, 'details.0.quantity'],
+    [{ details: [line('1', 1.5)] }, 422, 'details.0.quantity'],
+    [{ details: [line('1', '2')] }, 400, 'details.0.quantity'],
+    [{ remark: 'x'.repeat(501) }, 422, 'remark'],
+    [{ expire_in_seconds: 0 }, 422, 'expire_in_seconds'],
+    [{ expire_in_seconds: '60' }, 400, 'expire_in_seconds'],
+  ];
+  for (const [change, status, field] of refused) {
+    const answer = await service.admin.post('/orders', { ...good, ...change });
+    t.deepEqual(
+      [answer.status, answer.code, Object.keys(answer.errors ?? {})],
+      [status, 30001, [field]],
+      JSON.stringify(change).slice(0, 80),
+    );
+  }
+  for (const body of ['{', '[]', '"text"']) t.is((await service.admin.post('/orders', body)).status, 400);
+  t.deepEqual(await rowCount(user.id), { orders: 0, details: 0 });
+});
+
+test('only a known, enabled user can have an order', async (t) => {
+  const unknown = await place({ user_id: 999_999_999 });
+  t.deepEqual([unknown.status, unknown.code, unknown.errorCode], [422, 30003, 'user_unknown']);
+  const disabled = await makeUser(service.admin, { status: 0 });
+  const refused = await place({ user_id: disabled.id });
+  t.deepEqual([refused.status, refused.code], [400, 40004]);
+  const gone = await makeUser(service.admin);
+  await change('UPDATE users SET deleted_at = NOW(3) WHERE id = ?', [gone.id]);
+  t.is((await place({ user_id: gone.id })).code, 30003);
+  for (const user of [disabled, gone]) t.deepEqual(await rowCount(user.id), { orders: 0, details: 0 });
+});
+
+test('the same request under one Idempotency-Key makes one order, also twenty times at once', async (t) => {
+  const user = await makeUser(service.admin);
+  const headers = { 'Idempotency-Key': unique('key-') };
+  const body = { user_id: user.id, details: [line('3.50', 2)], remark: 'once' };
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => service.admin.post('/orders', body, headers)),
+  );
+  t.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+  t.is(new Set(answers.map(({ data }) => data.order_no)).size, 1);
+  const reordered = {
+    remark: 'once',
+    details: [{ quantity: 2, price: 3.5, product_name: 'Tea' }],
+    user_id: user.id,
+  };
+  t.is((await service.admin.post('/orders', reordered, headers)).data.order_no, answers[0]?.data.order_no);
+  const other = await service.admin.post('/orders', { ...body, remark: 'twice' }, headers);
+  t.deepEqual([other.status, other.code, other.errorCode], [422, 30002, 'idempotency_key_reused']);
+  t.deepEqual(await rowCount(user.id), { orders: 1, details: 1 });
+  for (const key of ['x'.repeat(129), 'two words']) {
+    t.is((await service.admin.post('/orders', body, { 'Idempotency-Key': key })).status, 422);
+  }
+});
+
+test('a key of a refused request can be used again', async (t) => {
+  const headers = { 'Idempotency-Key': unique('key-') };
+  const user = await makeUser(service.admin, { status: 0 });
+  const body = { user_id: user.id, details: [line('1')] };
+  t.is((await service.admin.post('/orders', body, headers)).status, 400);
+  await change('UPDATE users SET status = 1 WHERE id = ?', [user.id]);
+  t.is((await service.admin.post('/orders', body, headers)).status, 200);
+});
+
+test('a reference that is no number of ours is not found', async (t) => {
+  for (const reference of [
+    '0',
+    '-1',
+    '1.5',
+    'ORD',
+    'ORD20261301ARZ3NDEKTSV4RRFFQ69G5FAV',
+    'abc',
+    '9'.repeat(16),
+    "1' OR 1=1",
+  ]) {
+    const answer = await service.admin.get(`/orders/${encodeURIComponent(reference)}`);
+    t.deepEqual([answer.status, answer.code, answer.errorCode], [404, 20002, 'order_not_found'], reference);
+  }
+});

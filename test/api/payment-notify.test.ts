@@ -1,0 +1,208 @@
+// {host}/api/payment/notify/{type}: what is believed, what is refused, what is kept (contract.md §13).
+import '../support/environment.js';
+import test from 'ava';
+import { select } from '../../src/lib/db.js';
+import { newPaymentNumber } from '../../src/lib/numbers.js';
+import { makeMethod, makePayment, mockCallback, mockSign, unique } from '../support/factories.js';
+import type { MadePayment } from '../support/factories.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+let methodId: number;
+
+test.before(async () => {
+  service = await startService();
+  methodId = (await makeMethod(service.admin)).id;
+});
+
+test.after.always(() => service.stop());
+
+const notify = (body: unknown, type = 'mock', headers?: Record<string, string>) =>
+  service.anonymous.post(`//api/payment/notify/${type}`, body, headers);
+
+const outcome = async (answer: ReturnType<typeof notify>) => {
+  const { status, code, errorCode } = await answer;
+  return [status, code, errorCode];
+};
+
+/** Everything that a callback may change, and the verdicts of all attempts. */
+async function trace({ payment_no, order_no }: MadePayment) {
+  const { status, third_party_no, pay_time, needs_attention, fail_reason, callbacks } = (
+    await service.admin.get(`/payments/${payment_no}`)
+  ).data;
+  const [order] = await select<object>('SELECT status, paid_at, payment_no FROM orders WHERE order_no = ?', [
+    order_no,
+  ]);
+  const verdicts = callbacks.map(({ verdict }: { verdict: string }) => verdict);
+  return { payment: { status, third_party_no, pay_time, needs_attention, fail_reason }, order, verdicts };
+}
+
+const untouched = {
+  payment: {
+    status: 'pending',
+    third_party_no: null,
+    pay_time: null,
+    needs_attention: false,
+    fail_reason: null,
+  },
+  order: { status: 'pending', paid_at: null, payment_no: null },
+};
+
+test('a signed success pays payment and order; repeating it changes nothing', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  const first = await notify(mockCallback(payment));
+  t.is(first.status, 200);
+  t.deepEqual(first.data, { payment_no: payment.payment_no, order_no: payment.order_no, status: 'paid' });
+  const before = await trace(payment);
+  t.like(before.payment, {
+    status: 'paid',
+    third_party_no: `MOCK-${payment.payment_no}`,
+    needs_attention: false,
+  });
+  t.deepEqual(before.order, {
+    status: 'paid',
+    paid_at: new Date(before.payment.pay_time),
+    payment_no: payment.payment_no,
+  });
+  for (let repeat = 0; repeat < 3; repeat++)
+    t.deepEqual((await notify(mockCallback(payment))).data, first.data);
+  const other = await notify({ ...mockCallback(payment), transaction_id: unique('T') });
+  t.deepEqual(other.data, first.data);
+  const after = await trace(payment);
+  t.deepEqual({ ...after, verdicts: [] }, { ...before, verdicts: [] });
+  t.deepEqual(after.verdicts, ['paid', 'already_paid', 'already_paid', 'already_paid', 'already_paid']);
+});
+
+test('a form body is read like JSON', async (t) => {
+  const payment = await makePayment(service.admin, methodId, '1234.50');
+  const form = new URLSearchParams({
+    ...(mockCallback(payment) as Record<string, string>),
+    amount: '1234.50',
+    transaction_id: 'F-1',
+  });
+  const answer = await notify(form.toString(), 'mock', {
+    'Content-Type': 'application/x-www-form-urlencoded; charset=UTF-8',
+  });
+  t.is(answer.data.status, 'paid');
+  t.is((await trace(payment)).payment.third_party_no, 'F-1');
+});
+
+test('unknown types, wechat and alipay are refused as the contract says', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  for (const type of ['paypal', '__proto__', 'constructor', 'Mock', 'x'.repeat(64)]) {
+    t.deepEqual(await outcome(notify(mockCallback(payment), type)), [400, 400, 'invalid_payment_type'], type);
+  }
+  for (const type of ['wechat', 'alipay']) {
+    t.deepEqual(await outcome(notify(mockCallback(payment), type)), [
+      501,
+      501,
+      'payment_gateway_not_implemented',
+    ]);
+  }
+  t.deepEqual(await outcome(notify(mockCallback(payment), 'mock/tenant')), [404, 404, 'route_not_found']);
+  t.is((await service.anonymous.get('//api/payment/notify/mock')).status, 404);
+  t.deepEqual(await trace(payment), { ...untouched, verdicts: [] });
+});
+
+test('without a payment number or a SUCCESS the notification is invalid', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  const good = mockCallback(payment);
+  const mutations: object[] = [
+    { out_trade_no: undefined },
+    { out_trade_no: '' },
+    { out_trade_no: null },
+    { out_trade_no: [payment.payment_no] },
+    { out_trade_no: payment.id },
+    { out_trade_no: payment.order_no },
+    { out_trade_no: ` ${payment.payment_no}` },
+    { out_trade_no: payment.payment_no.toLowerCase() },
+    { out_trade_no: `${payment.payment_no}\n` },
+    { trade_status: undefined },
+    { trade_status: 'success' },
+    { trade_status: 'TRADE_CLOSED' },
+    { trade_status: ['SUCCESS'] },
+    { trade_status: true },
+    { transaction_id: 12 },
+    { transaction_id: 'x'.repeat(65) },
+    { transaction_id: 'white space' },
+    { amount: 'much' },
+  ];
+  for (const mutation of mutations) {
+    t.deepEqual(
+      await outcome(notify({ ...good, ...mutation })),
+      [400, 30001, 'payment_notify_invalid'],
+      JSON.stringify(mutation),
+    );
+  }
+  t.deepEqual(await outcome(notify({})), [400, 30001, 'payment_notify_invalid']);
+  t.deepEqual(await trace(payment), { ...untouched, verdicts: [] });
+  const kept = await select<{ body: string; verdict: string }>(
+    `SELECT body, verdict FROM payment_callbacks WHERE payment_no IS NULL AND body LIKE ?`,
+    [`%${payment.payment_no}%`],
+  );
+  t.true(kept.length >= 10);
+  t.deepEqual([...new Set(kept.map(({ verdict }) => verdict))], ['payment_notify_invalid']);
+});
+
+test('a body that cannot be read is refused, one over 64 KiB is too large', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  const good = mockCallback(payment);
+  const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const twice = `${new URLSearchParams(good as Record<string, string>).toString()}&out_trade_no=${payment.payment_no}`;
+  for (const [body, headers] of [
+    ['{"out_trade_no":', undefined],
+    ['[]', undefined],
+    [[good], undefined],
+    ['"text"', undefined],
+    [twice, form],
+    [`${new URLSearchParams(good as Record<string, string>).toString()}&sign=${good.sign}`, form],
+    [JSON.stringify(good), { 'Content-Type': 'application/json; charset=utf-16' }],
+    [JSON.stringify(good), { 'Content-Type': 'application/json; charset=gbk' }],
+    [JSON.stringify(good), { 'Content-Type': 'text/plain' }],
+    [JSON.stringify(good), { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' }],
+  ] as [unknown, Record<string, string> | undefined][]) {
+    t.is((await notify(body, 'mock', headers)).status, 400, JSON.stringify([body, headers]));
+  }
+  const large = (size: number) => JSON.stringify({ ...good, sign: '', padding: 'x'.repeat(size) });
+  t.is((await notify(large(64 * 1024))).status, 413);
+  t.is((await notify(large(64 * 1024 - 200))).errorCode, 'payment_sign_invalid');
+  t.is((await notify(`padding=${'x'.repeat(64 * 1024)}`, 'mock', form)).status, 413);
+  const { payment: state, order } = await trace(payment);
+  t.deepEqual({ payment: state, order }, untouched);
+});
+
+test('a well-formed number that nobody issued is refused and makes no partitions', async (t) => {
+  const partitions = () =>
+    select('SELECT PARTITION_NAME FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = DATABASE()').then(
+      ({ length }) => length,
+    );
+  const before = await partitions();
+  for (const at of ['2031-05-05', '9998-12-31', '1999-01-01', new Date().toISOString()]) {
+    const number = newPaymentNumber(new Date(at));
+    const body = { out_trade_no: number, trade_status: 'SUCCESS', sign: mockSign(number, '1.00') };
+    t.deepEqual(await outcome(notify(body)), [400, 30003, 'payment_not_found']);
+    const rows = await select<object>('SELECT verdict, state FROM payment_callbacks WHERE payment_no = ?', [
+      number,
+    ]);
+    t.deepEqual(rows, [{ verdict: 'payment_not_found', state: 'refused' }]);
+  }
+  t.is(await partitions(), before);
+});
+
+test('a payment of another type is not found', async (t) => {
+  const alipay = await service.admin.post('/payment-methods', {
+    type: 'alipay',
+    config: { app_id: 'a', private_key: 'p' },
+  });
+  const payment = await makePayment(service.admin, alipay.data.id);
+  t.deepEqual(await outcome(notify(mockCallback(payment))), [400, 30003, 'payment_not_found']);
+  t.deepEqual(await trace(payment), { ...untouched, verdicts: ['payment_not_found'] });
+});
+
+test('a method without a secret needs no signature', async (t) => {
+  const unsigned = await makeMethod(service.admin, '');
+  for (const sign of [undefined, '', 'anything']) {
+    const payment = await makePayment(service.admin, unsigned.id);
+    t.is((await notify({ ...mockCallback(payment), sign })).data.status, 'paid');
+  }
+});

@@ -1,0 +1,259 @@
+// /payments: creating, placing, asking for and finding payments.
+import '../support/environment.js';
+import test from 'ava';
+import { change, select } from '../../src/lib/db.js';
+import { newPaymentNumber, paymentPeriod } from '../../src/lib/numbers.js';
+import {
+  makeMethod,
+  makeOrder,
+  makePayment,
+  makeUser,
+  mockCallback,
+  mockSign,
+  unique,
+} from '../support/factories.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+let methodId: number;
+
+test.before(async () => {
+  service = await startService();
+  methodId = (await makeMethod(service.admin)).id;
+});
+
+test.after.always(() => service.stop());
+
+const pay = (payment: { payment_no: string; amount: number }, more: object = {}) =>
+  service.anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), ...more });
+
+const create = (body: object, headers?: Record<string, string>) =>
+  service.admin.post('/payments', { payment_method_id: methodId, ...body }, headers);
+
+const paymentsOf = (orderNo: string) =>
+  select<{ payment_no: string }>('SELECT payment_no FROM payments WHERE order_no = ?', [orderNo]);
+
+test('a payment takes amount and user of its order and waits', async (t) => {
+  const order = await makeOrder(service.admin, '24.90');
+  const answer = await create({ order_no: order.order_no, remark: 'counter', amount: '24.9' });
+  t.is(answer.status, 200);
+  t.regex(answer.text, /"amount":24\.90,/);
+  const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');
+  t.regex(answer.data.payment_no, new RegExp(`^PAY${today}[0-9A-HJKMNP-TV-Z]{26}$`));
+  t.like(answer.data, {
+    order_no: order.order_no,
+    status: 'pending',
+    remark: 'counter',
+    third_party_no: null,
+    pay_time: null,
+  });
+  t.like(answer.data, { payment_method_id: methodId, needs_attention: false, fail_reason: null });
+  t.like(answer.data.payment_method, { id: methodId, type: 'mock' });
+  t.false('gateway' in answer.data);
+  for (const reference of [answer.data.payment_no, answer.data.id]) {
+    t.deepEqual((await service.admin.get(`/payments/${reference}`)).data, { ...answer.data, callbacks: [] });
+  }
+});
+
+test('an order that cannot be paid gets no payment', async (t) => {
+  const { admin } = service;
+  const paid = await makePayment(admin, methodId);
+  await pay(paid);
+  const cancelled = await makeOrder(admin);
+  await admin.put(`/orders/${cancelled.order_no}`, { status: 'cancelled' });
+  const expired = await makeOrder(admin, '1', { expire_in_seconds: 600 });
+  await change('UPDATE orders SET expire_at = NOW(3) WHERE order_no = ?', [expired.order_no]);
+  const deleted = await makeOrder(admin);
+  await admin.delete(`/orders/${deleted.order_no}`);
+  const open = await makeOrder(admin);
+  const off = await makeMethod(admin, undefined, { is_active: false });
+  const wechat = await admin.post('/payment-methods', {
+    type: 'wechat',
+    config: { app_id: 'a', mch_id: 'm', api_v3_key: 'k', cert_serial_no: 'c', private_key: 'p' },
+  });
+  const refused: [object, number, number, string][] = [
+    [{ order_no: paid.order_no }, 400, 40001, 'order_not_payable'],
+    [{ order_no: cancelled.order_no }, 400, 40001, 'order_not_payable'],
+    [{ order_no: expired.order_no }, 400, 40001, 'order_not_payable'],
+    [{ order_no: deleted.order_no }, 422, 30003, 'order_unknown'],
+    [{ order_no: 'ORD202601ARZ3NDEKTSV4RRFFQ69G5FAVA' }, 422, 30003, 'order_unknown'],
+    [{ order_no: open.order_no, amount: '12.31' }, 422, 30001, 'payment_amount_not_equal'],
+    [{ order_no: open.order_no, payment_method_id: 999_999 }, 422, 30003, 'payment_method_unknown'],
+    [
+      { order_no: open.order_no, payment_method_id: 999_999, initiate: true },
+      422,
+      30003,
+      'payment_method_unknown',
+    ],
+    [{ order_no: open.order_no, payment_method_id: off.id }, 400, 40001, 'payment_method_disabled'],
+    [
+      { order_no: open.order_no, payment_method_id: off.id, initiate: true },
+      400,
+      40001,
+      'payment_method_disabled',
+    ],
+    [
+      { order_no: open.order_no, payment_method_id: wechat.data.id, initiate: true },
+      501,
+      501,
+      'payment_gateway_not_implemented',
+    ],
+    [{ order_no: undefined }, 400, 30001, 'validation_failed'],
+    [{ order_no: [open.order_no] }, 400, 30001, 'validation_failed'],
+    [{ order_no: open.order_no, payment_method_id: undefined }, 400, 30001, 'validation_failed'],
+    [{ order_no: open.order_no, payment_method_id: '1' }, 400, 30001, 'validation_failed'],
+    [{ order_no: open.order_no, initiate: 'yes' }, 400, 30001, 'validation_failed'],
+    [{ order_no: open.order_no, amount: 12.301 }, 422, 30001, 'value_not_acceptable'],
+    [{ order_no: open.order_no, remark: 'x'.repeat(501) }, 422, 30001, 'value_not_acceptable'],
+  ];
+  for (const [body, ...expected] of refused) {
+    const answer = await create(body);
+    t.deepEqual([answer.status, answer.code, answer.errorCode], expected, JSON.stringify(body));
+  }
+  for (const { order_no } of [cancelled, expired, deleted, open]) t.deepEqual(await paymentsOf(order_no), []);
+});
+
+test('initiate places the payment with the mock channel, which answers what it would call back', async (t) => {
+  const { admin } = service;
+  const unsigned = await makeMethod(admin, '', { config: { notify_url: 'https://shop.test/notify' } });
+  const order = await makeOrder(admin, '0.10');
+  const { data } = await create({ order_no: order.order_no, initiate: true });
+  t.deepEqual(data.gateway, {
+    payment_no: data.payment_no,
+    gateway: 'mock',
+    amount: 0.1,
+    notify_url: 'https://back-office.test/api/payment/notify/mock',
+    trade_status: 'SUCCESS',
+    sign: mockSign(data.payment_no, '0.10'),
+  });
+  const other = await create({ order_no: order.order_no, payment_method_id: unsigned.id, initiate: true });
+  t.is(other.data.gateway.notify_url, 'https://shop.test/notify');
+  t.false('sign' in other.data.gateway);
+  t.is((await paymentsOf(order.order_no)).length, 2);
+});
+
+test('the same request under one Idempotency-Key makes one payment, also twenty times at once', async (t) => {
+  const order = await makeOrder(service.admin);
+  const headers = { 'Idempotency-Key': unique('key-') };
+  const body = { order_no: order.order_no, initiate: true };
+  const answers = await Promise.all(Array.from({ length: 20 }, () => create(body, headers)));
+  t.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+  t.is(new Set(answers.map(({ data }) => data.payment_no)).size, 1);
+  t.is(new Set(answers.map(({ data }) => data.gateway.sign)).size, 1);
+  t.is((await create({ ...body, remark: 'other' }, headers)).errorCode, 'idempotency_key_reused');
+  const asOrder = await service.admin.post(
+    '/orders',
+    { user_id: (await makeUser(service.admin)).id, details: [{ product_name: 'x', price: 1, quantity: 1 }] },
+    headers,
+  );
+  t.is(asOrder.status, 200, 'orders and payments have keys of their own');
+  t.is((await paymentsOf(order.order_no)).length, 1);
+});
+
+test('query tells the state of a mock payment and is not implemented for wechat and alipay', async (t) => {
+  const { admin } = service;
+  const state = async (reference: string | number) => (await admin.post(`/payments/${reference}/query`)).data;
+  const payment = await makePayment(admin, methodId, '8.00');
+  t.deepEqual(await state(payment.payment_no), {
+    payment_no: payment.payment_no,
+    status: 'pending',
+    trade_state: 'NOTPAY',
+    third_party_no: null,
+    amount: 8,
+    pay_time: null,
+  });
+  await pay(payment, { transaction_id: 'T-query' });
+  t.like(await state(payment.payment_no), {
+    status: 'paid',
+    trade_state: 'SUCCESS',
+    third_party_no: 'T-query',
+  });
+  const [closed, revoked] = [await makePayment(admin, methodId), await makePayment(admin, methodId)];
+  await admin.put(`/orders/${closed.order_no}`, { status: 'cancelled' });
+  await change(`UPDATE payments SET status = 'failed' WHERE payment_no = ?`, [revoked.payment_no]);
+  t.is((await state(closed.payment_no)).trade_state, 'CLOSED');
+  t.is((await state(revoked.payment_no)).trade_state, 'REVOKED');
+  const alipay = await admin.post('/payment-methods', {
+    type: 'alipay',
+    config: { app_id: 'a', private_key: 'p' },
+  });
+  const order = await makeOrder(admin);
+  const made = await create({ order_no: order.order_no, payment_method_id: alipay.data.id });
+  const answer = await admin.post(`/payments/${made.data.payment_no}/query`);
+  t.deepEqual([answer.status, answer.code, answer.errorCode], [501, 501, 'payment_gateway_not_implemented']);
+});
+
+test('unknown payments are not found', async (t) => {
+  const unknown = newPaymentNumber(new Date());
+  for (const reference of [
+    unknown,
+    'PAY',
+    '0',
+    '999999999',
+    'PAY20261399ARZ3NDEKTSV4RRFFQ69G5FAVA',
+    `${unknown}x`,
+  ]) {
+    for (const answer of [
+      await service.admin.get(`/payments/${reference}`),
+      await service.admin.post(`/payments/${reference}/query`),
+    ]) {
+      t.deepEqual(
+        [answer.status, answer.code, answer.errorCode],
+        [404, 20002, 'payment_record_not_found'],
+        reference,
+      );
+    }
+  }
+});
+
+test('payments are found by number, order, third-party number, method, user and state', async (t) => {
+  const { admin } = service;
+  const method = await makeMethod(admin);
+  const [first, second] = [await makePayment(admin, method.id), await makePayment(admin, method.id)];
+  const thirdParty = unique('100%_');
+  await pay(first, { transaction_id: thirdParty });
+  const found = async (query: string) => {
+    const { data } = await admin.get(`/payments?payment_method_id=${method.id}&order_by=id:asc&${query}`);
+    t.is(data.total, data.list.length);
+    return data.list.map(({ payment_no }: { payment_no: string }) => payment_no);
+  };
+  const { data: shown } = await admin.get(`/payments/${first.payment_no}`);
+  t.deepEqual(await found(''), [first.payment_no, second.payment_no]);
+  t.deepEqual(await found(`payment_no=${second.payment_no.slice(11)}`), [second.payment_no]);
+  t.deepEqual(await found(`order_no=${first.order_no}`), [first.payment_no]);
+  t.deepEqual(await found(`third_party_no=${encodeURIComponent('100%_')}`), [first.payment_no]);
+  t.deepEqual(await found(`user_id=${shown.user_id}`), [first.payment_no]);
+  t.deepEqual(await found('status=pending&needs_attention=false'), [second.payment_no]);
+  t.deepEqual(await found('needs_attention=true'), []);
+  t.deepEqual(await found('start_time=2000-01-01&end_time=2000-01-31&time_field=pay_time'), []);
+});
+
+test('a payment made last month and paid this month is found by its pay time in the request zone', async (t) => {
+  const { admin } = service;
+  const method = await makeMethod(admin);
+  const now = new Date();
+  const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1));
+  const madeAt = new Date(first.getTime() - 10 * 86_400_000);
+  const paidAt = new Date(first.getTime() + 30 * 60_000);
+  const payment = await makePayment(admin, method.id);
+  const number = newPaymentNumber(madeAt);
+  await change(
+    `UPDATE payments SET payment_no = ?, period = ?, created_at = ?, status = 'paid', pay_time = ? WHERE payment_no = ?`,
+    [number, paymentPeriod(number) ?? 0, madeAt, paidAt, payment.payment_no],
+  );
+  const day = first.toISOString().slice(0, 10);
+  const found = async (query: string, headers?: Record<string, string>) =>
+    (await admin.get(`/payments?payment_method_id=${method.id}&${query}`, headers)).data.list.map(
+      (row: any) => row.pay_time,
+    );
+  const utc = paidAt.toISOString();
+  t.deepEqual(await found(`time_field=pay_time&start_time=${day}&end_time=${day}`), [utc]);
+  t.deepEqual(await found(`start_time=${day}`), [], 'made before');
+  t.deepEqual(await found(`end_time=${day}`), [utc], 'created_at is the default');
+  const shanghai = `${day}T08:30:00.000+08:00`;
+  const range = `time_field=pay_time&start_time=${day}&end_time=${day}`;
+  t.deepEqual(await found(`${range}%2008:30:00&timezone=Asia/Shanghai`), [shanghai]);
+  t.deepEqual(await found(`${range}T08:29:59`, { 'X-Timezone': 'Asia/Shanghai' }), []);
+  t.deepEqual(await found(`${range}&timezone=America/New_York`), [], 'there it was still the day before');
+  t.is((await found(`time_field=pay_time&end_time=${day}`, { Timezone: 'Asia/Shanghai' }))[0], shanghai);
+});

@@ -1,0 +1,193 @@
+// Permissions: records, lists, which routes they open, and who may change them.
+import '../support/environment.js';
+import test from 'ava';
+import { select } from '../../src/lib/db.js';
+import { makeAdmin, makeRole, permissionId, unique, type MadeAdmin } from '../support/factories.js';
+import { startService, type Service } from '../support/service.js';
+import type { Answer, Client } from '../support/client.js';
+
+let service: Service;
+let admin: Client;
+
+test.before(async () => {
+  service = await startService({ withWorker: false });
+  admin = service.admin;
+});
+
+test.after.always(() => service.stop());
+
+const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
+const noPermission = [403, 20001, 'no_permission'];
+const beyondOwn = [403, 20003, 'grant_beyond_own'];
+const protectedRow = [403, 20003, 'builtin_permission_protected'];
+
+const custom = (more: object = {}) => ({
+  name: 'x',
+  slug: unique('perm.'),
+  method: 'GET',
+  path: '/nowhere',
+  ...more,
+});
+
+async function makePermission(more: object = {}): Promise<{ id: number; slug: string }> {
+  const answer = await admin.post('/permissions', custom(more));
+  if (answer.status !== 200) throw new Error(answer.text);
+  return answer.data;
+}
+
+const signedIn = ({ username, password }: MadeAdmin): Promise<Client> =>
+  service.anonymous.signIn(username, password);
+
+/** An administrator whose only role carries these permissions. */
+async function holderOf(...permission_ids: number[]): Promise<Client & { roleId: number }> {
+  const role = await makeRole(admin, [], { permission_ids });
+  return Object.assign(await signedIn(await makeAdmin(admin, [role.id])), { roleId: role.id });
+}
+
+test('a new permission has the fields given and defaults for the others', async (t) => {
+  const [menu] = await select<any>("SELECT id, title FROM menus WHERE slug = 'orders'");
+  const given = custom({ description: 'd', sort: 3, menu_id: menu.id, is_builtin: true });
+  const created = await admin.post('/permissions', given);
+  t.is(created.status, 200);
+  const { id, created_at, updated_at, ...rest } = created.data;
+  t.is(created_at, updated_at);
+  t.deepEqual(rest, { ...given, is_builtin: false, status: 1, menu: { id: menu.id, title: menu.title } });
+  t.deepEqual((await admin.get(`/permissions/${id}`)).data, created.data);
+  const changed = (await admin.put(`/permissions/${id}`, { menu_id: null })).data;
+  t.deepEqual({ ...changed, updated_at: 0 }, { ...created.data, menu_id: null, menu: null, updated_at: 0 });
+  t.is((await admin.delete(`/permissions/${id}`)).data, null);
+  t.deepEqual(outcome(await admin.get(`/permissions/${id}`)), [404, 20002, 'permission_not_found']);
+});
+
+test('values that are not acceptable are refused', async (t) => {
+  const refused: [object, unknown[]][] = [
+    [{ path: undefined }, [400, 30001, 'validation_failed']],
+    [{ menu_id: '1' }, [400, 30001, 'validation_failed']],
+    [{ method: 'PATCH' }, [422, 30001, 'value_not_acceptable']],
+    [{ method: 'get' }, [422, 30001, 'value_not_acceptable']],
+    [{ path: 'no-slash' }, [422, 30001, 'value_not_acceptable']],
+    [{ slug: 'admin.index' }, [422, 30002, 'permission_slug_exists']],
+    [{ menu_id: 999_999 }, [422, 30003, 'menu_unknown']],
+  ];
+  for (const [change, expected] of refused) {
+    t.deepEqual(outcome(await admin.post('/permissions', custom(change))), expected, JSON.stringify(change));
+  }
+});
+
+test('every route that needs a permission has its row, named in the list and filterable', async (t) => {
+  const list = async (query: string) => (await admin.get(`/permissions?page_size=100&${query}`)).data.list;
+  const [row] = await list('slug=admin.reset_password');
+  t.deepEqual(
+    [row.method, row.path, row.name, row.is_builtin, row.menu.title],
+    ['PUT', '/api/admin/admins/*/password', 'Reset passwords', true, '管理员'],
+  );
+  const slugs = async (query: string) => (await list(query)).map(({ slug }: any) => slug);
+  const builtIn = async (query: string) =>
+    (await list(query)).flatMap((row: any) => (row.is_builtin ? row.slug : []));
+  const ofRoles = ['role.destroy', 'role.index', 'role.show', 'role.store', 'role.update'];
+  t.deepEqual((await builtIn('path=/admin/roles')).sort(), ofRoles);
+  t.deepEqual(await builtIn('path=/roles&method=POST'), ['role.store']);
+  t.deepEqual(await slugs(`menu_id=${row.menu_id}&name=Reset`), ['admin.reset_password']);
+  const off = await makePermission({ status: 0 });
+  t.true((await slugs('status=0')).includes(off.slug));
+  t.deepEqual(await slugs('slug=%25'), []);
+});
+
+test('a permission opens the route of its method and path, however the path is written', async (t) => {
+  const forms = [
+    '/api/admin/roles/*',
+    '/api/admin/roles/{id}',
+    '/roles/:id',
+    '/roles/*',
+    '/roles/{anything}',
+    '/*/*',
+  ];
+  for (const path of forms) {
+    const own = await holderOf((await makePermission({ path })).id);
+    t.is((await own.get('/roles/1')).status, 200, path);
+    t.deepEqual(outcome(await own.delete('/roles/999999')), noPermission, path);
+    t.deepEqual(outcome(await own.get('/roles')), noPermission, path);
+  }
+});
+
+test('a permission of another method, another length or a fixed segment opens nothing', async (t) => {
+  const forms = [
+    { method: 'POST', path: '/roles/*' },
+    { path: '/roles' },
+    { path: '/roles/*/*' },
+    { path: '/*' },
+    { path: '/roles/1' },
+    { path: '/api/roles/*' },
+    { path: '/ROLES/*' },
+    { path: '/roles/**' },
+  ];
+  for (const form of forms) {
+    const own = await holderOf((await makePermission(form)).id);
+    t.deepEqual(outcome(await own.get('/roles/1')), noPermission, JSON.stringify(form));
+  }
+});
+
+test('creating payments needs its slug itself', async (t) => {
+  const byPath = await holderOf((await makePermission({ method: 'POST', path: '/payments' })).id);
+  t.deepEqual(outcome(await byPath.post('/payments', {})), noPermission);
+  const bySlug = await holderOf(await permissionId(admin, 'payment.store'));
+  t.is((await bySlug.post('/payments', {})).status, 400);
+});
+
+test('deleting a permission closes what it opened and never opens a route', async (t) => {
+  const permission = await makePermission({ path: '/roles' });
+  const [own, stranger] = [await holderOf(permission.id), await holderOf()];
+  t.is((await own.get('/roles')).status, 200);
+  t.is((await admin.delete(`/permissions/${permission.id}`)).status, 200);
+  t.deepEqual(outcome(await own.get('/roles')), noPermission);
+  const row = await permissionId(admin, 'user.show');
+  t.is((await admin.delete(`/permissions/${row}`)).status, 200);
+  for (const client of [own, stranger]) t.deepEqual(outcome(await client.get('/users/1')), noPermission);
+  t.is((await admin.get('/users/999999')).status, 404, 'a super administrator needs no row');
+  const again = await makePermission({ slug: 'user.show', path: '/anything' });
+  t.is((await (await holderOf(again.id)).get('/users/999999')).status, 404, 'the slug opens it again');
+});
+
+test('a super administrator may change built-in rows, nobody else', async (t) => {
+  const verbs = await Promise.all(
+    ['permission.update', 'permission.destroy', 'user.index'].map((slug) => permissionId(admin, slug)),
+  );
+  const manager = await holderOf(...verbs);
+  const [row] = verbs.slice(-1) as [number];
+  t.deepEqual(outcome(await manager.put(`/permissions/${row}`, { name: 'x' })), protectedRow);
+  t.deepEqual(outcome(await manager.delete(`/permissions/${row}`)), protectedRow);
+  t.is((await admin.put(`/permissions/${row}`, { description: 'noted' })).data.description, 'noted');
+});
+
+test('an administrator makes permissions only for routes they may call', async (t) => {
+  const manager = await holderOf(
+    ...(await Promise.all(
+      ['permission.store', 'permission.update', 'order.index'].map((slug) => permissionId(admin, slug)),
+    )),
+  );
+  const make = (more: object) => manager.post('/permissions', custom(more));
+  t.is((await make({ path: '/orders' })).status, 200);
+  t.is((await make({ slug: unique('front.') })).status, 200, 'one that opens nothing');
+  for (const path of ['/orders/*', '/*', '/admins', '/*/{id}'])
+    t.deepEqual(outcome(await make({ path })), beyondOwn, path);
+  const own = (await make({ path: '/orders' })).data;
+  t.deepEqual(outcome(await manager.put(`/permissions/${own.id}`, { path: '/admins' })), beyondOwn);
+  t.deepEqual(outcome(await manager.put(`/permissions/${own.id}`, { method: 'POST' })), beyondOwn);
+  t.is((await manager.put(`/permissions/${own.id}`, { name: 'new' })).data.name, 'new');
+});
+
+test('an administrator changes or deletes no permission that opens more than they may, or that only others hold', async (t) => {
+  const verbs = ['permission.store', 'permission.update', 'permission.destroy'];
+  const manager = await holderOf(...(await Promise.all(verbs.map((slug) => permissionId(admin, slug)))));
+  const wide = await makePermission({ path: '/admins' });
+  const given = await makePermission();
+  await makeRole(admin, [], { permission_ids: [given.id] });
+  for (const { id } of [wide, given]) {
+    for (const change of [{ name: 'x' }, { path: '/other' }, { status: 0 }]) {
+      t.deepEqual(outcome(await manager.put(`/permissions/${id}`, change)), beyondOwn);
+    }
+    t.deepEqual(outcome(await manager.delete(`/permissions/${id}`)), beyondOwn);
+  }
+  const free = await makePermission();
+  t.is((await manager.delete(`/permissions/${free.id}`)).status, 200);
+});

@@ -1,0 +1,116 @@
+// One's own profile and password.
+import '../support/environment.js';
+import test from 'ava';
+import { config } from '../../config/index.js';
+import { select } from '../../src/lib/db.js';
+import { makeAdmin, makeRole, type MadeAdmin } from '../support/factories.js';
+import { startService, type Service } from '../support/service.js';
+import type { Answer, Client } from '../support/client.js';
+
+let service: Service;
+
+test.before(async () => {
+  service = await startService({ withWorker: false });
+});
+
+test.after.always(() => service.stop());
+
+const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
+
+const signedIn = ({ username, password }: MadeAdmin): Promise<Client> =>
+  service.anonymous.signIn(username, password);
+
+test('the profile changes only in the fields sent, and an empty text clears', async (t) => {
+  const account = await makeAdmin(service.admin, [], {
+    email: 'a@example.com',
+    phone: '+86 100',
+    avatar: '/a.png',
+  });
+  const own = await signedIn(account);
+  const changed = await own.put('/profile', {
+    nickname: '小明',
+    email: '',
+    status: 0,
+    role_ids: [1],
+    username: 'other',
+  });
+  t.is(changed.status, 200);
+  const { username, nickname, email, phone, avatar, roles, is_super_admin } = changed.data;
+  t.deepEqual(
+    { username, nickname, email, phone, avatar, roles, is_super_admin },
+    {
+      username: account.username,
+      nickname: '小明',
+      email: null,
+      phone: '+86 100',
+      avatar: '/a.png',
+      roles: [],
+      is_super_admin: false,
+    },
+  );
+  t.deepEqual((await own.get('/info')).data, changed.data);
+  t.is((await own.put('/profile', { phone: null, avatar: '' })).data.phone, null);
+  t.is((await own.put('/profile', { nickname: '' })).status, 422);
+  t.deepEqual(outcome(await own.put('/profile', { email: 'not an address' })), [
+    422,
+    30004,
+    'format_invalid',
+  ]);
+});
+
+test('the profile tells roles, permissions, menus and the settings of the service', async (t) => {
+  const [system] = await select<any>("SELECT id FROM menus WHERE slug = 'admins'");
+  const role = await makeRole(service.admin, ['admin.index', 'admin.show'], { menu_ids: [system.id] });
+  const own = await signedIn(await makeAdmin(service.admin, [role.id]));
+  const { data } = await own.get('/info', { 'Accept-Language': 'en-US' });
+  t.deepEqual(data.permissions, ['admin.index', 'admin.show']);
+  t.deepEqual(
+    data.roles.map(({ id, slug }: any) => [id, slug]),
+    [[role.id, role.slug]],
+  );
+  t.deepEqual(
+    data.menus.map(({ slug, children }: any) => [slug, children.map((child: any) => child.slug)]),
+    [['system', ['admins']]],
+  );
+  const { payment_gateways, ...settings } = data.config;
+  t.true(payment_gateways.includes('mock'));
+  t.deepEqual(settings, {
+    payments_enabled: true,
+    orders_enabled: true,
+    locale: 'en-US',
+    version: config.version,
+  });
+  const all = (await service.admin.get('/info')).data;
+  t.true(all.is_super_admin);
+  t.true(['admin.index', 'payment.store', 'menu.destroy'].every((slug) => all.permissions.includes(slug)));
+});
+
+test('a new password must be confirmed, long enough, and not the username', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const own = await signedIn(account);
+  const change = (password: string, password_confirmation = password): Promise<Answer> =>
+    own.put('/password', { old_password: account.password, password, password_confirmation });
+  const fields = async (answer: Promise<Answer>) => [
+    (await answer).status,
+    Object.keys((await answer).errors ?? {}),
+  ];
+  t.deepEqual(await fields(change('secret-2', 'secret-3')), [422, ['password_confirmation']]);
+  t.deepEqual(await fields(change('short')), [422, ['password']]);
+  t.deepEqual(await fields(change('x'.repeat(65))), [422, ['password']]);
+  t.deepEqual(await fields(change(account.username.toUpperCase())), [422, ['password']]);
+  t.deepEqual(await fields(own.put('/password', { password: 'secret-2' })), [
+    400,
+    ['old_password', 'password_confirmation'],
+  ]);
+  await t.notThrowsAsync(signedIn(account), 'nothing has changed');
+});
+
+test('every character of a password counts, beyond 72 bytes too', async (t) => {
+  const password = '密'.repeat(64);
+  const account = await makeAdmin(service.admin, [], { password });
+  t.is(
+    (await service.anonymous.post('/login', { ...account, password: `${password.slice(0, 63)}碼` })).code,
+    10001,
+  );
+  await t.notThrowsAsync(signedIn({ ...account, password }));
+});

@@ -1,0 +1,197 @@
+// Tokens and sessions: what is let in, and what ends a session everywhere.
+import '../support/environment.js';
+import { generateKeyPairSync } from 'node:crypto';
+import test from 'ava';
+import jwt from 'jsonwebtoken';
+import { config } from '../../config/index.js';
+import { select } from '../../src/lib/db.js';
+import { newUlid } from '../../src/lib/random-id.js';
+import { makeAdmin, makeRole, unique, type MadeAdmin } from '../support/factories.js';
+import { killProcesses, startApi } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+import type { Answer, Client } from '../support/client.js';
+import { until } from '../support/until.js';
+
+let service: Service;
+/** A second process, and one that cannot reach Redis. */
+let other: Client;
+let alone: Client;
+
+test.before(async () => {
+  service = await startService({ withWorker: false });
+  const started = await Promise.all([startApi(), startApi({ REDIS_URL: 'redis://127.0.0.1:1' })]);
+  [other, alone] = started.map(({ url }) => service.anonymous.at(url)) as [Client, Client];
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await service.stop();
+});
+
+const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
+const revoked = [401, 10004, 'token_revoked'];
+const invalid = [401, 10007, 'token_invalid'];
+
+const bearer = (token: string): Client => service.anonymous.with({ Authorization: `Bearer ${token}` });
+
+const signedIn = (account: MadeAdmin, at: Client = service.anonymous): Promise<Client> =>
+  at.signIn(account.username, account.password);
+
+const claims = { sub: '1', jti: newUlid(), iss: config.auth.jwtIssuer, aud: config.auth.jwtAudience };
+
+function signed(
+  changes: object,
+  secret: jwt.Secret = config.auth.jwtSecret,
+  options: jwt.SignOptions = {},
+): string {
+  const soon = Math.floor(Date.now() / 1000) + 600;
+  const payload = Object.entries({ ...claims, exp: soon, ...changes }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return jwt.sign(Object.fromEntries(payload), secret, { algorithm: 'HS256', ...options });
+}
+
+test('a missing or empty Authorization header means not signed in', async (t) => {
+  for (const Authorization of ['', ' ', 'Bearer', 'Bearer ', 'bearer']) {
+    const answer = await service.anonymous.get('/info', Authorization === '' ? undefined : { Authorization });
+    t.deepEqual(outcome(answer), [401, 401, 'not_logged_in'], `"${Authorization}"`);
+  }
+});
+
+test('an expired token says so', async (t) => {
+  const past = Math.floor(Date.now() / 1000) - 1;
+  t.deepEqual(outcome(await bearer(signed({ exp: past })).get('/info')), [401, 10003, 'token_expired']);
+});
+
+test('a well-signed token without a session is revoked', async (t) => {
+  t.deepEqual(outcome(await bearer(signed({})).get('/info')), revoked);
+});
+
+test('every other token is invalid', async (t) => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const good = signed({});
+  const [head, body, signature] = good.split('.') as [string, string, string];
+  const unsigned = jwt.sign({ ...claims, exp: 4_000_000_000 }, '', { algorithm: 'none' });
+  const tokens: Record<string, string> = {
+    garbage: 'garbage',
+    'three parts': 'a.b.c',
+    'another secret': signed({}, 'another-secret-that-is-also-long-enough'),
+    'another algorithm': signed({}, config.auth.jwtSecret, { algorithm: 'HS512' }),
+    'a public-key algorithm': signed({}, privateKey, { algorithm: 'RS256' }),
+    'no algorithm': unsigned,
+    'no algorithm, but a signature': `${unsigned}${signature}`,
+    'another issuer': signed({ iss: 'elsewhere' }),
+    'no issuer': signed({ iss: undefined }),
+    'another audience': signed({ aud: 'elsewhere' }),
+    'no audience': signed({ aud: undefined }),
+    'no end': signed({ exp: undefined }),
+    'no id': signed({ jti: undefined }),
+    'no subject': signed({ sub: undefined }),
+    'not valid yet': signed({ nbf: 4_000_000_000 }),
+    'a changed body': [head, `${body}A`, signature].join('.'),
+    'a cut signature': good.slice(0, -2),
+    'two tokens': `${good} ${good}`,
+  };
+  for (const [name, token] of Object.entries(tokens)) {
+    t.deepEqual(outcome(await bearer(token).get('/info')), invalid, name);
+  }
+  const basic = await service.anonymous.get('/info', {
+    Authorization: `Basic ${Buffer.from('admin:admin123').toString('base64')}`,
+  });
+  t.deepEqual(outcome(basic), invalid, 'another scheme');
+});
+
+const endings: Record<string, (account: MadeAdmin, own: Client, admin: Client) => Promise<Answer>> = {
+  'signing out': (_, own) => own.post('/logout'),
+  'disabling the administrator': ({ id }, _, admin) => admin.put(`/admins/${id}`, { status: 0 }),
+  'deleting the administrator': ({ id }, _, admin) => admin.delete(`/admins/${id}`),
+  'resetting the password': ({ id }, _, admin) =>
+    admin.put(`/admins/${id}/password`, { password: 'secret-9' }),
+  'ending all sessions': ({ id }, _, admin) => admin.delete(`/admins/${id}/tokens`),
+};
+
+for (const [name, end] of Object.entries(endings)) {
+  test(`${name} ends the session on every process at once`, async (t) => {
+    for (const at of [service.url, other.url]) {
+      const account = await makeAdmin(service.admin);
+      const own = await signedIn(account);
+      const everywhere = [own, own.at(other.url), own.at(alone.url)];
+      for (const client of everywhere) t.is((await client.get('/heartbeat')).status, 200);
+      t.is((await end(account, own.at(at), service.admin.at(at))).status, 200);
+      for (const client of everywhere) t.deepEqual(outcome(await client.get('/heartbeat')), revoked);
+    }
+  });
+
+  test(`${name} on a process that cannot reach Redis counts there at once and elsewhere within seconds`, async (t) => {
+    const account = await makeAdmin(service.admin);
+    const own = await signedIn(account);
+    for (const client of [own, own.at(alone.url)]) t.is((await client.get('/heartbeat')).status, 200);
+    t.is((await end(account, own.at(alone.url), service.admin.at(alone.url))).status, 200);
+    t.deepEqual(outcome(await own.at(alone.url).get('/heartbeat')), revoked);
+    t.truthy(await until(async () => (await own.get('/heartbeat')).code === 10004, 5000));
+  });
+}
+
+test('signing out ends that session only', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const [one, two] = [await signedIn(account), await signedIn(account)];
+  t.is((await one.post('/logout')).data, null);
+  t.is((await two.get('/heartbeat')).status, 200);
+  const rows = await select<any>('SELECT revoked_at FROM admin_sessions WHERE admin_id = ? ORDER BY id', [
+    account.id,
+  ]);
+  t.deepEqual(
+    rows.map(({ revoked_at }) => revoked_at === null),
+    [false, true],
+  );
+});
+
+test('enabling an administrator again does not bring old sessions back', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const own = await signedIn(account);
+  await service.admin.put(`/admins/${account.id}`, { status: 0 });
+  await service.admin.put(`/admins/${account.id}`, { status: 1 });
+  t.deepEqual(outcome(await own.get('/heartbeat')), revoked);
+  t.is((await (await signedIn(account)).get('/heartbeat')).status, 200);
+});
+
+test('a process without Redis serves sign-in, lists, changes and rights from the database', async (t) => {
+  const admin = await alone.signIn();
+  const role = await makeRole(admin, ['admin.index']);
+  const own = await signedIn(await makeAdmin(admin, [role.id]), alone);
+  t.is((await own.get('/admins')).status, 200);
+  t.is((await admin.put(`/roles/${role.id}`, { permission_ids: [] })).status, 200);
+  t.is((await own.get('/admins')).code, 20001);
+  t.false((await alone.get('/login/captcha?check=1')).data.required);
+  t.deepEqual(outcome(await alone.get('/login/captcha')), [503, 50003, 'cache_unavailable']);
+});
+
+test('the heartbeat tells the time and keeps the session active, written at most once a minute', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const own = await signedIn(account);
+  const lastUse = async (): Promise<number> =>
+    (
+      await select<any>('SELECT last_used_at FROM admin_sessions WHERE admin_id = ?', [account.id])
+    )[0].last_used_at.getTime();
+  const opened = await lastUse();
+  const { data } = await own.get('/heartbeat');
+  t.true(Math.abs(Date.parse(data.server_time) - Date.now()) < 5000);
+  t.is(data.unread_count, 0);
+  await until(async () => (await lastUse()) > opened);
+  const used = await lastUse();
+  t.true(Math.abs(used - Date.now()) < 5000);
+  await own.get('/heartbeat');
+  t.is(await lastUse(), used);
+});
+
+test('a new password ends the other sessions only and is the one that counts', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const [own, second] = [await signedIn(account), await signedIn(account)];
+  const password = `${unique('p')}-é-${'x'.repeat(40)}`;
+  const body = { old_password: account.password, new_password: password, confirm_password: password };
+  t.is((await own.put('/password', body)).status, 200);
+  t.is((await own.get('/heartbeat')).status, 200);
+  t.deepEqual(outcome(await second.at(other.url).get('/heartbeat')), revoked);
+  t.is((await service.anonymous.post('/login', account)).code, 10001);
+  await t.notThrowsAsync(signedIn({ ...account, password }));
+});

@@ -1,0 +1,189 @@
+// The bounds on guessing passwords, shared by all processes, and on the work that guessing may cause.
+import '../support/environment.js';
+import test from 'ava';
+import { config } from '../../config/index.js';
+import { makeAdmin, unique, type MadeAdmin } from '../support/factories.js';
+import { killProcesses, startApi } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+import type { Answer, Client } from '../support/client.js';
+
+let service: Service;
+/** Two processes behind a trusted proxy, one that trusts nobody, one that hashes slowly and one without Redis. */
+let proxied: [Client, Client];
+let untrusting: Client;
+let slow: Client;
+let alone: Client;
+
+test.before(async () => {
+  service = await startService({ withWorker: false });
+  const open = { CAPTCHA_MODE: 'off' };
+  const trusting = { ...open, TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8', TRUSTED_PROXY_HOPS: '3' };
+  const started = await Promise.all(
+    [
+      trusting,
+      trusting,
+      open,
+      { ...open, HASH_QUEUE: '2', HASH_CONCURRENCY: '2', BCRYPT_COST: '13' },
+      { ...open, REDIS_URL: 'redis://127.0.0.1:1' },
+    ].map((env: Record<string, string>) => startApi(env)),
+  );
+  const clients = started.map(({ url }) => service.anonymous.at(url)) as [
+    Client,
+    Client,
+    Client,
+    Client,
+    Client,
+  ];
+  [proxied, untrusting, slow, alone] = [[clients[0], clients[1]], clients[2], clients[3], clients[4]];
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await service.stop();
+});
+
+const login = (
+  client: Client,
+  { username, password }: Pick<MadeAdmin, 'username' | 'password'>,
+): Promise<Answer> => client.post('/login', { username, password });
+
+const wrong = (client: Client, { username }: Pick<MadeAdmin, 'username'>): Promise<Answer> =>
+  login(client, { username, password: 'wrong-1' });
+
+const from = (client: Client, forwarded: string): Client => client.with({ 'X-Forwarded-For': forwarded });
+
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+const statuses = (answers: Answer[], status: number): number =>
+  answers.filter((answer) => answer.status === status).length;
+
+test('the sixth attempt is locked out, even with the right password, and told when to come back', async (t) => {
+  const account = await makeAdmin(service.admin);
+  for (let time = 0; time < 5; time++) t.is((await wrong(untrusting, account)).status, 401);
+  const locked = await login(untrusting, account);
+  t.deepEqual([locked.status, locked.code, locked.errorCode], [429, 10006, 'login_locked']);
+  const seconds = Number(locked.headers.get('Retry-After'));
+  t.true(seconds > 850 && seconds <= 900, `Retry-After is ${seconds}`);
+  t.is((await login(from(proxied[0], '203.0.113.9'), account)).status, 200, 'another address is not locked');
+});
+
+test('a name that nobody has is locked out like any other, in any case of its letters', async (t) => {
+  const stranger = { username: unique('Nobody') };
+  for (let time = 0; time < 5; time++) t.is((await wrong(untrusting, stranger)).status, 401);
+  t.is((await wrong(untrusting, { username: stranger.username.toUpperCase() })).code, 10006);
+});
+
+test('of twenty wrong attempts at once over two processes at most five are told apart', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const clients = proxied.map((client) => from(client, '198.51.100.1')) as [Client, Client];
+  const answers = await Promise.all(times(20, (index) => wrong(clients[index % 2] as Client, account)));
+  t.true(statuses(answers, 401) <= 5, `${statuses(answers, 401)} answers tell that the password is wrong`);
+  t.is(statuses(answers, 401) + statuses(answers, 429), 20);
+  t.is((await login(clients[0], account)).code, 10006);
+});
+
+test('a right guess among many wrong ones at once does not open a locked name', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const client = from(proxied[0], '198.51.100.2');
+  await Promise.all(times(12, () => wrong(client, account)));
+  const answers = await Promise.all(
+    times(12, (index) => (index === 6 ? login(client, account) : wrong(client, account))),
+  );
+  t.is(statuses(answers, 429), 12);
+});
+
+test('a success forgets the failures', async (t) => {
+  const account = await makeAdmin(service.admin);
+  for (let round = 0; round < 3; round++) {
+    for (let time = 0; time < 4; time++) t.is((await wrong(untrusting, account)).status, 401);
+    t.is((await login(untrusting, account)).status, 200);
+  }
+});
+
+test('many correct sign-ins at once lock nobody out', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const answers = await Promise.all(times(32, (index) => login(proxied[index % 2] as Client, account)));
+  t.is(statuses(answers, 200), 32);
+});
+
+test('fifty failures of one name over all addresses lock it everywhere', async (t) => {
+  const account = await makeAdmin(service.admin);
+  for (let time = 0; time < config.auth.loginMaxPerUsernameHour; time++) {
+    const answer = await wrong(from(proxied[time % 2] as Client, `198.51.101.${time}`), account);
+    t.is(answer.status, 401, `attempt ${time + 1}`);
+  }
+  const locked = await login(from(proxied[0], '203.0.113.77'), account);
+  t.is(locked.code, 10006);
+  t.true(Number(locked.headers.get('Retry-After')) > 3500);
+});
+
+test('the address is the nearest one that is no trusted proxy, in canonical form', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const sameAddress = [
+    '192.0.2.7',
+    '::ffff:192.0.2.7',
+    '203.0.113.1, 192.0.2.7',
+    '192.0.2.7, 10.1.2.3',
+    'garbage, 192.0.2.7, 10.9.9.9, 127.0.0.1',
+  ];
+  for (const forwarded of sameAddress) t.is((await wrong(from(proxied[0], forwarded), account)).status, 401);
+  t.is((await login(from(proxied[1], '192.0.2.7'), account)).code, 10006);
+  t.is((await login(from(proxied[1], '192.0.2.7, 192.0.2.8'), account)).status, 200);
+});
+
+test('a forged X-Forwarded-For changes nothing where no proxy is trusted', async (t) => {
+  const account = await makeAdmin(service.admin);
+  for (let time = 0; time < 5; time++) {
+    t.is((await wrong(from(untrusting, `198.51.102.${time}`), account)).status, 401);
+  }
+  t.is((await login(from(untrusting, '203.0.113.200'), account)).code, 10006);
+});
+
+test('a process without Redis counts for itself', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const answers = await Promise.all(times(12, () => wrong(alone, account)));
+  t.true(statuses(answers, 401) <= 5);
+  t.is((await login(alone, account)).code, 10006);
+});
+
+test.serial('a burst of sign-ins beyond the gate is refused at once and slows no other request', async (t) => {
+  const burst = times(24, () => wrong(slow, { username: unique('nobody') }));
+  const admin = service.admin.at(slow.url);
+  const heartbeats: number[] = [];
+  for (let time = 0; time < 7; time++) {
+    const started = performance.now();
+    t.is((await admin.get('/heartbeat')).status, 200);
+    heartbeats.push(performance.now() - started);
+  }
+  const answers = await Promise.all(burst);
+  const median = heartbeats.sort((one, other) => one - other)[3] as number;
+  t.true(median < 150, `a heartbeat took ${median} ms meanwhile`);
+  t.is(statuses(answers, 401), 4, 'two hash, two wait');
+  const refused = answers.filter(({ status }) => status === 429);
+  t.is(refused.length, 20);
+  for (const { code, errorCode, headers } of refused) {
+    t.deepEqual([code, errorCode, headers.get('Retry-After')], [429, 'too_many_requests', '1']);
+  }
+});
+
+test('wrong old passwords count with the failed sign-ins, and the right one among many at once does not get through', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const client = await untrusting.signIn(account.username, account.password);
+  const change = (old_password: string): Promise<Answer> =>
+    client.put('/password', { old_password, password: 'secret-2', password_confirmation: 'secret-2' });
+  for (let time = 0; time < 3; time++) {
+    const refused = await change('wrong-1');
+    t.deepEqual(
+      [refused.status, refused.code, Object.keys(refused.errors ?? {})],
+      [422, 10001, ['old_password']],
+    );
+  }
+  t.is((await wrong(untrusting, account)).status, 401);
+  const answers = await Promise.all(
+    times(12, (index) => change(index === 11 ? account.password : 'wrong-1')),
+  );
+  t.deepEqual([statuses(answers, 422), statuses(answers, 429)], [1, 11]);
+  t.is((await login(untrusting, account)).code, 10006, 'locked for signing in too');
+  t.is((await client.get('/heartbeat')).status, 200, 'the session goes on');
+});

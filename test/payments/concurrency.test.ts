@@ -1,0 +1,146 @@
+// Many callbacks at once over two API processes and a worker process: one effect, and nobody ever sees half of it.
+import '../support/environment.js';
+import test from 'ava';
+import { select } from '../../src/lib/db.js';
+import type { Answer, Client } from '../support/client.js';
+import { stateChanges, watchStates } from '../support/changes.js';
+import { makeMethod, makePayment, mockCallback, type MadePayment } from '../support/factories.js';
+import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+import { until } from '../support/until.js';
+
+let service: Service;
+let callers: [Client, Client];
+let methodId: number;
+const processes: any[] = [];
+
+test.before(async () => {
+  service = await startService({ withWorker: false });
+  await watchStates();
+  const [one, other] = await Promise.all([startApi(), startApi(), startWorkerProcess()]);
+  processes.push(one, other);
+  callers = [service.admin.at(one.url), service.admin.at(other.url)];
+  methodId = (await makeMethod(service.admin)).id;
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await service.stop();
+});
+
+const notify = (caller: Client, payment: MadePayment): Promise<Answer> =>
+  caller.post('//api/payment/notify/mock', mockCallback(payment));
+
+const isSettled = async ({ payment_no }: MadePayment): Promise<boolean> => {
+  const pending = `SELECT id FROM payment_callbacks WHERE payment_no = ? AND state = 'pending' LIMIT 1`;
+  return (await select(pending, [payment_no])).length === 0;
+};
+
+/** Reads payment and order one after the other, in both orders, until told to stop. @returns how often they disagreed */
+function watchPair({ payment_no, order_no }: MadePayment) {
+  let isOver = false;
+  let disagreements = 0;
+  let looks = 0;
+  const isPaid = async (caller: Client, path: string) => (await caller.get(path)).data.status === 'paid';
+  const looking = (async () => {
+    while (!isOver) {
+      for (const [first, second] of [
+        [`/payments/${payment_no}`, `/orders/${order_no}`],
+        [`/orders/${order_no}`, `/payments/${payment_no}`],
+      ] as const) {
+        looks++;
+        if ((await isPaid(callers[0], first)) && !(await isPaid(callers[1], second))) disagreements++;
+      }
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await looking;
+    return { disagreements, looks };
+  };
+}
+
+test.serial(
+  '500 identical callbacks at once over two API processes have one effect and are all answered 2xx',
+  async (t) => {
+    const payment = await makePayment(service.admin, methodId, '99.90');
+    const stopWatching = watchPair(payment);
+    const answers = await Promise.all(
+      Array.from({ length: 500 }, (_, index) => notify(callers[index % 2] as Client, payment)),
+    );
+    const statuses = new Map<string, number>();
+    for (const { status, data } of answers) {
+      const key = `${status} ${data?.status}`;
+      statuses.set(key, (statuses.get(key) ?? 0) + 1);
+    }
+    t.log(Object.fromEntries(statuses));
+  for (const { output } of processes) t.log(output().split('\n').filter((line: string) => /"level":"(error|warn)"/.test(line)).slice(0, 4).join('\n').slice(0, 3000));
+    t.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+    t.true(
+      answers.every(
+        ({ data }) => data.payment_no === payment.payment_no && ['paid', 'processing'].includes(data.status),
+      ),
+    );
+    await until(() => isSettled(payment), 30_000);
+    const { disagreements, looks } = await stopWatching();
+    t.is(disagreements, 0);
+    t.true(looks > 2);
+    t.deepEqual(await stateChanges(payment.payment_no), [
+      { number: payment.payment_no, before: 'pending', after: 'paid' },
+    ]);
+    t.deepEqual(await stateChanges(payment.order_no), [
+      { number: payment.order_no, before: 'pending', after: 'paid' },
+    ]);
+    const verdicts = await select<{ state: string; verdict: string; total: number }>(
+      `SELECT state, verdict, COUNT(*) AS total FROM payment_callbacks WHERE payment_no = ? GROUP BY state, verdict ORDER BY total`,
+      [payment.payment_no],
+    );
+    t.deepEqual(verdicts, [
+      { state: 'settled', verdict: 'paid', total: 1 },
+      { state: 'settled', verdict: 'already_paid', total: 499 },
+    ]);
+  },
+);
+
+test.serial(
+  'callbacks racing with cancelling and deleting lose no money and never pay a cancelled order',
+  async (t) => {
+    const payments = await Promise.all(
+      Array.from({ length: 24 }, () => makePayment(service.admin, methodId)),
+    );
+    await Promise.all(
+      payments.map(async (payment, index) => {
+        const [one, other] = callers;
+        const end =
+          index % 2 === 0
+            ? other.put(`/orders/${payment.order_no}`, { status: 'cancelled' })
+            : other.delete(`/orders/${payment.order_no}`);
+        const [first, second, third, ended] = await Promise.all([
+          notify(one, payment),
+          notify(other, payment),
+          notify(one, payment),
+          end,
+        ]);
+        t.deepEqual([first.status, second.status, third.status], [200, 200, 200]);
+        t.true([200, 400].includes(ended.status), ended.text);
+      }),
+    );
+    for (const payment of payments) {
+      await until(() => isSettled(payment));
+      const [row] = await select<{
+        status: string;
+        needs_attention: number;
+        order_status: string;
+        paid_by: string | null;
+      }>(
+        `SELECT p.status, p.needs_attention, o.status AS order_status, o.payment_no AS paid_by
+       FROM payments p JOIN orders o ON o.order_no = p.order_no WHERE p.payment_no = ?`,
+        [payment.payment_no],
+      );
+      const won = { status: 'paid', needs_attention: 0, order_status: 'paid', paid_by: payment.payment_no };
+      const lost = { status: 'paid', needs_attention: 1, order_status: 'cancelled', paid_by: null };
+      t.deepEqual(row, row?.order_status === 'paid' ? won : lost);
+      t.is((await stateChanges(payment.order_no)).length, 1);
+    }
+  },
+);

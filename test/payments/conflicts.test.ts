@@ -1,0 +1,172 @@
+// Callbacks that are authentic and yet at odds with what is known: amount, third-party number, state of the order.
+import '../support/environment.js';
+import test from 'ava';
+import { change, select } from '../../src/lib/db.js';
+import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
+import type { MadePayment } from '../support/factories.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+let methodId: number;
+
+test.before(async () => {
+  service = await startService();
+  methodId = (await makeMethod(service.admin)).id;
+});
+
+test.after.always(() => service.stop());
+
+const notify = (body: unknown) => service.anonymous.post('//api/payment/notify/mock', body);
+
+const outcome = async (answer: ReturnType<typeof notify>) => {
+  const { status, code, errorCode } = await answer;
+  return [status, code, errorCode];
+};
+
+/** Everything that a callback may change, and the verdicts of all attempts. */
+async function trace({ payment_no, order_no }: MadePayment) {
+  const { status, third_party_no, pay_time, needs_attention, fail_reason, callbacks } = (
+    await service.admin.get(`/payments/${payment_no}`)
+  ).data;
+  const [order] = await select<{ status: string }>(
+    'SELECT status, paid_at, payment_no FROM orders WHERE order_no = ?',
+    [order_no],
+  );
+  const verdicts = callbacks.map(({ verdict }: { verdict: string }) => verdict);
+  return { payment: { status, third_party_no, pay_time, needs_attention, fail_reason }, order, verdicts };
+}
+
+const untouched = {
+  payment: {
+    status: 'pending',
+    third_party_no: null,
+    pay_time: null,
+    needs_attention: false,
+    fail_reason: null,
+  },
+  order: { status: 'pending', paid_at: null, payment_no: null },
+};
+
+test('a wrong amount is refused under each of its names, recorded and flagged; the right one pays', async (t) => {
+  for (const name of ['amount', 'total_amount', 'pay_amount']) {
+    const payment = await makePayment(service.admin, methodId, '12.30');
+    for (const wrong of ['12.31', 12.29, 0, '1230']) {
+      const answer = outcome(notify({ ...mockCallback(payment), [name]: wrong }));
+      t.deepEqual(await answer, [400, 40001, 'payment_amount_mismatch'], `${name} ${wrong}`);
+    }
+    const { payment: flagged, order, verdicts } = await trace(payment);
+    t.deepEqual(flagged, {
+      ...untouched.payment,
+      needs_attention: true,
+      fail_reason: 'payment_amount_mismatch',
+    });
+    t.deepEqual(order, untouched.order);
+    t.deepEqual(verdicts, Array(4).fill('payment_amount_mismatch'));
+    const sly = {
+      ...mockCallback(payment),
+      amount: '12.30',
+      total_amount: '12.30',
+      pay_amount: '12.30',
+      [name]: '0.01',
+    };
+    t.is((await notify(sly)).errorCode, 'payment_amount_mismatch');
+    t.is((await notify({ ...mockCallback(payment), [name]: 12.3 })).data.status, 'paid');
+  }
+});
+
+test('the third-party number is taken from each of its names', async (t) => {
+  for (const name of ['transaction_id', 'trade_no', 'third_party_no']) {
+    const payment = await makePayment(service.admin, methodId);
+    const number = unique('T-');
+    await notify({ ...mockCallback(payment), [name]: number });
+    t.is((await trace(payment)).payment.third_party_no, number);
+  }
+});
+
+test('one third-party number never pays two payments, also when both call at once', async (t) => {
+  for (let round = 0; round < 5; round++) {
+    const payments = await Promise.all([
+      makePayment(service.admin, methodId),
+      makePayment(service.admin, methodId),
+    ]);
+    const transaction_id = unique('T-');
+    const answers = await Promise.all(
+      payments.map((payment) => notify({ ...mockCallback(payment), transaction_id })),
+    );
+    t.deepEqual(answers.map(({ status }) => status).sort(), [200, 400]);
+    const loser = payments[answers.findIndex(({ status }) => status === 400)] as MadePayment;
+    t.is(answers.find(({ status }) => status === 400)?.errorCode, 'third_party_no_used');
+    const { payment, order, verdicts } = await trace(loser);
+    t.deepEqual(payment, { ...untouched.payment, needs_attention: true, fail_reason: 'third_party_no_used' });
+    t.deepEqual([order, verdicts], [untouched.order, ['third_party_no_used']]);
+    t.is((await notify({ ...mockCallback(loser), transaction_id: unique('T-') })).data.status, 'paid');
+  }
+});
+
+test('money for an order that can no longer be paid is kept and flagged', async (t) => {
+  const { admin } = service;
+  const order = await makeOrder(admin);
+  const body = { order_no: order.order_no, payment_method_id: methodId };
+  const [first, second] = [
+    (await admin.post('/payments', body)).data,
+    (await admin.post('/payments', body)).data,
+  ];
+  t.is((await notify(mockCallback(first))).data.status, 'paid');
+  t.is((await notify(mockCallback(second))).data.status, 'paid');
+  t.like((await trace(second)).payment, {
+    status: 'paid',
+    needs_attention: true,
+    fail_reason: 'order_not_payable',
+  });
+  t.like((await trace(second)).order, { status: 'paid', payment_no: first.payment_no });
+  for (const end of ['cancelled', 'deleted'] as const) {
+    const payment = await makePayment(admin, methodId);
+    if (end === 'cancelled') await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+    else await admin.delete(`/orders/${payment.order_no}`);
+    t.is((await notify(mockCallback(payment))).data.status, 'paid');
+    const late = await trace(payment);
+    t.like(late.payment, { status: 'paid', needs_attention: true });
+    t.deepEqual(
+      [late.order, late.verdicts],
+      [{ ...untouched.order, status: 'cancelled' }, ['paid_needs_attention']],
+    );
+    t.is((await notify(mockCallback(payment))).data.status, 'paid');
+  }
+});
+
+test('every attempt is shown with its payment, secrets masked', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  const note = { card: { cvv_token: 'canary-1' }, note: `Bearer ${'a'.repeat(64)}` };
+  await notify({ ...mockCallback(payment), sign: 'canary-2', ...note });
+  await notify({ ...mockCallback(payment), transaction_id: 'T-shown', ...note });
+  const { data, text } = await service.admin.get(`/payments/${payment.payment_no}`);
+  t.notRegex(text, /canary|a{64}/);
+  t.notRegex(text, new RegExp(mockCallback(payment).sign as string));
+  const [refused, settled] = data.callbacks;
+  t.like(refused, {
+    type: 'mock',
+    state: 'refused',
+    verdict: 'payment_sign_invalid',
+    ip: '127.0.0.1',
+    settled_at: null,
+  });
+  t.like(settled, { state: 'settled', verdict: 'paid', third_party_no: 'T-shown' });
+  t.is(refused.body.out_trade_no, payment.payment_no);
+  t.is(refused.body.sign, '***');
+  const [row] = await select<{ notify_data: string }>(
+    'SELECT notify_data FROM payments WHERE payment_no = ?',
+    [payment.payment_no],
+  );
+  t.deepEqual(JSON.parse(row?.notify_data ?? ''), settled.body);
+});
+
+test('a late success also pays an order whose payment had failed', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  await change(`UPDATE payments SET status = 'failed', fail_reason = 'closed' WHERE payment_no = ?`, [
+    payment.payment_no,
+  ]);
+  t.is((await notify(mockCallback(payment))).data.status, 'paid');
+  const late = await trace(payment);
+  t.like(late.payment, { status: 'paid', needs_attention: false, fail_reason: null });
+  t.is(late.order?.status, 'paid');
+});

@@ -1,0 +1,152 @@
+// Deployments that differ by a setting: production, fewer gateways, modules switched off, a tenant.
+import '../support/environment.js';
+import test from 'ava';
+import { environment } from '../support/environment.js';
+import { db, select } from '../../src/lib/db.js';
+import { redis } from '../../src/lib/redis.js';
+import { makeMethod, makeOrder, makePayment, mockCallback } from '../support/factories.js';
+import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+const tenantDatabase = `${environment.DB_NAME}_acme_1`;
+
+test.before(async () => {
+  service = await startService();
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await db.query(`DROP DATABASE IF EXISTS \`${tenantDatabase}\``);
+  await service.stop();
+});
+
+const wechat = {
+  app_id: 'wx123',
+  mch_id: '1900000001',
+  api_v3_key: 'canary-api-v3-key-canary-api-v3-k',
+  cert_serial_no: '5157F09EFDC096DE',
+  private_key: '-----BEGIN PRIVATE KEY-----\ncanary-private-key\n-----END PRIVATE KEY-----',
+};
+
+test('production takes no mock method without a secret', async (t) => {
+  const unsigned = await makeMethod(service.admin, '');
+  const production = await startApi({ NODE_ENV: 'production', HOST: '127.0.0.1' });
+  const admin = service.admin.at(production.url);
+  const refused = await admin.post('/payment-methods', { type: 'mock' });
+  t.deepEqual([refused.status, Object.keys(refused.errors ?? {})], [400, ['config.shared_secret']]);
+  const signed = await makeMethod(admin);
+  t.is((await admin.put(`/payment-methods/${signed.id}`, { shared_secret: '' })).status, 400);
+  const payment = await makePayment(service.admin, unsigned.id);
+  const callback = { out_trade_no: payment.payment_no, trade_status: 'SUCCESS' };
+  const answer = await admin.post('//api/payment/notify/mock', callback);
+  t.deepEqual([answer.status, answer.errorCode], [400, 'payment_sign_invalid']);
+  t.is((await service.anonymous.post('//api/payment/notify/mock', callback)).data.status, 'paid');
+});
+
+test('a gateway that is not enabled can be neither created, placed, queried nor called back', async (t) => {
+  const mock = await makeMethod(service.admin);
+  const payment = await makePayment(service.admin, mock.id);
+  const order = await makeOrder(service.admin);
+  const limited = await startApi({ PAYMENT_GATEWAYS_ENABLED: 'wechat , alipay' });
+  const admin = service.admin.at(limited.url);
+  const body = { order_no: order.order_no, payment_method_id: mock.id };
+  for (const answer of [
+    await admin.post('/payment-methods', { type: 'mock' }),
+    await admin.post('/payments', body),
+    await admin.post('/payments', { ...body, initiate: true }),
+    await admin.post(`/payments/${payment.payment_no}/query`),
+    await admin.post('//api/payment/notify/mock', mockCallback(payment)),
+  ]) {
+    t.deepEqual([answer.status, answer.code, answer.errorCode], [400, 40001, 'payment_gateway_disabled']);
+  }
+  t.is((await admin.post('/payment-methods', { type: 'wechat', config: wechat })).status, 200);
+  t.deepEqual((await admin.get('/info')).data.config.payment_gateways, ['wechat', 'alipay']);
+  t.deepEqual((await service.admin.get('/info')).data.config.payment_gateways, ['mock', 'wechat', 'alipay']);
+  t.is((await service.admin.get(`/payments/${payment.payment_no}`)).data.status, 'pending');
+});
+
+test('payments switched off closes their endpoints and menus; the callback stays', async (t) => {
+  const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id);
+  const off = await startApi({ MODULE_PAYMENTS_ENABLED: 'false' });
+  const admin = service.admin.at(off.url);
+  for (const [method, path] of [
+    ['GET', '/payments'],
+    ['POST', '/payments'],
+    ['GET', `/payments/${payment.payment_no}`],
+    ['POST', `/payments/${payment.payment_no}/query`],
+    ['GET', '/payment-methods'],
+    ['POST', '/payment-methods'],
+    ['GET', '/payment-methods/1'],
+    ['PUT', '/payment-methods/1'],
+    ['DELETE', '/payment-methods/1'],
+  ] as const) {
+    const answer = await admin.request(method, path, { body: method === 'GET' ? undefined : {} });
+    t.deepEqual(
+      [answer.status, answer.code, answer.errorCode],
+      [403, 20003, 'module_payments_disabled'],
+      path,
+    );
+    t.is((await admin.with({ Authorization: '' }).request(method, path)).status, 401);
+  }
+  const slugs = (menus: any[]): string[] =>
+    menus.flatMap(({ slug, children = [] }) => [slug, ...slugs(children)]);
+  const [shown, hidden] = [(await service.admin.get('/info')).data, (await admin.get('/info')).data];
+  t.true(slugs(shown.menus).includes('payments') && slugs(shown.menus).includes('payment-methods'));
+  t.false(slugs(hidden.menus).some((slug) => slug.startsWith('payment')));
+  t.true(slugs(hidden.menus).includes('orders'));
+  t.deepEqual([shown.config.payments_enabled, hidden.config.payments_enabled], [true, false]);
+  const answer = await admin.post('//api/payment/notify/mock', mockCallback(payment));
+  t.is(answer.data.status, 'paid');
+  t.is((await service.admin.get(`/payments/${payment.payment_no}`)).data.status, 'paid');
+});
+
+test('orders switched off closes their endpoints and menus', async (t) => {
+  const off = await startApi({ MODULE_ORDERS_ENABLED: 'false' });
+  const admin = service.admin.at(off.url);
+  for (const answer of [
+    await admin.get('/orders'),
+    await admin.post('/orders'),
+    await admin.delete('/orders/1'),
+  ]) {
+    t.deepEqual([answer.status, answer.code, answer.errorCode], [403, 20003, 'module_orders_disabled']);
+  }
+  t.false((await admin.get('/info')).text.includes('"slug":"orders"'));
+});
+
+test('a tenant deployment has its own database, Redis keys and notify address', async (t) => {
+  const env = { TENANT_CODE: 'acme-1' };
+  const [api] = await Promise.all([startApi(env), startWorkerProcess(env, 'payments')]);
+  const admin = await service.anonymous.at(api.url).signIn();
+  const { id } = await makeMethod(admin);
+  const order = await makeOrder(admin);
+  const { data } = await admin.post('/payments', {
+    order_no: order.order_no,
+    payment_method_id: id,
+    initiate: true,
+  });
+  t.is(data.gateway.notify_url, 'https://back-office.test/api/payment/notify/mock/acme-1');
+  const callback = mockCallback(data);
+  const refused: [string, number, number, string][] = [
+    ['//api/payment/notify/mock', 400, 400, 'tenant_required'],
+    ['//api/payment/notify/mock/other', 404, 404, 'tenant_not_found'],
+    ['//api/payment/notify/mock/ACME-1', 404, 404, 'tenant_not_found'],
+  ];
+  for (const [path, ...expected] of refused) {
+    const answer = await admin.post(path, callback);
+    t.deepEqual([answer.status, answer.code, answer.errorCode], expected, path);
+  }
+  const paid = await admin.post('//api/payment/notify/mock/acme-1', callback);
+  t.deepEqual(paid.data, { payment_no: data.payment_no, order_no: order.order_no, status: 'paid' });
+  const rows = await select<object>(`SELECT status FROM \`${tenantDatabase}\`.orders`);
+  t.deepEqual(rows, [{ status: 'paid' }]);
+  t.deepEqual(await select('SELECT id FROM orders WHERE order_no = ?', [order.order_no]), []);
+  const keys = await redis.keys(`{${environment.REDIS_PREFIX}-acme-1*`);
+  t.true(keys.length > 0);
+  const stranger = await service.anonymous.post('//api/payment/notify/mock/acme-1', callback);
+  t.deepEqual(
+    [stranger.status, stranger.errorCode],
+    [404, 'route_not_found'],
+    'a deployment without tenants',
+  );
+});

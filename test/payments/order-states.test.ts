@@ -1,0 +1,103 @@
+// How an order moves on from pending: paid, cancelled, expired, deleted.
+import '../support/environment.js';
+import test from 'ava';
+import { change, select } from '../../src/lib/db.js';
+import { makeMethod, makeOrder, makePayment, mockCallback } from '../support/factories.js';
+import { startService, type Service } from '../support/service.js';
+import { until } from '../support/until.js';
+
+let service: Service;
+
+test.before(async () => {
+  service = await startService();
+});
+
+test.after.always(() => service.stop());
+
+const paidOrder = async () => {
+  const method = await makeMethod(service.admin);
+  const payment = await makePayment(service.admin, method.id);
+  await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  return payment.order_no;
+};
+
+test('the remark can be changed and cleared in any state, other fields never', async (t) => {
+  const orderNo = await paidOrder();
+  const changed = await service.admin.put(`/orders/${orderNo}`, {
+    remark: 'seen',
+    amount: 1,
+    status: undefined,
+  });
+  t.like(changed.data, { remark: 'seen', status: 'paid', amount: 12.3 });
+  t.is((await service.admin.put(`/orders/${orderNo}`, { remark: '' })).data.remark, null);
+  t.is((await service.admin.put(`/orders/${orderNo}`, { status: 'paid' })).status, 422);
+});
+
+test('cancelling an order cancels its pending payments; a paid order stays paid', async (t) => {
+  const { admin } = service;
+  const method = await makeMethod(admin);
+  const payment = await makePayment(admin, method.id);
+  const cancelled = await admin.put(`/orders/${payment.order_no}`, {
+    status: 'cancelled',
+    remark: 'changed mind',
+  });
+  t.like(cancelled.data, { status: 'cancelled', remark: 'changed mind' });
+  t.is((await admin.get(`/payments/${payment.payment_no}`)).data.status, 'cancelled');
+  t.is((await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' })).status, 200);
+  const orderNo = await paidOrder();
+  const refused = await admin.put(`/orders/${orderNo}`, { status: 'cancelled', remark: 'never written' });
+  t.deepEqual([refused.status, refused.code, refused.errorCode], [400, 40003, 'order_not_cancellable']);
+  t.like((await admin.get(`/orders/${orderNo}`)).data, { status: 'paid', remark: null });
+});
+
+test('pending and cancelled orders can be deleted, paid ones not', async (t) => {
+  const { admin } = service;
+  const method = await makeMethod(admin);
+  const { order_no, payment_no } = await makePayment(admin, method.id);
+  t.is((await admin.delete(`/orders/${order_no}`)).status, 200);
+  t.is((await admin.get(`/payments/${payment_no}`)).data.status, 'cancelled');
+  const cancelled = await makeOrder(admin);
+  await admin.put(`/orders/${cancelled.order_no}`, { status: 'cancelled' });
+  t.is((await admin.delete(`/orders/${cancelled.id}`)).status, 200);
+  for (const gone of [order_no, cancelled.order_no, cancelled.id]) {
+    for (const answer of [
+      await admin.get(`/orders/${gone}`),
+      await admin.put(`/orders/${gone}`),
+      await admin.delete(`/orders/${gone}`),
+    ]) {
+      t.deepEqual([answer.status, answer.code], [404, 20002]);
+    }
+  }
+  t.is((await admin.get(`/orders?order_no=${order_no}`)).data.total, 0);
+  t.is((await select('SELECT id FROM orders WHERE order_no = ?', [order_no])).length, 1);
+  const paid = await paidOrder();
+  const refused = await admin.delete(`/orders/${paid}`);
+  t.deepEqual([refused.status, refused.code, refused.errorCode], [400, 40002, 'order_not_deletable']);
+});
+
+test('an order whose time is up is cancelled by its delayed job, with its payments', async (t) => {
+  const { admin } = service;
+  const order = await makeOrder(admin, '5', { expire_in_seconds: 1 });
+  const { data: payment } = await admin.post('/payments', {
+    order_no: order.order_no,
+    payment_method_id: (await makeMethod(admin)).id,
+  });
+  await until(async () => (await admin.get(`/orders/${order.order_no}`)).data.status === 'cancelled', 5000);
+  t.is((await admin.get(`/payments/${payment.payment_no}`)).data.status, 'cancelled');
+  const [row] = await select<{ lateMs: number }>(
+    'SELECT TIMESTAMPDIFF(MICROSECOND, expire_at, updated_at) / 1000 AS lateMs FROM orders WHERE order_no = ?',
+    [order.order_no],
+  );
+  t.true(Number(row?.lateMs) >= 0 && Number(row?.lateMs) < 2000, `cancelled after ${row?.lateMs} ms`);
+});
+
+test('an order whose expiry job is gone is cancelled by the sweeper, one with time left is not', async (t) => {
+  const { admin } = service;
+  const [lost, alive] = [await makeOrder(admin), await makeOrder(admin, '1', { expire_in_seconds: 600 })];
+  await change('UPDATE orders SET expire_at = ? WHERE order_no = ?', [
+    new Date(Date.now() - 5000),
+    lost.order_no,
+  ]);
+  await until(async () => (await admin.get(`/orders/${lost.order_no}`)).data.status === 'cancelled', 10_000);
+  t.is((await admin.get(`/orders/${alive.order_no}`)).data.status, 'pending');
+});

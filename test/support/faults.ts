@@ -1,0 +1,95 @@
+// A server that a test may freeze, kill, stop and start again on the same port with the same data.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { until } from './until.js';
+
+const systemFolders = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
+
+/** The full path of the first of these programs that is installed, if any is. */
+export function findProgram(...names: string[]): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...systemFolders].filter(Boolean);
+  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
+}
+
+/** As `findProgram`. @throws Error when none is installed */
+export function programPath(...names: string[]): string {
+  const found = findProgram(...names);
+  if (!found) throw new Error(`none of ${names.join(', ')} is installed`);
+  return found;
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A folder of the test's own. */
+export const ownFolder = (): string => mkdtempSync(join(tmpdir(), 'server-'));
+
+/** As root, the servers want to be told that this is meant. */
+export const asRoot = process.getuid?.() === 0 ? ['--user=root'] : [];
+
+export abstract class OwnServer {
+  readonly folder = ownFolder();
+  readonly port: number;
+  #child: ChildProcess | undefined;
+  #output = '';
+
+  constructor(port: number) {
+    this.port = port;
+  }
+
+  protected abstract command(): [program: string, ...args: string[]];
+
+  /** Whether it answers; may throw instead of saying no. */
+  protected abstract answers(): Promise<boolean>;
+
+  /** Settings that lead a process of the service here. */
+  abstract readonly env: Record<string, string>;
+
+  /** Starts it; resolves when it answers. */
+  async start(): Promise<void> {
+    const [program, ...args] = this.command();
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (data: Buffer) => (this.#output += data.toString()));
+    }
+    await until(() => {
+      if (child.exitCode !== null) throw new Error(`${program} ended at its start: ${this.#output}`);
+      return this.answers().catch(() => false);
+    }, 30_000);
+  }
+
+  /** Lets it neither answer nor refuse. */
+  freeze(): void {
+    this.#child?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#child?.kill('SIGCONT');
+  }
+
+  /** Ends it in good order, or with SIGKILL as a crash would. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exit = once(child, 'exit');
+    child.kill('SIGCONT');
+    child.kill(signal);
+    await exit;
+  }
+
+  /** Ends it and removes its data; for test.after.always. */
+  async remove(): Promise<void> {
+    await this.stop('SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
