@@ -13,6 +13,8 @@ const output = execFileSync(
 const { summary, modules } = JSON.parse(output);
 const own = modules.filter(({ source }) => /^(config|src)\//.test(source)).length;
 for (const { rule, from, to } of summary.violations) process.stdout.write(`${rule.name}: ${from} → ${to}\n`);
-process.stdout.write(`${own} modules, ${summary.totalDependenciesCruised} imports, ${summary.error} violations\n`);
+process.stdout.write(
+  `${own} modules, ${summary.totalDependenciesCruised} imports, ${summary.error} violations\n`,
+);
 if (own < LEAST_MODULES) process.stdout.write(`expected at least ${LEAST_MODULES} modules\n`);
 process.exitCode = summary.error > 0 || own < LEAST_MODULES ? 1 : 0;

@@ -118,7 +118,7 @@ test('migrations are numbered without gaps, and every partitioned table is made 
     await up((sql) => Promise.resolve(void statements.push(sql)));
   }
   const made = statements.flatMap((sql) =>
-    sql.includes('PARTITION BY') ? (/CREATE TABLE (\w+)/.exec(sql)?.[1] ?? []) : [],
+    sql.includes('PARTITION BY') ? (/CREATE TABLE IF NOT EXISTS (\w+)/.exec(sql)?.[1] ?? []) : [],
   );
   t.deepEqual(made.sort(), [...partitionedTables].sort());
 });

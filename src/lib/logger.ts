@@ -1,12 +1,16 @@
 // JSON log lines on standard output, each with the trace id of what it belongs to, none with a secret.
+import cluster from 'node:cluster';
 import { pino } from 'pino';
 import { config } from '../../config/index.js';
 import { currentTraceId } from './context.js';
 import { mask, maskText } from './mask.js';
 
-// Lines leave in blocks (at most 4 KiB or one second late); a crash flushes them.
-const destination = pino.destination({ dest: 1, sync: false, minLength: 4096 });
-setInterval(() => destination.flush(), 1000).unref();
+// Lines leave in blocks (at most 4 KiB or one second late); a crash flushes them. A cluster's workers write through
+// process.stdout, which PM2 takes over there.
+const destination = cluster.isWorker
+  ? undefined
+  : pino.destination({ dest: 1, sync: false, minLength: 4096 });
+setInterval(() => destination?.flush(), 1000).unref();
 
 /** A line as listeners receive it, masked. */
 export interface LogLine {
@@ -47,13 +51,13 @@ export const logger = pino(
     },
     serializers: { error: describe },
   },
-  destination,
+  destination ?? process.stdout,
 );
 
 /** Writes out what is still buffered; the last thing a process does. */
 export function flushLogs(): void {
   try {
-    destination.flushSync();
+    destination?.flushSync();
   } catch {
     // The stream was never written to, or is gone: nothing is left to say.
   }

@@ -19,7 +19,11 @@ export async function mustHoldRoles(
   if (holder.isSuperAdmin || roleIds.length === 0) return;
   const [roles, permissions, menus] = await Promise.all([
     select<{ slug: string }>('SELECT slug FROM roles WHERE id IN (?)', [roleIds], t),
-    select<{ id: number }>('SELECT permission_id AS id FROM role_permissions WHERE role_id IN (?)', [roleIds], t),
+    select<{ id: number }>(
+      'SELECT permission_id AS id FROM role_permissions WHERE role_id IN (?)',
+      [roleIds],
+      t,
+    ),
     select<{ id: number }>('SELECT menu_id AS id FROM role_menus WHERE role_id IN (?)', [roleIds], t),
   ]);
   if (roles.some(({ slug }) => slug === superAdminSlug)) fail('super_admin_protected');

@@ -74,7 +74,15 @@ test.serial(
       statuses.set(key, (statuses.get(key) ?? 0) + 1);
     }
     t.log(Object.fromEntries(statuses));
-  for (const { output } of processes) t.log(output().split('\n').filter((line: string) => /"level":"(error|warn)"/.test(line)).slice(0, 4).join('\n').slice(0, 3000));
+    for (const { output } of processes)
+      t.log(
+        output()
+          .split('\n')
+          .filter((line: string) => /"level":"(error|warn)"/.test(line))
+          .slice(0, 4)
+          .join('\n')
+          .slice(0, 3000),
+      );
     t.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
     t.true(
       answers.every(

@@ -4,7 +4,7 @@ import type { Migration } from './migration.js';
 const times = `created_at DATETIME(3) NOT NULL, updated_at DATETIME(3) NOT NULL`;
 
 const tables = [
-  `CREATE TABLE departments (
+  `CREATE TABLE IF NOT EXISTS departments (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
     parent_id BIGINT UNSIGNED NOT NULL DEFAULT 0,
     name VARCHAR(50) NOT NULL,
@@ -18,7 +18,7 @@ const tables = [
     ${times},
     KEY ix_departments_parent (parent_id)
   )`,
-  `CREATE TABLE admins (
+  `CREATE TABLE IF NOT EXISTS admins (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
     username VARCHAR(50) NOT NULL,
     password_hash VARCHAR(100) NOT NULL,
@@ -33,7 +33,7 @@ const tables = [
     UNIQUE KEY uq_admins_username (username),
     KEY ix_admins_department (department_id)
   )`,
-  `CREATE TABLE roles (
+  `CREATE TABLE IF NOT EXISTS roles (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
     name VARCHAR(50) NOT NULL,
     slug VARCHAR(50) NOT NULL,
@@ -43,7 +43,7 @@ const tables = [
     ${times},
     UNIQUE KEY uq_roles_slug (slug)
   )`,
-  `CREATE TABLE menus (
+  `CREATE TABLE IF NOT EXISTS menus (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
     parent_id BIGINT UNSIGNED NOT NULL DEFAULT 0,
     title VARCHAR(50) NOT NULL,
@@ -63,7 +63,7 @@ const tables = [
     UNIQUE KEY uq_menus_slug (slug),
     KEY ix_menus_parent (parent_id)
   )`,
-  `CREATE TABLE permissions (
+  `CREATE TABLE IF NOT EXISTS permissions (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
     name VARCHAR(100) NOT NULL,
     slug VARCHAR(100) NOT NULL,
@@ -78,28 +78,28 @@ const tables = [
     UNIQUE KEY uq_permissions_slug (slug),
     CONSTRAINT fk_permissions_menu FOREIGN KEY (menu_id) REFERENCES menus (id) ON DELETE SET NULL
   )`,
-  `CREATE TABLE admin_roles (
+  `CREATE TABLE IF NOT EXISTS admin_roles (
     admin_id BIGINT UNSIGNED NOT NULL,
     role_id BIGINT UNSIGNED NOT NULL,
     PRIMARY KEY (admin_id, role_id),
     CONSTRAINT fk_admin_roles_admin FOREIGN KEY (admin_id) REFERENCES admins (id) ON DELETE CASCADE,
     CONSTRAINT fk_admin_roles_role FOREIGN KEY (role_id) REFERENCES roles (id)
   )`,
-  `CREATE TABLE role_permissions (
+  `CREATE TABLE IF NOT EXISTS role_permissions (
     role_id BIGINT UNSIGNED NOT NULL,
     permission_id BIGINT UNSIGNED NOT NULL,
     PRIMARY KEY (role_id, permission_id),
     CONSTRAINT fk_role_permissions_role FOREIGN KEY (role_id) REFERENCES roles (id) ON DELETE CASCADE,
     CONSTRAINT fk_role_permissions_permission FOREIGN KEY (permission_id) REFERENCES permissions (id) ON DELETE CASCADE
   )`,
-  `CREATE TABLE role_menus (
+  `CREATE TABLE IF NOT EXISTS role_menus (
     role_id BIGINT UNSIGNED NOT NULL,
     menu_id BIGINT UNSIGNED NOT NULL,
     PRIMARY KEY (role_id, menu_id),
     CONSTRAINT fk_role_menus_role FOREIGN KEY (role_id) REFERENCES roles (id) ON DELETE CASCADE,
     CONSTRAINT fk_role_menus_menu FOREIGN KEY (menu_id) REFERENCES menus (id) ON DELETE CASCADE
   )`,
-  `CREATE TABLE admin_sessions (
+  `CREATE TABLE IF NOT EXISTS admin_sessions (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
     jti CHAR(26) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     admin_id BIGINT UNSIGNED NOT NULL,

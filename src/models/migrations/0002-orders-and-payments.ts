@@ -6,7 +6,7 @@ const times = `created_at DATETIME(3) NOT NULL, updated_at DATETIME(3) NOT NULL`
 const number = `CHARACTER SET ascii COLLATE ascii_bin`;
 
 const tables = () => [
-  `CREATE TABLE users (
+  `CREATE TABLE IF NOT EXISTS users (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
     username VARCHAR(50) NOT NULL,
     password_hash VARCHAR(100) NULL,
@@ -21,7 +21,7 @@ const tables = () => [
     deleted_at DATETIME(3) NULL,
     UNIQUE KEY uq_users_username (username)
   )`,
-  `CREATE TABLE orders (
+  `CREATE TABLE IF NOT EXISTS orders (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
     period INT UNSIGNED NOT NULL,
     order_no CHAR(35) ${number} NOT NULL,
@@ -41,7 +41,7 @@ const tables = () => [
     KEY ix_orders_created (created_at),
     KEY ix_orders_paid (paid_at)
   ) ${partitionClause()}`,
-  `CREATE TABLE order_details (
+  `CREATE TABLE IF NOT EXISTS order_details (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
     period INT UNSIGNED NOT NULL,
     order_no CHAR(35) ${number} NOT NULL,
@@ -53,7 +53,7 @@ const tables = () => [
     PRIMARY KEY (id, period),
     KEY ix_order_details_no (order_no, period)
   ) ${partitionClause()}`,
-  `CREATE TABLE payment_methods (
+  `CREATE TABLE IF NOT EXISTS payment_methods (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
     name VARCHAR(50) NOT NULL,
     code VARCHAR(50) NOT NULL,
@@ -66,7 +66,7 @@ const tables = () => [
     ${times},
     UNIQUE KEY uq_payment_methods_code (code)
   )`,
-  `CREATE TABLE payments (
+  `CREATE TABLE IF NOT EXISTS payments (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
     period INT UNSIGNED NOT NULL,
     payment_no CHAR(37) ${number} NOT NULL,
@@ -93,13 +93,13 @@ const tables = () => [
     KEY ix_payments_created (created_at)
   ) ${partitionClause()}`,
   // One third-party number pays one payment, over all months: a partitioned table could not promise that.
-  `CREATE TABLE third_party_numbers (
+  `CREATE TABLE IF NOT EXISTS third_party_numbers (
     type VARCHAR(20) ${number} NOT NULL,
     third_party_no VARCHAR(64) ${number} NOT NULL,
     payment_no CHAR(37) ${number} NOT NULL,
     PRIMARY KEY (type, third_party_no)
   )`,
-  `CREATE TABLE payment_callbacks (
+  `CREATE TABLE IF NOT EXISTS payment_callbacks (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
     period INT UNSIGNED NOT NULL,
     type VARCHAR(20) ${number} NOT NULL,
@@ -116,7 +116,7 @@ const tables = () => [
     KEY ix_payment_callbacks_no (payment_no),
     KEY ix_payment_callbacks_state (state, created_at)
   ) ${partitionClause()}`,
-  `CREATE TABLE idempotency_keys (
+  `CREATE TABLE IF NOT EXISTS idempotency_keys (
     scope VARCHAR(20) ${number} NOT NULL,
     admin_id BIGINT UNSIGNED NOT NULL,
     idempotency_key VARCHAR(128) ${number} NOT NULL,

@@ -6,7 +6,7 @@ const ascii = `CHARACTER SET ascii COLLATE ascii_bin`;
 
 // `log_key` names an entry wherever it is written from: writing it twice leaves one row.
 const tables = () => [
-  `CREATE TABLE operation_logs (
+  `CREATE TABLE IF NOT EXISTS operation_logs (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
     period INT UNSIGNED NOT NULL,
     log_key CHAR(26) ${ascii} NOT NULL,
@@ -31,7 +31,7 @@ const tables = () => [
     KEY ix_operation_logs_admin (admin_id),
     KEY ix_operation_logs_trace (trace_id)
   ) ${partitionClause()}`,
-  `CREATE TABLE login_logs (
+  `CREATE TABLE IF NOT EXISTS login_logs (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
     period INT UNSIGNED NOT NULL,
     log_key CHAR(26) ${ascii} NOT NULL,

@@ -6,7 +6,7 @@ const times = `created_at DATETIME(3) NOT NULL, updated_at DATETIME(3) NOT NULL`
 const ascii = `CHARACTER SET ascii COLLATE ascii_bin`;
 
 const tables = () => [
-  `CREATE TABLE dictionaries (
+  `CREATE TABLE IF NOT EXISTS dictionaries (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
     parent_id BIGINT UNSIGNED NOT NULL DEFAULT 0,
     name VARCHAR(50) NOT NULL,
@@ -19,7 +19,7 @@ const tables = () => [
     UNIQUE KEY uq_dictionaries_code (parent_id, code)
   )`,
   // The bounds are 16 bytes of IPv6, IPv4 mapped into ::ffff:0:0/96, so that equal ranges are found whatever their spelling.
-  `CREATE TABLE blacklists (
+  `CREATE TABLE IF NOT EXISTS blacklists (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
     ip VARCHAR(100) ${ascii} NOT NULL,
     first_ip BINARY(16) NOT NULL,
@@ -30,7 +30,7 @@ const tables = () => [
     UNIQUE KEY uq_blacklists_range (first_ip, last_ip)
   )`,
   // receiver_id NULL: for every administrator, stored once.
-  `CREATE TABLE notifications (
+  `CREATE TABLE IF NOT EXISTS notifications (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
     type VARCHAR(20) ${ascii} NOT NULL,
     title VARCHAR(150) NOT NULL,
@@ -42,7 +42,7 @@ const tables = () => [
     UNIQUE KEY uq_notifications_event (event_key),
     KEY ix_notifications_receiver (receiver_id, created_at)
   )`,
-  `CREATE TABLE notification_reads (
+  `CREATE TABLE IF NOT EXISTS notification_reads (
     admin_id BIGINT UNSIGNED NOT NULL,
     notification_id BIGINT UNSIGNED NOT NULL,
     read_at DATETIME(3) NOT NULL,
@@ -50,12 +50,12 @@ const tables = () => [
     CONSTRAINT fk_notification_reads_admin FOREIGN KEY (admin_id) REFERENCES admins (id) ON DELETE CASCADE
   )`,
   // Everything up to that instant counts as read: "read all" is one row, however many notifications there are.
-  `CREATE TABLE notification_marks (
+  `CREATE TABLE IF NOT EXISTS notification_marks (
     admin_id BIGINT UNSIGNED NOT NULL PRIMARY KEY,
     read_until DATETIME(3) NOT NULL,
     CONSTRAINT fk_notification_marks_admin FOREIGN KEY (admin_id) REFERENCES admins (id) ON DELETE CASCADE
   )`,
-  `CREATE TABLE system_logs (
+  `CREATE TABLE IF NOT EXISTS system_logs (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
     period INT UNSIGNED NOT NULL,
     log_key CHAR(26) ${ascii} NOT NULL,
