@@ -35,9 +35,9 @@ export class Totals {
     renewOnReconnect([scope]);
   }
 
-  /** Tells every process that rows of these months were added, removed or changed. */
+  /** Tells every process that rows of these months, or of any month, were added, removed or changed. */
   async changed(...parts: number[]): Promise<void> {
-    await bump(this.scope, parts.length > 0 ? parts : ['all']);
+    await (parts.length > 0 ? bump(this.scope, parts) : bump(this.scope));
   }
 
   /**

@@ -31,7 +31,7 @@ const newAdmin = async (): Promise<Client & { adminId: number }> => {
   });
 };
 
-test('a notification for everybody is one row and reaches the sockets of every process', async (t) => {
+test.serial('a notification for everybody is one row and reaches the sockets of every process', async (t) => {
   const [one, other] = [await newAdmin(), await newAdmin()];
   const here = await openSocket(service.url, await ticketOf(one));
   const there = await openSocket(second.url, await ticketOf(other));
@@ -50,7 +50,7 @@ test('a notification for everybody is one row and reaches the sockets of every p
   t.is(rows, 1);
 });
 
-test('a notification for one is theirs alone, to see and to read', async (t) => {
+test.serial('a notification for one is theirs alone, to see and to read', async (t) => {
   const [mine, other] = [await newAdmin(), await newAdmin()];
   const [socket, foreign] = [
     await openSocket(second.url, await ticketOf(mine)),
@@ -75,7 +75,7 @@ test('a notification for one is theirs alone, to see and to read', async (t) => 
   t.is(foreign.frames.length, 0);
 });
 
-test('read all covers what is there, not what comes later, and new administrators start without old news', async (t) => {
+test.serial('read all covers what is there, not what comes later, and new administrators start without old news', async (t) => {
   const mine = await newAdmin();
   const ids = [mine.adminId, 1];
   const several = await service.admin.post('/notifications', { title: 'a', content: 'b', receiver_ids: ids });
@@ -89,7 +89,7 @@ test('read all covers what is there, not what comes later, and new administrator
   t.is((await late.get('/notifications')).data.total, 0);
 });
 
-test('wrong notifications are refused', async (t) => {
+test.serial('wrong notifications are refused', async (t) => {
   const refused = await service.admin.post('/notifications', { title: 'x'.repeat(151), content: '' });
   t.is(refused.status, 422);
   t.deepEqual(Object.keys(refused.errors ?? {}).sort(), ['content', 'title']);
@@ -102,7 +102,7 @@ test('wrong notifications are refused', async (t) => {
   t.is(unknown.code, 30003);
 });
 
-test('of fifty sockets with one ticket exactly one opens', async (t) => {
+test.serial('of fifty sockets with one ticket exactly one opens', async (t) => {
   const ticket = await ticketOf(await newAdmin());
   const attempts = await Promise.allSettled(
     Array.from({ length: 50 }, (_, index) => openSocket(index % 2 ? service.url : second.url, ticket)),
@@ -110,7 +110,7 @@ test('of fifty sockets with one ticket exactly one opens', async (t) => {
   t.is(attempts.filter(({ status }) => status === 'fulfilled').length, 1);
 });
 
-test('tickets are kept only as digests and for 60 seconds; other ways in are refused', async (t) => {
+test.serial('tickets are kept only as digests and for 60 seconds; other ways in are refused', async (t) => {
   const mine = await newAdmin();
   const ticket = await ticketOf(mine);
   const keys = await redis.keys('*:ticket:*');
@@ -123,14 +123,14 @@ test('tickets are kept only as digests and for 60 seconds; other ways in are ref
   await t.throwsAsync(openSocket(service.url, `&token=${token}`), { message: '401' });
 });
 
-test('a foreign origin is refused without using the ticket up', async (t) => {
+test.serial('a foreign origin is refused without using the ticket up', async (t) => {
   const ticket = await ticketOf(await newAdmin());
   await t.throwsAsync(openSocket(second.url, ticket, { Origin: 'https://evil.test' }), { message: '403' });
   const opened = await openSocket(second.url, ticket, { Origin: 'https://admin.test' });
   t.is(opened.socket.readyState, 1);
 });
 
-test('an administrator has at most ten sockets, the oldest gives way', async (t) => {
+test.serial('an administrator has at most ten sockets, the oldest gives way', async (t) => {
   const mine = await newAdmin();
   const sockets = [];
   for (let index = 0; index < 11; index++) sockets.push(await openSocket(service.url, await ticketOf(mine)));
@@ -138,14 +138,14 @@ test('an administrator has at most ten sockets, the oldest gives way', async (t)
   t.is(sockets[10]?.socket.readyState, 1);
 });
 
-test('a message that is too large closes the socket, smaller ones mean nothing', async (t) => {
+test.serial('a message that is too large closes the socket, smaller ones mean nothing', async (t) => {
   const socket = await openSocket(service.url, await ticketOf(await newAdmin()));
   socket.socket.send('{"type":"anything"}');
   socket.socket.send('x'.repeat(20_000));
   t.is(await socket.closed, 1009);
 });
 
-test('kicking a session out ends its requests, sockets and streams on every process within a second', async (t) => {
+test.serial('kicking a session out ends its requests, sockets and streams on every process within a second', async (t) => {
   const account = await makeAdmin(service.admin, [(await makeRole(service.admin, ['monitor.show'])).id]);
   const mine = await service.anonymous.signIn(account.username, account.password);
   const socket = await openSocket(second.url, await ticketOf(mine));
@@ -167,7 +167,7 @@ test('kicking a session out ends its requests, sockets and streams on every proc
   t.is((await service.admin.delete(`/online-admins/${list[0].id}`)).status, 404);
 });
 
-test('only a super administrator ends the session of one', async (t) => {
+test.serial('only a super administrator ends the session of one', async (t) => {
   const limited = await signedInWith(service.admin, ['online_admin.index', 'online_admin.kick_out']);
   const { list } = (await limited.get('/online-admins?username=admin&page_size=100')).data;
   const boss = list.find((session: { username: string }) => session.username === 'admin');
@@ -178,7 +178,7 @@ test('only a super administrator ends the session of one', async (t) => {
   t.is((await service.admin.post('/online-admins/batch-kick-out', { token_ids: '1,x' })).status, 422);
 });
 
-test('a stream says connected, sends a value at once and goes on; a ticket opens it, once', async (t) => {
+test.serial('a stream says connected, sends a value at once and goes on; a ticket opens it, once', async (t) => {
   const limited = await signedInWith(service.admin, ['dashboard.show']);
   const ticket = await ticketOf(limited);
   const bare = limited.with({ Authorization: '' });
@@ -198,7 +198,7 @@ test('a stream says connected, sends a value at once and goes on; a ticket opens
   t.is((await openStream(bare, `/dashboard/stream?ticket=${ticket}`)).status, 401);
 });
 
-test('CPU usage is measured over an interval and every part of the system is reported', async (t) => {
+test.serial('CPU usage is measured over an interval and every part of the system is reported', async (t) => {
   const { data } = await service.admin.get('/monitor/system-info');
   t.true(data.cpu.usage >= 0 && data.cpu.usage <= 100);
   t.is(data.cpu.usage, data.cpu.percent);
@@ -210,7 +210,7 @@ test('CPU usage is measured over an interval and every part of the system is rep
   t.true(data.memory.used > 0 && data.disk.total > 0);
 });
 
-test('a sign-in from a new address tells its owner, the first and a known one do not', async (t) => {
+test.serial('a sign-in from a new address tells its owner, the first and a known one do not', async (t) => {
   const proxied = await startApi({ TRUSTED_PROXIES: '127.0.0.1' });
   const account = await makeAdmin(service.admin);
   const from = (address: string) =>

@@ -25,7 +25,7 @@ test.after.always(async () => {
 const listed = (path: string) =>
   until(async () => {
     const { data } = await service.admin.get(path);
-    return data.total > 0 ? data : undefined;
+    return data.list.length > 0 ? data : undefined;
   });
 
 test('an operation is found by each of its filters, with its masked request', async (t) => {

@@ -1,5 +1,6 @@
 // The service in this thread: database prepared, API listening on a free port, and the real worker when asked for.
 import type { AddressInfo } from 'node:net';
+import { closeConnections } from '../../src/api/live-connections.js';
 import { syncPermissions } from '../../src/api/permission-sync.js';
 import { routes } from '../../src/api/routes.js';
 import { listen } from '../../src/api/server.js';
@@ -39,6 +40,7 @@ export async function startService({ withWorker = true } = {}): Promise<Service>
     anonymous,
     admin: await anonymous.signIn(),
     async stop() {
+      closeConnections();
       server.closeAllConnections();
       server.close();
       await stopWorker?.();
