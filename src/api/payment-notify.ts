@@ -1,6 +1,7 @@
 // {host}/api/payment/notify/{type}[/{tenant}]: the public callback of payment channels (contract.md §13).
 import Joi from 'joi';
 import type { Context } from 'koa';
+import pLimit from 'p-limit';
 import { config } from '../../config/index.js';
 import { channelOf, isEnabled } from '../lib/channels/index.js';
 import type { ErrorSlug } from '../lib/error-catalogue.js';
@@ -87,20 +88,12 @@ async function receive(
   if (!channel.read || !channel.isAuthentic) fail('payment_gateway_not_implemented');
   const { ip, traceId } = ctx.state as RequestState;
   const notification = channel.read(fields);
-  const payment = notification && (await findCalledPayment(notification.paymentNo));
+  const payment = notification && (await inTurn(deadline, () => findCalledPayment(notification.paymentNo)));
   const keep = (state: CallbackState, verdict: string): Promise<CallbackKey> => {
     const { paymentNo, thirdPartyNo } = notification ?? {};
-    return recordAttempt({
-      type,
-      period: payment?.period,
-      paymentNo,
-      thirdPartyNo,
-      fields,
-      ip,
-      traceId,
-      state,
-      verdict,
-    });
+    const sender = { type, fields, ip, traceId };
+    const attempt = { ...sender, period: payment?.period, paymentNo, thirdPartyNo, state, verdict };
+    return inTurn(deadline, () => recordAttempt(attempt));
   };
   const refuse = async (slug: ErrorSlug): Promise<never> => {
     await keep('refused', slug);
@@ -152,6 +145,13 @@ function unlessLate<T>(result: Promise<T>, deadline: number): Promise<T | undefi
     return undefined;
   });
   return race(sure, deadline - answerMs - Date.now(), (resolve) => resolve(undefined));
+}
+
+// Of very many callbacks at once most wait here and not for a connection, which is given up after a second.
+const turns = pLimit(Math.max(1, config.database.poolSize - 2));
+
+function inTurn<T>(deadline: number, work: () => Promise<T>): Promise<T> {
+  return turns(() => (Date.now() < deadline ? work() : fail('database_unavailable')));
 }
 
 function inTime(run: (deadline: number) => Promise<Answer>): Promise<Answer> {

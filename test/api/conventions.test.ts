@@ -3,15 +3,7 @@ import '../support/environment.js';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { select } from '../../src/lib/db.js';
-import {
-  makeMethod,
-  makeOrder,
-  makePayment,
-  makeRole,
-  makeUser,
-  mockCallback,
-  unique,
-} from '../support/factories.js';
+import { makeOrder, makeUser, unique } from '../support/factories.js';
 import { startService, type Service } from '../support/service.js';
 import type { Answer, Client } from '../support/client.js';
 
@@ -141,9 +133,11 @@ test('unknown fields are dropped, and keys that reach for prototypes are refused
   const [row] = await select<any>('SELECT id, name, status FROM roles WHERE slug = ?', [slug]);
   t.deepEqual([row.id, row.name, row.status], [created.data.id, 'x', 1]);
   t.not(row.id, 1);
-  for (const keys of ['"__proto__":{"polluted":1}', '"constructor":{"prototype":{"polluted":1}}']) {
-    const body = `{"name":"x","slug":"${unique('p-')}",${keys}}`;
-    t.deepEqual(outcome(await admin.request('POST', '/roles', { body })), [400, 30001, 'bad_request'], keys);
+  const reaching = (keys: string) =>
+    admin.request('POST', '/roles', { body: `{"name":"x","slug":"${unique('p-')}",${keys}}` });
+  t.is((await reaching('"constructor":{"prototype":{"polluted":1}}')).status, 200);
+  for (const keys of ['"__proto__":{"polluted":1}', '"unknown":[{"__proto__":{"polluted":1}}]']) {
+    t.deepEqual(outcome(await reaching(keys)), [400, 30001, 'bad_request'], keys);
   }
   t.false('polluted' in {});
   t.is((await admin.get('/roles?__proto__=1&constructor=2&toString=3&unknown[]=4&page=1')).status, 200);

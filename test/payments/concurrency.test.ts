@@ -65,6 +65,7 @@ test.serial(
   async (t) => {
     const payment = await makePayment(service.admin, methodId, '99.90');
     const stopWatching = watchPair(payment);
+    const begun = Date.now();
     const answers = await Promise.all(
       Array.from({ length: 500 }, (_, index) => notify(callers[index % 2] as Client, payment)),
     );
@@ -73,16 +74,8 @@ test.serial(
       const key = `${status} ${data?.status}`;
       statuses.set(key, (statuses.get(key) ?? 0) + 1);
     }
-    t.log(Object.fromEntries(statuses));
-    for (const { output } of processes)
-      t.log(
-        output()
-          .split('\n')
-          .filter((line: string) => /"level":"(error|warn)"/.test(line))
-          .slice(0, 4)
-          .join('\n')
-          .slice(0, 3000),
-      );
+    console.error(JSON.stringify(Object.fromEntries(statuses)), 'ms', Date.now() - begun);
+  for (const { output } of processes) console.error(output().split('\n').filter((line: string) => /"level":"(error|warn)"/.test(line)).slice(0, 4).join('\n').slice(0, 3000));
     t.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
     t.true(
       answers.every(

@@ -1,0 +1,145 @@
+// The configuration: its example file, its defaults, and what it refuses.
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import test from 'ava';
+import { envExample } from '../config/env-example.js';
+import { projectRoot } from '../config/environment.js';
+
+interface Loaded {
+  config?: any;
+  problems: string[];
+}
+
+const secret = 'x'.repeat(32);
+
+/** The configuration as a process of its own reads it. */
+function load(env: Record<string, string> = {}, then = 'JSON.stringify(config)'): Promise<Loaded> {
+  const file = pathToFileURL(resolve(projectRoot, 'build/config/index.js')).href;
+  const script = `const { config } = await import(${JSON.stringify(file)}); process.stdout.write(${then});`;
+  const settings = { JWT_SECRET: secret, APP_KEY: secret, ...env };
+  return new Promise((done) => {
+    execFile(
+      process.execPath,
+      ['--input-type=module', '-e', script],
+      { env: settings },
+      (error, stdout, stderr) => {
+        const problems = [...stderr.matchAll(/^ {2}- (.*)$/gm)].map((match) => match[1] as string);
+        done(error ? { problems } : { config: JSON.parse(stdout), problems });
+      },
+    );
+  });
+}
+
+const named = ({ problems }: Loaded): string[] =>
+  [...new Set(problems.map((problem) => /"(\w+)"/.exec(problem)?.[1] ?? problem))].sort();
+
+test('.env.example names every setting with its default', async (t) => {
+  t.is(await readFile(resolve(projectRoot, '.env.example'), 'utf8'), envExample());
+});
+
+test('nothing has to be set: every setting has a default', async (t) => {
+  const { config } = await load();
+  t.deepEqual(
+    [config.app.environment, config.app.host, config.app.port, config.app.url],
+    ['development', '127.0.0.1', 3000, 'http://localhost:3000'],
+  );
+  t.deepEqual(
+    [config.auth.jwtTtlMinutes, config.auth.captchaMode, config.auth.bcryptCost],
+    [600, 'adaptive', 10],
+  );
+  t.deepEqual(
+    [config.auth.loginMaxAttempts, config.auth.loginWindowSeconds, config.auth.loginLockSeconds],
+    [5, 300, 900],
+  );
+  t.deepEqual([config.auth.passwordMinLength, config.auth.passwordRequireMixed], [6, false]);
+  t.deepEqual([config.app.ordersEnabled, config.payments.enabled], [true, false]);
+});
+
+test('an empty setting counts as not set, and lists are taken apart', async (t) => {
+  const { config } = await load({
+    PORT: '',
+    PAYMENT_GATEWAYS_ENABLED: '',
+    CORS_ORIGINS: ' https://a.example , ,https://b.example:1',
+  });
+  t.is(config.app.port, 3000);
+  t.is(config.payments.gateways, undefined);
+  t.deepEqual(config.app.corsOrigins, ['https://a.example', 'https://b.example:1']);
+});
+
+test('all gateways are meant by nothing, * or all, else those named', async (t) => {
+  const gateways = async (text: string) =>
+    (await load({ PAYMENT_GATEWAYS_ENABLED: text })).config.payments.gateways;
+  for (const text of ['*', 'all', 'mock,*']) t.is(await gateways(text), undefined, text);
+  t.deepEqual(await gateways('mock, wechat'), ['mock', 'wechat']);
+});
+
+test('every wrong setting is reported, all at once', async (t) => {
+  const wrong = {
+    ...{
+      PORT: '99999',
+      BCRYPT_COST: 'ten',
+      CAPTCHA_MODE: 'sometimes',
+      MODULE_PAYMENTS_ENABLED: 'yes',
+      REDIS_URL: 'http://x',
+    },
+    ...{
+      DATABASE_URL: 'postgres://x/y',
+      LOG_LEVEL: 'loud',
+      JWT_SECRET: 'short',
+      DB_NAME: 'a;b',
+      TENANT_CODE: 'A B',
+    },
+    ...{
+      TRUSTED_PROXIES: '127.0.0.1, nowhere',
+      CORS_ORIGINS: 'https://a.example/, *',
+      APP_URL: 'back-office',
+    },
+  };
+  t.deepEqual(named(await load(wrong)), Object.keys(wrong).sort());
+  t.deepEqual(
+    named(await load({ ...wrong, NODE_ENV: 'production', APP_KEY: '' })),
+    [...Object.keys(wrong), 'APP_KEY'].sort(),
+  );
+});
+
+test('production refuses missing and weak secrets, and brings stricter defaults', async (t) => {
+  const production = { NODE_ENV: 'production' };
+  t.deepEqual(named(await load({ ...production, JWT_SECRET: '', APP_KEY: '' })), ['APP_KEY', 'JWT_SECRET']);
+  t.deepEqual(named(await load({ ...production, JWT_SECRET: 'x'.repeat(31) })), ['JWT_SECRET']);
+  const { config } = await load(production);
+  t.is(config.app.host, '0.0.0.0');
+  t.deepEqual([config.auth.passwordMinLength, config.auth.passwordRequireMixed], [8, true]);
+  t.false(config.payments.unsignedMockAllowed);
+});
+
+test('a secret that is missing outside production is generated once, also by processes that start together', async (t) => {
+  const started = await Promise.all(Array.from({ length: 4 }, () => load({ JWT_SECRET: '', APP_KEY: '' })));
+  const [first] = started;
+  t.regex(first?.config.auth.jwtSecret, /^[0-9a-f]{64}$/);
+  t.not(first?.config.auth.jwtSecret, first?.config.auth.appKey);
+  for (const { config } of started) t.deepEqual(config.auth, first?.config.auth);
+});
+
+test('a database URL wins over the single settings, and a tenant names database and Redis keys', async (t) => {
+  const { config } = await load({
+    DATABASE_URL: 'mysql://us%40er:p%3Aw@db.example:3307/shop',
+    DB_HOST: 'elsewhere',
+    TENANT_CODE: 'acme-1',
+  });
+  const { host, port, user, password, name } = config.database;
+  t.deepEqual(
+    { host, port, user, password, name },
+    { host: 'db.example', port: 3307, user: 'us@er', password: 'p:w', name: 'shop_acme_1' },
+  );
+  t.is(config.redis.prefix, 'back-office-acme-1');
+});
+
+test('the configuration is frozen', async (t) => {
+  const { config } = await load(
+    {},
+    `JSON.stringify([config, ...Object.values(config)].map((part) => Object.isFrozen(part)))`,
+  );
+  t.true(config.every(Boolean));
+});
