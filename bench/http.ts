@@ -87,7 +87,7 @@ async function measureOrders(small: Target & { baseline: Process }, large: Targe
   return [
     ratioRow('list of 10 of 1,000 orders', medianOf(own), ratioOf(own, bare), 'baseline', 0.9),
     { name: '  its baseline', figures: medianOf(bare), value: '' },
-    ratioRow('  with the lines in a second statement', medianOf(split), ratioOf(own, split), 'this'),
+    ratioRow('  its baseline in two statements', medianOf(split), ratioOf(own, split), 'this'),
     ratioRow('list of 10 of 1,000,000 orders', medianOf(big), ratioOf(big, own), 'own at 1,000', 0.8),
   ];
 }
@@ -158,7 +158,7 @@ async function measureWrites(api: Process, { db }: Site, headers: Record<string,
   }
   return [
     {
-      name: '  with an order placed before every 50 lists',
+      name: 'list of 1,000,000 with an order before every 50',
       figures: medianOf(runs),
       value: 'total exact after each',
     },
@@ -192,7 +192,7 @@ async function measureCount(baseline: Process, headers: Record<string, string>):
   say('\nlist of 10 of 1,000,000 orders by the baseline');
   const figures = await load({ url: baseline.url + orders, headers, duration: 6, timeout: 60 }, isSuccess);
   sayRun('baseline, 1,000,000 orders', figures);
-  return { name: '  baseline at 1,000,000 orders (COUNT per request)', figures, value: '' };
+  return { name: 'baseline at 1,000,000 orders, with its COUNT', figures, value: '' };
 }
 
 async function idleMemory(site: Site): Promise<Row[]> {

@@ -3,6 +3,7 @@ import Joi from 'joi';
 import type { Context } from 'koa';
 import pLimit from 'p-limit';
 import { config } from '../../config/index.js';
+import type { Channel } from '../lib/channels/channel.js';
 import { channelOf, isEnabled } from '../lib/channels/index.js';
 import type { ErrorSlug } from '../lib/error-catalogue.js';
 import { AppError, fail } from '../lib/errors.js';
@@ -17,7 +18,7 @@ import {
   type CallbackKey,
   type CallbackState,
 } from '../models/payment-callback.js';
-import { settle, type Settlement } from '../models/payment-settlement.js';
+import { settle, settleRepeats, type Settlement } from '../models/payment-settlement.js';
 import type { RequestState } from './request-state.js';
 import { record, text } from './response.js';
 import { route } from './route.js';
@@ -77,6 +78,15 @@ interface Answer {
   status: 'paid' | 'processing';
 }
 
+/** A verified callback in the inbox. */
+interface Accepted {
+  paymentNo: string;
+  orderNo: string;
+  thirdPartyNo: string;
+  /** Undefined when the payment was paid before and there is nothing to settle. */
+  callback: CallbackKey | undefined;
+}
+
 async function receive(
   type: string,
   fields: Record<string, unknown>,
@@ -85,15 +95,24 @@ async function receive(
 ): Promise<Answer> {
   const channel = channelOf(type) ?? fail('invalid_payment_type');
   if (!isEnabled(type)) fail('payment_gateway_disabled');
-  if (!channel.read || !channel.isAuthentic) fail('payment_gateway_not_implemented');
+  const accepted = await inTurn(deadline, () => accept(channel, fields, ctx));
+  const settlement = await settledWithRepeats(accepted, deadline);
+  if (settlement === 'third_party_no_used') fail('third_party_no_used');
+  const status = settlement === undefined || settlement === 'gone' ? 'processing' : 'paid';
+  return { payment_no: accepted.paymentNo, order_no: accepted.orderNo, status };
+}
+
+// Verifies a callback and stores it, whatever comes of it.
+async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Context): Promise<Accepted> {
+  if (!channel.read || !channel.isAuthentic) return fail('payment_gateway_not_implemented');
   const { ip, traceId } = ctx.state as RequestState;
+  const { type } = channel;
   const notification = channel.read(fields);
-  const payment = notification && (await inTurn(deadline, () => findCalledPayment(notification.paymentNo)));
+  const payment = notification && (await findCalledPayment(notification.paymentNo));
   const keep = (state: CallbackState, verdict: string): Promise<CallbackKey> => {
     const { paymentNo, thirdPartyNo } = notification ?? {};
-    const sender = { type, fields, ip, traceId };
-    const attempt = { ...sender, period: payment?.period, paymentNo, thirdPartyNo, state, verdict };
-    return inTurn(deadline, () => recordAttempt(attempt));
+    const attempt = { type, period: payment?.period, paymentNo, thirdPartyNo, fields, ip, traceId };
+    return recordAttempt({ ...attempt, state, verdict });
   };
   const refuse = async (slug: ErrorSlug): Promise<never> => {
     await keep('refused', slug);
@@ -103,7 +122,7 @@ async function receive(
   if (!notification) return refuse('payment_notify_invalid');
   if (!payment || payment.methodType !== type) return refuse('payment_not_found');
   const { paymentNo, thirdPartyNo } = notification;
-  const { amount, config: methodConfig } = payment;
+  const { orderNo, amount, config: methodConfig } = payment;
   if (!channel.isAuthentic(fields, { paymentNo, amount, config: methodConfig })) {
     return refuse('payment_sign_invalid');
   }
@@ -111,14 +130,39 @@ async function receive(
     await flagForAttention(paymentNo, 'payment_amount_mismatch');
     return refuse('payment_amount_mismatch');
   }
-  const answer = { payment_no: paymentNo, order_no: payment.orderNo };
   if (payment.status === 'paid' && payment.thirdPartyNo === thirdPartyNo) {
     await keep('settled', 'already_paid');
-    return { ...answer, status: 'paid' };
+    return { paymentNo, orderNo, thirdPartyNo, callback: undefined };
   }
-  const settlement = await settled(await keep('pending', 'verified'), deadline);
-  if (settlement === 'third_party_no_used') fail('third_party_no_used');
-  return { ...answer, status: settlement ? 'paid' : 'processing' };
+  return { paymentNo, orderNo, thirdPartyNo, callback: await keep('pending', 'verified') };
+}
+
+interface Settling {
+  result: Promise<Settlement | undefined>;
+  repeats: number;
+}
+
+const settling = new Map<string, Settling>();
+
+// Repeats that come in while the first one is being settled wait for it instead of queueing a job each.
+async function settledWithRepeats(accepted: Accepted, deadline: number): Promise<Settlement | undefined> {
+  const { paymentNo, thirdPartyNo, callback } = accepted;
+  if (!callback) return 'already_paid';
+  const name = `${paymentNo} ${thirdPartyNo}`;
+  const first = settling.get(name);
+  if (first) {
+    first.repeats++;
+    return first.result;
+  }
+  const result = settled(callback, deadline);
+  const own: Settling = { result, repeats: 0 };
+  settling.set(name, own);
+  try {
+    return await result;
+  } finally {
+    settling.delete(name);
+    if (own.repeats > 0) await unlessLate(settleRepeats(paymentNo, thirdPartyNo), deadline);
+  }
 }
 
 // The worker settles; while the queue is away this process does. What is not settled in time, the sweeper finishes.

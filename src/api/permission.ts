@@ -3,6 +3,7 @@ import type { Identity, PermissionRule } from '../models/identity.js';
 import { fullPath, permissionOf, type Permission, type Route } from './route.js';
 
 interface Guarded {
+  name: string;
   permission: Permission;
   method: string;
   segments: string[];
@@ -15,25 +16,36 @@ const passes = new WeakMap<Identity, Set<string>>();
 export function guardRoutes(routes: readonly Route[]): void {
   guarded = routes.flatMap((route) => {
     const permission = permissionOf(route);
-    return permission ? [{ permission, method: route.method, segments: segmentsOf(fullPath(route)) }] : [];
+    const { method } = route;
+    return permission
+      ? [{ name: nameOf(route), permission, method, segments: segmentsOf(fullPath(route)) }]
+      : [];
   });
 }
 
-/** The slugs of the routes that a permission with that slug, method and path opens. */
+/**
+ * The routes that a permission with that slug, method and path opens, as `METHOD /path`. Routes may share a slug, but a
+ * path opens only those it matches.
+ */
 export function opens(rule: PermissionRule): string[] {
   const segments = segmentsOf(rule.path);
-  return guarded
-    .filter((route) => isOpenedBy(route, rule, segments))
-    .map(({ permission }) => permission.slug);
+  return guarded.filter((route) => isOpenedBy(route, rule, segments)).map(({ name }) => name);
 }
 
-/** Whether the caller may pass all routes of these slugs. */
-export function mayPass(identity: Identity, slugs: readonly string[]): boolean {
+/** Whether the caller may pass that route. */
+export function mayCall(identity: Identity, route: Route): boolean {
+  return mayPass(identity, [nameOf(route)]);
+}
+
+/** Whether the caller may pass all these routes, as `opens` names them. */
+export function mayPass(identity: Identity, names: readonly string[]): boolean {
   if (identity.isSuperAdmin) return true;
   let own = passes.get(identity);
   if (!own) passes.set(identity, (own = new Set(identity.rules.flatMap(opens))));
-  return slugs.every((slug) => own.has(slug));
+  return names.every((name) => own.has(name));
 }
+
+const nameOf = (route: Route): string => `${route.method} ${fullPath(route)}`;
 
 function isOpenedBy(
   { permission, method, segments }: Guarded,

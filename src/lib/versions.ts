@@ -65,18 +65,25 @@ export async function readParts(scope: string): Promise<Map<string, string> | un
 /** True while a change of that scope could not be marked yet: copies of it must not be used. */
 export const isPending = (scope: string): boolean => pending.has(scope);
 
+const renewed = new Set<string>();
+let lost = false;
+
 /**
  * Marks the scopes anew each time the connection comes back: a change may have been committed by any process while
  * Redis could not be told.
  */
 export function renewOnReconnect(scopes: readonly string[]): void {
-  let lost = false;
-  redis.on('close', () => (lost = true));
-  redis.on('ready', () => {
-    if (!lost) return;
-    lost = false;
-    for (const scope of scopes) void bump(scope);
-  });
+  if (renewed.size === 0) {
+    redis.on('close', () => (lost = true));
+    redis.on('ready', renew);
+  }
+  for (const scope of scopes) renewed.add(scope);
+}
+
+function renew(): void {
+  if (!lost) return;
+  lost = false;
+  for (const scope of renewed) void bump(scope);
 }
 
 async function setMarks(scope: string, parts: string[]): Promise<void> {

@@ -8,9 +8,10 @@ import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-q
 import { hashPassword } from '../lib/password.js';
 import { endSessionsOf } from './admin-session.js';
 import { Department } from './department.js';
-import { forgetIdentities, superAdminSlug } from './identity.js';
+import { forgetIdentities, identityScope, superAdminSlug } from './identity.js';
 import { lockSuperAdmins, mustHoldRoles, mustKeepSuperAdmin, mustOutrank, type Holder } from './rights.js';
 import { mustExist } from './role.js';
+import { Totals } from './totals.js';
 
 export interface AdminFields {
   nickname: string;
@@ -74,6 +75,9 @@ const recordSql = `SELECT a.id, a.username, a.nickname, a.email, a.phone, a.avat
 
 const duplicates = { uq_admins_username: { slug: 'username_exists', field: 'username' } } as const;
 
+/** Total of the administrator list; it hangs on the mark of identities, which every change of them renews. */
+export const adminTotals = new Totals(identityScope, 'admins a');
+
 @Scopes(() => ({ withSecrets: { attributes: { include: ['password_hash'] } } }))
 @Table({ tableName: 'admins', defaultScope: { attributes: { exclude: ['password_hash'] } } })
 export class Admin extends Model {
@@ -90,7 +94,7 @@ export class Admin extends Model {
   @Column(DataType.DATE(3)) declare created_at: Date;
   @Column(DataType.DATE(3)) declare updated_at: Date;
 
-  static async list(query: AdminFilter): Promise<Page<AdminRecord>> {
+  static async list(query: AdminFilter, mark?: string): Promise<Page<AdminRecord>> {
     const where = new Where()
       .contains('a.username', query.username)
       .contains('a.nickname', query.nickname)
@@ -104,11 +108,11 @@ export class Admin extends Model {
         query.role_id,
       );
     }
-    const [rows, [count]] = await Promise.all([
+    const [rows, total] = await Promise.all([
       select<AdminRow>(`${recordSql} ${where.sql} ${pageSql(query, 'a')}`, where.values),
-      select<{ total: number }>(`SELECT COUNT(*) AS total FROM admins a ${where.sql}`, where.values),
+      adminTotals.count(where, mark),
     ]);
-    return toPage(query, rows.map(toRecord), count?.total ?? 0);
+    return toPage(query, rows.map(toRecord), total);
   }
 
   /** @throws admin_not_found */
@@ -129,7 +133,7 @@ export class Admin extends Model {
     await mustExist('role', role_ids);
     await mustHoldRoles(holder, role_ids);
     const password_hash = await hashPassword(password);
-    return refuseDuplicates(
+    const id = await refuseDuplicates(
       transact(async (t) => {
         const admin = await Admin.create(
           { status: 1, ...blankToNull(columns), password_hash },
@@ -142,6 +146,8 @@ export class Admin extends Model {
       }),
       duplicates,
     );
+    await forgetIdentities();
+    return id;
   }
 
   /** Changes only the fields given. Disabling ends all sessions. */

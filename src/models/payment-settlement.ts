@@ -36,7 +36,12 @@ export async function settle(callback: CallbackKey): Promise<Settlement> {
   const pending = await readPending(callback);
   if (!pending) return 'gone';
   if (pending.state === 'refused') return pending.verdict as Settlement;
-  if (pending.state === 'settled') return 'already_paid';
+  if (pending.state === 'settled') {
+    // The run that did it may have died before it told anybody; telling twice is known by its key.
+    if (pending.verdict === 'paid_needs_attention')
+      await askForAttention(pending.payment_no, 'order_not_payable');
+    return 'already_paid';
+  }
   // Paid is final, so the many repeats of one callback need no lock to find out.
   if (pending.payment_status === 'paid') return markSettled(callback, 'already_paid');
   try {
@@ -52,6 +57,21 @@ export async function settle(callback: CallbackKey): Promise<Settlement> {
     await refuse(callback, pending.payment_no);
     return 'third_party_no_used';
   }
+}
+
+/**
+ * Marks the other verified attempts for a payment that is paid, in one statement instead of one job each. Those under
+ * another third-party number stay for a look of their own.
+ */
+export async function settleRepeats(paymentNo: string, thirdPartyNo: string): Promise<void> {
+  const period = paymentPeriod(paymentNo) as number;
+  await change(
+    `UPDATE payment_callbacks c JOIN payments p ON p.payment_no = c.payment_no AND p.period = c.period
+     SET c.state = 'settled', c.verdict = 'already_paid', c.settled_at = ?
+     WHERE c.payment_no = ? AND c.period = ? AND c.third_party_no = ? AND c.state = 'pending'
+       AND p.status = 'paid' AND p.third_party_no = c.third_party_no`,
+    [now(), paymentNo, period, thirdPartyNo],
+  );
 }
 
 async function readPending({ id, period }: CallbackKey): Promise<Pending | undefined> {

@@ -56,11 +56,11 @@ const recordSql = `SELECT p.id, p.name, p.slug, p.method, p.path, p.menu_id, p.d
 
 const duplicates = { uq_permissions_slug: { slug: 'permission_slug_exists', field: 'slug' } } as const;
 
-/** Which routes a permission opens, by their slugs; the caller knows the routes. */
+/** Which routes a permission opens, by their names; the caller knows the routes. */
 export type Opens = (rule: { slug: string; method: string; path: string }) => string[];
 
-/** Whether the holder may pass all these route slugs. */
-export type Passes = (slugs: string[]) => boolean;
+/** Whether the holder may pass all these routes. */
+export type Passes = (routes: string[]) => boolean;
 
 @Table({ tableName: 'permissions' })
 export class Permission extends Model {
@@ -211,8 +211,8 @@ async function lockPermission(holder: Holder, id: number, t: Transaction): Promi
   return permission;
 }
 
-function mustPass(holder: Holder, passes: Passes, slugs: string[]): void {
-  if (!holder.isSuperAdmin && !passes(slugs)) fail('grant_beyond_own');
+function mustPass(holder: Holder, passes: Passes, routes: string[]): void {
+  if (!holder.isSuperAdmin && !passes(routes)) fail('grant_beyond_own');
 }
 
 async function menuMustExist(menuId: number | null | undefined, t: Transaction): Promise<void> {

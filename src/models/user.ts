@@ -5,6 +5,7 @@ import { fail } from '../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
 import { Money } from '../lib/money.js';
 import { hashPassword } from '../lib/password.js';
+import { Totals } from './totals.js';
 
 export interface UserFields {
   username: string;
@@ -46,6 +47,9 @@ const recordSql = `SELECT u.id, u.username, u.nickname, u.avatar, u.email, u.pho
     u.created_at, u.updated_at
   FROM users u`;
 
+/** Total of the user list. */
+export const userTotals = new Totals('users', 'users u');
+
 @Table({ tableName: 'users', defaultScope: { attributes: { exclude: ['password_hash'] } } })
 export class User extends Model {
   @Column({ type: DataType.BIGINT, primaryKey: true, autoIncrement: true }) declare id: number;
@@ -59,7 +63,7 @@ export class User extends Model {
   @Column(DataType.DATE(3)) declare created_at: Date;
   @Column(DataType.DATE(3)) declare updated_at: Date;
 
-  static async list(query: UserFilter): Promise<Page<UserRecord>> {
+  static async list(query: UserFilter, mark?: string): Promise<Page<UserRecord>> {
     const where = new Where()
       .and('u.deleted_at IS NULL')
       .contains('u.username', query.username)
@@ -68,11 +72,11 @@ export class User extends Model {
       .contains('u.phone', query.phone)
       .equals('u.status', query.status)
       .during('u.created_at', query);
-    const [rows, [count]] = await Promise.all([
+    const [rows, total] = await Promise.all([
       select<UserRow>(`${recordSql} ${where.sql} ${pageSql(query, 'u')}`, where.values),
-      select<{ total: number }>(`SELECT COUNT(*) AS total FROM users u ${where.sql}`, where.values),
+      userTotals.count(where, mark),
     ]);
-    return toPage(query, rows.map(toRecord), count?.total ?? 0);
+    return toPage(query, rows.map(toRecord), total);
   }
 
   /** @throws user_not_found */
@@ -87,6 +91,7 @@ export class User extends Model {
     const user = await refuseDuplicates(User.create(columns), {
       uq_users_username: { slug: 'user_name_exists', field: 'username' },
     });
+    await userTotals.changed();
     return user.id;
   }
 }

@@ -6,6 +6,7 @@ import { email, id, idParam, ids, optionalText, phone, status, text as given } f
 import {
   Admin,
   adminSortable,
+  adminTotals,
   type AdminFields,
   type AdminFilter,
   type NewAdmin,
@@ -69,7 +70,8 @@ export const routes = [
       role_id: id(),
     }),
     response: pageOf(admin),
-    handle: ({ query }) => Admin.list(query),
+    versions: [adminTotals.scope],
+    handle: ({ query, marks }) => Admin.list(query, marks[0]),
   }),
   route({
     method: 'POST',

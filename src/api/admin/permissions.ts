@@ -113,5 +113,5 @@ export const routes = [
 ];
 
 function passesOf(admin: Identity): Passes {
-  return (slugs) => mayPass(admin, slugs);
+  return (routes) => mayPass(admin, routes);
 }

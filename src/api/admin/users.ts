@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { listKeys } from '../../lib/list-query.js';
 import { newPassword } from '../../lib/password-policy.js';
 import { email, idParam, optionalText, phone, status } from '../../lib/schema.js';
-import { User, userSortable, type UserFields, type UserFilter } from '../../models/user.js';
+import { User, userSortable, userTotals, type UserFields, type UserFilter } from '../../models/user.js';
 import {
   amount,
   integer,
@@ -47,7 +47,8 @@ export const routes = [
       status: status(),
     }),
     response: pageOf(user),
-    handle: ({ query }) => User.list(query),
+    versions: [userTotals.scope],
+    handle: ({ query, marks }) => User.list(query, marks[0]),
   }),
   route({
     method: 'POST',

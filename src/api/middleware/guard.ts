@@ -7,7 +7,7 @@ import { verifyToken } from '../../lib/token.js';
 import { readMarks } from '../../lib/versions.js';
 import { blacklistScope, isBlocked } from '../../models/blacklist.js';
 import { identityScope, recognise, type Identity } from '../../models/identity.js';
-import { mayPass } from '../permission.js';
+import { mayCall } from '../permission.js';
 import type { RequestState } from '../request-state.js';
 import type { Route } from '../route.js';
 
@@ -35,7 +35,7 @@ export async function admit(route: Route, ctx: Context): Promise<Admitted> {
   ctx.state.identity = identity;
   if (route.module === 'orders' && !config.app.ordersEnabled) fail('module_orders_disabled');
   if (route.module === 'payments' && !config.payments.enabled) fail('module_payments_disabled');
-  if (route.access !== 'signedIn' && !mayPass(identity, [route.access.slug])) fail('no_permission');
+  if (route.access !== 'signedIn' && !mayCall(identity, route)) fail('no_permission');
   return { identity, marks };
 }
 

@@ -1,0 +1,119 @@
+// Streams and notifications as a browser reads them: EventSource and WebSocket of headless Chromium, on a page of this test.
+import '../support/environment.js';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test from 'ava';
+import { chromium, type Browser } from 'playwright-core';
+import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+import { ticketOf } from '../support/socket.js';
+
+const chromiumFlags = [
+  ...['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
+  ...['--disable-component-update', '--disable-sync', '--disable-quic'],
+];
+
+// The page's own scripts: they run in the browser, not here.
+const readTwo = (url: string, type: string): string => `new Promise((resolve, reject) => {
+  const seen = [];
+  const source = new EventSource(${JSON.stringify(url)});
+  source.onmessage = ({ data }) => {
+    seen.push(JSON.parse(data).type);
+    if (seen.filter((one) => one === ${JSON.stringify(type)}).length < 2) return;
+    source.close();
+    resolve(seen);
+  };
+  source.onerror = () => reject(new Error('the stream failed'));
+})`;
+
+const openSocketScript = (url: string): string => `{
+  var received = [], opened = false, code;
+  const socket = new WebSocket(${JSON.stringify(url)});
+  socket.onopen = () => (opened = true);
+  socket.onmessage = ({ data }) => received.push(JSON.parse(data));
+  socket.onclose = (event) => (code = event.code);
+}`;
+
+let service: Service;
+let api: TestProcess;
+let browser: Browser;
+let pageUrl: string;
+const pages = createServer((_, response) => {
+  response.setHeader('Content-Type', 'text/html');
+  response.end('<!doctype html><title>admin</title>');
+});
+
+test.before(async () => {
+  service = await startService();
+  await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
+  pageUrl = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
+  api = await startApi({ CORS_ORIGINS: pageUrl });
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: chromiumFlags });
+});
+
+test.after.always(async () => {
+  await browser?.close();
+  pages.close();
+  await killProcesses();
+  await service.stop();
+});
+
+test('an EventSource with a ticket reads the dashboard and the monitor', async (t) => {
+  const page = await browser.newPage();
+  await page.goto(pageUrl);
+  for (const [path, type] of [
+    ['/dashboard/stream?interval=2', 'dashboard_data'],
+    ['/monitor/system-info/stream?interval=1', 'system_info'],
+  ]) {
+    const url = `${api.url}/api/admin${path}&ticket=${await ticketOf(service.admin)}`;
+    const types = await page.evaluate<string[]>(readTwo(url, type as string));
+    t.deepEqual(types, ['connected', type, type]);
+  }
+});
+
+test('a WebSocket with a ticket receives a notification, and closes when its session is ended', async (t) => {
+  const page = await browser.newPage();
+  await page.goto(pageUrl);
+  const other = await service.anonymous.signIn();
+  const url = `${api.url.replace('http', 'ws')}/ws/admin/notifications?ticket=${await ticketOf(other)}`;
+  await page.evaluate(openSocketScript(url));
+  await page.waitForFunction('opened');
+  await service.admin.post('/notifications', { title: 'hello browser', content: 'x' });
+  await page.waitForFunction('received.length > 0');
+  const [frame] = await page.evaluate<{ data: { title: string } }[]>('received');
+  t.is(frame?.data.title, 'hello browser');
+  await other.post('/logout');
+  await page.waitForFunction('code !== undefined');
+  t.is(await page.evaluate<number>('code'), 4401);
+});
+
+test('the documentation page signs in and reads the profile without any foreign request', async (t) => {
+  const page = await browser.newPage();
+  const foreign: string[] = [];
+  page.on('request', (request) => {
+    if (!request.url().startsWith(api.url) && !request.url().startsWith('data:')) foreign.push(request.url());
+  });
+  await page.goto(`${api.url}/docs`);
+  const login = page.locator('#operations-login-postApiAdminLogin');
+  await page.click('#operations-tag-login');
+  await login.locator('.opblock-summary-control').click();
+  await login.locator('.try-out__btn').click();
+  await login.locator('.execute').click();
+  const answer = login.locator('.live-responses-table');
+  await answer.locator('.response-col_status').last().waitFor();
+  const token = /"token": "([^"]+)"/.exec(await answer.innerText())?.[1] as string;
+  await page.click('.btn.authorize');
+  await page.fill('.auth-container input', token);
+  await page.click('.auth-btn-wrapper .authorize');
+  await page.click('.btn-done');
+  const info = page.locator('#operations-info-getApiAdminInfo');
+  await page.click('#operations-tag-info');
+  await info.locator('.opblock-summary-control').click();
+  await info.locator('.try-out__btn').click();
+  await info.locator('.execute').click();
+  const profile = info.locator('.live-responses-table');
+  await profile.locator('.response-col_status').last().waitFor();
+  t.regex(await profile.innerText(), /"username": "admin"/);
+  t.is(await page.locator('.errors-wrapper').count(), 0);
+  t.deepEqual(foreign, []);
+});
