@@ -8,9 +8,9 @@
 // - Service and baseline are warmed up and then take turns every few seconds; a ratio is the median of the rounds' ratios,
 //   so that a slow moment of a shared machine counts for both. "cpu each" is the processor time that the measured process
 //   (not the database) spent on one request: it hardly depends on what else the machine does.
-// - List of orders: the baseline (baseline-http.ts) is koa + mysql2 with a JWT check, one Redis GET, the same single
-//   statement for the page and a SELECT COUNT(*). Before measuring, both answers are compared, field by field. A second
-//   form of it, which reads the order lines in a statement of their own, is shown for the record.
+// - List of orders: the baseline (baseline-http.ts) is koa + mysql2 with a JWT check, one Redis GET, the same two
+//   statements for the page and its order lines, and a SELECT COUNT(*). Before measuring, both answers are compared, field
+//   by field.
 // - The same list over 1,000,000 orders in 8 month partitions is held against the service's own figure at 1,000 orders in
 //   the same 8 months. Totals must be exact, also right after writes, so this shows what counting costs. The baseline is
 //   shown too, for its COUNT(*).
@@ -32,7 +32,6 @@ import { adminPassword, count, type Site } from './support/site.js';
 const few = 1000;
 const many = 1_000_000;
 const orders = '/api/admin/orders?page_size=10';
-const twoStatements = '/two-statements/orders?page_size=10';
 const admins = '/api/admin/admins?page_size=10';
 const countOrders = 'SELECT COUNT(*) FROM orders WHERE deleted_at IS NULL';
 
@@ -54,7 +53,6 @@ await runBench(async () => {
   const largeHeaders = await signInBoth(largeApi, large);
   await mustAgree([api, baseline], headers, orders);
   await mustAgree([largeApi, largeBaseline], largeHeaders, orders);
-  await mustAgree([api, baseline], headers, orders, twoStatements);
   await mustAgree([api, baseline], headers, admins);
 
   const rows = [
@@ -74,20 +72,18 @@ interface Target {
 }
 
 async function measureOrders(small: Target & { baseline: Process }, large: Target): Promise<Row[]> {
-  const [own, bare, split, big]: [Measured[], Measured[], Measured[], Measured[]] = [[], [], [], []];
+  const [own, bare, big]: [Measured[], Measured[], Measured[]] = [[], [], []];
   say('\nlist of 10 orders');
   await warmUp([small.api, small.baseline], small.headers, orders);
   await warmUp([large.api], large.headers, orders);
   for (let round = 0; round < 6; round++) {
     own.push(await list('service, 1,000 orders', small.api, small.headers, orders, few));
     bare.push(await list('baseline, 1,000 orders', small.baseline, small.headers, orders, few));
-    split.push(await list('baseline, two statements', small.baseline, small.headers, twoStatements, few));
     big.push(await list('service, 1,000,000 orders', large.api, large.headers, orders, many));
   }
   return [
     ratioRow('list of 10 of 1,000 orders', medianOf(own), ratioOf(own, bare), 'baseline', 0.9),
     { name: '  its baseline', figures: medianOf(bare), value: '' },
-    ratioRow('  its baseline in two statements', medianOf(split), ratioOf(own, split), 'this'),
     ratioRow('list of 10 of 1,000,000 orders', medianOf(big), ratioOf(big, own), 'own at 1,000', 0.8),
   ];
 }

@@ -61,14 +61,16 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
   };
 }
 
-// Times of the row itself say nothing about what was changed.
+// Compared as they are answered. Times of the row itself say nothing about what was changed.
 function changesBetween(before: object, after: object): Change[] {
-  const [old, fresh] = [before, after].map((record) => record as Record<string, unknown>) as [Fields, Fields];
+  const [old, fresh] = [asAnswered(before), asAnswered(after)];
   return Object.keys(old)
     .filter((field) => !/^(id|created_at|updated_at)$/.test(field))
     .map((field) => ({ field, old: old[field] ?? null, new: fresh[field] ?? null }))
     .filter((change) => JSON.stringify(change.old) !== JSON.stringify(change.new));
 }
+
+const asAnswered = (record: object): Fields => JSON.parse(JSON.stringify(record)) as Fields;
 
 type Fields = Record<string, unknown>;
 

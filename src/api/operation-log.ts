@@ -17,7 +17,7 @@ import { fullPath, permissionOf, type Route } from './route.js';
 
 const longestRequest = 20_000;
 
-/** Logs a write of a signed-in administrator, also when it was refused or failed. Never throws. */
+/** Logs a write of a signed-in administrator, also when it was refused or failed. */
 export async function logOperation(ctx: Context, durationMs: number): Promise<void> {
   const { identity, route, ip, traceId, input, changes } = ctx.state as RequestState;
   if (!identity || !route || route.method === 'GET') return;

@@ -1,7 +1,7 @@
 // The connection pool, transactions that are rerun when the database asks for it, and plain SELECTs.
 import 'reflect-metadata';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BaseError, QueryTypes, UniqueConstraintError, type Transaction } from 'sequelize';
+import { BaseError, UniqueConstraintError, type Transaction } from 'sequelize';
 import { Sequelize } from 'sequelize-typescript';
 import { config } from '../../config/index.js';
 import { fail } from './errors.js';
@@ -38,41 +38,74 @@ export const db = new Sequelize({
 /** A value that may stand in a statement; an object or array that slipped through a schema never does. */
 export type SqlValue = string | number | boolean | Date | null | readonly (string | number)[];
 
-/** Aggregated JSON of a row: text from MariaDB, already parsed from MySQL, NULL when there was nothing to aggregate. */
-export function jsonColumn<T>(value: unknown): T[] {
-  return (typeof value === 'string' ? JSON.parse(value) : (value ?? [])) as T[];
+/** A statement that the server refused, or whose connection was lost. */
+export class StatementFailed extends Error {
+  /** Number of the server's error, if the server answered. */
+  readonly errno: number | undefined;
+  /** The connection is gone. */
+  readonly fatal: boolean;
+
+  constructor(cause: Error & { errno?: number; fatal?: boolean }) {
+    super(cause.message, { cause });
+    this.errno = cause.errno;
+    this.fatal = cause.fatal === true;
+  }
 }
 
-/** Runs a SELECT with `?` places and returns plain rows. */
-export async function select<T extends object>(
+/** Runs a SELECT with `?` places and returns plain rows; DECIMAL columns are texts, DATETIME columns UTC dates. */
+export function select<T extends object>(
   sql: string,
   values: SqlValue[] = [],
   t?: Transaction,
 ): Promise<T[]> {
-  return db.query<T>(sql, {
-    type: QueryTypes.SELECT,
-    replacements: values.map(literal),
-    raw: true,
-    transaction: t,
-  });
+  return run<T[]>(sql, values, t);
 }
 
-/** Runs an UPDATE or DELETE with `?` places. @returns how many rows its WHERE matched */
+/** Runs an UPDATE, a DELETE or an INSERT of many rows with `?` places. @returns how many rows it matched or made */
 export async function change(sql: string, values: SqlValue[] = [], t?: Transaction): Promise<number> {
-  return db.query(sql, { type: QueryTypes.BULKUPDATE, replacements: values.map(literal), transaction: t });
+  return (await run<Outcome>(sql, values, t)).affectedRows;
 }
 
-/** Runs an INSERT with `?` places. @returns the generated id */
+/** Runs an INSERT with `?` places. @returns the generated id, 0 when no row was made */
 export async function insert(sql: string, values: SqlValue[] = [], t?: Transaction): Promise<number> {
-  const [id] = await db.query(sql, {
-    type: QueryTypes.INSERT,
-    replacements: values.map(literal),
-    transaction: t,
-  });
-  return id;
+  return (await run<Outcome>(sql, values, t)).insertId;
 }
 
-// Sequelize would write a Date without its milliseconds.
+interface Outcome {
+  affectedRows: number;
+  insertId: number;
+}
+
+interface Driver {
+  query(
+    query: { sql: string; values: unknown[]; typeCast: true },
+    done: (error: Error | null, result: unknown) => void,
+  ): void;
+}
+
+interface Connections {
+  getConnection(options: { type: 'read' | 'write' }): Promise<Driver>;
+  releaseConnection(connection: Driver): void;
+}
+
+const connections = (db as unknown as { connectionManager: Connections }).connectionManager;
+
+// Statements go to the driver over a connection of Sequelize's pool: its own query layer would cost as much again.
+async function run<T>(sql: string, values: SqlValue[], t?: Transaction): Promise<T> {
+  const own = (t as unknown as { connection: Driver } | undefined)?.connection;
+  const connection = own ?? (await connections.getConnection({ type: 'write' }));
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      connection.query({ sql, values: values.map(literal), typeCast: true }, (error, result) => {
+        if (error) reject(new StatementFailed(error));
+        else resolve(result as T);
+      });
+    });
+  } finally {
+    if (!own) connections.releaseConnection(connection);
+  }
+}
+
 function literal(value: SqlValue): unknown {
   return value instanceof Date ? value.toISOString().slice(0, 23).replace('T', ' ') : value;
 }
@@ -84,10 +117,10 @@ const mostRuns = 5;
  * Runs the closure in one transaction. A deadlock (1213, also at COMMIT) or a lock timeout (1205) rolls everything
  * back and reruns the whole closure, at most 5 times with jitter; so nothing outside the database may happen in it.
  */
-export async function transact<T>(run: (t: Transaction) => Promise<T>): Promise<T> {
+export async function transact<T>(closure: (t: Transaction) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await db.transaction(run);
+      return await db.transaction(closure);
     } catch (error) {
       if (attempt === mostRuns || !rerunnable.has(errno(error) ?? 0)) throw error;
       await sleep(Math.random() * 20 * 2 ** attempt);
@@ -101,6 +134,11 @@ export function errno(error: unknown): number | undefined {
   return (inner as { errno?: number } | undefined)?.errno;
 }
 
+const duplicateEntry = 1062;
+
+/** Whether a statement failed because a unique key has that value already. */
+export const isDuplicate = (error: unknown): boolean => errno(error) === duplicateEntry;
+
 /** Turns a violated unique key into the outcome that belongs to it: index name → slug and field. */
 export async function refuseDuplicates<T>(
   write: Promise<T>,
@@ -109,23 +147,23 @@ export async function refuseDuplicates<T>(
   try {
     return await write;
   } catch (error) {
-    if (!(error instanceof UniqueConstraintError)) throw error;
-    const message = error.parent.message;
-    for (const [key, { slug, field }] of Object.entries(keys))
-      if (message.includes(key)) fail(slug, { field });
-    throw error;
+    if (!isDuplicate(error)) throw error;
+    const message = error instanceof UniqueConstraintError ? error.parent.message : (error as Error).message;
+    const violated = Object.keys(keys).find((key) => message.includes(key));
+    if (!violated) throw error;
+    const { slug, field } = keys[violated] as { slug: ErrorSlug; field: string };
+    return fail(slug, { field });
   }
 }
 
-// What mysql2 and Sequelize report when the server is gone, refuses, is restarting or has no connection left.
+// What the server answers when it refuses connections, is going down or has no room left.
 const unreachable = new Set([1040, 1053, 1077, 1152, 1158, 1159, 1160, 1161, 1203, 1205, 1927, 2006, 2013]);
 
 /** True when the error says that the database cannot be reached or used now, so that a later try may succeed. */
 export function isDatabaseDown(error: unknown): boolean {
+  if (error instanceof StatementFailed) return error.fatal || unreachable.has(error.errno ?? 0);
   if (!(error instanceof BaseError)) return false;
-  if (/^SequelizeConnection|^SequelizeHost|^SequelizeAccessDenied/.test(error.name)) return true;
-  const original = (error as { original?: NodeJS.ErrnoException & { fatal?: boolean } }).original;
-  return (
-    original?.fatal === true || unreachable.has(errno(error) ?? 0) || error.name === 'SequelizeTimeoutError'
-  );
+  if (/^Sequelize(Connection|Host|AccessDenied|Timeout)/.test(error.name)) return true;
+  const original = (error as { original?: { fatal?: boolean } }).original;
+  return original?.fatal === true || unreachable.has(errno(error) ?? 0);
 }

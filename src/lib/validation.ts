@@ -108,9 +108,20 @@ const preferences = Object.fromEntries(
  * only formats are wrong; else value_not_acceptable (422, 30001); each with the texts per field
  */
 export function validate<T>(schema: Joi.Schema<T>, value: unknown): T {
-  const result = schema.validate(value, preferences[currentLanguage()]);
+  const result = localised(schema, currentLanguage()).validate(value) as Joi.ValidationResult<T>;
   if (!result.error) return result.value;
   throw new AppError(outcomeOf(result.error.details), { fields: textsByField(result.error.details) });
+}
+
+const known = new Map<Language, WeakMap<Joi.Schema, Joi.Schema>>();
+
+// Joi compiles texts that come with a call on every call; a schema that carries them has them compiled once.
+function localised(schema: Joi.Schema, language: Language): Joi.Schema {
+  let schemas = known.get(language);
+  if (!schemas) known.set(language, (schemas = new WeakMap()));
+  let carrying = schemas.get(schema);
+  if (!carrying) schemas.set(schema, (carrying = schema.prefs(preferences[language])));
+  return carrying;
 }
 
 /** Texts of one problem in the caller's language, for checks that no schema can express. */

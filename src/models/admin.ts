@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { Column, DataType, Model, Scopes, Table } from 'sequelize-typescript';
 import { now } from '../lib/clock.js';
-import { change, db, jsonColumn, refuseDuplicates, select, transact } from '../lib/db.js';
+import { change, db, refuseDuplicates, select, transact, type SqlValue } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
 import { hashPassword } from '../lib/password.js';
@@ -68,8 +68,6 @@ export interface AdminRecord {
 
 const recordSql = `SELECT a.id, a.username, a.nickname, a.email, a.phone, a.avatar, a.status, a.department_id,
     d.name AS department_name,
-    (SELECT JSON_ARRAYAGG(JSON_OBJECT('id', r.id, 'name', r.name, 'slug', r.slug))
-     FROM admin_roles ar JOIN roles r ON r.id = ar.role_id WHERE ar.admin_id = a.id) AS roles,
     a.created_at, a.updated_at, a.last_login_at
   FROM admins a LEFT JOIN departments d ON d.id = a.department_id`;
 
@@ -108,17 +106,17 @@ export class Admin extends Model {
         query.role_id,
       );
     }
-    const [rows, total] = await Promise.all([
-      select<AdminRow>(`${recordSql} ${where.sql} ${pageSql(query, 'a')}`, where.values),
+    const [list, total] = await Promise.all([
+      selectRecords(`${where.sql} ${pageSql(query, 'a')}`, where.values),
       adminTotals.count(where, mark),
     ]);
-    return toPage(query, rows.map(toRecord), total);
+    return toPage(query, list, total);
   }
 
   /** @throws admin_not_found */
   static async record(id: number): Promise<AdminRecord> {
-    const [row] = await select<AdminRow>(`${recordSql} WHERE a.id = ?`, [id]);
-    return row ? toRecord(row) : fail('admin_not_found');
+    const [admin] = await selectRecords('WHERE a.id = ?', [id]);
+    return admin ?? fail('admin_not_found');
   }
 
   /** Enabled administrators for select boxes. */
@@ -210,18 +208,27 @@ db.addModels([Admin]);
 
 interface AdminRow extends Omit<AdminRecord, 'department' | 'roles' | 'is_super_admin'> {
   department_name: string | null;
-  roles: unknown;
 }
 
-function toRecord({ department_name, roles, ...row }: AdminRow): AdminRecord {
-  const named = jsonColumn<RoleName>(roles).sort((one, other) => one.id - other.id);
-  return {
-    ...row,
-    department:
-      row.department_id && department_name !== null ? { id: row.department_id, name: department_name } : null,
-    roles: named,
-    is_super_admin: named.some(({ slug }) => slug === superAdminSlug),
-  };
+// One statement for the administrators, one for the roles of all of them.
+async function selectRecords(tail: string, values: SqlValue[]): Promise<AdminRecord[]> {
+  const rows = await select<AdminRow>(`${recordSql} ${tail}`, values);
+  if (rows.length === 0) return [];
+  const held = await select<RoleName & { admin_id: number }>(
+    `SELECT ar.admin_id, r.id, r.name, r.slug FROM admin_roles ar JOIN roles r ON r.id = ar.role_id
+     WHERE ar.admin_id IN (?) ORDER BY r.id`,
+    [rows.map(({ id }) => id)],
+  );
+  return rows.map(({ department_name, ...row }) => {
+    const own = held.filter(({ admin_id }) => admin_id === row.id);
+    const hasDepartment = row.department_id !== null && department_name !== null;
+    return {
+      ...row,
+      department: hasDepartment ? { id: row.department_id as number, name: department_name } : null,
+      roles: own.map(({ id, name, slug }) => ({ id, name, slug })),
+      is_super_admin: own.some(({ slug }) => slug === superAdminSlug),
+    };
+  });
 }
 
 async function setRoles(adminId: number, roleIds: number[], t: Transaction): Promise<void> {

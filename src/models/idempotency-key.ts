@@ -1,8 +1,8 @@
 // idempotency_keys: a create repeated with the same Idempotency-Key answers the record made the first time.
 import { createHash } from 'node:crypto';
-import { UniqueConstraintError, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import { now } from '../lib/clock.js';
-import { change, select } from '../lib/db.js';
+import { change, isDuplicate, select } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
 
 export interface Repeatable {
@@ -36,7 +36,7 @@ export async function claimKey(
     );
     return undefined;
   } catch (error) {
-    if (!(error instanceof UniqueConstraintError)) throw error;
+    if (!isDuplicate(error)) throw error;
   }
   const [earlier] = await select<{ request_hash: string; result_no: string }>(
     'SELECT request_hash, result_no FROM idempotency_keys WHERE scope = ? AND admin_id = ? AND idempotency_key = ?',

@@ -1,20 +1,17 @@
 // orders and order_details: what a user is to pay for. Only payment-settlement.ts makes an order paid.
 import type { Transaction } from 'sequelize';
 import { now } from '../lib/clock.js';
-import { change, insert, jsonColumn, select, transact } from '../lib/db.js';
+import { change, insert, select, transact } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
 import { Money } from '../lib/money.js';
 import { newOrderNumber, orderPeriod, periodOf } from '../lib/numbers.js';
 import { problem } from '../lib/validation.js';
 import { claimKey, type Repeatable } from './idempotency-key.js';
+import { selectOrders, type OrderRecord, type OrderStatus } from './order-record.js';
 import { paymentTotals } from './payment.js';
 import { withPartition } from './partitions.js';
 import { Totals } from './totals.js';
-
-export const orderStatuses = ['pending', 'paid', 'cancelled'] as const;
-
-export type OrderStatus = (typeof orderStatuses)[number];
 
 export interface OrderLine {
   product_id?: number | null;
@@ -50,28 +47,6 @@ export const orderSortable = [
   'updated_at',
 ] as const;
 
-export interface OrderRecord {
-  id: number;
-  order_no: string;
-  user_id: number;
-  user: { id: number; username: string } | null;
-  amount: Money;
-  status: OrderStatus;
-  remark: string | null;
-  expire_at: Date | null;
-  paid_at: Date | null;
-  payment_no: string | null;
-  details: {
-    product_id: number | null;
-    product_name: string;
-    price: Money;
-    quantity: number;
-    subtotal: Money;
-  }[];
-  created_at: Date;
-  updated_at: Date;
-}
-
 /** Totals of order lists, month by month. */
 export const orderTotals = new Totals('orders', 'orders o', 'o.period');
 
@@ -87,11 +62,11 @@ export async function listOrders(query: OrderFilter, mark?: string): Promise<Pag
     .contains('o.remark', query.keyword)
     .during('o.created_at', query)
     .between('o.period', from && periodOf(from), to && periodOf(to));
-  const [rows, total] = await Promise.all([
-    select<OrderRow>(recordSql(`${where.sql} ${pageSql(query, 'o')}`), where.values),
+  const [list, total] = await Promise.all([
+    selectOrders(`${where.sql} ${pageSql(query, 'o')}`, where.values),
     orderTotals.count(where, mark),
   ]);
-  return toPage(query, rows.map(toRecord), total);
+  return toPage(query, list, total);
 }
 
 /**
@@ -101,8 +76,8 @@ export async function listOrders(query: OrderFilter, mark?: string): Promise<Pag
  */
 export async function findOrder(reference: string): Promise<OrderRecord> {
   const where = byReference(reference);
-  const [row] = await select<OrderRow>(recordSql(where.sql), where.values);
-  return row ? toRecord(row) : fail('order_not_found');
+  const [order] = await selectOrders(where.sql, where.values);
+  return order ?? fail('order_not_found');
 }
 
 /**
@@ -216,48 +191,6 @@ export interface LockedOrder {
   order_no: string;
   period: number;
   status: OrderStatus;
-}
-
-interface OrderRow extends Omit<OrderRecord, 'user' | 'amount' | 'details'> {
-  username: string | null;
-  amount: string;
-  details: unknown;
-}
-
-interface LineRow {
-  id: number;
-  product_id: number | null;
-  product_name: string;
-  price: string;
-  quantity: number;
-  subtotal: string;
-}
-
-// One statement for the page, its users and its lines: the lists' hot path costs one round trip.
-function recordSql(tail: string): string {
-  return `SELECT o.id, o.order_no, o.user_id, u.username, o.amount, o.status, o.remark, o.expire_at, o.paid_at, o.payment_no,
-      (SELECT JSON_ARRAYAGG(JSON_OBJECT('id', d.id, 'product_id', d.product_id, 'product_name', d.product_name,
-         'price', CAST(d.price AS CHAR), 'quantity', d.quantity, 'subtotal', CAST(d.subtotal AS CHAR)))
-       FROM order_details d WHERE d.order_no = o.order_no AND d.period = o.period) AS details,
-      o.created_at, o.updated_at
-    FROM orders o LEFT JOIN users u ON u.id = o.user_id ${tail}`;
-}
-
-function toRecord({ username, amount, details, ...row }: OrderRow): OrderRecord {
-  return {
-    ...row,
-    user: username === null ? null : { id: row.user_id, username },
-    amount: Money.from(amount),
-    details: jsonColumn<LineRow>(details)
-      .sort((one, other) => one.id - other.id)
-      .map(({ product_id, product_name, price, quantity, subtotal }) => ({
-        product_id,
-        product_name,
-        price: Money.from(price),
-        quantity,
-        subtotal: Money.from(subtotal),
-      })),
-  };
 }
 
 function byReference(reference: string): Where {

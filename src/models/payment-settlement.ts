@@ -1,8 +1,7 @@
 // The only code that makes a payment and its order paid (spec.md, States and transitions, rule 1).
 import type { Transaction } from 'sequelize';
-import { UniqueConstraintError } from 'sequelize';
 import { now } from '../lib/clock.js';
-import { change, select, transact } from '../lib/db.js';
+import { change, isDuplicate, select, transact } from '../lib/db.js';
 import { AppError, fail } from '../lib/errors.js';
 import { orderPeriod, paymentPeriod } from '../lib/numbers.js';
 import { orderTotals } from './order.js';
@@ -149,7 +148,7 @@ async function takeThirdPartyNumber(
       t,
     );
   } catch (error) {
-    if (!(error instanceof UniqueConstraintError)) throw error;
+    if (!isDuplicate(error)) throw error;
     fail('third_party_no_used');
   }
 }

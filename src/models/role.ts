@@ -1,7 +1,7 @@
 // roles: named sets of permissions and menus.
 import type { Transaction } from 'sequelize';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
-import { change, db, jsonColumn, refuseDuplicates, select, transact } from '../lib/db.js';
+import { change, db, refuseDuplicates, select, transact, type SqlValue } from '../lib/db.js';
 import type { ErrorSlug } from '../lib/error-catalogue.js';
 import { fail } from '../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
@@ -44,9 +44,7 @@ export type RoleDetail = RoleRecord & {
   menus: { id: number; title: string; slug: string }[];
 };
 
-const recordSql = `SELECT r.id, r.name, r.slug, r.description, r.status, r.sort, r.created_at, r.updated_at,
-    (SELECT JSON_ARRAYAGG(rp.permission_id) FROM role_permissions rp WHERE rp.role_id = r.id) AS permission_ids,
-    (SELECT JSON_ARRAYAGG(rm.menu_id) FROM role_menus rm WHERE rm.role_id = r.id) AS menu_ids
+const recordSql = `SELECT r.id, r.name, r.slug, r.description, r.status, r.sort, r.created_at, r.updated_at
   FROM roles r`;
 
 const duplicates = { uq_roles_slug: { slug: 'role_slug_exists', field: 'slug' } } as const;
@@ -69,16 +67,16 @@ export class Role extends Model {
       .equals('r.status', query.status)
       .during('r.created_at', query);
     const [rows, [count]] = await Promise.all([
-      select<RoleRecord>(`${recordSql} ${where.sql} ${pageSql(query, 'r')}`, where.values),
+      selectRecords(`${where.sql} ${pageSql(query, 'r')}`, where.values),
       select<{ total: number }>(`SELECT COUNT(*) AS total FROM roles r ${where.sql}`, where.values),
     ]);
-    return toPage(query, rows.map(toRecord), count?.total ?? 0);
+    return toPage(query, rows, count?.total ?? 0);
   }
 
   /** @throws role_not_found */
   static async record(id: number): Promise<RoleDetail> {
-    const [row] = await select<RoleRecord>(`${recordSql} WHERE r.id = ?`, [id]);
-    if (!row) fail('role_not_found');
+    const [role] = await selectRecords('WHERE r.id = ?', [id]);
+    if (!role) fail('role_not_found');
     const [permissions, menus] = await Promise.all([
       select<RoleDetail['permissions'][number]>(
         `SELECT p.id, p.name, p.slug FROM role_permissions rp JOIN permissions p ON p.id = rp.permission_id
@@ -91,7 +89,7 @@ export class Role extends Model {
         [id],
       ),
     ]);
-    return { ...toRecord(row), permissions, menus };
+    return { ...role, permissions, menus };
   }
 
   /** Enabled roles for select boxes. */
@@ -203,11 +201,26 @@ function changesProtected(columns: Partial<RoleFields>): boolean {
   return (columns.slug !== undefined && columns.slug !== superAdminSlug) || columns.status === 0;
 }
 
-function toRecord(row: RoleRecord): RoleRecord {
-  const ascending = (one: number, other: number): number => one - other;
-  return {
+// One statement for the roles, one each for the permissions and menus of all of them.
+async function selectRecords(tail: string, values: SqlValue[]): Promise<RoleRecord[]> {
+  const rows = await select<Omit<RoleRecord, 'permission_ids' | 'menu_ids'>>(`${recordSql} ${tail}`, values);
+  if (rows.length === 0) return [];
+  const ids = rows.map(({ id }) => id);
+  const [permissions, menus] = await Promise.all([
+    select<{ role_id: number; id: number }>(
+      'SELECT role_id, permission_id AS id FROM role_permissions WHERE role_id IN (?) ORDER BY permission_id',
+      [ids],
+    ),
+    select<{ role_id: number; id: number }>(
+      'SELECT role_id, menu_id AS id FROM role_menus WHERE role_id IN (?) ORDER BY menu_id',
+      [ids],
+    ),
+  ]);
+  const of = (held: { role_id: number; id: number }[], roleId: number): number[] =>
+    held.flatMap(({ role_id, id }) => (role_id === roleId ? [id] : []));
+  return rows.map((row) => ({
     ...row,
-    permission_ids: jsonColumn<number>(row.permission_ids).sort(ascending),
-    menu_ids: jsonColumn<number>(row.menu_ids).sort(ascending),
-  };
+    permission_ids: of(permissions, row.id),
+    menu_ids: of(menus, row.id),
+  }));
 }

@@ -1,7 +1,8 @@
 // API and worker as processes of their own, with the settings of this test file.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { config } from '../../config/index.js';
 
@@ -70,12 +71,16 @@ async function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<numbe
   return (await exit)[0];
 }
 
-/** A loopback port that is free now. */
+/** A loopback port that is free now, below those the system gives to outgoing connections by itself. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = 10_000 + randomInt(20_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    server.close();
+    if (isFree) return port;
+  }
 }

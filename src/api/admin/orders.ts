@@ -8,7 +8,6 @@ import {
   findOrder,
   listOrders,
   orderSortable,
-  orderStatuses,
   orderTotals,
   placeOrder,
   removeOrder,
@@ -17,6 +16,7 @@ import {
   type OrderFilter,
   type OrderLine,
 } from '../../models/order.js';
+import { orderStatuses } from '../../models/order-record.js';
 import { idempotencyHeader, idempotencyKeyOf } from '../idempotency.js';
 import {
   amount,

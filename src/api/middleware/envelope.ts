@@ -49,7 +49,9 @@ export const envelope: Middleware<RequestState> = async (ctx, next) => {
       refuse(ctx, error, language);
     }
     const durationMs = performance.now() - started;
-    await logOperation(ctx, durationMs);
+    await logOperation(ctx, durationMs).catch((error: unknown) =>
+      logger.error({ error }, 'an operation could not be logged'),
+    );
     logAccess(ctx, durationMs);
   });
 };
