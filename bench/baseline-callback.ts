@@ -69,29 +69,22 @@ async function settle(connection: PoolConnection, callback: Callback, ip: string
      VALUES (?, 'mock', ?, ?, ?, ?, 'pending', 'verified', '', ?, NULL)`,
     [period, paymentNo, thirdPartyNo, body, ip, at],
   );
-  const [[order]] = await connection.query<RowDataPacket[]>(
-    'SELECT status, deleted_at FROM orders WHERE order_no = ? AND period = ? FOR UPDATE',
-    [orderNo, orderPeriod],
+  const [moved] = await connection.query<ResultSetHeader>(
+    `UPDATE orders o
+       JOIN payments p ON p.payment_no = ? AND p.period = ? AND p.order_no = o.order_no
+       JOIN payment_callbacks c ON c.id = ? AND c.period = ? AND c.payment_no = p.payment_no
+     SET o.status = 'paid', o.paid_at = c.created_at, o.payment_no = p.payment_no, o.updated_at = ?,
+       p.status = 'paid', p.third_party_no = c.third_party_no, p.pay_time = c.created_at, p.notify_data = c.body,
+       p.needs_attention = 0, p.fail_reason = NULL, p.updated_at = ?,
+       c.state = 'settled', c.verdict = 'paid', c.settled_at = ?
+     WHERE o.order_no = ? AND o.period = ? AND o.status = 'pending' AND o.deleted_at IS NULL
+       AND p.status IN ('pending', 'failed', 'cancelled') AND c.state = 'pending'`,
+    [paymentNo, period, attempt.insertId, period, at, at, at, orderNo, orderPeriod],
   );
-  if (order?.status !== 'pending') throw new Error('the order is not payable');
-  await connection.query(
-    `UPDATE payments SET status = 'paid', third_party_no = ?, pay_time = ?, notify_data = ?, needs_attention = 0,
-       fail_reason = NULL, updated_at = ?
-     WHERE payment_no = ? AND period = ? AND status IN ('pending', 'failed', 'cancelled')`,
-    [thirdPartyNo, at, body, at, paymentNo, period],
-  );
+  if (moved.affectedRows === 0) throw new Error('the order is not payable');
   await connection.query(
     `INSERT INTO third_party_numbers (type, third_party_no, payment_no) VALUES ('mock', ?, ?)`,
     [thirdPartyNo, paymentNo],
-  );
-  await connection.query(
-    `UPDATE orders SET status = 'paid', paid_at = ?, payment_no = ?, updated_at = ?
-     WHERE order_no = ? AND period = ? AND status = 'pending'`,
-    [at, paymentNo, at, orderNo, orderPeriod],
-  );
-  await connection.query(
-    `UPDATE payment_callbacks SET state = 'settled', verdict = 'paid', settled_at = ? WHERE id = ? AND period = ?`,
-    [at, attempt.insertId, period],
   );
   await connection.commit();
   return orderNo;

@@ -86,6 +86,10 @@ async function readPending({ id, period }: CallbackKey): Promise<Pending | undef
 
 async function apply(callback: CallbackKey, pending: Pending, t: Transaction): Promise<Settlement> {
   const { payment_no, order_no, type, third_party_no, body, created_at } = pending;
+  if (await payTogether(callback, pending, t)) {
+    await takeThirdPartyNumber(type, third_party_no, payment_no, t);
+    return 'paid';
+  }
   const [order] = await select<{ status: string; deleted_at: Date | null }>(
     'SELECT status, deleted_at FROM orders WHERE order_no = ? AND period = ? FOR UPDATE',
     [order_no, orderPeriod(order_no) as number],
@@ -109,6 +113,29 @@ async function apply(callback: CallbackKey, pending: Pending, t: Transaction): P
     if (payable) await payOrder(order_no, payment_no, created_at, t);
   }
   return markSettled(callback, result, t);
+}
+
+// The usual case: one conditional statement moves payment, order and attempt together, or nothing at all.
+async function payTogether({ id, period }: CallbackKey, pending: Pending, t: Transaction): Promise<boolean> {
+  const { payment_no, order_no } = pending;
+  const at = now();
+  const moved = await change(
+    `UPDATE orders o
+       JOIN payments p ON p.payment_no = ? AND p.period = ? AND p.order_no = o.order_no
+       JOIN payment_callbacks c ON c.id = ? AND c.period = ? AND c.payment_no = p.payment_no
+     SET o.status = 'paid', o.paid_at = c.created_at, o.payment_no = p.payment_no, o.updated_at = ?,
+       p.status = 'paid', p.third_party_no = c.third_party_no, p.pay_time = c.created_at, p.notify_data = c.body,
+       p.needs_attention = 0, p.fail_reason = NULL, p.updated_at = ?,
+       c.state = 'settled', c.verdict = 'paid', c.settled_at = ?
+     WHERE o.order_no = ? AND o.period = ? AND o.status = 'pending' AND o.deleted_at IS NULL
+       AND p.status IN ('pending', 'failed', 'cancelled') AND c.state = 'pending'`,
+    [
+      ...[payment_no, paymentPeriod(payment_no) as number, id, period, at, at, at],
+      ...[order_no, orderPeriod(order_no) as number],
+    ],
+    t,
+  );
+  return moved > 0;
 }
 
 // Of two runs at the same time the first one says what the attempt came to.
