@@ -45,10 +45,10 @@ export function readEnvironment<T>(
   const file = resolve(projectRoot, '.env');
   if (existsSync(file)) process.loadEnvFile(file);
   const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
-  const { value, error } = schema.validate(given, { abortEarly: false, stripUnknown: true });
-  const problems = [...(error?.details ?? []).map(({ message }) => message), ...further(given)];
-  if (problems.length > 0) throw new Error(explain(problems));
-  return value as T;
+  const result = schema.validate(given, { abortEarly: false, stripUnknown: true });
+  const problems = [...(result.error?.details ?? []).map(({ message }) => message), ...further(given)];
+  if (result.error || problems.length > 0) throw new Error(explain(problems));
+  return result.value;
 }
 
 // One readable text out of several problems.

@@ -21,22 +21,27 @@ const longestRequest = 20_000;
 export async function logOperation(ctx: Context, durationMs: number): Promise<void> {
   const { identity, route, ip, traceId, input, changes } = ctx.state as RequestState;
   if (!identity || !route || route.method === 'GET') return;
-  await write(writeOperationLog, writeOperations, {
-    log_key: newUlid(),
-    admin_id: identity.adminId,
-    username: identity.username,
-    ...operationOf(route),
-    method: ctx.method,
-    path: maskText(ctx.path).slice(0, 500),
-    ip,
-    user_agent: shortUserAgent(ctx.get('User-Agent')),
-    request: requestText(input),
-    status: ctx.status,
-    duration_ms: Math.round(durationMs),
-    changes: changes && changes.length > 0 ? JSON.stringify(mask(changes)) : null,
-    trace_id: traceId,
-    created_at: now().toISOString(),
-  });
+  try {
+    await write(writeOperationLog, writeOperations, {
+      log_key: newUlid(),
+      admin_id: identity.adminId,
+      username: identity.username,
+      ...operationOf(route),
+      method: ctx.method,
+      path: maskText(ctx.path).slice(0, 500),
+      ip,
+      user_agent: shortUserAgent(ctx.get('User-Agent')),
+      request: requestText(input),
+      status: ctx.status,
+      duration_ms: Math.round(durationMs),
+      changes: changes && changes.length > 0 ? JSON.stringify(mask(changes)) : null,
+      trace_id: traceId,
+      created_at: now().toISOString(),
+    });
+  } catch (error) {
+    // The answer is ready and must leave, whatever could not be written down about it.
+    logger.error({ error }, 'an operation was not logged');
+  }
 }
 
 /** Logs an attempt to sign in. Never throws. */

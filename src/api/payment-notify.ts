@@ -24,7 +24,7 @@ import { record, text } from './response.js';
 import { route } from './route.js';
 
 /** The whole answer takes at most 2.5 s; what is not stored by then the provider is asked to send again. */
-const deadlineMs = 2400;
+const deadlineMs = 2300;
 /** What is stored is acknowledged this long before the deadline, settled or not. */
 const answerMs = 100;
 /** The last look at an attempt whose result was not announced. */

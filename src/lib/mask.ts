@@ -17,6 +17,7 @@ const overlap = 8192;
 export function mask(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return maskText(value);
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  if (writesItself(value)) return mask(value.toJSON(), depth);
   if (depth >= deepest) return '…';
   if (Array.isArray(value)) return value.slice(0, 200).map((item) => mask(item, depth + 1));
   const copy: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
@@ -29,6 +30,11 @@ export function mask(value: unknown, depth = 0): unknown {
 export function maskText(text: string): string {
   const safe = text.slice(0, longest + overlap).replace(secretShape, masked);
   return safe.length > longest ? `${safe.slice(0, longest)}…` : safe;
+}
+
+// Such as an amount, whose parts JSON could not even write.
+function writesItself(value: object): value is { toJSON(): unknown } {
+  return 'toJSON' in value && typeof value.toJSON === 'function';
 }
 
 function isSecret(name: string, item: unknown): boolean {

@@ -135,11 +135,11 @@ test('the list filters by name, state, role, and department with those below it'
   const child = await makeDepartment(await makeDepartment(parent));
   const role = await makeRole(admin);
   const prefix = unique('F');
-  const [one, two, three] = (await Promise.all([
+  const [one, two, three] = await Promise.all([
     makeAdmin(admin, [role.id], { username: `${prefix}_1`, department_id: parent }),
     makeAdmin(admin, [role.id], { username: `${prefix}.2`, department_id: child, status: 0 }),
     makeAdmin(admin, [], { username: `${prefix}-3`, nickname: '100%_\\' }),
-  ])) as [MadeAdmin, MadeAdmin, MadeAdmin];
+  ]);
   const found = async (query: string) => names(await admin.get(`/admins?${query}`));
   t.deepEqual(await found(`username=${prefix}`), [three, two, one].map(({ username }) => username).sort());
   t.deepEqual(await found(`username=${prefix}_`), [one.username]);

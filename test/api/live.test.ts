@@ -75,19 +75,26 @@ test.serial('a notification for one is theirs alone, to see and to read', async 
   t.is(foreign.frames.length, 0);
 });
 
-test.serial('read all covers what is there, not what comes later, and new administrators start without old news', async (t) => {
-  const mine = await newAdmin();
-  const ids = [mine.adminId, 1];
-  const several = await service.admin.post('/notifications', { title: 'a', content: 'b', receiver_ids: ids });
-  t.is(several.data.ids.length, 2);
-  await mine.post('/notifications/read-all');
-  t.is((await mine.get('/notifications/unread-count')).data.count, 0);
-  await service.admin.post('/notifications', { title: 'c', content: 'd', receiver_id: mine.adminId });
-  t.is((await mine.get('/notifications/recent?limit=1')).data.list[0].title, 'c');
-  t.is((await mine.get('/notifications/unread-count')).data.count, 1);
-  const late = await newAdmin();
-  t.is((await late.get('/notifications')).data.total, 0);
-});
+test.serial(
+  'read all covers what is there, not what comes later, and new administrators start without old news',
+  async (t) => {
+    const mine = await newAdmin();
+    const ids = [mine.adminId, 1];
+    const several = await service.admin.post('/notifications', {
+      title: 'a',
+      content: 'b',
+      receiver_ids: ids,
+    });
+    t.is(several.data.ids.length, 2);
+    await mine.post('/notifications/read-all');
+    t.is((await mine.get('/notifications/unread-count')).data.count, 0);
+    await service.admin.post('/notifications', { title: 'c', content: 'd', receiver_id: mine.adminId });
+    t.is((await mine.get('/notifications/recent?limit=1')).data.list[0].title, 'c');
+    t.is((await mine.get('/notifications/unread-count')).data.count, 1);
+    const late = await newAdmin();
+    t.is((await late.get('/notifications')).data.total, 0);
+  },
+);
 
 test.serial('wrong notifications are refused', async (t) => {
   const refused = await service.admin.post('/notifications', { title: 'x'.repeat(151), content: '' });
@@ -145,27 +152,30 @@ test.serial('a message that is too large closes the socket, smaller ones mean no
   t.is(await socket.closed, 1009);
 });
 
-test.serial('kicking a session out ends its requests, sockets and streams on every process within a second', async (t) => {
-  const account = await makeAdmin(service.admin, [(await makeRole(service.admin, ['monitor.show'])).id]);
-  const mine = await service.anonymous.signIn(account.username, account.password);
-  const socket = await openSocket(second.url, await ticketOf(mine));
-  const stream = await openStream(mine.at(second.url), '/monitor/system-info/stream?interval=1');
-  await stream.event('system_info');
-  const { list } = (await service.admin.get(`/online-admins?username=${account.username}`)).data;
-  t.like(list[0], { username: account.username, is_current: false, ip: '127.0.0.1' });
-  const started = Date.now();
-  t.deepEqual(
-    (await service.admin.post('/online-admins/batch-kick-out', { token_ids: `${list[0].id},999999` })).data,
-    { count: 1 },
-  );
-  const refused = await mine.at(second.url).get('/info');
-  t.is(refused.status, 401);
-  t.is(refused.code, 10004);
-  t.is(await socket.closed, 4401);
-  await stream.ended;
-  t.true(Date.now() - started < 3000);
-  t.is((await service.admin.delete(`/online-admins/${list[0].id}`)).status, 404);
-});
+test.serial(
+  'kicking a session out ends its requests, sockets and streams on every process within a second',
+  async (t) => {
+    const account = await makeAdmin(service.admin, [(await makeRole(service.admin, ['monitor.show'])).id]);
+    const mine = await service.anonymous.signIn(account.username, account.password);
+    const socket = await openSocket(second.url, await ticketOf(mine));
+    const stream = await openStream(mine.at(second.url), '/monitor/system-info/stream?interval=1');
+    await stream.event('system_info');
+    const { list } = (await service.admin.get(`/online-admins?username=${account.username}`)).data;
+    t.like(list[0], { username: account.username, is_current: false, ip: '127.0.0.1' });
+    const started = Date.now();
+    t.deepEqual(
+      (await service.admin.post('/online-admins/batch-kick-out', { token_ids: `${list[0].id},999999` })).data,
+      { count: 1 },
+    );
+    const refused = await mine.at(second.url).get('/info');
+    t.is(refused.status, 401);
+    t.is(refused.code, 10004);
+    t.is(await socket.closed, 4401);
+    await stream.ended;
+    t.true(Date.now() - started < 3000);
+    t.is((await service.admin.delete(`/online-admins/${list[0].id}`)).status, 404);
+  },
+);
 
 test.serial('only a super administrator ends the session of one', async (t) => {
   const limited = await signedInWith(service.admin, ['online_admin.index', 'online_admin.kick_out']);
@@ -178,25 +188,28 @@ test.serial('only a super administrator ends the session of one', async (t) => {
   t.is((await service.admin.post('/online-admins/batch-kick-out', { token_ids: '1,x' })).status, 422);
 });
 
-test.serial('a stream says connected, sends a value at once and goes on; a ticket opens it, once', async (t) => {
-  const limited = await signedInWith(service.admin, ['dashboard.show']);
-  const ticket = await ticketOf(limited);
-  const bare = limited.with({ Authorization: '' });
-  const stream = await openStream(
-    bare,
-    `/dashboard/stream?interval=2&ticket=${ticket}&timezone=Asia/Shanghai`,
-  );
-  t.is(stream.status, 200);
-  t.is((await stream.event('connected')).data, null);
-  const first = await stream.event('dashboard_data');
-  t.regex(first.timestamp, /Z$/);
-  t.regex(first.data.count.recent_logins[0].created_at, /\+08:00$/);
-  await until(() => stream.events.filter(({ type }) => type === 'dashboard_data').length >= 2);
-  stream.close();
-  const again = await bare.get(`/dashboard/count?ticket=${ticket}`);
-  t.is(again.status, 401);
-  t.is((await openStream(bare, `/dashboard/stream?ticket=${ticket}`)).status, 401);
-});
+test.serial(
+  'a stream says connected, sends a value at once and goes on; a ticket opens it, once',
+  async (t) => {
+    const limited = await signedInWith(service.admin, ['dashboard.show']);
+    const ticket = await ticketOf(limited);
+    const bare = limited.with({ Authorization: '' });
+    const stream = await openStream(
+      bare,
+      `/dashboard/stream?interval=2&ticket=${ticket}&timezone=Asia/Shanghai`,
+    );
+    t.is(stream.status, 200);
+    t.is((await stream.event('connected')).data, null);
+    const first = await stream.event('dashboard_data');
+    t.regex(first.timestamp, /Z$/);
+    t.regex(first.data.count.recent_logins[0].created_at, /\+08:00$/);
+    await until(() => stream.events.filter(({ type }) => type === 'dashboard_data').length >= 2);
+    stream.close();
+    const again = await bare.get(`/dashboard/count?ticket=${ticket}`);
+    t.is(again.status, 401);
+    t.is((await openStream(bare, `/dashboard/stream?ticket=${ticket}`)).status, 401);
+  },
+);
 
 test.serial('CPU usage is measured over an interval and every part of the system is reported', async (t) => {
   const { data } = await service.admin.get('/monitor/system-info');

@@ -64,7 +64,7 @@ test('what is no exact amount within the limit is none', (t) => {
     ],
     ...[null, undefined, true, [], ['1'], {}, { cents: 1n }, new Date(0), 5n],
   ];
-  for (const value of wrong) t.is(Money.parse(value), undefined, String(value));
+  for (const [index, value] of wrong.entries()) t.is(Money.parse(value), undefined, `value ${index}`);
   t.throws(() => Money.from('1.005'), { instanceOf: RangeError });
 });
 

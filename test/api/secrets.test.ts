@@ -1,0 +1,125 @@
+// Secrets never reach log lines, jobs, Redis or the log tables: canaries are sent everywhere and looked for.
+import '../support/environment.js';
+import test from 'ava';
+import { select } from '../../src/lib/db.js';
+import { redis } from '../../src/lib/redis.js';
+import { makeAdmin, unique } from '../support/factories.js';
+import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+import type { Client } from '../support/client.js';
+import { until } from '../support/until.js';
+
+const prefix = `${process.env.REDIS_PREFIX}-watched`;
+const settings = { REDIS_PREFIX: prefix, LOG_LEVEL: 'trace' };
+
+let service: Service;
+/** A process whose output and Redis keys are looked through; nobody works off its queue at first. */
+let watched: TestProcess;
+
+test.before(async () => {
+  service = await startService({ withWorker: false });
+  watched = await startApi(settings);
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await service.stop();
+});
+
+const canary = (place: string): string => `canary-${place}-7c1`;
+
+/** Everything Redis holds for that process, as one text. */
+async function redisContent(): Promise<string> {
+  const parts: unknown[] = [];
+  for (const name of await redis.keys(`*${prefix}*`)) {
+    const read: Record<string, () => Promise<unknown>> = {
+      string: () => redis.get(name),
+      hash: () => redis.hgetall(name),
+      list: () => redis.lrange(name, 0, -1),
+      set: () => redis.smembers(name),
+      zset: () => redis.zrange(name, 0, '-1'),
+      stream: () => redis.xrange(name, '-', '+'),
+    };
+    parts.push(name, await read[await redis.type(name)]?.());
+  }
+  return JSON.stringify(parts);
+}
+
+/** Sends a canary wherever a secret may stand. @returns a token that was used, and the statuses of the answers */
+async function sendSecrets(): Promise<{ token: string; statuses: number[] }> {
+  const [anonymous, admin] = [service.anonymous.at(watched.url), service.admin.at(watched.url)];
+  const account = await makeAdmin(admin);
+  await admin.put(`/admins/${account.id}/password`, { password: canary('old') });
+  const guess = {
+    username: 'a\r\n{"level":"fatal"}',
+    password: canary('guess'),
+    captcha_id: 'x',
+    captcha_code: canary('c'),
+  };
+  const { token } = (await anonymous.post('/login', { username: account.username, password: canary('old') }))
+    .data;
+  const own = anonymous.with({ Authorization: `Bearer ${token}` });
+  const key = `-----BEGIN PRIVATE KEY-----\n${canary('key')}\n-----END PRIVATE KEY-----`;
+  const change = {
+    old_password: canary('old'),
+    new_password: canary('new'),
+    confirm_password: canary('new'),
+  };
+  const named = { name: 'x', slug: unique('role-') };
+  const notice = { out_trade_no: 'x', trade_status: 'SUCCESS', sign: canary('sign') };
+  const requests: [Client, string, string, unknown][] = [
+    [anonymous, 'POST', '/login', guess],
+    [own, 'PUT', '/password', change],
+    [admin, 'PUT', `/admins/${account.id}/password?token=${canary('query')}`, { password: canary('reset') }],
+    [admin, 'POST', '/users', { username: unique('user'), password: canary('user') }],
+    [admin, 'POST', '/payment-methods', { type: 'mock', shared_secret: canary('shared') }],
+    [admin, 'POST', '/payment-methods', { type: 'alipay', config: { app_id: '1', private_key: key } }],
+    [admin, 'POST', '/roles', { ...named, description: `my token is ${token}`, remark: key }],
+    [
+      admin,
+      'POST',
+      '/roles',
+      { deep: [{ deeper: { api_key: canary('deep'), cookies: [canary('cookie')] } }] },
+    ],
+    [admin, 'PUT', `/roles/${token}`, {}],
+    [admin, 'POST', '/roles', `{"password":"${canary('broken')}`],
+    [anonymous, 'POST', '//api/payment/notify/mock', notice],
+  ];
+  const statuses: number[] = [];
+  for (const [client, method, path, content] of requests) {
+    statuses.push(
+      (await client.request(method, path, { body: content, headers: { Cookie: canary('cookie') } })).status,
+    );
+  }
+  return { token, statuses };
+}
+
+test('no secret reaches log lines, Redis or the log tables', async (t) => {
+  const { token, statuses } = await sendSecrets();
+  t.true(
+    statuses.every((status) => status < 500) && statuses.filter((status) => status === 200).length >= 5,
+    statuses.join(),
+  );
+  const secret = new RegExp(`canary-|${token.split('.')[2]}`);
+
+  t.true((await redis.keys(`*${prefix}*:write-*`)).length >= 10, 'the entries wait in the queue');
+  const queued = await redisContent();
+  t.notRegex(queued, secret);
+
+  const worker = await startWorkerProcess(settings);
+  await until(async () => (await redis.keys(`*${prefix}*:write-*`)).length === 0);
+  const tables = await Promise.all(
+    ['operation_logs', 'login_logs', 'payment_callbacks'].map((table) => select(`SELECT * FROM ${table}`)),
+  );
+  t.true((tables[0] as any[]).some(({ path }) => path === '/api/admin/payment-methods'));
+  t.true((tables[1] as any[]).some(({ outcome }) => outcome === 'captcha_invalid'));
+  t.true(tables[2] !== undefined && tables[2].length > 0);
+  t.notRegex(JSON.stringify(tables), secret);
+
+  await Promise.all([watched.stop(), worker.stop()]);
+  const output = watched.output() + worker.output();
+  t.notRegex(output, secret);
+  const lines = output.trim().split('\n');
+  t.true(lines.length > 15, output);
+  for (const line of lines) t.not(JSON.parse(line).level, 'fatal');
+});

@@ -1,0 +1,142 @@
+// The database stopped, killed, frozen: no callback is acknowledged, and its effect follows once (reliability.md R1, R8).
+import '../support/environment.js';
+import test, { type ExecutionContext } from 'ava';
+import { Client, type Answer } from '../support/client.js';
+import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
+import { makeMethod, makePayment, mockCallback, type MadePayment } from '../support/factories.js';
+import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { until } from '../support/until.js';
+
+let database: OwnDatabase;
+let api: TestProcess;
+let worker: TestProcess;
+let admin: Client;
+let methodId: number;
+
+const env = () => ({ ...database.env, CALLBACK_WAIT_MS: '500' });
+
+test.before(async () => {
+  database = await startOwnDatabase();
+  [api, worker] = await Promise.all([startApi(env()), startWorkerProcess(env())]);
+  admin = await new Client(api.url).signIn();
+  methodId = (await makeMethod(admin)).id;
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await database.remove();
+});
+
+interface Attempt {
+  status: number;
+  errorCode: string | undefined;
+  data: Answer['data'];
+  ms: number;
+}
+
+const notify = async (payment: MadePayment): Promise<Attempt> => {
+  const begun = Date.now();
+  const { status, errorCode, data } = await admin.post('//api/payment/notify/mock', mockCallback(payment));
+  return { status, errorCode, data, ms: Date.now() - begun };
+};
+
+/** As a provider does: again and again until it is acknowledged. */
+const notifyUntilAcknowledged = (payment: MadePayment) =>
+  until(
+    async () => {
+      const answer = await notify(payment).catch(() => undefined);
+      return answer?.status === 200;
+    },
+    30_000,
+    200,
+  );
+
+/** Callbacks of many payments at once are all answered 503, in time. */
+async function refusesAll(t: ExecutionContext, payments: MadePayment[]): Promise<void> {
+  const answers = await Promise.all([...payments, ...payments].map(notify));
+  for (const { status, errorCode, data, ms } of answers) {
+    t.deepEqual([status, errorCode, data], [503, 'database_unavailable', null]);
+    t.true(ms < 2500, `answered after ${ms} ms`);
+  }
+}
+
+async function isPaidOnce(t: ExecutionContext, { payment_no }: MadePayment): Promise<void> {
+  const read = () =>
+    database.select<object>(
+      `SELECT p.status, o.status AS order_status, o.payment_no,
+         (SELECT COUNT(*) FROM payment_callbacks c WHERE c.payment_no = p.payment_no AND c.verdict = 'paid') AS paid_verdicts
+       FROM payments p JOIN orders o ON o.order_no = p.order_no WHERE p.payment_no = ?`,
+      [payment_no],
+    );
+  const isPaid = async () => (await read()).some((row) => 'status' in row && row.status === 'paid');
+  await until(isPaid, 30_000);
+  t.deepEqual(await read(), [{ status: 'paid', order_status: 'paid', payment_no, paid_verdicts: 1 }]);
+}
+
+const makePayments = (count: number): Promise<MadePayment[]> =>
+  Promise.all(Array.from({ length: count }, () => makePayment(admin, methodId)));
+
+test.serial('stopped database: 503 in time and never a 2xx; the retries pay once', async (t) => {
+  const payments = await makePayments(6);
+  await database.stop();
+  await refusesAll(t, payments);
+  const ready = await admin.get('//readyz');
+  t.deepEqual([ready.status, ready.code, (await admin.get('//healthz')).status], [503, 50002, 200]);
+  t.deepEqual([(await admin.get('/orders')).status, (await admin.get('/orders')).code], [503, 50002]);
+  await database.start();
+  await Promise.all(payments.map(notifyUntilAcknowledged));
+  for (const payment of payments) await isPaidOnce(t, payment);
+});
+
+test.serial(
+  'frozen database: 503 in time, also with every connection hanging; the retries pay once',
+  async (t) => {
+    const payments = await makePayments(12);
+    database.freeze();
+    try {
+      await refusesAll(t, payments);
+      await refusesAll(t, payments.slice(0, 2));
+    } finally {
+      database.thaw();
+    }
+    await Promise.all(payments.map(notifyUntilAcknowledged));
+    for (const payment of payments) await isPaidOnce(t, payment);
+  },
+);
+
+test.serial('what was acknowledged before the database went is settled after it is back', async (t) => {
+  await worker.kill();
+  const payments = await makePayments(3);
+  for (const payment of payments) t.is((await notify(payment)).data.status, 'processing');
+  await database.stop();
+  const starting = startWorkerProcess(env());
+  await refusesAll(t, payments);
+  await database.start();
+  worker = await starting;
+  for (const payment of payments) await isPaidOnce(t, payment);
+});
+
+test.serial(
+  'everything killed in turn under load: every acknowledged callback is paid, none twice',
+  async (t) => {
+    const payments = await makePayments(40);
+    const acknowledged = new Set<string>();
+    const providers = payments.map(async (payment, index) => {
+      await until(() => acknowledged.size >= index - 8, 60_000);
+      await notifyUntilAcknowledged(payment);
+      acknowledged.add(payment.payment_no);
+    });
+    await until(() => acknowledged.size >= 5);
+    await worker.kill();
+    await until(() => acknowledged.size >= 10);
+    await database.stop('SIGKILL');
+    await database.start();
+    await until(() => acknowledged.size >= 20, 60_000);
+    await api.kill();
+    [api, worker] = await Promise.all([startApi(env()), startWorkerProcess(env())]);
+    admin = admin.at(api.url);
+    await Promise.all(providers);
+    t.is(acknowledged.size, payments.length);
+    for (const payment of payments) await isPaidOnce(t, payment);
+  },
+);

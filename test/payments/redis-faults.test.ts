@@ -1,0 +1,182 @@
+// Redis stopped, frozen, full, emptied, killed: callbacks are accepted and applied all the same (reliability.md R7).
+import '../support/environment.js';
+import test, { type ExecutionContext } from 'ava';
+import type Joi from 'joi';
+import { workerSchema } from '../../config/worker.js';
+import { db, select } from '../../src/lib/db.js';
+import { stateChanges, watchStates } from '../support/changes.js';
+import { Client, type Answer } from '../support/client.js';
+import {
+  makeMethod,
+  makeOrder,
+  makePayment,
+  makeUser,
+  mockCallback,
+  type MadePayment,
+} from '../support/factories.js';
+import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { startOwnRedis, type OwnRedis } from '../support/redis.js';
+import { until } from '../support/until.js';
+
+let redis: OwnRedis;
+let worker: TestProcess;
+let callers: [Client, Client];
+let methodId: number;
+
+// The sweeper stays out of the way except where a test wants it.
+const env = () => ({ ...redis.env, CALLBACK_WAIT_MS: '400', SWEEP_SECONDS: '59', SWEEP_AGE_SECONDS: '3600' });
+
+test.before(async () => {
+  redis = await startOwnRedis();
+  const [one, other, consumer] = await Promise.all([
+    startApi(env()),
+    startApi(env()),
+    startWorkerProcess(env()),
+  ]);
+  worker = consumer;
+  await watchStates();
+  const admin = await new Client(one.url).signIn();
+  callers = [admin, admin.at(other.url)];
+  methodId = (await makeMethod(admin)).id;
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await redis.remove();
+  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
+  await db.close();
+});
+
+const notify = async (caller: Client, payment: MadePayment): Promise<Answer & { ms: number }> => {
+  const begun = Date.now();
+  const answer = await caller.post('//api/payment/notify/mock', mockCallback(payment));
+  return { ...answer, ms: Date.now() - begun };
+};
+
+/** Everything about the payment happened exactly once. */
+async function isPaidOnce(t: ExecutionContext, { payment_no, order_no }: MadePayment): Promise<void> {
+  for (const number of [payment_no, order_no]) {
+    await until(async () => (await stateChanges(number)).length > 0);
+    t.deepEqual(await stateChanges(number), [{ number, before: 'pending', after: 'paid' }]);
+  }
+}
+
+/** Callbacks are paid at once, totals are exact on both processes, orders are made once. */
+async function worksWithoutRedis(t: ExecutionContext, rounds = 2): Promise<MadePayment[]> {
+  const [one, other] = callers;
+  const user_id = (await makeUser(one)).id;
+  const total = async () =>
+    Promise.all(
+      callers.map(
+        async (caller) => (await caller.get(`/orders?user_id=${user_id}&status=pending`)).data.total,
+      ),
+    );
+  const payments: MadePayment[] = [];
+  for (let count = 1; count <= rounds; count++) {
+    const caller = callers[count - 1] as Client;
+    const payment = await makePayment(caller, methodId);
+    payments.push(payment);
+    const answer = await notify(caller, payment);
+    t.deepEqual([answer.status, answer.data?.status], [200, 'paid'], answer.text);
+    t.true(answer.ms < 2500, `answered after ${answer.ms} ms`);
+    const order = await makeOrder(caller, '1', { user_id });
+    t.deepEqual(await total(), [count, count], 'after creating');
+    const otherCaller = caller === one ? other : one;
+    await otherCaller.put(`/orders/${order.order_no}`, { status: 'cancelled' });
+    t.deepEqual(await total(), [count - 1, count - 1], 'after cancelling');
+    await makeOrder(otherCaller, '1', { user_id });
+    t.deepEqual(await total(), [count, count], 'after creating at the other process');
+  }
+  return payments;
+}
+
+/** Delayed jobs are taken by the worker again, without the sweeper's help. */
+async function queueWorks(t: ExecutionContext): Promise<void> {
+  await until(async () => {
+    const order = await makeOrder(callers[0], '1', { expire_in_seconds: 1 });
+    const isCancelled = async () =>
+      (await callers[0].get(`/orders/${order.order_no}`)).data?.status === 'cancelled';
+    return until(isCancelled, 3000).catch(() => false);
+  }, 30_000);
+  t.is((await callers[0].get('//readyz')).status, 200);
+}
+
+test.serial('frozen Redis: the first callbacks of a process are applied inline, once', async (t) => {
+  redis.freeze();
+  // Each command is waited for, so one round takes its time.
+  const payments = await worksWithoutRedis(t, 1);
+  redis.thaw();
+  await queueWorks(t);
+  for (const payment of payments) await isPaidOnce(t, payment);
+});
+
+test.serial(
+  'stopped Redis: callbacks are applied inline, and the queue works again when it is back',
+  async (t) => {
+    const before = await makePayment(callers[0], methodId);
+    t.is((await notify(callers[0], before)).data.status, 'paid');
+    await redis.stop();
+    const payments = await worksWithoutRedis(t);
+    t.deepEqual(
+      [(await callers[0].get('//readyz')).status, (await callers[0].get('//healthz')).status],
+      [503, 200],
+    );
+    await redis.start();
+    await queueWorks(t);
+    for (const payment of [before, ...payments]) await isPaidOnce(t, payment);
+  },
+);
+
+test.serial('full Redis: callbacks are applied inline and totals stay exact on both processes', async (t) => {
+  await redis.run('CONFIG', 'SET', 'maxmemory', '1mb');
+  await t.throwsAsync(redis.run('SET', 'filler', 'x'.repeat(2_000_000)), { message: /OOM/ });
+  const payments = await worksWithoutRedis(t);
+  await redis.run('CONFIG', 'SET', 'maxmemory', '0');
+  await queueWorks(t);
+  for (const payment of payments) await isPaidOnce(t, payment);
+});
+
+test.serial('emptied Redis: what was acknowledged and not settled is settled by the sweeper', async (t) => {
+  await worker.kill();
+  const payments = await Promise.all([1, 2, 3].map(() => makePayment(callers[0], methodId)));
+  for (const payment of payments) {
+    const { status, data } = await notify(callers[1], payment);
+    t.deepEqual(
+      [status, data],
+      [200, { payment_no: payment.payment_no, order_no: payment.order_no, status: 'processing' }],
+    );
+  }
+  const pending = await select(`SELECT id FROM payment_callbacks WHERE state = 'pending'`);
+  t.is(pending.length, 3);
+  await redis.run('FLUSHALL');
+  const begun = Date.now();
+  worker = await startWorkerProcess({ ...env(), SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '1' });
+  for (const payment of payments) await isPaidOnce(t, payment);
+  t.true(Date.now() - begun < 60_000);
+  const { keys } = workerSchema.describe() as {
+    keys: Record<string, { flags: { default: number } }>;
+  } & Joi.Description;
+  const slowest = (keys.SWEEP_SECONDS?.flags.default ?? 0) + (keys.SWEEP_AGE_SECONDS?.flags.default ?? 0);
+  t.true(slowest > 0 && slowest <= 45, `by default a lost job is found after ${slowest} s`);
+});
+
+test.serial('killed Redis: what was queued is settled after its restart', async (t) => {
+  await worker.kill();
+  const payment = await makePayment(callers[0], methodId);
+  t.is((await notify(callers[0], payment)).data.status, 'processing');
+  await redis.stop('SIGKILL');
+  await redis.start();
+  worker = await startWorkerProcess({ ...env(), SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '1' });
+  await isPaidOnce(t, payment);
+});
+
+test.serial('Redis down at the start: API and worker start, serve, and use it when it comes', async (t) => {
+  await killProcesses();
+  await redis.stop();
+  const [one, other] = await Promise.all([startApi(env()), startApi(env()), startWorkerProcess(env())]);
+  callers = [callers[0].at(one.url), callers[1].at(other.url)];
+  const payments = await worksWithoutRedis(t);
+  await redis.start();
+  await queueWorks(t);
+  for (const payment of payments) await isPaidOnce(t, payment);
+});
