@@ -14,7 +14,7 @@ await start(async () => {
   keepSystemLog('worker');
   const queues = chosenQueues();
   await connectRedis();
-  await prepareDatabase(async () => void (await seed()));
+  await prepareDatabase(seed);
   await checkDurability();
   const stop = startWorker(queues, (queue) => {
     logger.fatal({ queue }, 'a worker hangs: no job has ended for 60 s');

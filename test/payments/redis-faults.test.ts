@@ -96,7 +96,7 @@ async function queueWorks(t: ExecutionContext): Promise<void> {
     const order = await makeOrder(callers[0], '1', { expire_in_seconds: 1 });
     const isCancelled = async () =>
       (await callers[0].get(`/orders/${order.order_no}`)).data?.status === 'cancelled';
-    return until(isCancelled, 3000).catch(() => false);
+    return until(isCancelled, 2000).catch(() => false);
   }, 30_000);
   t.is((await callers[0].get('//readyz')).status, 200);
 }

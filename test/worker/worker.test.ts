@@ -1,0 +1,144 @@
+// The worker: jobs outlive the process that ran them, and doing one twice changes nothing (reliability.md R9).
+import '../support/environment.js';
+import test from 'ava';
+import { db, select } from '../../src/lib/db.js';
+import { add, queuePrefix } from '../../src/lib/queue.js';
+import { redis } from '../../src/lib/redis.js';
+import { recordAttempt, type CallbackKey } from '../../src/models/payment-callback.js';
+import { paymentPeriod } from '../../src/lib/numbers.js';
+import { settle } from '../../src/models/payment-settlement.js';
+import { stateChanges, watchStates } from '../support/changes.js';
+import {
+  makeMethod,
+  makeOrder,
+  makePayment,
+  mockCallback,
+  unique,
+  type MadePayment,
+} from '../support/factories.js';
+import { killProcesses, startWorkerProcess } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+import { until } from '../support/until.js';
+
+let service: Service;
+let methodId: number;
+
+// Without the sweeper's help: what is shown here the queue does by itself.
+const noSweeper = { SWEEP_SECONDS: '59', SWEEP_AGE_SECONDS: '3600' };
+
+test.before(async () => {
+  service = await startService({ withWorker: false });
+  await watchStates();
+  methodId = (await makeMethod(service.admin)).id;
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await service.stop();
+});
+
+const notify = async (payment: MadePayment) =>
+  (await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment))).data.status;
+
+const isPaid = async ({ payment_no }: MadePayment) => (await stateChanges(payment_no)).length > 0;
+
+const paidOnce = ({ payment_no }: MadePayment) => [{ number: payment_no, before: 'pending', after: 'paid' }];
+
+const activeJobs = () => redis.llen(`${queuePrefix('payments')}:payments:active`);
+
+/** A verified attempt in the inbox, of which the queue knows nothing. */
+const storeAttempt = ({ payment_no }: MadePayment): Promise<CallbackKey> =>
+  recordAttempt({
+    type: 'mock',
+    period: paymentPeriod(payment_no),
+    paymentNo: payment_no,
+    thirdPartyNo: `MOCK-${payment_no}`,
+    fields: {},
+    ip: '127.0.0.1',
+    state: 'pending',
+    verdict: 'verified',
+    traceId: unique('trace'),
+  });
+
+test.serial(
+  'a callback that no worker settles in time is acknowledged as processing and settled by the next worker',
+  async (t) => {
+    const payment = await makePayment(service.admin, methodId);
+    const begun = Date.now();
+    t.is(await notify(payment), 'processing');
+    const ms = Date.now() - begun;
+    t.true(ms > 1500 && ms < 2500, `answered after ${ms} ms`);
+    t.false(await isPaid(payment));
+    const worker = await startWorkerProcess(noSweeper, 'payments');
+    await until(() => isPaid(payment));
+    t.is(await notify(payment), 'paid');
+    t.is(await worker.stop(), 0);
+    t.deepEqual(await stateChanges(payment.payment_no), paidOnce(payment));
+  },
+);
+
+test.serial(
+  'a worker killed in the middle of a settlement: another one settles it within 20 s',
+  async (t) => {
+    const payment = await makePayment(service.admin, methodId);
+    const first = await startWorkerProcess(noSweeper, 'payments');
+    const lock = await db.transaction();
+    await db.query('SELECT id FROM orders WHERE order_no = ? FOR UPDATE', {
+      replacements: [payment.order_no],
+      transaction: lock,
+    });
+    t.is(await notify(payment), 'processing', 'the order is locked');
+    t.is(await activeJobs(), 1);
+    await first.kill();
+    await lock.rollback();
+    t.false(await isPaid(payment));
+    t.is(await activeJobs(), 1, 'the queue still thinks it runs');
+    const killedAt = Date.now();
+    const second = await startWorkerProcess(noSweeper, 'payments');
+    await until(() => isPaid(payment), 30_000);
+    t.true(Date.now() - killedAt < 20_000, `settled after ${Date.now() - killedAt} ms`);
+    await until(async () => (await activeJobs()) === 0);
+    t.deepEqual(await stateChanges(payment.payment_no), paidOnce(payment));
+    await second.kill();
+  },
+);
+
+test.serial('a settlement run many times at once has one effect', async (t) => {
+  for (let round = 0; round < 10; round++) {
+    const payment = await makePayment(service.admin, methodId);
+    const attempts = await Promise.all([storeAttempt(payment), storeAttempt(payment)]);
+    const runs = await Promise.all([...attempts, ...attempts, ...attempts].map(settle));
+    t.is(runs.filter((result) => result === 'paid').length, 1, runs.join());
+    t.is(runs.filter((result) => result === 'already_paid').length, 5, runs.join());
+    t.deepEqual(await stateChanges(payment.payment_no), paidOnce(payment));
+    t.is((await stateChanges(payment.order_no)).length, 1);
+    const verdicts = await select<{ verdict: string }>(
+      'SELECT verdict FROM payment_callbacks WHERE payment_no = ? ORDER BY verdict',
+      [payment.payment_no],
+    );
+    t.deepEqual(verdicts, [{ verdict: 'already_paid' }, { verdict: 'paid' }]);
+    t.is(await settle(attempts[0]), 'already_paid');
+  }
+  t.is(await settle({ id: 999_999_999, period: 202601 }), 'gone');
+});
+
+test.serial(
+  'jobs nobody knows or with a payload that is not valid are given up at once and hold nothing up',
+  async (t) => {
+    const worker = await startWorkerProcess(noSweeper, 'payments');
+    const options = { attempts: 5, backoff: 60_000, removeOnComplete: true, removeOnFail: true };
+    await add({ queue: 'payments', name: 'no-such-job', id: 'no-such-job-1', payload: {}, options });
+    for (const [index, payload] of [{}, { id: 'x', period: 1 }, null, { id: 1 }].entries()) {
+      await add({ queue: 'payments', name: 'settle-payment', id: `bad-${index}`, payload, options });
+    }
+    await until(() => (worker.output().match(/a job was given up/g) ?? []).length >= 5);
+    t.is(
+      await redis.exists(...[0, 1, 2, 3].map((index) => `${queuePrefix('payments')}:payments:bad-${index}`)),
+      0,
+    );
+    const order = await makeOrder(service.admin, '1', { expire_in_seconds: 1 });
+    await until(async () => (await stateChanges(order.order_no)).length === 1);
+    await worker.kill();
+    t.pass();
+  },
+);
