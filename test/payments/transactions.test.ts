@@ -1,0 +1,111 @@
+// Deadlocks and lock timeouts: the whole transaction is rolled back and run again, five times at most (reliability.md, rule 11).
+import '../support/environment.js';
+import test from 'ava';
+import { change, db, errno, select, transact } from '../../src/lib/db.js';
+import { makeMethod, makeOrder, makePayment, mockCallback } from '../support/factories.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+
+test.before(async () => {
+  service = await startService();
+  await db.query('CREATE TABLE accounts (id INT NOT NULL PRIMARY KEY, balance INT NOT NULL) ENGINE=InnoDB');
+  await db.query('INSERT INTO accounts VALUES (1, 0), (2, 0), (3, 0), (4, 0)');
+});
+
+test.after.always(() => service.stop());
+
+const balances = async (...ids: number[]) => {
+  const rows = await select<{ balance: number }>('SELECT balance FROM accounts WHERE id IN (?) ORDER BY id', [
+    ids,
+  ]);
+  return rows.map(({ balance }) => balance);
+};
+
+test('two transactions that lock each other out both take effect, once', async (t) => {
+  let runs = 0;
+  let meet = (): void => undefined;
+  const bothHoldOne = new Promise<void>((resolve) => (meet = resolve));
+  const move = (first: number, second: number) =>
+    transact(async (transaction) => {
+      await change('UPDATE accounts SET balance = balance + 1 WHERE id = ?', [first], transaction);
+      if (++runs === 2) meet();
+      await bothHoldOne;
+      await change('UPDATE accounts SET balance = balance + 10 WHERE id = ?', [second], transaction);
+    });
+  await Promise.all([move(1, 2), move(2, 1)]);
+  t.is(runs, 3, 'one of them ran twice');
+  t.deepEqual(await balances(1, 2), [11, 11]);
+});
+
+test('a transaction that waited too long for a lock is run again as a whole', async (t) => {
+  const holder = await db.transaction();
+  await db.query('UPDATE accounts SET balance = 100 WHERE id = 4', { transaction: holder });
+  let runs = 0;
+  const waiting = transact(async (transaction) => {
+    runs++;
+    await change('UPDATE accounts SET balance = balance + 1 WHERE id = 3', [], transaction);
+    await change('UPDATE accounts SET balance = balance + 1 WHERE id = 4', [], transaction);
+  });
+  await t.throwsAsync(
+    Promise.race([waiting, new Promise((_, reject) => setTimeout(reject, 2300, new Error('still waiting')))]),
+    { message: 'still waiting' },
+  );
+  await holder.commit();
+  await waiting;
+  t.is(runs, 2);
+  t.deepEqual(await balances(3, 4), [1, 101]);
+});
+
+test('what deadlocks every time is given up after five runs; another failure is not tried again', async (t) => {
+  for (const [state, code, expected] of [
+    ['40001', 1213, 5],
+    ['HY000', 1205, 5],
+    ['HY000', 1644, 1],
+  ] as const) {
+    let runs = 0;
+    const error = await t.throwsAsync(
+      transact(async (transaction) => {
+        runs++;
+        await db.query(`SIGNAL SQLSTATE '${state}' SET MYSQL_ERRNO = ${code}, MESSAGE_TEXT = 'provoked'`, {
+          transaction,
+        });
+      }),
+    );
+    t.deepEqual([errno(error), runs], [code, expected]);
+  }
+});
+
+test('an order locked by somebody for a moment delays its callback and loses nothing', async (t) => {
+  const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id);
+  const holder = await db.transaction();
+  await db.query('SELECT id FROM orders WHERE order_no = ? FOR UPDATE', {
+    replacements: [payment.order_no],
+    transaction: holder,
+  });
+  const answering = service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await holder.rollback();
+  t.is((await answering).data.status, 'paid');
+});
+
+test('thirty orders made, cancelled and paid for at once never fail for a deadlock', async (t) => {
+  const { admin, anonymous } = service;
+  const { id } = await makeMethod(admin);
+  const order = await makeOrder(admin);
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, async (_, index) => {
+      if (index % 10 === 9) return admin.put(`/orders/${order.order_no}`, { remark: String(index) });
+      const made = await admin.post('/payments', { order_no: order.order_no, payment_method_id: id });
+      return made.status === 200
+        ? anonymous.post('//api/payment/notify/mock', mockCallback(made.data))
+        : made;
+    }),
+  );
+  t.true(answers.every(({ status, errorCode }) => status === 200 || errorCode === 'order_not_payable'));
+  const [row] = await select<{ paid: number; flagged: number }>(
+    `SELECT SUM(status = 'paid') AS paid, SUM(needs_attention) AS flagged FROM payments WHERE order_no = ?`,
+    [order.order_no],
+  );
+  t.is(Number(row?.flagged), Number(row?.paid) - 1, 'one payment paid the order, the others are flagged');
+});

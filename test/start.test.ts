@@ -1,0 +1,91 @@
+// Starting: several processes at once on a database that does not exist yet, and migrations back and forth.
+import './support/environment.js';
+import test from 'ava';
+import { environment } from './support/environment.js';
+import { db, select } from '../src/lib/db.js';
+import { emptyDatabase, prepareDatabase } from '../src/models/schema.js';
+import { makeMethod, makePayment, mockCallback } from './support/factories.js';
+import { Client } from './support/client.js';
+import { killProcesses, startApi, startWorkerProcess } from './support/processes.js';
+import { startService, type Service } from './support/service.js';
+
+let service: Service;
+const fresh = `${environment.DB_NAME}_fresh`;
+
+test.before(async () => {
+  service = await startService({ withWorker: false });
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await db.query(`DROP DATABASE IF EXISTS \`${fresh}\``);
+  await service.stop();
+});
+
+const tablesOf = async (name: string) => {
+  const rows = await select<{ name: string }>(
+    'SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? ORDER BY TABLE_NAME',
+    [name],
+  );
+  return rows.map((row) => row.name);
+};
+
+const count = async (table: string, what = '*'): Promise<number> => {
+  const [row] = await select<{ total: number }>(`SELECT COUNT(${what}) AS total FROM \`${fresh}\`.${table}`);
+  return row?.total ?? -1;
+};
+
+test.serial(
+  'four processes started at once on a database that does not exist all come up, with one set of seeds',
+  async (t) => {
+    const env = { DB_NAME: fresh, REDIS_PREFIX: `${environment.REDIS_PREFIX}-fresh` };
+    const [one, other, ...workers] = await Promise.all([
+      startApi(env),
+      startApi(env),
+      startWorkerProcess(env),
+      startWorkerProcess(env),
+    ]);
+    t.deepEqual(await tablesOf(fresh), await tablesOf(environment.DB_NAME));
+    t.deepEqual([await count(`admins`), await count('admin_roles'), await count('roles')], [1, 1, 1]);
+    for (const [table, key] of [
+      ['menus', 'slug'],
+      ['permissions', 'slug'],
+      ['migrations', 'name'],
+      ['schema_lock', 'id'],
+    ] as const) {
+      const total = await count(table);
+      t.true(total > 0, table);
+      t.is(await count(table, `DISTINCT ${key}`), total, table);
+    }
+    const admin = await new Client(one.url).signIn();
+    const payment = await makePayment(admin, (await makeMethod(admin.at(other.url))).id);
+    t.is(
+      (await admin.at(other.url).post('//api/payment/notify/mock', mockCallback(payment))).data.status,
+      'paid',
+    );
+    const codes = await Promise.all([one, other, ...workers].map((process) => process.stop()));
+    t.deepEqual(codes, [0, 0, 0, 0]);
+  },
+);
+
+test.serial('a process that starts waits as long as another one prepares the database', async (t) => {
+  const holder = await db.transaction();
+  await db.query('SELECT id FROM schema_lock FOR UPDATE', { transaction: holder });
+  const starting = startApi();
+  const late = new Promise<string>((resolve) => setTimeout(resolve, 4000, 'still waiting'));
+  t.is(await Promise.race([starting.then(() => 'started'), late]), 'still waiting');
+  await holder.commit();
+  const api = await starting;
+  t.is((await service.anonymous.at(api.url).get('//readyz')).status, 200);
+  await api.kill();
+});
+
+test.serial('all migrations go back, leaving nothing, and forward again', async (t) => {
+  const before = await tablesOf(environment.DB_NAME);
+  t.true(before.includes('payments'));
+  await emptyDatabase();
+  t.deepEqual(await tablesOf(environment.DB_NAME), ['migrations', 'schema_lock']);
+  await prepareDatabase(() => Promise.resolve());
+  t.deepEqual(await tablesOf(environment.DB_NAME), before);
+  await t.notThrowsAsync(select('SELECT * FROM payments'));
+});
