@@ -155,7 +155,7 @@ test('a body that cannot be read is refused, one over 64 KiB is too large', asyn
     [[good], undefined],
     ['"text"', undefined],
     [twice, form],
-    [`${new URLSearchParams(good as Record<string, string>).toString()}&sign=${good.sign}`, form],
+    [`${new URLSearchParams(good as Record<string, string>).toString()}&sign=${good.sign as string}`, form],
     [JSON.stringify(good), { 'Content-Type': 'application/json; charset=utf-16' }],
     [JSON.stringify(good), { 'Content-Type': 'application/json; charset=gbk' }],
     [JSON.stringify(good), { 'Content-Type': 'text/plain' }],
