@@ -1,8 +1,7 @@
 // Test files are compiled with everything else; each gets a thread, a database and a Redis prefix of its own.
-// `npm test` runs the suite; the slower proofs (npm run test:long) and those in a browser (npm run test:browser) run apart.
+// `npm test` runs the suite; the tests in a browser run apart (npm run test:browser).
 const suites = {
-  main: ['build/test/**/*.test.js', '!build/test/{long,browser}/**'],
-  long: ['build/test/long/**/*.test.js'],
+  main: ['build/test/**/*.test.js', '!build/test/browser/**'],
   browser: ['build/test/browser/**/*.test.js'],
 };
 
