@@ -34,11 +34,12 @@ export async function openSession(
 
 /** Whether an administrator who has signed in before never did so from that address. */
 export async function signsInFromNewAddress(adminId: number, ip: string): Promise<boolean> {
-  const [row] = await select<{ sessions: number; same: number }>(
-    'SELECT COUNT(*) AS sessions, COALESCE(SUM(ip = ?), 0) AS same FROM admin_sessions WHERE admin_id = ?',
-    [ip, adminId],
+  const [row] = await select<{ known: number; same: number }>(
+    `SELECT EXISTS (SELECT 1 FROM admin_sessions WHERE admin_id = ?) AS known,
+       EXISTS (SELECT 1 FROM admin_sessions WHERE admin_id = ? AND ip = ?) AS same`,
+    [adminId, adminId, ip],
   );
-  return row !== undefined && row.sessions > 0 && Number(row.same) === 0;
+  return row?.known === 1 && row.same === 0;
 }
 
 /** Revokes one session. */
