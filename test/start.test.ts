@@ -72,7 +72,7 @@ test.serial('a process that starts waits as long as another one prepares the dat
   const holder = await db.transaction();
   await db.query('SELECT id FROM schema_lock FOR UPDATE', { transaction: holder });
   const starting = startApi();
-  const late = new Promise<string>((resolve) => setTimeout(resolve, 4000, 'still waiting'));
+  const late = new Promise<string>((resolve) => setTimeout(resolve, 3000, 'still waiting'));
   t.is(await Promise.race([starting.then(() => 'started'), late]), 'still waiting');
   await holder.commit();
   const api = await starting;

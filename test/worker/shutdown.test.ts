@@ -80,7 +80,7 @@ test.serial(
 );
 
 test.serial('a worker told to stop under load ends its jobs and loses none', async (t) => {
-  const [first, api] = [await startWorkerProcess(), await startApi()];
+  const [first, api] = await Promise.all([startWorkerProcess(), startApi()]);
   const batch = payments.slice(40);
   const answers = batch.map((payment) => notify(service.anonymous.at(api.url), payment));
   const numbers = new Set(batch.map(({ payment_no }) => payment_no));

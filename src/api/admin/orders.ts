@@ -9,13 +9,11 @@ import {
   listOrders,
   orderSortable,
   orderTotals,
-  placeOrder,
   removeOrder,
   reviseOrder,
-  type NewOrder,
   type OrderFilter,
-  type OrderLine,
 } from '../../models/order.js';
+import { placeOrder, type NewOrder, type OrderLine } from '../../models/order-placement.js';
 import { orderStatuses } from '../../models/order-record.js';
 import { idempotencyHeader, idempotencyKeyOf } from '../idempotency.js';
 import {
