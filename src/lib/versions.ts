@@ -31,33 +31,39 @@ export async function bump(scope: string, parts: readonly (string | number)[] = 
   }
 }
 
+/** After a failed read Redis is not asked again for this long: a frozen one would cost every request its time-out. */
+const pauseMs = 500;
+
+let pausedUntil = 0;
+
 /** The mark of a scope as it is, or a new one put in place when there is none. Undefined when Redis is away. */
-export async function ensureVersion(scope: string): Promise<string | undefined> {
-  try {
+export function ensureVersion(scope: string): Promise<string | undefined> {
+  return unlessAway(async () => {
     const fresh = randomToken(9);
     const set = await redis.set(versionKey(scope), fresh, 'NX');
     if (set !== 'OK') return (await redis.get(versionKey(scope))) ?? undefined;
     await redis.hset(partsKey(scope), whole, fresh);
     return fresh;
-  } catch {
-    return undefined;
-  }
+  });
 }
 
 /** The marks of several scopes in one round trip; undefined where one is missing, and all of them when Redis is away. */
 export async function readMarks(scopes: readonly string[]): Promise<(string | undefined)[]> {
-  try {
-    return (await redis.mget(scopes.map(versionKey))).map((mark) => mark ?? undefined);
-  } catch {
-    return scopes.map(() => undefined);
-  }
+  const marks = await unlessAway(() => redis.mget(scopes.map(versionKey)));
+  return scopes.map((_, index) => marks?.[index] ?? undefined);
 }
 
 /** The marks of a scope's parts, with `whole` for the scope itself; undefined when Redis is away. */
-export async function readParts(scope: string): Promise<Map<string, string> | undefined> {
+export function readParts(scope: string): Promise<Map<string, string> | undefined> {
+  return unlessAway(async () => new Map(Object.entries(await redis.hgetall(partsKey(scope)))));
+}
+
+async function unlessAway<T>(read: () => Promise<T>): Promise<T | undefined> {
+  if (Date.now() < pausedUntil) return undefined;
   try {
-    return new Map(Object.entries(await redis.hgetall(partsKey(scope))));
+    return await read();
   } catch {
+    pausedUntil = Date.now() + pauseMs;
     return undefined;
   }
 }

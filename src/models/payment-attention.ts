@@ -1,4 +1,7 @@
 // Payments a person must look at: marked on their row, told to every administrator once.
+import { now } from '../lib/clock.js';
+import { select } from '../lib/db.js';
+import { periodOf, shiftPeriod } from '../lib/numbers.js';
 import { notify } from './notification.js';
 import { flagPayment } from './payment.js';
 
@@ -19,6 +22,18 @@ export async function askForAttention(paymentNo: string, reason: AttentionReason
     content: `${paymentNo}: ${texts[reason]}`,
     eventKey: `attention-${paymentNo}-${reason}`,
   });
+}
+
+/** Tells of payments flagged before that instant whose notification was never made: the process that flagged them died. */
+export async function tellForgottenAttention(before: Date): Promise<void> {
+  const month = shiftPeriod(periodOf(now()), -1);
+  const forgotten = await select<{ payment_no: string; reason: AttentionReason }>(
+    `SELECT p.payment_no, p.fail_reason AS reason FROM payments p
+     LEFT JOIN notifications n ON n.event_key = CONVERT(CONCAT('attention-', p.payment_no, '-', p.fail_reason) USING ascii) COLLATE ascii_bin
+     WHERE p.needs_attention = 1 AND p.period >= ? AND p.updated_at < ? AND n.id IS NULL LIMIT 100`,
+    [month, before],
+  );
+  for (const { payment_no, reason } of forgotten) await askForAttention(payment_no, reason);
 }
 
 /** Marks a payment as well, whose state stays as it is. */

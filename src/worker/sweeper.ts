@@ -10,6 +10,7 @@ import type { Job } from '../jobs/job.js';
 import { maintainTables } from '../jobs/maintain-tables.js';
 import { settlePayment } from '../jobs/settle-payment.js';
 import { overdueOrders } from '../models/order.js';
+import { tellForgottenAttention } from '../models/payment-attention.js';
 import { unsettledCallbacks } from '../models/payment-callback.js';
 
 /** Starts the sweeper (every SWEEP_SECONDS) and the nightly maintenance. @returns how to stop both */
@@ -29,6 +30,7 @@ export async function sweep(): Promise<void> {
   const before = new Date(now().getTime() - config.worker.sweepAgeMs);
   for (const callback of await unsettledCallbacks(before)) await sweepOne(settlePayment, callback);
   for (const order_no of await overdueOrders(before)) await sweepOne(expireOrder, { order_no });
+  await tellForgottenAttention(before);
 }
 
 // One row that cannot be worked on now must not keep the others waiting.

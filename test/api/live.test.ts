@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { redis } from '../../src/lib/redis.js';
-import { select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/db.js';
 import { deliver } from '../../src/models/notification.js';
 import type { Client } from '../support/client.js';
 import { openStream } from '../support/events.js';
@@ -121,6 +121,11 @@ test.serial('the worker tells every administrator once of a payment that needs a
     [`%${payment.payment_no}%`],
   );
   t.is(told, 1);
+  // As if the worker had died before it told anybody.
+  await change('DELETE FROM notifications WHERE content LIKE ?', [`%${payment.payment_no}%`]);
+  await until(
+    () => socket.frames.filter((frame) => frame.data?.content?.includes(payment.payment_no)).length === 2,
+  );
 });
 
 test.serial('wrong notifications are refused', async (t) => {

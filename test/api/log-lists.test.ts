@@ -100,7 +100,7 @@ test('sign-ins are listed with outcome in the language of the reader', async (t)
     const { data } = await service.admin.get(`/login-logs?username=${account.username}&order_by=id:asc`, {
       'Accept-Language': 'en-US',
     });
-    return data.total === 2 ? data.list : undefined;
+    return data.list.length === 2 ? data.list : undefined;
   });
   t.deepEqual(
     list.map(({ status, message }: { status: number; message: string }) => [status, message]),
@@ -114,7 +114,7 @@ test('sign-ins are listed with outcome in the language of the reader', async (t)
 });
 
 test('warnings and errors of a process reach the system log with their trace id', async (t) => {
-  const broken = await startApi({ REDIS_TIMEOUT_MS: '20', BCRYPT_COST: '14' });
+  const broken = await startApi({ BCRYPT_COST: '15' });
   await service.anonymous
     .at(broken.url)
     .with({ 'X-Trace-Id': 'slow-request-1' })

@@ -89,6 +89,7 @@ const tables = () => [
     KEY ix_payments_method (payment_method_id),
     KEY ix_payments_third_party (third_party_no),
     KEY ix_payments_status (status),
+    KEY ix_payments_attention (needs_attention),
     KEY ix_payments_pay_time (pay_time),
     KEY ix_payments_created (created_at)
   ) ${partitionClause()}`,
