@@ -7,28 +7,21 @@ import type { Channel } from '../lib/channels/channel.js';
 import { channelOf, isEnabled } from '../lib/channels/index.js';
 import type { ErrorSlug } from '../lib/error-catalogue.js';
 import { AppError, fail } from '../lib/errors.js';
-import { logger } from '../lib/logger.js';
-import { QueueUnavailable } from '../lib/queue.js';
-import { settlePayment } from '../jobs/settle-payment.js';
+import { race } from '../lib/race.js';
 import { flagForAttention } from '../models/payment-attention.js';
 import {
   findCalledPayment,
   recordAttempt,
-  verdictOf,
   type CallbackKey,
   type CallbackState,
 } from '../models/payment-callback.js';
-import { settle, settleRepeats, type Settlement } from '../models/payment-settlement.js';
+import { settleAccepted, type Accepted } from './callback-settlement.js';
 import type { RequestState } from './request-state.js';
 import { record, text } from './response.js';
 import { route } from './route.js';
 
 /** The whole answer takes at most 2.5 s; what is not stored by then the provider is asked to send again. */
 const deadlineMs = 2300;
-/** What is stored is acknowledged this long before the deadline, settled or not. */
-const answerMs = 100;
-/** The last look at an attempt whose result was not announced. */
-const lookMs = 200;
 const largestBody = 64 * 1024;
 
 const shared = {
@@ -78,15 +71,6 @@ interface Answer {
   status: 'paid' | 'processing';
 }
 
-/** A verified callback in the inbox. */
-interface Accepted {
-  paymentNo: string;
-  orderNo: string;
-  thirdPartyNo: string;
-  /** Undefined when the payment was paid before and there is nothing to settle. */
-  callback: CallbackKey | undefined;
-}
-
 async function receive(
   type: string,
   fields: Record<string, unknown>,
@@ -96,7 +80,7 @@ async function receive(
   const channel = channelOf(type) ?? fail('invalid_payment_type');
   if (!isEnabled(type)) fail('payment_gateway_disabled');
   const accepted = await inTurn(deadline, () => accept(channel, fields, ctx));
-  const settlement = await settledWithRepeats(accepted, deadline);
+  const settlement = await settleAccepted(accepted, deadline);
   if (settlement === 'third_party_no_used') fail('third_party_no_used');
   const status = settlement === undefined || settlement === 'gone' ? 'processing' : 'paid';
   return { payment_no: accepted.paymentNo, order_no: accepted.orderNo, status };
@@ -137,60 +121,6 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
   return { paymentNo, orderNo, thirdPartyNo, callback: await keep('pending', 'verified') };
 }
 
-interface Settling {
-  result: Promise<Settlement | undefined>;
-  repeats: number;
-}
-
-const settling = new Map<string, Settling>();
-
-// Repeats that come in while the first one is being settled wait for it instead of queueing a job each.
-async function settledWithRepeats(accepted: Accepted, deadline: number): Promise<Settlement | undefined> {
-  const { paymentNo, thirdPartyNo, callback } = accepted;
-  if (!callback) return 'already_paid';
-  const name = `${paymentNo} ${thirdPartyNo}`;
-  const first = settling.get(name);
-  if (first) {
-    first.repeats++;
-    return first.result;
-  }
-  const result = settled(callback, deadline);
-  const own: Settling = { result, repeats: 0 };
-  settling.set(name, own);
-  try {
-    return await result;
-  } finally {
-    settling.delete(name);
-    if (own.repeats > 0) await unlessLate(settleRepeats(paymentNo, thirdPartyNo), deadline);
-  }
-}
-
-// The worker settles; while the queue is away this process does. What is not settled in time, the sweeper finishes.
-async function settled(callback: CallbackKey, deadline: number): Promise<Settlement | undefined> {
-  const waitMs = Math.min(config.payments.callbackWaitMs, deadline - answerMs - lookMs - Date.now());
-  try {
-    const result = await settlePayment.enqueueAndWait(callback, Math.max(0, waitMs));
-    return (result as Settlement | undefined) ?? (await unlessLate(settledMeanwhile(callback), deadline));
-  } catch (error) {
-    if (!(error instanceof QueueUnavailable)) throw error;
-  }
-  return unlessLate(settle(callback), deadline);
-}
-
-async function settledMeanwhile(callback: CallbackKey): Promise<Settlement | undefined> {
-  const found = await verdictOf(callback);
-  return found && found.state !== 'pending' ? (found.verdict as Settlement) : undefined;
-}
-
-// The attempt is stored, so neither being late nor failing is a reason to ask the provider again.
-function unlessLate<T>(result: Promise<T>, deadline: number): Promise<T | undefined> {
-  const sure = result.catch((error: unknown) => {
-    logger.warn({ error }, 'settling a callback failed, the sweeper will try again');
-    return undefined;
-  });
-  return race(sure, deadline - answerMs - Date.now(), (resolve) => resolve(undefined));
-}
-
 // Of very many callbacks at once most wait here and not for a connection, which is given up after a second.
 const turns = pLimit(Math.max(1, config.database.poolSize - 2));
 
@@ -201,14 +131,4 @@ function inTurn<T>(deadline: number, work: () => Promise<T>): Promise<T> {
 function inTime(run: (deadline: number) => Promise<Answer>): Promise<Answer> {
   const answer = run(Date.now() + deadlineMs);
   return race(answer, deadlineMs, (_, reject) => reject(new AppError('database_unavailable')));
-}
-
-type Executor<T> = ConstructorParameters<typeof Promise<T>>[0];
-
-function race<T>(first: Promise<T>, ms: number, late: Executor<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const second = new Promise<T>((resolve, reject) => {
-    timer = setTimeout(late, ms, resolve, reject);
-  });
-  return Promise.race([first, second]).finally(() => clearTimeout(timer));
 }
