@@ -2,6 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/db.js';
+import { outcome, trace as traceOf, untouched } from '../support/callbacks.js';
 import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
 import type { MadePayment } from '../support/factories.js';
 import { startService, type Service } from '../support/service.js';
@@ -18,34 +19,7 @@ test.after.always(() => service.stop());
 
 const notify = (body: unknown) => service.anonymous.post('//api/payment/notify/mock', body);
 
-const outcome = async (answer: ReturnType<typeof notify>) => {
-  const { status, code, errorCode } = await answer;
-  return [status, code, errorCode];
-};
-
-/** Everything that a callback may change, and the verdicts of all attempts. */
-async function trace({ payment_no, order_no }: MadePayment) {
-  const { status, third_party_no, pay_time, needs_attention, fail_reason, callbacks } = (
-    await service.admin.get(`/payments/${payment_no}`)
-  ).data;
-  const [order] = await select<{ status: string }>(
-    'SELECT status, paid_at, payment_no FROM orders WHERE order_no = ?',
-    [order_no],
-  );
-  const verdicts = callbacks.map(({ verdict }: { verdict: string }) => verdict);
-  return { payment: { status, third_party_no, pay_time, needs_attention, fail_reason }, order, verdicts };
-}
-
-const untouched = {
-  payment: {
-    status: 'pending',
-    third_party_no: null,
-    pay_time: null,
-    needs_attention: false,
-    fail_reason: null,
-  },
-  order: { status: 'pending', paid_at: null, payment_no: null },
-};
+const trace = (payment: MadePayment) => traceOf(service.admin, payment);
 
 test('a wrong amount is refused under each of its names, recorded and flagged; the right one pays', async (t) => {
   for (const name of ['amount', 'total_amount', 'pay_amount']) {

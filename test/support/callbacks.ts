@@ -1,0 +1,35 @@
+// Payment callbacks as tests send them and what they leave behind.
+import { select } from '../../src/lib/db.js';
+import type { Answer, Client } from './client.js';
+import type { MadePayment } from './factories.js';
+
+/** HTTP status, business code and slug of an answer. */
+export async function outcome(answer: Promise<Answer>): Promise<[number, number, string | undefined]> {
+  const { status, code, errorCode } = await answer;
+  return [status, code, errorCode];
+}
+
+/** Everything that a callback may change, and the verdicts of all attempts. */
+export async function trace(admin: Client, { payment_no, order_no }: MadePayment) {
+  const { status, third_party_no, pay_time, needs_attention, fail_reason, callbacks } = (
+    await admin.get(`/payments/${payment_no}`)
+  ).data;
+  const [order] = await select<{ status: string }>(
+    'SELECT status, paid_at, payment_no FROM orders WHERE order_no = ?',
+    [order_no],
+  );
+  const verdicts = callbacks.map(({ verdict }: { verdict: string }) => verdict);
+  return { payment: { status, third_party_no, pay_time, needs_attention, fail_reason }, order, verdicts };
+}
+
+/** The trace of a payment that no callback has changed, without its attempts. */
+export const untouched = {
+  payment: {
+    status: 'pending',
+    third_party_no: null,
+    pay_time: null,
+    needs_attention: false,
+    fail_reason: null,
+  },
+  order: { status: 'pending', paid_at: null, payment_no: null },
+};
