@@ -10,6 +10,7 @@ import { localSecret } from './local-secret.js';
 import { loggingConfig, loggingSchema, type LoggingEnvironment } from './logging.js';
 import { paymentsConfig, paymentsSchema, type PaymentsEnvironment } from './payments.js';
 import { redisConfig, redisSchema, type RedisEnvironment } from './redis.js';
+import { storageConfig, storageSchema, type StorageEnvironment } from './storage.js';
 import { workerConfig, workerSchema, type WorkerEnvironment } from './worker.js';
 
 type Environment = AppEnvironment &
@@ -18,6 +19,7 @@ type Environment = AppEnvironment &
   AuthEnvironment &
   PaymentsEnvironment &
   LoggingEnvironment &
+  StorageEnvironment &
   WorkerEnvironment;
 
 /** Every setting by concern, in the order of `.env.example`. */
@@ -27,6 +29,7 @@ export const concerns: { title: string; schema: Joi.ObjectSchema }[] = [
   { title: 'Redis', schema: redisSchema },
   { title: 'Sign-in', schema: authSchema },
   { title: 'Payments', schema: paymentsSchema },
+  { title: 'Files', schema: storageSchema },
   { title: 'Logging', schema: loggingSchema },
   { title: 'Worker', schema: workerSchema },
 ];
@@ -51,6 +54,7 @@ function load() {
     redis: redisConfig(env, app.tenant),
     auth: authConfig(env, app.production, localSecret),
     payments: paymentsConfig(env, app.production),
+    storage: storageConfig(env, app.tenant),
     logging: loggingConfig(env),
     worker: workerConfig(env),
   };

@@ -5,7 +5,7 @@ import Koa, { type Context } from 'koa';
 import { config } from '../../config/index.js';
 import { coercer, validate } from '../lib/validation.js';
 import { docs } from './docs.js';
-import { bodyParser } from './middleware/body.js';
+import { bodyParser, discard, withAliases } from './middleware/body.js';
 import { envelope } from './middleware/envelope.js';
 import { admit } from './middleware/guard.js';
 import { openApiDocument } from './openapi.js';
@@ -39,25 +39,30 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
     const state = ctx.state as RequestState;
     state.route = route;
     const { identity, marks } = await admit(route, ctx);
-    const rawBody = parseBody ? await parseBody(ctx) : undefined;
-    if (ctx.method !== 'GET') state.input = { query: ctx.query, body: rawBody };
-    const call: Call<Access, object, object, object> = {
-      params:
-        route.params && coerceParams
-          ? validate(route.params, coerceParams(ctx.params as object as never))
-          : {},
-      query: route.query && coerceQuery ? validate(route.query, coerceQuery(ctx.query)) : {},
-      body: route.body ? validate(route.body, withAliases(rawBody, route.aliases)) : {},
-      admin: identity,
-      ip: state.ip,
-      userAgent: ctx.get('User-Agent') || undefined,
-      header: (name) => ctx.get(name) || undefined,
-      marks,
-    };
-    const before = await route.subject?.(call);
-    const data = await route.handle(call, ctx);
-    if (before) state.changes = changesBetween(before, ctx.method === 'DELETE' ? {} : (data as object));
-    if (route.reply === undefined) state.data = data;
+    const { body, upload } = parseBody ? await parseBody(ctx) : {};
+    try {
+      if (ctx.method !== 'GET') state.input = { query: ctx.query, body };
+      const call: Call<Access, object, object, object> = {
+        params:
+          route.params && coerceParams
+            ? validate(route.params, coerceParams(ctx.params as object as never))
+            : {},
+        query: route.query && coerceQuery ? validate(route.query, coerceQuery(ctx.query)) : {},
+        body: route.body ? validate(route.body, withAliases(body, route.aliases)) : {},
+        admin: identity,
+        ip: state.ip,
+        userAgent: ctx.get('User-Agent') || undefined,
+        header: (name) => ctx.get(name) || undefined,
+        marks,
+        upload,
+      };
+      const before = await route.subject?.(call);
+      const data = await route.handle(call, ctx);
+      if (before) state.changes = changesBetween(before, ctx.method === 'DELETE' ? {} : (data as object));
+      if (route.reply === undefined) state.data = data;
+    } finally {
+      if (upload) await discard(upload);
+    }
   };
 }
 
@@ -73,13 +78,6 @@ function changesBetween(before: object, after: object): Change[] {
 const asAnswered = (record: object): Fields => JSON.parse(JSON.stringify(record)) as Fields;
 
 type Fields = Record<string, unknown>;
-
-function withAliases(body: unknown, aliases: Record<string, string> = {}): unknown {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
-  const named: Record<string, unknown> = { ...body };
-  for (const [alias, field] of Object.entries(aliases)) named[field] ??= named[alias];
-  return named;
-}
 
 function crossOrigin(): Koa.Middleware {
   const allowed = new Set(config.app.corsOrigins);

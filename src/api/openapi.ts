@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document of the service, derived from the route declarations (served at {host}/openapi.json).
 import type Joi from 'joi';
 import { config } from '../../config/index.js';
-import { fullPath, permissionOf, type Route } from './route.js';
+import { fullPath, permissionOf, type Route, type UploadDeclaration } from './route.js';
 
 type Schema = Record<string, unknown>;
 
@@ -79,12 +79,25 @@ function aliasesOf({ aliases = {} }: Route): string {
 function requestBody(route: Route): Schema {
   const types = ['application/json', ...(route.form ? ['application/x-www-form-urlencoded'] : [])];
   const schema = inputSchema(route.body as Joi.ObjectSchema);
-  const content = { schema, ...(route.example ? { example: route.example } : {}) };
-  return { required: true, content: Object.fromEntries(types.map((type) => [type, content])) };
+  const content: Schema = { schema, ...(route.example ? { example: route.example } : {}) };
+  const byType = Object.fromEntries(types.map((type) => [type, content]));
+  if (route.upload) byType['multipart/form-data'] = { schema: withFile(schema, route.upload) };
+  return { required: true, content: byType };
+}
+
+function withFile(schema: Schema, { parts, required }: UploadDeclaration): Schema {
+  const file = { type: 'string', contentMediaType: 'application/octet-stream' };
+  const needed = [...((schema.required ?? []) as string[]), ...(required ? [parts[0]] : [])];
+  return {
+    ...schema,
+    properties: { ...(schema.properties as Schema), [parts[0]]: file },
+    ...(needed.length > 0 ? { required: needed } : {}),
+  };
 }
 
 function successContent(route: Route): Schema {
   if (route.reply === 'event-stream') return { 'text/event-stream': { schema: { type: 'string' } } };
+  if (route.reply === 'file') return { 'application/octet-stream': {} };
   return { 'application/json': { schema: success(route.response) } };
 }
 

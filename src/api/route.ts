@@ -34,6 +34,26 @@ export interface Call<A extends Access, P, Q, B> {
   header: (name: string) => string | undefined;
   /** Version marks of `versions`, in its order. */
   marks: (string | undefined)[];
+  /** The file of a multipart body; gone when the handler is done, unless the storage has taken it over. */
+  upload: Upload | undefined;
+}
+
+/** A file as it was received, on the local disk. */
+export interface Upload {
+  path: string;
+  /** Bytes. */
+  size: number;
+  /** As the client named it; not to be trusted. */
+  filename: string;
+}
+
+/** What a route takes beside the fields of its body. */
+export interface UploadDeclaration {
+  /** Names of the part that carries the file; the first one is the documented one. */
+  parts: readonly [string, ...string[]];
+  maxBytes: number;
+  /** Without a file the request is refused. */
+  required: boolean;
 }
 
 export interface RouteDefinition<A extends Access, P, Q, B> {
@@ -58,13 +78,15 @@ export interface RouteDefinition<A extends Access, P, Q, B> {
   /** The record a PUT or DELETE is about; the operation log keeps what changed in it. */
   subject?: (call: Call<A, P, Q, B>) => Promise<object>;
   /** What the handler sends by itself; JSON otherwise. */
-  reply?: 'event-stream';
+  reply?: 'event-stream' | 'file';
   /** A body to start from, for the documentation page. */
   example?: object;
   /** Other names under which a body field is accepted: alias → field. */
   aliases?: Record<string, string>;
   /** Form bodies are accepted beside JSON, of at most that many bytes. */
   form?: { maxBytes: number };
+  /** Multipart bodies are accepted beside JSON, with one file. */
+  upload?: UploadDeclaration;
   /** Request headers that matter, for the documentation. */
   headers?: Record<string, string>;
   /** Schema of `data` in the answer; null when there is none. */

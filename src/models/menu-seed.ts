@@ -27,6 +27,9 @@ export const menuSeeds: MenuSeed[] = [
       { title: '字典', slug: 'dictionaries', path: '/system/dictionaries' },
       { title: 'IP 黑名单', slug: 'blacklists', path: '/system/blacklists' },
       { title: '在线管理员', slug: 'online-admins', path: '/system/online-admins' },
+      { title: '附件', slug: 'attachments', path: '/system/attachments' },
+      { title: '导出', slug: 'exports', path: '/system/exports' },
+      { title: '导入', slug: 'imports', path: '/system/imports' },
       { title: '通知', slug: 'notifications', path: '/system/notifications' },
       { title: '系统监控', slug: 'monitor', path: '/system/monitor' },
     ],
@@ -47,7 +50,10 @@ export const menuSeeds: MenuSeed[] = [
     slug: 'customers',
     path: '/customers',
     icon: 'user',
-    children: [{ title: '用户', slug: 'users', path: '/customers/users' }],
+    children: [
+      { title: '用户', slug: 'users', path: '/customers/users' },
+      { title: '余额记录', slug: 'user-balance-logs', path: '/customers/balance-logs' },
+    ],
   },
   {
     title: '订单管理',

@@ -15,7 +15,7 @@ export interface Answer<T = any> {
 
 export interface RequestOptions {
   headers?: Record<string, string>;
-  /** A JSON value, or a text that is sent as it is. */
+  /** A JSON value, or a text or multipart form that is sent as it is. */
   body?: unknown;
 }
 
@@ -62,14 +62,40 @@ export class Client {
     return this.request('DELETE', path, { body });
   }
 
+  /** Sends a multipart form with one file. */
+  upload(
+    path: string,
+    content: string | Uint8Array,
+    { filename = 'file.txt', part = 'file', fields = {} as Record<string, string | number> } = {},
+  ): Promise<Answer> {
+    const body = new FormData();
+    for (const [name, value] of Object.entries(fields)) body.append(name, String(value));
+    body.append(part, new Blob([content as BlobPart]), filename);
+    return this.request('POST', path, { body });
+  }
+
+  /** Fetches a file below /api/admin. */
+  async download(
+    path: string,
+    headers: Record<string, string> = {},
+  ): Promise<{ status: number; headers: Headers; bytes: Buffer }> {
+    const response = await fetch(`${this.url}/api/admin${path}`, {
+      headers: { ...this.headers, ...headers },
+    });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    return { status: response.status, headers: response.headers, bytes };
+  }
+
   /** A path below /api/admin, or one from the host when it starts with `//`. */
   async request(method: string, path: string, { headers = {}, body }: RequestOptions = {}): Promise<Answer> {
     const target = path.startsWith('//') ? path.slice(1) : `/api/admin${path}`;
-    const type: Record<string, string> = body === undefined ? {} : { 'Content-Type': 'application/json' };
+    const isForm = body instanceof FormData;
+    const type: Record<string, string> =
+      body === undefined || isForm ? {} : { 'Content-Type': 'application/json' };
     const response = await fetch(this.url + target, {
       method,
       headers: { ...type, ...this.headers, ...headers },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
+      body: typeof body === 'string' || isForm ? body : JSON.stringify(body),
     });
     const text = await response.text();
     const envelope = JSON.parse(text) as Record<string, unknown>;

@@ -1,5 +1,7 @@
 // The first import of a test file: gives it a database, a Redis prefix and secrets of its own before the configuration is read.
 import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 const name = `test_${randomBytes(6).toString('hex')}`;
 
@@ -10,6 +12,7 @@ export const environment = {
   BCRYPT_COST: '4',
   HASH_QUEUE: '500',
   DB_NAME: name,
+  STORAGE_ROOT: join(process.env.STORAGE_ROOT || tmpdir(), name),
   REDIS_PREFIX: name.replace('_', '-'),
   JWT_SECRET: 'test-jwt-secret-that-is-long-enough-for-all',
   APP_KEY: 'test-app-key-that-is-long-enough-for-everything',

@@ -1,0 +1,49 @@
+// The contract of a storage driver: files under keys, on a local disk or in an S3-compatible store.
+import type { Readable } from 'node:stream';
+
+/** Both ends included, from 0. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+/**
+ * A key is made by the service (models/stored-file.ts): letters, digits, `-` and `/`, never from a name that a user gave.
+ * A key is written once. What is there is whole: a file that could not be written to its end does not appear.
+ */
+export interface Storage {
+  /**
+   * Writes a stream under a new key; done when it is durable.
+   *
+   * @returns its size in bytes
+   * @throws StorageFull when there is no room; whatever the stream fails with; nothing is left behind
+   */
+  put(key: string, content: Readable): Promise<number>;
+  /** Takes a file of the local disk over; it is gone from its place afterwards. @throws StorageFull */
+  putFile(key: string, path: string): Promise<void>;
+  /** @throws FileMissing */
+  get(key: string, range?: ByteRange): Promise<Readable>;
+  /** The size in bytes, or undefined when there is no such file. */
+  stat(key: string): Promise<{ size: number } | undefined>;
+  /** Removes a file; a missing one counts as removed. */
+  remove(key: string): Promise<void>;
+  /**
+   * Writes the content of several files, one after the other, under a new key; the files themselves stay.
+   *
+   * @param onBytes sees every byte in its order, for a digest
+   * @returns the size of the whole in bytes
+   */
+  compose(
+    key: string,
+    parts: readonly string[],
+    options: { onBytes?: (bytes: Buffer) => void; signal?: AbortSignal },
+  ): Promise<number>;
+  /** An address that gives the file away for some minutes, when the driver is set up for it. */
+  downloadUrl?(key: string, filename: string, type: string): Promise<string | undefined>;
+}
+
+/** There is no room for the file. */
+export class StorageFull extends Error {}
+
+/** There is no file under that key. */
+export class FileMissing extends Error {}
