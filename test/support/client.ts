@@ -19,6 +19,13 @@ export interface RequestOptions {
   body?: unknown;
 }
 
+export interface UploadOptions {
+  filename?: string;
+  /** Name of the part that carries the file. */
+  part?: string;
+  fields?: Record<string, string | number>;
+}
+
 export class Client {
   readonly url: string;
   /** Headers of every request. */
@@ -66,11 +73,11 @@ export class Client {
   upload(
     path: string,
     content: string | Uint8Array,
-    { filename = 'file.txt', part = 'file', fields = {} as Record<string, string | number> } = {},
+    { filename = 'file.txt', part = 'file', fields = {} }: UploadOptions = {},
   ): Promise<Answer> {
     const body = new FormData();
     for (const [name, value] of Object.entries(fields)) body.append(name, String(value));
-    body.append(part, new Blob([content as BlobPart]), filename);
+    body.append(part, new Blob([content]), filename);
     return this.request('POST', path, { body });
   }
 
