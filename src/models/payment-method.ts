@@ -1,7 +1,8 @@
 // payment_methods: how customers may pay. Secrets are stored encrypted and never answered.
 import { Column, DataType, Model, Scopes, Table } from 'sequelize-typescript';
+import type { Channel, MethodConfig } from '../lib/channels/channel.js';
 import { channelOf } from '../lib/channels/index.js';
-import type { MethodConfig } from '../lib/channels/channel.js';
+import { checkedConfig, secretKeys } from '../lib/channels/method-config.js';
 import { db, refuseDuplicates, select, transact } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
@@ -101,8 +102,9 @@ export class PaymentMethod extends Model {
     );
   }
 
+  /** @throws payment_gateway_unknown, what `checkedConfig` throws, payment_method_code_exists */
   static async register({ config = {}, ...fields }: MethodFields): Promise<number> {
-    const given = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== hiddenSecret));
+    const channel = channelOf(fields.type) ?? fail('payment_gateway_unknown', { field: 'type' });
     const { name = fields.type, code = `${fields.type}_${randomToken(6)}`, is_active = true } = fields;
     const columns = {
       sort: 0,
@@ -110,19 +112,23 @@ export class PaymentMethod extends Model {
       name,
       code,
       is_active: is_active ? 1 : 0,
-      ...split(fields.type, given),
+      ...split(channel, checkedConfig(channel, merge({}, config))),
     };
     const method = await refuseDuplicates(PaymentMethod.create(columns), duplicates);
     return method.id;
   }
 
-  /** Changes only the fields and configuration keys given; an empty text removes a key. The type is fixed. */
+  /**
+   * Changes only the fields and configuration keys given; an empty text removes a key. The type is fixed.
+   *
+   * @throws payment_method_not_found and what `register` throws
+   */
   static async revise(id: number, { config, ...fields }: Partial<Omit<MethodFields, 'type'>>): Promise<void> {
     await refuseDuplicates(
       transact(async (t) => {
         const method = await PaymentMethod.scope('withSecrets').findByPk(id, { transaction: t, lock: true });
         if (!method) fail('payment_method_not_found');
-        const settings = config ? split(method.type, merge(wholeConfig(method), config)) : {};
+        const settings = config ? changedSettings(method, config) : {};
         await method.update({ ...fields, ...settings }, { transaction: t });
       }),
       duplicates,
@@ -149,14 +155,6 @@ export class PaymentMethod extends Model {
 
 db.addModels([PaymentMethod]);
 
-/** The configuration a record would have after that change, for its checks. */
-export function merge(before: MethodConfig, changes: MethodConfig): MethodConfig {
-  const changed = Object.entries(changes).filter(([, value]) => value !== hiddenSecret);
-  return Object.fromEntries(
-    Object.entries({ ...before, ...Object.fromEntries(changed) }).filter(([, value]) => value),
-  );
-}
-
 /** Puts plain and sealed settings of a stored method together. */
 export function wholeConfig({ config, secrets }: { config: string; secrets: string }): MethodConfig {
   const sealed = Object.entries(JSON.parse(secrets) as MethodConfig);
@@ -181,19 +179,28 @@ function toRecord({ secrets, ...row }: MethodRow): MethodRecord {
   return { ...row, config, has_shared_secret: 'shared_secret' in config, is_active: row.is_active === 1 };
 }
 
-function split(type: string, config: MethodConfig): { config: string; secrets: string } {
-  const secret = new Set(
-    channelOf(type)
-      ?.configKeys.filter((key) => key.secret)
-      .map(({ name }) => name),
+function changedSettings(
+  method: PaymentMethod,
+  changes: MethodConfig,
+): Pick<PaymentMethod, 'config' | 'secrets'> {
+  const channel = channelOf(method.type) ?? fail('payment_gateway_unknown');
+  return split(channel, checkedConfig(channel, merge(wholeConfig(method), changes)));
+}
+
+// A hidden secret stays as it is, an empty text removes its key.
+function merge(before: MethodConfig, changes: MethodConfig): MethodConfig {
+  const changed = Object.entries(changes).filter(([, value]) => value !== hiddenSecret);
+  return Object.fromEntries(
+    Object.entries({ ...before, ...Object.fromEntries(changed) }).filter(([, value]) => value),
   );
-  const entries = Object.entries(config).filter(([, value]) => value !== '');
+}
+
+function split(channel: Channel, config: MethodConfig): Pick<PaymentMethod, 'config' | 'secrets'> {
+  const secret = secretKeys(channel);
+  const entries = Object.entries(config);
+  const sealed = entries.filter(([name]) => secret.has(name)).map(([name, value]) => [name, seal(value)]);
   return {
     config: JSON.stringify(Object.fromEntries(entries.filter(([name]) => !secret.has(name)))),
-    secrets: JSON.stringify(
-      Object.fromEntries(
-        entries.filter(([name]) => secret.has(name)).map(([name, value]) => [name, seal(value)]),
-      ),
-    ),
+    secrets: JSON.stringify(Object.fromEntries(sealed)),
   };
 }
