@@ -9,6 +9,7 @@ export interface PaymentsEnvironment {
   PAYMENT_LOCAL_GATEWAYS_ALLOWED: boolean;
   PAYMENT_GATEWAY_TIMEOUT_MS: number;
   CALLBACK_WAIT_MS: number;
+  CALLBACK_RETENTION_DAYS: number;
 }
 
 export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
@@ -34,6 +35,11 @@ export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
     .max(2000)
     .default(2000)
     .description('a callback waits this long for its settlement before it answers "processing"'),
+  CALLBACK_RETENTION_DAYS: Joi.number()
+    .integer()
+    .min(430)
+    .default(730)
+    .description('received callbacks older than this are deleted every night; they may come 13 months late'),
 });
 
 export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {
@@ -46,5 +52,6 @@ export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {
     localGatewaysAllowed: env.PAYMENT_LOCAL_GATEWAYS_ALLOWED && !production,
     gatewayTimeoutMs: env.PAYMENT_GATEWAY_TIMEOUT_MS,
     callbackWaitMs: env.CALLBACK_WAIT_MS,
+    callbackRetentionDays: env.CALLBACK_RETENTION_DAYS,
   };
 }

@@ -88,6 +88,7 @@ test('every wrong setting is reported, all at once', async (t) => {
       DATABASE_URL: 'postgres://x/y',
       LOG_LEVEL: 'loud',
       JWT_SECRET: 'short',
+      APP_KEY_PREVIOUS: 'long-enough-to-be-a-key, short',
       DB_NAME: 'a;b',
       TENANT_CODE: 'A B',
     },

@@ -1,13 +1,15 @@
 // payment_methods: how customers may pay. Secrets are stored encrypted and never answered.
+import type { Transaction } from 'sequelize';
 import { Column, DataType, Model, Scopes, Table } from 'sequelize-typescript';
 import type { Channel, MethodConfig } from '../lib/channels/channel.js';
 import { channelOf } from '../lib/channels/index.js';
 import { checkedConfig, secretKeys } from '../lib/channels/method-config.js';
-import { db, refuseDuplicates, select, transact } from '../lib/db.js';
+import { change, db, refuseDuplicates, select, transact } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
+import { logger } from '../lib/logger.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
 import { randomToken } from '../lib/random-id.js';
-import { seal, unseal } from '../lib/secret-box.js';
+import { isSealedToday, seal, unseal } from '../lib/secret-box.js';
 
 export interface MethodFields {
   name?: string;
@@ -141,6 +143,22 @@ export class PaymentMethod extends Model {
     return wholeConfig(method ?? fail('payment_method_not_found'));
   }
 
+  /**
+   * Seals under today's APP_KEY what is still sealed under one that it replaces. Secrets that no given key opens stay
+   * as they are.
+   */
+  static async resealSecrets(): Promise<void> {
+    const methods = await select<{ id: number; secrets: string }>(`SELECT id, secrets FROM payment_methods`);
+    const old = methods.filter(({ secrets }) => !sealedValues(secrets).every(isSealedToday));
+    for (const { id } of old) {
+      await transact((t) => reseal(id, t)).then(
+        () => logger.info({ payment_method_id: id }, 'secrets are sealed under the new APP_KEY'),
+        (error: unknown) =>
+          logger.error({ error, payment_method_id: id }, 'secrets could not be sealed anew'),
+      );
+    }
+  }
+
   /** Deletes a method that no payment uses. */
   static async remove(id: number): Promise<void> {
     await transact(async (t) => {
@@ -155,13 +173,35 @@ export class PaymentMethod extends Model {
 
 db.addModels([PaymentMethod]);
 
-/** Puts plain and sealed settings of a stored method together. */
-export function wholeConfig({ config, secrets }: { config: string; secrets: string }): MethodConfig {
+/**
+ * Puts plain and sealed settings of a stored method together.
+ *
+ * @param replaced settings about to be replaced; what they replace need not open any more, so that secrets whose key
+ * is lost can be entered anew
+ */
+export function wholeConfig(
+  { config, secrets }: { config: string; secrets: string },
+  replaced: MethodConfig = {},
+): MethodConfig {
   const sealed = Object.entries(JSON.parse(secrets) as MethodConfig);
+  const kept = sealed.filter(([name]) => (replaced[name] ?? hiddenSecret) === hiddenSecret);
   return {
     ...(JSON.parse(config) as MethodConfig),
-    ...Object.fromEntries(sealed.map(([name, value]) => [name, unseal(value)])),
+    ...Object.fromEntries(kept.map(([name, value]) => [name, unseal(value)])),
   };
+}
+
+const sealedValues = (secrets: string): string[] => Object.values(JSON.parse(secrets) as MethodConfig);
+
+async function reseal(id: number, t: Transaction): Promise<void> {
+  const [row] = await select<{ secrets: string }>(
+    'SELECT secrets FROM payment_methods WHERE id = ? FOR UPDATE',
+    [id],
+    t,
+  );
+  const sealed = Object.entries(JSON.parse(row?.secrets ?? '{}') as MethodConfig);
+  const anew = Object.fromEntries(sealed.map(([name, value]) => [name, seal(unseal(value))]));
+  await change('UPDATE payment_methods SET secrets = ? WHERE id = ?', [JSON.stringify(anew), id], t);
 }
 
 interface MethodRow extends Omit<MethodRecord, 'config' | 'has_shared_secret' | 'is_active'> {
@@ -184,7 +224,7 @@ function changedSettings(
   changes: MethodConfig,
 ): Pick<PaymentMethod, 'config' | 'secrets'> {
   const channel = channelOf(method.type) ?? fail('payment_gateway_unknown');
-  return split(channel, checkedConfig(channel, merge(wholeConfig(method), changes)));
+  return split(channel, checkedConfig(channel, merge(wholeConfig(method, changes), changes)));
 }
 
 // A hidden secret stays as it is, an empty text removes its key.
