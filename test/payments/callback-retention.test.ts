@@ -95,7 +95,7 @@ test.serial(
     setClock(later(480));
     await attempt(late, periodsOf(late));
 
-  setClock(later(729));
+    setClock(later(729));
     await maintain();
     t.deepEqual(
       [await kept(gone), await kept(waiting)],
