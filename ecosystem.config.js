@@ -1,6 +1,9 @@
 // PM2 in production: `pm2 start ecosystem.config.js`, `pm2 reload ecosystem.config.js` after an upgrade.
+// TENANTS=acme,globex:3105 (in the shell, each time) runs a set of processes for each of these tenants instead, at
+// PORT, PORT + 1, … unless a port is given.
 // In an ESM package PM2 reads only the named export `apps`; a default export would start nothing.
 const API_INSTANCES = Number(process.env.API_INSTANCES ?? 2);
+const FIRST_PORT = Number(process.env.PORT ?? 3000);
 
 // Both processes end by themselves within 10 s of SIGTERM; PM2 must not be quicker.
 const KILL_TIMEOUT_MS = 12_000;
@@ -14,7 +17,6 @@ const common = {
   listen_timeout: LISTEN_TIMEOUT_MS,
   exp_backoff_restart_delay: 200,
   merge_logs: true,
-  env: { NODE_ENV: 'production' },
 };
 
 const worker = (name, queues, memory) => ({
@@ -27,7 +29,7 @@ const worker = (name, queues, memory) => ({
   max_memory_restart: memory,
 });
 
-export const apps = [
+const processes = () => [
   {
     ...common,
     name: 'api',
@@ -40,3 +42,32 @@ export const apps = [
   worker('worker-quick', 'payments,logs,notifications', '512M'),
   worker('worker-bulk', 'exports,imports,files,maintenance', '1G'),
 ];
+
+/** The tenants of TENANTS, each with the port of its API. */
+function readTenants(text = '') {
+  const entries = text.split(',').filter((entry) => entry.trim() !== '');
+  const tenants = entries.map((entry, index) => {
+    const [code, port = FIRST_PORT + index] = entry.trim().split(':');
+    return { code, port: Number(port) };
+  });
+  for (const { code, port } of tenants) {
+    const isGood = /^[a-z0-9][a-z0-9-]{0,31}$/.test(code) && Number.isInteger(port) && port > 0;
+    const twins = tenants.filter((other) => other.code === code || other.port === port);
+    if (!isGood || twins.length > 1) throw new Error(`TENANTS: "${code}:${port}" is wrong or named twice`);
+  }
+  return tenants;
+}
+
+const tenants = readTenants(process.env.TENANTS);
+
+const ofTenant = ({ code, port }) =>
+  processes().map((one) => ({
+    ...one,
+    name: `${one.name}-${code}`,
+    env: { NODE_ENV: 'production', TENANT_CODE: code, PORT: String(port) },
+  }));
+
+export const apps =
+  tenants.length > 0
+    ? tenants.flatMap(ofTenant)
+    : processes().map((one) => ({ ...one, env: { NODE_ENV: 'production' } }));

@@ -17,10 +17,13 @@ import { throwAwayHome } from './throw-away.mjs';
 
 const CONFIGURED_TIMEOUT_MS = 10_000;
 
-/** Reads `.env` into the environment; what is already set there wins. */
+/** Reads the tenant's own `.env.<tenant>`, then `.env`, into the environment; what is already set there wins. */
 export function loadSettings() {
-  const file = path.join(root, '.env');
-  if (existsSync(file)) process.loadEnvFile(file);
+  const { TENANT_CODE } = process.env;
+  for (const name of [...(TENANT_CODE ? [`.env.${TENANT_CODE}`] : []), '.env']) {
+    const file = path.join(root, name);
+    if (existsSync(file)) process.loadEnvFile(file);
+  }
 }
 
 /** Fails when the database or Redis is neither configured nor installed nor can be installed here. */

@@ -47,7 +47,9 @@ export const appSchema = Joi.object<AppEnvironment, true>({
     .pattern(/^[a-z0-9][a-z0-9-]{0,31}$/)
     .allow('')
     .default('')
-    .description('tenant this deployment serves; its database, Redis keys and notify address carry it'),
+    .description(
+      'tenant this deployment serves; its database, Redis keys, files and notify address carry it, and .env.<tenant> is read first',
+    ),
   JSON_MAX_KB: Joi.number().integer().min(16).default(1024).description('largest JSON or form body in KiB'),
   REQUEST_TIMEOUT_SECONDS: Joi.number()
     .integer()

@@ -1,10 +1,12 @@
 // Sign-in: tokens, passwords, captcha and the limits on guessing.
 import Joi from 'joi';
+import { list, words } from './environment.js';
 
 export interface AuthEnvironment {
   JWT_SECRET?: string;
   JWT_TTL_MINUTES: number;
   APP_KEY?: string;
+  APP_KEY_PREVIOUS: string;
   ADMIN_PASSWORD?: string;
   CAPTCHA_MODE: 'adaptive' | 'always' | 'off';
   CAPTCHA_AFTER_FAILURES: number;
@@ -30,6 +32,9 @@ export const authSchema = Joi.object<AuthEnvironment, true>({
   APP_KEY: Joi.string()
     .min(16)
     .description('encrypts stored secrets and peppers passwords; as JWT_SECRET, and never to be lost'),
+  APP_KEY_PREVIOUS: list((word) => word.length >= 16).description(
+    'other keys, comma separated, under which secrets and passwords may still be stored while APP_KEY is being replaced',
+  ),
   ADMIN_PASSWORD: Joi.string()
     .min(6)
     .max(64)
@@ -76,6 +81,7 @@ export function authConfig(env: AuthEnvironment, production: boolean, localSecre
     jwtIssuer: 'back-office',
     jwtAudience: 'back-office-admin',
     appKey: env.APP_KEY ?? localSecret('APP_KEY'),
+    previousAppKeys: words(env.APP_KEY_PREVIOUS),
     adminPassword: env.ADMIN_PASSWORD,
     captchaMode: env.CAPTCHA_MODE,
     captchaAfterFailures: env.CAPTCHA_AFTER_FAILURES,

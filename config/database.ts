@@ -40,15 +40,23 @@ export const databaseSchema = Joi.object<DatabaseEnvironment, true>({
     .description('how long a starting process waits for the database'),
 });
 
+const longestName = 64;
+
 export function databaseConfig(env: DatabaseEnvironment, tenant: string) {
   const url = env.DATABASE_URL ? new URL(env.DATABASE_URL) : undefined;
-  const name = url ? decodeURIComponent(url.pathname.slice(1)) || env.DB_NAME : env.DB_NAME;
+  const common = url ? decodeURIComponent(url.pathname.slice(1)) || env.DB_NAME : env.DB_NAME;
+  const name = tenant ? `${common}_${tenant.replaceAll('-', '_')}` : common;
+  if (name.length > longestName) {
+    throw new Error(
+      `The configuration is not usable:\n  - "DB_NAME" with the tenant is over ${longestName} characters`,
+    );
+  }
   return {
     host: url ? url.hostname : env.DB_HOST,
     port: url ? Number(url.port || 3306) : env.DB_PORT,
     user: url ? decodeURIComponent(url.username) : env.DB_USER,
     password: url ? decodeURIComponent(url.password) : env.DB_PASSWORD,
-    name: tenant ? `${name}_${tenant.replaceAll('-', '_')}` : name,
+    name,
     poolSize: env.DB_POOL_SIZE,
     acquireTimeoutMs: env.DB_ACQUIRE_TIMEOUT_MS,
     lockWaitSeconds: env.DB_LOCK_WAIT_SECONDS,

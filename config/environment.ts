@@ -1,4 +1,4 @@
-// Reads the process environment once (and a `.env` file beside package.json) and checks it against every concern's settings.
+// Reads the process environment once (and the `.env` files beside package.json) and checks it against every concern's settings.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Joi from 'joi';
@@ -42,8 +42,12 @@ export function readEnvironment<T>(
   schema: Joi.ObjectSchema<T>,
   further: (given: NodeJS.ProcessEnv) => string[],
 ): T {
-  const file = resolve(projectRoot, '.env');
-  if (existsSync(file)) process.loadEnvFile(file);
+  // What is set already wins: the environment over the tenant's own file, that one over the file for all.
+  const { TENANT_CODE } = process.env;
+  for (const name of [...(TENANT_CODE ? [`.env.${TENANT_CODE}`] : []), '.env']) {
+    const file = resolve(projectRoot, name);
+    if (existsSync(file)) process.loadEnvFile(file);
+  }
   const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
   const result = schema.validate(given, { abortEarly: false, stripUnknown: true });
   const problems = [...(result.error?.details ?? []).map(({ message }) => message), ...further(given)];

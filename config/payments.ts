@@ -6,7 +6,10 @@ export interface PaymentsEnvironment {
   MODULE_PAYMENTS_ENABLED: boolean;
   PAYMENT_GATEWAYS_ENABLED: string;
   PAYMENT_UNSIGNED_MOCK_ALLOWED?: boolean;
+  PAYMENT_LOCAL_GATEWAYS_ALLOWED: boolean;
+  PAYMENT_GATEWAY_TIMEOUT_MS: number;
   CALLBACK_WAIT_MS: number;
+  CALLBACK_RETENTION_DAYS: number;
 }
 
 export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
@@ -17,12 +20,26 @@ export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
   PAYMENT_UNSIGNED_MOCK_ALLOWED: Joi.boolean().description(
     'accept mock callbacks of a method without a shared secret; false in production only',
   ),
+  PAYMENT_LOCAL_GATEWAYS_ALLOWED: Joi.boolean()
+    .default(false)
+    .description('gateways may be plain http and private addresses, to try a channel out; not in production'),
+  PAYMENT_GATEWAY_TIMEOUT_MS: Joi.number()
+    .integer()
+    .min(500)
+    .max(20_000)
+    .default(10_000)
+    .description('placing a payment with its channel may take this long in all'),
   CALLBACK_WAIT_MS: Joi.number()
     .integer()
     .min(0)
     .max(2000)
     .default(2000)
     .description('a callback waits this long for its settlement before it answers "processing"'),
+  CALLBACK_RETENTION_DAYS: Joi.number()
+    .integer()
+    .min(430)
+    .default(730)
+    .description('received callbacks older than this are deleted every night; they may come 13 months late'),
 });
 
 export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {
@@ -32,6 +49,9 @@ export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {
     /** Gateway types by name, or `undefined` when every registered type is enabled. */
     gateways: named.length === 0 || named.includes('*') || named.includes('all') ? undefined : named,
     unsignedMockAllowed: env.PAYMENT_UNSIGNED_MOCK_ALLOWED ?? !production,
+    localGatewaysAllowed: env.PAYMENT_LOCAL_GATEWAYS_ALLOWED && !production,
+    gatewayTimeoutMs: env.PAYMENT_GATEWAY_TIMEOUT_MS,
     callbackWaitMs: env.CALLBACK_WAIT_MS,
+    callbackRetentionDays: env.CALLBACK_RETENTION_DAYS,
   };
 }

@@ -1,6 +1,7 @@
 // The configuration: its example file, its defaults, and what it refuses.
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
@@ -88,6 +89,7 @@ test('every wrong setting is reported, all at once', async (t) => {
       DATABASE_URL: 'postgres://x/y',
       LOG_LEVEL: 'loud',
       JWT_SECRET: 'short',
+      APP_KEY_PREVIOUS: 'long-enough-to-be-a-key, short',
       DB_NAME: 'a;b',
       TENANT_CODE: 'A B',
     },
@@ -134,6 +136,21 @@ test('a database URL wins over the single settings, and a tenant names database 
     { host: 'db.example', port: 3307, user: 'us@er', password: 'p:w', name: 'shop_acme_1' },
   );
   t.is(config.redis.prefix, 'back-office-acme-1');
+  const long = { DB_NAME: 'x'.repeat(48), TENANT_CODE: 'y'.repeat(32) };
+  t.deepEqual(named(await load(long)), ['DB_NAME']);
+});
+
+test("a tenant's own file comes before the file for all, the environment before both", async (t) => {
+  const tenant = `test-${randomBytes(4).toString('hex')}`;
+  const file = resolve(projectRoot, `.env.${tenant}`);
+  t.teardown(() => rm(file));
+  await writeFile(file, 'APP_URL=https://own.example\nPORT=4001\nLOG_LEVEL=error\n');
+  const { config } = await load({ TENANT_CODE: tenant, PORT: '4002' });
+  t.deepEqual(
+    [config.app.url, config.app.port, config.logging.level],
+    ['https://own.example', 4002, 'error'],
+  );
+  t.is((await load({ TENANT_CODE: 'test-other' })).config.app.port, 3000);
 });
 
 test('the configuration is frozen', async (t) => {

@@ -7,6 +7,7 @@ import type { Channel } from '../lib/channels/channel.js';
 import { channelOf, isEnabled } from '../lib/channels/index.js';
 import type { ErrorSlug } from '../lib/error-catalogue.js';
 import { AppError, fail } from '../lib/errors.js';
+import { paymentPeriod } from '../lib/numbers.js';
 import { race } from '../lib/race.js';
 import { flagForAttention } from '../models/payment-attention.js';
 import {
@@ -78,7 +79,6 @@ async function receive(
   deadline: number,
 ): Promise<Answer> {
   const channel = channelOf(type) ?? fail('invalid_payment_type');
-  if (!isEnabled(type)) fail('payment_gateway_disabled');
   const accepted = await inTurn(deadline, () => accept(channel, fields, ctx));
   const settlement = await settleAccepted(accepted, deadline);
   if (settlement === 'third_party_no_used') fail('third_party_no_used');
@@ -88,13 +88,13 @@ async function receive(
 
 // Verifies a callback and stores it, whatever comes of it.
 async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Context): Promise<Accepted> {
-  if (!channel.read || !channel.isAuthentic) return fail('payment_gateway_not_implemented');
   const { ip, traceId } = ctx.state as RequestState;
   const { type } = channel;
-  const notification = channel.read(fields);
-  const payment = notification && (await findCalledPayment(notification.paymentNo));
+  const notification = channel.read?.(fields);
+  const claimedNo = notification?.paymentNo ?? claimedNumber(fields);
+  const payment = claimedNo === undefined ? undefined : await findCalledPayment(claimedNo);
   const keep = (state: CallbackState, verdict: string): Promise<CallbackKey> => {
-    const { paymentNo, thirdPartyNo } = notification ?? {};
+    const [paymentNo, thirdPartyNo] = [claimedNo, notification?.thirdPartyNo];
     const attempt = { type, period: payment?.period, paymentNo, thirdPartyNo, fields, ip, traceId };
     return recordAttempt({ ...attempt, state, verdict });
   };
@@ -103,6 +103,8 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
     return fail(slug);
   };
 
+  if (!isEnabled(type)) return refuse('payment_gateway_disabled');
+  if (!channel.read || !channel.isAuthentic) return refuse('payment_gateway_not_implemented');
   if (!notification) return refuse('payment_notify_invalid');
   if (!payment || payment.methodType !== type) return refuse('payment_not_found');
   const { paymentNo, thirdPartyNo } = notification;
@@ -119,6 +121,12 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
     return { paymentNo, orderNo, thirdPartyNo, callback: undefined };
   }
   return { paymentNo, orderNo, thirdPartyNo, callback: await keep('pending', 'verified') };
+}
+
+// What cannot be read in full is still kept with the payment it seems to be about.
+function claimedNumber({ out_trade_no }: Record<string, unknown>): string | undefined {
+  if (typeof out_trade_no !== 'string') return undefined;
+  return paymentPeriod(out_trade_no) === undefined ? undefined : out_trade_no;
 }
 
 // Of very many callbacks at once most wait here and not for a connection, which is given up after a second.

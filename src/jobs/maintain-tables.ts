@@ -1,9 +1,11 @@
-// Nightly upkeep: month partitions ahead of time, old log entries, sessions and idempotency keys.
+// Nightly upkeep: month partitions ahead of time, old entries of logs and callbacks, sessions, idempotency keys, secrets.
 import Joi from 'joi';
 import { pruneSessions } from '../models/admin-session.js';
 import { pruneIdempotencyKeys } from '../models/idempotency-key.js';
 import { pruneLogs } from '../models/log.js';
 import { extendPartitions } from '../models/partitions.js';
+import { pruneCallbacks } from '../models/payment-callback.js';
+import { PaymentMethod } from '../models/payment-method.js';
 import { job } from './job.js';
 
 export interface MaintainTables {
@@ -22,6 +24,8 @@ export const maintainTables = job<MaintainTables>({
   async run() {
     await extendPartitions();
     await pruneLogs();
+    await pruneCallbacks();
+    await PaymentMethod.resealSecrets();
     return { sessions: await pruneSessions(), keys: await pruneIdempotencyKeys() };
   },
 });

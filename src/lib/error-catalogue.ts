@@ -30,7 +30,7 @@ export const errorCatalogue = {
   database_unavailable: entry(503, 50002, '数据库暂时不可用', 'The database is not available at the moment'),
   cache_unavailable: entry(503, 50003, '缓存暂时不可用', 'The cache is not available at the moment'),
   queue_unavailable: entry(503, 50004, '队列暂时不可用', 'The queue is not available at the moment'),
-  third_party_error: entry(502, 50005, '第三方服务异常', 'A third-party service failed'),
+  third_party_error: entry(502, 50005, '第三方服务异常：{reason}', 'A third-party service failed: {reason}'),
 
   // Sign-in and session
   not_logged_in: entry(401, 401, '请先登录', 'Please sign in'),

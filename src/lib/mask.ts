@@ -3,7 +3,7 @@
 const secretKey =
   /pass(word|wd)?|pwd|secret|token|ticket|jwt|authorization|cookie|(private|api|api_?v3|app|access)_?key|captcha|(^|_)sign(ature)?$|cert_serial|credential/i;
 const secretShape =
-  /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\$2[aby]\$\d{2}\$[./A-Za-z0-9]{53}|\b[0-9a-fA-F]{64}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
+  /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\$2[aby]\$\d{2}\$[./A-Za-z0-9]{53}|\b[0-9a-fA-F]{64}\b|\bMII[A-Za-z0-9+/]{300,}={0,2}|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
 const masked = '***';
 const deepest = 8;
 const longest = 2000;
@@ -12,7 +12,7 @@ const overlap = 8192;
 
 /**
  * A copy of the value in which every secret is `***`: whole values below secret-looking keys, and tokens, password
- * hashes, 64-digit hex digests and private keys inside texts. Texts over 2,000 characters are cut, nesting over 8 levels too.
+ * hashes, 64-digit hex digests and keys (PEM or bare base64) inside texts. Texts over 2,000 characters are cut, nesting over 8 levels too.
  */
 export function mask(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return maskText(value);
@@ -26,7 +26,7 @@ export function mask(value: unknown, depth = 0): unknown {
   return copy;
 }
 
-/** The text with tokens, password hashes, hex digests and private keys masked. */
+/** The text with tokens, password hashes, hex digests and keys masked. */
 export function maskText(text: string): string {
   const safe = text.slice(0, longest + overlap).replace(secretShape, masked);
   return safe.length > longest ? `${safe.slice(0, longest)}…` : safe;

@@ -4,36 +4,41 @@ import bcrypt from 'bcrypt';
 import pLimit from 'p-limit';
 import { config } from '../../config/index.js';
 import { fail } from './errors.js';
-import { derivedKey } from './secret-box.js';
+import { derivedKeys } from './secret-box.js';
 
 const { bcryptCost, hashConcurrency, hashQueue } = config.auth;
-const pepper = derivedKey('password pepper');
+const peppers = derivedKeys('password pepper');
 const gate = pLimit(hashConcurrency);
 
 /** Hashes a password. @throws too_many_requests when too many hashes wait already */
 export function hashPassword(password: string): Promise<string> {
-  return throughGate(() => bcrypt.hash(digest(password), bcryptCost));
+  return throughGate(() => bcrypt.hash(digest(password, peppers[0]), bcryptCost));
 }
 
 /**
- * Compares a password with a stored hash. Without a hash (unknown user) it works just as long and answers false.
+ * Compares a password with a stored hash. Without a hash (unknown user) it works just as long and finds no match.
  *
+ * @returns undefined when it is another password; outdated when it should be hashed anew, because of another cost or
+ * an APP_KEY that has been replaced
  * @throws too_many_requests when too many hashes wait already
  */
-export function verifyPassword(password: string, hash: string | undefined): Promise<boolean> {
+export function matchPassword(
+  password: string,
+  hash: string | undefined,
+): Promise<'current' | 'outdated' | undefined> {
   return throughGate(async () => {
-    const same = await bcrypt.compare(digest(password), hash ?? (await dummyHash()));
-    return same && hash !== undefined;
+    const expected = hash ?? (await dummyHash());
+    for (const pepper of peppers) {
+      const same = await bcrypt.compare(digest(password, pepper), expected);
+      if (!same || hash === undefined) continue;
+      return pepper === peppers[0] && bcrypt.getRounds(hash) === bcryptCost ? 'current' : 'outdated';
+    }
+    return undefined;
   });
 }
 
-/** Whether the hash was made with another cost than today's. */
-export function needsRehash(hash: string): boolean {
-  return bcrypt.getRounds(hash) !== bcryptCost;
-}
-
 // bcrypt reads 72 bytes and stops at NUL; a digest of fixed length makes every character count (OWASP, peppering).
-function digest(password: string): string {
+function digest(password: string, pepper: Buffer): string {
   return createHmac('sha256', pepper).update(password, 'utf8').digest('base64');
 }
 

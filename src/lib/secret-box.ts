@@ -1,4 +1,4 @@
-// Encryption of stored secrets (AES-256-GCM) and the keys derived from APP_KEY.
+// Encryption of stored secrets (AES-256-GCM) and the keys derived from APP_KEY and those it replaces.
 import {
   createCipheriv,
   createDecipheriv,
@@ -11,32 +11,52 @@ import { config } from '../../config/index.js';
 
 const version = 'v1';
 
-/** A 32-byte key for one purpose, derived from APP_KEY (HKDF-SHA-256, RFC 5869). */
-export function derivedKey(purpose: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', config.auth.appKey, 'back-office', purpose, 32));
+/**
+ * 32-byte keys for one purpose (HKDF-SHA-256, RFC 5869): the one derived from APP_KEY, then those of APP_KEY_PREVIOUS.
+ * What is made anew is made with the first.
+ */
+export function derivedKeys(purpose: string): [Buffer, ...Buffer[]] {
+  const derive = (key: string): Buffer => Buffer.from(hkdfSync('sha256', key, 'back-office', purpose, 32));
+  return [derive(config.auth.appKey), ...config.auth.previousAppKeys.map(derive)];
 }
 
-const key = derivedKey('stored secrets');
+const keys = derivedKeys('stored secrets');
 
 /** Encrypts a text for storage: `v1:<nonce>:<tag>:<ciphertext>`, each part in base64url. */
 export function seal(plain: string): string {
   const nonce = randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  const cipher = createCipheriv('aes-256-gcm', keys[0], nonce);
   const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
   return [version, ...[nonce, cipher.getAuthTag(), sealed].map((part) => part.toString('base64url'))].join(
     ':',
   );
 }
 
-/** Decrypts what `seal` made. @throws Error when the text was changed or sealed under another APP_KEY */
+/** Decrypts what `seal` made. @throws Error when the text was changed or sealed under a key that is no longer given */
 export function unseal(stored: string): string {
+  for (const key of keys) {
+    const plain = opened(stored, key);
+    if (plain !== undefined) return plain;
+  }
+  throw new Error('a stored secret opens with neither APP_KEY nor APP_KEY_PREVIOUS');
+}
+
+/** Whether a text was sealed under today's APP_KEY. */
+export const isSealedToday = (stored: string): boolean => opened(stored, keys[0]) !== undefined;
+
+function opened(stored: string, key: Buffer): string | undefined {
   const [form, nonce = '', tag = '', sealed = ''] = stored.split(':');
-  if (form !== version) throw new Error('a stored secret has an unknown form');
-  const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'));
-  decipher.setAuthTag(Buffer.from(tag, 'base64url'));
-  return Buffer.concat([decipher.update(Buffer.from(sealed, 'base64url')), decipher.final()]).toString(
-    'utf8',
-  );
+  if (form !== version) return undefined;
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'), {
+      authTagLength: 16,
+    });
+    decipher.setAuthTag(Buffer.from(tag, 'base64url'));
+    const plain = [decipher.update(Buffer.from(sealed, 'base64url')), decipher.final()];
+    return Buffer.concat(plain).toString('utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 /** Lowercase hex of HMAC-SHA-256 of the text. */

@@ -102,3 +102,8 @@ function spansBack(count: number, at: Date, zone: string, unit: 'day' | 'month',
     return { label: start.format(format), start: start.toDate() };
   });
 }
+
+/** Wall-clock time in Beijing, which has no summer time, to the second: 2026-11-21T16:00:00. */
+export function beijingTime(at: Date): string {
+  return new Date(at.getTime() + 8 * 3_600_000).toISOString().slice(0, 19);
+}

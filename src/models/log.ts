@@ -1,11 +1,9 @@
 // What the three log tables have in common: pages, deletion, retention by month partitions.
 import { config } from '../../config/index.js';
-import { now } from '../lib/clock.js';
-import { change, db, select } from '../lib/db.js';
+import { change, select } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
 import { pageSql, toPage, type ListQuery, type Page, type Where } from '../lib/list-query.js';
-import { logger } from '../lib/logger.js';
-import { periodOf } from '../lib/numbers.js';
+import { removeOld } from './retention.js';
 import { Totals } from './totals.js';
 
 export const logTables = ['operation_logs', 'login_logs', 'system_logs'] as const;
@@ -18,9 +16,6 @@ export const logTotals: Record<LogTable, Totals> = {
   login_logs: new Totals('login-logs', 'login_logs l', 'l.period'),
   system_logs: new Totals('system-logs', 'system_logs l', 'l.period'),
 };
-
-const batchSize = 5000;
-const lockWaitSeconds = 2;
 
 /** A page of a log; `columns` are selected from the alias `l`. */
 export async function listLogs<T extends object>(
@@ -51,21 +46,12 @@ export async function removeLogs(table: LogTable, ids: readonly number[]): Promi
 }
 
 /**
- * Deletes everything older than that many days: whole months by dropping their partitions, the rest in batches.
+ * Deletes everything older than that many days.
  *
  * @returns how many entries were deleted
  */
 export async function cleanLogs(table: LogTable, days: number): Promise<number> {
-  const before = new Date(now().getTime() - days * 86_400_000);
-  let removed = await dropOldPartitions(table, periodOf(before));
-  for (;;) {
-    const batch = await change(
-      `DELETE FROM ${table} WHERE created_at < ? AND period <= ? LIMIT ${batchSize}`,
-      [before, periodOf(before)],
-    );
-    removed += batch;
-    if (batch < batchSize) break;
-  }
+  const removed = await removeOld(table, days);
   await logTotals[table].changed();
   return removed;
 }
@@ -73,32 +59,4 @@ export async function cleanLogs(table: LogTable, days: number): Promise<number> 
 /** Applies LOG_RETENTION_DAYS to every log. */
 export async function pruneLogs(): Promise<void> {
   for (const table of logTables) await cleanLogs(table, config.logging.retentionDays);
-}
-
-// The oldest partition takes everything older than the first month and stays; months wholly past go at once.
-async function dropOldPartitions(table: LogTable, month: number): Promise<number> {
-  const old = await select<{ name: string }>(
-    `SELECT PARTITION_NAME AS name FROM information_schema.PARTITIONS
-     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND PARTITION_NAME <> 'p_before'
-       AND CAST(PARTITION_DESCRIPTION AS UNSIGNED) <= ?`,
-    [table, month],
-  );
-  if (old.length === 0) return 0;
-  const names = old.map(({ name }) => name).join(', ');
-  const [row] = await select<{ total: number }>(
-    `SELECT COUNT(*) AS total FROM ${table} PARTITION (${names})`,
-  );
-  try {
-    await db.transaction(async (transaction) => {
-      await db.query(`SET SESSION lock_wait_timeout = ${lockWaitSeconds}`, { transaction });
-      await db.query(`ALTER TABLE ${table} DROP PARTITION ${names}`, { transaction });
-    });
-    return row?.total ?? 0;
-  } catch (error) {
-    logger.warn(
-      { error, table },
-      'old months could not be dropped now; their entries are deleted one by one',
-    );
-    return 0;
-  }
 }

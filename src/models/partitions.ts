@@ -54,6 +54,21 @@ export async function withPartition<T>(
   }
 }
 
+/**
+ * Changes the partitions of a table. A reader's open transaction blocks that, and every later statement queues behind
+ * it: so it waits 2 s at most.
+ */
+export async function alterPartitions(table: PartitionedTable, clause: string): Promise<void> {
+  await db.transaction(async (transaction) => {
+    await db.query(`SET SESSION lock_wait_timeout = ${lockWaitSeconds}`, { transaction });
+    try {
+      await db.query(`ALTER TABLE ${table} ${clause}`, { transaction });
+    } finally {
+      await db.query('SET SESSION lock_wait_timeout = DEFAULT', { transaction });
+    }
+  });
+}
+
 async function extendTable(table: PartitionedTable, until: number): Promise<void> {
   const [row] = await select<{ last: string }>(
     `SELECT MAX(CAST(PARTITION_DESCRIPTION AS UNSIGNED)) AS last FROM information_schema.PARTITIONS
@@ -64,18 +79,10 @@ async function extendTable(table: PartitionedTable, until: number): Promise<void
     await addPartition(table, period);
 }
 
-// A reader's open transaction blocks the ALTER, and every later statement queues behind it: so wait briefly and retry.
 async function addPartition(table: PartitionedTable, period: number): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await db.transaction(async (transaction) => {
-        await db.query(`SET SESSION lock_wait_timeout = ${lockWaitSeconds}`, { transaction });
-        try {
-          await db.query(`ALTER TABLE ${table} ADD PARTITION (${partition(period)})`, { transaction });
-        } finally {
-          await db.query('SET SESSION lock_wait_timeout = DEFAULT', { transaction });
-        }
-      });
+      await alterPartitions(table, `ADD PARTITION (${partition(period)})`);
       logger.info({ table, period }, 'month partition added');
       return;
     } catch (error) {

@@ -1,4 +1,5 @@
 // payment_callbacks: the inbox of the payment callback. Every attempt is kept; a verified one waits here to be settled.
+import { config } from '../../config/index.js';
 import { now } from '../lib/clock.js';
 import type { MethodConfig } from '../lib/channels/channel.js';
 import { change, insert, select } from '../lib/db.js';
@@ -7,6 +8,7 @@ import { mask } from '../lib/mask.js';
 import { paymentPeriod, periodOf } from '../lib/numbers.js';
 import { withPartition } from './partitions.js';
 import { wholeConfig } from './payment-method.js';
+import { removeOld } from './retention.js';
 
 /** pending: verified, to be settled; settled: its result stands; refused: changed nothing. */
 export type CallbackState = 'pending' | 'settled' | 'refused';
@@ -142,6 +144,18 @@ export async function noteFailure({ id, period }: CallbackKey, reason: string): 
     id,
     period,
   ]);
+}
+
+/**
+ * Applies CALLBACK_RETENTION_DAYS. What still waits to be settled stays however old it is; and nothing is expected any
+ * more for the payments of a month so long past, since callbacks come 13 months late at most.
+ */
+export async function pruneCallbacks(): Promise<void> {
+  await removeOld(
+    'payment_callbacks',
+    config.payments.callbackRetentionDays,
+    `state IN ('settled', 'refused')`,
+  );
 }
 
 function parsed(body: string): unknown {

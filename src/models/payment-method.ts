@@ -1,12 +1,15 @@
 // payment_methods: how customers may pay. Secrets are stored encrypted and never answered.
+import type { Transaction } from 'sequelize';
 import { Column, DataType, Model, Scopes, Table } from 'sequelize-typescript';
+import type { Channel, MethodConfig } from '../lib/channels/channel.js';
 import { channelOf } from '../lib/channels/index.js';
-import type { MethodConfig } from '../lib/channels/channel.js';
-import { db, refuseDuplicates, select, transact } from '../lib/db.js';
+import { checkedConfig, secretKeys } from '../lib/channels/method-config.js';
+import { change, db, refuseDuplicates, select, transact } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
+import { logger } from '../lib/logger.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
 import { randomToken } from '../lib/random-id.js';
-import { seal, unseal } from '../lib/secret-box.js';
+import { isSealedToday, seal, unseal } from '../lib/secret-box.js';
 
 export interface MethodFields {
   name?: string;
@@ -101,8 +104,9 @@ export class PaymentMethod extends Model {
     );
   }
 
+  /** @throws payment_gateway_unknown, what `checkedConfig` throws, payment_method_code_exists */
   static async register({ config = {}, ...fields }: MethodFields): Promise<number> {
-    const given = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== hiddenSecret));
+    const channel = channelOf(fields.type) ?? fail('payment_gateway_unknown', { field: 'type' });
     const { name = fields.type, code = `${fields.type}_${randomToken(6)}`, is_active = true } = fields;
     const columns = {
       sort: 0,
@@ -110,19 +114,23 @@ export class PaymentMethod extends Model {
       name,
       code,
       is_active: is_active ? 1 : 0,
-      ...split(fields.type, given),
+      ...split(channel, checkedConfig(channel, merge({}, config))),
     };
     const method = await refuseDuplicates(PaymentMethod.create(columns), duplicates);
     return method.id;
   }
 
-  /** Changes only the fields and configuration keys given; an empty text removes a key. The type is fixed. */
+  /**
+   * Changes only the fields and configuration keys given; an empty text removes a key. The type is fixed.
+   *
+   * @throws payment_method_not_found and what `register` throws
+   */
   static async revise(id: number, { config, ...fields }: Partial<Omit<MethodFields, 'type'>>): Promise<void> {
     await refuseDuplicates(
       transact(async (t) => {
         const method = await PaymentMethod.scope('withSecrets').findByPk(id, { transaction: t, lock: true });
         if (!method) fail('payment_method_not_found');
-        const settings = config ? split(method.type, merge(wholeConfig(method), config)) : {};
+        const settings = config ? changedSettings(method, config) : {};
         await method.update({ ...fields, ...settings }, { transaction: t });
       }),
       duplicates,
@@ -133,6 +141,22 @@ export class PaymentMethod extends Model {
   static async configOf(id: number): Promise<MethodConfig> {
     const method = await PaymentMethod.scope('withSecrets').findByPk(id);
     return wholeConfig(method ?? fail('payment_method_not_found'));
+  }
+
+  /**
+   * Seals under today's APP_KEY what is still sealed under one that it replaces. Secrets that no given key opens stay
+   * as they are.
+   */
+  static async resealSecrets(): Promise<void> {
+    const methods = await select<{ id: number; secrets: string }>(`SELECT id, secrets FROM payment_methods`);
+    const old = methods.filter(({ secrets }) => !sealedValues(secrets).every(isSealedToday));
+    for (const { id } of old) {
+      await transact((t) => reseal(id, t)).then(
+        () => logger.info({ payment_method_id: id }, 'secrets are sealed under the new APP_KEY'),
+        (error: unknown) =>
+          logger.error({ error, payment_method_id: id }, 'secrets could not be sealed anew'),
+      );
+    }
   }
 
   /** Deletes a method that no payment uses. */
@@ -149,21 +173,35 @@ export class PaymentMethod extends Model {
 
 db.addModels([PaymentMethod]);
 
-/** The configuration a record would have after that change, for its checks. */
-export function merge(before: MethodConfig, changes: MethodConfig): MethodConfig {
-  const changed = Object.entries(changes).filter(([, value]) => value !== hiddenSecret);
-  return Object.fromEntries(
-    Object.entries({ ...before, ...Object.fromEntries(changed) }).filter(([, value]) => value),
-  );
-}
-
-/** Puts plain and sealed settings of a stored method together. */
-export function wholeConfig({ config, secrets }: { config: string; secrets: string }): MethodConfig {
+/**
+ * Puts plain and sealed settings of a stored method together.
+ *
+ * @param replaced settings about to be replaced; what they replace need not open any more, so that secrets whose key
+ * is lost can be entered anew
+ */
+export function wholeConfig(
+  { config, secrets }: { config: string; secrets: string },
+  replaced: MethodConfig = {},
+): MethodConfig {
   const sealed = Object.entries(JSON.parse(secrets) as MethodConfig);
+  const kept = sealed.filter(([name]) => (replaced[name] ?? hiddenSecret) === hiddenSecret);
   return {
     ...(JSON.parse(config) as MethodConfig),
-    ...Object.fromEntries(sealed.map(([name, value]) => [name, unseal(value)])),
+    ...Object.fromEntries(kept.map(([name, value]) => [name, unseal(value)])),
   };
+}
+
+const sealedValues = (secrets: string): string[] => Object.values(JSON.parse(secrets) as MethodConfig);
+
+async function reseal(id: number, t: Transaction): Promise<void> {
+  const [row] = await select<{ secrets: string }>(
+    'SELECT secrets FROM payment_methods WHERE id = ? FOR UPDATE',
+    [id],
+    t,
+  );
+  const sealed = Object.entries(JSON.parse(row?.secrets ?? '{}') as MethodConfig);
+  const anew = Object.fromEntries(sealed.map(([name, value]) => [name, seal(unseal(value))]));
+  await change('UPDATE payment_methods SET secrets = ? WHERE id = ?', [JSON.stringify(anew), id], t);
 }
 
 interface MethodRow extends Omit<MethodRecord, 'config' | 'has_shared_secret' | 'is_active'> {
@@ -181,19 +219,28 @@ function toRecord({ secrets, ...row }: MethodRow): MethodRecord {
   return { ...row, config, has_shared_secret: 'shared_secret' in config, is_active: row.is_active === 1 };
 }
 
-function split(type: string, config: MethodConfig): { config: string; secrets: string } {
-  const secret = new Set(
-    channelOf(type)
-      ?.configKeys.filter((key) => key.secret)
-      .map(({ name }) => name),
+function changedSettings(
+  method: PaymentMethod,
+  changes: MethodConfig,
+): Pick<PaymentMethod, 'config' | 'secrets'> {
+  const channel = channelOf(method.type) ?? fail('payment_gateway_unknown');
+  return split(channel, checkedConfig(channel, merge(wholeConfig(method, changes), changes)));
+}
+
+// A hidden secret stays as it is, an empty text removes its key.
+function merge(before: MethodConfig, changes: MethodConfig): MethodConfig {
+  const changed = Object.entries(changes).filter(([, value]) => value !== hiddenSecret);
+  return Object.fromEntries(
+    Object.entries({ ...before, ...Object.fromEntries(changed) }).filter(([, value]) => value),
   );
-  const entries = Object.entries(config).filter(([, value]) => value !== '');
+}
+
+function split(channel: Channel, config: MethodConfig): Pick<PaymentMethod, 'config' | 'secrets'> {
+  const secret = secretKeys(channel);
+  const entries = Object.entries(config);
+  const sealed = entries.filter(([name]) => secret.has(name)).map(([name, value]) => [name, seal(value)]);
   return {
     config: JSON.stringify(Object.fromEntries(entries.filter(([name]) => !secret.has(name)))),
-    secrets: JSON.stringify(
-      Object.fromEntries(
-        entries.filter(([name]) => secret.has(name)).map(([name, value]) => [name, seal(value)]),
-      ),
-    ),
+    secrets: JSON.stringify(Object.fromEntries(sealed)),
   };
 }

@@ -2,7 +2,7 @@
 import { now } from '../lib/clock.js';
 import { change, select } from '../lib/db.js';
 import { logger } from '../lib/logger.js';
-import { hashPassword, needsRehash, verifyPassword } from '../lib/password.js';
+import { hashPassword, matchPassword } from '../lib/password.js';
 
 export interface Credential {
   id: number;
@@ -24,9 +24,10 @@ export async function findByPassword(username: string, password: string): Promis
   );
   // The database also finds `ádmin` and `admin ` equal to `admin`; each would have a count of failures of its own.
   const row = found?.username.toLowerCase() === username.toLowerCase() ? found : undefined;
-  if (!(await verifyPassword(password, row?.password_hash)) || !row) return undefined;
+  const match = await matchPassword(password, row?.password_hash);
+  if (!match || !row) return undefined;
   const { password_hash, ...credential } = row;
-  if (needsRehash(password_hash)) await rehash(row.id, password, password_hash);
+  if (match === 'outdated') await rehash(row.id, password, password_hash);
   return credential;
 }
 
@@ -35,7 +36,7 @@ export async function noteSignIn(adminId: number): Promise<void> {
   await change('UPDATE admins SET last_login_at = ? WHERE id = ?', [now(), adminId]);
 }
 
-// BCRYPT_COST has changed since; the condition keeps a password that was changed meanwhile. What fails now is done at
+// BCRYPT_COST or APP_KEY has changed since; the condition keeps a password that was changed meanwhile. What fails now is done at
 // the next sign-in.
 async function rehash(adminId: number, password: string, before: string): Promise<void> {
   try {

@@ -6,6 +6,7 @@ import { logger } from '../lib/logger.js';
 import { queueNames, type QueueName } from '../lib/queue.js';
 import { connectRedis, redis } from '../lib/redis.js';
 import { keepSystemLog } from '../jobs/write-system-log.js';
+import { PaymentMethod } from '../models/payment-method.js';
 import { checkDurability, prepareDatabase } from '../models/schema.js';
 import { seed } from '../models/seed.js';
 import { startWorker } from './worker.js';
@@ -16,6 +17,7 @@ await start(async () => {
   await connectRedis();
   await prepareDatabase(seed);
   await checkDurability();
+  await PaymentMethod.resealSecrets();
   const stop = startWorker(queues, (queue) => {
     logger.fatal({ queue }, 'a worker hangs: no job has ended for 60 s');
     endAsFailed('a worker hangs');

@@ -1,25 +1,23 @@
 // /payment-methods: types, what each must be configured with, and secrets that nobody sees again.
 import '../support/environment.js';
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import test from 'ava';
 import { select } from '../../src/lib/db.js';
+import type { Answer } from '../support/client.js';
 import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
+import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';
+import { newRsaKeys } from '../support/rsa-keys.js';
 import { startService, type Service } from '../support/service.js';
 
 let service: Service;
+
+const publicKey = createPublicKey(alipayConfig.private_key).export({ type: 'spki', format: 'pem' });
 
 test.before(async () => {
   service = await startService();
 });
 
 test.after.always(() => service.stop());
-
-const wechat = {
-  app_id: 'wx123',
-  mch_id: '1900000001',
-  api_v3_key: 'canary-api-v3-key-canary-api-v3-k',
-  cert_serial_no: '5157F09EFDC096DE',
-  private_key: '-----BEGIN PRIVATE KEY-----\ncanary-private-key\n-----END PRIVATE KEY-----',
-};
 
 const stored = async (id: number) => {
   const [row] = await select<{ config: string; secrets: string }>(
@@ -50,42 +48,81 @@ test('a method gets a name and a code by itself', async (t) => {
   t.deepEqual((await service.admin.get(`/payment-methods/${data.id}`)).data, data);
 });
 
-test('each type demands its own configuration and keeps no other key', async (t) => {
+test('each type demands its own configuration and refuses every other key', async (t) => {
   const { admin } = service;
   const post = (type: string, config?: object) => admin.post('/payment-methods', { type, config });
-  for (const missing of Object.keys(wechat)) {
-    const answer = await post('wechat', { ...wechat, [missing]: undefined });
-    t.deepEqual(
-      [answer.status, answer.code, Object.keys(answer.errors ?? {})],
-      [400, 30001, [`config.${missing}`]],
-    );
+  const wrongKeys = ({ status, code, errors }: Answer) => [status, code, Object.keys(errors ?? {})];
+  t.deepEqual(wrongKeys(await post('alipay')), [400, 30001, ['config.app_id', 'config.private_key']]);
+  const made = await post('wechat', { ...wechatConfig, openid: 'o1' });
+  const path = `/payment-methods/${made.data.id}`;
+  for (const [config, ...expected] of [
+    [{ typo: 'y', openid: 'o2' }, 422, 30001, ['config.typo']],
+    [{ __proto__x: 'y', 'Ünknown key': 'y' }, 422, 30001, ['config.__proto__x', 'config.Ünknown key']],
+    [{ api_v3_key: '', openid: '' }, 400, 30001, ['config.api_v3_key']],
+    [{ api_v3_key: 'short' }, 422, 30001, ['config.api_v3_key']],
+    [
+      { platform_public_key_id: 'PUB_KEY_ID_1', platform_public_key: 'x' },
+      422,
+      30004,
+      ['config.platform_public_key'],
+    ],
+    [{ platform_public_key: publicKey }, 400, 30001, ['config.platform_public_key_id']],
+    [
+      { mch_id: 'white space', cert_serial_no: 'not hex' },
+      422,
+      30001,
+      ['config.mch_id', 'config.cert_serial_no'],
+    ],
+  ] as const) {
+    t.deepEqual(wrongKeys(await admin.put(path, { config })), expected as never, JSON.stringify(config));
   }
-  t.deepEqual(Object.keys((await post('alipay')).errors ?? {}), ['config.app_id', 'config.private_key']);
-  const made = await post('wechat', { ...wechat, openid: 'o1', shared_secret: 'x', unknown: 'y' });
-  t.deepEqual(Object.keys(made.data.config).sort(), [...Object.keys(wechat), 'openid'].sort());
-  const changed = await admin.put(`/payment-methods/${made.data.id}`, {
-    config: { unknown: 'y', openid: 'o2' },
-    shared_secret: 'x',
+  t.deepEqual(wrongKeys(await admin.put(path, { shared_secret: 'x' })), [
+    422,
+    30001,
+    ['config.shared_secret'],
+  ]);
+  t.is((await admin.put(path, { shared_secret: '', name: 'Shop' })).data.name, 'Shop');
+  t.deepEqual((await admin.get(path)).data.config, {
+    ...wechatConfig,
+    ...{ openid: 'o1', api_v3_key: '***', private_key: '***' },
   });
-  t.deepEqual(Object.keys(changed.data.config).sort(), [...Object.keys(wechat), 'openid'].sort());
-  t.false(changed.data.has_shared_secret);
-  const cleared = await admin.put(`/payment-methods/${made.data.id}`, {
-    config: { api_v3_key: '', openid: '' },
-  });
-  t.deepEqual([cleared.status, Object.keys(cleared.errors ?? {})], [400, ['config.api_v3_key']]);
-  t.is((await admin.get(`/payment-methods/${made.data.id}`)).data.config.openid, 'o2');
-  const alipay = {
-    app_id: '2021',
-    private_key: 'key',
-    alipay_public_key: 'public',
-    gateway: 'https://openapi.test/gateway.do',
+});
+
+test('keys must be RSA keys of 2048 bits, addresses public https', async (t) => {
+  const { admin } = service;
+  const refusal = async (config: object, language = 'en-US') => {
+    const answer = await admin.post(
+      '/payment-methods',
+      { type: 'alipay', config: { ...alipayConfig, ...config } },
+      { 'Accept-Language': language },
+    );
+    return answer.status === 200 ? 'taken' : answer.errors;
   };
-  t.is((await post('alipay', alipay)).status, 200);
-  const wrong = await post('alipay', { ...alipay, gateway: 'ftp://x', notify_url: 'nowhere' });
-  t.deepEqual(
-    [wrong.status, Object.keys(wrong.errors ?? {})],
-    [422, ['config.gateway', 'config.notify_url']],
-  );
+  const small = newRsaKeys(1024).privatePem;
+  const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const elliptic = ec.privateKey.export({ type: 'pkcs8', format: 'pem' });
+  const cut = alipayConfig.private_key.slice(0, 200);
+  for (const private_key of ['key', small, elliptic, cut, publicKey]) {
+    const text = 'must be an RSA private key (PEM) of 2048 bits or more';
+    t.deepEqual(await refusal({ private_key }), { 'config.private_key': [text] });
+  }
+  t.deepEqual(await refusal({ private_key: 'key' }, 'zh-CN'), {
+    'config.private_key': ['必须是至少 2048 位的 RSA 私钥（PEM）'],
+  });
+  for (const alipay_public_key of ['public', alipayConfig.private_key]) {
+    t.deepEqual(Object.keys((await refusal({ alipay_public_key })) ?? {}), ['config.alipay_public_key']);
+  }
+  t.is(await refusal({ alipay_public_key: publicKey, gateway: 'https://openapi.test/gateway.do' }), 'taken');
+  for (const gateway of [
+    'http://openapi.test/',
+    'https://127.0.0.1/',
+    'https://169.254.169.254/',
+    'ftp://x',
+  ]) {
+    t.deepEqual(await refusal({ gateway }), { 'config.gateway': ['must be a public https address'] });
+  }
+  const urls = { notify_url: 'nowhere', return_url: 'javascript:alert(1)' };
+  t.deepEqual(Object.keys((await refusal(urls)) ?? {}), ['config.return_url', 'config.notify_url']);
 });
 
 test('unknown types, duplicate codes and mistyped fields are refused', async (t) => {
@@ -93,7 +130,14 @@ test('unknown types, duplicate codes and mistyped fields are refused', async (t)
   const code = unique('code_');
   const made = await makeMethod(admin, undefined, { code });
   const other = await makeMethod(admin);
+  const tooMany = Array.from({ length: 31 }, (_, index) => [`key${index}`, 'x']);
   const refused: [Promise<any>, number, number, string][] = [
+    [
+      admin.post('/payment-methods', { type: 'mock', config: Object.fromEntries(tooMany) }),
+      422,
+      30001,
+      'value_not_acceptable',
+    ],
     [admin.post('/payment-methods', { type: 'paypal' }), 422, 30001, 'payment_gateway_unknown'],
     [admin.post('/payment-methods', {}), 400, 30001, 'validation_failed'],
     [admin.post('/payment-methods', { type: ['mock'] }), 400, 30001, 'validation_failed'],
@@ -135,7 +179,7 @@ test('secrets are stored encrypted and never answered', async (t) => {
   const { admin } = service;
   const secret = unique('canary-');
   const made = await admin.post('/payment-methods', { type: 'mock', config: { shared_secret: secret } });
-  const company = await admin.post('/payment-methods', { type: 'wechat', config: wechat });
+  const company = await admin.post('/payment-methods', { type: 'wechat', config: wechatConfig });
   t.true(made.data.has_shared_secret);
   t.deepEqual(made.data.config, { shared_secret: '***' });
   t.like(company.data.config, { app_id: 'wx123', api_v3_key: '***', private_key: '***' });
@@ -144,10 +188,11 @@ test('secrets are stored encrypted and never answered', async (t) => {
     await admin.get(`/payment-methods/${made.data.id}`),
     await admin.put(`/payment-methods/${made.data.id}`, { name: 'Trial' }),
   );
-  for (const { text } of answers) t.notRegex(text, /canary/);
+  for (const { text } of answers) t.false(text.includes('canary') || text.includes(privateLine));
   for (const { data } of [made, company]) {
     const row = await stored(data.id);
     t.notRegex(JSON.stringify(row), /canary/);
+    t.false(JSON.stringify(row).includes(privateLine));
     t.regex(row.secrets, /"v1:[\w-]+:[\w-]+:[\w-]+"/);
   }
   const [twin] = [await admin.post('/payment-methods', { type: 'mock', shared_secret: secret })];

@@ -6,6 +6,7 @@ import { newPaymentNumber } from '../../src/lib/numbers.js';
 import { outcome, trace as traceOf, untouched } from '../support/callbacks.js';
 import { makeMethod, makePayment, mockCallback, mockSign, unique } from '../support/factories.js';
 import type { MadePayment } from '../support/factories.js';
+import { alipayConfig } from '../support/merchant.js';
 import { startService, type Service } from '../support/service.js';
 
 let service: Service;
@@ -76,7 +77,8 @@ test('unknown types, wechat and alipay are refused as the contract says', async 
   }
   t.deepEqual(await outcome(notify(mockCallback(payment), 'mock/tenant')), [404, 404, 'route_not_found']);
   t.is((await service.anonymous.get('//api/payment/notify/mock')).status, 404);
-  t.deepEqual(await trace(payment), { ...untouched, verdicts: [] });
+  const kept = ['payment_gateway_not_implemented', 'payment_gateway_not_implemented'];
+  t.deepEqual(await trace(payment), { ...untouched, verdicts: kept });
 });
 
 test('without a payment number or a SUCCESS the notification is invalid', async (t) => {
@@ -110,9 +112,12 @@ test('without a payment number or a SUCCESS the notification is invalid', async 
     );
   }
   t.deepEqual(await outcome(notify({})), [400, 30001, 'payment_notify_invalid']);
-  t.deepEqual(await trace(payment), { ...untouched, verdicts: [] });
+  const { verdicts, ...rest } = await trace(payment);
+  t.deepEqual(rest, untouched);
+  // Those that name the payment are shown with it.
+  t.deepEqual(verdicts, Array(9).fill('payment_notify_invalid'));
   const kept = await select<{ body: string; verdict: string }>(
-    `SELECT body, verdict FROM payment_callbacks WHERE payment_no IS NULL AND body LIKE ?`,
+    `SELECT body, verdict FROM payment_callbacks WHERE body LIKE ?`,
     [`%${payment.payment_no}%`],
   );
   t.true(kept.length >= 10);
@@ -167,7 +172,7 @@ test('a well-formed number that nobody issued is refused and makes no partitions
 test('a payment of another type is not found', async (t) => {
   const alipay = await service.admin.post('/payment-methods', {
     type: 'alipay',
-    config: { app_id: 'a', private_key: 'p' },
+    config: alipayConfig,
   });
   const payment = await makePayment(service.admin, alipay.data.id);
   t.deepEqual(await outcome(notify(mockCallback(payment))), [400, 30003, 'payment_not_found']);

@@ -4,6 +4,7 @@ import test from 'ava';
 import { select } from '../../src/lib/db.js';
 import { redis } from '../../src/lib/redis.js';
 import { makeAdmin, unique } from '../support/factories.js';
+import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';
 import type { Client } from '../support/client.js';
@@ -25,6 +26,9 @@ test.after.always(async () => {
   await killProcesses();
   await service.stop();
 });
+
+// Thirty characters of base64, as they stand in a PEM and in the bare form.
+const privatePart = privateLine.slice(0, 30).replaceAll('+', '\\+');
 
 const canary = (place: string): string => `canary-${place}-7c1`;
 
@@ -59,7 +63,8 @@ async function sendSecrets(): Promise<{ token: string; statuses: number[] }> {
   const { token } = (await anonymous.post('/login', { username: account.username, password: canary('old') }))
     .data;
   const own = anonymous.with({ Authorization: `Bearer ${token}` });
-  const key = `-----BEGIN PRIVATE KEY-----\n${canary('key')}\n-----END PRIVATE KEY-----`;
+  const key = alipayConfig.private_key;
+  const bareKey = key.replace(/-----[^-]+-----|\s/g, '');
   const change = {
     old_password: canary('old'),
     new_password: canary('new'),
@@ -73,7 +78,11 @@ async function sendSecrets(): Promise<{ token: string; statuses: number[] }> {
     [admin, 'PUT', `/admins/${account.id}/password?token=${canary('query')}`, { password: canary('reset') }],
     [admin, 'POST', '/users', { username: unique('user'), password: canary('user') }],
     [admin, 'POST', '/payment-methods', { type: 'mock', shared_secret: canary('shared') }],
-    [admin, 'POST', '/payment-methods', { type: 'alipay', config: { app_id: '1', private_key: key } }],
+    [admin, 'POST', '/payment-methods', { type: 'alipay', config: alipayConfig }],
+    [admin, 'POST', '/payment-methods', { type: 'alipay', config: { app_id: key, private_key: `x${key}` } }],
+    [admin, 'POST', '/payment-methods', { type: 'wechat', config: wechatConfig }],
+    [admin, 'POST', '/payment-methods', { type: 'mock', description: key.slice(0, 250), name: 'x' }],
+    [admin, 'POST', '/payment-methods', { type: 'mock', config: { misplaced: bareKey } }],
     [admin, 'POST', '/roles', { ...named, description: `my token is ${token}`, remark: key }],
     [
       admin,
@@ -100,7 +109,7 @@ test('no secret reaches log lines, Redis or the log tables', async (t) => {
     statuses.every((status) => status < 500) && statuses.filter((status) => status === 200).length >= 5,
     statuses.join(),
   );
-  const secret = new RegExp(`canary-|${token.split('.')[2]}`);
+  const secret = new RegExp(`canary-|${token.split('.')[2]}|${privatePart}`);
 
   t.true((await redis.keys(`*${prefix}*:write-*`)).length >= 10, 'the entries wait in the queue');
   const queued = await redisContent();

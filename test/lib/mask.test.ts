@@ -10,6 +10,7 @@ const shapes = {
   hash: `$2b$10$${'a'.repeat(53)}`,
   digest: 'ab'.repeat(32),
   key: `-----BEGIN RSA PRIVATE KEY-----\n${'MIIE'.repeat(400)}\n-----END RSA PRIVATE KEY-----`,
+  'a bare key': `${'MIIE'.repeat(400)}==`,
   'a cut key': `-----BEGIN PRIVATE KEY-----\n${'MIIE'.repeat(40)}`,
 };
 

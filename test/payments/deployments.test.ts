@@ -6,6 +6,7 @@ import { db, select } from '../../src/lib/db.js';
 import { redis } from '../../src/lib/redis.js';
 import { makeMethod, makeOrder, makePayment, mockCallback } from '../support/factories.js';
 import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
+import { wechatConfig } from '../support/merchant.js';
 import { startService, type Service } from '../support/service.js';
 
 let service: Service;
@@ -20,14 +21,6 @@ test.after.always(async () => {
   await db.query(`DROP DATABASE IF EXISTS \`${tenantDatabase}\``);
   await service.stop();
 });
-
-const wechat = {
-  app_id: 'wx123',
-  mch_id: '1900000001',
-  api_v3_key: 'canary-api-v3-key-canary-api-v3-k',
-  cert_serial_no: '5157F09EFDC096DE',
-  private_key: '-----BEGIN PRIVATE KEY-----\ncanary-private-key\n-----END PRIVATE KEY-----',
-};
 
 test('production takes no mock method without a secret', async (t) => {
   const unsigned = await makeMethod(service.admin, '');
@@ -60,7 +53,7 @@ test('a gateway that is not enabled can be neither created, placed, queried nor 
   ]) {
     t.deepEqual([answer.status, answer.code, answer.errorCode], [400, 40001, 'payment_gateway_disabled']);
   }
-  t.is((await admin.post('/payment-methods', { type: 'wechat', config: wechat })).status, 200);
+  t.is((await admin.post('/payment-methods', { type: 'wechat', config: wechatConfig })).status, 200);
   t.deepEqual((await admin.get('/info')).data.config.payment_gateways, ['wechat', 'alipay']);
   t.deepEqual((await service.admin.get('/info')).data.config.payment_gateways, ['mock', 'wechat', 'alipay']);
   t.is((await service.admin.get(`/payments/${payment.payment_no}`)).data.status, 'pending');

@@ -1,10 +1,8 @@
 // /payments: attempts to pay orders. {id} is the payment number; the numeric id works too.
 import Joi from 'joi';
-import { channelOf, defaultNotifyUrl, isEnabled } from '../../lib/channels/index.js';
-import type { Channel } from '../../lib/channels/channel.js';
-import { AppError, fail } from '../../lib/errors.js';
+import { channelOf, isEnabled } from '../../lib/channels/index.js';
+import { fail } from '../../lib/errors.js';
 import { listKeys } from '../../lib/list-query.js';
-import { logger } from '../../lib/logger.js';
 import { id, money, optionalText } from '../../lib/schema.js';
 import {
   createPayment,
@@ -15,12 +13,11 @@ import {
   paymentTotals,
   type NewPayment,
   type PaymentFilter,
-  type PaymentRecord,
   type PaymentStatus,
 } from '../../models/payment.js';
 import { callbacksOf } from '../../models/payment-callback.js';
-import { PaymentMethod } from '../../models/payment-method.js';
 import { idempotencyHeader, idempotencyKeyOf } from '../idempotency.js';
+import { placePayment, placingChannel } from '../payment-placing.js';
 import {
   amount,
   flag,
@@ -104,7 +101,13 @@ export const routes = [
     method: 'POST',
     path: '/payments',
     summary: 'Create a pending payment for an order',
-    description: 'With `initiate` it is also placed with its channel, whose answer is `gateway`.',
+    description:
+      'With `initiate` it is also placed with its channel, whose answer is `gateway`: mock `{payment_no, gateway, amount, ' +
+      'notify_url, trade_status, sign?}`; wechat `{payment_no, code_url}`, or with an `openid` in its configuration ' +
+      '`{payment_no, prepay_id, jsapi}`, where `jsapi` is what the page hands to WeChat; alipay `{payment_no, pay_url}`. ' +
+      'When the channel fails (502, `third_party_error`) the payment stays pending with the reason in `fail_reason`. ' +
+      'To try again, repeat the request: under the same Idempotency-Key the same payment is placed again, without one ' +
+      'a new payment is made for the order.',
     access: can('payment.store', 'Create payments', { slugOnly: true }),
     module: 'payments',
     headers: idempotencyHeader,
@@ -120,7 +123,10 @@ export const routes = [
       const channel = initiate ? await placingChannel(payment.payment_method_id) : undefined;
       const repeatable = { adminId: admin.adminId, key: idempotencyKeyOf(header), request: payment };
       const created = await findPayment(await createPayment(payment, repeatable));
-      return channel ? { ...created, gateway: await place(channel, created) } : created;
+      // Repeated under its key, it may have been paid or cancelled since.
+      if (!channel || created.status !== 'pending') return created;
+      const gateway = await placePayment(channel, created);
+      return { ...(created.fail_reason === null ? created : await findPayment(created.payment_no)), gateway };
     },
   }),
   route({
@@ -164,31 +170,3 @@ export const routes = [
     },
   }),
 ];
-
-// Found before the payment is made, so that a channel that cannot place leaves nothing behind.
-async function placingChannel(methodId: number): Promise<Channel | undefined> {
-  const { type, is_active } = await PaymentMethod.record(methodId).catch((error: unknown) => {
-    if (error instanceof AppError) fail('payment_method_unknown', { field: 'payment_method_id' });
-    throw error;
-  });
-  if (!is_active) fail('payment_method_disabled');
-  if (!isEnabled(type)) fail('payment_gateway_disabled');
-  const channel = channelOf(type);
-  return channel?.place ? channel : fail('payment_gateway_not_implemented');
-}
-
-async function place(channel: Channel, payment: PaymentRecord): Promise<unknown> {
-  const config = await PaymentMethod.configOf(payment.payment_method_id);
-  const notifyUrl = config.notify_url ?? defaultNotifyUrl(channel.type);
-  try {
-    return await channel.place?.({
-      paymentNo: payment.payment_no,
-      amount: payment.amount,
-      notifyUrl,
-      config,
-    });
-  } catch (error) {
-    logger.warn({ error, payment_no: payment.payment_no }, 'a channel refused to place a payment');
-    return fail('third_party_error', { cause: error });
-  }
-}

@@ -1,27 +1,17 @@
 // The contract of a payment channel: one file per channel, which knows its company's rules and nothing of our tables.
+import type Joi from 'joi';
 import type { Money } from '../money.js';
-
-export const channelTypes = ['mock', 'wechat', 'alipay'] as const;
-
-export type ChannelType = (typeof channelTypes)[number];
 
 /** Settings of a payment method, text by key. */
 export type MethodConfig = Record<string, string>;
 
-/** One key of a channel's configuration map. */
-export interface ConfigKey {
-  name: string;
-  required: boolean;
-  /** Stored encrypted and never answered. */
-  secret: boolean;
-  /** Must be an https or http URL. */
-  url?: boolean;
-}
-
 /** What a channel must be told to take a payment. */
 export interface Placement {
   paymentNo: string;
+  orderNo: string;
   amount: Money;
+  /** When the order can no longer be paid; null when it can for ever. */
+  expireAt: Date | null;
   /** Where the channel calls back. */
   notifyUrl: string;
   config: MethodConfig;
@@ -35,11 +25,25 @@ export interface Notification {
   amounts: Money[];
 }
 
+/** The payment company refused, could not be reached, or answered what cannot be believed. */
+export class ChannelFailure extends Error {
+  /** @param reason for people: the company's own words where it has some, else a text in both languages */
+  constructor(reason: string, cause?: unknown) {
+    super(reason, { cause });
+  }
+}
+
 export interface Channel {
-  type: ChannelType;
-  configKeys: readonly ConfigKey[];
-  /** Places a payment and returns what the client needs to go on. Missing: not implemented. */
-  place?(placement: Placement): Promise<Record<string, unknown>>;
+  type: string;
+  /** Its configuration map: a text per key, built from `config-key.ts`. */
+  configSchema: Joi.ObjectSchema<MethodConfig>;
+  /**
+   * Places a payment and returns what the client needs to go on. Missing: not implemented.
+   *
+   * @param signal aborts when the time for all of it is over
+   * @throws ChannelFailure
+   */
+  place?(placement: Placement, signal: AbortSignal): Promise<Record<string, unknown>>;
   /** Reads a callback's fields. Missing: callbacks are not implemented. @returns undefined when it is no success notice */
   read?(fields: Record<string, unknown>): Notification | undefined;
   /** Whether the callback's signature fits the payment; decides what happens when the method has no secret too. */

@@ -5,7 +5,10 @@ import type { Channel } from './channel.js';
 import { mock } from './mock.js';
 import { wechat } from './wechat.js';
 
-const channels = new Map<string, Channel>([mock, wechat, alipay].map((channel) => [channel.type, channel]));
+/** Every channel there is. */
+export const allChannels: readonly Channel[] = [mock, wechat, alipay];
+
+const channels = new Map(allChannels.map((channel) => [channel.type, channel]));
 
 /** The channel of that type, enabled or not. */
 export const channelOf = (type: string): Channel | undefined => channels.get(type);

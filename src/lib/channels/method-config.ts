@@ -1,43 +1,52 @@
 // Checks the configuration map of a payment method against what its channel wants.
-import { config as settings } from '../../../config/index.js';
-import { AppError, type FieldErrors } from '../errors.js';
-import { problem } from '../validation.js';
+import Joi from 'joi';
+import { validate } from '../validation.js';
 import type { Channel, MethodConfig } from './channel.js';
 
-/** The part of a configuration whose keys the channel knows. */
-export function knownConfig({ configKeys }: Channel, given: MethodConfig): MethodConfig {
-  const names = new Set(configKeys.map(({ name }) => name));
-  return Object.fromEntries(Object.entries(given).filter(([name]) => names.has(name)));
+interface Described {
+  flags?: { presence?: string };
+  metas?: { secret?: boolean }[];
 }
 
 /**
- * The configuration reduced to the channel's keys.
+ * The configuration as its channel takes it; a key that the channel does not know is refused.
  *
- * @throws with a text per `config.<key>` validation_failed when a required key is missing, value_not_acceptable when
- * only a URL is none
+ * @throws with a text per `config.<key>` validation_failed when a required key is missing, else format_invalid or
+ * value_not_acceptable
  */
 export function checkedConfig(channel: Channel, given: MethodConfig): MethodConfig {
-  const missing: FieldErrors = {};
-  const wrong: FieldErrors = {};
-  const checked: MethodConfig = {};
-  for (const { name, required, url } of channel.configKeys) {
-    const value = given[name];
-    if (value) checked[name] = value;
-    if (!value && (required || mustBeSigned(channel, name)))
-      missing[`config.${name}`] = [problem('any.required')];
-    if (value && url && !isWebUrl(value)) wrong[`config.${name}`] = [problem('string.uri')];
+  return validate(wholeSchema(channel), { config: given }).config;
+}
+
+/** Names of the keys that are stored encrypted and never answered. */
+export function secretKeys(channel: Channel): Set<string> {
+  const keys = keysOf(channel).filter(([, { metas = [] }]) => metas.some(({ secret }) => secret));
+  return new Set(keys.map(([name]) => name));
+}
+
+/** The keys of these channels for the documentation, a required one with an asterisk. */
+export function describeKeys(channels: readonly Channel[]): string {
+  const lists = channels.map((channel) => {
+    const names = keysOf(channel).map(
+      ([name, { flags }]) => `\`${name}\`${flags?.presence === 'required' ? '*' : ''}`,
+    );
+    return `${channel.type}: ${names.join(', ')}`;
+  });
+  return `${lists.join('; ')} (* required)`;
+}
+
+const wholeSchemas = new WeakMap<Channel, Joi.ObjectSchema<{ config: MethodConfig }>>();
+
+// Kept per channel, because its texts are compiled once per schema.
+function wholeSchema(channel: Channel): Joi.ObjectSchema<{ config: MethodConfig }> {
+  let schema = wholeSchemas.get(channel);
+  if (!schema) {
+    schema = Joi.object({ config: channel.configSchema.unknown(false) });
+    wholeSchemas.set(channel, schema);
   }
-  const fields = { ...missing, ...wrong };
-  if (Object.keys(missing).length > 0) throw new AppError('validation_failed', { fields });
-  if (Object.keys(wrong).length > 0) throw new AppError('value_not_acceptable', { fields });
-  return checked;
+  return schema;
 }
 
-// In production a mock method without a secret would take anybody's word for a payment.
-function mustBeSigned(channel: Channel, name: string): boolean {
-  return channel.type === 'mock' && name === 'shared_secret' && !settings.payments.unsignedMockAllowed;
-}
-
-function isWebUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+function keysOf({ configSchema }: Channel): [string, Described][] {
+  return Object.entries(configSchema.describe().keys as Record<string, Described>);
 }

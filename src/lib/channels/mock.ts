@@ -1,19 +1,23 @@
 // The built-in mock channel (spec.md, Payment callback): a scripted payment company for trials and tests.
+import Joi from 'joi';
 import { config } from '../../../config/index.js';
 import { Money } from '../money.js';
 import { paymentPeriod } from '../numbers.js';
 import { hmacHex, sameDigest } from '../secret-box.js';
-import type { Channel, Notification } from './channel.js';
+import type { Channel, MethodConfig, Notification } from './channel.js';
+import { secret, webUrl } from './config-key.js';
 
 const success = 'SUCCESS';
 const amountNames = ['amount', 'total_amount', 'pay_amount'];
+const sharedSecret = secret(Joi.string().max(200));
 
 export const mock: Channel = {
   type: 'mock',
-  configKeys: [
-    { name: 'shared_secret', required: false, secret: true },
-    { name: 'notify_url', required: false, secret: false, url: true },
-  ],
+  configSchema: Joi.object<MethodConfig>({
+    // In production a method without a secret would take anybody's word for a payment.
+    shared_secret: config.payments.unsignedMockAllowed ? sharedSecret : sharedSecret.required(),
+    notify_url: webUrl(),
+  }),
 
   // Answers what the company would send back, signed if the method has a secret, so that a trial can go on by itself.
   place({ paymentNo, amount, notifyUrl, config: { shared_secret } }) {

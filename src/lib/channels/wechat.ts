@@ -1,15 +1,78 @@
-// WeChat Pay API v3. Its callback and query answer 501 (spec.md, Payment callback, rule 4).
-import type { Channel } from './channel.js';
+// WeChat Pay, API v3: Native (a code to scan) or, with an openid, JSAPI (inside WeChat). Its callback and query answer
+// 501 (spec.md, Payment callback, rule 4).
+import Joi from 'joi';
+import { now } from '../clock.js';
+import { randomToken } from '../random-id.js';
+import { signRsa } from '../rsa.js';
+import { beijingTime } from '../time.js';
+import { ChannelFailure, type Channel, type MethodConfig, type Placement } from './channel.js';
+import { gatewayUrl, identifier, privateKey, publicKey, secret, webUrl } from './config-key.js';
+import { callWechat, lines } from './wechat-api.js';
 
 export const wechat: Channel = {
   type: 'wechat',
-  configKeys: [
-    { name: 'app_id', required: true, secret: false },
-    { name: 'mch_id', required: true, secret: false },
-    { name: 'api_v3_key', required: true, secret: true },
-    { name: 'cert_serial_no', required: true, secret: false },
-    { name: 'private_key', required: true, secret: true },
-    { name: 'openid', required: false, secret: false },
-    { name: 'notify_url', required: false, secret: false, url: true },
-  ],
+  configSchema: Joi.object<MethodConfig>({
+    app_id: identifier(32).required(),
+    mch_id: identifier(32).required(),
+    api_v3_key: secret(
+      Joi.string()
+        .length(32)
+        .pattern(/^[\x21-\x7e]+$/),
+    ).required(),
+    cert_serial_no: Joi.string()
+      .pattern(/^[0-9A-Fa-f]{8,64}$/)
+      .required(),
+    private_key: privateKey().required(),
+    platform_public_key: publicKey(),
+    platform_public_key_id: identifier(64).when('platform_public_key', {
+      is: Joi.exist(),
+      then: Joi.required(),
+    }),
+    openid: identifier(128),
+    gateway: gatewayUrl(),
+    notify_url: webUrl(),
+  }),
+
+  async place(placement, signal) {
+    const { config, paymentNo } = placement;
+    const kind = config.openid ? 'jsapi' : 'native';
+    const answer = await callWechat(config, `/v3/pay/transactions/${kind}`, transaction(placement), signal);
+    if (kind === 'native') return { payment_no: paymentNo, code_url: textOf(answer.code_url) };
+    const prepayId = textOf(answer.prepay_id);
+    return { payment_no: paymentNo, prepay_id: prepayId, jsapi: jsapiParameters(config, prepayId) };
+  },
 };
+
+/**
+ * The number WeChat knows a payment by. It takes 32 characters at most (pay.weixin.qq.com/doc/v3/merchant/4012525171):
+ * PAY and the ULID, without the day, which the ULID's own time tells.
+ */
+const tradeNumber = (paymentNo: string): string => `PAY${paymentNo.slice(-26)}`;
+
+function transaction({ config, paymentNo, orderNo, amount, expireAt, notifyUrl }: Placement): object {
+  return {
+    appid: config.app_id,
+    mchid: config.mch_id,
+    description: `订单 ${orderNo}`,
+    out_trade_no: tradeNumber(paymentNo),
+    notify_url: notifyUrl,
+    ...(expireAt ? { time_expire: `${beijingTime(expireAt)}+08:00` } : {}),
+    // Cents; the largest amount stays far below 2^53.
+    amount: { total: Number(amount.cents), currency: 'CNY' },
+    ...(config.openid ? { payer: { openid: config.openid } } : {}),
+  };
+}
+
+// What the page hands to WeixinJSBridge or wx.requestPayment as it is.
+function jsapiParameters({ app_id = '', private_key = '' }: MethodConfig, prepayId: string): object {
+  const timeStamp = String(Math.floor(now().getTime() / 1000));
+  const nonceStr = randomToken(16);
+  const package_ = `prepay_id=${prepayId}`;
+  const paySign = signRsa(lines(app_id, timeStamp, nonceStr, package_), private_key);
+  return { appId: app_id, timeStamp, nonceStr, package: package_, signType: 'RSA', paySign };
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string' && value !== '') return value;
+  throw new ChannelFailure('渠道应答缺少内容 / the answer of the channel lacks what was asked for');
+}

@@ -1,0 +1,41 @@
+// The Joi building blocks of channel configurations: what a secret, a key, an address is there.
+import Joi from 'joi';
+import { readPrivateKey, readPublicKey } from '../rsa.js';
+import { isGatewayUrl } from './gateway.js';
+
+/** Marks a key as secret: stored encrypted, never answered. */
+export const secret = (schema: Joi.StringSchema) => schema.meta({ secret: true });
+
+/** An identifier the company gave out. */
+export const identifier = (max: number) =>
+  Joi.string()
+    .max(max)
+    .pattern(/^[\x21-\x7e]+$/);
+
+/** An https or http address somebody else opens: the company or the customer's browser. */
+export const webUrl = () =>
+  Joi.string()
+    .max(255)
+    .custom((text: string, helpers) => (isWebUrl(text) ? text : helpers.error('string.uri')));
+
+/** The company's own address: https and public (`gateway.ts`). */
+export const gatewayUrl = () =>
+  Joi.string()
+    .max(255)
+    .custom((text: string, helpers) => (isGatewayUrl(text) ? text : helpers.error('key.gateway')));
+
+/** An RSA private key (`rsa.ts`), always secret. */
+export const privateKey = () =>
+  secret(
+    Joi.string().custom((text: string, helpers) =>
+      readPrivateKey(text) ? text : helpers.error('key.private'),
+    ),
+  );
+
+/** An RSA public key (`rsa.ts`). */
+export const publicKey = () =>
+  Joi.string().custom((text: string, helpers) => (readPublicKey(text) ? text : helpers.error('key.public')));
+
+function isWebUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}

@@ -1,0 +1,128 @@
+// HTTP to the gateway of a payment company: https and public addresses only, in bounded time and size, without
+// following redirects. PAYMENT_LOCAL_GATEWAYS_ALLOWED lifts the first two outside production.
+import { lookup, type LookupAddress } from 'node:dns';
+import { request as sendPlainly, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { request as sendOverTls } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { config } from '../../../config/index.js';
+import { parseIp } from '../ip.js';
+import { ChannelFailure } from './channel.js';
+
+export interface GatewayRequest {
+  method: 'GET' | 'POST';
+  headers: Record<string, string>;
+  body?: string;
+}
+
+export interface GatewayAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+const connectMs = 3000;
+const largestAnswer = 256 * 1024;
+// Answers instances about themselves at an address that looks public (Azure).
+const metadataAddress = '168.63.129.16';
+const localName = /(^|\.)(localhost|local|internal|localdomain)\.?$/i;
+
+const reasons = {
+  late: '渠道未在时限内应答 / the channel did not answer in time',
+  unreachable: '无法连接渠道 / the channel cannot be reached',
+  local: '渠道地址不是公网地址 / the address of the channel is not public',
+  large: '渠道应答过大 / the answer of the channel is too large',
+};
+
+/** Whether a gateway may have that address, as far as that can be told without asking for its name. */
+export function isGatewayUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  if (url.username || url.password || !/^https?:$/.test(url.protocol)) return false;
+  if (config.payments.localGatewaysAllowed) return true;
+  return mayBeAsked(url) && (isAddress(url) || (url.hostname.includes('.') && !localName.test(url.hostname)));
+}
+
+/**
+ * Sends a request and reads the whole answer, whatever its status.
+ *
+ * @param signal aborts when the time is over; connecting alone may take 3 s
+ * @throws ChannelFailure
+ */
+export async function askGateway(
+  url: URL,
+  request: GatewayRequest,
+  signal: AbortSignal,
+): Promise<GatewayAnswer> {
+  if (!mayBeAsked(url)) throw new ChannelFailure(reasons.local);
+  try {
+    const response = await send(url, request, signal);
+    return { status: response.statusCode ?? 0, headers: response.headers, body: await bodyOf(response) };
+  } catch (error) {
+    if (error instanceof ChannelFailure) throw error;
+    if (signal.aborted) throw new ChannelFailure(reasons.late, error);
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ChannelFailure(`${reasons.unreachable}${code ? ` (${code})` : ''}`, error);
+  }
+}
+
+function send(
+  url: URL,
+  { method, headers, body }: GatewayRequest,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const isTls = url.protocol === 'https:';
+  return new Promise((resolve, reject) => {
+    const request = (isTls ? sendOverTls : sendPlainly)(
+      url,
+      // A connection of its own: one kept from before may be closing, and placing is rare.
+      { method, headers, signal, agent: false, lookup: publicLookup },
+      resolve,
+    );
+    const connecting = setTimeout(() => request.destroy(new ChannelFailure(reasons.unreachable)), connectMs);
+    request.once('socket', (socket) =>
+      socket.once(isTls ? 'secureConnect' : 'connect', () => clearTimeout(connecting)),
+    );
+    request.once('close', () => clearTimeout(connecting));
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+async function bodyOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > largestAnswer) throw new ChannelFailure(reasons.large);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+// What is connected to is what was checked: a name cannot change its address in between.
+const publicLookup: LookupFunction = (hostname, options, done) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error) return done(error, []);
+    const isPublic = ({ address }: LookupAddress): boolean => isPublicAddress(address);
+    if (!config.payments.localGatewaysAllowed && !addresses.every(isPublic)) {
+      return done(new ChannelFailure(reasons.local), []);
+    }
+    const [first] = addresses;
+    return options.all ? done(null, addresses) : done(null, first?.address ?? '', first?.family);
+  });
+};
+
+// Names are looked at when they are resolved.
+function mayBeAsked(url: URL): boolean {
+  if (config.payments.localGatewaysAllowed) return true;
+  return url.protocol === 'https:' && (!isAddress(url) || isPublicAddress(bareHost(url)));
+}
+
+const bareHost = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+
+const isAddress = (url: URL): boolean => parseIp(bareHost(url)) !== undefined;
+
+function isPublicAddress(text: string): boolean {
+  const ip = parseIp(text);
+  return ip !== undefined && ip.range() === 'unicast' && ip.toString() !== metadataAddress;
+}

@@ -1,0 +1,169 @@
+// WeChat Pay API v3: signed requests and the check of signed answers (pay.weixin.qq.com/doc/v3/merchant/4012081606).
+import { createDecipheriv, X509Certificate, type KeyObject } from 'node:crypto';
+import { config as settings } from '../../../config/index.js';
+import { now } from '../clock.js';
+import { randomToken } from '../random-id.js';
+import { readPublicKey, signRsa, verifyRsa } from '../rsa.js';
+import { ChannelFailure, type MethodConfig } from './channel.js';
+import { askGateway, type GatewayAnswer } from './gateway.js';
+
+const defaultGateway = 'https://api.mch.weixin.qq.com';
+const clockDifferenceMs = 5 * 60_000;
+// The company announces a new certificate a day ahead and asks for a look every twelve hours.
+const certificatesLastMs = 12 * 3_600_000;
+const certificatesRestMs = 60_000;
+
+const reasons = {
+  forged: '渠道应答的签名无效 / the answer of the channel carries no valid signature',
+  unreadable: '渠道应答无法识别 / the answer of the channel cannot be read',
+};
+
+/**
+ * Sends a request and returns the verified answer.
+ *
+ * @throws ChannelFailure
+ */
+export async function callWechat(
+  config: MethodConfig,
+  path: string,
+  content: object,
+  signal: AbortSignal,
+): Promise<Record<string, unknown>> {
+  const answer = await ask(config, 'POST', path, JSON.stringify(content), signal);
+  if (answer.status !== 200) throw refusal(answer);
+  const key = await platformKey(config, String(answer.headers['wechatpay-serial']), signal);
+  if (!key || !isAuthentic(answer, key)) throw new ChannelFailure(reasons.forged);
+  return readJson(answer.body);
+}
+
+async function ask(
+  config: MethodConfig,
+  method: 'GET' | 'POST',
+  path: string,
+  body: string,
+  signal: AbortSignal,
+): Promise<GatewayAnswer> {
+  const headers = {
+    Accept: 'application/json',
+    'User-Agent': `back-office/${settings.version}`,
+    Authorization: authorization(config, method, path, body),
+    ...(config.platform_public_key_id ? { 'Wechatpay-Serial': config.platform_public_key_id } : {}),
+    ...(body
+      ? { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) }
+      : {}),
+  };
+  return askGateway(new URL(path, config.gateway ?? defaultGateway), { method, headers, body }, signal);
+}
+
+function authorization(config: MethodConfig, method: string, path: string, body: string): string {
+  const { mch_id = '', cert_serial_no = '', private_key = '' } = config;
+  const timestamp = String(Math.floor(now().getTime() / 1000));
+  const nonce = randomToken(16);
+  const signature = signRsa(lines(method, path, timestamp, nonce, body), private_key);
+  const parts = { mchid: mch_id, nonce_str: nonce, signature, timestamp, serial_no: cert_serial_no };
+  const list = Object.entries(parts).map(([name, value]) => `${name}="${value}"`);
+  return `WECHATPAY2-SHA256-RSA2048 ${list.join(',')}`;
+}
+
+/** The text that is signed: each part ends its line. */
+export const lines = (...parts: string[]): string => parts.map((part) => `${part}\n`).join('');
+
+function isAuthentic({ headers, body }: GatewayAnswer, key: KeyObject): boolean {
+  const { 'wechatpay-timestamp': timestamp, 'wechatpay-nonce': nonce } = headers;
+  const signature = headers['wechatpay-signature'];
+  if (typeof timestamp !== 'string' || typeof nonce !== 'string' || typeof signature !== 'string')
+    return false;
+  const difference = Math.abs(Number(timestamp) * 1000 - now().getTime());
+  return difference <= clockDifferenceMs && verifyRsa(lines(timestamp, nonce, body), signature, key);
+}
+
+interface Certificates {
+  keys: Map<string, KeyObject>;
+  at: number;
+}
+
+const certificates = new Map<string, Certificates>();
+
+// Newer merchants have a public key of the platform, which they configure; older ones download its certificates.
+async function platformKey(
+  config: MethodConfig,
+  serial: string,
+  signal: AbortSignal,
+): Promise<KeyObject | undefined> {
+  const { platform_public_key, platform_public_key_id } = config;
+  if (platform_public_key && serial === platform_public_key_id) return readPublicKey(platform_public_key);
+  const owner = `${config.gateway ?? defaultGateway} ${config.mch_id}`;
+  const known = certificates.get(owner);
+  const age = known ? now().getTime() - known.at : Infinity;
+  const isFresh = age < certificatesLastMs && (known?.keys.has(serial) || age < certificatesRestMs);
+  if (known && isFresh) return known.keys.get(serial);
+  const keys = await downloadCertificates(config, signal);
+  certificates.set(owner, { keys, at: now().getTime() });
+  return keys.get(serial);
+}
+
+// The list is signed with one of the certificates in it; that they were sealed with the merchant's API v3 key proves
+// them, the signature that the list is whole and of today.
+async function downloadCertificates(
+  config: MethodConfig,
+  signal: AbortSignal,
+): Promise<Map<string, KeyObject>> {
+  const answer = await ask(config, 'GET', '/v3/certificates', '', signal);
+  if (answer.status !== 200) throw refusal(answer);
+  const { data } = readJson(answer.body);
+  if (!Array.isArray(data)) throw new ChannelFailure(reasons.unreadable);
+  const keys = new Map(data.flatMap((item) => readCertificate(item as SealedCertificate, config)));
+  const signer = keys.get(String(answer.headers['wechatpay-serial']));
+  if (!signer || !isAuthentic(answer, signer)) throw new ChannelFailure(reasons.forged);
+  return keys;
+}
+
+interface SealedCertificate {
+  serial_no?: string;
+  encrypt_certificate?: { nonce?: string; associated_data?: string; ciphertext?: string };
+}
+
+function readCertificate(sealed: SealedCertificate, config: MethodConfig): [string, KeyObject][] {
+  try {
+    const certificate = new X509Certificate(unsealed(sealed, config.api_v3_key ?? ''));
+    const isValid = new Date(certificate.validTo) > now() && certificate.serialNumber === sealed.serial_no;
+    return isValid ? [[certificate.serialNumber, certificate.publicKey]] : [];
+  } catch (error) {
+    throw new ChannelFailure(
+      '平台证书无法解密，请检查 api_v3_key / the platform certificates cannot be decrypted, check api_v3_key',
+      error,
+    );
+  }
+}
+
+// AEAD_AES_256_GCM: the last 16 bytes of the ciphertext are the tag.
+function unsealed({ encrypt_certificate = {} }: SealedCertificate, key: string): Buffer {
+  const { nonce = '', associated_data = '', ciphertext = '' } = encrypt_certificate;
+  const bytes = Buffer.from(ciphertext, 'base64');
+  const decipher = createDecipheriv('aes-256-gcm', Buffer.from(key, 'utf8'), Buffer.from(nonce, 'utf8'));
+  decipher.setAuthTag(bytes.subarray(-16));
+  decipher.setAAD(Buffer.from(associated_data, 'utf8'));
+  return Buffer.concat([decipher.update(bytes.subarray(0, -16)), decipher.final()]);
+}
+
+// {code, message}; its words are shown to administrators and believed no further.
+function refusal({ status, body }: GatewayAnswer): ChannelFailure {
+  const { code, message } = jsonOf(body) ?? {};
+  const words = [code, message].filter((part) => typeof part === 'string' && part !== '');
+  return new ChannelFailure(words.length > 0 ? words.join(': ') : `HTTP ${status}`);
+}
+
+function readJson(body: string): Record<string, unknown> {
+  const content = jsonOf(body);
+  if (!content) throw new ChannelFailure(reasons.unreadable);
+  return content;
+}
+
+function jsonOf(body: string): Record<string, unknown> | undefined {
+  try {
+    const content: unknown = JSON.parse(body);
+    return typeof content === 'object' && content !== null ? (content as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,57 @@
+// ecosystem.config.js: which processes PM2 is told to run, without tenants and with several.
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import test from 'ava';
+import { projectRoot } from '../config/environment.js';
+
+interface App {
+  name: string;
+  script: string;
+  args?: string;
+  instances: number;
+  env: Record<string, string>;
+}
+
+/** The processes as PM2 reads them. */
+function apps(env: Record<string, string> = {}): Promise<App[]> {
+  const file = pathToFileURL(resolve(projectRoot, 'ecosystem.config.js')).href;
+  const script = `const { apps } = await import(${JSON.stringify(file)}); process.stdout.write(JSON.stringify(apps));`;
+  return new Promise((done, fail) => {
+    execFile(process.execPath, ['--input-type=module', '-e', script], { env }, (error, stdout, stderr) =>
+      error ? fail(new Error(stderr)) : done(JSON.parse(stdout) as App[]),
+    );
+  });
+}
+
+const described = (list: App[]) =>
+  list.map(({ name, env }) => [name, env.TENANT_CODE ?? '', env.PORT ?? ''].join(' ').trim());
+
+test('without tenants there are an API and two workers, configured from outside', async (t) => {
+  const list = await apps();
+  t.deepEqual(described(list), ['api', 'worker-quick', 'worker-bulk']);
+  t.deepEqual(list[0]?.env, { NODE_ENV: 'production' });
+  t.is(list[0]?.instances, 2);
+});
+
+test('each tenant has processes, a name and a port of its own', async (t) => {
+  const list = await apps({ TENANTS: 'acme, globex:3105,initech', PORT: '3100', API_INSTANCES: '1' });
+  t.deepEqual(described(list), [
+    ...['api-acme acme 3100', 'worker-quick-acme acme 3100', 'worker-bulk-acme acme 3100'],
+    ...['api-globex globex 3105', 'worker-quick-globex globex 3105', 'worker-bulk-globex globex 3105'],
+    ...['api-initech initech 3102', 'worker-quick-initech initech 3102', 'worker-bulk-initech initech 3102'],
+  ]);
+  for (const { env } of list) t.is(env.NODE_ENV, 'production');
+});
+
+test('every queue has a worker', async (t) => {
+  const queues = (await apps()).flatMap(({ args }) => args?.replace('--queues ', '').split(',') ?? []);
+  const { queueNames } = await import('../src/lib/queue.js');
+  t.deepEqual(queues.sort(), [...queueNames].sort());
+});
+
+test('wrong and repeated tenants are refused', async (t) => {
+  for (const TENANTS of ['Acme', 'a b', 'acme:x', 'acme:0', 'acme,acme:3009', 'acme:3001,globex:3001']) {
+    await t.throwsAsync(apps({ TENANTS }), { message: /TENANTS/ }, TENANTS);
+  }
+});

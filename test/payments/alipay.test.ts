@@ -1,0 +1,91 @@
+// Placing with Alipay: an address that its gateway takes, and that nobody can change on the way.
+import '../support/environment.js';
+import '../support/local-gateways.js';
+import test from 'ava';
+import { AlipayPlatform } from '../support/alipay-platform.js';
+import { makeOrder } from '../support/factories.js';
+import { newRsaKeys } from '../support/rsa-keys.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+let platform: AlipayPlatform;
+
+test.before(async () => {
+  [service, platform] = await Promise.all([startService(), AlipayPlatform.start()]);
+});
+
+test.after.always(async () => {
+  platform.stop();
+  await service.stop();
+});
+
+async function place(more: Record<string, string> = {}, price = '12.30', order: object = {}) {
+  const config = { ...platform.config, ...more };
+  const method = await service.admin.post('/payment-methods', { type: 'alipay', config });
+  const { order_no } = await makeOrder(service.admin, price, order);
+  return service.admin.post('/payments', { order_no, payment_method_id: method.data.id, initiate: true });
+}
+
+// What the customer's browser meets: the cashier, or what is wrong.
+async function opened(address: string): Promise<string> {
+  const response = await fetch(address, { redirect: 'manual' });
+  return response.headers.get('location') ?? (await response.text());
+}
+
+test('the address leads to the cashier with the exact amount', async (t) => {
+  const { data } = await place({ return_url: 'https://shop.test/thanks?a=b&c=支付' }, '0.10');
+  const address = new URL(data.gateway.pay_url);
+  t.is(await opened(address.href), '/cashier');
+  const { biz_content, ...rest } = Object.fromEntries(address.searchParams);
+  t.deepEqual(JSON.parse(biz_content ?? ''), {
+    out_trade_no: data.payment_no,
+    product_code: 'FAST_INSTANT_TRADE_PAY',
+    total_amount: '0.10',
+    subject: `订单 ${data.order_no}`,
+  });
+  t.like(rest, {
+    notify_url: 'https://back-office.test/api/payment/notify/alipay',
+    return_url: 'https://shop.test/thanks?a=b&c=支付',
+  });
+  for (const [name, value] of [
+    ['biz_content', (biz_content ?? '').replace('0.10', '0.01')],
+    ['notify_url', 'https://thief.test/'],
+    ['app_id', '1'],
+  ] as const) {
+    const changed = new URL(address);
+    changed.searchParams.set(name, value);
+    t.is(await opened(changed.href), '<html>isv.invalid-signature</html>', name);
+  }
+});
+
+test('keys are taken as Alipay hands them out: PEM or bare base64, PKCS#8 or PKCS#1', async (t) => {
+  const { privateKey } = platform.merchant;
+  for (const type of ['pkcs8', 'pkcs1'] as const) {
+    const pem = privateKey.export({ type, format: 'pem' }) as string;
+    const bare = privateKey.export({ type, format: 'der' }).toString('base64');
+    for (const private_key of [pem, bare]) {
+      t.is(await opened((await place({ private_key })).data.gateway.pay_url), '/cashier', type);
+    }
+  }
+  const stranger = await place({ private_key: newRsaKeys().privatePem });
+  t.is(await opened(stranger.data.gateway.pay_url), '<html>isv.invalid-signature</html>');
+});
+
+test('the end of the order is passed on in Beijing time', async (t) => {
+  const { data } = await place({}, '1', { expire_in_seconds: 600 });
+  const trade = JSON.parse(new URL(data.gateway.pay_url).searchParams.get('biz_content') ?? '');
+  const { expire_at } = (await service.admin.get(`/orders/${data.order_no}`)).data;
+  const sent = Date.parse(`${trade.time_expire.replace(' ', 'T')}+08:00`);
+  t.is(sent, Math.floor(Date.parse(expire_at) / 1000) * 1000);
+});
+
+test('an order over nothing is not taken', async (t) => {
+  const answer = await place({}, '0');
+  t.deepEqual([answer.status, answer.code], [502, 50005]);
+  t.regex(answer.message, /0\.01/);
+});
+
+test('without a gateway of its own the method pays at Alipay', async (t) => {
+  const { data } = await place({ gateway: '' });
+  t.is(new URL(data.gateway.pay_url).origin, 'https://openapi.alipay.com');
+});

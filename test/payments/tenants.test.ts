@@ -1,0 +1,153 @@
+// Two tenants and a deployment without one, side by side on one database server and one Redis.
+import '../support/environment.js';
+import test from 'ava';
+import { environment } from '../support/environment.js';
+import { db, select } from '../../src/lib/db.js';
+import { redis } from '../../src/lib/redis.js';
+import type { Client } from '../support/client.js';
+import { makeMethod, makePayment, mockCallback, unique } from '../support/factories.js';
+import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+import { openSocket, ticketOf } from '../support/socket.js';
+import { until } from '../support/until.js';
+
+interface Tenant {
+  code: string;
+  url: string;
+  admin: Client;
+  anonymous: Client;
+}
+
+let service: Service;
+let acme: Tenant;
+let globex: Tenant;
+const databaseOf = (code: string): string => `${environment.DB_NAME}_${code}`;
+
+test.before(async () => {
+  service = await startService({ withWorker: false });
+  [acme, globex] = await Promise.all([tenant('acme'), tenant('globex')]);
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  for (const code of ['acme', 'globex']) await db.query(`DROP DATABASE IF EXISTS \`${databaseOf(code)}\``);
+  await service.stop();
+});
+
+async function tenant(code: string): Promise<Tenant> {
+  const env = { TENANT_CODE: code };
+  const [{ url }] = await Promise.all([startApi(env), startWorkerProcess(env)]);
+  const anonymous = service.anonymous.at(url);
+  return { code, url, anonymous, admin: await anonymous.signIn() };
+}
+
+const notify = ({ anonymous }: Tenant, code: string, body: object) =>
+  anonymous.post(`//api/payment/notify/mock/${code}`, body);
+
+test.serial("a session of one tenant is none of the other's", async (t) => {
+  for (const stranger of [
+    acme.admin.at(globex.url),
+    acme.admin.at(service.url),
+    service.admin.at(acme.url),
+  ]) {
+    const answer = await stranger.get('/info');
+    t.deepEqual([answer.status, answer.errorCode], [401, 'token_revoked']);
+  }
+});
+
+test.serial('payments of one tenant exist for that tenant only', async (t) => {
+  const [method, other] = await Promise.all([makeMethod(acme.admin), makeMethod(globex.admin)]);
+  const payment = await makePayment(acme.admin, method.id);
+  await makePayment(globex.admin, other.id);
+  for (const { admin } of [globex, service]) {
+    t.is((await admin.get(`/payments/${payment.payment_no}`)).status, 404);
+    t.is((await admin.get(`/orders/${payment.order_no}`)).status, 404);
+    t.is((await admin.get(`/payments?payment_no=${payment.payment_no}`)).data.total, 0);
+  }
+  const body = mockCallback(payment);
+  t.is((await notify(acme, 'globex', body)).errorCode, 'tenant_not_found');
+  t.is((await notify(globex, 'globex', body)).errorCode, 'payment_not_found');
+  t.is((await notify(acme, 'acme', body)).data.status, 'paid');
+  const rows = await select<object>(
+    `SELECT 'acme' AS tenant, status, COUNT(*) AS total FROM \`${databaseOf('acme')}\`.payments GROUP BY status
+     UNION ALL SELECT 'globex', status, COUNT(*) FROM \`${databaseOf('globex')}\`.payments GROUP BY status
+     UNION ALL SELECT '', status, COUNT(*) FROM payments GROUP BY status`,
+  );
+  t.deepEqual(rows, [
+    { tenant: 'acme', status: 'paid', total: 1 },
+    { tenant: 'globex', status: 'pending', total: 1 },
+  ]);
+});
+
+test.serial('the same Idempotency-Key, code and third-party number may be used by each', async (t) => {
+  const [key, code, transaction_id] = [unique('key-'), unique('code_'), unique('T-')];
+  const numbers = await Promise.all(
+    [acme, globex].map(async (one) => {
+      const { id } = await makeMethod(one.admin, 'shared secret', { code });
+      const { order_no } = await makePayment(one.admin, id);
+      const request = { order_no, payment_method_id: id, initiate: true };
+      const { data } = await one.admin.post('/payments', request, { 'Idempotency-Key': key });
+      t.is(data.gateway.notify_url, `https://back-office.test/api/payment/notify/mock/${one.code}`);
+      const paid = await notify(one, one.code, { ...mockCallback(data), transaction_id });
+      t.is(paid.data.status, 'paid');
+      return data.payment_no;
+    }),
+  );
+  t.is(new Set(numbers).size, 2);
+});
+
+test.serial("notifications, blocked addresses and failed sign-ins stay the tenant's own", async (t) => {
+  const sockets = await Promise.all(
+    [acme, globex].map(async ({ url, admin }) => openSocket(url, await ticketOf(admin))),
+  );
+  const [own, others] = sockets as [(typeof sockets)[0], (typeof sockets)[0]];
+  await acme.admin.post('/notifications', { title: 'for acme', content: 'x' });
+  await own.frame('notification');
+  await globex.admin.post('/notifications', { title: 'for globex', content: 'x' });
+  await others.frame('notification');
+  t.deepEqual(
+    others.frames.filter(({ type }) => type === 'notification').map(({ data }) => data.title),
+    ['for globex'],
+  );
+  for (const { socket } of sockets) socket.close();
+
+  await acme.admin.post('/blacklists', { ip: '203.0.113.0/24' });
+  t.deepEqual((await globex.admin.get('/blacklists')).data.list, []);
+
+  for (let tries = 0; tries < 3; tries++) {
+    await acme.anonymous.post('/login', { username: 'somebody', password: 'wrong' });
+  }
+  const login = ({ anonymous }: Tenant) =>
+    anonymous.post('/login', { username: 'somebody', password: 'wrong' });
+  t.is((await login(acme)).errorCode, 'captcha_required');
+  t.is((await login(globex)).errorCode, 'username_or_password_error');
+});
+
+test.serial("every Redis key carries its tenant's prefix, and logs reach that tenant's tables", async (t) => {
+  await until(async () => {
+    const [row] = await select<{ total: number }>(
+      `SELECT COUNT(*) AS total FROM \`${databaseOf('acme')}\`.operation_logs WHERE path = '/api/admin/blacklists'`,
+    );
+    return row?.total === 1;
+  });
+  const [row] = await select<{ total: number }>(
+    `SELECT COUNT(*) AS total FROM \`${databaseOf('globex')}\`.operation_logs WHERE path = '/api/admin/blacklists'`,
+  );
+  t.is(row?.total, 0);
+  const keys = await redis.keys(`{${environment.REDIS_PREFIX}*`);
+  const own = new RegExp(`^\\{${environment.REDIS_PREFIX}(-acme|-globex)?(-[a-z]+)?\\}:`);
+  t.deepEqual(
+    keys.filter((key) => !own.test(key)),
+    [],
+  );
+  for (const code of ['acme', 'globex']) {
+    t.true(
+      keys.some((key) => key.startsWith(`{${environment.REDIS_PREFIX}-${code}}`)),
+      code,
+    );
+    t.true(
+      keys.some((key) => key.startsWith(`{${environment.REDIS_PREFIX}-${code}-payments}`)),
+      code,
+    );
+  }
+});

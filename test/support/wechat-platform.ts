@@ -1,0 +1,191 @@
+// WeChat Pay as a server of the test's own: verifies signed requests, signs its answers, and misbehaves when told to.
+import { createCipheriv, randomBytes, sign, verify } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { newCertificate, newRsaKeys, type Certificate, type RsaKeys } from './rsa-keys.js';
+
+/** How it answers a transaction. */
+export type WechatMood =
+  | 'well'
+  | 'refusing'
+  | 'garbled'
+  | 'empty'
+  | 'forging'
+  | 'unsigned'
+  | 'replaying'
+  | 'slow'
+  | 'silent'
+  | 'dripping'
+  | 'resetting'
+  | 'redirecting'
+  | 'flooding';
+
+export interface Transaction {
+  path: string;
+  headers: IncomingMessage['headers'];
+  content: any;
+}
+
+export class WechatPlatform {
+  readonly merchant = newRsaKeys();
+  readonly merchantSerial = '5157F09EFDC096DE15EBE81A47057A7232F1B8E1';
+  readonly mchId = '1900000001';
+  readonly apiV3Key = 'api-v3-key-of-32-characters-here';
+  /** Transactions that were signed rightly, in the order they came. */
+  readonly transactions: Transaction[] = [];
+  mood: WechatMood = 'well';
+  /** How often its certificates were asked for. */
+  downloads = 0;
+  /** Signs the answers. */
+  keys: RsaKeys = newRsaKeys();
+  certificate: Certificate = newCertificate(this.keys, inAYear());
+  /** Signs with the platform's public key under that name instead of a certificate. */
+  publicKeyId: string | undefined;
+  readonly #server: Server = createServer((request, response) => void this.#answer(request, response));
+
+  /** Starts it on a free port. */
+  static async start(): Promise<WechatPlatform> {
+    const platform = new WechatPlatform();
+    await once(platform.#server.listen(0, '127.0.0.1'), 'listening');
+    return platform;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** The configuration of a method that is taken here. */
+  get config(): Record<string, string> {
+    return {
+      app_id: 'wx8888888888888888',
+      mch_id: this.mchId,
+      api_v3_key: this.apiV3Key,
+      cert_serial_no: this.merchantSerial,
+      private_key: this.merchant.privatePem,
+      gateway: this.url,
+    };
+  }
+
+  /** Takes a new key and certificate into use, as the company does every few years. */
+  renew(until = inAYear()): void {
+    this.keys = newRsaKeys();
+    this.certificate = newCertificate(this.keys, until);
+  }
+
+  stop(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const body = Buffer.concat(chunks).toString('utf8');
+    const problem = this.#problemWith(request, body);
+    if (problem) return this.#send(response, 401, { code: 'SIGN_ERROR', message: problem });
+    if (request.url === '/v3/certificates') return this.#sendCertificates(response);
+    const transaction = { path: request.url ?? '', headers: request.headers, content: JSON.parse(body) };
+    this.transactions.push(transaction);
+    const wrong = parameterProblem(transaction.content);
+    if (wrong) return this.#send(response, 400, { code: 'PARAM_ERROR', message: wrong });
+    this.#misbehave(response, transaction);
+  }
+
+  #misbehave(response: ServerResponse, { path, content }: Transaction): void {
+    const id = `wx${randomBytes(16).toString('hex')}`;
+    const good = path.endsWith('/jsapi')
+      ? { prepay_id: id }
+      : { code_url: `weixin://wxpay/bizpayurl?pr=${content.out_trade_no}` };
+    const actions: Record<WechatMood, () => void> = {
+      well: () => this.#send(response, 200, good),
+      refusing: () =>
+        this.#send(response, 403, { code: 'NO_AUTH', message: '商户号\u0000未开通\r\n此产品权限' }),
+      garbled: () => this.#send(response, 200, '<html>502 Bad Gateway</html>'),
+      empty: () => this.#send(response, 200, {}),
+      forging: () => this.#send(response, 200, good, { with: newRsaKeys() }),
+      unsigned: () => response.writeHead(200).end(JSON.stringify(good)),
+      replaying: () => this.#send(response, 200, good, { at: new Date(Date.now() - 3_600_000) }),
+      slow: () => void setTimeout(() => this.#send(response, 200, good), 700),
+      silent: () => undefined,
+      dripping: () => drip(response),
+      resetting: () => response.socket?.resetAndDestroy(),
+      redirecting: () => response.writeHead(307, { Location: `${this.url}/v3/elsewhere` }).end(),
+      flooding: () => this.#send(response, 200, { ...good, more: 'x'.repeat(1_000_000) }),
+    };
+    actions[this.mood]();
+  }
+
+  #problemWith({ headers, method, url }: IncomingMessage, body: string): string | undefined {
+    const given = headers.authorization ?? '';
+    const scheme = 'WECHATPAY2-SHA256-RSA2048 ';
+    if (!given.startsWith(scheme)) return 'the scheme is wrong';
+    if (!headers['user-agent'] || !headers.accept) return 'a header is missing';
+    const parts = Object.fromEntries(
+      [...given.slice(scheme.length).matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
+    ) as Record<string, string>;
+    if (parts.mchid !== this.mchId || parts.serial_no !== this.merchantSerial) return 'who is that';
+    if (Math.abs(Number(parts.timestamp) - Date.now() / 1000) > 300) return 'the time is wrong';
+    const text = `${method}\n${url}\n${parts.timestamp}\n${parts.nonce_str}\n${body}\n`;
+    const signature = Buffer.from(parts.signature ?? '', 'base64');
+    const fits = verify('sha256', Buffer.from(text), this.merchant.publicKey, signature);
+    return fits ? undefined : 'the signature is wrong';
+  }
+
+  #sendCertificates(response: ServerResponse): void {
+    this.downloads++;
+    const nonce = randomBytes(6).toString('hex');
+    const cipher = createCipheriv('aes-256-gcm', Buffer.from(this.apiV3Key), Buffer.from(nonce));
+    cipher.setAAD(Buffer.from('certificate'));
+    const sealed = Buffer.concat([cipher.update(this.certificate.pem), cipher.final(), cipher.getAuthTag()]);
+    const encrypt_certificate = {
+      algorithm: 'AEAD_AES_256_GCM',
+      nonce,
+      associated_data: 'certificate',
+      ciphertext: sealed.toString('base64'),
+    };
+    this.#send(response, 200, { data: [{ serial_no: this.certificate.serial, encrypt_certificate }] });
+  }
+
+  #send(
+    response: ServerResponse,
+    status: number,
+    content: unknown,
+    { with: keys = this.keys, at = new Date() } = {},
+  ): void {
+    const body = typeof content === 'string' ? content : JSON.stringify(content);
+    const timestamp = String(Math.floor(at.getTime() / 1000));
+    const nonce = randomBytes(16).toString('hex');
+    const text = `${timestamp}\n${nonce}\n${body}\n`;
+    response
+      .writeHead(status, {
+        'Content-Type': 'application/json; charset=utf-8',
+        'Wechatpay-Timestamp': timestamp,
+        'Wechatpay-Nonce': nonce,
+        'Wechatpay-Serial': this.publicKeyId ?? this.certificate.serial,
+        'Wechatpay-Signature': sign('sha256', Buffer.from(text), keys.privateKey).toString('base64'),
+      })
+      .end(body);
+  }
+}
+
+const inAYear = (): Date => new Date(Date.now() + 365 * 86_400_000);
+
+// What the documentation of the two endpoints demands.
+function parameterProblem(content: any): string | undefined {
+  const { out_trade_no, description, notify_url, time_expire, amount, payer, appid, mchid } = content;
+  if (!/^[\w|*-]{6,32}$/.test(out_trade_no)) return 'out_trade_no';
+  if (!description || description.length > 127) return 'description';
+  if (!/^https:\/\/[^?]+$/.test(notify_url) || notify_url.length > 255) return 'notify_url';
+  if (time_expire && !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+08:00$/.test(time_expire)) return 'time_expire';
+  if (!Number.isInteger(amount?.total) || amount.total < 1 || amount.currency !== 'CNY') return 'amount';
+  if (payer?.openid === 'o-unknown') return '无效的openid';
+  return appid && mchid ? undefined : 'appid';
+}
+
+// Never ends, and is never idle for long.
+function drip(response: ServerResponse): void {
+  response.writeHead(200);
+  const timer = setInterval(() => response.write(' '), 100);
+  response.once('close', () => clearInterval(timer));
+}
