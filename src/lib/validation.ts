@@ -45,6 +45,7 @@ const texts: Record<Language, Record<string, string>> = {
     'password.username': '不能与用户名相同',
     'password.confirmation': '两次输入的密码不一致',
     'config.key': '缺少必填配置：{#key}',
+    'file.single': '只能上传一个文件',
   },
   'en-US': {
     'any.required': 'is required',
@@ -85,6 +86,7 @@ const texts: Record<Language, Record<string, string>> = {
     'password.username': 'must differ from the username',
     'password.confirmation': 'must equal the password',
     'config.key': 'lacks the required key {#key}',
+    'file.single': 'must be one file only',
   },
 };
 
