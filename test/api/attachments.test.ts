@@ -31,7 +31,7 @@ const pathOf = async (id: number): Promise<string> => {
   return join(config.storage.root, row?.storage_key as string);
 };
 
-async function isRefused(t: ExecutionContext, answer: Answer, slug: string, field: string): Promise<void> {
+function isRefused(t: ExecutionContext, answer: Answer, slug: string, field: string): void {
   t.deepEqual(
     [answer.errorCode, answer.code, Object.keys(answer.errors ?? {})],
     [slug, 40005, [field]],
@@ -79,7 +79,7 @@ test('each kind is recognised by its content', async (t) => {
 });
 
 test('an announced type must be that of the file', async (t) => {
-  await isRefused(t, await upload(png, 'a.png', { type: 'video' }), 'file_type_mismatch', 'type');
+  isRefused(t, await upload(png, 'a.png', { type: 'video' }), 'file_type_mismatch', 'type');
   const unknown = await upload(png, 'a.png', { type: 'music' });
   t.deepEqual([unknown.status, unknown.code, Object.keys(unknown.errors ?? {})], [422, 30001, ['type']]);
   t.is((await upload(pdf, 'a.pdf', { type: 'document' })).status, 200);
@@ -94,7 +94,7 @@ test('without a file, with an empty one or with two the request is refused by th
   t.deepEqual((await service.admin.request('POST', '/attachments/upload', { body: field })).errors, {
     file: ['必填'],
   });
-  await isRefused(t, await upload('', 'a.txt'), 'file_empty', 'file');
+  isRefused(t, await upload('', 'a.txt'), 'file_empty', 'file');
   const two = new FormData();
   for (const name of ['a.txt', 'b.txt']) two.append('file', new Blob(['text']), name);
   const answer = await service.admin.request('POST', '/attachments/upload', {
@@ -198,7 +198,7 @@ test('the shown name can be changed, the name it came with stays', async (t) => 
   const { data } = await rename('../../Second\u202e name.txt. ');
   t.deepEqual([data.display_name, data.filename], ['Second name.txt', 'first.txt']);
   for (const name of [' ', '...', '\u202e', 'a/'])
-    await isRefused(t, await rename(name), 'file_name_invalid', 'display_name');
+    isRefused(t, await rename(name), 'file_name_invalid', 'display_name');
   const refused: [unknown, number][] = [
     ['', 422],
     ['x'.repeat(256), 422],

@@ -75,7 +75,10 @@ export const routes = [
     upload: { parts: ['file', 'chunk'], maxBytes: config.storage.chunkMaxBytes, required: false },
     body: Joi.object<ChunkCall, true>({
       action: Joi.string().valid('init', 'upload', 'merge').required(),
-      chunk_id: chunkId().when('action', { is: Joi.valid('upload', 'merge'), then: Joi.required() }),
+      chunk_id: chunkId().when('action', {
+        is: Joi.valid('upload', 'merge').required(),
+        then: Joi.required(),
+      }),
       chunk_index: Joi.number()
         .integer()
         .min(0)
@@ -120,11 +123,15 @@ function planOf({ filename = '', total_size, chunk_size, total_chunks, sha256 }:
     if (total_chunks === undefined) return missing('total_size');
     return { filename, total_chunks, chunk_size, sha256 };
   }
-  const size = chunk_size ?? (total_chunks === undefined ? config.storage.chunkMaxBytes : undefined);
-  const needed = size === undefined ? undefined : Math.ceil(total_size / size);
-  const chunks = total_chunks ?? (needed as number);
-  if (chunks > mostChunks || (needed !== undefined && needed !== chunks) || chunks > total_size)
-    fail('chunk_count_invalid', { field: total_chunks === undefined ? 'chunk_size' : 'total_chunks' });
+  if (chunk_size === undefined && total_chunks !== undefined) {
+    if (total_chunks > total_size) fail('chunk_count_invalid', { field: 'total_chunks' });
+    return { filename, total_size, total_chunks, sha256 };
+  }
+  const size = chunk_size ?? config.storage.chunkMaxBytes;
+  const chunks = Math.ceil(total_size / size);
+  if (chunks > mostChunks) fail('chunk_count_invalid', { field: 'chunk_size' });
+  if (total_chunks !== undefined && total_chunks !== chunks)
+    fail('chunk_count_invalid', { field: 'total_chunks' });
   return { filename, total_size, chunk_size: size, total_chunks: chunks, sha256 };
 }
 
