@@ -1,13 +1,14 @@
 // Reads a multipart body: its fields, and its file straight to the disk, within their limits while they arrive.
-import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { createWriteStream, type WriteStream } from 'node:fs';
+import { createHash, type Hash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import type { Context } from 'koa';
 import { AppError, fail } from '../../lib/errors.js';
-import { boundaryOf, MultipartInvalid, MultipartParser, type Part } from '../../lib/multipart.js';
 import { randomToken } from '../../lib/random-id.js';
 import { isDiskFull } from '../../lib/storage/local.js';
 import { problem } from '../../lib/validation.js';
@@ -38,10 +39,10 @@ export async function receiveForm(ctx: Context, declaration: UploadDeclaration):
   if (Number(req.headers['content-length'] ?? 0) > most) fail('payload_too_large');
   if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') fail('bad_request');
   allowUpload(req, res);
+  await mkdir(incomingFolder, { recursive: true });
   const form = new Form(declaration);
   try {
-    const parser = new MultipartParser(boundaryOf(req.headers['content-type'] as string));
-    await read(req, parser, form);
+    await read(req, form);
     return await form.finish();
   } catch (error) {
     await form.abandon();
@@ -49,139 +50,144 @@ export async function receiveForm(ctx: Context, declaration: UploadDeclaration):
   }
 }
 
-async function read(request: IncomingMessage, parser: MultipartParser, form: Form): Promise<void> {
-  // Leaving early must not destroy the connection: the client still gets its answer over it.
-  const body = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
-  for await (const bytes of body) {
-    for (const event of parser.feed(bytes)) {
-      if (event.kind === 'part') await form.begin(event.part);
-      else if (event.kind === 'data') await form.take(event.bytes);
-      else form.endPart();
-    }
+// Not with pipeline(), which would destroy the connection when the form is refused: the client still gets its answer over it.
+function read(request: IncomingMessage, form: Form): Promise<void> {
+  const parser = parserFor(request, form.maxBytes);
+  return new Promise<void>((resolve, reject) => {
+    const stop = (error: Error): void => {
+      request.unpipe(parser);
+      parser.destroy();
+      reject(error);
+    };
+    parser.on('field', (name, value, _, isTruncated) => {
+      if (!form.addField(name, value) || isTruncated) stop(new AppError('payload_too_large'));
+    });
+    parser.on('file', (name, content, filename) => {
+      content.once('limit', () => stop(new AppError('payload_too_large')));
+      form.addFile(name, content, filename).catch(stop);
+    });
+    parser.once('partsLimit', () => stop(new AppError('payload_too_large')));
+    parser.once('error', (error) => stop(new AppError('bad_request', { cause: error })));
+    parser.once('finish', resolve);
+    request.once('close', () => request.complete || stop(new AppError('bad_request')));
+    request.pipe(parser);
+  });
+}
+
+function parserFor({ headers }: IncomingMessage, maxBytes: number): BusboyInstance {
+  try {
+    return new Busboy({
+      headers: headers as BusboyHeaders,
+      // A browser sends a file input that was left empty as a file without a name.
+      isPartAFile: (_name, _type, filename) => filename !== undefined,
+      preservePath: true,
+      highWaterMark: bufferBytes,
+      fileHwm: bufferBytes,
+      // One byte more than a file may have tells that it is too large.
+      limits: { parts: mostParts, fieldSize: mostFieldBytes, fileSize: maxBytes + 1, headerPairs: 20 },
+    });
+  } catch (error) {
+    throw new AppError('bad_request', { cause: error });
   }
-  parser.end();
 }
 
 function outcomeOf(error: unknown, request: IncomingMessage): unknown {
   if (isDiskFull(error)) return new AppError('storage_full', { cause: error });
   // A client that went away or was cut off gets no answer; it is not a fault of ours either.
-  if (error instanceof MultipartInvalid || (request.destroyed && !request.complete))
-    return new AppError('bad_request', { cause: error });
+  if (request.destroyed && !request.complete) return new AppError('bad_request', { cause: error });
   return error;
 }
 
 class Form {
   readonly #declaration: UploadDeclaration;
   readonly #fields = new Map<string, unknown>();
-  #parts = 0;
+  readonly #abandoned = new AbortController();
   #fieldBytes = 0;
-  #name = '';
-  /** The field being read; undefined in a file. */
-  #value: Buffer[] | undefined;
+  #files = 0;
   #file: Spool | undefined;
-  #current: Spool | undefined;
+  #written: Promise<void> | undefined;
 
   constructor(declaration: UploadDeclaration) {
     this.#declaration = declaration;
   }
 
-  async begin({ name, filename }: Part): Promise<void> {
-    if (++this.#parts > mostParts) fail('payload_too_large');
-    this.#count(name.length);
-    this.#name = name;
-    this.#value = filename === undefined ? [] : undefined;
-    // A browser sends a file input that was left empty as a file without a name.
-    if (!filename || !this.#declaration.parts.includes(name)) return;
-    if (this.#file) fail('validation_failed', { fields: { [this.#part]: [problem('file.single')] } });
-    this.#file = new Spool(filename, this.#declaration.digest === true);
-    this.#current = this.#file;
-    await this.#file.open();
+  get maxBytes(): number {
+    return this.#declaration.maxBytes;
   }
 
-  async take(bytes: Buffer): Promise<void> {
-    if (this.#current) {
-      if (this.#current.size + bytes.length > this.#declaration.maxBytes) fail('payload_too_large');
-      await this.#current.write(bytes);
+  /** @returns false when the fields are too large together */
+  addField(name: string, value: string): boolean {
+    this.#fieldBytes += Buffer.byteLength(name) + Buffer.byteLength(value);
+    const known = this.#fields.get(name);
+    this.#fields.set(name, known === undefined ? value : [known, value].flat());
+    return this.#fieldBytes <= mostFieldBytes;
+  }
+
+  /** Writes the file; what nobody asked for is read and forgotten. @throws what writing fails with */
+  async addFile(name: string, content: Readable, filename: string): Promise<void> {
+    const isWanted = filename !== '' && this.#declaration.parts.includes(name);
+    if (isWanted) this.#files++;
+    if (!isWanted || this.#files > 1) {
+      content.resume();
       return;
     }
-    // A file under another name is nothing that was asked for.
-    this.#count(bytes.length);
-    this.#value?.push(bytes);
-  }
-
-  endPart(): void {
-    this.#current = undefined;
-    if (!this.#value) return;
-    const text = Buffer.concat(this.#value).toString();
-    const known = this.#fields.get(this.#name);
-    this.#fields.set(this.#name, known === undefined ? text : [known, text].flat());
+    this.#file = new Spool(filename, this.#declaration.digest === true);
+    this.#written = this.#file.write(content, this.#abandoned.signal);
+    await this.#written;
   }
 
   async finish(): Promise<ReceivedForm> {
-    const upload = await this.#file?.finish();
+    if (this.#files > 1) fail('validation_failed', { fields: { [this.#part]: [problem('file.single')] } });
+    await this.#written;
+    const upload = this.#file?.received();
+    if (upload && upload.size > this.maxBytes) fail('payload_too_large');
     if (!upload && this.#declaration.required)
       fail('validation_failed', { fields: { [this.#part]: [problem('any.required')] } });
     return { fields: Object.fromEntries(this.#fields), upload };
   }
 
   async abandon(): Promise<void> {
-    await this.#file?.abandon();
+    this.#abandoned.abort();
+    await this.#written?.catch(() => undefined);
+    await this.#file?.remove();
   }
 
   get #part(): string {
     return this.#declaration.parts[0];
   }
-
-  #count(bytes: number): void {
-    this.#fieldBytes += bytes;
-    if (this.#fieldBytes > mostFieldBytes) fail('payload_too_large');
-  }
 }
 
 /** A file on its way to the disk. */
 class Spool {
-  readonly path = join(incomingFolder, randomToken(12));
+  readonly #path = join(incomingFolder, randomToken(12));
   readonly #filename: string;
-  readonly #hash: ReturnType<typeof createHash> | undefined;
-  #stream: WriteStream | undefined;
-  #trouble: Error | undefined;
-  size = 0;
+  readonly #hash: Hash | undefined;
+  #size = 0;
 
   constructor(filename: string, digest: boolean) {
     this.#filename = filename;
     this.#hash = digest ? createHash('sha256') : undefined;
   }
 
-  async open(): Promise<void> {
-    await mkdir(incomingFolder, { recursive: true });
-    this.#stream = createWriteStream(this.path, { flags: 'wx', highWaterMark: bufferBytes });
-    this.#stream.on('error', (error) => (this.#trouble = error));
-    await once(this.#stream, 'open');
+  async write(content: Readable, signal: AbortSignal): Promise<void> {
+    const target = createWriteStream(this.#path, { flags: 'wx', highWaterMark: bufferBytes });
+    content.on('data', (bytes: Buffer) => {
+      this.#size += bytes.length;
+      this.#hash?.update(bytes);
+    });
+    await pipeline(content, target, { signal });
   }
 
-  async write(bytes: Buffer): Promise<void> {
-    if (this.#trouble) throw this.#trouble;
-    this.size += bytes.length;
-    this.#hash?.update(bytes);
-    if (!this.#stream?.write(bytes)) await once(this.#stream as WriteStream, 'drain');
+  received(): Upload {
+    return {
+      path: this.#path,
+      size: this.#size,
+      filename: this.#filename,
+      sha256: this.#hash?.digest('hex'),
+    };
   }
 
-  async finish(): Promise<Upload> {
-    const stream = this.#stream as WriteStream;
-    const closed = once(stream, 'close');
-    stream.end();
-    await closed;
-    if (this.#trouble) throw this.#trouble;
-    return { path: this.path, size: this.size, filename: this.#filename, sha256: this.#hash?.digest('hex') };
-  }
-
-  async abandon(): Promise<void> {
-    const stream = this.#stream;
-    if (stream && !stream.closed) {
-      const closed = once(stream, 'close').catch(() => undefined);
-      stream.destroy();
-      await closed;
-    }
-    await rm(this.path, { force: true });
+  async remove(): Promise<void> {
+    await rm(this.#path, { force: true });
   }
 }
