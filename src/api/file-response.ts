@@ -54,8 +54,8 @@ function askedRange(ctx: Context, size: number, etag: string | undefined): ByteR
   return { start, end };
 }
 
-// RFC 6266: a plain name for old clients, the true one in UTF-8.
-function disposition({ filename, inline }: SentFile): string {
+/** Content-Disposition (RFC 6266): a plain name for old clients, the true one in UTF-8. */
+export function disposition({ filename, inline }: Pick<SentFile, 'filename' | 'inline'>): string {
   const plain = filename.replace(/[^\x20-\x7e]|["\\%;]/g, '_');
   const encoded = encodeURIComponent(Buffer.from(filename).toString()).replace(
     /['()*]/g,

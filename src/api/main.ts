@@ -13,6 +13,7 @@ import { keepSystemLog } from '../jobs/write-system-log.js';
 import { watchIdentities } from '../models/identity.js';
 import { checkDurability, prepareDatabase } from '../models/schema.js';
 import { seed } from '../models/seed.js';
+import { keepIncomingClean } from './incoming.js';
 import { syncPermissions } from './permission-sync.js';
 import { routes } from './routes.js';
 import { drain, listen } from './server.js';
@@ -28,9 +29,11 @@ await start(async () => {
   });
   await checkDurability();
   await preparePasswords();
+  const stopCleaning = keepIncomingClean();
   const server = await listen(config.app.port, config.app.host);
   endGracefully([
     () => drain(server),
+    stopCleaning,
     () => closeQueues(),
     () => closePubsub(),
     () => db.close(),

@@ -21,6 +21,7 @@ const longestRequest = 20_000;
 export async function logOperation(ctx: Context, durationMs: number): Promise<void> {
   const { identity, route, ip, traceId, input, changes } = ctx.state as RequestState;
   if (!identity || !route || route.method === 'GET') return;
+  if (route.isLogged && !route.isLogged(input?.body)) return;
   try {
     await write(writeOperationLog, writeOperations, {
       log_key: newUlid(),

@@ -45,6 +45,8 @@ export interface Upload {
   size: number;
   /** As the client named it; not to be trusted. */
   filename: string;
+  /** SHA-256 in lower-case hex, when the route asks for it. */
+  sha256?: string;
 }
 
 /** What a route takes beside the fields of its body. */
@@ -54,6 +56,8 @@ export interface UploadDeclaration {
   maxBytes: number;
   /** Without a file the request is refused. */
   required: boolean;
+  /** The file's SHA-256 is wanted. */
+  digest?: boolean;
 }
 
 export interface RouteDefinition<A extends Access, P, Q, B> {
@@ -91,6 +95,8 @@ export interface RouteDefinition<A extends Access, P, Q, B> {
   headers?: Record<string, string>;
   /** Schema of `data` in the answer; null when there is none. */
   response: Joi.Schema | null;
+  /** Whether a call belongs into the operation log, by its body as it came; every write does otherwise. */
+  isLogged?: (body: unknown) => boolean;
   /** Version marks to read together with the session, in the same round trip. */
   versions?: readonly string[];
   handle(call: Call<A, P, Q, B>, ctx: Context): Promise<unknown>;

@@ -1,5 +1,7 @@
 // Every route of the service. A fixed path stands before one with a parameter in the same place.
 import { routes as admins } from './admin/admins.js';
+import { routes as attachmentChunks } from './admin/attachment-chunks.js';
+import { routes as attachments } from './admin/attachments.js';
 import { routes as blacklists } from './admin/blacklists.js';
 import { routes as dashboard } from './admin/dashboard.js';
 import { routes as departments } from './admin/departments.js';
@@ -27,6 +29,7 @@ export const routes = [
   ...[...login, ...session, ...admins, ...roles, ...menus, ...permissions, ...options],
   ...[...departments, ...dictionaries, ...blacklists, ...operationLogs, ...loginLogs, ...systemLogs],
   ...[...dashboard, ...monitor, ...onlineAdmins, ...notifications],
+  ...[...attachmentChunks, ...attachments],
   ...[...users, ...orders, ...payments, ...paymentMethods],
   ...[...paymentNotify, ...health],
 ];

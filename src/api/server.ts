@@ -3,18 +3,23 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../config/index.js';
 import { createApp } from './app.js';
+import { watchArrival } from './arrival.js';
 import { closeConnections } from './live-connections.js';
 import { acceptSockets } from './notification-socket.js';
 
 /** Listens; resolves when connections are accepted. */
 export function listen(port: number, host: string): Promise<Server> {
   const handle = createApp().callback();
+  // Bodies have deadlines of their own (arrival.ts), because an upload may take longer than every other request.
   const server = createServer(
-    { maxHeaderSize: 16_384 },
-    (request, response) => void handle(request, response),
+    { maxHeaderSize: 16_384, connectionsCheckingInterval: 2000 },
+    (request, response) => {
+      watchArrival(request, response);
+      void handle(request, response);
+    },
   );
   server.headersTimeout = 10_000;
-  server.requestTimeout = config.app.requestTimeoutMs;
+  server.requestTimeout = 0;
   server.keepAliveTimeout = 65_000;
   const stopSockets = acceptSockets(server);
   server.once('close', stopSockets);

@@ -2,6 +2,7 @@
 import { expireOrder } from './expire-order.js';
 import type { Job } from './job.js';
 import { maintainTables } from './maintain-tables.js';
+import { mergeChunks } from './merge-chunks.js';
 import { settlePayment } from './settle-payment.js';
 import { writeLoginLog } from './write-login-log.js';
 import { writeSystemLog } from './write-system-log.js';
@@ -14,4 +15,5 @@ export const jobs = [
   writeLoginLog,
   writeSystemLog,
   maintainTables,
+  mergeChunks,
 ] as Job[];

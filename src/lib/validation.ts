@@ -49,6 +49,7 @@ const texts: Record<Language, Record<string, string>> = {
     'key.private': '必须是至少 2048 位的 RSA 私钥（PEM）',
     'key.public': '必须是至少 2048 位的 RSA 公钥（PEM）',
     'key.gateway': '必须是公网 https 地址',
+    'file.single': '只能上传一个文件',
   },
   'en-US': {
     'any.required': 'is required',
@@ -93,6 +94,7 @@ const texts: Record<Language, Record<string, string>> = {
     'key.private': 'must be an RSA private key (PEM) of 2048 bits or more',
     'key.public': 'must be an RSA public key (PEM) of 2048 bits or more',
     'key.gateway': 'must be a public https address',
+    'file.single': 'must be one file only',
   },
 };
 

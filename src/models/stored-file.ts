@@ -1,4 +1,5 @@
 // stored_files: every file of the storage, as a row before it is written and until it is removed.
+import pLimit from 'p-limit';
 import type { Transaction } from 'sequelize';
 import { now } from '../lib/clock.js';
 import { change, select } from '../lib/db.js';
@@ -10,6 +11,8 @@ export type FilePurpose = 'attachments' | 'chunks' | 'exports' | 'imports';
 
 /** Longer than any file takes to be written. */
 const longestWriteMs = 24 * 3_600_000;
+
+const removalsAtOnce = 4;
 
 /** A new key of its own to write under. What is not kept within a day is removed by the sweeper. */
 export async function reserveFile(purpose: FilePurpose): Promise<string> {
@@ -25,21 +28,54 @@ export async function reserveFile(purpose: FilePurpose): Promise<string> {
 
 /** A written file gets an owner; in the transaction that writes the owner's row. */
 export async function keepFile(key: string, t: Transaction): Promise<void> {
-  await mark([key], 'kept', t);
+  const kept = await change(
+    "UPDATE stored_files SET state = 'kept', updated_at = ? WHERE storage_key = ? AND state = 'reserved'",
+    [now(), key],
+    t,
+  );
+  if (kept === 0) throw new Error(`the file ${key} is no longer reserved`);
+}
+
+/**
+ * Runs what gives a reserved file its owner; when that fails, the file goes, unless it has its owner all the same: a
+ * commit whose answer was lost may have happened.
+ */
+export async function keepOrRemove<T>(key: string, keep: () => Promise<T>): Promise<T> {
+  try {
+    return await keep();
+  } catch (error) {
+    await abandon(key).catch(() => logger.warn({ key }, 'a file without owner is left to the sweeper'));
+    throw error;
+  }
 }
 
 /** Files lose their owner; in the transaction that changes the owner's row. `removeFiles` then frees their room. */
 export async function releaseFiles(keys: readonly string[], t?: Transaction): Promise<void> {
-  await mark(keys, 'released', t);
+  if (keys.length === 0) return;
+  await change(
+    "UPDATE stored_files SET state = 'released', updated_at = ? WHERE storage_key IN (?)",
+    [now(), keys],
+    t,
+  );
 }
 
-/** Removes released files; one that cannot be removed now is left to the sweeper. */
+/** Removes released files; what cannot be removed now is left to the sweeper. */
 export async function removeFiles(keys: readonly string[]): Promise<void> {
-  for (const key of keys) {
-    await removeFile(key).catch((error: unknown) =>
-      logger.warn({ error, key }, 'a file could not be removed; the sweeper will try again'),
-    );
-  }
+  if (keys.length === 0) return;
+  const driver = await storage();
+  const atOnce = pLimit(removalsAtOnce);
+  const removed: string[] = [];
+  const remove = async (key: string): Promise<void> => {
+    try {
+      await driver.remove(key);
+      removed.push(key);
+    } catch (error) {
+      logger.warn({ error, key }, 'a file could not be removed; the sweeper will try again');
+    }
+  };
+  await Promise.all(keys.map((key) => atOnce(remove, key)));
+  if (removed.length > 0)
+    await change("DELETE FROM stored_files WHERE storage_key IN (?) AND state <> 'kept'", [removed]);
 }
 
 /** Removes files that nobody owns: released before that instant, or reserved a day ago and never kept. */
@@ -53,16 +89,16 @@ export async function sweepFiles(before: Date): Promise<void> {
   await removeFiles(rows.map(({ storage_key }) => storage_key));
 }
 
-async function mark(keys: readonly string[], state: string, t?: Transaction): Promise<void> {
-  if (keys.length === 0) return;
-  await change(
-    'UPDATE stored_files SET state = ?, updated_at = ? WHERE storage_key IN (?)',
-    [state, now(), keys],
-    t,
-  );
+/** Removes what writes that never ended left in the storage. */
+export async function sweepStorage(): Promise<void> {
+  const driver = await storage();
+  await driver.sweep?.(new Date(now().getTime() - longestWriteMs));
 }
 
-async function removeFile(key: string): Promise<void> {
-  await (await storage()).remove(key);
-  await change("DELETE FROM stored_files WHERE storage_key = ? AND state <> 'kept'", [key]);
+async function abandon(key: string): Promise<void> {
+  const abandoned = await change(
+    "UPDATE stored_files SET state = 'released', updated_at = ? WHERE storage_key = ? AND state = 'reserved'",
+    [now(), key],
+  );
+  if (abandoned > 0) await removeFiles([key]);
 }

@@ -8,10 +8,14 @@ import { key, redis, redisOr } from '../lib/redis.js';
 import { expireOrder } from '../jobs/expire-order.js';
 import type { Job } from '../jobs/job.js';
 import { maintainTables } from '../jobs/maintain-tables.js';
+import { mergeChunks } from '../jobs/merge-chunks.js';
 import { settlePayment } from '../jobs/settle-payment.js';
+import { tellForgottenMerges, unfinishedMerges } from '../models/chunk-merge.js';
+import { sweepSessions } from '../models/chunk-session.js';
 import { overdueOrders } from '../models/order.js';
 import { tellForgottenAttention } from '../models/payment-attention.js';
 import { unsettledCallbacks } from '../models/payment-callback.js';
+import { sweepFiles, sweepStorage } from '../models/stored-file.js';
 
 /** Starts the sweeper (every SWEEP_SECONDS) and the nightly maintenance. @returns how to stop both */
 export function startSweeper(): () => Promise<void> {
@@ -19,6 +23,7 @@ export function startSweeper(): () => Promise<void> {
   const tasks: ScheduledTask[] = [
     schedule(`*/${config.worker.sweepSeconds} * * * * *`, logged(sweepAsOnlyOne), options),
     schedule('17 3 * * *', logged(queueMaintenance), options),
+    schedule('41 * * * *', logged(sweepStorage), options),
   ];
   return async () => {
     for (const task of tasks) await task.destroy();
@@ -31,6 +36,19 @@ export async function sweep(): Promise<void> {
   for (const callback of await unsettledCallbacks(before)) await sweepOne(settlePayment, callback);
   for (const order_no of await overdueOrders(before)) await sweepOne(expireOrder, { order_no });
   await tellForgottenAttention(before);
+  await sweepUploads(before);
+}
+
+// A merge may take minutes, so it is not done here while Redis is away, but queued when Redis is back.
+async function sweepUploads(before: Date): Promise<void> {
+  for (const session of await unfinishedMerges(before)) {
+    await mergeChunks
+      .enqueue(session)
+      .catch((error: unknown) => logger.warn({ error }, 'a merge waits for its queue'));
+  }
+  await tellForgottenMerges(before);
+  await sweepSessions();
+  await sweepFiles(before);
 }
 
 // One row that cannot be worked on now must not keep the others waiting.

@@ -1,13 +1,12 @@
 // Reads request bodies: JSON everywhere, forms and uploads where a route accepts them; nothing else, nothing over the limit.
-import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Context } from 'koa';
 import { koaBody, type HttpMethodEnum } from 'koa-body';
 import { config } from '../../../config/index.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { coercer, problem } from '../../lib/validation.js';
 import type { Route, Upload, UploadDeclaration } from '../route.js';
+import { receiveForm } from './upload.js';
 
 export interface Received {
   body?: unknown;
@@ -15,9 +14,6 @@ export interface Received {
 }
 
 type Parser = (ctx: Context) => Promise<Received>;
-
-const mostFields = 30;
-const mostFieldBytes = 64 * 1024;
 
 /** The body parser of a route, or undefined when the route takes no body. */
 export function bodyParser({ method, body, form, upload, aliases }: Route): Parser | undefined {
@@ -27,8 +23,7 @@ export function bodyParser({ method, body, form, upload, aliases }: Route): Pars
     json: true,
     urlencoded: form !== undefined,
     text: false,
-    multipart: upload !== undefined,
-    formidable: upload && multipartOptions(upload),
+    multipart: false,
     jsonLimit: limit,
     formLimit: limit,
     parsedMethods: [method as HttpMethodEnum],
@@ -38,15 +33,14 @@ export function bodyParser({ method, body, form, upload, aliases }: Route): Pars
   const coerceFields = coercer(body);
   return async (ctx) => {
     mustBeUtf8(ctx);
-    await parse(ctx, () => Promise.resolve());
-    const request = ctx.request as { body?: unknown; files?: Record<string, FormFile | FormFile[]> };
-    if (!request.files) {
-      if (upload?.required) fileMissing(upload);
-      return { body: request.body ?? {} };
+    if (upload && ctx.is('multipart')) {
+      const received = await receiveForm(ctx, upload);
+      const fields = withAliases(received.fields, aliases) as Record<string, unknown>;
+      return { body: coerceFields(fields), upload: received.upload };
     }
-    const file = await onlyFile(request.files, upload as UploadDeclaration);
-    const fields = withAliases(request.body, aliases) as Record<string, unknown>;
-    return { body: coerceFields(fields), upload: file };
+    await parse(ctx, () => Promise.resolve());
+    if (upload?.required) fileMissing(upload);
+    return { body: (ctx.request as { body?: unknown }).body ?? {} };
   };
 }
 
@@ -63,48 +57,12 @@ export function withAliases(body: unknown, aliases: Record<string, string> = {})
   return named;
 }
 
-interface FormFile {
-  filepath: string;
-  size: number;
-  originalFilename: string | null;
-}
-
-function multipartOptions({ maxBytes }: UploadDeclaration) {
-  const uploadDir = join(config.storage.root, 'incoming');
-  mkdirSync(uploadDir, { recursive: true });
-  return {
-    uploadDir,
-    maxFiles: 1,
-    maxFileSize: maxBytes,
-    maxTotalFileSize: maxBytes,
-    maxFields: mostFields,
-    maxFieldsSize: mostFieldBytes,
-    allowEmptyFiles: false,
-  };
-}
-
-async function onlyFile(
-  files: Record<string, FormFile | FormFile[]>,
-  upload: UploadDeclaration,
-): Promise<Upload | undefined> {
-  const received = Object.entries(files).flatMap(([name, file]) =>
-    [file].flat().map((one) => ({ name, one })),
-  );
-  const wanted = received.find(({ name }) => upload.parts.includes(name));
-  for (const { one } of received) if (one !== wanted?.one) await rm(one.filepath, { force: true });
-  if (!wanted) return upload.required ? fileMissing(upload) : undefined;
-  const { filepath, size, originalFilename } = wanted.one;
-  return { path: filepath, size, filename: originalFilename ?? '' };
-}
-
 function fileMissing({ parts }: UploadDeclaration): never {
   return fail('validation_failed', { fields: { [parts[0]]: [problem('any.required')] } });
 }
 
-// What carries no status of its own is a body that cannot be unpacked, such as a broken gzip stream; formidable calls its
-// status httpCode.
-function refuse(error: Error & { status?: number; httpCode?: number }): never {
-  if (error.httpCode === 413) throw new AppError('payload_too_large', { cause: error });
+// What carries no status of its own is a body that cannot be unpacked, such as a broken gzip stream.
+function refuse(error: Error & { status?: number }): never {
   throw error.status === undefined ? new AppError('bad_request', { cause: error }) : error;
 }
 

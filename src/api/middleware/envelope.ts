@@ -11,6 +11,7 @@ import { QueueUnavailable } from '../../lib/queue.js';
 import { newUlid } from '../../lib/random-id.js';
 import { isRedisDown } from '../../lib/redis.js';
 import { isZone, withZone } from '../../lib/time.js';
+import { answerEarly, isStillSending } from '../arrival.js';
 import { logOperation } from '../operation-log.js';
 import type { RequestState } from '../request-state.js';
 
@@ -88,7 +89,14 @@ function refuse(ctx: Context, error: unknown, language: Language): void {
 function send(ctx: Context, status: number, content: unknown): void {
   ctx.status = status;
   ctx.type = 'application/json; charset=utf-8';
-  ctx.body = toJson(content);
+  const text = toJson(content);
+  if (!isStillSending(ctx.req)) {
+    ctx.body = text;
+    return;
+  }
+  ctx.set('Connection', 'close');
+  ctx.body = answerEarly(ctx.req, text);
+  ctx.length = Buffer.byteLength(text);
 }
 
 function outcomeOf(error: unknown): AppError {

@@ -10,7 +10,12 @@ export function storage(): Promise<Storage> {
   return chosen;
 }
 
+// The SDK takes some 20 MB, which a deployment without S3 need not pay.
 async function load(): Promise<Storage> {
+  if (config.storage.driver === 's3') {
+    const { S3Storage } = await import('./s3.js');
+    return new S3Storage(config.storage.s3);
+  }
   const { LocalStorage } = await import('./local.js');
   return new LocalStorage(config.storage.root);
 }

@@ -1,44 +1,54 @@
 // Files on the local disk: written under a temporary name, synced, renamed, the folder synced.
-import { createReadStream, createWriteStream } from 'node:fs';
-import { copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { copyFile, mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { removeOldFiles } from '../folder.js';
 import { randomToken } from '../random-id.js';
-import { FileMissing, StorageFull, type ByteRange, type Storage } from './storage.js';
+import {
+  FileMissing,
+  StorageFull,
+  type ByteRange,
+  type Composed,
+  type Storage,
+  type StoredPart,
+} from './storage.js';
+
+const blockBytes = 1024 * 1024;
 
 export class LocalStorage implements Storage {
   readonly #root: string;
+  /** Files on their way; on the same file system as those that are whole, so that moving one costs nothing. */
+  readonly #partial: string;
 
   constructor(root: string) {
     this.#root = root;
+    this.#partial = join(root, 'partial');
   }
 
   async put(key: string, content: Readable): Promise<number> {
-    return this.#write(key, async (temporary) => {
-      const target = createWriteStream(temporary, { flags: 'wx' });
+    return this.#write(key, async (file) => {
+      const target = file.createWriteStream({ highWaterMark: blockBytes, autoClose: false });
       await pipeline(content, target);
       return target.bytesWritten;
     });
   }
 
   async putFile(key: string, path: string): Promise<void> {
-    await this.#write(key, async (temporary) => {
-      await rename(path, temporary).catch(async (error: unknown) => {
-        if (codeOf(error) !== 'EXDEV') throw error;
-        await copyFile(path, temporary);
-        await rm(path, { force: true });
-      });
-      return 0;
-    });
+    try {
+      await sync(path);
+      await this.#moveIn(path, key);
+    } catch (error) {
+      if (codeOf(error) !== 'EXDEV') throw readable(error);
+      await this.#write(key, async (_, temporary) => copyFile(path, temporary));
+      await rm(path, { force: true });
+    }
   }
 
   async get(key: string, range?: ByteRange): Promise<Readable> {
-    const file = await open(this.#path(key)).catch((error: unknown) => {
-      if (codeOf(error) === 'ENOENT') throw new FileMissing(`there is no file ${key}`, { cause: error });
-      throw error;
-    });
-    return createReadStream('', { fd: file, ...range });
+    const file = await openFile(this.#path(key), key);
+    return file.createReadStream({ ...range, highWaterMark: blockBytes / 4 });
   }
 
   async stat(key: string): Promise<{ size: number } | undefined> {
@@ -54,34 +64,63 @@ export class LocalStorage implements Storage {
     await rm(this.#path(key), { force: true });
   }
 
-  async compose(
-    key: string,
-    parts: readonly string[],
-    { onBytes, signal }: { onBytes?: (bytes: Buffer) => void; signal?: AbortSignal },
-  ): Promise<number> {
-    const paths = parts.map((part) => this.#path(part));
-    return this.#write(key, async (temporary) => {
-      const target = createWriteStream(temporary, { flags: 'wx' });
-      await pipeline(contentOf(paths, onBytes), target, { signal });
-      return target.bytesWritten;
+  compose(key: string, parts: readonly StoredPart[], signal: AbortSignal): Promise<Composed> {
+    return this.#write(key, async (file) => {
+      const hash = createHash('sha256');
+      let size = 0;
+      // Read, digested and written at the same time: while one block is written the next one is read.
+      let written: Promise<unknown> = Promise.resolve();
+      for await (const block of this.#contentOf(parts, signal)) {
+        await written;
+        written = writeAll(file, block);
+        written.catch(() => undefined);
+        hash.update(block);
+        size += block.length;
+      }
+      await written;
+      return { size, sha256: hash.digest('hex') };
     });
   }
 
-  async #write(key: string, fill: (temporary: string) => Promise<number>): Promise<number> {
-    const path = this.#path(key);
-    const temporary = `${path}.${randomToken(8)}.part`;
-    await mkdir(dirname(path), { recursive: true });
+  async sweep(before: Date): Promise<void> {
+    await removeOldFiles(this.#partial, before);
+  }
+
+  async *#contentOf(parts: readonly StoredPart[], signal: AbortSignal): AsyncGenerator<Buffer> {
+    for (const { key } of parts) {
+      const file = await openFile(this.#path(key), key);
+      for await (const block of file.createReadStream({ highWaterMark: blockBytes })) {
+        signal.throwIfAborted();
+        yield block as Buffer;
+      }
+    }
+  }
+
+  async #write<T>(key: string, fill: (file: FileHandle, temporary: string) => Promise<T>): Promise<T> {
+    await mustHave(this.#partial);
+    const temporary = join(this.#partial, randomToken(12));
     try {
-      const size = await fill(temporary);
-      await sync(temporary);
-      await rename(temporary, path);
-      await sync(dirname(path));
-      return size;
+      const file = await open(temporary, 'wx');
+      try {
+        const result = await fill(file, temporary);
+        await file.sync();
+        await this.#moveIn(temporary, key);
+        return result;
+      } finally {
+        await file.close();
+      }
     } catch (error) {
       await rm(temporary, { force: true });
-      if (full.has(codeOf(error) ?? '')) throw new StorageFull('the disk is full', { cause: error });
-      throw error;
+      throw readable(error);
     }
+  }
+
+  /** Gives a synced file its place. */
+  async #moveIn(path: string, key: string): Promise<void> {
+    const place = this.#path(key);
+    await mustHave(dirname(place));
+    await rename(path, place);
+    await sync(dirname(place));
   }
 
   #path(key: string): string {
@@ -90,21 +129,35 @@ export class LocalStorage implements Storage {
   }
 }
 
-async function* contentOf(
-  paths: readonly string[],
-  onBytes?: (bytes: Buffer) => void,
-): AsyncGenerator<Buffer> {
-  for (const path of paths) {
-    for await (const bytes of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
-      onBytes?.(bytes as Buffer);
-      yield bytes as Buffer;
-    }
-  }
-}
+const codeOf = (error: unknown): string | undefined => (error as { code?: string } | undefined)?.code;
 
 const full = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-const codeOf = (error: unknown): string | undefined => (error as { code?: string } | undefined)?.code;
+/** Whether a write failed because the disk has no room for it. */
+export const isDiskFull = (error: unknown): boolean => full.has(codeOf(error) ?? '');
+
+const readable = (error: unknown): unknown =>
+  isDiskFull(error) ? new StorageFull('the disk is full', { cause: error }) : error;
+
+// A new folder is only there for good when the one above it is written, too.
+async function mustHave(folder: string): Promise<void> {
+  const made = await mkdir(folder, { recursive: true });
+  if (made === undefined) return;
+  for (let path = folder; path.length >= made.length; path = dirname(path)) await sync(dirname(path));
+}
+
+async function openFile(path: string, key: string): Promise<FileHandle> {
+  try {
+    return await open(path);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') throw new FileMissing(`there is no file ${key}`, { cause: error });
+    throw error;
+  }
+}
+
+async function writeAll(file: FileHandle, block: Buffer): Promise<void> {
+  for (let done = 0; done < block.length;) done += (await file.write(block, done)).bytesWritten;
+}
 
 async function sync(path: string): Promise<void> {
   const file = await open(path);

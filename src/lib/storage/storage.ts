@@ -30,16 +30,26 @@ export interface Storage {
   /**
    * Writes the content of several files, one after the other, under a new key; the files themselves stay.
    *
-   * @param onBytes sees every byte in its order, for a digest
-   * @returns the size of the whole in bytes
+   * @throws StorageFull, FileMissing when a part is gone
    */
-  compose(
-    key: string,
-    parts: readonly string[],
-    options: { onBytes?: (bytes: Buffer) => void; signal?: AbortSignal },
-  ): Promise<number>;
+  compose(key: string, parts: readonly StoredPart[], signal: AbortSignal): Promise<Composed>;
   /** An address that gives the file away for some minutes, when the driver is set up for it. */
-  downloadUrl?(key: string, filename: string, type: string): Promise<string | undefined>;
+  downloadUrl?(key: string, disposition: string, type: string): Promise<string>;
+  /** Removes what writes that never ended left behind before that instant. */
+  sweep?(before: Date): Promise<void>;
+}
+
+export interface StoredPart {
+  key: string;
+  /** Bytes. */
+  size: number;
+}
+
+export interface Composed {
+  /** Bytes. */
+  size: number;
+  /** SHA-256 of the whole in lower-case hex. */
+  sha256: string;
 }
 
 /** There is no room for the file. */

@@ -25,7 +25,7 @@ const tables = [
     sha256 CHAR(64) ${ascii} NOT NULL,
     ${times},
     UNIQUE KEY uq_attachments_key (storage_key),
-    KEY ix_attachments_admin (admin_id),
+    KEY ix_attachments_admin (admin_id, size),
     KEY ix_attachments_created (created_at)
   )`,
   // A client may choose chunk_id itself, so one is only unique among those of its administrator.
@@ -37,9 +37,12 @@ const tables = [
     chunk_size BIGINT UNSIGNED NULL,
     total_chunks INT UNSIGNED NOT NULL,
     sha256 CHAR(64) ${ascii} NULL,
+    received_chunks INT UNSIGNED NOT NULL DEFAULT 0,
+    received_bytes BIGINT UNSIGNED NOT NULL DEFAULT 0,
     status VARCHAR(10) ${ascii} NOT NULL DEFAULT 'uploading',
     error VARCHAR(50) ${ascii} NULL,
     attachment_id BIGINT UNSIGNED NULL,
+    to_be_told TINYINT NOT NULL DEFAULT 0,
     ${times},
     expires_at DATETIME(3) NOT NULL,
     PRIMARY KEY (admin_id, chunk_id),

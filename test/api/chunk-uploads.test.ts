@@ -1,0 +1,365 @@
+// /attachments/chunk: sessions, chunks in any order, merges, and everything a client can get wrong on the way.
+import '../support/environment.js';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { config } from '../../config/index.js';
+import { change, select } from '../../src/lib/db.js';
+import { sweep } from '../../src/worker/sweeper.js';
+import type { Answer, Client } from '../support/client.js';
+import { signedInWith, unique } from '../support/factories.js';
+import { chunksOf, png, sendChunk, sha256, textOf } from '../support/files.js';
+import { startService, type Service } from '../support/service.js';
+import { openSocket, ticketOf } from '../support/socket.js';
+import { until } from '../support/until.js';
+
+let service: Service;
+let admin: Client;
+
+test.before(async () => {
+  service = await startService();
+  admin = service.admin;
+});
+
+test.after.always(() => service.stop());
+
+const size = 40_000;
+
+const call = (fields: object, client = admin): Promise<Answer> => client.post('/attachments/chunk', fields);
+
+const progress = async (chunk_id: string, client = admin): Promise<Answer> =>
+  client.get(`/attachments/chunk?action=progress&chunk_id=${chunk_id}`);
+
+const merge = (chunk_id: string, more: object = {}): Promise<Answer> =>
+  call({ action: 'merge', chunk_id, ...more });
+
+/** A session with all its chunks. */
+async function uploaded(
+  content: Buffer,
+  { filename = 'large.txt', ...more }: Record<string, string | number> = {},
+): Promise<string> {
+  const opened = await call({
+    action: 'init',
+    filename,
+    total_size: content.length,
+    chunk_size: size,
+    ...more,
+  });
+  if (opened.status !== 200) throw new Error(opened.text);
+  const { chunk_id } = opened.data as { chunk_id: string };
+  for (const [index, chunk] of chunksOf(content, size).entries()) {
+    const answer = await sendChunk(admin, chunk_id, index, chunk);
+    if (answer.status !== 200) throw new Error(answer.text);
+  }
+  return chunk_id;
+}
+
+const chunkFiles = async (chunk_id: string): Promise<string[]> =>
+  (
+    await select<{ storage_key: string }>('SELECT storage_key FROM chunks WHERE chunk_id = ?', [chunk_id])
+  ).map(({ storage_key }) => join(config.storage.root, storage_key));
+
+function isRefused(t: ExecutionContext, answer: Answer, status: number, slug: string, field: string): void {
+  t.deepEqual(
+    [answer.status, answer.errorCode, Object.keys(answer.errors ?? {})],
+    [status, slug, [field]],
+    answer.text,
+  );
+}
+
+test('a file in chunks, sent in any order, becomes one attachment', async (t) => {
+  const content = textOf(3 * size + 123);
+  const opened = await call({
+    ...{ action: 'init', filename: 'large file.txt', total_size: content.length, chunk_size: size },
+    ...{ total_chunks: 4, sha256: sha256(content) },
+  });
+  t.deepEqual(Object.keys(opened.data), ['chunk_id', 'chunk_size', 'total_chunks', 'expires_at']);
+  const { chunk_id } = opened.data;
+  t.regex(chunk_id, /^[A-Za-z0-9_-]{20,64}$/);
+  const chunks = chunksOf(content, size);
+  for (const index of [2, 0, 3])
+    t.is((await sendChunk(admin, chunk_id, index, chunks[index] as Buffer)).status, 200);
+  const { data } = await progress(chunk_id);
+  t.deepEqual(
+    [data.uploaded_count, data.uploaded_chunks, data.progress, data.status, data.attachment_id],
+    [3, [0, 2, 3], 75, 'uploading', null],
+  );
+  isRefused(t, await merge(chunk_id), 422, 'chunks_missing', 'chunk_id');
+  t.is((await progress(chunk_id)).data.status, 'uploading');
+  await sendChunk(admin, chunk_id, 1, chunks[1] as Buffer);
+  const files = await chunkFiles(chunk_id);
+  t.deepEqual(files.map(existsSync), [true, true, true, true]);
+  const merged = await merge(chunk_id, { filename: 'large file.txt', total_chunks: 4 });
+  t.is(merged.status, 200, merged.text);
+  t.deepEqual(
+    [merged.data.filename, merged.data.size, merged.data.sha256, merged.data.type],
+    ['large file.txt', content.length, sha256(content), 'document'],
+  );
+  t.deepEqual((await admin.download(`/attachments/${merged.data.id}/download`)).bytes, content);
+  const done = (await progress(chunk_id)).data;
+  t.deepEqual(
+    [done.status, done.attachment_id, done.progress, done.uploaded_count],
+    ['completed', merged.data.id, 100, 4],
+  );
+  t.deepEqual(files.filter(existsSync), [], 'the chunks are removed');
+  t.is((await merge(chunk_id)).data.id, merged.data.id, 'merging again answers the same attachment');
+});
+
+test('the form of the specification works without init, multipart throughout', async (t) => {
+  const chunk_id = unique('client-chosen-');
+  const chunks = chunksOf(png, 30);
+  for (const [index, chunk] of chunks.entries()) {
+    const more = { total_chunks: chunks.length, filename: 'pixel.png' };
+    t.is((await sendChunk(admin, chunk_id, index, chunk, more)).status, 200);
+  }
+  const form = new FormData();
+  const fields = { action: 'merge', chunk_id, filename: 'pixel.png', total_chunks: String(chunks.length) };
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  const { data, text } = await admin.request('POST', '/attachments/chunk', { body: form });
+  t.deepEqual([data.mime_type, data.sha256], ['image/png', sha256(png)], text);
+});
+
+test('the part of a chunk may be called chunk, and an init may be multipart', async (t) => {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ action: 'init', filename: 'a.txt', total_size: '5' }))
+    form.append(name, value);
+  const { data } = await admin.request('POST', '/attachments/chunk', { body: form });
+  t.deepEqual([data.total_chunks, data.chunk_size], [1, config.storage.chunkMaxBytes]);
+  const fields = { action: 'upload', chunk_id: data.chunk_id, chunk_index: 0 };
+  t.is((await admin.upload('/attachments/chunk', 'hello', { part: 'chunk', fields })).status, 200);
+  t.is((await merge(data.chunk_id)).data.size, 5);
+});
+
+test('first chunks that come at once open one session', async (t) => {
+  const chunk_id = unique('at-once-');
+  const content = textOf(10 * 1000);
+  const chunks = chunksOf(content, 1000);
+  const answers = await Promise.all(
+    chunks.map((chunk, index) =>
+      sendChunk(admin, chunk_id, index, chunk, { total_chunks: 10, filename: 'at-once.txt' }),
+    ),
+  );
+  t.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+  t.is((await progress(chunk_id)).data.uploaded_count, 10);
+  t.is((await merge(chunk_id)).data.sha256, sha256(content));
+});
+
+test('of many merges at once one makes the attachment', async (t) => {
+  const content = textOf(2 * size);
+  const chunk_id = await uploaded(content, { filename: `${unique('race-')}.txt` });
+  const answers = await Promise.all(Array.from({ length: 10 }, () => merge(chunk_id)));
+  t.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+  const made = answers.filter(({ data }) => data.id !== undefined);
+  t.true(made.length >= 1);
+  for (const { data } of answers) {
+    if (data.id === undefined) t.deepEqual(data, { chunk_id, status: 'merging' });
+  }
+  const { filename } = made[0]?.data as { filename: string };
+  t.is((await admin.get(`/attachments?filename=${filename}`)).data.total, 1);
+});
+
+test('a chunk sent again replaces the first one', async (t) => {
+  const content = textOf(2 * size);
+  const [first, second] = chunksOf(content, size) as [Buffer, Buffer];
+  const { chunk_id } = (
+    await call({ action: 'init', filename: 'a.txt', total_size: 2 * size, chunk_size: size })
+  ).data;
+  await sendChunk(admin, chunk_id, 0, textOf(size));
+  const [old] = await chunkFiles(chunk_id);
+  const again = await Promise.all([1, 2, 3].map(() => sendChunk(admin, chunk_id, 0, first)));
+  t.deepEqual([...new Set(again.map(({ status }) => status))], [200]);
+  await sendChunk(admin, chunk_id, 1, second);
+  t.is((await progress(chunk_id)).data.uploaded_count, 2);
+  t.false(existsSync(old as string), 'the replaced file is removed');
+  t.is((await merge(chunk_id)).data.sha256, sha256(content));
+});
+
+test('a merge whose whole is not what was announced fails and says why', async (t) => {
+  const cases: [Buffer, Record<string, string | number>, string][] = [
+    [textOf(size), { sha256: 'a'.repeat(64) }, 'upload_digest_mismatch'],
+    [Buffer.from('<html><script>alert(1)</script>'), {}, 'file_content_mismatch'],
+    [textOf(100), { filename: 'a.png' }, 'file_content_mismatch'],
+  ];
+  for (const [content, more, slug] of cases) {
+    const chunk_id = await uploaded(content, more);
+    const files = await chunkFiles(chunk_id);
+    const answer = await merge(chunk_id);
+    t.deepEqual([answer.status, answer.code, answer.errorCode], [422, 40005, slug], answer.text);
+    const { data } = await progress(chunk_id);
+    t.deepEqual([data.status, data.error, data.attachment_id], ['failed', slug, null]);
+    t.deepEqual(files.filter(existsSync), []);
+    t.is((await merge(chunk_id)).errorCode, slug, 'it stays failed');
+  }
+  const chunk_id = unique('short-');
+  await sendChunk(admin, chunk_id, 0, 'short', { total_chunks: 1, filename: 'a.txt' });
+  t.is((await merge(chunk_id, { total_size: 6 })).errorCode, 'upload_size_mismatch');
+});
+
+test('init refuses what cannot be', async (t) => {
+  const good = { action: 'init', filename: 'a.txt', total_size: 1000, chunk_size: 100 };
+  const refused: [object, number, string][] = [
+    [{ filename: undefined }, 400, 'filename'],
+    [{ total_size: undefined }, 400, 'total_size'],
+    [{ total_size: '1000' }, 400, 'total_size'],
+    [{ total_size: 0 }, 422, 'total_size'],
+    [{ total_size: config.storage.chunkedMaxBytes + 1, chunk_size: undefined }, 422, 'total_size'],
+    [{ chunk_size: config.storage.chunkMaxBytes + 1 }, 422, 'chunk_size'],
+    [{ chunk_size: 0 }, 422, 'chunk_size'],
+    [{ total_chunks: 9 }, 422, 'total_chunks'],
+    [{ total_chunks: 10_001 }, 422, 'total_chunks'],
+    [{ total_chunks: 2 ** 40 }, 422, 'total_chunks'],
+    [{ total_size: 100_000, chunk_size: 1 }, 422, 'chunk_size'],
+    [{ filename: 'a.exe' }, 422, 'filename'],
+    [{ filename: '...' }, 422, 'filename'],
+    [{ sha256: 'A'.repeat(64) }, 422, 'sha256'],
+    [{ action: 'start' }, 422, 'action'],
+    [{ action: undefined }, 400, 'action'],
+  ];
+  for (const [change, status, field] of refused) {
+    const answer = await call({ ...good, ...change });
+    t.deepEqual([answer.status, Object.keys(answer.errors ?? {})], [status, [field]], JSON.stringify(change));
+  }
+});
+
+test('a chunk that does not fit its session is refused', async (t) => {
+  const { chunk_id } = (await call({ action: 'init', filename: 'a.txt', total_size: 250, chunk_size: 100 }))
+    .data;
+  const send = (index: number, bytes: number, more = {}) =>
+    sendChunk(admin, chunk_id, index, textOf(bytes), more);
+  isRefused(t, await send(3, 100), 422, 'chunk_index_invalid', 'chunk_index');
+  isRefused(t, await send(0, 99), 422, 'chunk_size_invalid', 'file');
+  isRefused(t, await send(1, 101), 422, 'chunk_size_invalid', 'file');
+  isRefused(t, await send(2, 51), 422, 'chunk_size_invalid', 'file');
+  isRefused(t, await send(0, 0), 422, 'file_empty', 'file');
+  isRefused(t, await send(0, 100, { total_chunks: 4 }), 422, 'chunk_session_mismatch', 'total_chunks');
+  isRefused(t, await send(0, 100, { filename: 'b.txt' }), 422, 'chunk_session_mismatch', 'filename');
+  isRefused(t, await merge(chunk_id, { filename: 'b.txt' }), 422, 'chunk_session_mismatch', 'filename');
+  const fields = { action: 'upload', chunk_id, chunk_index: 0 };
+  isRefused(t, await call(fields), 400, 'validation_failed', 'file');
+  for (const [change, status, field] of [
+    [{ chunk_index: -1 }, 422, 'chunk_index'],
+    [{ chunk_index: 10_000 }, 422, 'chunk_index'],
+    [{ chunk_index: 'one' }, 400, 'chunk_index'],
+    [{ chunk_index: '' }, 400, 'chunk_index'],
+    [{ chunk_id: 'short' }, 422, 'chunk_id'],
+    [{ chunk_id: '../../../../etc' }, 422, 'chunk_id'],
+    [{ chunk_id: '' }, 400, 'chunk_id'],
+  ] as const) {
+    const answer = await admin.upload('/attachments/chunk', textOf(100), {
+      fields: { ...fields, ...change },
+    });
+    t.deepEqual([answer.status, Object.keys(answer.errors ?? {})], [status, [field]], JSON.stringify(change));
+  }
+  t.is((await progress(chunk_id)).data.uploaded_count, 0);
+  t.deepEqual(await chunkFiles(chunk_id), []);
+});
+
+test('chunks over the limit are refused while they arrive, and a file over its limit before it is whole', async (t) => {
+  const chunk_id = unique('too-large-');
+  const more = { total_chunks: 3, filename: 'a.txt' };
+  const answer = await sendChunk(admin, chunk_id, 0, Buffer.alloc(config.storage.chunkMaxBytes + 1), more);
+  t.deepEqual([answer.status, answer.code, answer.errorCode], [413, 413, 'payload_too_large']);
+  t.is((await progress(chunk_id)).status, 404, 'nothing was opened');
+  await sendChunk(admin, chunk_id, 0, textOf(100), more);
+  await change('UPDATE chunk_sessions SET received_bytes = ? WHERE chunk_id = ?', [
+    config.storage.chunkedMaxBytes - 99,
+    chunk_id,
+  ]);
+  t.is((await sendChunk(admin, chunk_id, 1, textOf(100), more)).errorCode, 'payload_too_large');
+  t.is((await sendChunk(admin, chunk_id, 1, textOf(99), more)).status, 200);
+});
+
+test('a session belongs to its administrator: to others it does not exist', async (t) => {
+  const other = await signedInWith(admin, ['attachment.store']);
+  const chunk_id = await uploaded(textOf(100));
+  isRefused(t, await progress(chunk_id, other), 404, 'chunk_session_not_found', 'chunk_id');
+  isRefused(t, await call({ action: 'merge', chunk_id }, other), 404, 'chunk_session_not_found', 'chunk_id');
+  isRefused(t, await sendChunk(other, chunk_id, 0, 'x'), 404, 'chunk_session_not_found', 'chunk_id');
+  const own = await sendChunk(other, chunk_id, 0, 'theirs', { total_chunks: 1, filename: 'b.txt' });
+  t.is(own.status, 200, 'the same name opens a session of their own');
+  t.is((await call({ action: 'merge', chunk_id }, other)).data.size, 6);
+  t.is((await merge(chunk_id)).data.size, 100);
+});
+
+test('after a merge no chunk is taken', async (t) => {
+  const chunk_id = await uploaded(textOf(100));
+  await merge(chunk_id);
+  isRefused(t, await sendChunk(admin, chunk_id, 0, textOf(100)), 400, 'chunk_session_closed', 'chunk_id');
+});
+
+test('missing chunks are named, at most some tens of them', async (t) => {
+  const chunk_id = unique('gaps-');
+  await sendChunk(admin, chunk_id, 1, 'x', { total_chunks: 10_000, filename: 'a.txt' });
+  const answer = await call({ action: 'merge', chunk_id });
+  t.regex(answer.errors?.chunk_id?.[0] ?? '', /0, 2, 3, .* 50, … \(9999\)$/);
+  t.true(answer.text.length < 1000);
+});
+
+test('the end of a merge is pushed to its administrator', async (t) => {
+  const socket = await openSocket(service.url, await ticketOf(admin));
+  const chunk_id = await uploaded(textOf(100));
+  const { data } = await merge(chunk_id);
+  const frame = await until(() =>
+    socket.frames.find((one) => one.type === 'merge' && one.data.chunk_id === chunk_id),
+  );
+  t.deepEqual(frame.data, { chunk_id, status: 'completed', attachment_id: data.id, error: null });
+  socket.socket.close();
+});
+
+test('only merges are in the operation log', async (t) => {
+  const chunk_id = await uploaded(textOf(100));
+  await merge(chunk_id);
+  const logged = () =>
+    select<{ request: string; status: number }>(
+      `SELECT request, status FROM operation_logs WHERE path = '/api/admin/attachments/chunk' AND request LIKE ?`,
+      [`%${chunk_id}%`],
+    );
+  await until(async () => (await logged()).length > 0);
+  t.deepEqual(
+    (await logged()).map(({ request }) => JSON.parse(request).body.action),
+    ['merge'],
+  );
+});
+
+test('sessions that nobody continues are removed with their chunks', async (t) => {
+  const [stale, fresh] = await Promise.all([uploaded(textOf(2 * size)), uploaded(textOf(100))]);
+  const [staleFiles, freshFiles] = await Promise.all([chunkFiles(stale), chunkFiles(fresh)]);
+  await change('UPDATE chunk_sessions SET expires_at = ? WHERE chunk_id = ?', [
+    new Date(Date.now() - 1000),
+    stale,
+  ]);
+  await until(async () => {
+    await sweep();
+    return (await progress(stale)).status === 404;
+  });
+  await until(() => staleFiles.every((path) => !existsSync(path)));
+  t.true(freshFiles.every(existsSync));
+  t.is((await progress(fresh)).data.uploaded_count, 1);
+});
+
+test('files without an owner are removed, others stay', async (t) => {
+  const { id } = (await admin.upload('/attachments/upload', 'text')).data;
+  const orphan = await sendOrphan();
+  await until(() => !existsSync(orphan));
+  t.is((await admin.download(`/attachments/${id}/download`)).bytes.toString(), 'text');
+});
+
+/** A file whose owner was deleted by a process that died before it removed the file. */
+async function sendOrphan(): Promise<string> {
+  const { id } = (await admin.upload('/attachments/upload', 'orphan')).data;
+  const [row] = await select<{ storage_key: string }>('SELECT storage_key FROM attachments WHERE id = ?', [
+    id,
+  ]);
+  const key = row?.storage_key as string;
+  await change('DELETE FROM attachments WHERE id = ?', [id]);
+  await change(`UPDATE stored_files SET state = 'released', updated_at = ? WHERE storage_key = ?`, [
+    new Date(Date.now() - 60_000),
+    key,
+  ]);
+  return join(config.storage.root, key);
+}
+
+test.after('nothing is left where uploads arrive and files are written', (t) => {
+  for (const folder of ['incoming', 'partial'])
+    t.deepEqual(readdirSync(join(config.storage.root, folder)), []);
+});
