@@ -1,15 +1,12 @@
 // /attachments once more, with the files in S3; and presigned downloads, which only S3 has.
 import '../support/environment.js';
-import { s3 } from '../support/s3-environment.js';
+import '../support/s3-environment.js';
 import './attachments.test.js';
 import test from 'ava';
 import { Client } from '../support/client.js';
 import { killProcesses, startApi } from '../support/processes.js';
 
-test.after.always(async () => {
-  await killProcesses();
-  await s3.stop();
-});
+test.after.always(() => killProcesses());
 
 test('downloads are redirected to a presigned address when that is switched on', async (t) => {
   const api = await startApi({ S3_PRESIGNED_DOWNLOADS: 'true' });

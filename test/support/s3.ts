@@ -15,10 +15,23 @@ export interface S3Server {
   stop(): Promise<void>;
 }
 
+/** Settings of a process of the service that lead to the server on that port. */
+export const s3Settings = (port: number): Record<string, string> => ({
+  STORAGE_DRIVER: 's3',
+  S3_ENDPOINT: `http://127.0.0.1:${port}`,
+  S3_BUCKET: 'files',
+  S3_ACCESS_KEY_ID: 'S3RVER',
+  S3_SECRET_ACCESS_KEY: 'S3RVER',
+  S3_FORCE_PATH_STYLE: 'true',
+});
+
 /** Starts one. @param canCopyParts else it answers NotImplemented, as some servers do */
-export async function startS3({ canCopyParts = true } = {}): Promise<S3Server> {
+export async function startS3({
+  canCopyParts = true,
+  port: wanted,
+}: { canCopyParts?: boolean; port?: number } = {}): Promise<S3Server> {
   const directory = mkdtempSync(join(tmpdir(), 's3-'));
-  const port = await freePort();
+  const port = wanted ?? (await freePort());
   const options = { address: '127.0.0.1', port, directory, silent: true, vhostBuckets: false };
   const server = new S3rver({ ...options, configureBuckets: [{ name: 'files' }] });
   let copies = 0;
@@ -37,14 +50,7 @@ export async function startS3({ canCopyParts = true } = {}): Promise<S3Server> {
   }
   await server.run();
   return {
-    env: {
-      STORAGE_DRIVER: 's3',
-      S3_ENDPOINT: `http://127.0.0.1:${port}`,
-      S3_BUCKET: 'files',
-      S3_ACCESS_KEY_ID: 'S3RVER',
-      S3_SECRET_ACCESS_KEY: 'S3RVER',
-      S3_FORCE_PATH_STYLE: 'true',
-    },
+    env: s3Settings(port),
     copies: () => copies,
     async stop() {
       await server.close();
