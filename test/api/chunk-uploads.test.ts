@@ -30,8 +30,13 @@ const call = (fields: object, client = admin): Promise<Answer> => client.post('/
 const progress = async (chunk_id: string, client = admin): Promise<Answer> =>
   client.get(`/attachments/chunk?action=progress&chunk_id=${chunk_id}`);
 
-const merge = (chunk_id: string, more: object = {}): Promise<Answer> =>
-  call({ action: 'merge', chunk_id, ...more });
+/** Merges, and asks again when it took longer than the answer waits. */
+async function merge(chunk_id: string, more: object = {}, client = admin): Promise<Answer> {
+  const answer = await call({ action: 'merge', chunk_id, ...more }, client);
+  if (answer.data?.status !== 'merging') return answer;
+  await until(async () => (await progress(chunk_id, client)).data.status !== 'merging', 40_000);
+  return call({ action: 'merge', chunk_id, ...more }, client);
+}
 
 /** A session with all its chunks. */
 async function uploaded(
@@ -147,14 +152,14 @@ test('first chunks that come at once open one session', async (t) => {
 test('of many merges at once one makes the attachment', async (t) => {
   const content = textOf(2 * size);
   const chunk_id = await uploaded(content, { filename: `${unique('race-')}.txt` });
-  const answers = await Promise.all(Array.from({ length: 10 }, () => merge(chunk_id)));
+  const answers = await Promise.all(Array.from({ length: 10 }, () => call({ action: 'merge', chunk_id })));
   t.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
   const made = answers.filter(({ data }) => data.id !== undefined);
-  t.true(made.length >= 1);
   for (const { data } of answers) {
     if (data.id === undefined) t.deepEqual(data, { chunk_id, status: 'merging' });
   }
-  const { filename } = made[0]?.data as { filename: string };
+  const { filename } = (await merge(chunk_id)).data as { filename: string };
+  t.true(new Set(made.map(({ data }) => data.id)).size <= 1);
   t.is((await admin.get(`/attachments?filename=${filename}`)).data.total, 1);
 });
 
@@ -277,7 +282,7 @@ test('a session belongs to its administrator: to others it does not exist', asyn
   isRefused(t, await sendChunk(other, chunk_id, 0, 'x'), 404, 'chunk_session_not_found', 'chunk_id');
   const own = await sendChunk(other, chunk_id, 0, 'theirs', { total_chunks: 1, filename: 'b.txt' });
   t.is(own.status, 200, 'the same name opens a session of their own');
-  t.is((await call({ action: 'merge', chunk_id }, other)).data.size, 6);
+  t.is((await merge(chunk_id, {}, other)).data.size, 6);
   t.is((await merge(chunk_id)).data.size, 100);
 });
 
