@@ -26,9 +26,9 @@ process.on('exit', () => {
 
 export const startApi = (site: Site): Promise<Process> => startProcess('src/api/main.js', site);
 
-/** A worker as ecosystem.config.js runs the quick one. */
-export const startWorker = (site: Site): Promise<Process> =>
-  startProcess('src/worker/main.js', site, ['--queues', 'payments,logs,notifications']);
+/** A worker, by default as ecosystem.config.js runs the quick one. */
+export const startWorker = (site: Site, queues = 'payments,logs,notifications'): Promise<Process> =>
+  startProcess('src/worker/main.js', site, ['--queues', queues]);
 
 /** One of bench/baseline-*.ts. */
 export const startBaseline = (name: string, site: Site, env: Record<string, string> = {}): Promise<Process> =>

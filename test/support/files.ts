@@ -1,5 +1,7 @@
 // Contents of files for uploads: the smallest that are what they say, and large ones nobody has seen before.
 import { createHash, randomBytes } from 'node:crypto';
+import { select } from '../../src/lib/db.js';
+import { storage } from '../../src/lib/storage/index.js';
 import type { Answer, Client } from './client.js';
 
 export const png = Buffer.from(
@@ -75,3 +77,18 @@ export const sendChunk = (
     filename: 'blob',
     fields: { action: 'upload', chunk_id, chunk_index, ...more },
   });
+
+/** The storage key of an attachment. */
+export async function keyOf(id: number): Promise<string> {
+  const [row] = await select<{ storage_key: string }>('SELECT storage_key FROM attachments WHERE id = ?', [
+    id,
+  ]);
+  return row?.storage_key as string;
+}
+
+/** Which of these keys have a file. */
+export async function storedOf(keys: readonly string[]): Promise<string[]> {
+  const driver = await storage();
+  const found = await Promise.all(keys.map((key) => driver.stat(key)));
+  return keys.filter((_, index) => found[index] !== undefined);
+}

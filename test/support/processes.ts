@@ -20,15 +20,19 @@ export interface TestProcess {
 
 const started = new Set<ChildProcess>();
 
-/** Starts an API process; resolves when it is listening. */
-export async function startApi(env: Record<string, string> = {}): Promise<TestProcess> {
+/** Starts an API process; resolves when it is listening. @param fileLimit as `startWorkerProcess` */
+export async function startApi(env: Record<string, string> = {}, fileLimit?: string): Promise<TestProcess> {
   const port = await freePort();
-  return startProcess('api', [], { ...env, PORT: String(port) }, `http://127.0.0.1:${port}`);
+  return startProcess('api', [], { ...env, PORT: String(port) }, `http://127.0.0.1:${port}`, fileLimit);
 }
 
-/** Starts a worker process; resolves when it consumes. */
-export function startWorkerProcess(env: Record<string, string> = {}, queues?: string): Promise<TestProcess> {
-  return startProcess('worker', queues ? ['--queues', queues] : [], env, '');
+/** Starts a worker process; resolves when it consumes. @param fileLimit how large its files may grow, in KiB */
+export function startWorkerProcess(
+  env: Record<string, string> = {},
+  queues?: string,
+  fileLimit?: string,
+): Promise<TestProcess> {
+  return startProcess('worker', queues ? ['--queues', queues] : [], env, '', fileLimit);
 }
 
 /** Ends whatever is still running; for test.after.always. */
@@ -41,8 +45,14 @@ async function startProcess(
   args: string[],
   env: Record<string, string>,
   url: string,
+  fileLimit?: string,
 ): Promise<TestProcess> {
-  const child = spawn(process.execPath, [resolve(config.root, `build/src/${name}/main.js`), ...args], {
+  const command = [process.execPath, resolve(config.root, `build/src/${name}/main.js`), ...args];
+  // The limit is the shell's, which becomes the process: a disk that is full for it alone.
+  const limited = fileLimit
+    ? ['bash', '-c', `ulimit -f ${fileLimit}; exec "$@"`, 'bash', ...command]
+    : command;
+  const child = spawn(limited[0] as string, limited.slice(1), {
     env: { ...process.env, LOG_LEVEL: 'info', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { copyFile, mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { removeOldFiles } from '../folder.js';
 import { randomToken } from '../random-id.js';
 import {
@@ -28,11 +27,7 @@ export class LocalStorage implements Storage {
   }
 
   async put(key: string, content: Readable): Promise<number> {
-    return this.#write(key, async (file) => {
-      const target = file.createWriteStream({ highWaterMark: blockBytes, autoClose: false });
-      await pipeline(content, target);
-      return target.bytesWritten;
-    });
+    return this.#write(key, (file) => fill(file, content));
   }
 
   async putFile(key: string, path: string): Promise<void> {
@@ -41,7 +36,7 @@ export class LocalStorage implements Storage {
       await this.#moveIn(path, key);
     } catch (error) {
       if (codeOf(error) !== 'EXDEV') throw readable(error);
-      await this.#write(key, async (_, temporary) => copyFile(path, temporary));
+      await this.#write(key, (_, temporary) => copyFile(path, temporary));
       await rm(path, { force: true });
     }
   }
@@ -67,17 +62,7 @@ export class LocalStorage implements Storage {
   compose(key: string, parts: readonly StoredPart[], signal: AbortSignal): Promise<Composed> {
     return this.#write(key, async (file) => {
       const hash = createHash('sha256');
-      let size = 0;
-      // Read, digested and written at the same time: while one block is written the next one is read.
-      let written: Promise<unknown> = Promise.resolve();
-      for await (const block of this.#contentOf(parts, signal)) {
-        await written;
-        written = writeAll(file, block);
-        written.catch(() => undefined);
-        hash.update(block);
-        size += block.length;
-      }
-      await written;
+      const size = await fill(file, this.#contentOf(parts, signal), (block) => hash.update(block));
       return { size, sha256: hash.digest('hex') };
     });
   }
@@ -153,6 +138,26 @@ async function openFile(path: string, key: string): Promise<FileHandle> {
     if (codeOf(error) === 'ENOENT') throw new FileMissing(`there is no file ${key}`, { cause: error });
     throw error;
   }
+}
+
+/** Writes a content to its end: while one block is written, the next one is read and looked at. @returns its size */
+async function fill(
+  file: FileHandle,
+  content: AsyncIterable<unknown>,
+  look?: (block: Buffer) => void,
+): Promise<number> {
+  let size = 0;
+  let written: Promise<void> = Promise.resolve();
+  for await (const block of content as AsyncIterable<Buffer>) {
+    await written;
+    written = writeAll(file, block);
+    // Its failure is met where it is awaited.
+    written.catch(() => undefined);
+    look?.(block);
+    size += block.length;
+  }
+  await written;
+  return size;
 }
 
 async function writeAll(file: FileHandle, block: Buffer): Promise<void> {

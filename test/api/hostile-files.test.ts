@@ -1,0 +1,388 @@
+// What hostile clients send as files, forms and connections: no 5xx, nothing left behind, no descriptor or memory lost.
+import '../support/environment.js';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'ava';
+import { config } from '../../config/index.js';
+import { db, select } from '../../src/lib/db.js';
+import { Client, type Answer } from '../support/client.js';
+import { gif, jpeg, pdf, png, textOf, zipOf } from '../support/files.js';
+import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
+import { until } from '../support/until.js';
+
+let api: TestProcess;
+let admin: Client;
+
+const limits = { UPLOAD_MAX_MB: '4', REQUEST_TIMEOUT_SECONDS: '2', UPLOAD_TIMEOUT_SECONDS: '6' };
+const mebibyte = 1024 * 1024;
+
+test.before(async () => {
+  api = await startApi(limits);
+  admin = await new Client(api.url).signIn();
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
+  await db.close();
+});
+
+const filesIn = (name: string): string[] => {
+  const folder = join(config.storage.root, name);
+  return existsSync(folder) ? readdirSync(folder) : [];
+};
+
+const isClean = (): boolean => [...filesIn('incoming'), ...filesIn('partial')].length === 0;
+
+const descriptors = (): string[] => {
+  const folder = `/proc/${api.child.pid}/fd`;
+  return readdirSync(folder).flatMap((name) => {
+    try {
+      return [readlinkSync(join(folder, name))];
+    } catch {
+      return [];
+    }
+  });
+};
+
+const openFiles = (): string[] => descriptors().filter((target) => target.startsWith(config.storage.root));
+
+const residentMiB = (): number =>
+  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${api.child.pid}/status`, 'utf8'))?.[1]) / 1024;
+
+const upload = (content: string | Uint8Array, filename: string): Promise<Answer> =>
+  admin.upload('/attachments/upload', content, { filename });
+
+interface RawAnswer {
+  status: number;
+  text: string;
+}
+
+/** Opens a connection and sends the head of a multipart upload. */
+async function dial(headers: string[] = [], path = '/api/admin/attachments/upload'): Promise<Socket> {
+  const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  const common = ['Host: localhost', `Authorization: ${admin.headers.Authorization}`];
+  socket.write([`POST ${path} HTTP/1.1`, ...common, ...headers, '', ''].join('\r\n'));
+  return socket;
+}
+
+/** Everything the server says until it closes the connection or has answered. */
+function answerOf(socket: Socket): Promise<RawAnswer> {
+  return new Promise((resolve) => {
+    let text = '';
+    const done = (): void => resolve({ status: Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0), text });
+    socket.on('data', (bytes: Buffer) => {
+      text += bytes.toString();
+      if (/\r\n\r\n\{.*\}$/s.test(text)) done();
+    });
+    socket.on('close', done);
+  });
+}
+
+const formType = 'Content-Type: multipart/form-data; boundary=B';
+const fileHead = '--B\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n';
+
+/** Sends a whole body. */
+async function send(body: string | Buffer, headers = [formType]): Promise<RawAnswer> {
+  const socket = await dial([...headers, `Content-Length: ${Buffer.byteLength(body)}`]);
+  socket.write(body);
+  const answer = await answerOf(socket);
+  socket.destroy();
+  return answer;
+}
+
+test.serial('markup, scripts and programs are refused under every name', async (t) => {
+  const html = '<!DOCTYPE html><html><script>alert(1)</script></html>';
+  const svg = '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>';
+  const elf = Buffer.concat([Buffer.from('\x7fELF\x02\x01\x01'), Buffer.alloc(100)]);
+  const exe = Buffer.concat([Buffer.from('MZ'), Buffer.alloc(200)]);
+  const refused: [string | Uint8Array, string][] = [
+    ...[
+      'html',
+      'HTM',
+      'xhtml',
+      'svg',
+      'SvG',
+      'xml',
+      'js',
+      'mjs',
+      'sh',
+      'bat',
+      'exe',
+      'php',
+      'phtml',
+      'jar',
+      'svgz',
+    ].map((extension): [string, string] => ['text', `a.${extension}`]),
+    ...['txt', 'csv', 'png', 'jpg', 'pdf', 'mp4', 'zip', 'docx', 'php.jpg'].flatMap(
+      (extension): [string | Uint8Array, string][] =>
+        [html, svg, '#!/bin/sh\nrm -rf /', '<?php system($_GET[0]);', elf, exe].map((content) => [
+          content,
+          `a.${extension}`,
+        ]),
+    ),
+    ['\ufeff \r\n\t<html>', 'a.txt'],
+    ['<!-- --><svg onload=x>', 'a.csv'],
+    ['a\0b', 'a.txt'],
+    [Buffer.from([0xff, 0xfe, 0x41, 0x00]), 'a.txt'],
+    [Buffer.from([0x81]), 'a.txt'],
+    [Buffer.concat([gif.subarray(0, 13), Buffer.from(`/*${html}*/`)]), 'a.gif'],
+    [png, 'a.jpg'],
+    [jpeg, 'a.png'],
+    [pdf, 'a.docx'],
+    [zipOf({ 'a.txt': 'x' }), 'a.docx'],
+    [textOf(100), 'none'],
+    [textOf(100), '.txt'],
+    [textOf(100), 'a.txt\0.exe'],
+    [textOf(100), 'a.exe. .'],
+    [textOf(100), `${'x'.repeat(300)}.txt`],
+    [textOf(100), '..'],
+  ];
+  for (const [content, name] of refused) {
+    const { status, code, text } = await upload(content, name);
+    t.deepEqual(
+      [status, code],
+      [422, 40005],
+      `${JSON.stringify(name)} ${content.slice(0, 20).toString()} ${text}`,
+    );
+  }
+  t.deepEqual(await select('SELECT id FROM attachments'), []);
+  t.deepEqual(await select('SELECT storage_key FROM stored_files'), []);
+  t.true(isClean());
+});
+
+test.serial('names cannot leave their place, break headers or read otherwise than they are', async (t) => {
+  const names: [string, string][] = [
+    ['../../../etc/passwd.txt', 'passwd.txt'],
+    ['..\\..\\windows\\a.txt', 'a.txt'],
+    ['a\r\nSet-Cookie: x=y\r\n.txt', 'aSet-Cookie: x=y.txt'],
+    ['\u202etxt.gpj.txt', 'txt.gpj.txt'],
+    ['a"b;c%22\'.txt', 'a"b;c"\'.txt'],
+    ['<script>alert(1).txt', '<script>alert(1).txt'],
+    ['茶'.repeat(251) + '.txt', '茶'.repeat(251) + '.txt'],
+  ];
+  for (const [given, kept] of names) {
+    const { data, text } = await upload('text', given);
+    t.is(data?.filename, kept, text);
+    const { status, headers } = await admin.download(`/attachments/${data.id}/preview`);
+    t.is(status, 200);
+    t.is(headers.get('Set-Cookie'), null);
+    t.regex(
+      headers.get('Content-Disposition') ?? '',
+      /^inline; filename="[^"\\\r\n]*"; filename\*=UTF-8''[\w.%~!-]+$/,
+    );
+  }
+});
+
+test.serial('forms that are none, too many, truncated or absurd are refused', async (t) => {
+  const part = (name: string, value = 'x'): string =>
+    `--B\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+  const many = Array.from({ length: 10_000 }, (_, index) => part(`f${index}`)).join('');
+  const files = Array.from({ length: 1000 }, () => `${fileHead}x\r\n`).join('');
+  const refused: [string, string | Buffer, string[], number[]][] = [
+    ['10,000 fields', `${many}--B--`, [formType], [413]],
+    ['1,000 files', `${files}--B--`, [formType], [400]],
+    ['a field of 1 MiB', `${part('type', 'x'.repeat(mebibyte))}--B--`, [formType], [413]],
+    [
+      'a file under another name',
+      `${fileHead.replace('"file"', '"x"')}${'x'.repeat(200_000)}\r\n--B--`,
+      [formType],
+      [413],
+    ],
+    ['no boundary', `${fileHead}x\r\n--B--`, ['Content-Type: multipart/form-data'], [400]],
+    ['another boundary', `${fileHead}x\r\n--B--`, ['Content-Type: multipart/form-data; boundary=C'], [400]],
+    ['multipart/mixed', `${fileHead}x\r\n--B--`, ['Content-Type: multipart/mixed; boundary=B'], [400]],
+    ['truncated in a part', `${fileHead}x`, [formType], [400]],
+    ['truncated in a head', '--B\r\nContent-Disp', [formType], [400]],
+    ['empty', '', [formType], [400]],
+    ['a head of 1 MiB', `--B\r\nX: ${'x'.repeat(mebibyte)}\r\n\r\nx\r\n--B--`, [formType], [400]],
+    [
+      'a name of 60 KiB',
+      `--B\r\nContent-Disposition: form-data; name="${'x'.repeat(60_000)}"\r\n\r\n`,
+      [formType],
+      [400],
+    ],
+    [
+      'an encoded part',
+      `${fileHead.replace('\r\n\r\n', '\r\nContent-Transfer-Encoding: base64\r\n\r\n')}eA==\r\n--B--`,
+      [formType],
+      [400],
+    ],
+    [
+      'an odd encoding of a field',
+      '--B\r\nContent-Disposition: form-data; name="a"\r\nContent-Transfer-Encoding: 7bit\r\n\r\nx\r\n--B--',
+      [formType],
+      [400],
+    ],
+    ['gzip', `${fileHead}x\r\n--B--`, [formType, 'Content-Encoding: gzip'], [400]],
+    ['JSON in place of a form', '{}', ['Content-Type: application/json'], [400]],
+    [
+      'a prototype as a field',
+      `${part('__proto__')}${part('constructor')}${fileHead}x\r\n--B--`,
+      [formType],
+      [200],
+    ],
+  ];
+  for (const [what, body, headers, statuses] of refused) {
+    const { status, text } = await send(body, headers);
+    t.true(statuses.includes(status), `${what}: ${text.slice(0, 400)}`);
+  }
+  const absurd = await dial([`X-Long: ${'x'.repeat(20_000)}`]);
+  t.is((await answerOf(absurd)).status, 431);
+  t.true(isClean());
+});
+
+test.serial(
+  'a body over the limit is answered at once, and its connection closed if it goes on',
+  async (t) => {
+    const announced = await dial([formType, `Content-Length: ${100 * mebibyte}`]);
+    const early = await answerOf(announced);
+    t.is(early.status, 413);
+    t.regex(early.text, /Connection: close.*"error_code":"payload_too_large"/is);
+    announced.destroy();
+
+    const endless = await dial([formType, 'Transfer-Encoding: chunked']);
+    const piece = `10000\r\n${'x'.repeat(65_536)}\r\n`;
+    const head = fileHead;
+    endless.write(`${head.length.toString(16)}\r\n${head}\r\n`);
+    const answered = answerOf(endless);
+    const closed = once(endless, 'close');
+    let sent = 0;
+    while (!endless.destroyed && sent < 1024 * mebibyte) {
+      if (!endless.write(piece)) await Promise.race([once(endless, 'drain'), closed]);
+      sent += 65_536;
+      if (sent > 8 * mebibyte) await sleep(1);
+    }
+    await closed;
+    const { status, text } = await answered;
+    t.deepEqual([status, JSON.parse(text.slice(text.indexOf('{'))).code], [413, 413], text.slice(0, 300));
+    t.true(sent < 1024 * mebibyte, `it took ${sent} bytes`);
+    await until(isClean);
+  },
+);
+
+test.serial('an upload may take its time, every other body may not', async (t) => {
+  const slow = async (headers: string[], path: string, begin: string): Promise<[number, number]> => {
+    const begun = Date.now();
+    const socket = await dial([...headers, 'Content-Length: 1000000'], path);
+    socket.write(begin);
+    const drip = setInterval(() => socket.write('x'), 200);
+    const { status } = await answerOf(socket);
+    clearInterval(drip);
+    socket.destroy();
+    return [status, Date.now() - begun];
+  };
+  const json = ['Content-Type: application/json'];
+  const [loris, foreign, uploading] = await Promise.all([
+    slow(json, '/api/admin/roles', '{"name": "'),
+    // Who may not upload gets no more time than others.
+    slow([formType], '/api/admin/login', fileHead),
+    slow([formType], '/api/admin/attachments/upload', fileHead),
+  ]);
+  t.is(loris[0], 408);
+  t.true(loris[1] > 1500 && loris[1] < 5000, `a slow JSON body took ${loris[1]} ms`);
+  t.true(foreign[1] < 6000, `a slow form to another route took ${foreign[1]} ms`);
+  t.is(uploading[0], 408);
+  t.true(uploading[1] > 5500 && uploading[1] < 10_000, `a slow upload took ${uploading[1]} ms`);
+  await until(isClean);
+
+  const patient = await dial([formType, 'Content-Length: 120']);
+  const body = `${fileHead}text\r\n--B--\r\n`.padEnd(120, ' ');
+  for (const piece of [body.slice(0, 40), body.slice(40, 90), body.slice(90)]) {
+    patient.write(piece);
+    await sleep(1200);
+  }
+  const { status } = await answerOf(patient);
+  t.is(status, 200, 'an upload that takes longer than other requests may is accepted');
+  patient.destroy();
+});
+
+test.serial('aborted uploads leave no file, no descriptor and no memory', async (t) => {
+  const round = async (index: number): Promise<void> => {
+    const socket = await dial([formType, `Content-Length: ${3 * mebibyte}`]);
+    const body = Buffer.concat([Buffer.from(fileHead), Buffer.alloc(3 * mebibyte, 'x')]);
+    // Some end within the head of the part, some within its content, some before the file is made.
+    socket.write(
+      body.subarray(0, [10, fileHead.length, fileHead.length + 1, 70_000, 2 * mebibyte][index % 5]),
+    );
+    if (index % 3 > 0) await sleep(index % 7);
+    if (index % 2 === 0) socket.destroy();
+    else socket.resetAndDestroy();
+  };
+  const many = async (count: number): Promise<void> => {
+    for (let index = 0; index < count; index += 20)
+      await Promise.all(Array.from({ length: 20 }, (_, one) => round(index + one)));
+    await until(() => isClean() && openFiles().length === 0);
+  };
+  await many(60);
+  const before = residentMiB();
+  await many(200);
+  t.deepEqual([openFiles(), filesIn('incoming')], [[], []]);
+  const growth = residentMiB() - before;
+  t.true(growth < 64, `memory grew by ${growth} MiB`);
+  t.is((await upload('text', 'after.txt')).status, 200);
+});
+
+test.serial('downloads that are broken off leave no descriptor', async (t) => {
+  const { id } = (await upload(textOf(3 * mebibyte), 'large.txt')).data;
+  for (let round = 0; round < 50; round++) {
+    const abort = new AbortController();
+    const response = await fetch(`${api.url}/api/admin/attachments/${id}/download`, {
+      headers: admin.headers,
+      signal: abort.signal,
+    });
+    if (round % 2 === 0) await response.body?.getReader().read();
+    abort.abort();
+  }
+  await until(() => openFiles().length === 0);
+  t.pass();
+});
+
+test.serial('a full disk refuses the upload with its own error and leaves nothing', async (t) => {
+  const cramped = await startApi(limits, '1024');
+  const caller = admin.at(cramped.url);
+  const answer = await caller.upload('/attachments/upload', textOf(2 * mebibyte), { filename: 'a.txt' });
+  t.deepEqual([answer.status, answer.code, answer.errorCode], [500, 40005, 'storage_full'], answer.text);
+  t.is((await caller.upload('/attachments/upload', textOf(1000), { filename: 'a.txt' })).status, 200);
+  t.true(isClean());
+  const unowned = await select("SELECT storage_key FROM stored_files WHERE state <> 'kept'");
+  t.deepEqual(unowned, []);
+  await cramped.kill();
+});
+
+test.serial('the quota holds, also against uploads at once', async (t) => {
+  const limited = await startApi({ ...limits, UPLOAD_QUOTA_MB: '1' });
+  const account = { username: 'quota', nickname: 'quota', password: 'secret-1' };
+  const [role] = await select<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'");
+  await admin.post('/admins', { ...account, role_ids: [role?.id] });
+  const caller = await new Client(limited.url).signIn(account.username, account.password);
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () =>
+      caller.upload('/attachments/upload', textOf(300 * 1024), { filename: 'a.txt' }),
+    ),
+  );
+  const kept = answers.filter(({ status }) => status === 200);
+  t.is(kept.length, 3);
+  for (const answer of answers.filter(({ status }) => status !== 200))
+    t.deepEqual([answer.status, answer.code, answer.errorCode], [400, 40005, 'upload_quota_exceeded']);
+  const chunk = (chunk_id: string, bytes: number) =>
+    caller.upload('/attachments/chunk', textOf(bytes), {
+      fields: { action: 'upload', chunk_id, chunk_index: 0, total_chunks: 1, filename: 'a.txt' },
+    });
+  t.is((await chunk('quota-chunk-1', 100 * 1024)).status, 200);
+  t.is((await chunk('quota-chunk-2', 100 * 1024)).errorCode, 'upload_quota_exceeded');
+  await caller.delete(`/attachments/${kept[0]?.data.id}`);
+  t.is((await chunk('quota-chunk-2', 100 * 1024)).status, 200);
+  await until(isClean);
+  await limited.kill();
+});
+
+test.serial('nothing of this was a fault of the service', (t) => {
+  t.is(api.child.exitCode, null);
+  t.notRegex(api.output(), /"level":"(error|fatal)"|a request failed|unhandledRejection|uncaughtException/);
+});

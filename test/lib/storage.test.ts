@@ -1,0 +1,167 @@
+// The storage drivers: one contract, held by the local disk, by S3, and by an S3 server that cannot copy parts.
+import '../support/environment.js';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync, existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import test from 'ava';
+import { LocalStorage } from '../../src/lib/storage/local.js';
+import { S3Storage } from '../../src/lib/storage/s3.js';
+import { FileMissing, type Storage } from '../../src/lib/storage/storage.js';
+import { sha256, textOf } from '../support/files.js';
+import { startS3, type S3Server } from '../support/s3.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'storage-'));
+const servers: S3Server[] = [];
+
+test.before(async () => {
+  servers.push(await startS3(), await startS3({ canCopyParts: false }));
+});
+
+test.after.always(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await Promise.all(servers.map((server) => server.stop()));
+});
+
+const s3 = (index: number, presignedDownloads = false): S3Storage =>
+  new S3Storage({
+    endpoint: servers[index]?.env.S3_ENDPOINT,
+    ...{ region: 'us-east-1', bucket: 'files', accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
+    ...{ forcePathStyle: true, presignedDownloads, prefix: 'tenant/' },
+  });
+
+const drivers: Record<string, () => Storage> = {
+  local: () => new LocalStorage(join(folder, 'local')),
+  s3: () => s3(0),
+  's3 without part copies': () => s3(1),
+};
+
+let count = 0;
+const newKey = (): string => `attachments/2026-11/KEY${++count}`;
+
+const spool = (content: Buffer): string => {
+  const path = join(folder, `spool-${++count}`);
+  writeFileSync(path, content);
+  return path;
+};
+
+const never = new AbortController().signal;
+
+for (const [name, make] of Object.entries(drivers)) {
+  test(`${name}: a stream is stored whole, read whole and in ranges, and removed`, async (t) => {
+    const driver = make();
+    const key = newKey();
+    const content = textOf(300_000);
+    t.is(await driver.put(key, Readable.from([content.subarray(0, 1000), content.subarray(1000)])), 300_000);
+    t.deepEqual(await driver.stat(key), { size: 300_000 });
+    const read = async (start?: number, end?: number): Promise<string> =>
+      text(await driver.get(key, start === undefined ? undefined : { start, end: end as number }));
+    const whole = content.toString();
+    t.true((await read()) === whole);
+    t.is(await read(0, 1), whole.slice(0, 2));
+    t.is(await read(5, 9), whole.slice(5, 10));
+    t.true((await read(70_000, 299_999)) === whole.slice(70_000));
+    await driver.remove(key);
+    t.is(await driver.stat(key), undefined);
+    await t.throwsAsync(driver.get(key), { instanceOf: FileMissing });
+    await driver.remove(key);
+  });
+
+  test(`${name}: a file of the disk is taken over`, async (t) => {
+    const driver = make();
+    for (const content of [textOf(10), textOf(20_000_000)]) {
+      const [key, path] = [newKey(), spool(content)];
+      await driver.putFile(key, path);
+      t.false(existsSync(path));
+      t.is(sha256(await text(await driver.get(key))), sha256(content));
+    }
+  });
+
+  test(`${name}: a stream that breaks off leaves nothing under its key`, async (t) => {
+    const driver = make();
+    const key = newKey();
+    const broken = Readable.from(
+      (async function* () {
+        yield await Promise.resolve(textOf(100_000));
+        throw new Error('the source broke off');
+      })(),
+    );
+    await t.throwsAsync(driver.put(key, broken), { message: 'the source broke off' });
+    t.is(await driver.stat(key), undefined);
+  });
+
+  test(`${name}: parts become one file, in their order, with its size and digest`, async (t) => {
+    const driver = make();
+    const mebibyte = 1024 * 1024;
+    for (const sizes of [
+      [1],
+      [10, 20, 5],
+      [5 * mebibyte, 5 * mebibyte, 6 * mebibyte, 17],
+      [6 * mebibyte, 3, 9],
+    ]) {
+      const parts = sizes.map((size) => ({ key: newKey(), size, content: textOf(size) }));
+      for (const { key, content } of parts) await driver.put(key, Readable.from([content]));
+      const whole = Buffer.concat(parts.map(({ content }) => content));
+      const key = newKey();
+      t.deepEqual(await driver.compose(key, parts, never), { size: whole.length, sha256: sha256(whole) });
+      const stored = createHash('sha256');
+      for await (const bytes of await driver.get(key)) stored.update(bytes as Buffer);
+      t.is(stored.digest('hex'), sha256(whole));
+      t.deepEqual(await driver.stat(parts[0]?.key ?? ''), { size: sizes[0] as number }, 'the parts stay');
+    }
+  });
+
+  test(`${name}: composing ends when a part is missing or it is told to, and leaves nothing`, async (t) => {
+    const driver = make();
+    const parts = [6, 6].map((mebibytes) => ({ key: newKey(), size: mebibytes * 1024 * 1024 }));
+    for (const { key, size } of parts) await driver.put(key, Readable.from([textOf(size)]));
+    const gone = [...parts, { key: newKey(), size: 10 }];
+    const [one, other] = [newKey(), newKey()];
+    await t.throwsAsync(driver.compose(one, gone, never), { any: true });
+    await t.throwsAsync(driver.compose(other, parts, AbortSignal.abort(new Error('stopped'))), { any: true });
+    for (const key of [one, other]) t.is(await driver.stat(key), undefined);
+  });
+}
+
+test('parts are copied by the server when it can', async (t) => {
+  const driver = s3(0);
+  const before = servers[0]?.copies() ?? 0;
+  const parts = [5, 5, 1].map((mebibytes) => ({ key: newKey(), size: mebibytes * 1024 * 1024 }));
+  for (const { key, size } of parts) await driver.put(key, Readable.from([textOf(size)]));
+  await driver.compose(newKey(), parts, never);
+  t.true((servers[0]?.copies() ?? 0) >= before + 3);
+});
+
+test('a presigned address gives the file away under its name, and only when that is switched on', async (t) => {
+  t.is(s3(0).downloadUrl, undefined);
+  const driver = s3(0, true);
+  const key = newKey();
+  await driver.put(key, Readable.from(['signed']));
+  const url = (await driver.downloadUrl?.(key, 'attachment; filename="a.txt"', 'text/plain')) ?? '';
+  const response = await fetch(url);
+  t.deepEqual([response.status, await response.text()], [200, 'signed']);
+  t.is(response.headers.get('content-disposition'), 'attachment; filename="a.txt"');
+  t.is(response.headers.get('content-type')?.split(';')[0], 'text/plain');
+});
+
+test('keys that could lead elsewhere are refused', async (t) => {
+  const driver = new LocalStorage(join(folder, 'local'));
+  for (const key of ['../a', '/etc/passwd', 'a/../b', 'a//b', 'a/', 'a\0b', '.', 'a.b', ''])
+    await t.throwsAsync(driver.stat(key), { message: /is no storage key/ }, JSON.stringify(key));
+});
+
+test('local: nothing stays where files are written, and what a crash left there is removed by its age', async (t) => {
+  const root = join(folder, 'swept');
+  const driver = new LocalStorage(root);
+  await driver.put(newKey(), Readable.from(['x']));
+  const partial = join(root, 'partial');
+  t.deepEqual(readdirSync(partial), []);
+  mkdirSync(join(partial, 'folder'));
+  for (const name of ['old', 'new']) writeFileSync(join(partial, name), name);
+  const day = 86_400_000;
+  utimesSync(join(partial, 'old'), new Date(Date.now() - 2 * day), new Date(Date.now() - 2 * day));
+  await driver.sweep(new Date(Date.now() - day));
+  t.deepEqual(readdirSync(partial).sort(), ['folder', 'new']);
+});

@@ -1,0 +1,17 @@
+// For a test file that keeps its files in S3; imported right after environment.ts. The server starts with the tests.
+import { randomInt } from 'node:crypto';
+import test from 'ava';
+import { s3Settings, startS3, type S3Server } from './s3.js';
+
+// Chosen at once, because tests must be declared before anything is waited for.
+const port = 10_000 + randomInt(20_000);
+
+Object.assign(process.env, s3Settings(port));
+
+let server: S3Server;
+
+test.before(async () => {
+  server = await startS3({ port });
+});
+
+test.after.always(() => server.stop());

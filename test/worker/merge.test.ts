@@ -1,0 +1,214 @@
+// Merges outlive what does them: a killed worker, an emptied or absent Redis, runs that overlap, a full disk.
+import '../support/environment.js';
+import test from 'ava';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { config } from '../../config/index.js';
+import { db, select } from '../../src/lib/db.js';
+import { mergeChunks } from '../../src/jobs/merge-chunks.js';
+import { beginMerge, stopWaiting } from '../../src/models/chunk-merge.js';
+import { Client, type Answer } from '../support/client.js';
+import { unique } from '../support/factories.js';
+import { chunksOf, sendChunk, sha256, textOf } from '../support/files.js';
+import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
+import { startOwnRedis, type OwnRedis } from '../support/redis.js';
+import { startService, type Service } from '../support/service.js';
+import { openSocket, ticketOf } from '../support/socket.js';
+import { until } from '../support/until.js';
+
+let redis: OwnRedis;
+let service: Service;
+let admin: Client;
+let adminId: number;
+
+const size = 50_000;
+const quickSweeps = { SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '1' };
+const noSweeps = { SWEEP_SECONDS: '59', SWEEP_AGE_SECONDS: '3600' };
+
+test.before(async () => {
+  service = await startService({ withWorker: false });
+  redis = await startOwnRedis();
+  const api = await startApi(redis.env);
+  admin = await new Client(api.url).signIn();
+  adminId = (await admin.get('/info')).data.id;
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await redis.remove();
+  await service.stop();
+});
+
+/** A session with all its chunks. */
+async function uploaded(
+  content: Buffer,
+  { filename = `${unique('merge-')}.txt`, chunkSize = size } = {},
+): Promise<{ chunk_id: string; filename: string; key: { admin_id: number; chunk_id: string } }> {
+  const chunk_id = unique('merge-');
+  const chunks = chunksOf(content, chunkSize);
+  for (const [index, chunk] of chunks.entries()) {
+    const answer = await sendChunk(admin, chunk_id, index, chunk, { total_chunks: chunks.length, filename });
+    if (answer.status !== 200) throw new Error(answer.text);
+  }
+  return { chunk_id, filename, key: { admin_id: adminId, chunk_id } };
+}
+
+const merge = (chunk_id: string, client = admin): Promise<Answer> =>
+  client.post('/attachments/chunk', { action: 'merge', chunk_id });
+
+const progress = async (chunk_id: string): Promise<any> =>
+  (await admin.get(`/attachments/chunk?action=progress&chunk_id=${chunk_id}`)).data;
+
+const made = async (filename: string): Promise<any[]> =>
+  (await admin.get(`/attachments?filename=${filename}`)).data.list;
+
+const notices = async (text: string): Promise<any[]> =>
+  (await admin.get('/notifications?page_size=100')).data.list.filter(({ content }: { content: string }) =>
+    content.includes(text),
+  );
+
+test.serial('a merge that is not done in time answers merging; its end is pushed and told', async (t) => {
+  const content = textOf(3 * size);
+  const { chunk_id, filename } = await uploaded(content);
+  const socket = await openSocket(admin.url, await ticketOf(admin));
+  const begun = Date.now();
+  const answer = await merge(chunk_id);
+  t.deepEqual([answer.status, answer.data], [200, { chunk_id, status: 'merging' }]);
+  t.true(Date.now() - begun >= 9000 && Date.now() - begun < 13_000);
+  t.is((await progress(chunk_id)).status, 'merging');
+  t.is((await sendChunk(admin, chunk_id, 0, 'x')).errorCode, 'chunk_session_closed');
+  const worker = await startWorkerProcess({ ...redis.env, ...noSweeps }, 'files');
+  const { data } = await socket.frame('merge');
+  t.deepEqual([data.chunk_id, data.status], [chunk_id, 'completed']);
+  const notice = await socket.frame('notification');
+  t.regex(notice.data.title, /上传完成.*complete/);
+  t.is(notice.data.content, filename);
+  const [attachment] = await made(filename);
+  t.deepEqual([attachment.id, attachment.sha256], [data.attachment_id, sha256(content)]);
+  t.is((await notices(filename)).length, 1);
+  socket.socket.close();
+  t.is(await worker.stop(), 0);
+});
+
+test.serial('a worker killed in the middle of a merge: another one makes the attachment, once', async (t) => {
+  const content = textOf(24 * 1024 * 1024);
+  const { chunk_id, filename, key } = await uploaded(content, { chunkSize: 8 * 1024 * 1024 });
+  // The session is locked, so the worker is caught when its file is whole but not yet an attachment.
+  await beginMerge(key, {});
+  const lock = await db.transaction();
+  await db.query('SELECT chunk_id FROM chunk_sessions WHERE chunk_id = ? FOR UPDATE', {
+    replacements: [chunk_id],
+    transaction: lock,
+  });
+  const reserved = () =>
+    select<{ storage_key: string }>(
+      `SELECT storage_key FROM stored_files WHERE state = 'reserved' AND storage_key LIKE 'attachments/%'`,
+    );
+  const first = await startWorkerProcess({ ...redis.env, ...quickSweeps }, 'files');
+  const abandoned = await until(async () => (await reserved())[0]?.storage_key, 30_000);
+  await until(() => existsSync(join(config.storage.root, abandoned)), 30_000);
+  await first.kill();
+  await lock.rollback();
+  t.deepEqual([(await progress(chunk_id)).status, (await made(filename)).length], ['merging', 0]);
+  const killedAt = Date.now();
+  const second = await startWorkerProcess({ ...redis.env, ...quickSweeps }, 'files');
+  await until(async () => (await progress(chunk_id)).status === 'completed', 40_000);
+  t.true(Date.now() - killedAt < 35_000, `merged after ${Date.now() - killedAt} ms`);
+  const list = await made(filename);
+  t.deepEqual(
+    list.map((item) => item.sha256),
+    [sha256(content)],
+  );
+  await second.kill();
+});
+
+test.serial('Redis emptied in the middle: the sweeper finds the merge', async (t) => {
+  const content = textOf(2 * size);
+  const { chunk_id, filename, key } = await uploaded(content);
+  await beginMerge(key, {});
+  await redis.run('FLUSHALL');
+  const worker = await startWorkerProcess({ ...redis.env, ...quickSweeps }, 'files');
+  await until(async () => (await progress(chunk_id)).status === 'completed');
+  t.deepEqual(
+    (await made(filename)).map((item) => item.sha256),
+    [sha256(content)],
+  );
+  await worker.kill();
+});
+
+test.serial('without Redis a merge is accepted and done when Redis is back', async (t) => {
+  const content = textOf(2 * size);
+  const { chunk_id, filename } = await uploaded(content);
+  const worker = await startWorkerProcess({ ...redis.env, ...quickSweeps }, 'files');
+  await redis.stop();
+  const begun = Date.now();
+  const answer = await merge(chunk_id);
+  t.deepEqual([answer.status, answer.data], [200, { chunk_id, status: 'merging' }], answer.text);
+  t.true(Date.now() - begun < 5000);
+  await redis.start();
+  await until(async () => (await progress(chunk_id)).status === 'completed', 30_000);
+  t.is((await made(filename)).length, 1);
+  await until(async () => (await notices(filename)).length === 1);
+  await worker.kill();
+});
+
+test.serial('runs that overlap make one attachment, and leave one file', async (t) => {
+  for (let round = 0; round < 5; round++) {
+    const content = textOf(2 * size);
+    const { filename, key } = await uploaded(content);
+    await beginMerge(key, {});
+    const signal = new AbortController().signal;
+    const runs = (await Promise.all([1, 2, 3, 4].map(() => mergeChunks.run(key, signal)))) as any[];
+    t.deepEqual([...new Set(runs.map(({ status }) => status))], ['completed']);
+    t.is(new Set(runs.map(({ attachment_id }) => attachment_id)).size, 1);
+    t.is((await made(filename)).length, 1);
+    t.like(await mergeChunks.run(key, signal), { status: 'completed' });
+  }
+  const owned = await select<{ storage_key: string }>('SELECT storage_key FROM attachments');
+  const files = readdirSync(join(config.storage.root, 'attachments'), {
+    recursive: true,
+    withFileTypes: true,
+  });
+  // The killed worker's file is left to the sweeper for a day.
+  t.is(files.filter((file) => file.isFile()).length, owned.length + 1);
+});
+
+test.serial('a merge that ended before its owner stopped waiting is answered after all', async (t) => {
+  const { key } = await uploaded(textOf(size));
+  await beginMerge(key, {});
+  await mergeChunks.run(key, new AbortController().signal);
+  t.like(await stopWaiting(key), { status: 'completed' });
+  const [row] = await select<{ to_be_told: number }>(
+    'SELECT to_be_told FROM chunk_sessions WHERE chunk_id = ?',
+    [key.chunk_id],
+  );
+  t.is(row?.to_be_told, 0);
+});
+
+test.serial('a merge that was given up keeps its chunks and may be begun again', async (t) => {
+  const content = textOf(2 * size);
+  const { chunk_id, key } = await uploaded(content);
+  await beginMerge(key, {});
+  await mergeChunks.gaveUp?.(key, new Error('the storage was away'));
+  const failed = await progress(chunk_id);
+  t.deepEqual([failed.status, failed.error, failed.uploaded_count], ['failed', 'upload_failed', 2]);
+  const worker = await startWorkerProcess({ ...redis.env, ...noSweeps }, 'files');
+  t.is((await merge(chunk_id)).data.sha256, sha256(content));
+  await worker.kill();
+});
+
+test.serial('a full disk fails the merge, leaves nothing of it, and another try succeeds', async (t) => {
+  const content = textOf(6 * 1024 * 1024);
+  const { chunk_id } = await uploaded(content, { chunkSize: 1024 * 1024 });
+  // No file of this worker may grow beyond 4 MiB (in blocks of 1 KiB).
+  const cramped = await startWorkerProcess({ ...redis.env, ...noSweeps }, 'files', '4096');
+  const answer = await merge(chunk_id);
+  t.deepEqual([answer.status, answer.code, answer.errorCode], [500, 40005, 'storage_full'], answer.text);
+  await cramped.kill();
+  t.deepEqual(readdirSync(join(config.storage.root, 'partial')), []);
+  const failed = await progress(chunk_id);
+  t.deepEqual([failed.status, failed.error, failed.uploaded_count], ['failed', 'storage_full', 6]);
+  const worker = await startWorkerProcess({ ...redis.env, ...noSweeps }, 'files');
+  t.is((await merge(chunk_id)).data.sha256, sha256(content));
+  await worker.kill();
+});
