@@ -3,9 +3,10 @@ import type { Transaction } from 'sequelize';
 import { now } from '../lib/clock.js';
 import { change, select, transact } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
-import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
+import { Where, type ListQuery, type Page } from '../lib/list-query.js';
 import type { Money } from '../lib/money.js';
 import { orderPeriod, periodOf } from '../lib/numbers.js';
+import { monthlyPage } from './month-pages.js';
 import { selectOrders, type OrderRecord, type OrderStatus } from './order-record.js';
 import { paymentTotals } from './payment.js';
 import { Totals } from './totals.js';
@@ -37,18 +38,15 @@ export async function listOrders(query: OrderFilter, mark?: string): Promise<Pag
   const to = query.end_time ?? query.end_date;
   const where = new Where()
     .and('o.deleted_at IS NULL')
-    .contains('o.order_no', query.order_no)
+    .numbered('o.order_no', query.order_no, 'o.period')
     .equals('o.user_id', query.user_id)
     .equals('o.status', query.status)
     .between('o.amount', query.min_amount?.toString(), query.max_amount?.toString())
     .contains('o.remark', query.keyword)
     .during('o.created_at', query)
     .between('o.period', from && periodOf(from), to && periodOf(to));
-  const [list, total] = await Promise.all([
-    selectOrders(`${where.sql} ${pageSql(query, 'o')}`, where.values),
-    orderTotals.count(where, mark),
-  ]);
-  return toPage(query, list, total);
+  const months = await orderTotals.months(where, mark);
+  return monthlyPage({ table: 'orders', alias: 'o', rows: selectOrders }, where, query, months);
 }
 
 /**

@@ -3,6 +3,7 @@ import { administration } from './0001-administration.js';
 import { ordersAndPayments } from './0002-orders-and-payments.js';
 import { logs } from './0003-logs.js';
 import { backOffice } from './0004-back-office.js';
+import { listIndexes } from './0008-list-indexes.js';
 import type { Migration } from './migration.js';
 
-export const migrations: Migration[] = [administration, ordersAndPayments, logs, backOffice];
+export const migrations: Migration[] = [administration, ordersAndPayments, logs, backOffice, listIndexes];
