@@ -120,13 +120,20 @@ export async function expireOrder(orderNo: string): Promise<'cancelled' | 'not_d
   return 'cancelled';
 }
 
-/** Numbers of pending orders whose time was up before that instant, at most 500. */
-export async function overdueOrders(before: Date): Promise<string[]> {
-  const rows = await select<{ order_no: string }>(
-    `SELECT order_no FROM orders WHERE status = 'pending' AND deleted_at IS NULL AND expire_at < ? LIMIT 500`,
-    [before],
-  );
-  return rows.map(({ order_no }) => order_no);
+/** Numbers of pending orders whose time was up before that instant, the most overdue first; read 500 at a time. */
+export async function* overdueOrders(before: Date): AsyncGenerator<string> {
+  let last = { expire_at: new Date(0), order_no: '' };
+  for (;;) {
+    const rows = await select<typeof last>(
+      `SELECT order_no, expire_at FROM orders
+       WHERE status = 'pending' AND deleted_at IS NULL AND expire_at >= ? AND expire_at < ?
+         AND (expire_at > ? OR order_no > ?) ORDER BY expire_at, order_no LIMIT 500`,
+      [last.expire_at, before, last.expire_at, last.order_no],
+    );
+    for (const { order_no } of rows) yield order_no;
+    if (rows.length < 500) return;
+    last = rows.at(-1) as typeof last;
+  }
 }
 
 export interface LockedOrder {
