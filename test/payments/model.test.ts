@@ -1,10 +1,7 @@
 // Random sequences of everything that can happen to orders and payments, held against a small model (reliability.md R4).
 import '../support/environment.js';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import test from 'ava';
 import fc from 'fast-check';
-import { config } from '../../config/index.js';
 import { change, select } from '../../src/lib/db.js';
 import { expireOrder } from '../../src/models/order.js';
 import { sweep } from '../../src/worker/sweeper.js';
@@ -251,19 +248,4 @@ test('whatever happens in whatever order, rows and answers are as the model says
   t.deepEqual([...moves].sort(), forward);
   const unsettled = `SELECT id FROM payment_callbacks WHERE state = 'pending'`;
   await t.notThrowsAsync(until(async () => (await select(unsettled)).length === 0));
-});
-
-test('one file of the service writes the state paid', (t) => {
-  const folder = join(config.root, 'src');
-  const files = readdirSync(folder, { recursive: true })
-    .map(String)
-    .filter((name) => name.endsWith('.ts'));
-  const inSql = /\bSET\b(?:(?!\bWHERE\b)[^;])*\bstatus\s*=\s*'paid'/;
-  const inModel = /\.(update|create|upsert|bulkCreate)\([^;]*status:\s*'paid'/;
-  const writers = files.filter((name) => {
-    const text = readFileSync(join(folder, name), 'utf8');
-    return inSql.test(text) || inModel.test(text) || /INSERT INTO (orders|payments)\b[^;]*'paid'/.test(text);
-  });
-  t.true(files.length > 60);
-  t.deepEqual(writers, ['models/payment-settlement.ts']);
 });
