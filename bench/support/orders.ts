@@ -73,8 +73,8 @@ export async function makeUsers(db: Connection): Promise<void> {
   );
 }
 
-// Migrations lay out one partition for everything before last month.
-async function splitPast(db: Connection, table: string, months: number): Promise<void> {
+/** Gives the past months partitions of their own: migrations lay out one for everything before last month. */
+export async function splitPast(db: Connection, table: string, months: number): Promise<void> {
   const current = periodOf(new Date());
   const parts = [`PARTITION p_before VALUES LESS THAN (${shiftPeriod(current, 1 - months)})`];
   for (let month = 1 - months; month < -1; month++) {
