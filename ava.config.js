@@ -1,13 +1,15 @@
 // Test files are compiled with everything else; each gets a thread, a database and a Redis prefix of its own.
-// `npm test` runs the suite; the tests in a browser run apart (npm run test:browser).
+// `npm test` runs the suite; the tests in a browser and those that take long run apart (npm run test:browser, test:long).
 const suites = {
-  main: ['build/test/**/*.test.js', '!build/test/browser/**'],
+  main: ['build/test/**/*.test.js', '!build/test/browser/**', '!build/test/long/**'],
   browser: ['build/test/browser/**/*.test.js'],
+  long: ['build/test/long/**/*.test.js'],
 };
+const suite = process.env.TEST_SUITE ?? 'main';
 
 export default {
-  files: suites[process.env.TEST_SUITE ?? 'main'],
-  timeout: '90s',
+  files: suites[suite],
+  timeout: suite === 'long' ? '30m' : '90s',
   concurrency: 2,
   failWithoutAssertions: true,
 };

@@ -1,6 +1,6 @@
 // What the compiler cannot check about routes, jobs, errors and partitions. Needs no database and no Redis.
 import './support/environment.js';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import test from 'ava';
 import { config } from '../config/index.js';
@@ -12,6 +12,7 @@ import { errorCatalogue } from '../src/lib/error-catalogue.js';
 import { queueNames } from '../src/lib/queue.js';
 import { partitionedTables } from '../src/models/partitions.js';
 import { migrations } from '../src/models/migrations/index.js';
+import { paidWriters } from './support/paid-writers.js';
 
 const label = (route: (typeof routes)[number]): string => `${route.method} ${fullPath(route)}`;
 
@@ -111,14 +112,67 @@ test('every error has both languages, a business code of the specification and a
   }
 });
 
-test('migrations are numbered without gaps, and every partitioned table is made by one', async (t) => {
+test('migrations are numbered in their order, and every partitioned table is made by one', async (t) => {
   const statements: string[] = [];
-  for (const [index, { name, up }] of migrations.entries()) {
-    t.true(name.startsWith(String(index + 1).padStart(4, '0')), name);
+  const numbers = migrations.map(({ name }) => Number(/^(\d{4})-[a-z-]+$/.exec(name)?.[1]));
+  t.deepEqual(
+    numbers,
+    [...new Set(numbers)].sort((one, other) => one - other),
+  );
+  for (const { up } of migrations) {
     await up((sql) => Promise.resolve(void statements.push(sql)));
   }
   const made = statements.flatMap((sql) =>
     sql.includes('PARTITION BY') ? (/CREATE TABLE IF NOT EXISTS (\w+)/.exec(sql)?.[1] ?? []) : [],
   );
   t.deepEqual(made.sort(), [...partitionedTables].sort());
+});
+
+test('one file of the service writes the state paid', (t) => {
+  const folder = resolve(config.root, 'src');
+  const files = readdirSync(folder, { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith('.ts'));
+  t.true(files.length > 60);
+  const writers = files.filter((name) => paidWriters(readFileSync(resolve(folder, name), 'utf8')).length > 0);
+  t.deepEqual(writers, ['models/payment-settlement.ts']);
+});
+
+test('a second writer of the state paid would be found in any spelling', (t) => {
+  const writers = [
+    "change(`UPDATE payments SET status = 'paid' WHERE payment_no = ?`)",
+    "change(`update\n  \\`payments\\` p\n  set p.\\`status\\`='PAID'`)",
+    'change(\'UPDATE orders SET remark = ?, status = "paid" WHERE id = ?\')',
+    "change('UPDATE orders SET status = ? WHERE order_no = ?', ['paid', no])",
+    "change('UPDATE ' + table + ' SET status = ' + value)",
+    "change(`UPDATE ${table} SET status = '${status}' WHERE id = 1`)",
+    "change(`UPDATE users u JOIN orders o ON o.user_id = u.id SET o.paid_at = NOW(), o.status = 'paid'`)",
+    "change(`UPDATE payments SET status = CASE WHEN amount > 0 THEN 'paid' ELSE 'pending' END`)",
+    "change(`UPDATE orders SET remark = (SELECT name FROM users WHERE id = user_id), status = 'paid' WHERE id = ?`)",
+    "change(`UPDATE /* quietly */ shop.payments SET status -- \n = 'paid'`)",
+    "change(`INSERT INTO payments (payment_no, status) VALUES (?, 'paid')`)",
+    "change('REPLACE INTO orders (status, order_no) VALUES (?, ?)')",
+    "change(`INSERT INTO orders SET status = 'paid'`)",
+    "change(`INSERT INTO orders (order_no) VALUES (?) ON DUPLICATE KEY UPDATE status = 'paid'`)",
+    'change(`LOAD DATA INFILE ? INTO TABLE payments`)',
+    "await Payment.update({ status: 'paid' }, { where: { payment_no } })",
+    "await Order.create({ ...fields, 'status': isLate ? 'paid' : 'pending' })",
+    "payment.status = 'paid' as const; await payment.save();",
+    "payment['status'] = (`paid`);",
+    "await payment.set('status', 'paid').save()",
+    "@Table({ tableName: 'payments' }) class Payment extends Model {}",
+  ];
+  for (const source of writers) t.is(paidWriters(source).length, 1, source);
+  const others = [
+    "change(`UPDATE orders SET status = 'cancelled', updated_at = ? WHERE order_no = ? AND status = 'pending'`)",
+    "change(`UPDATE payments SET needs_attention = 1 WHERE status = 'paid'`)",
+    "change('UPDATE payment_callbacks SET state = ? WHERE payment_no IN (SELECT payment_no FROM payments)')",
+    "change('UPDATE users SET status = ? WHERE id = ?')",
+    "select(`SELECT id FROM payments WHERE status = 'paid'`)",
+    "change('INSERT INTO orders (order_no, amount) VALUES (?, ?)')",
+    "const answer: { status: 'paid' } = { status: order.status };",
+    "if (payment.status === 'paid') return;",
+    "@Table({ tableName: 'payment_methods' }) class PaymentMethod extends Model {}",
+  ];
+  for (const source of others) t.deepEqual(paidWriters(source), [], source);
 });

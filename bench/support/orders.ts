@@ -3,17 +3,16 @@ import type { Connection } from 'mysql2/promise';
 import { periodOf, shiftPeriod } from '../../src/lib/numbers.js';
 
 const users = 1000;
-const months = 8;
 
 /**
- * Inserts users and `total` orders of one or two lines each, spread evenly over the last eight months, oldest first.
- * Needs an unused site: orders get the ids 1 to `total`.
+ * Inserts users and `total` orders of one or two lines each, spread evenly over the last months, oldest first. A third
+ * is paid, one in fifty cancelled, the rest pending. Needs an unused site: orders get the ids 1 to `total`.
  */
-export async function fillOrders(db: Connection, total: number): Promise<void> {
+export async function fillOrders(db: Connection, total: number, months = 8): Promise<void> {
   await db.query('SET SESSION unique_checks = 0, foreign_key_checks = 0');
   await makeNumbers(db, Math.ceil(total / months));
   await makeUsers(db);
-  for (const table of ['orders', 'order_details']) await splitPast(db, table);
+  for (const table of ['orders', 'order_details']) await splitPast(db, table, months);
   for (let month = 0; month < months; month++) {
     const first = Math.floor((total * month) / months);
     const size = Math.floor((total * (month + 1)) / months) - first;
@@ -74,8 +73,8 @@ export async function makeUsers(db: Connection): Promise<void> {
   );
 }
 
-// Migrations lay out one partition for everything before last month.
-async function splitPast(db: Connection, table: string): Promise<void> {
+/** Gives the past months partitions of their own: migrations lay out one for everything before last month. */
+export async function splitPast(db: Connection, table: string, months: number): Promise<void> {
   const current = periodOf(new Date());
   const parts = [`PARTITION p_before VALUES LESS THAN (${shiftPeriod(current, 1 - months)})`];
   for (let month = 1 - months; month < -1; month++) {
@@ -88,6 +87,7 @@ async function splitPast(db: Connection, table: string): Promise<void> {
 // The ULID's time part is the running number and its random part a hash, both in hexadecimal digits, which are ULID digits.
 const orderNo = `CONCAT('ORD', :period, LPAD(HEX(:first + n), 10, '0'), UPPER(LEFT(MD5(:first + n), 16)))`;
 const price = '(1000 + n % 9000) / 100';
+const isPaid = 'n % 3 = 0 AND n % 50 > 0';
 
 async function fillMonth(db: Connection, period: number, first: number, size: number): Promise<void> {
   const startMs = Date.UTC(Math.floor(period / 100), (period % 100) - 1);
@@ -103,8 +103,8 @@ async function fillMonth(db: Connection, period: number, first: number, size: nu
   const at = ':start + INTERVAL :step * n MICROSECOND';
   await run(
     `INSERT INTO orders (id, period, order_no, user_id, amount, status, remark, paid_at, payment_no, created_at, updated_at)
-     SELECT :first + n + 1, :period, ${orderNo}, 1 + n % ${users}, ${price} + n % 2 * 10.5, IF(n % 3, 'pending', 'paid'),
-       CONCAT('order ', n), IF(n % 3, NULL, ${at}), IF(n % 3, NULL, REPLACE(${orderNo}, CONCAT('ORD', :period), CONCAT('PAY', :period, '15'))),
+     SELECT :first + n + 1, :period, ${orderNo}, 1 + n % ${users}, ${price} + n % 2 * 10.5, IF(${isPaid}, 'paid', IF(n % 50, 'pending', 'cancelled')),
+       CONCAT('order ', n), IF(${isPaid}, ${at}, NULL), IF(${isPaid}, REPLACE(${orderNo}, CONCAT('ORD', :period), CONCAT('PAY', :period, '15')), NULL),
        ${at}, ${at}
      FROM bench_numbers WHERE n < :size ORDER BY n`,
   );

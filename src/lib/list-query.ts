@@ -1,6 +1,7 @@
 // The conventions of every list (contract.md §2): page, page_size, order_by, and WHERE clauses from checked filters.
 import Joi from 'joi';
 import type { SqlValue } from './db.js';
+import { periodsOf } from './numbers.js';
 import { time } from './schema.js';
 
 export interface ListQuery {
@@ -82,13 +83,33 @@ export class Where {
     return this;
   }
 
+  /** These conditions and one more; these stay as they are. */
+  with(term: string, ...values: SqlValue[]): Where {
+    const both = new Where();
+    both.#terms.push(...this.#terms);
+    both.values.push(...this.values);
+    return both.and(term, ...values);
+  }
+
   equals(column: string, value: string | number | boolean | undefined): this {
     return value === undefined || value === '' ? this : this.and(`${column} = ?`, value);
   }
 
   /** Literal substring: `%`, `_` and `\` in the value have no meaning. */
   contains(column: string, value: string | undefined): this {
-    return value ? this.and(`${column} LIKE ?`, `%${value.replace(/[\\%_]/g, '\\$&')}%`) : this;
+    return value ? this.and(`${column} LIKE ?`, `%${literally(value)}%`) : this;
+  }
+
+  /**
+   * Part of an order or payment number. The beginning of one is looked up, anything else is searched for.
+   *
+   * @param period the partition column, when it is the number's month
+   */
+  numbered(column: string, value: string | undefined, period?: string): this {
+    const months = value && periodsOf(value);
+    if (!months) return this.contains(column, value);
+    this.and(`${column} LIKE ?`, `${literally(value)}%`);
+    return period ? this.between(period, ...months) : this;
   }
 
   /** An inclusive range; either end may be missing. */
@@ -108,11 +129,23 @@ export class Where {
   }
 }
 
-/** ORDER BY and LIMIT of a list; the key makes the order of equal rows certain. */
+const literally = (value: string): string => value.replace(/[\\%_]/g, '\\$&');
+
+/** ORDER BY of a list, or of the same list from its end; the key makes the order of equal rows certain. */
+export function orderSql({ order_by }: ListQuery, alias: string, isReversed = false): string {
+  const hasKey = order_by.some(({ field }) => field === 'id');
+  const orders: Order[] = hasKey ? order_by : [...order_by, { field: 'id', direction: 'DESC' }];
+  const terms = orders.map(({ field, direction }) => {
+    const isDescending = (direction === 'DESC') !== isReversed;
+    return `${alias}.${field} ${isDescending ? 'DESC' : 'ASC'}`;
+  });
+  return `ORDER BY ${terms.join(', ')}`;
+}
+
+/** ORDER BY and LIMIT of a list. */
 export function pageSql(query: ListQuery, alias: string): string {
-  const orders = query.order_by.map(({ field, direction }) => `${alias}.${field} ${direction}`);
-  if (!query.order_by.some(({ field }) => field === 'id')) orders.push(`${alias}.id DESC`);
-  return `ORDER BY ${orders.join(', ')} LIMIT ${query.page_size} OFFSET ${(query.page - 1) * query.page_size}`;
+  const offset = (query.page - 1) * query.page_size;
+  return `${orderSql(query, alias)} LIMIT ${query.page_size} OFFSET ${offset}`;
 }
 
 /** The page envelope of spec.md, Conventions. */

@@ -20,6 +20,17 @@ export const orderPeriod = (number: string): number | undefined => periodIn(orde
 /** The partition of a payment number, YYYYMM as an integer; undefined when it is no payment number. */
 export const paymentPeriod = (number: string): number | undefined => periodIn(paymentNumber.exec(number));
 
+/**
+ * The first and the last month that a number beginning like this can lie in; undefined when the text is not the
+ * beginning of a number. (ORD does not occur inside one: ULIDs have no O.)
+ */
+export function periodsOf(head: string): [first: number, last: number] | undefined {
+  const match = /^(?:ORD|PAY)(\d{0,6})/.exec(head);
+  if (!match) return undefined;
+  const [, month] = match as unknown as [string, string];
+  return [Number(month.padEnd(6, '0')), Number(month.padEnd(6, '9'))];
+}
+
 /** The partition of an instant: its month in UTC, YYYYMM as an integer. */
 export function periodOf(at: Date): number {
   return at.getUTCFullYear() * 100 + at.getUTCMonth() + 1;

@@ -3,9 +3,10 @@ import type { Transaction } from 'sequelize';
 import { now } from '../lib/clock.js';
 import { change, select, transact } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
-import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
+import { Where, type ListQuery, type Page } from '../lib/list-query.js';
 import type { Money } from '../lib/money.js';
 import { orderPeriod, periodOf } from '../lib/numbers.js';
+import { monthlyPage } from './month-pages.js';
 import { selectOrders, type OrderRecord, type OrderStatus } from './order-record.js';
 import { paymentTotals } from './payment.js';
 import { Totals } from './totals.js';
@@ -37,18 +38,15 @@ export async function listOrders(query: OrderFilter, mark?: string): Promise<Pag
   const to = query.end_time ?? query.end_date;
   const where = new Where()
     .and('o.deleted_at IS NULL')
-    .contains('o.order_no', query.order_no)
+    .numbered('o.order_no', query.order_no, 'o.period')
     .equals('o.user_id', query.user_id)
     .equals('o.status', query.status)
     .between('o.amount', query.min_amount?.toString(), query.max_amount?.toString())
     .contains('o.remark', query.keyword)
     .during('o.created_at', query)
     .between('o.period', from && periodOf(from), to && periodOf(to));
-  const [list, total] = await Promise.all([
-    selectOrders(`${where.sql} ${pageSql(query, 'o')}`, where.values),
-    orderTotals.count(where, mark),
-  ]);
-  return toPage(query, list, total);
+  const months = await orderTotals.months(where, mark);
+  return monthlyPage({ table: 'orders', alias: 'o', rows: selectOrders }, where, query, months);
 }
 
 /**
@@ -122,13 +120,20 @@ export async function expireOrder(orderNo: string): Promise<'cancelled' | 'not_d
   return 'cancelled';
 }
 
-/** Numbers of pending orders whose time was up before that instant, at most 500. */
-export async function overdueOrders(before: Date): Promise<string[]> {
-  const rows = await select<{ order_no: string }>(
-    `SELECT order_no FROM orders WHERE status = 'pending' AND deleted_at IS NULL AND expire_at < ? LIMIT 500`,
-    [before],
-  );
-  return rows.map(({ order_no }) => order_no);
+/** Numbers of pending orders whose time was up before that instant, the most overdue first; read 500 at a time. */
+export async function* overdueOrders(before: Date): AsyncGenerator<string> {
+  let last = { expire_at: new Date(0), order_no: '' };
+  for (;;) {
+    const rows = await select<typeof last>(
+      `SELECT order_no, expire_at FROM orders
+       WHERE status = 'pending' AND deleted_at IS NULL AND expire_at >= ? AND expire_at < ?
+         AND (expire_at > ? OR order_no > ?) ORDER BY expire_at, order_no LIMIT 500`,
+      [last.expire_at, before, last.expire_at, last.order_no],
+    );
+    for (const { order_no } of rows) yield order_no;
+    if (rows.length < 500) return;
+    last = rows.at(-1) as typeof last;
+  }
 }
 
 export interface LockedOrder {

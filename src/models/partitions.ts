@@ -35,6 +35,21 @@ export async function extendPartitions(): Promise<void> {
   for (const table of partitionedTables) await extendTable(table, shiftPeriod(periodOf(now()), monthsAhead));
 }
 
+/** Every month that rows of a table may lie in, oldest first. */
+export async function monthsOf(table: PartitionedTable): Promise<number[]> {
+  const rows = await select<{ until: string | number }>(
+    `SELECT PARTITION_DESCRIPTION AS until FROM information_schema.PARTITIONS
+     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? ORDER BY PARTITION_ORDINAL_POSITION`,
+    [table],
+  );
+  const months = rows.slice(1).map(({ until }) => shiftPeriod(Number(until), -1));
+  const earlier = await select<{ period: number }>(
+    `SELECT DISTINCT period FROM ${table} WHERE period < ? ORDER BY period`,
+    [months[0] ?? 0],
+  );
+  return [...earlier.map(({ period }) => period), ...months];
+}
+
 /**
  * Writes into a partitioned table; when the month has no partition yet (1526), adds it and writes again.
  *

@@ -1,9 +1,9 @@
 // Payments a person must look at: marked on their row, told to every administrator once.
 import { now } from '../lib/clock.js';
-import { select } from '../lib/db.js';
-import { periodOf, shiftPeriod } from '../lib/numbers.js';
+import { change, select, transact } from '../lib/db.js';
+import { paymentPeriod, periodOf, shiftPeriod } from '../lib/numbers.js';
 import { notify } from './notification.js';
-import { flagPayment } from './payment.js';
+import { findPayment, flagPayment, paymentTotals } from './payment.js';
 
 export type AttentionReason = 'order_not_payable' | 'payment_amount_mismatch' | 'third_party_no_used';
 
@@ -20,9 +20,11 @@ export async function askForAttention(paymentNo: string, reason: AttentionReason
     type: 'system',
     title: '支付需要人工处理 / A payment needs attention',
     content: `${paymentNo}: ${texts[reason]}`,
-    eventKey: `attention-${paymentNo}-${reason}`,
+    eventKey: eventKey(paymentNo, reason),
   });
 }
+
+const eventKey = (paymentNo: string, reason: string): string => `attention-${paymentNo}-${reason}`;
 
 /** Tells of payments flagged before that instant whose notification was never made: the process that flagged them died. */
 export async function tellForgottenAttention(before: Date): Promise<void> {
@@ -40,4 +42,33 @@ export async function tellForgottenAttention(before: Date): Promise<void> {
 export async function flagForAttention(paymentNo: string, reason: AttentionReason): Promise<void> {
   await flagPayment(paymentNo, reason);
   await askForAttention(paymentNo, reason);
+}
+
+/**
+ * Changes what a person may change of a payment: its remark, and that it needs attention no more. The reason stays to be
+ * read; should there be a new one, everybody is told again.
+ *
+ * @throws payment_record_not_found
+ */
+export async function revisePayment(
+  reference: string,
+  { remark, needs_attention }: { remark?: string | null; needs_attention?: false },
+): Promise<void> {
+  const { payment_no } = await findPayment(reference);
+  const period = paymentPeriod(payment_no) as number;
+  const told = Object.keys(texts).map((reason) => eventKey(payment_no, reason));
+  await transact(async (t) => {
+    const at = now();
+    const key = [payment_no, period];
+    if (remark !== undefined) {
+      const sql = 'UPDATE payments SET remark = ?, updated_at = ? WHERE payment_no = ? AND period = ?';
+      await change(sql, [remark || null, at, ...key], t);
+    }
+    if (needs_attention === undefined) return;
+    const sql =
+      'UPDATE payments SET needs_attention = 0, updated_at = ? WHERE payment_no = ? AND period = ? AND needs_attention = 1';
+    await change(sql, [at, ...key], t);
+    await change('UPDATE notifications SET event_key = NULL WHERE event_key IN (?)', [told], t);
+  });
+  await paymentTotals.changed(period);
 }

@@ -129,12 +129,20 @@ export async function verdictOf({
   return row;
 }
 
-/** Verified attempts made before that instant that nobody has settled, oldest first, at most 500. */
-export async function unsettledCallbacks(before: Date): Promise<CallbackKey[]> {
-  return select<CallbackKey>(
-    `SELECT id, period FROM payment_callbacks WHERE state = 'pending' AND created_at < ? ORDER BY created_at LIMIT 500`,
-    [before],
-  );
+/** Verified attempts made before that instant that nobody has settled, oldest first; read 500 at a time. */
+export async function* unsettledCallbacks(before: Date): AsyncGenerator<CallbackKey> {
+  let last = { id: 0, period: 0, created_at: new Date(0) };
+  for (;;) {
+    const rows = await select<typeof last>(
+      `SELECT id, period, created_at FROM payment_callbacks
+       WHERE state = 'pending' AND created_at >= ? AND created_at < ? AND (created_at > ? OR id > ?)
+       ORDER BY created_at, id LIMIT 500`,
+      [last.created_at, before, last.created_at, last.id],
+    );
+    for (const { id, period } of rows) yield { id, period };
+    if (rows.length < 500) return;
+    last = rows.at(-1) as typeof last;
+  }
 }
 
 /** Notes that settling an attempt was given up for now; the sweeper will try again. */

@@ -1,13 +1,14 @@
 // payments: attempts to pay an order. Only payment-settlement.ts makes a payment paid.
 import type { Transaction } from 'sequelize';
 import { now } from '../lib/clock.js';
-import { change, insert, select, transact } from '../lib/db.js';
+import { change, insert, select, transact, type SqlValue } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
-import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
+import { Where, type ListQuery, type Page } from '../lib/list-query.js';
 import { isEnabled } from '../lib/channels/index.js';
 import { Money } from '../lib/money.js';
 import { newPaymentNumber, orderPeriod, paymentPeriod, periodOf, shiftPeriod } from '../lib/numbers.js';
 import { claimKey, type Repeatable } from './idempotency-key.js';
+import { monthlyPage } from './month-pages.js';
 import { withPartition } from './partitions.js';
 import { Totals } from './totals.js';
 
@@ -23,6 +24,8 @@ export interface PaymentFilter extends ListQuery {
   user_id?: number;
   status?: PaymentStatus;
   needs_attention?: boolean;
+  /** Minutes; only pending payments made longer ago. */
+  pending_longer_than?: number;
   time_field: 'pay_time' | 'created_at';
 }
 
@@ -58,19 +61,24 @@ export const paymentTotals = new Totals('payments', 'payments p', 'p.period');
 
 export async function listPayments(query: PaymentFilter, mark?: string): Promise<Page<PaymentRecord>> {
   const where = new Where()
-    .contains('p.payment_no', query.payment_no)
-    .contains('p.order_no', query.order_no)
+    .numbered('p.payment_no', query.payment_no, 'p.period')
+    .numbered('p.order_no', query.order_no)
     .contains('p.third_party_no', query.third_party_no)
     .equals('p.payment_method_id', query.payment_method_id)
     .equals('p.user_id', query.user_id)
     .equals('p.status', query.status)
     .equals('p.needs_attention', query.needs_attention);
+  if (query.pending_longer_than !== undefined) {
+    const madeBefore = new Date(now().getTime() - query.pending_longer_than * 60_000);
+    where.and(`p.status = 'pending' AND p.created_at < ?`, madeBefore);
+  }
   inTime(where, query);
-  const [rows, total] = await Promise.all([
-    select<PaymentRow>(`${recordSql} ${where.sql} ${pageSql(query, 'p')}`, where.values),
-    paymentTotals.count(where, mark),
-  ]);
-  return toPage(query, rows.map(toRecord), total);
+  const months = await paymentTotals.months(where, mark);
+  return monthlyPage({ table: 'payments', alias: 'p', rows: selectPayments }, where, query, months);
+}
+
+async function selectPayments(tail: string, values: SqlValue[]): Promise<PaymentRecord[]> {
+  return (await select<PaymentRow>(`${recordSql} ${tail}`, values)).map(toRecord);
 }
 
 /**
@@ -84,8 +92,8 @@ export async function findPayment(reference: string): Promise<PaymentRecord> {
   if (period !== undefined) where.and('p.payment_no = ? AND p.period = ?', reference, period);
   else if (/^[1-9]\d{0,15}$/.test(reference)) where.and('p.id = ?', Number(reference));
   else fail('payment_record_not_found');
-  const [row] = await select<PaymentRow>(`${recordSql} ${where.sql}`, where.values);
-  return row ? toRecord(row) : fail('payment_record_not_found');
+  const [payment] = await selectPayments(where.sql, where.values);
+  return payment ?? fail('payment_record_not_found');
 }
 
 /**

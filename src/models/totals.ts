@@ -5,6 +5,9 @@
 // that answer counts those months again, and only those. Without Redis everything is counted every time.
 import { select } from '../lib/db.js';
 import type { Where } from '../lib/list-query.js';
+import { longRead } from './long-read.js';
+import type { Months } from './month-pages.js';
+import { monthsOf, type PartitionedTable } from './partitions.js';
 import { bump, ensureVersion, isPending, readParts, renewOnReconnect } from '../lib/versions.js';
 
 interface Kept {
@@ -21,17 +24,19 @@ export class Totals {
   /** Name of the version mark; a list route reads it together with the session. */
   readonly scope: string;
   readonly #table: string;
-  readonly #part: string;
+  readonly #name: PartitionedTable;
+  readonly #month: string | undefined;
   readonly #kept = new Map<string, Promise<Kept>>();
 
   /**
    * @param table the FROM clause, such as `orders o`
-   * @param part what the table is counted by, such as `o.period`; a table without months has one part only
+   * @param month the column of a partitioned table that holds its month, such as `o.period`
    */
-  constructor(scope: string, table: string, part = "'all'") {
+  constructor(scope: string, table: string, month?: string) {
     this.scope = scope;
     this.#table = table;
-    this.#part = part;
+    this.#name = table.split(' ')[0] as PartitionedTable;
+    this.#month = month;
     renewOnReconnect([scope]);
   }
 
@@ -46,20 +51,30 @@ export class Totals {
    * @param mark the scope's version mark as read at the start of the request
    */
   async count(where: Where, mark: string | undefined): Promise<number> {
-    if (isPending(this.scope)) return sum(await this.#countParts(where));
+    return sum((await this.#counts(where, mark)).values());
+  }
+
+  /** How many rows match in each month; months without a row are left out. */
+  async months(where: Where, mark: string | undefined): Promise<Months> {
+    const counts = await this.#counts(where, mark);
+    return new Map([...counts].map(([part, total]) => [Number(part), total]));
+  }
+
+  async #counts(where: Where, mark: string | undefined): Promise<Map<string, number>> {
+    if (isPending(this.scope)) return this.#countParts(where);
     const current = mark ?? (await ensureVersion(this.scope));
-    if (current === undefined) return sum(await this.#countParts(where));
+    if (current === undefined) return this.#countParts(where);
     const filter = JSON.stringify([where.sql, where.values]);
     const known = this.#kept.get(filter);
     // Counts that are being made under another mark are no use here, but what they hold is.
     const before = await known?.catch(() => undefined);
     const fresh = before && before.mark === current && Date.now() - before.countedAt < longestMs;
-    if (fresh) return sum(before.counts);
+    if (fresh) return before.counts;
     const started = this.#kept.get(filter);
-    if (started && started !== known) return this.count(where, mark);
+    if (started && started !== known) return this.#counts(where, mark);
     const counting = this.#recount(where, current, before);
     this.#keep(filter, counting);
-    return sum((await counting).counts);
+    return (await counting).counts;
   }
 
   #keep(filter: string, counting: Promise<Kept>): void {
@@ -84,17 +99,47 @@ export class Totals {
   }
 
   async #countParts(where: Where, only?: string[]): Promise<Map<string, number>> {
-    const narrowed = only ? `${where.sql ? `${where.sql} AND` : 'WHERE'} ${this.#part} IN (?)` : where.sql;
-    const rows = await select<{ part: string | number; total: number }>(
-      `SELECT ${this.#part} AS part, COUNT(*) AS total FROM ${this.#table} ${narrowed} GROUP BY part`,
-      only ? [...where.values, only] : where.values,
+    const parts = only?.map(Number) ?? (this.#month ? await monthsOf(this.#name) : undefined);
+    const shares = parts ? dealt(parts) : [undefined];
+    const counted = await Promise.all(shares.map((share) => longRead(() => this.#countShare(where, share))));
+    const found = counted.flat().filter(({ total }) => total > 0);
+    return new Map(found.map(({ part, total }) => [String(part), total]));
+  }
+
+  // One SELECT per month, joined into one statement: grouping makes the server build a table of all it reads.
+  async #countShare(where: Where, months: number[] | undefined): Promise<Counted[]> {
+    if (!months) {
+      const all = `SELECT 'all' AS part, COUNT(*) AS total FROM ${this.#table} ${where.sql}`;
+      return select<Counted>(all, where.values);
+    }
+    const counts = months.map((month) => where.with(`${this.#month} = ?`, month));
+    const sql = counts.map((one, index) => {
+      return `SELECT ${months[index]} AS part, COUNT(*) AS total FROM ${this.#table} ${one.sql}`;
+    });
+    return select<Counted>(
+      sql.join(' UNION ALL '),
+      counts.flatMap(({ values }) => values),
     );
-    return new Map(rows.map(({ part, total }) => [String(part), total]));
   }
 }
 
-function sum(counts: Map<string, number>): number {
+interface Counted {
+  part: string | number;
+  total: number;
+}
+
+// The months' statements are dealt out to this many, which run at once.
+const statementsAtOnce = 2;
+
+function dealt(months: number[]): number[][] {
+  const shares = Array.from({ length: statementsAtOnce }, (_, share) =>
+    months.filter((_, index) => index % statementsAtOnce === share),
+  );
+  return shares.filter((share) => share.length > 0);
+}
+
+function sum(counts: Iterable<number>): number {
   let total = 0;
-  for (const count of counts.values()) total += count;
+  for (const count of counts) total += count;
   return total;
 }

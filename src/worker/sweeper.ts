@@ -33,8 +33,8 @@ export function startSweeper(): () => Promise<void> {
 /** One sweep over everything that may have lost its job. */
 export async function sweep(): Promise<void> {
   const before = new Date(now().getTime() - config.worker.sweepAgeMs);
-  for (const callback of await unsettledCallbacks(before)) await sweepOne(settlePayment, callback);
-  for (const order_no of await overdueOrders(before)) await sweepOne(expireOrder, { order_no });
+  for await (const callback of unsettledCallbacks(before)) await sweepOne(settlePayment, callback);
+  for await (const order_no of overdueOrders(before)) await sweepOne(expireOrder, { order_no });
   await tellForgottenAttention(before);
   await sweepUploads(before);
 }

@@ -1,14 +1,13 @@
 // Month partitions: a payment of one month called back in the next, months without a partition, a clock far ahead.
 import '../support/environment.js';
-import { channel } from 'node:diagnostics_channel';
 import test from 'ava';
-import { format } from 'mysql2';
 import { setClock } from '../../src/lib/clock.js';
 import { db, select } from '../../src/lib/db.js';
 import { periodOf, shiftPeriod } from '../../src/lib/numbers.js';
 import { extendPartitions, partitionedTables } from '../../src/models/partitions.js';
 import type { Client } from '../support/client.js';
 import { makeMethod, makeOrder, makePayment, mockCallback } from '../support/factories.js';
+import { partitionsOf, statementsDuring } from '../support/statements.js';
 import { startService, type Service } from '../support/service.js';
 
 let service: Service;
@@ -37,30 +36,11 @@ const periodsOf = async (table: string) => {
   return rows.map(({ period }) => Number(period));
 };
 
-const started = channel('tracing:mysql2:query:start');
-
-/** Statements about these tables that run meanwhile, without those of the sweeper, which looks through all months. */
-async function statementsDuring(work: () => Promise<unknown>): Promise<string[]> {
-  const statements: string[] = [];
-  const note = (message: unknown): void => {
-    const { query, values } = message as { query: string; values?: string[] };
-    statements.push(format(query, values ?? []));
-  };
-  started.subscribe(note);
-  await work();
-  started.unsubscribe(note);
+/** Reads and updates of the payment tables meanwhile, without those of the sweeper, which looks through all months. */
+async function touchedDuring(work: () => Promise<unknown>): Promise<string[]> {
   const tables = /\b(orders|payments|payment_callbacks)\b/;
-  return statements.filter(
+  return (await statementsDuring(work)).filter(
     (sql) => /^(SELECT|UPDATE)/.test(sql) && tables.test(sql) && !sql.includes('LIMIT 500'),
-  );
-}
-
-async function partitionsOf(sql: string): Promise<string[]> {
-  const [version] = await select<{ version: string }>('SELECT VERSION() AS version');
-  const explain = version?.version.includes('MariaDB') ? 'EXPLAIN PARTITIONS' : 'EXPLAIN';
-  const [rows] = await db.query(`${explain} ${sql}`);
-  return (rows as { partitions: string | null }[]).flatMap(({ partitions }) =>
-    partitions ? [partitions] : [],
   );
 }
 
@@ -78,7 +58,7 @@ for (const [made, called] of [
       t.is(payment.payment_no.slice(3, 11), made.slice(0, 10).replaceAll('-', ''));
       t.is(payment.order_no.slice(3, 9), String(month));
       const admin = await adminAt(called);
-      const statements = await statementsDuring(async () => {
+      const statements = await touchedDuring(async () => {
         const answer = await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
         t.deepEqual(answer.data, {
           payment_no: payment.payment_no,

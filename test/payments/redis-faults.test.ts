@@ -136,7 +136,7 @@ test.serial('full Redis: callbacks are applied inline and totals stay exact on b
   for (const payment of payments) await isPaidOnce(t, payment);
 });
 
-test.serial('emptied Redis: what was acknowledged and not settled is settled by the sweeper', async (t) => {
+test.serial('emptied Redis: the sweeper settles what was acknowledged and expires what is due', async (t) => {
   await worker.kill();
   const payments = await Promise.all([1, 2, 3].map(() => makePayment(callers[0], methodId)));
   for (const payment of payments) {
@@ -148,10 +148,17 @@ test.serial('emptied Redis: what was acknowledged and not settled is settled by 
   }
   const pending = await select(`SELECT id FROM payment_callbacks WHERE state = 'pending'`);
   t.is(pending.length, 3);
+  const expiring = await makeOrder(callers[0], '1', { expire_in_seconds: 1 });
+  const unpaid = { order_no: expiring.order_no, payment_method_id: methodId };
+  const { data: cancelled } = await callers[0].post('/payments', unpaid);
   await redis.run('FLUSHALL');
   const begun = Date.now();
   worker = await startWorkerProcess({ ...env(), SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '1' });
   for (const payment of payments) await isPaidOnce(t, payment);
+  await until(
+    async () => (await callers[0].get(`/payments/${cancelled.payment_no}`)).data.status === 'cancelled',
+  );
+  t.is((await callers[0].get(`/orders/${expiring.order_no}`)).data.status, 'cancelled');
   t.true(Date.now() - begun < 60_000);
   const { keys } = workerSchema.describe() as {
     keys: Record<string, { flags: { default: number } }>;

@@ -1,5 +1,6 @@
 // /orders: what users are to pay for. {id} is the order number; the numeric id works too.
 import Joi from 'joi';
+import { now } from '../../lib/clock.js';
 import { logger } from '../../lib/logger.js';
 import { listKeys } from '../../lib/list-query.js';
 import { id, money, optionalText, text as given } from '../../lib/schema.js';
@@ -152,7 +153,7 @@ export const routes = [
 
 // The row says when the order expires; a job that cannot be queued is found by the sweeper.
 async function scheduleExpiry(orderNo: string, expireAt: Date): Promise<void> {
-  const delayMs = Math.max(0, expireAt.getTime() - Date.now());
+  const delayMs = Math.max(0, expireAt.getTime() - now().getTime());
   await expireOrder
     .enqueue({ order_no: orderNo }, { delayMs })
     .catch((error: unknown) => logger.warn({ error }, 'the sweeper will expire this order'));

@@ -15,6 +15,7 @@ import {
   type PaymentFilter,
   type PaymentStatus,
 } from '../../models/payment.js';
+import { revisePayment } from '../../models/payment-attention.js';
 import { callbacksOf } from '../../models/payment-callback.js';
 import { idempotencyHeader, idempotencyKeyOf } from '../idempotency.js';
 import { placePayment, placingChannel } from '../payment-placing.js';
@@ -74,12 +75,19 @@ const tradeStates = {
 
 const filter = () => Joi.string().allow('').max(64);
 
+const paymentParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
+
+/** Ten years in minutes. */
+const longestPending = 5_256_000;
+
 export const routes = [
   route({
     method: 'GET',
     path: '/payments',
     summary: 'List payments',
-    description: '`start_time` and `end_time` apply to `time_field`.',
+    description:
+      '`start_time` and `end_time` apply to `time_field`. `needs_attention=1` lists what a person must look at, the reason in ' +
+      '`fail_reason`; `pending_longer_than` (minutes) lists pending payments made longer ago than that.',
     access: can('payment.index', 'List payments'),
     module: 'payments',
     query: Joi.object<PaymentFilter, true>({
@@ -91,6 +99,7 @@ export const routes = [
       user_id: id(),
       status: Joi.string().valid(...paymentStatuses),
       needs_attention: Joi.boolean(),
+      pending_longer_than: Joi.number().integer().min(1).max(longestPending),
       time_field: Joi.string().valid('created_at', 'pay_time').default('created_at'),
     }),
     response: pageOf(record(keys)),
@@ -121,7 +130,8 @@ export const routes = [
     response: record({ ...keys, gateway: Joi.object().unknown(true) }),
     async handle({ admin, body: { initiate, ...payment }, header }) {
       const channel = initiate ? await placingChannel(payment.payment_method_id) : undefined;
-      const repeatable = { adminId: admin.adminId, key: idempotencyKeyOf(header), request: payment };
+      const request = { ...payment, initiate };
+      const repeatable = { adminId: admin.adminId, key: idempotencyKeyOf(header), request };
       const created = await findPayment(await createPayment(payment, repeatable));
       // Repeated under its key, it may have been paid or cancelled since.
       if (!channel || created.status !== 'pending') return created;
@@ -135,11 +145,32 @@ export const routes = [
     summary: 'Show a payment with the callbacks received for it',
     access: can('payment.show', 'Show payments'),
     module: 'payments',
-    params: Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() }),
+    params: paymentParam,
     response: record({ ...keys, callbacks: listOf(callback) }),
     async handle({ params }) {
       const payment = await findPayment(params.id);
       return { ...payment, callbacks: await callbacksOf(payment.payment_no) };
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/payments/{id}',
+    summary: 'Change the remark of a payment or put its attention aside',
+    description:
+      '`needs_attention` can only be set to false, once the matter is handled; `fail_reason` stays to be read. State, amount ' +
+      'and third-party number are changed by callbacks only.',
+    access: can('payment.update', 'Change payments'),
+    module: 'payments',
+    params: paymentParam,
+    body: Joi.object<{ remark?: string | null; needs_attention?: false }, true>({
+      remark: optionalText(500),
+      needs_attention: Joi.boolean<false>().valid(false),
+    }),
+    response: record(keys),
+    subject: ({ params }) => findPayment(params.id),
+    async handle({ params, body }) {
+      await revisePayment(params.id, body);
+      return findPayment(params.id);
     },
   }),
   route({

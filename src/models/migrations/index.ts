@@ -5,9 +5,10 @@ import { logs } from './0003-logs.js';
 import { backOffice } from './0004-back-office.js';
 import { files } from './0005-files.js';
 import { balancesExportsImports } from './0006-balances-exports-imports.js';
+import { listIndexes } from './0007-list-indexes.js';
 import type { Migration } from './migration.js';
 
 export const migrations: Migration[] = [
   ...[administration, ordersAndPayments, logs, backOffice],
-  ...[files, balancesExportsImports],
+  ...[files, balancesExportsImports, listIndexes],
 ];

@@ -1,0 +1,160 @@
+// Payments that a person must look at or that wait for too long: listed, told of once, put aside when they are handled.
+import '../support/environment.js';
+import test from 'ava';
+import { change, select } from '../../src/lib/db.js';
+import {
+  makeMethod,
+  makeOrder,
+  makePayment,
+  makeUser,
+  mockCallback,
+  signedInWith,
+} from '../support/factories.js';
+import type { MadePayment } from '../support/factories.js';
+import { startService, type Service } from '../support/service.js';
+import { until } from '../support/until.js';
+
+let service: Service;
+let methodId: number;
+
+test.before(async () => {
+  service = await startService();
+  methodId = (await makeMethod(service.admin)).id;
+});
+
+test.after.always(() => service.stop());
+
+const notify = (payment: MadePayment, more: object = {}) =>
+  service.anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), ...more });
+
+const mismatch = (payment: MadePayment) => notify(payment, { amount: '0.01' });
+
+const timesTold = async ({ payment_no }: MadePayment) =>
+  (await select('SELECT id FROM notifications WHERE content LIKE ?', [`${payment_no}:%`])).length;
+
+const needingAttention = async ({ payment_no }: MadePayment) =>
+  (await service.admin.get(`/payments?needs_attention=1&payment_no=${payment_no}`)).data.list.map(
+    ({ fail_reason }: { fail_reason: string }) => fail_reason,
+  );
+
+test('what needs attention is listed with its reason and told once, until it is put aside; then again', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  await Promise.all([1, 2, 3, 4].map(() => mismatch(payment)));
+  t.deepEqual(await needingAttention(payment), ['payment_amount_mismatch']);
+  t.is(await timesTold(payment), 1);
+  const body = { needs_attention: false, remark: 'asked the provider' };
+  const { data } = await service.admin.put(`/payments/${payment.payment_no}`, body);
+  t.like(data, { ...body, status: 'pending', fail_reason: 'payment_amount_mismatch' });
+  t.deepEqual(await needingAttention(payment), []);
+  await mismatch(payment);
+  await mismatch(payment);
+  t.deepEqual(await needingAttention(payment), ['payment_amount_mismatch']);
+  t.is(await timesTold(payment), 2);
+  t.is((await notify(payment)).data.status, 'paid');
+  const { data: paid } = await service.admin.get(`/payments/${payment.payment_no}`);
+  t.like(paid, { status: 'paid', needs_attention: false, fail_reason: null, remark: 'asked the provider' });
+});
+
+test('money that arrives twice for one order stays recorded when its attention is put aside', async (t) => {
+  const first = await makePayment(service.admin, methodId);
+  const again = { order_no: first.order_no, payment_method_id: methodId };
+  const { data: second } = await service.admin.post('/payments', again);
+  await notify(first);
+  await notify(second, { transaction_id: `twice-${second.id}` });
+  t.deepEqual(await needingAttention(second), ['order_not_payable']);
+  t.deepEqual([await timesTold(first), await timesTold(second)], [0, 1]);
+  await service.admin.put(`/payments/${second.id}`, { needs_attention: false, remark: 'refunded' });
+  t.deepEqual(await needingAttention(second), []);
+  await notify(second, { transaction_id: `twice-${second.id}` });
+  const { data } = await service.admin.get(`/payments/${second.payment_no}`);
+  t.like(data, { status: 'paid', third_party_no: `twice-${second.id}`, needs_attention: false });
+  t.is(await timesTold(second), 1);
+});
+
+test('putting attention aside needs its permission and is in the operation log', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  await mismatch(payment);
+  const [clerk, reader] = await Promise.all([
+    signedInWith(service.admin, ['payment.update', 'payment.show']),
+    signedInWith(service.admin, ['payment.show', 'payment.index']),
+  ]);
+  const path = `/payments/${payment.payment_no}`;
+  t.is((await reader.put(path, { needs_attention: false })).code, 20001);
+  t.is((await clerk.put(path, { needs_attention: false })).status, 200);
+  const [entry] = await until(async () => {
+    const { data } = await service.admin.get(
+      `/operation-logs?module=payment&action=update&admin_id=${clerk.account?.id}`,
+    );
+    return data.list.length > 0 && data.list;
+  });
+  t.deepEqual(entry.changes, [{ field: 'needs_attention', old: true, new: false }]);
+});
+
+test('nothing but the remark and the attention of a payment can be changed', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  const path = `/payments/${payment.payment_no}`;
+  const before = (await service.admin.get(path)).data;
+  for (const [body, status, code] of [
+    [{ needs_attention: true }, 422, 30001],
+    [{ needs_attention: 'false' }, 400, 30001],
+    [{ needs_attention: null }, 400, 30001],
+    [{ remark: 'x'.repeat(501) }, 422, 30001],
+    [{ remark: 1 }, 400, 30001],
+  ] as const) {
+    const answer = await service.admin.put(path, body);
+    t.deepEqual(
+      [answer.status, answer.code, Object.keys(answer.errors ?? {})],
+      [status, code, Object.keys(body)],
+    );
+  }
+  const ignored = { status: 'paid', amount: 1, third_party_no: 'T', pay_time: before.created_at };
+  await service.admin.put(path, { ...ignored, needs_attention: false });
+  const after = (await service.admin.get(path)).data;
+  t.deepEqual({ ...after, updated_at: null }, { ...before, updated_at: null });
+  t.is((await service.admin.put(path, { remark: 'seen' })).data.remark, 'seen');
+  t.is((await service.admin.put(path, { remark: '' })).data.remark, null);
+  for (const unknown of ['PAY', '999999999']) {
+    const answer = await service.admin.put(`/payments/${unknown}`, { remark: 'x' });
+    t.deepEqual([answer.status, answer.code], [404, 20002]);
+  }
+});
+
+test('payments that have been pending for too long are listed', async (t) => {
+  const user_id = (await makeUser(service.admin)).id;
+  const order = await makeOrder(service.admin, '1', { user_id });
+  const body = { order_no: order.order_no, payment_method_id: methodId };
+  const made = await Promise.all(
+    [1, 2, 3].map(async () => (await service.admin.post('/payments', body)).data),
+  );
+  const [old, older, paid] = made as [MadePayment, MadePayment, MadePayment];
+  const ages: [MadePayment, number][] = [
+    [old, 31],
+    [older, 61],
+    [paid, 61],
+  ];
+  for (const [{ payment_no }, minutes] of ages) {
+    const at = new Date(Date.now() - minutes * 60_000);
+    await change('UPDATE payments SET created_at = ? WHERE payment_no = ?', [at, payment_no]);
+  }
+  await notify(paid);
+  const listed = async (minutes: number, more = '') => {
+    const path = `/payments?user_id=${user_id}&order_by=id:asc&pending_longer_than=${minutes}${more}`;
+    const { data } = await service.admin.get(path);
+    t.is(data.total, data.list.length);
+    return data.list.map(({ payment_no }: MadePayment) => payment_no).sort();
+  };
+  t.deepEqual(await listed(30), [old.payment_no, older.payment_no].sort());
+  t.deepEqual(await listed(32), [older.payment_no]);
+  t.deepEqual(await listed(62), []);
+  t.deepEqual(await listed(30, '&status=paid'), []);
+  for (const [value, status] of [
+    ['0', 422],
+    ['-5', 422],
+    ['1.5', 400],
+    ['long', 400],
+    ['99999999', 422],
+  ] as const) {
+    const answer = await service.admin.get(`/payments?pending_longer_than=${value}`);
+    t.deepEqual([answer.status, Object.keys(answer.errors ?? {})], [status, ['pending_longer_than']], value);
+  }
+});

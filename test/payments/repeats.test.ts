@@ -1,0 +1,96 @@
+// A create whose process dies between its commit and its answer: repeated under its Idempotency-Key it answers the record made.
+import '../support/environment.js';
+import test from 'ava';
+import { db, select } from '../../src/lib/db.js';
+import { Client } from '../support/client.js';
+import { makeMethod, makeOrder, makeUser, unique } from '../support/factories.js';
+import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
+import { startOwnRedis, type OwnRedis } from '../support/redis.js';
+import { until } from '../support/until.js';
+
+let redis: OwnRedis;
+let api: TestProcess;
+let admin: Client;
+
+// After its commit a create tells Redis; a frozen Redis keeps it there.
+const env = () => ({ ...redis.env, REDIS_TIMEOUT_MS: '4000' });
+
+test.before(async () => {
+  redis = await startOwnRedis();
+  api = await startApi(env());
+  admin = await new Client(api.url).signIn();
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await redis.remove();
+  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
+  await db.close();
+});
+
+test.serial('an order and a payment made just before a crash are not made again', async (t) => {
+  const user_id = (await makeUser(admin)).id;
+  const payment_method_id = (await makeMethod(admin)).id;
+  const { order_no } = await makeOrder(admin, '1', { user_id });
+  const details = [{ product_name: 'Tea', price: '2.50', quantity: 1 }];
+  const marked = unique('crash');
+  const creates = [
+    ['orders', 'order_no', { user_id, details, remark: marked }],
+    ['payments', 'payment_no', { order_no, payment_method_id, remark: marked }],
+  ] as const;
+  for (const [list, number, body] of creates) {
+    const headers = { 'Idempotency-Key': unique('key-') };
+    const made = () =>
+      select<Record<string, string>>(`SELECT ${number} FROM ${list} WHERE remark = ?`, [marked]);
+    redis.freeze();
+    const lost = t.throwsAsync(admin.post(`/${list}`, body, headers));
+    await until(async () => (await made()).length > 0);
+    await api.kill();
+    await lost;
+    redis.thaw();
+    api = await startApi(env());
+    admin = admin.at(api.url);
+    const answers = await Promise.all([1, 2, 3].map(() => admin.post(`/${list}`, body, headers)));
+    const rows = await made();
+    t.is(rows.length, 1);
+    t.deepEqual(
+      answers.map(({ status, data }) => [status, data[number]]),
+      answers.map(() => [200, rows[0]?.[number]]),
+    );
+    const other = await admin.post(`/${list}`, { ...body, remark: 'another' }, headers);
+    t.deepEqual([other.status, other.errorCode], [422, 'idempotency_key_reused']);
+  }
+});
+
+test.serial(
+  'twenty different requests at once under one key make one record; the others are refused',
+  async (t) => {
+    const user_id = (await makeUser(admin)).id;
+    const headers = { 'Idempotency-Key': unique('key-') };
+    const details = [{ product_name: 'Tea', price: '1', quantity: 1 }];
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        admin.post('/orders', { user_id, details, remark: `request ${index % 4}` }, headers),
+      ),
+    );
+    const [row, ...more] = await select<{ order_no: string; remark: string }>(
+      'SELECT order_no, remark FROM orders WHERE user_id = ?',
+      [user_id],
+    );
+    t.deepEqual(more, []);
+    for (const [index, { status, errorCode, data }] of answers.entries()) {
+      if (`request ${index % 4}` === row?.remark) t.deepEqual([status, data.order_no], [200, row.order_no]);
+      else t.deepEqual([status, errorCode], [422, 'idempotency_key_reused']);
+    }
+  },
+);
+
+test.serial('the same payment with and without initiate are different requests', async (t) => {
+  const { order_no } = await makeOrder(admin);
+  const body = { order_no, payment_method_id: (await makeMethod(admin)).id };
+  const headers = { 'Idempotency-Key': unique('key-') };
+  t.is((await admin.post('/payments', body, headers)).status, 200);
+  t.is((await admin.post('/payments', { ...body, initiate: false }, headers)).status, 200);
+  const answer = await admin.post('/payments', { ...body, initiate: true }, headers);
+  t.deepEqual([answer.status, answer.errorCode], [422, 'idempotency_key_reused']);
+});

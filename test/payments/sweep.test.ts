@@ -1,0 +1,66 @@
+// One sweep queues everything that has lost its job, however much there is, and nothing twice.
+import '../support/environment.js';
+import test from 'ava';
+import { change } from '../../src/lib/db.js';
+import { newOrderNumber, newPaymentNumber, periodOf } from '../../src/lib/numbers.js';
+import { countJobs } from '../../src/lib/queue.js';
+import { sweep } from '../../src/worker/sweeper.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+
+test.before(async () => {
+  service = await startService({ withWorker: false });
+});
+
+test.after.always(() => service.stop());
+
+const many = 1100;
+
+const insertMany = (table: string, row: (index: number) => Record<string, string | number | Date>) => {
+  const rows = Array.from({ length: many }, (_, index) => row(index));
+  const columns = Object.keys(rows[0] as object);
+  const places = `(${columns.map(() => '?').join(', ')})`;
+  return change(
+    `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${rows.map(() => places).join(', ')}`,
+    rows.flatMap((values) => Object.values(values)),
+  );
+};
+
+const queued = async (): Promise<number> => {
+  const counts = (await countJobs()).find(({ name }) => name === 'payments');
+  return (counts?.waiting ?? 0) + (counts?.delayed ?? 0);
+};
+
+test('a sweep queues every overdue order and every unsettled callback once', async (t) => {
+  const [past, future] = [new Date(Date.now() - 60_000), new Date(Date.now() + 60_000)];
+  const period = periodOf(past);
+  const made = { period, created_at: past };
+  // Many share an instant, so that portions end among equals.
+  const earlier = (index: number) => new Date(past.getTime() - Math.floor(index / 400));
+  await insertMany('orders', (index) => ({
+    ...made,
+    order_no: newOrderNumber(past),
+    user_id: 1,
+    amount: 1,
+    status: index < 1000 ? 'pending' : 'cancelled',
+    expire_at: earlier(index),
+    updated_at: past,
+  }));
+  await insertMany('payment_callbacks', (index) => ({
+    ...made,
+    type: 'mock',
+    payment_no: newPaymentNumber(past),
+    third_party_no: String(index),
+    body: '{}',
+    ip: '127.0.0.1',
+    state: 'pending',
+    verdict: 'verified',
+    trace_id: 'sweep',
+    created_at: index < 1050 ? earlier(index) : future,
+  }));
+  await sweep();
+  t.is(await queued(), 1000 + 1050);
+  await sweep();
+  t.is(await queued(), 1000 + 1050, 'young callbacks may be in hand, the others are queued already');
+});

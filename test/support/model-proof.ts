@@ -1,0 +1,80 @@
+// Plays random sequences of commands on a stage and holds every answer and every row against the model.
+import type { ExecutionContext, TestFn } from 'ava';
+import fc from 'fast-check';
+import { select } from '../../src/lib/db.js';
+import { stateChanges, watchStates } from './changes.js';
+import { makeUser } from './factories.js';
+import { anyStep, commandNames, perform } from './payment-commands.js';
+import { Model } from './payment-model.js';
+import { outerStage, type Stage } from './stage.js';
+import { until } from './until.js';
+
+export interface Proof {
+  runs: number;
+  steps: { minLength: number; maxLength: number };
+  /** One in that many commands restarts a process. */
+  restartOneIn: number;
+}
+
+/** @returns how often each command was done */
+export async function proveModel(
+  t: ExecutionContext,
+  stage: Stage,
+  { runs, steps, restartOneIn }: Proof,
+): Promise<Map<string, number>> {
+  const done = new Map<string, number>();
+  let ended = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyStep(restartOneIn), steps), async (sequence) => {
+      const [newest] = await select<{ id: number }>('SELECT COALESCE(MAX(id), 0) AS id FROM notifications');
+      const model = new Model((await makeUser(stage.admin)).id, Number(newest?.id));
+      for (const step of sequence) {
+        const [real, wanted] = await perform(model, step, stage);
+        t.deepEqual(real, wanted, `${step[0]} in ${JSON.stringify(sequence)}`);
+        t.deepEqual(
+          await model.stored(),
+          model.expected(),
+          `after ${step[0]} in ${JSON.stringify(sequence)}`,
+        );
+        done.set(step[0], (done.get(step[0]) ?? 0) + 1);
+      }
+      ended++;
+    }),
+    { numRuns: runs, endOnFailure: true },
+  );
+  t.is(ended, runs);
+  const moves = new Set(
+    (await stateChanges()).map(({ number, before, after }) => `${number.slice(0, 3)} ${before} → ${after}`),
+  );
+  const forward = [
+    'ORD pending → cancelled',
+    'ORD pending → paid',
+    'PAY cancelled → paid',
+    'PAY pending → cancelled',
+    'PAY pending → paid',
+  ];
+  t.deepEqual([...moves].sort(), forward);
+  const unsettled = `SELECT id FROM payment_callbacks WHERE state = 'pending'`;
+  await t.notThrowsAsync(until(async () => (await select(unsettled)).length === 0));
+  return done;
+}
+
+/** A thousand runs against processes that are killed and started again; every command must have had its turn. */
+export function provesModelAtLength(test: TestFn): void {
+  let stage: Stage;
+
+  test.before(async () => {
+    stage = await outerStage();
+    await watchStates();
+  });
+
+  test.after.always(() => stage.stop());
+
+  test('a thousand sequences of commands never part from the model', async (t) => {
+    const runs = Number(process.env.MODEL_RUNS ?? 1000);
+    const steps = { minLength: 6, maxLength: 26 };
+    const done = await proveModel(t, stage, { runs, steps, restartOneIn: 300 });
+    t.log(Object.fromEntries([...done].sort()));
+    t.deepEqual([...done.keys()].sort(), [...commandNames].sort());
+  });
+}

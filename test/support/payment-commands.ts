@@ -1,0 +1,228 @@
+// Everything that can happen to orders and payments, each done to the service and to the model (reliability.md R4).
+import fc from 'fast-check';
+import { change } from '../../src/lib/db.js';
+import { paymentPeriod } from '../../src/lib/numbers.js';
+import { expireOrder } from '../../src/models/order.js';
+import { recordAttempt, verdictOf } from '../../src/models/payment-callback.js';
+import { sweep } from '../../src/worker/sweeper.js';
+import type { Answer } from './client.js';
+import { makeOrder, mockCallback, mockSign, unique } from './factories.js';
+import type { Model, ModelOrder, ModelPayment } from './payment-model.js';
+import type { Stage } from './stage.js';
+import { until } from './until.js';
+
+/** What came of a command, and what the model expects. */
+export type Pair = [real: unknown, expected: unknown];
+
+/** A command, and a number that decides what it is done to. */
+export type Step = [name: string, pick: number];
+
+type Act<T> = (subject: T, model: Model, stage: Stage) => Promise<Pair>;
+
+const outcome = async (answer: Promise<Answer>): Promise<string | number> => {
+  const { status, errorCode } = await answer;
+  return errorCode ?? status;
+};
+
+const notify = ({ anonymous }: Stage, payment: ModelPayment, more: object = {}) =>
+  outcome(anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), ...more }));
+
+const overdue = ({ order_no }: ModelOrder) =>
+  change('UPDATE orders SET expire_at = ? WHERE order_no = ?', [new Date(Date.now() - 60_000), order_no]);
+
+const isOpen = ({ status, isDeleted }: ModelOrder): boolean => status === 'pending' && !isDeleted;
+
+const onOrders: Record<string, Act<ModelOrder>> = {
+  async createPayment(order, model, { admin, methodId }) {
+    const body = { order_no: order.order_no, payment_method_id: methodId };
+    const { status, errorCode, data } = await admin.post('/payments', body);
+    if (order.isDeleted) return [errorCode, 'order_unknown'];
+    if (order.status !== 'pending') return [errorCode, 'order_not_payable'];
+    model.addPayment(order, data);
+    return [status, 200];
+  },
+  async cancel(order, model, { admin }) {
+    const real = await outcome(admin.put(`/orders/${order.order_no}`, { status: 'cancelled' }));
+    if (order.isDeleted) return [real, 'order_not_found'];
+    if (order.status === 'paid') return [real, 'order_not_cancellable'];
+    model.close(order);
+    return [real, 200];
+  },
+  async delete(order, model, { admin }) {
+    const real = await outcome(admin.delete(`/orders/${order.order_no}`));
+    if (order.isDeleted) return [real, 'order_not_found'];
+    if (order.status === 'paid') return [real, 'order_not_deletable'];
+    model.close(order);
+    order.isDeleted = true;
+    return [real, 200];
+  },
+  async expire(order, model) {
+    await overdue(order);
+    const real = await expireOrder(order.order_no);
+    const isDue = isOpen(order);
+    if (isDue) model.close(order);
+    // When the worker's sweeper was quicker, the rows tell.
+    return [isDue || real === 'cancelled', isDue];
+  },
+  async expireBySweep(order, model, { admin }) {
+    await overdue(order);
+    if (!isOpen(order)) return [await sweep(), undefined];
+    await until(async () => {
+      await sweep();
+      return (await admin.get(`/orders/${order.order_no}`)).data.status === 'cancelled';
+    });
+    model.close(order);
+    return ['expired', 'expired'];
+  },
+};
+
+const onPayments: Record<string, Act<ModelPayment>> = {
+  async payGood(payment, model, stage) {
+    const transaction_id = payment.thirdPartyNo ?? unique('T-');
+    model.pay(payment, transaction_id);
+    return [await notify(stage, payment, { transaction_id, amount: payment.amount }), 200];
+  },
+  async payManyTimesAtOnce(payment, model, stage) {
+    const transaction_id = payment.thirdPartyNo ?? unique('T-');
+    model.pay(payment, transaction_id);
+    const answers = await Promise.all([1, 2, 3].map(() => notify(stage, payment, { transaction_id })));
+    return [answers, [200, 200, 200]];
+  },
+  async payAgainUnderAnotherNumber(payment, model, stage) {
+    const transaction_id = unique('T-');
+    model.pay(payment, transaction_id);
+    return [await notify(stage, payment, { transaction_id }), 200];
+  },
+  async payWhileCancelling(payment, model, stage) {
+    const { order } = payment;
+    if (!isOpen(order)) return [0, 0];
+    const transaction_id = payment.thirdPartyNo ?? unique('T-');
+    const [paid, cancelled] = await Promise.all([
+      notify(stage, payment, { transaction_id }),
+      outcome(stage.admin.put(`/orders/${order.order_no}`, { status: 'cancelled' })),
+    ]);
+    // Either may come first; what cancelling answered tells which one did.
+    if (cancelled === 200) model.close(order);
+    model.pay(payment, transaction_id);
+    return [
+      [paid, cancelled],
+      [200, cancelled === 200 ? 200 : 'order_not_cancellable'],
+    ];
+  },
+  // The API process died when the callback was stored and not yet queued, or the queue was lost.
+  async payByStoredCallback(payment, model) {
+    const thirdPartyNo = payment.thirdPartyNo ?? unique('T-');
+    const { payment_no: paymentNo } = payment;
+    const attempt = { type: 'mock', period: paymentPeriod(paymentNo), paymentNo, thirdPartyNo, fields: {} };
+    const rest = { ip: '127.0.0.1', state: 'pending', verdict: 'verified', traceId: 'model' } as const;
+    const key = await recordAttempt({ ...attempt, ...rest });
+    const longAgo = new Date(Date.now() - 60_000);
+    await change('UPDATE payment_callbacks SET created_at = ? WHERE id = ? AND period = ?', [
+      longAgo,
+      key.id,
+      key.period,
+    ]);
+    await until(async () => {
+      await sweep();
+      return (await verdictOf(key))?.state === 'settled';
+    });
+    model.pay(payment, thirdPartyNo);
+    await until(async () => JSON.stringify(await model.stored()) === JSON.stringify(model.expected()));
+    return ['settled', 'settled'];
+  },
+  payWithWrongSignature: async (payment, _, stage) => [
+    await notify(stage, payment, { sign: mockSign(payment.payment_no, '0.01') }),
+    'payment_sign_invalid',
+  ],
+  async payWithWrongAmount(payment, model, stage) {
+    model.flag(payment, 'payment_amount_mismatch');
+    return [await notify(stage, payment, { amount: payment.amount + 1 }), 'payment_amount_mismatch'];
+  },
+  async payWithNumberOfAnother(payment, model, stage) {
+    const other = model.payments.find(
+      ({ thirdPartyNo }) => thirdPartyNo && thirdPartyNo !== payment.thirdPartyNo,
+    );
+    if (!other) return [0, 0];
+    const real = await notify(stage, payment, { transaction_id: other.thirdPartyNo });
+    if (payment.status === 'paid') return [real, 200];
+    model.flag(payment, 'third_party_no_used');
+    return [real, 'third_party_no_used'];
+  },
+  async putAside(payment, model, { admin }) {
+    model.putAside(payment);
+    return [await outcome(admin.put(`/payments/${payment.payment_no}`, { needs_attention: false })), 200];
+  },
+  async query(payment, _, { admin }) {
+    const { data } = await admin.post(`/payments/${payment.payment_no}/query`);
+    const states = { pending: 'NOTPAY', paid: 'SUCCESS', cancelled: 'CLOSED' };
+    return [
+      [data.trade_state, data.third_party_no],
+      [states[payment.status], payment.thirdPartyNo],
+    ];
+  },
+};
+
+const onEverything: Record<string, (model: Model, stage: Stage) => Promise<Pair>> = {
+  sweep: async () => [await sweep(), undefined],
+  emptyRedis: async (_, stage) => [await stage.emptyRedis(), undefined],
+  async list(model, { admin }) {
+    const states = ['pending', 'paid', 'cancelled'];
+    const totals = (list: string) =>
+      Promise.all(
+        states.map(
+          async (state) =>
+            (await admin.get(`/${list}?user_id=${model.userId}&status=${state}`)).data.total as number,
+        ),
+      );
+    const of = (items: { status: string }[]) =>
+      states.map((state) => items.filter(({ status }) => status === state).length);
+    return [
+      [await totals('orders'), await totals('payments')],
+      [of(model.orders.filter(({ isDeleted }) => !isDeleted)), of(model.payments)],
+    ];
+  },
+};
+
+// Rare: a process takes seconds to start.
+const restarts: typeof onEverything = {
+  restartApi: async (_, stage) => [await stage.restartApi(), undefined],
+  restartWorker: async (_, stage) => [await stage.restartWorker(), undefined],
+};
+
+/** Names of all commands. */
+export const commandNames = [
+  'createOrder',
+  ...[onOrders, onPayments, onEverything, restarts].flatMap((commands) => Object.keys(commands)),
+];
+
+/** Any command; one in that many restarts a process. */
+export const anyStep = (restartOneIn: number): fc.Arbitrary<Step> =>
+  fc.tuple(
+    fc.oneof(
+      {
+        weight: 3 * restartOneIn,
+        arbitrary: fc.constantFrom('createOrder', 'createPayment', 'payGood'),
+      },
+      {
+        weight: 7 * restartOneIn,
+        arbitrary: fc.constantFrom(
+          ...[onOrders, onPayments, onEverything].flatMap((one) => Object.keys(one)),
+        ),
+      },
+      { weight: 10, arbitrary: fc.constantFrom(...Object.keys(restarts)) },
+    ),
+    fc.nat(),
+  );
+
+/** Does a step; what it needs and does not find yet becomes a new order. */
+export async function perform(model: Model, [name, pick]: Step, stage: Stage): Promise<Pair> {
+  const any = <T>(items: T[]): T | undefined => items[pick % Math.max(1, items.length)];
+  const alone = onEverything[name] ?? restarts[name];
+  if (alone) return alone(model, stage);
+  const [order, payment] = [any(model.orders), any(model.payments)];
+  if (onOrders[name] && order) return onOrders[name](order, model, stage);
+  if (onPayments[name] && payment) return onPayments[name](payment, model, stage);
+  const made = await makeOrder(stage.admin, `${(pick % 1000) + 1}.10`, { user_id: model.userId });
+  model.addOrder(made.order_no);
+  return ['created', 'created'];
+}

@@ -1,0 +1,123 @@
+// What orders and payments are according to the rules, in memory; the service is held against it.
+import { select } from '../../src/lib/db.js';
+
+export interface ModelOrder {
+  order_no: string;
+  status: 'pending' | 'paid' | 'cancelled';
+  isDeleted: boolean;
+  paidBy: string | null;
+}
+
+export interface ModelPayment {
+  payment_no: string;
+  amount: number;
+  order: ModelOrder;
+  status: 'pending' | 'paid' | 'cancelled';
+  thirdPartyNo: string | null;
+  needsAttention: boolean;
+  /** Reasons that have been told since attention was last put aside. */
+  told: Set<string>;
+  /** How many notifications there are of it. */
+  notifications: number;
+}
+
+export class Model {
+  readonly orders: ModelOrder[] = [];
+  readonly payments: ModelPayment[] = [];
+  readonly userId: number;
+  readonly #notificationsAfter: number;
+
+  /** @param notificationsAfter the newest notification that is none of its own */
+  constructor(userId: number, notificationsAfter: number) {
+    this.userId = userId;
+    this.#notificationsAfter = notificationsAfter;
+  }
+
+  addOrder(order_no: string): void {
+    this.orders.push({ order_no, status: 'pending', isDeleted: false, paidBy: null });
+  }
+
+  addPayment(order: ModelOrder, { payment_no, amount }: { payment_no: string; amount: number }): void {
+    const fresh = { thirdPartyNo: null, needsAttention: false, told: new Set<string>(), notifications: 0 };
+    this.payments.push({ payment_no, amount, order, status: 'pending', ...fresh });
+  }
+
+  /** A good callback came. */
+  pay(payment: ModelPayment, thirdPartyNo: string): void {
+    if (payment.status === 'paid') return;
+    const { order } = payment;
+    const isPayable = order.status === 'pending' && !order.isDeleted;
+    Object.assign(payment, { status: 'paid', thirdPartyNo, needsAttention: false });
+    if (isPayable) Object.assign(order, { status: 'paid', paidBy: payment.payment_no });
+    else this.flag(payment, 'order_not_payable');
+  }
+
+  /** Something is wrong with it; everybody is told once for each reason. */
+  flag(payment: ModelPayment, reason: string): void {
+    payment.needsAttention = true;
+    if (!payment.told.has(reason)) payment.notifications++;
+    payment.told.add(reason);
+  }
+
+  putAside(payment: ModelPayment): void {
+    payment.needsAttention = false;
+    payment.told.clear();
+  }
+
+  /** The order ends unpaid, and its waiting payments with it. */
+  close(order: ModelOrder): void {
+    order.status = 'cancelled';
+    for (const payment of this.payments) {
+      if (payment.order === order && payment.status === 'pending') payment.status = 'cancelled';
+    }
+  }
+
+  /** Every order and payment as the database should have them. */
+  expected(): unknown[] {
+    const flag = (is: boolean) => (is ? 1 : 0);
+    const byNumber = (one: object, other: object) =>
+      Object.values(one)[0] < Object.values(other)[0] ? -1 : 1;
+    const orders = this.orders.map(({ order_no, status, isDeleted, paidBy }) => {
+      return { order_no, status, isDeleted: flag(isDeleted), paidBy, hasTime: flag(status === 'paid') };
+    });
+    const payments = this.payments.map(
+      ({ payment_no, status, thirdPartyNo, needsAttention, notifications }) => {
+        const hasTime = flag(status === 'paid');
+        return {
+          payment_no,
+          status,
+          thirdPartyNo,
+          needsAttention: flag(needsAttention),
+          hasTime,
+          notifications,
+        };
+      },
+    );
+    return [...orders.sort(byNumber), ...payments.sort(byNumber)];
+  }
+
+  /** The same as the database has them. */
+  async stored(): Promise<unknown[]> {
+    const numbers = (items: string[]) => (items.length > 0 ? items : ['']);
+    const orders = await select<object>(
+      `SELECT order_no, status, deleted_at IS NOT NULL AS isDeleted, payment_no AS paidBy, paid_at IS NOT NULL AS hasTime
+       FROM orders WHERE order_no IN (?) ORDER BY order_no`,
+      [numbers(this.orders.map(({ order_no }) => order_no))],
+    );
+    const payments = await select<{ payment_no: string }>(
+      `SELECT payment_no, status, third_party_no AS thirdPartyNo, needs_attention AS needsAttention,
+         pay_time IS NOT NULL AS hasTime
+       FROM payments WHERE payment_no IN (?) ORDER BY payment_no`,
+      [numbers(this.payments.map(({ payment_no }) => payment_no))],
+    );
+    const told = await select<{ payment_no: string; total: number }>(
+      'SELECT LEFT(content, 37) AS payment_no, COUNT(*) AS total FROM notifications WHERE id > ? GROUP BY 1',
+      [this.#notificationsAfter],
+    );
+    const totals = new Map(told.map(({ payment_no, total }) => [payment_no, total]));
+    return [
+      ...orders,
+      ...payments.map((row) => ({ ...row, notifications: totals.get(row.payment_no) ?? 0 })),
+    ];
+  }
+}

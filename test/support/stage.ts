@@ -1,0 +1,81 @@
+// Where sequences of commands are played: the service with what can be done to its processes and its Redis.
+import type { AddressInfo } from 'node:net';
+import { listen } from '../../src/api/server.js';
+import { redis } from '../../src/lib/redis.js';
+import { consume, type RunningWorker } from '../../src/worker/run.js';
+import type { Client } from './client.js';
+import { makeMethod } from './factories.js';
+import { killProcesses, startApi, startWorkerProcess, type TestProcess } from './processes.js';
+import { startService } from './service.js';
+
+export interface Stage {
+  admin: Client;
+  anonymous: Client;
+  methodId: number;
+  restartApi(): Promise<void>;
+  restartWorker(): Promise<void>;
+  /** Removes everything this service has in Redis. */
+  emptyRedis(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function emptyRedis(): Promise<void> {
+  const keys = await redis.keys(`{${process.env.REDIS_PREFIX}*`);
+  if (keys.length > 0) await redis.del(...keys);
+}
+
+/** All in this thread; a restart closes in good order. */
+export async function innerStage(): Promise<Stage> {
+  const service = await startService({ withWorker: false });
+  const { admin, anonymous } = service;
+  let worker: RunningWorker = consume('payments');
+  let api: Awaited<ReturnType<typeof listen>> | undefined;
+  const stage: Stage = {
+    ...{ admin, anonymous, methodId: (await makeMethod(admin)).id },
+    emptyRedis,
+    async restartApi() {
+      const fresh = await listen(0, '127.0.0.1');
+      const url = `http://127.0.0.1:${(fresh.address() as AddressInfo).port}`;
+      [stage.admin, stage.anonymous] = [stage.admin.at(url), stage.anonymous.at(url)];
+      api?.close();
+      api?.closeAllConnections();
+      api = fresh;
+    },
+    async restartWorker() {
+      await worker.close();
+      worker = consume('payments');
+    },
+    async stop() {
+      api?.close();
+      api?.closeAllConnections();
+      await worker.close();
+      await service.stop();
+    },
+  };
+  return stage;
+}
+
+/** API and worker are processes of their own; a restart begins with SIGKILL. */
+export async function outerStage(): Promise<Stage> {
+  const service = await startService({ withWorker: false });
+  let [api, worker]: TestProcess[] = await Promise.all([startApi(), startWorkerProcess()]);
+  const { admin, anonymous } = service;
+  const stage: Stage = {
+    ...{ admin: admin.at((api as TestProcess).url), anonymous: anonymous.at((api as TestProcess).url) },
+    ...{ methodId: (await makeMethod(admin)).id, emptyRedis },
+    async restartApi() {
+      await api?.kill();
+      api = await startApi();
+      [stage.admin, stage.anonymous] = [stage.admin.at(api.url), stage.anonymous.at(api.url)];
+    },
+    async restartWorker() {
+      await worker?.kill();
+      worker = await startWorkerProcess();
+    },
+    async stop() {
+      await killProcesses();
+      await service.stop();
+    },
+  };
+  return stage;
+}
