@@ -1,5 +1,6 @@
 // Every job of the service.
 import { expireOrder } from './expire-order.js';
+import { importOrders } from './import-orders.js';
 import type { Job } from './job.js';
 import { maintainTables } from './maintain-tables.js';
 import { settlePayment } from './settle-payment.js';
@@ -10,6 +11,7 @@ import { writeOperationLog } from './write-operation-log.js';
 export const jobs = [
   settlePayment,
   expireOrder,
+  importOrders,
   writeOperationLog,
   writeLoginLog,
   writeSystemLog,

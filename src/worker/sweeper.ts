@@ -6,9 +6,12 @@ import { logger } from '../lib/logger.js';
 import { QueueUnavailable } from '../lib/queue.js';
 import { key, redis, redisOr } from '../lib/redis.js';
 import { expireOrder } from '../jobs/expire-order.js';
+import { importOrders } from '../jobs/import-orders.js';
 import type { Job } from '../jobs/job.js';
 import { maintainTables } from '../jobs/maintain-tables.js';
 import { settlePayment } from '../jobs/settle-payment.js';
+import { pruneImports } from '../models/import.js';
+import { forgottenImports } from '../models/import-run.js';
 import { overdueOrders } from '../models/order.js';
 import { tellForgottenAttention } from '../models/payment-attention.js';
 import { unsettledCallbacks } from '../models/payment-callback.js';
@@ -31,6 +34,8 @@ export async function sweep(): Promise<void> {
   for (const callback of await unsettledCallbacks(before)) await sweepOne(settlePayment, callback);
   for (const order_no of await overdueOrders(before)) await sweepOne(expireOrder, { order_no });
   await tellForgottenAttention(before);
+  for (const id of await forgottenImports(before)) await queueOne(importOrders, { id });
+  await pruneImports();
 }
 
 // One row that cannot be worked on now must not keep the others waiting.
@@ -38,6 +43,13 @@ async function sweepOne<P>(job: Job<P>, payload: P): Promise<void> {
   await enqueueOrRun(job, payload).catch((error: unknown) =>
     logger.warn({ error, job: job.name }, 'sweeping a row failed, the next sweep will try again'),
   );
+}
+
+// Work that takes long is never done by the sweeper itself: it waits until Redis is back.
+async function queueOne<P>(job: Job<P>, payload: P): Promise<void> {
+  await job.enqueue(payload).catch((error: unknown) => {
+    if (!(error instanceof QueueUnavailable)) throw error;
+  });
 }
 
 // Of several workers one sweeps; without Redis all of them do, which is slower but does no harm.
