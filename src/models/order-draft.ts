@@ -26,15 +26,17 @@ export const mostLines = 200;
  * @param unnamed name of the only line of an order that gives nothing but its amount
  */
 export function draftOrder(rows: readonly SheetRow[], unnamed: string): OrderDraft {
-  const problems = rows.flatMap((row) => row.problems);
+  const problems: Problem[] = [];
+  for (const row of rows) problems.push(...row.problems);
   const userRow = agreed(rows, 'user_id', (row) => row.userId, problems);
   const amountRow = agreed(rows, 'amount', (row) => row.amount?.toString(), problems);
   const remarkRow = agreed(rows, 'remark', (row) => row.remark, problems);
   if (!userRow && !rows.some((row) => isRefused(row, 'user_id')))
     demand(rows[0] as SheetRow, 'user_id', problems);
-  const lines = rows.flatMap((row) => lineOf(row, rows.length === 1, unnamed, problems) ?? []);
+  const given = rows.map((row) => lineOf(row, rows.length === 1, unnamed, problems));
+  const lines = given.every((line) => line !== undefined) ? given : [];
   const amount = lines.reduce((sum, { price, quantity }) => sum.plus(price.times(quantity)), new Money(0n));
-  if (lines.length === rows.length) checkAmount(amount, amountRow, rows[0] as SheetRow, problems);
+  if (lines.length > 0) checkAmount(amount, amountRow, rows[0] as SheetRow, problems);
   return {
     rows: rows.map(({ row }) => row),
     problems,

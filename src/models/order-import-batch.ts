@@ -1,7 +1,7 @@
 // One batch of an order import: some orders with their lines, the rows that were refused, and the position, in one transaction.
 import type { Transaction } from 'sequelize';
 import { now } from '../lib/clock.js';
-import { change, select, transact } from '../lib/db.js';
+import { change, select, transact, type SqlValue } from '../lib/db.js';
 import { newOrderNumber, periodOf } from '../lib/numbers.js';
 import { keepProblems } from './import-error.js';
 import { advance, type Advance, type ImportWork } from './import-run.js';
@@ -19,10 +19,9 @@ export async function writeBatch(
   step: Pick<Advance, 'from' | 'rows' | 'progress'>,
 ): Promise<boolean> {
   const at = now();
-  const numbered = drafts.map((draft) => ({ ...draft, orderNo: newOrderNumber(at) }));
   return withPartition(['orders', 'order_details'], periodOf(at), () =>
     transact(async (t) => {
-      const { accepted, refused } = await judge(numbered, t);
+      const { accepted, refused } = await judge(drafts, t);
       const succeeded = accepted.reduce((sum, { rows }) => sum + rows.length, 0);
       if (!(await advance(id, { ...step, succeeded, orders: accepted.length }, t))) return false;
       if (!isDryRun && accepted.length > 0) await insertOrders(accepted, at, t);
@@ -35,17 +34,15 @@ export async function writeBatch(
   );
 }
 
-type Numbered = OrderDraft & { orderNo: string };
-
 // Users are looked up as late as POST /orders does it.
 async function judge(
-  drafts: readonly Numbered[],
+  drafts: readonly OrderDraft[],
   t: Transaction,
-): Promise<{ accepted: Numbered[]; refused: OrderDraft[] }> {
+): Promise<{ accepted: OrderDraft[]; refused: OrderDraft[] }> {
   const sound = drafts.filter(({ problems }) => problems.length === 0);
   const refused: OrderDraft[] = drafts.filter(({ problems }) => problems.length > 0);
   const statuses = await statusesOf([...new Set(sound.map(({ userId }) => userId))], t);
-  const accepted: Numbered[] = [];
+  const accepted: OrderDraft[] = [];
   for (const draft of sound) {
     const status = statuses.get(draft.userId);
     if (status === 1) accepted.push(draft);
@@ -69,26 +66,42 @@ function withoutUser(draft: OrderDraft, reason: 'user_unknown' | 'user_disabled'
   return { ...draft, problems: [{ row: userRow, column: 'user_id', value: String(userId), reason }] };
 }
 
-async function insertOrders(orders: readonly Numbered[], at: Date, t: Transaction): Promise<void> {
+// A million rows pass through here, so the values are put one by one into one array.
+async function insertOrders(orders: readonly OrderDraft[], at: Date, t: Transaction): Promise<void> {
   const period = periodOf(at);
+  const time = at.toISOString().slice(0, 23);
+  const [heads, lines]: [SqlValue[], SqlValue[]] = [[], []];
+  for (const { userId, amount, remark, lines: own } of orders) {
+    const orderNo = newOrderNumber(at);
+    heads.push(period, orderNo, userId, amount.toString(), remark, time, time);
+    for (const { product_id, product_name, price, quantity } of own) {
+      const subtotal = quantity === 1 ? price : price.times(quantity);
+      lines.push(
+        period,
+        orderNo,
+        product_id ?? null,
+        product_name,
+        price.toString(),
+        quantity,
+        subtotal.toString(),
+      );
+    }
+  }
   await change(
-    `INSERT INTO orders (period, order_no, user_id, amount, remark, created_at, updated_at)
-     VALUES ${places(orders.length, '(?, ?, ?, ?, ?, ?, ?)')}`,
-    orders.flatMap(({ orderNo, userId, amount, remark }) => [
-      ...[period, orderNo, userId, amount.toString(), remark, at, at],
-    ]),
+    `INSERT INTO orders (period, order_no, user_id, amount, remark, created_at, updated_at) VALUES ${places(heads)}`,
+    heads,
     t,
   );
-  const lines = orders.flatMap(({ orderNo, lines: own }) => own.map((line) => ({ orderNo, ...line })));
   await change(
     `INSERT INTO order_details (period, order_no, product_id, product_name, price, quantity, subtotal)
-     VALUES ${places(lines.length, '(?, ?, ?, ?, ?, ?, ?)')}`,
-    lines.flatMap(({ orderNo, product_id, product_name, price, quantity }) => [
-      ...[period, orderNo, product_id ?? null, product_name],
-      ...[price.toString(), quantity, price.times(quantity).toString()],
-    ]),
+     VALUES ${places(lines)}`,
+    lines,
     t,
   );
 }
 
-const places = (count: number, row: string): string => Array<string>(count).fill(row).join(', ');
+/** Both tables are given seven columns. */
+const places = (values: SqlValue[]): string =>
+  Array<string>(values.length / 7)
+    .fill('(?, ?, ?, ?, ?, ?, ?)')
+    .join(', ');
