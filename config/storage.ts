@@ -21,6 +21,7 @@ export interface StorageEnvironment {
   UPLOAD_TIMEOUT_SECONDS: number;
   CHUNK_SESSION_HOURS: number;
   IMPORT_MAX_MB: number;
+  IMPORT_RETENTION_DAYS: number;
   EXPORT_RETENTION_DAYS: number;
 }
 
@@ -72,6 +73,11 @@ export const storageSchema = Joi.object<StorageEnvironment, true>({
     .default(24)
     .description('unmerged chunks are removed after this long'),
   IMPORT_MAX_MB: Joi.number().integer().min(1).default(200).description('largest file to import, MiB'),
+  IMPORT_RETENTION_DAYS: Joi.number()
+    .integer()
+    .min(1)
+    .default(30)
+    .description('the failed rows of an import are removed after this long'),
   EXPORT_RETENTION_DAYS: Joi.number()
     .integer()
     .min(1)
@@ -106,6 +112,7 @@ export function storageConfig(env: StorageEnvironment, tenant: string) {
     uploadTimeoutMs: env.UPLOAD_TIMEOUT_SECONDS * 1000,
     chunkSessionMs: env.CHUNK_SESSION_HOURS * hourMs,
     importMaxBytes: env.IMPORT_MAX_MB * mebibyte,
+    importRetentionMs: env.IMPORT_RETENTION_DAYS * 24 * hourMs,
     exportRetentionMs: env.EXPORT_RETENTION_DAYS * 24 * hourMs,
   };
 }

@@ -6,6 +6,7 @@ import { routes as blacklists } from './admin/blacklists.js';
 import { routes as dashboard } from './admin/dashboard.js';
 import { routes as departments } from './admin/departments.js';
 import { routes as dictionaries } from './admin/dictionaries.js';
+import { routes as imports } from './admin/imports.js';
 import { routes as loginLogs } from './admin/login-logs.js';
 import { routes as login } from './admin/login.js';
 import { routes as menus } from './admin/menus.js';
@@ -31,5 +32,6 @@ export const routes = [
   ...[...dashboard, ...monitor, ...onlineAdmins, ...notifications],
   ...[...attachmentChunks, ...attachments],
   ...[...users, ...orders, ...payments, ...paymentMethods],
+  ...imports,
   ...[...paymentNotify, ...health],
 ];

@@ -1,5 +1,6 @@
 // Every job of the service.
 import { expireOrder } from './expire-order.js';
+import { importOrders } from './import-orders.js';
 import type { Job } from './job.js';
 import { maintainTables } from './maintain-tables.js';
 import { mergeChunks } from './merge-chunks.js';
@@ -11,6 +12,7 @@ import { writeOperationLog } from './write-operation-log.js';
 export const jobs = [
   settlePayment,
   expireOrder,
+  importOrders,
   writeOperationLog,
   writeLoginLog,
   writeSystemLog,

@@ -6,16 +6,22 @@ import { logger } from '../lib/logger.js';
 import { QueueUnavailable } from '../lib/queue.js';
 import { key, redis, redisOr } from '../lib/redis.js';
 import { expireOrder } from '../jobs/expire-order.js';
+import { importOrders } from '../jobs/import-orders.js';
 import type { Job } from '../jobs/job.js';
 import { maintainTables } from '../jobs/maintain-tables.js';
 import { mergeChunks } from '../jobs/merge-chunks.js';
 import { settlePayment } from '../jobs/settle-payment.js';
+import { writeExport } from '../jobs/write-export.js';
 import { tellForgottenMerges, unfinishedMerges } from '../models/chunk-merge.js';
 import { sweepSessions } from '../models/chunk-session.js';
+import { removeExpiredExports } from '../models/export.js';
+import { stalledExports, tellForgottenExports } from '../models/export-run.js';
+import { pruneImports } from '../models/import.js';
+import { forgottenImports } from '../models/import-run.js';
 import { overdueOrders } from '../models/order.js';
 import { tellForgottenAttention } from '../models/payment-attention.js';
 import { unsettledCallbacks } from '../models/payment-callback.js';
-import { sweepFiles, sweepStorage } from '../models/stored-file.js';
+import { sweepFiles } from '../models/stored-file.js';
 
 /** Starts the sweeper (every SWEEP_SECONDS) and the nightly maintenance. @returns how to stop both */
 export function startSweeper(): () => Promise<void> {
@@ -33,22 +39,32 @@ export function startSweeper(): () => Promise<void> {
 /** One sweep over everything that may have lost its job. */
 export async function sweep(): Promise<void> {
   const before = new Date(now().getTime() - config.worker.sweepAgeMs);
+  // What goes wrong with one kind of work must not keep the others waiting.
+  for (const part of [sweepPayments, sweepUploads, sweepExports, sweepImports]) await logged(part)(before);
+}
+
+async function sweepPayments(before: Date): Promise<void> {
   for await (const callback of unsettledCallbacks(before)) await sweepOne(settlePayment, callback);
   for await (const order_no of overdueOrders(before)) await sweepOne(expireOrder, { order_no });
   await tellForgottenAttention(before);
-  await sweepUploads(before);
 }
 
-// A merge may take minutes, so it is not done here while Redis is away, but queued when Redis is back.
 async function sweepUploads(before: Date): Promise<void> {
-  for (const session of await unfinishedMerges(before)) {
-    await mergeChunks
-      .enqueue(session)
-      .catch((error: unknown) => logger.warn({ error }, 'a merge waits for its queue'));
-  }
+  for (const session of await unfinishedMerges(before)) await queueOne(mergeChunks, session);
   await tellForgottenMerges(before);
   await sweepSessions();
   await sweepFiles(before);
+}
+
+async function sweepExports(before: Date): Promise<void> {
+  for (const id of await stalledExports(before)) await queueOne(writeExport, { id });
+  await tellForgottenExports(before);
+  await removeExpiredExports();
+}
+
+async function sweepImports(before: Date): Promise<void> {
+  for (const id of await forgottenImports(before)) await queueOne(importOrders, { id });
+  await pruneImports();
 }
 
 // One row that cannot be worked on now must not keep the others waiting.
@@ -56,6 +72,13 @@ async function sweepOne<P>(job: Job<P>, payload: P): Promise<void> {
   await enqueueOrRun(job, payload).catch((error: unknown) =>
     logger.warn({ error, job: job.name }, 'sweeping a row failed, the next sweep will try again'),
   );
+}
+
+// Work that takes long is never done by the sweeper itself: it waits until Redis is back.
+async function queueOne<P>(job: Job<P>, payload: P): Promise<void> {
+  await job.enqueue(payload).catch((error: unknown) => {
+    if (!(error instanceof QueueUnavailable)) throw error;
+  });
 }
 
 // Of several workers one sweeps; without Redis all of them do, which is slower but does no harm.
@@ -81,6 +104,6 @@ async function enqueueOrRun<P>(job: Job<P>, payload: P): Promise<void> {
   }
 }
 
-function logged(task: () => Promise<void>): () => Promise<void> {
-  return () => task().catch((error: unknown) => logger.error({ error }, 'a scheduled task failed'));
+function logged<A extends unknown[]>(task: (...args: A) => Promise<void>): (...args: A) => Promise<void> {
+  return (...args) => task(...args).catch((error: unknown) => logger.error({ error }, 'a scheduled task failed'));
 }

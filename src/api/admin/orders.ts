@@ -1,5 +1,6 @@
 // /orders: what users are to pay for. {id} is the order number; the numeric id works too.
 import Joi from 'joi';
+import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
 import { logger } from '../../lib/logger.js';
 import { listKeys } from '../../lib/list-query.js';
@@ -17,6 +18,7 @@ import {
 import { placeOrder, type NewOrder, type OrderLine } from '../../models/order-placement.js';
 import { orderStatuses } from '../../models/order-record.js';
 import { idempotencyHeader, idempotencyKeyOf } from '../idempotency.js';
+import { importFrom } from '../order-import.js';
 import {
   amount,
   integer,
@@ -29,7 +31,7 @@ import {
   timestamp,
   timestampOrNull,
 } from '../response.js';
-import { can, route } from '../route.js';
+import { can, route, type Upload } from '../route.js';
 
 const order = record({
   id: integer(),
@@ -109,6 +111,29 @@ export const routes = [
       if (expireAt) await scheduleExpiry(orderNo, expireAt);
       return findOrder(orderNo);
     },
+  }),
+  route({
+    method: 'POST',
+    path: '/orders/import',
+    summary: 'Import orders from a CSV file',
+    description:
+      'UTF-8, GBK or UTF-16 with a byte order mark; columns in any order: `user_id`, `amount`, `remark`, `order_ref`, `product_id`, `product_name`, `price`, `quantity`, or their Chinese names. Rows with the same `order_ref` are one order. Orders with a bad row are left out and reported; `dry_run` only checks. The answer waits up to 3 seconds for the end.',
+    access: can('order.import', 'Import orders'),
+    module: 'orders',
+    upload: { parts: ['file'], maxBytes: config.storage.importMaxBytes, required: true },
+    body: Joi.object<{ dry_run: boolean }, true>({ dry_run: Joi.boolean().default(false) }),
+    response: record({
+      import_id: integer(),
+      status: integer(),
+      status_text: text(),
+      total_rows: Joi.number().integer().allow(null).required(),
+      success_count: integer(),
+      failed_count: integer(),
+      order_count: integer(),
+      error_msg: textOrNull(),
+      errors: listOf(record({ row: integer(), column: text(), value: text(), reason: text() })).max(100),
+    }),
+    handle: ({ admin, body, upload }) => importFrom(upload as Upload, admin, body.dry_run),
   }),
   route({
     method: 'GET',

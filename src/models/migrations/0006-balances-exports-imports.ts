@@ -50,6 +50,8 @@ const tables = [
     KEY ix_exports_expiry (expires_at)
   )`,
   // position: how many data rows of the file are dealt with; it advances in the transaction that deals with them.
+  // concluded: totals, file and notification have followed the end of the import. expires_at: the failed rows go then, and
+  // the record as well when it was deleted.
   `CREATE TABLE IF NOT EXISTS imports (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
     admin_id BIGINT UNSIGNED NOT NULL,
@@ -57,6 +59,8 @@ const tables = [
     filename VARCHAR(255) NOT NULL,
     size BIGINT UNSIGNED NOT NULL,
     storage_key VARCHAR(100) ${ascii} NULL,
+    encoding VARCHAR(10) ${ascii} NOT NULL,
+    delimiter VARCHAR(1) ${ascii} NOT NULL,
     dry_run TINYINT NOT NULL DEFAULT 0,
     language VARCHAR(5) ${ascii} NOT NULL,
     status TINYINT NOT NULL DEFAULT 0,
@@ -67,18 +71,25 @@ const tables = [
     failed_count BIGINT UNSIGNED NOT NULL DEFAULT 0,
     order_count BIGINT UNSIGNED NOT NULL DEFAULT 0,
     error VARCHAR(50) ${ascii} NULL,
+    error_row BIGINT UNSIGNED NULL,
+    concluded TINYINT NOT NULL DEFAULT 0,
     ${times},
     finished_at DATETIME(3) NULL,
+    expires_at DATETIME(3) NULL,
+    deleted_at DATETIME(3) NULL,
     KEY ix_imports_admin (admin_id, created_at),
-    KEY ix_imports_status (status, updated_at)
+    KEY ix_imports_open (concluded, updated_at),
+    KEY ix_imports_expiry (expires_at)
   )`,
+  // reason: a name of models/import-reason.ts, put into words when it is read; detail fills its place.
   `CREATE TABLE IF NOT EXISTS import_errors (
     import_id BIGINT UNSIGNED NOT NULL,
     row_no BIGINT UNSIGNED NOT NULL,
     place SMALLINT UNSIGNED NOT NULL,
     field VARCHAR(20) ${ascii} NOT NULL,
     value VARCHAR(200) NOT NULL,
-    reason VARCHAR(200) NOT NULL,
+    reason VARCHAR(30) ${ascii} NOT NULL,
+    detail VARCHAR(30) ${ascii} NOT NULL,
     PRIMARY KEY (import_id, row_no, place),
     CONSTRAINT fk_import_errors_import FOREIGN KEY (import_id) REFERENCES imports (id) ON DELETE CASCADE
   )`,

@@ -1,0 +1,189 @@
+// /imports: files that orders were or are being imported from. An administrator sees those sent by themselves, a super
+// administrator all. POST /orders/import (orders.ts) makes them.
+import { Readable } from 'node:stream';
+import Joi from 'joi';
+import type { Context } from 'koa';
+import { currentLanguage } from '../../lib/context.js';
+import { byteOrderMark, csvLine } from '../../lib/csv-line.js';
+import { fail } from '../../lib/errors.js';
+import { say, type Language } from '../../lib/language.js';
+import { listKeys } from '../../lib/list-query.js';
+import { idParam } from '../../lib/schema.js';
+import {
+  cancelImport,
+  findImport,
+  importSortable,
+  importStatuses,
+  importTypes,
+  listImports,
+  removeImport,
+  type ImportFilter,
+} from '../../models/import.js';
+import { allErrors, type ImportError } from '../../models/import-error.js';
+import { columnHead, sheetColumns } from '../../models/order-sheet.js';
+import { sendEvents } from '../event-stream.js';
+import { sendFile } from '../file-response.js';
+import {
+  flag,
+  integer,
+  pageOf,
+  record,
+  recordOrNull,
+  text,
+  textOrNull,
+  timestamp,
+  timestampOrNull,
+} from '../response.js';
+import { can, route } from '../route.js';
+
+const item = record({
+  id: integer(),
+  type: Joi.string()
+    .valid(...importTypes)
+    .required(),
+  filename: text(),
+  size: integer(),
+  dry_run: flag(),
+  status: Joi.number()
+    .valid(...importStatuses)
+    .required(),
+  status_text: text(),
+  progress: integer(),
+  total_rows: Joi.number().integer().allow(null).required(),
+  processed_rows: integer(),
+  success_count: integer(),
+  failed_count: integer(),
+  order_count: integer(),
+  error_msg: textOrNull(),
+  admin_id: integer(),
+  admin: recordOrNull({ id: integer(), username: text() }),
+  created_at: timestamp(),
+  finished_at: timestampOrNull(),
+  error_file_url: textOrNull(),
+});
+
+const show = can('import.show', 'Show imports');
+const progressEveryMs = 1000;
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/imports',
+    summary: 'List imports',
+    access: can('import.index', 'List imports'),
+    query: Joi.object<ImportFilter, true>({
+      ...listKeys(importSortable),
+      type: Joi.string().valid(...importTypes),
+      status: Joi.number().valid(...importStatuses),
+      dry_run: Joi.boolean(),
+    }),
+    response: pageOf(item),
+    handle: ({ admin, query }) => listImports(admin, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/imports/template',
+    summary: 'Download an empty sheet for orders',
+    access: can('order.import', 'Import orders'),
+    reply: 'file',
+    response: null,
+    handle(_call, ctx) {
+      const head = sheetColumns.map((column) => columnHead(column, currentLanguage()));
+      return sendCsv(ctx, 'orders.csv', [byteOrderMark + csvLine(head)]);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/imports/{id}',
+    summary: 'Show an import',
+    access: show,
+    params: idParam,
+    response: item,
+    handle: ({ admin, params }) => findImport(admin, params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/imports/{id}/progress',
+    summary: 'The import as server-sent events until it has ended',
+    description:
+      'Events `connected`, then `import` with the record every second; the stream ends with the import.',
+    access: show,
+    ticket: true,
+    reply: 'event-stream',
+    params: idParam,
+    response: null,
+    async handle({ admin, params }, ctx) {
+      await findImport(admin, params.id);
+      sendEvents(ctx, admin, {
+        type: 'import',
+        intervalMs: progressEveryMs,
+        read: () => findImport(admin, params.id),
+        isLast: (value) => (value as { status: number }).status !== 0,
+      });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/imports/{id}/error-file',
+    summary: 'Download the rows that were not imported, with the reasons',
+    access: show,
+    reply: 'file',
+    params: idParam,
+    response: null,
+    async handle({ admin, params }, ctx) {
+      const { filename, error_file_url } = await findImport(admin, params.id);
+      if (error_file_url === null) fail('import_errors_missing');
+      await sendCsv(
+        ctx,
+        `${filename.replace(/\.csv$/i, '')}-errors.csv`,
+        errorFile(params.id, currentLanguage()),
+      );
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/imports/{id}/cancel',
+    summary: 'Stop a waiting or running import',
+    description: 'Orders it has made stay; `order_count` says how many.',
+    access: can('import.cancel', 'Cancel imports'),
+    params: idParam,
+    response: item,
+    async handle({ admin, params }) {
+      await cancelImport(admin, params.id);
+      return findImport(admin, params.id);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/imports/{id}',
+    summary: 'Delete the record of an ended import',
+    description: 'Orders it has made stay.',
+    access: can('import.destroy', 'Delete imports'),
+    params: idParam,
+    response: null,
+    subject: ({ admin, params }) => findImport(admin, params.id),
+    handle: ({ admin, params }) => removeImport(admin, params.id),
+  }),
+];
+
+function sendCsv(
+  ctx: Context,
+  filename: string,
+  content: Iterable<string> | AsyncIterable<string>,
+): Promise<void> {
+  const type = 'text/csv; charset=utf-8';
+  return sendFile(ctx, { filename, type, open: () => Promise.resolve(Readable.from(content)) });
+}
+
+async function* errorFile(importId: number, language: Language): AsyncGenerator<string> {
+  const nameOf = (column: ImportError['column']): string => column && columnHead(column, language);
+  yield byteOrderMark + csvLine(say(errorHead, language).split(','));
+  for await (const errors of allErrors(importId, language)) {
+    const lines = errors.map(({ row, column, value, reason }) =>
+      csvLine([row, nameOf(column), value, reason]),
+    );
+    yield lines.join('');
+  }
+}
+
+const errorHead = { zh: '行号,列,值,原因', en: 'row,column,value,reason' };

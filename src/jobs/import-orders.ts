@@ -1,0 +1,22 @@
+// Imports orders from a file that an administrator has sent.
+import Joi from 'joi';
+import { id } from '../lib/schema.js';
+import { giveImportUp, importOrders as importAll } from '../models/order-import.js';
+import { job } from './job.js';
+
+export interface ImportOrders {
+  id: number;
+}
+
+export const importOrders = job<ImportOrders>({
+  name: 'import-orders',
+  queue: 'imports',
+  // A run goes on where the one before it ended, so many of them may share a large file; they outlast half an hour.
+  attempts: 12,
+  backoffMs: 1000,
+  timeoutMs: 3_600_000,
+  payload: Joi.object<ImportOrders, true>({ id: id().required() }),
+  key: (payload) => String(payload.id),
+  run: (payload, signal) => importAll(payload.id, signal),
+  gaveUp: (payload) => giveImportUp(payload.id),
+});
