@@ -19,6 +19,7 @@ import { routes as permissions } from './admin/permissions.js';
 import { routes as roles } from './admin/roles.js';
 import { routes as session } from './admin/session.js';
 import { routes as systemLogs } from './admin/system-logs.js';
+import { routes as userBalanceLogs } from './admin/user-balance-logs.js';
 import { routes as users } from './admin/users.js';
 import { routes as health } from './health.js';
 import { routes as paymentNotify } from './payment-notify.js';
@@ -27,6 +28,6 @@ export const routes = [
   ...[...login, ...session, ...admins, ...roles, ...menus, ...permissions, ...options],
   ...[...departments, ...dictionaries, ...blacklists, ...operationLogs, ...loginLogs, ...systemLogs],
   ...[...dashboard, ...monitor, ...onlineAdmins, ...notifications],
-  ...[...users, ...orders, ...payments, ...paymentMethods],
+  ...[...users, ...userBalanceLogs, ...orders, ...payments, ...paymentMethods],
   ...[...paymentNotify, ...health],
 ];
