@@ -4,6 +4,7 @@ import { routes as blacklists } from './admin/blacklists.js';
 import { routes as dashboard } from './admin/dashboard.js';
 import { routes as departments } from './admin/departments.js';
 import { routes as dictionaries } from './admin/dictionaries.js';
+import { routes as exports } from './admin/exports.js';
 import { routes as loginLogs } from './admin/login-logs.js';
 import { routes as login } from './admin/login.js';
 import { routes as menus } from './admin/menus.js';
@@ -29,5 +30,6 @@ export const routes = [
   ...[...departments, ...dictionaries, ...blacklists, ...operationLogs, ...loginLogs, ...systemLogs],
   ...[...dashboard, ...monitor, ...onlineAdmins, ...notifications],
   ...[...users, ...userBalanceLogs, ...orders, ...payments, ...paymentMethods],
+  ...exports,
   ...[...paymentNotify, ...health],
 ];

@@ -3,6 +3,7 @@ import { expireOrder } from './expire-order.js';
 import type { Job } from './job.js';
 import { maintainTables } from './maintain-tables.js';
 import { settlePayment } from './settle-payment.js';
+import { writeExport } from './write-export.js';
 import { writeLoginLog } from './write-login-log.js';
 import { writeSystemLog } from './write-system-log.js';
 import { writeOperationLog } from './write-operation-log.js';
@@ -14,4 +15,5 @@ export const jobs = [
   writeLoginLog,
   writeSystemLog,
   maintainTables,
+  writeExport,
 ] as Job[];

@@ -3,14 +3,14 @@ import type { Transaction } from 'sequelize';
 import { now } from '../lib/clock.js';
 import { change, select, transact } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
-import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
+import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } from '../lib/list-query.js';
 import type { Money } from '../lib/money.js';
 import { orderPeriod, periodOf } from '../lib/numbers.js';
 import { selectOrders, type OrderRecord, type OrderStatus } from './order-record.js';
 import { paymentTotals } from './payment.js';
 import { Totals } from './totals.js';
 
-export interface OrderFilter extends ListQuery {
+export interface OrderCriteria extends TimeRange {
   order_no?: string;
   user_id?: number;
   status?: OrderStatus;
@@ -18,6 +18,8 @@ export interface OrderFilter extends ListQuery {
   max_amount?: Money;
   keyword?: string;
 }
+
+export type OrderFilter = OrderCriteria & ListQuery;
 
 export const orderSortable = [
   'id',
@@ -33,22 +35,27 @@ export const orderSortable = [
 export const orderTotals = new Totals('orders', 'orders o', 'o.period');
 
 export async function listOrders(query: OrderFilter, mark?: string): Promise<Page<OrderRecord>> {
-  const from = query.start_time ?? query.start_date;
-  const to = query.end_time ?? query.end_date;
-  const where = new Where()
-    .and('o.deleted_at IS NULL')
-    .contains('o.order_no', query.order_no)
-    .equals('o.user_id', query.user_id)
-    .equals('o.status', query.status)
-    .between('o.amount', query.min_amount?.toString(), query.max_amount?.toString())
-    .contains('o.remark', query.keyword)
-    .during('o.created_at', query)
-    .between('o.period', from && periodOf(from), to && periodOf(to));
+  const where = ordersWhere(query);
   const [list, total] = await Promise.all([
     selectOrders(`${where.sql} ${pageSql(query, 'o')}`, where.values),
     orderTotals.count(where, mark),
   ]);
   return toPage(query, list, total);
+}
+
+/** The condition of a list over `orders o`. */
+export function ordersWhere(criteria: OrderCriteria): Where {
+  const from = criteria.start_time ?? criteria.start_date;
+  const to = criteria.end_time ?? criteria.end_date;
+  return new Where()
+    .and('o.deleted_at IS NULL')
+    .contains('o.order_no', criteria.order_no)
+    .equals('o.user_id', criteria.user_id)
+    .equals('o.status', criteria.status)
+    .between('o.amount', criteria.min_amount?.toString(), criteria.max_amount?.toString())
+    .contains('o.remark', criteria.keyword)
+    .during('o.created_at', criteria)
+    .between('o.period', from && periodOf(from), to && periodOf(to));
 }
 
 /**

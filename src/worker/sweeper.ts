@@ -9,6 +9,9 @@ import { expireOrder } from '../jobs/expire-order.js';
 import type { Job } from '../jobs/job.js';
 import { maintainTables } from '../jobs/maintain-tables.js';
 import { settlePayment } from '../jobs/settle-payment.js';
+import { writeExport } from '../jobs/write-export.js';
+import { removeExpiredExports } from '../models/export.js';
+import { stalledExports, tellForgottenExports } from '../models/export-run.js';
 import { overdueOrders } from '../models/order.js';
 import { tellForgottenAttention } from '../models/payment-attention.js';
 import { unsettledCallbacks } from '../models/payment-callback.js';
@@ -31,6 +34,18 @@ export async function sweep(): Promise<void> {
   for (const callback of await unsettledCallbacks(before)) await sweepOne(settlePayment, callback);
   for (const order_no of await overdueOrders(before)) await sweepOne(expireOrder, { order_no });
   await tellForgottenAttention(before);
+  await sweepExports(before);
+}
+
+// Exports wait for the queue: done here, one of them would keep everything else waiting.
+async function sweepExports(before: Date): Promise<void> {
+  for (const id of await stalledExports(before)) {
+    await writeExport
+      .enqueue({ id })
+      .catch((error: unknown) => logger.debug({ error, export: id }, 'an export waits for the queue'));
+  }
+  await tellForgottenExports(before);
+  await removeExpiredExports();
 }
 
 // One row that cannot be worked on now must not keep the others waiting.

@@ -20,6 +20,7 @@ import {
 } from '../../models/payment.js';
 import { callbacksOf } from '../../models/payment-callback.js';
 import { PaymentMethod } from '../../models/payment-method.js';
+import { exportRoutes } from '../export-routes.js';
 import { idempotencyHeader, idempotencyKeyOf } from '../idempotency.js';
 import {
   amount,
@@ -77,6 +78,17 @@ const tradeStates = {
 
 const filter = () => Joi.string().allow('').max(64);
 
+const filters = {
+  payment_no: filter(),
+  order_no: filter(),
+  third_party_no: filter(),
+  payment_method_id: id(),
+  user_id: id(),
+  status: Joi.string().valid(...paymentStatuses),
+  needs_attention: Joi.boolean(),
+  time_field: Joi.string().valid('created_at', 'pay_time').default('created_at'),
+};
+
 export const routes = [
   route({
     method: 'GET',
@@ -85,17 +97,7 @@ export const routes = [
     description: '`start_time` and `end_time` apply to `time_field`.',
     access: can('payment.index', 'List payments'),
     module: 'payments',
-    query: Joi.object<PaymentFilter, true>({
-      ...listKeys(paymentSortable),
-      payment_no: filter(),
-      order_no: filter(),
-      third_party_no: filter(),
-      payment_method_id: id(),
-      user_id: id(),
-      status: Joi.string().valid(...paymentStatuses),
-      needs_attention: Joi.boolean(),
-      time_field: Joi.string().valid('created_at', 'pay_time').default('created_at'),
-    }),
+    query: Joi.object<PaymentFilter, true>({ ...listKeys(paymentSortable), ...filters }),
     response: pageOf(record(keys)),
     versions: [paymentTotals.scope],
     handle: ({ query, marks }) => listPayments(query, marks[0]),
@@ -121,6 +123,16 @@ export const routes = [
       const repeatable = { adminId: admin.adminId, key: idempotencyKeyOf(header), request: payment };
       const created = await findPayment(await createPayment(payment, repeatable));
       return channel ? { ...created, gateway: await place(channel, created) } : created;
+    },
+  }),
+  ...exportRoutes({
+    ...{
+      segment: 'payments',
+      type: 'payments',
+      noun: 'payment',
+      title: 'payments',
+      module: 'payments',
+      filters,
     },
   }),
   route({

@@ -13,6 +13,7 @@ import {
   type BalanceLogFilter,
 } from '../../models/balance-log.js';
 import { answerBalanceChange, balanceChanged, balanceChangeKeys, balanceLog } from '../balance-change.js';
+import { exportRoutes } from '../export-routes.js';
 import { amount, integer, pageOf, record } from '../response.js';
 import { can, route } from '../route.js';
 
@@ -54,6 +55,10 @@ export const routes = [
         throw error;
       }
     },
+  }),
+  ...exportRoutes({
+    ...{ segment: 'user-balance-logs', type: 'user_balance_logs', noun: 'user_balance_log' },
+    ...{ title: 'balance changes', filters },
   }),
   route({
     method: 'GET',

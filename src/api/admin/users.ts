@@ -6,6 +6,7 @@ import { email, idParam, optionalText, phone, status } from '../../lib/schema.js
 import type { BalanceChange } from '../../models/balance.js';
 import { User, userSortable, userTotals, type UserFields, type UserFilter } from '../../models/user.js';
 import { answerBalanceChange, balanceChanged, balanceChangeKeys } from '../balance-change.js';
+import { exportRoutes } from '../export-routes.js';
 import {
   amount,
   integer,
@@ -78,6 +79,7 @@ export const routes = [
     response: user,
     handle: async ({ body }) => User.record(await User.register(body)),
   }),
+  ...exportRoutes({ segment: 'users', type: 'users', noun: 'user', title: 'users', filters }),
   route({
     method: 'GET',
     path: '/users/{id}',

@@ -21,7 +21,7 @@ const tables = [
     request_id VARCHAR(64) ${ascii} NULL,
     created_at DATETIME(3) NOT NULL,
     UNIQUE KEY uq_user_balance_logs_request (request_id),
-    KEY ix_user_balance_logs_user (user_id, created_at),
+    KEY ix_user_balance_logs_user (user_id),
     KEY ix_user_balance_logs_period (period),
     KEY ix_user_balance_logs_operator (operator_id),
     KEY ix_user_balance_logs_created (created_at)
