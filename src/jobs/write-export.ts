@@ -58,11 +58,24 @@ async function write(id: number, signal: AbortSignal): Promise<'written' | 'noth
   return 'written';
 }
 
-async function writeFile(run: ExportRun, signal: AbortSignal): Promise<{ total: number; size: number }> {
-  const source = exportSources[run.type] as SheetSource<object>;
+interface Written {
+  total: number;
+  size: number;
+}
+
+async function writeFile(run: ExportRun, signal: AbortSignal): Promise<Written> {
   const progress: Progress = { processed: 0, total: undefined };
   const unwanted = new AbortController();
   const stopMoving = keepMoving(run, progress, unwanted);
+  try {
+    return await writeRows(run, progress, AbortSignal.any([signal, unwanted.signal]));
+  } finally {
+    await stopMoving();
+  }
+}
+
+async function writeRows(run: ExportRun, progress: Progress, signal: AbortSignal): Promise<Written> {
+  const source = exportSources[run.type] as SheetSource<object>;
   const snapshot = await openSnapshot();
   try {
     const { total, pages } = await readSheet(source, run.criteria, snapshot);
@@ -70,13 +83,12 @@ async function writeFile(run: ExportRun, signal: AbortSignal): Promise<{ total: 
     const sheet: Sheet = {
       title: say(source.title, run.language),
       columns: columnsFor(source, run.language, run.zone),
-      pages: counted(pages, progress, AbortSignal.any([signal, unwanted.signal])),
+      pages: counted(pages, progress, signal),
     };
     const size = await (await storage()).put(run.key, run.format === 'csv' ? csvOf(sheet) : xlsxOf(sheet));
     return { total, size };
   } finally {
     snapshot.close();
-    await stopMoving();
   }
 }
 

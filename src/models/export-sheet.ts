@@ -23,8 +23,8 @@ export interface SheetSource<C> {
   month?: string;
   columns: readonly SourceColumn[];
   where(criteria: C): Where | Promise<Where>;
-  /** The index that gives the records in the order of their keys. */
-  index(criteria: C): string;
+  /** Whether the filters leave so few records that an index of their own beats reading all in the order of the keys. */
+  isNarrow?(criteria: C): boolean;
   /** From FROM to LIMIT, in the order of the keys. @param records `table` with its index @param limit LIMIT with its number */
   from(records: string, where: string, limit: string): string;
 }
@@ -104,7 +104,8 @@ function pageSql<C>(source: SheetSource<C>, criteria: C, where: Where): string {
   const columns = [source.key, ...source.columns.map(({ sql }) => sql)].join(', ');
   const month = source.month ? `${source.month} = ? AND ` : '';
   const condition = `${where.sql ? `${where.sql} AND` : 'WHERE'} ${month}${source.key} > ?`;
-  const records = `${source.table} FORCE INDEX (${source.index(criteria)})`;
+  // Any other index would have its keys sorted again for every page.
+  const records = source.isNarrow?.(criteria) ? source.table : `${source.table} FORCE INDEX (PRIMARY)`;
   return `SELECT ${columns} ${source.from(records, condition, `LIMIT ${pageSize}`)}`;
 }
 

@@ -46,7 +46,6 @@ const admins: SheetSource<AdminCriteria> = {
     column('a.created_at', 'time', '创建时间', 'Created at'),
   ],
   where: adminsWhere,
-  index: () => 'PRIMARY',
   from: (records, where, limit) =>
     `FROM ${records} LEFT JOIN departments d ON d.id = a.department_id ${where} ORDER BY a.id ${limit}`,
 };
@@ -67,7 +66,6 @@ const users: SheetSource<UserCriteria> = {
     column('u.created_at', 'time', '创建时间', 'Created at'),
   ],
   where: usersWhere,
-  index: () => 'PRIMARY',
   from: (records, where, limit) => `FROM ${records} ${where} ORDER BY u.id ${limit}`,
 };
 
@@ -100,7 +98,7 @@ const orders: SheetSource<OrderCriteria> = {
     column('o.created_at', 'time', '创建时间', 'Created at'),
   ],
   where: ordersWhere,
-  index: ({ user_id }) => (user_id === undefined ? 'PRIMARY' : 'ix_orders_user'),
+  isNarrow: ({ user_id }) => user_id !== undefined,
   from: (records, where, limit) =>
     `FROM (SELECT o.id, o.period, o.order_no, o.user_id, o.amount, o.status, o.remark, o.payment_no, o.paid_at, o.created_at
        FROM ${records} ${where} ORDER BY o.id ${limit}) o
@@ -133,7 +131,7 @@ const payments: SheetSource<PaymentCriteria> = {
     column('p.created_at', 'time', '创建时间', 'Created at'),
   ],
   where: paymentsWhere,
-  index: ({ user_id }) => (user_id === undefined ? 'PRIMARY' : 'ix_payments_user'),
+  isNarrow: ({ user_id }) => user_id !== undefined,
   from: (records, where, limit) =>
     `FROM ${records} LEFT JOIN users u ON u.id = p.user_id LEFT JOIN payment_methods m ON m.id = p.payment_method_id
      ${where} ORDER BY p.id ${limit}`,
@@ -162,7 +160,7 @@ const balanceLogs: SheetSource<BalanceLogCriteria> = {
     column('l.created_at', 'time', '创建时间', 'Created at'),
   ],
   where: balanceLogsWhere,
-  index: ({ user_id }) => (user_id === undefined ? 'PRIMARY' : 'ix_user_balance_logs_user'),
+  isNarrow: ({ user_id }) => user_id !== undefined,
   from: (records, where, limit) =>
     `FROM ${records} LEFT JOIN users u ON u.id = l.user_id LEFT JOIN admins a ON a.id = l.operator_id
      ${where} ORDER BY l.id ${limit}`,

@@ -23,9 +23,14 @@ export async function openSnapshot(): Promise<Snapshot> {
   });
   // A statement that was running fails by itself; this is for the moments between two.
   connection.on('error', (error: unknown) => logger.warn({ error }, 'a snapshot lost its connection'));
-  await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
-  await connection.query("SET SESSION time_zone = '+00:00', group_concat_max_len = 65536");
-  await connection.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
+  try {
+    await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+    await connection.query("SET SESSION time_zone = '+00:00', group_concat_max_len = 65536");
+    await connection.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
+  } catch (error) {
+    connection.destroy();
+    throw error;
+  }
   return {
     async rows(sql, values) {
       const [rows] = await connection.query({ sql, values: values.map(literal), rowsAsArray: true });

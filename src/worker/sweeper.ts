@@ -34,16 +34,7 @@ export async function sweep(): Promise<void> {
   for (const callback of await unsettledCallbacks(before)) await sweepOne(settlePayment, callback);
   for (const order_no of await overdueOrders(before)) await sweepOne(expireOrder, { order_no });
   await tellForgottenAttention(before);
-  await sweepExports(before);
-}
-
-// Exports wait for the queue: done here, one of them would keep everything else waiting.
-async function sweepExports(before: Date): Promise<void> {
-  for (const id of await stalledExports(before)) {
-    await writeExport
-      .enqueue({ id })
-      .catch((error: unknown) => logger.debug({ error, export: id }, 'an export waits for the queue'));
-  }
+  for (const id of await stalledExports(before)) await queueOne(writeExport, { id });
   await tellForgottenExports(before);
   await removeExpiredExports();
 }
@@ -53,6 +44,13 @@ async function sweepOne<P>(job: Job<P>, payload: P): Promise<void> {
   await enqueueOrRun(job, payload).catch((error: unknown) =>
     logger.warn({ error, job: job.name }, 'sweeping a row failed, the next sweep will try again'),
   );
+}
+
+// Work that takes long is never done by the sweeper itself: it waits until Redis is back.
+async function queueOne<P>(job: Job<P>, payload: P): Promise<void> {
+  await job.enqueue(payload).catch((error: unknown) => {
+    if (!(error instanceof QueueUnavailable)) throw error;
+  });
 }
 
 // Of several workers one sweeps; without Redis all of them do, which is slower but does no harm.
