@@ -5,6 +5,7 @@ export interface WorkerEnvironment {
   WORKER_CONCURRENCY: number;
   SWEEP_SECONDS: number;
   SWEEP_AGE_SECONDS: number;
+  BULK_NICE: number;
 }
 
 export const workerSchema = Joi.object<WorkerEnvironment, true>({
@@ -25,12 +26,19 @@ export const workerSchema = Joi.object<WorkerEnvironment, true>({
     .min(0)
     .default(10)
     .description('an unsettled row must be this old before the sweeper takes it'),
+  BULK_NICE: Joi.number()
+    .integer()
+    .min(0)
+    .max(19)
+    .default(10)
+    .description('a worker without the payments queue gives way to others by this niceness; 0: it does not'),
 });
 
 export function workerConfig(env: WorkerEnvironment) {
   return {
     concurrency: env.WORKER_CONCURRENCY,
     sweepSeconds: env.SWEEP_SECONDS,
+    bulkNice: env.BULK_NICE,
     sweepAgeMs: env.SWEEP_AGE_SECONDS * 1000,
   };
 }

@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import type { Connection } from 'mysql2/promise';
 import { periodOf } from '../../src/lib/numbers.js';
 import { makeNumbers, makeUsers, splitPast } from './orders.js';
+import { call } from './session.js';
 import { rows } from './site.js';
 
 /**
@@ -63,6 +64,37 @@ export async function fillMonthsOfPayments(db: Connection, methodId: number, mon
     [methodId],
   );
   await db.query('ANALYZE TABLE payments');
+}
+
+/** Orders with a payment each, made through the API. @returns the bodies of their signed callbacks */
+export async function callbacksFor(
+  url: string,
+  headers: Record<string, string>,
+  total: number,
+): Promise<string[]> {
+  const post = <T>(path: string, body: object): Promise<T> =>
+    call<T>(`${url}/api/admin${path}`, headers, body);
+  const secret = 'bench shared secret';
+  const { id } = await post<{ id: number }>('/payment-methods', { type: 'mock', shared_secret: secret });
+  const details = [{ product_name: 'Tea', price: '2.50', quantity: 1 }];
+  const made: string[] = [];
+  while (made.length < total) {
+    const { order_no } = await post<{ order_no: string }>('/orders', { user_id: 1, details });
+    const payment = { order_no, payment_method_id: id };
+    const { payment_no } = await post<{ payment_no: string }>('/payments', payment);
+    made.push(callbackOf(payment_no, '2.50', secret));
+  }
+  return made;
+}
+
+/** Sends a callback. @returns how many milliseconds it took to be paid @throws Error when it was not */
+export async function sendCallback(url: string, body: string): Promise<number> {
+  const startedAt = performance.now();
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(`${url}/api/payment/notify/mock`, { method: 'POST', headers, body });
+  const text = await answer.text();
+  if (!text.includes('"status":"paid"')) throw new Error(`a callback was answered ${text}`);
+  return performance.now() - startedAt;
 }
 
 /** Body of a mock callback (spec.md, Payment callback, rule 3). */

@@ -33,6 +33,9 @@ export const startWorker = (site: Site, queues = 'payments,logs,notifications'):
 export const startBulkWorker = (site: Site): Promise<Process> =>
   startProcess('src/worker/main.js', site, ['--queues', 'exports,imports,files,maintenance']);
 
+export const startBulkWorker = (site: Site): Promise<Process> =>
+  startProcess('src/worker/main.js', site, ['--queues', 'exports,imports,files,maintenance']);
+
 /** One of bench/baseline-*.ts. */
 export const startBaseline = (name: string, site: Site, env: Record<string, string> = {}): Promise<Process> =>
   startProcess(`bench/baseline-${name}.js`, { ...site, env: { ...site.env, ...env } });

@@ -6,6 +6,7 @@ import { routes as blacklists } from './admin/blacklists.js';
 import { routes as dashboard } from './admin/dashboard.js';
 import { routes as departments } from './admin/departments.js';
 import { routes as dictionaries } from './admin/dictionaries.js';
+import { routes as exports } from './admin/exports.js';
 import { routes as imports } from './admin/imports.js';
 import { routes as loginLogs } from './admin/login-logs.js';
 import { routes as login } from './admin/login.js';
@@ -22,6 +23,7 @@ import { routes as permissions } from './admin/permissions.js';
 import { routes as roles } from './admin/roles.js';
 import { routes as session } from './admin/session.js';
 import { routes as systemLogs } from './admin/system-logs.js';
+import { routes as userBalanceLogs } from './admin/user-balance-logs.js';
 import { routes as users } from './admin/users.js';
 import { routes as health } from './health.js';
 import { routes as paymentNotify } from './payment-notify.js';
@@ -30,8 +32,7 @@ export const routes = [
   ...[...login, ...session, ...admins, ...roles, ...menus, ...permissions, ...options],
   ...[...departments, ...dictionaries, ...blacklists, ...operationLogs, ...loginLogs, ...systemLogs],
   ...[...dashboard, ...monitor, ...onlineAdmins, ...notifications],
-  ...[...attachmentChunks, ...attachments],
-  ...[...users, ...orders, ...payments, ...paymentMethods],
-  ...imports,
+  ...[...attachmentChunks, ...attachments, ...exports, ...imports],
+  ...[...users, ...userBalanceLogs, ...orders, ...payments, ...paymentMethods],
   ...[...paymentNotify, ...health],
 ];

@@ -5,6 +5,7 @@ import type { Job } from './job.js';
 import { maintainTables } from './maintain-tables.js';
 import { mergeChunks } from './merge-chunks.js';
 import { settlePayment } from './settle-payment.js';
+import { writeExport } from './write-export.js';
 import { writeLoginLog } from './write-login-log.js';
 import { writeSystemLog } from './write-system-log.js';
 import { writeOperationLog } from './write-operation-log.js';
@@ -18,4 +19,5 @@ export const jobs = [
   writeSystemLog,
   maintainTables,
   mergeChunks,
+  writeExport,
 ] as Job[];

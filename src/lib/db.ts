@@ -112,7 +112,8 @@ async function run<T>(sql: string, values: SqlValue[], t?: Transaction): Promise
   }
 }
 
-function literal(value: SqlValue): unknown {
+/** How a value is handed to the driver: times as UTC texts. */
+export function literal(value: SqlValue): unknown {
   return value instanceof Date ? value.toISOString().slice(0, 23).replace('T', ' ') : value;
 }
 

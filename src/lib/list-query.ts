@@ -4,14 +4,17 @@ import type { SqlValue } from './db.js';
 import { periodsOf } from './numbers.js';
 import { time } from './schema.js';
 
-export interface ListQuery {
-  page: number;
-  page_size: number;
-  order_by: Order[];
+export interface TimeRange {
   start_time?: Date;
   end_time?: Date;
   start_date?: Date;
   end_date?: Date;
+}
+
+export interface ListQuery extends TimeRange {
+  page: number;
+  page_size: number;
+  order_by: Order[];
 }
 
 export interface Order {
@@ -52,12 +55,17 @@ export function listKeys(sortable: readonly string[], fallback = 'id:desc') {
         const order = readOrder(value, sortable);
         return typeof order === 'string' ? helpers.error(order) : order;
       }) as unknown as Joi.ArraySchema<Order[]>,
-    start_time: time('start'),
-    end_time: time('end'),
-    start_date: time('start'),
-    end_date: time('end'),
+    ...timeKeys(),
   };
 }
+
+/** The time range of a list, without its pages. */
+export const timeKeys = () => ({
+  start_time: time('start'),
+  end_time: time('end'),
+  start_date: time('start'),
+  end_date: time('end'),
+});
 
 function readOrder(text: string, sortable: readonly string[]): Order[] | string {
   const orders: Order[] = [];
@@ -119,7 +127,7 @@ export class Where {
   }
 
   /** start_time and end_time (or their aliases) over a column. */
-  during(column: string, query: ListQuery): this {
+  during(column: string, query: TimeRange): this {
     return this.between(column, query.start_time ?? query.start_date, query.end_time ?? query.end_date);
   }
 

@@ -3,7 +3,7 @@
 /** The most one record may carry (contract.md §2): 10^13 units. */
 const maximumCents = 10n ** 15n;
 
-const decimal = /^(-?)(\d{1,17})(?:\.(\d{1,2}))?$/;
+const decimal = /^(-?)(\d{1,30})(?:\.(\d{1,2}))?$/;
 
 export class Money {
   readonly cents: bigint;
@@ -38,12 +38,20 @@ export class Money {
     return new Money(this.cents + other.cents);
   }
 
+  minus(other: Money): Money {
+    return new Money(this.cents - other.cents);
+  }
+
   times(count: number): Money {
     return new Money(this.cents * BigInt(count));
   }
 
   equals(other: Money): boolean {
     return this.cents === other.cents;
+  }
+
+  get isNegative(): boolean {
+    return this.cents < 0n;
   }
 
   get withinLimit(): boolean {

@@ -4,7 +4,7 @@ import { Column, DataType, Model, Scopes, Table } from 'sequelize-typescript';
 import { now } from '../lib/clock.js';
 import { change, db, refuseDuplicates, select, transact, type SqlValue } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
-import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
+import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } from '../lib/list-query.js';
 import { hashPassword } from '../lib/password.js';
 import { endSessionsOf } from './admin-session.js';
 import { Department } from './department.js';
@@ -25,13 +25,15 @@ export interface AdminFields {
 
 export type NewAdmin = AdminFields & { username: string; password: string };
 
-export interface AdminFilter extends ListQuery {
+export interface AdminCriteria extends TimeRange {
   username?: string;
   nickname?: string;
   status?: number;
   department_id?: number;
   role_id?: number;
 }
+
+export type AdminFilter = AdminCriteria & ListQuery;
 
 export const adminSortable = [
   'id',
@@ -93,19 +95,7 @@ export class Admin extends Model {
   @Column(DataType.DATE(3)) declare updated_at: Date;
 
   static async list(query: AdminFilter, mark?: string): Promise<Page<AdminRecord>> {
-    const where = new Where()
-      .contains('a.username', query.username)
-      .contains('a.nickname', query.nickname)
-      .equals('a.status', query.status)
-      .during('a.created_at', query);
-    if (query.department_id)
-      where.and('a.department_id IN (?)', await Department.idsBelow(query.department_id));
-    if (query.role_id) {
-      where.and(
-        'EXISTS (SELECT 1 FROM admin_roles f WHERE f.admin_id = a.id AND f.role_id = ?)',
-        query.role_id,
-      );
-    }
+    const where = await adminsWhere(query);
     const [list, total] = await Promise.all([
       selectRecords(`${where.sql} ${pageSql(query, 'a')}`, where.values),
       adminTotals.count(where, mark),
@@ -205,6 +195,22 @@ export class Admin extends Model {
 }
 
 db.addModels([Admin]);
+
+/** The condition of a list over `admins a`. */
+export async function adminsWhere(criteria: AdminCriteria): Promise<Where> {
+  const where = new Where()
+    .contains('a.username', criteria.username)
+    .contains('a.nickname', criteria.nickname)
+    .equals('a.status', criteria.status)
+    .during('a.created_at', criteria);
+  if (criteria.department_id)
+    where.and('a.department_id IN (?)', await Department.idsBelow(criteria.department_id));
+  if (!criteria.role_id) return where;
+  return where.and(
+    'EXISTS (SELECT 1 FROM admin_roles f WHERE f.admin_id = a.id AND f.role_id = ?)',
+    criteria.role_id,
+  );
+}
 
 interface AdminRow extends Omit<AdminRecord, 'department' | 'roles' | 'is_super_admin'> {
   department_name: string | null;

@@ -3,7 +3,7 @@ import type { Transaction } from 'sequelize';
 import { now } from '../lib/clock.js';
 import { change, select, transact } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
-import { Where, type ListQuery, type Page } from '../lib/list-query.js';
+import { Where, type ListQuery, type Page, type TimeRange } from '../lib/list-query.js';
 import type { Money } from '../lib/money.js';
 import { orderPeriod, periodOf } from '../lib/numbers.js';
 import { monthlyPage } from './month-pages.js';
@@ -11,7 +11,7 @@ import { selectOrders, type OrderRecord, type OrderStatus } from './order-record
 import { paymentTotals } from './payment.js';
 import { Totals } from './totals.js';
 
-export interface OrderFilter extends ListQuery {
+export interface OrderCriteria extends TimeRange {
   order_no?: string;
   user_id?: number;
   status?: OrderStatus;
@@ -19,6 +19,8 @@ export interface OrderFilter extends ListQuery {
   max_amount?: Money;
   keyword?: string;
 }
+
+export type OrderFilter = OrderCriteria & ListQuery;
 
 export const orderSortable = [
   'id',
@@ -34,19 +36,24 @@ export const orderSortable = [
 export const orderTotals = new Totals('orders', 'orders o', 'o.period');
 
 export async function listOrders(query: OrderFilter, mark?: string): Promise<Page<OrderRecord>> {
-  const from = query.start_time ?? query.start_date;
-  const to = query.end_time ?? query.end_date;
-  const where = new Where()
-    .and('o.deleted_at IS NULL')
-    .numbered('o.order_no', query.order_no, 'o.period')
-    .equals('o.user_id', query.user_id)
-    .equals('o.status', query.status)
-    .between('o.amount', query.min_amount?.toString(), query.max_amount?.toString())
-    .contains('o.remark', query.keyword)
-    .during('o.created_at', query)
-    .between('o.period', from && periodOf(from), to && periodOf(to));
+  const where = ordersWhere(query);
   const months = await orderTotals.months(where, mark);
   return monthlyPage({ table: 'orders', alias: 'o', rows: selectOrders }, where, query, months);
+}
+
+/** The condition of a list over `orders o`. */
+export function ordersWhere(criteria: OrderCriteria): Where {
+  const from = criteria.start_time ?? criteria.start_date;
+  const to = criteria.end_time ?? criteria.end_date;
+  return new Where()
+    .and('o.deleted_at IS NULL')
+    .numbered('o.order_no', criteria.order_no, 'o.period')
+    .equals('o.user_id', criteria.user_id)
+    .equals('o.status', criteria.status)
+    .between('o.amount', criteria.min_amount?.toString(), criteria.max_amount?.toString())
+    .contains('o.remark', criteria.keyword)
+    .during('o.created_at', criteria)
+    .between('o.period', from && periodOf(from), to && periodOf(to));
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Transaction } from 'sequelize';
 import { now } from '../lib/clock.js';
 import { change, insert, select, transact, type SqlValue } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
-import { Where, type ListQuery, type Page } from '../lib/list-query.js';
+import { Where, type ListQuery, type Page, type TimeRange } from '../lib/list-query.js';
 import { isEnabled } from '../lib/channels/index.js';
 import { Money } from '../lib/money.js';
 import { newPaymentNumber, orderPeriod, paymentPeriod, periodOf, shiftPeriod } from '../lib/numbers.js';
@@ -16,7 +16,7 @@ export const paymentStatuses = ['pending', 'paid', 'failed', 'cancelled'] as con
 
 export type PaymentStatus = (typeof paymentStatuses)[number];
 
-export interface PaymentFilter extends ListQuery {
+export interface PaymentCriteria extends TimeRange {
   payment_no?: string;
   order_no?: string;
   third_party_no?: string;
@@ -28,6 +28,8 @@ export interface PaymentFilter extends ListQuery {
   pending_longer_than?: number;
   time_field: 'pay_time' | 'created_at';
 }
+
+export type PaymentFilter = PaymentCriteria & ListQuery;
 
 export const paymentSortable = ['id', 'amount', 'status', 'pay_time', 'created_at', 'updated_at'] as const;
 
@@ -60,21 +62,27 @@ export interface NewPayment {
 export const paymentTotals = new Totals('payments', 'payments p', 'p.period');
 
 export async function listPayments(query: PaymentFilter, mark?: string): Promise<Page<PaymentRecord>> {
-  const where = new Where()
-    .numbered('p.payment_no', query.payment_no, 'p.period')
-    .numbered('p.order_no', query.order_no)
-    .contains('p.third_party_no', query.third_party_no)
-    .equals('p.payment_method_id', query.payment_method_id)
-    .equals('p.user_id', query.user_id)
-    .equals('p.status', query.status)
-    .equals('p.needs_attention', query.needs_attention);
-  if (query.pending_longer_than !== undefined) {
-    const madeBefore = new Date(now().getTime() - query.pending_longer_than * 60_000);
-    where.and(`p.status = 'pending' AND p.created_at < ?`, madeBefore);
-  }
-  inTime(where, query);
+  const where = paymentsWhere(query);
   const months = await paymentTotals.months(where, mark);
   return monthlyPage({ table: 'payments', alias: 'p', rows: selectPayments }, where, query, months);
+}
+
+/** The condition of a list over `payments p`. */
+export function paymentsWhere(criteria: PaymentCriteria): Where {
+  const where = new Where()
+    .numbered('p.payment_no', criteria.payment_no, 'p.period')
+    .numbered('p.order_no', criteria.order_no)
+    .contains('p.third_party_no', criteria.third_party_no)
+    .equals('p.payment_method_id', criteria.payment_method_id)
+    .equals('p.user_id', criteria.user_id)
+    .equals('p.status', criteria.status)
+    .equals('p.needs_attention', criteria.needs_attention);
+  if (criteria.pending_longer_than !== undefined) {
+    const madeBefore = new Date(now().getTime() - criteria.pending_longer_than * 60_000);
+    where.and(`p.status = 'pending' AND p.created_at < ?`, madeBefore);
+  }
+  inTime(where, criteria);
+  return where;
 }
 
 async function selectPayments(tail: string, values: SqlValue[]): Promise<PaymentRecord[]> {
@@ -181,15 +189,6 @@ function toRecord({ method_name, method_code, method_type, ...row }: PaymentRow)
     needs_attention: row.needs_attention === 1,
     payment_method: method_type === null ? null : method,
   };
-}
-
-// A payment's month is the month it was made in; one paid within a range was made in that range or the month before.
-function inTime(where: Where, query: PaymentFilter): void {
-  const from = query.start_time ?? query.start_date;
-  const to = query.end_time ?? query.end_date;
-  where.between(`p.${query.time_field}`, from, to);
-  const earlier = query.time_field === 'pay_time' ? 1 : 0;
-  where.between('p.period', from && shiftPeriod(periodOf(from), -earlier), to && periodOf(to));
 }
 
 // The shared lock keeps the method from being deleted before the payment that uses it is there.

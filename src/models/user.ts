@@ -1,8 +1,9 @@
 // users: the customers who place orders.
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
-import { db, refuseDuplicates, select } from '../lib/db.js';
+import { now } from '../lib/clock.js';
+import { change, db, refuseDuplicates, select, transact } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
-import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
+import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } from '../lib/list-query.js';
 import { Money } from '../lib/money.js';
 import { hashPassword } from '../lib/password.js';
 import { Totals } from './totals.js';
@@ -17,13 +18,15 @@ export interface UserFields {
   status?: number;
 }
 
-export interface UserFilter extends ListQuery {
+export interface UserCriteria extends TimeRange {
   username?: string;
   nickname?: string;
   email?: string;
   phone?: string;
   status?: number;
 }
+
+export type UserFilter = UserCriteria & ListQuery;
 
 export const userSortable = [
   ...['id', 'username', 'nickname', 'balance', 'status', 'last_login_at', 'created_at', 'updated_at'],
@@ -62,16 +65,10 @@ export class User extends Model {
   @Column(DataType.TINYINT) declare status: number;
   @Column(DataType.DATE(3)) declare created_at: Date;
   @Column(DataType.DATE(3)) declare updated_at: Date;
+  @Column(DataType.DATE(3)) declare deleted_at: Date | null;
 
   static async list(query: UserFilter, mark?: string): Promise<Page<UserRecord>> {
-    const where = new Where()
-      .and('u.deleted_at IS NULL')
-      .contains('u.username', query.username)
-      .contains('u.nickname', query.nickname)
-      .contains('u.email', query.email)
-      .contains('u.phone', query.phone)
-      .equals('u.status', query.status)
-      .during('u.created_at', query);
+    const where = usersWhere(query);
     const [rows, total] = await Promise.all([
       select<UserRow>(`${recordSql} ${where.sql} ${pageSql(query, 'u')}`, where.values),
       userTotals.count(where, mark),
@@ -88,15 +85,75 @@ export class User extends Model {
   static async register({ password, ...fields }: UserFields): Promise<number> {
     const password_hash = password === undefined ? null : await hashPassword(password);
     const columns = { ...fields, nickname: fields.nickname || fields.username, password_hash };
-    const user = await refuseDuplicates(User.create(columns), {
-      uq_users_username: { slug: 'user_name_exists', field: 'username' },
-    });
+    const user = await refuseDuplicates(User.create(columns), duplicates);
     await userTotals.changed();
     return user.id;
+  }
+
+  /** Changes only the fields given; an empty text clears a field, an empty nickname becomes the username. */
+  static async revise(id: number, fields: Partial<Omit<UserFields, 'password'>>): Promise<void> {
+    const columns = Object.fromEntries(
+      Object.entries(fields).map(([name, value]) => [name, value === '' ? null : value]),
+    );
+    await refuseDuplicates(
+      transact(async (t) => {
+        const user = await User.findOne({
+          where: { id, deleted_at: null },
+          lock: t.LOCK.UPDATE,
+          transaction: t,
+        });
+        if (!user) fail('user_not_found');
+        if (columns.nickname === null) columns.nickname = columns.username ?? user.username;
+        await user.update(columns, { transaction: t });
+      }),
+      duplicates,
+    );
+    await userTotals.changed();
+  }
+
+  /** Sets a new password. @throws user_not_found */
+  static async resetPassword(id: number, password: string): Promise<void> {
+    const changed = await change(
+      'UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ? AND deleted_at IS NULL',
+      [await hashPassword(password), now(), id],
+    );
+    if (changed === 0) fail('user_not_found');
+  }
+
+  /**
+   * Hides a user for good. Their name stays taken, because orders, logs and files name them by it; pending orders stay
+   * payable until they expire. @throws user_has_balance while they own money
+   */
+  static async remove(id: number): Promise<void> {
+    await transact(async (t) => {
+      const [user] = await select<{ balance: string }>(
+        'SELECT balance FROM users WHERE id = ? AND deleted_at IS NULL FOR UPDATE',
+        [id],
+        t,
+      );
+      if (!user) fail('user_not_found');
+      if (Money.from(user.balance).cents !== 0n) fail('user_has_balance');
+      await change('UPDATE users SET deleted_at = ? WHERE id = ?', [now(), id], t);
+    });
+    await userTotals.changed();
   }
 }
 
 db.addModels([User]);
+
+const duplicates = { uq_users_username: { slug: 'user_name_exists', field: 'username' } } as const;
+
+/** The condition of a list over `users u`. */
+export function usersWhere(criteria: UserCriteria): Where {
+  return new Where()
+    .and('u.deleted_at IS NULL')
+    .contains('u.username', criteria.username)
+    .contains('u.nickname', criteria.nickname)
+    .contains('u.email', criteria.email)
+    .contains('u.phone', criteria.phone)
+    .equals('u.status', criteria.status)
+    .during('u.created_at', criteria);
+}
 
 interface UserRow extends Omit<UserRecord, 'balance'> {
   balance: string;

@@ -1,5 +1,7 @@
 // The worker process: node build/src/worker/main.js [--queues payments,logs]
+import { setPriority } from 'node:os';
 import { parseArgs } from 'node:util';
+import { config } from '../../config/index.js';
 import { db } from '../lib/db.js';
 import { endGracefully, start } from '../lib/lifecycle.js';
 import { logger } from '../lib/logger.js';
@@ -14,6 +16,7 @@ import { startWorker } from './worker.js';
 await start(async () => {
   keepSystemLog('worker');
   const queues = chosenQueues();
+  if (!queues.includes('payments')) setPriority(config.worker.bulkNice);
   await connectRedis();
   await prepareDatabase(seed);
   await checkDurability();

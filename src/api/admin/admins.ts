@@ -13,6 +13,7 @@ import {
 } from '../../models/admin.js';
 import { revokeSessionsOf } from '../../models/admin-session.js';
 import { mustOutrank } from '../../models/rights.js';
+import { exportRoutes } from '../export-routes.js';
 import {
   flag,
   integer,
@@ -54,6 +55,14 @@ const fields = {
   status: status(),
 };
 
+const filters = {
+  username: Joi.string().allow('').max(50),
+  nickname: Joi.string().allow('').max(50),
+  status: status(),
+  department_id: id(),
+  role_id: id(),
+};
+
 export const routes = [
   route({
     method: 'GET',
@@ -61,14 +70,7 @@ export const routes = [
     summary: 'List administrators',
     description: '`department_id` includes the departments below it.',
     access: can('admin.index', 'List administrators'),
-    query: Joi.object<AdminFilter, true>({
-      ...listKeys(adminSortable),
-      username: Joi.string().allow('').max(50),
-      nickname: Joi.string().allow('').max(50),
-      status: status(),
-      department_id: id(),
-      role_id: id(),
-    }),
+    query: Joi.object<AdminFilter, true>({ ...listKeys(adminSortable), ...filters }),
     response: pageOf(admin),
     versions: [adminTotals.scope],
     handle: ({ query, marks }) => Admin.list(query, marks[0]),
@@ -94,6 +96,7 @@ export const routes = [
       return Admin.record(await Admin.register(holder, body));
     },
   }),
+  ...exportRoutes({ segment: 'admins', type: 'admins', noun: 'admin', title: 'administrators', filters }),
   route({
     method: 'GET',
     path: '/admins/{id}',

@@ -17,6 +17,7 @@ import {
 } from '../../models/order.js';
 import { placeOrder, type NewOrder, type OrderLine } from '../../models/order-placement.js';
 import { orderStatuses } from '../../models/order-record.js';
+import { exportRoutes } from '../export-routes.js';
 import { idempotencyHeader, idempotencyKeyOf } from '../idempotency.js';
 import { importFrom } from '../order-import.js';
 import {
@@ -68,6 +69,15 @@ const line = Joi.object<OrderLine, true>({
   quantity: Joi.number().integer().min(1).max(1_000_000).required(),
 });
 
+const filters = {
+  order_no: Joi.string().allow('').max(64),
+  user_id: id(),
+  status: Joi.string().valid(...orderStatuses),
+  min_amount: money(0n),
+  max_amount: money(0n),
+  keyword: Joi.string().allow('').max(100),
+};
+
 export const routes = [
   route({
     method: 'GET',
@@ -75,15 +85,7 @@ export const routes = [
     summary: 'List orders',
     access: can('order.index', 'List orders'),
     module: 'orders',
-    query: Joi.object<OrderFilter, true>({
-      ...listKeys(orderSortable),
-      order_no: Joi.string().allow('').max(64),
-      user_id: id(),
-      status: Joi.string().valid(...orderStatuses),
-      min_amount: money(0n),
-      max_amount: money(0n),
-      keyword: Joi.string().allow('').max(100),
-    }),
+    query: Joi.object<OrderFilter, true>({ ...listKeys(orderSortable), ...filters }),
     response: pageOf(order),
     versions: [orderTotals.scope],
     handle: ({ query, marks }) => listOrders(query, marks[0]),
@@ -111,6 +113,9 @@ export const routes = [
       if (expireAt) await scheduleExpiry(orderNo, expireAt);
       return findOrder(orderNo);
     },
+  }),
+  ...exportRoutes({
+    ...{ segment: 'orders', type: 'orders', noun: 'order', title: 'orders', module: 'orders', filters },
   }),
   route({
     method: 'POST',

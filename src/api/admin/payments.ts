@@ -17,6 +17,7 @@ import {
 } from '../../models/payment.js';
 import { revisePayment } from '../../models/payment-attention.js';
 import { callbacksOf } from '../../models/payment-callback.js';
+import { exportRoutes } from '../export-routes.js';
 import { idempotencyHeader, idempotencyKeyOf } from '../idempotency.js';
 import { placePayment, placingChannel } from '../payment-placing.js';
 import {
@@ -80,6 +81,18 @@ const paymentParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64)
 /** Ten years in minutes. */
 const longestPending = 5_256_000;
 
+const filters = {
+  payment_no: filter(),
+  order_no: filter(),
+  third_party_no: filter(),
+  payment_method_id: id(),
+  user_id: id(),
+  status: Joi.string().valid(...paymentStatuses),
+  needs_attention: Joi.boolean(),
+  pending_longer_than: Joi.number().integer().min(1).max(longestPending),
+  time_field: Joi.string().valid('created_at', 'pay_time').default('created_at'),
+};
+
 export const routes = [
   route({
     method: 'GET',
@@ -90,18 +103,7 @@ export const routes = [
       '`fail_reason`; `pending_longer_than` (minutes) lists pending payments made longer ago than that.',
     access: can('payment.index', 'List payments'),
     module: 'payments',
-    query: Joi.object<PaymentFilter, true>({
-      ...listKeys(paymentSortable),
-      payment_no: filter(),
-      order_no: filter(),
-      third_party_no: filter(),
-      payment_method_id: id(),
-      user_id: id(),
-      status: Joi.string().valid(...paymentStatuses),
-      needs_attention: Joi.boolean(),
-      pending_longer_than: Joi.number().integer().min(1).max(longestPending),
-      time_field: Joi.string().valid('created_at', 'pay_time').default('created_at'),
-    }),
+    query: Joi.object<PaymentFilter, true>({ ...listKeys(paymentSortable), ...filters }),
     response: pageOf(record(keys)),
     versions: [paymentTotals.scope],
     handle: ({ query, marks }) => listPayments(query, marks[0]),
@@ -137,6 +139,16 @@ export const routes = [
       if (!channel || created.status !== 'pending') return created;
       const gateway = await placePayment(channel, created);
       return { ...(created.fail_reason === null ? created : await findPayment(created.payment_no)), gateway };
+    },
+  }),
+  ...exportRoutes({
+    ...{
+      segment: 'payments',
+      type: 'payments',
+      noun: 'payment',
+      title: 'payments',
+      module: 'payments',
+      filters,
     },
   }),
   route({

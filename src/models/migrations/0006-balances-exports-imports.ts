@@ -5,8 +5,10 @@ const times = `created_at DATETIME(3) NOT NULL, updated_at DATETIME(3) NOT NULL`
 const ascii = `CHARACTER SET ascii COLLATE ascii_bin`;
 
 const tables = [
+  // period: only counted by; a partitioned table could not promise that a request_id is unique.
   `CREATE TABLE IF NOT EXISTS user_balance_logs (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    period INT UNSIGNED NOT NULL,
     user_id BIGINT UNSIGNED NOT NULL,
     type VARCHAR(10) ${ascii} NOT NULL,
     amount DECIMAL(18,2) NOT NULL,
@@ -19,11 +21,13 @@ const tables = [
     request_id VARCHAR(64) ${ascii} NULL,
     created_at DATETIME(3) NOT NULL,
     UNIQUE KEY uq_user_balance_logs_request (request_id),
-    KEY ix_user_balance_logs_user (user_id, created_at),
+    KEY ix_user_balance_logs_user (user_id),
+    KEY ix_user_balance_logs_period (period),
     KEY ix_user_balance_logs_operator (operator_id),
     KEY ix_user_balance_logs_created (created_at)
   )`,
   // running_key: set while the export is waiting or running, so that the same request is not worked on twice.
+  // storage_key: the file; while the export runs, the one that the latest run writes. notified_at: its owner was told.
   `CREATE TABLE IF NOT EXISTS exports (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
     admin_id BIGINT UNSIGNED NOT NULL,
@@ -43,6 +47,7 @@ const tables = [
     error VARCHAR(50) ${ascii} NULL,
     ${times},
     finished_at DATETIME(3) NULL,
+    notified_at DATETIME(3) NULL,
     expires_at DATETIME(3) NULL,
     UNIQUE KEY uq_exports_running (running_key),
     KEY ix_exports_admin (admin_id, created_at),

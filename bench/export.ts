@@ -1,0 +1,202 @@
+// npm run bench:export [-- ORDERS]: orders exported into CSV and XLSX files, held against a bare stream of the same rows.
+//
+// What is measured, and why that is fair:
+// - API, quick worker and bulk worker are processes of their own as in operation (NODE_ENV=production, LOG_LEVEL=warn) over
+//   one MariaDB with durable commits and one Redis; files go to the local storage, synced before they count.
+// - 1,000,000 orders (or as many as the argument says) of 1,500,000 lines over eight months, each line a row of 14 columns.
+//   Rows per second are lines of the finished file over the time from the request to `finished_at`: queueing, counting and
+//   syncing included.
+// - The baseline (baseline-export.ts) is the least anybody could do: one unsorted SELECT of the same columns, streamed by
+//   mysql2 into csv-stringify and a file; no pages, no order, no progress, no zones, no languages.
+// - Memory is the largest resident set, looked at every 50 ms, of a bulk worker that was started for that export; one
+//   month against all of them shows whether it grows with the file.
+// - While another export runs, 50 signed-in lists a second are asked for and a payment is called back every 300 ms; the
+//   same is measured before, without an export.
+// - Every file must have as many rows as there are lines, or the exit code is 1.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { load, percentiles } from './support/load.js';
+import { fillOrders } from './support/orders.js';
+import { callbacksFor, sendCallback } from './support/payments.js';
+import { startApi, startBaseline, startBulkWorker, startWorker, type Process } from './support/processes.js';
+import { printTable, say, type Row } from './support/report.js';
+import { runBench } from './support/run.js';
+import { call, signIn } from './support/session.js';
+import { count, makeSite, type Site } from './support/site.js';
+
+const total = Number(process.argv.slice(2).find((argument) => /^\d+$/.test(argument)) ?? 1_000_000);
+const list = '/api/admin/orders?page_size=10';
+
+interface Finished {
+  status: number;
+  created_at: string;
+  finished_at: string;
+  processed_rows: number;
+  size: number;
+}
+
+interface Exported {
+  rows: number;
+  perSecond: number;
+  /** MB. */
+  peak: number;
+  /** Milliseconds. */
+  took: number;
+}
+
+await runBench(async () => {
+  const site = await makeSite('export');
+  await (await startApi(site)).stop();
+  await fillOrders(site.db, total);
+  say(`${total.toLocaleString('en-US')} orders are there`);
+  const [api, , baseline] = [
+    await startApi(site),
+    await startWorker(site),
+    await startBaseline('export', site),
+  ];
+  const service = { api, site, headers: await signIn(api.url) };
+
+  const month = { start_time: new Date().toISOString().slice(0, 8) + '01' };
+  const bare = await baseline.ask<{ rows: number; seconds: number; memory: number }>({});
+  say(`  baseline: ${perSecond(bare.rows / bare.seconds)}, ${bare.memory.toFixed(0)} MB`);
+  await baseline.stop();
+  const rows: Row[] = [];
+  const idle = await underLoad(service, () => sleep(10_000));
+  for (const [format, least, most] of [
+    ['csv', 100_000, 180],
+    ['xlsx', 25_000, 250],
+  ] as const) {
+    const few = await exported(service, { format, ...month });
+    const all = await exported(service, { format });
+    const loaded = await underLoad(service, async () => void (await exported(service, { format })));
+    rows.push(
+      row(
+        `${format}: ${all.rows.toLocaleString('en-US')} rows`,
+        perSecond(all.perSecond),
+        `≥ ${least}/s`,
+        all.perSecond >= least,
+      ),
+      row('  largest memory of the worker', `${all.peak.toFixed(0)} MB`, `< ${most} MB`, all.peak < most),
+      row(`  the same at ${few.rows.toLocaleString('en-US')} rows`, `${few.peak.toFixed(0)} MB`),
+      row('  p99 of lists meanwhile', versus(loaded.p99, idle.p99), '< 3 × idle', loaded.p99 < 3 * idle.p99),
+      row(
+        '  slowest callback meanwhile',
+        `${loaded.slowest.toFixed(0)} ms of ${loaded.callbacks}`,
+        '< 1000 ms',
+        loaded.slowest < 1000,
+      ),
+    );
+    if (format === 'csv') {
+      const ratio = all.perSecond / (bare.rows / bare.seconds);
+      rows.push(
+        row('  against the baseline', `${ratio.toFixed(2)} × ${perSecond(bare.rows / bare.seconds)}`),
+      );
+    }
+  }
+  rows.push(
+    row('idle: p99 of lists, slowest callback', `${idle.p99.toFixed(1)} ms, ${idle.slowest.toFixed(0)} ms`),
+  );
+  printTable(`bench:export (${total.toLocaleString('en-US')} orders)`, rows);
+});
+
+interface Service {
+  api: Process;
+  site: Site;
+  headers: { authorization: string };
+}
+
+/** One export by a bulk worker of its own. */
+async function exported({ api, site, headers }: Service, body: object): Promise<Exported> {
+  const worker = await startBulkWorker(site);
+  const path = `${api.url}/api/admin`;
+  const { export_id } = await call<{ export_id: number }>(`${path}/orders/export`, headers, body);
+  let peak = 0;
+  let record: Finished;
+  do {
+    for (let looks = 0; looks < 10; looks++) {
+      await sleep(50);
+      peak = Math.max(peak, worker.memory());
+    }
+    record = await call<Finished>(`${path}/exports/${export_id}`, headers);
+  } while (record.status === 0);
+  const rows = await linesOf(api, headers, export_id);
+  const orders = 'start_time' in body ? record.processed_rows : total;
+  const expected = await count(
+    site.db,
+    `SELECT COUNT(*) FROM order_details d JOIN orders o ON o.order_no = d.order_no AND o.period = d.period
+     WHERE o.id > ? AND o.id <= ?`,
+    [total - orders, total],
+  );
+  if (record.status !== 1 || record.processed_rows < orders || (rows !== undefined && rows < expected))
+    throw new Error(
+      `the export ended with ${JSON.stringify(record)} and ${rows} rows instead of ${expected}`,
+    );
+  await worker.stop();
+  const took = Date.parse(record.finished_at) - Date.parse(record.created_at);
+  const result = { rows: expected, perSecond: (expected * 1000) / took, peak, took };
+  say(
+    `  ${JSON.stringify(body)}: ${expected} rows, ${perSecond(result.perSecond)}, ${peak.toFixed(0)} MB, ${record.size} bytes`,
+  );
+  return result;
+}
+
+/** Rows of a CSV file, whose texts hold no line breaks here. */
+async function linesOf(
+  api: Process,
+  headers: Record<string, string>,
+  id: number,
+): Promise<number | undefined> {
+  const response = await fetch(`${api.url}/api/admin/exports/${id}/download`, { headers });
+  if (!response.headers.get('content-type')?.startsWith('text/csv')) {
+    await response.body?.cancel();
+    return undefined;
+  }
+  let lines = -1;
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>)
+    for (const byte of chunk) if (byte === 10) lines++;
+  return lines;
+}
+
+interface Latency {
+  p99: number;
+  /** Milliseconds from sending a callback to the answer that it is paid. */
+  slowest: number;
+  callbacks: number;
+}
+
+/** What lists and callbacks take while something goes on. */
+async function underLoad({ api, headers }: Service, work: () => Promise<void>): Promise<Latency> {
+  const callbacks = await callbacksFor(api.url, headers, 400);
+  let over = false;
+  const times: number[] = [];
+  const calling = (async () => {
+    while (!over && callbacks.length > 0) {
+      times.push(await sendCallback(api.url, callbacks.pop() as string));
+      await sleep(300);
+    }
+  })();
+  const latencies: number[] = [];
+  const listing = (async () => {
+    while (!over) {
+      const options = { url: api.url + list, headers, connections: 4, overallRate: 50, duration: 1 };
+      await load(
+        {
+          ...options,
+          setupClient: (client) => client.on('response', (_status, _bytes, ms) => latencies.push(ms)),
+        },
+        (body) => body.startsWith('{"code":200'),
+      );
+    }
+  })();
+  await work();
+  over = true;
+  await Promise.all([calling, listing]);
+  return { p99: percentiles(latencies).p99, slowest: Math.max(...times), callbacks: times.length };
+}
+
+const perSecond = (rate: number): string => `${Math.round(rate).toLocaleString('en-US')} rows/s`;
+
+const versus = (ms: number, idle: number): string => `${ms.toFixed(1)} ms, ${(ms / idle).toFixed(1)} × idle`;
+
+function row(name: string, value: string, target?: string, reached?: boolean): Row {
+  return { name, value, target, reached };
+}

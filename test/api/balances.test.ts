@@ -1,0 +1,192 @@
+// /user-balance-logs and /users/{id}/update-balance: money of users, exact and once (reliability.md R15).
+import '../support/environment.js';
+import test from 'ava';
+import { change, select } from '../../src/lib/db.js';
+import { changeBalances, mustAddUp } from '../support/balances.js';
+import { outcome } from '../support/callbacks.js';
+import { makeUser, signedInWith, unique } from '../support/factories.js';
+import { killProcesses, startApi } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+import type { Client } from '../support/client.js';
+
+let service: Service;
+let admin: Client;
+
+test.before(async () => {
+  service = await startService();
+  admin = service.admin;
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await service.stop();
+});
+
+const update = (id: number, body: object, caller = admin) => caller.post(`/users/${id}/update-balance`, body);
+
+test('incomes and refunds add, expenses take, and each leaves its log', async (t) => {
+  const { id, username } = await makeUser(admin);
+  const first = await update(id, { type: 'income', amount: '100.10', description: 'by hand' });
+  t.is(first.status, 200);
+  t.regex(first.text, /"balance":100\.10,/);
+  t.like(first.data.log, {
+    ...{ user_id: id, type: 'income', amount: 100.1, balance_before: 0, balance_after: 100.1 },
+    ...{ source: 'manual', source_id: null, description: 'by hand', request_id: null },
+  });
+  t.deepEqual(first.data.log.user, { id, username });
+  t.is(first.data.log.operator.username, 'admin');
+  t.is(
+    (await update(id, { type: 'expense', amount: 0.1, source: 'order', source_id: 'ORD1' })).data.balance,
+    100,
+  );
+  const logged = await admin.post('/user-balance-logs', { user_id: id, type: 'refund', amount: 5 });
+  t.is(logged.data.balance, 105);
+  t.is((await admin.get(`/users/${id}`)).data.balance, 105);
+  const { data } = await admin.get(`/user-balance-logs?user_id=${id}`);
+  t.is(data.total, 3);
+  t.deepEqual(
+    data.list.map(({ type, balance_after }: any) => [type, balance_after]),
+    [
+      ['refund', 105],
+      ['expense', 100],
+      ['income', 100.1],
+    ],
+  );
+  t.deepEqual((await admin.get(`/user-balance-logs/${first.data.log.id}`)).data, first.data.log);
+  t.is(await mustAddUp(id), 3);
+});
+
+test('a balance goes neither below zero nor above the limit, and what is refused leaves no log', async (t) => {
+  const { id } = await makeUser(admin);
+  t.deepEqual(await outcome(update(id, { type: 'expense', amount: '0.01' })), [
+    400,
+    40001,
+    'insufficient_balance',
+  ]);
+  t.is((await update(id, { type: 'income', amount: '10000000000000.00' })).status, 200);
+  t.deepEqual(await outcome(update(id, { type: 'refund', amount: '0.01' })), [
+    400,
+    40001,
+    'balance_limit_exceeded',
+  ]);
+  t.is((await update(id, { type: 'expense', amount: '10000000000000' })).data.balance, 0);
+  t.is(await mustAddUp(id), 2);
+});
+
+test('amounts, types and ids that are none are refused by name', async (t) => {
+  const { id } = await makeUser(admin);
+  const bad: [object, number, string][] = [
+    [{ type: 'income' }, 400, 'amount'],
+    [{ amount: 1 }, 400, 'type'],
+    [{ type: 'income', amount: 0 }, 422, 'amount'],
+    [{ type: 'income', amount: -1 }, 422, 'amount'],
+    [{ type: 'income', amount: '1.001' }, 422, 'amount'],
+    [{ type: 'income', amount: '10000000000000.01' }, 422, 'amount'],
+    [{ type: 'income', amount: true }, 400, 'amount'],
+    [{ type: 'gift', amount: 1 }, 422, 'type'],
+    [{ type: 'income', amount: 1, request_id: 'a b' }, 422, 'request_id'],
+    [{ type: 'income', amount: 1, request_id: 'x'.repeat(65) }, 422, 'request_id'],
+    [{ type: 'income', amount: 1, source: 'Upper' }, 422, 'source'],
+  ];
+  for (const [body, status, field] of bad) {
+    const answer = await update(id, body);
+    t.deepEqual([answer.status, Object.keys(answer.errors ?? {})], [status, [field]], JSON.stringify(body));
+  }
+  t.deepEqual(await outcome(update(999_999, { type: 'income', amount: 1 })), [404, 20002, 'user_not_found']);
+  const unknown = admin.post('/user-balance-logs', { user_id: 999_999, type: 'income', amount: 1 });
+  t.deepEqual(await outcome(unknown), [422, 30003, 'user_unknown']);
+  t.deepEqual(await outcome(admin.get('/user-balance-logs/999999')), [404, 20002, 'balance_log_not_found']);
+  t.is(await mustAddUp(id), 0);
+});
+
+test('one request_id counts once: twenty at once on two processes get the same answer', async (t) => {
+  const { id } = await makeUser(admin);
+  const other = admin.at((await startApi()).url);
+  const request_id = unique('once');
+  const body = { type: 'income', amount: '7.50', request_id };
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, number) => update(id, body, number % 2 ? admin : other)),
+  );
+  for (const { status, data } of answers) t.deepEqual([status, data], [200, answers[0]?.data]);
+  await update(id, { type: 'income', amount: 1 });
+  t.deepEqual((await update(id, body)).data, answers[0]?.data, 'later as well');
+  t.is((await admin.get(`/users/${id}`)).data.balance, 8.5);
+  const reused = [422, 30002, 'request_id_reused'];
+  t.deepEqual(await outcome(update(id, { ...body, amount: '7.51' })), reused);
+  t.deepEqual(await outcome(update(id, { ...body, type: 'refund' })), reused);
+  t.deepEqual(await outcome(update(id, { ...body, description: 'other' })), reused);
+  t.deepEqual(await outcome(update((await makeUser(admin)).id, body)), reused);
+  t.is(await mustAddUp(id), 2);
+});
+
+test('one request_id for different users at once reaches one of them', async (t) => {
+  const users = await Promise.all(Array.from({ length: 8 }, () => makeUser(admin)));
+  const body = { type: 'income', amount: 1, request_id: unique('race') };
+  const answers = await Promise.all(users.map(({ id }) => update(id, body)));
+  t.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array.from({ length: 7 }, () => 422)]);
+  const counts = await Promise.all(users.map(({ id }) => mustAddUp(id)));
+  t.is(
+    counts.reduce((sum, count) => sum + count),
+    1,
+  );
+});
+
+test('thousands of random changes from 64 clients over two processes add up to the cent', async (t) => {
+  const callers = [admin, admin.at((await startApi()).url)];
+  const userIds = (await Promise.all(Array.from({ length: 5 }, () => makeUser(admin)))).map(({ id }) => id);
+  const tally = await changeBalances(callers, userIds, 2000);
+  const counts = await Promise.all(userIds.map(mustAddUp));
+  t.is(
+    counts.reduce((sum, count) => sum + count, 0),
+    tally.applied,
+  );
+  t.is(tally.applied + tally.insufficient + tally.repeated, 2000);
+  t.true(tally.insufficient > 0 && tally.repeated > 0);
+});
+
+test('statistics sum one user or all, in a time range', async (t) => {
+  const { id } = await makeUser(admin);
+  for (const [type, amount] of [
+    ['income', '10.10'],
+    ['income', '0.20'],
+    ['expense', '3.05'],
+    ['refund', '1.00'],
+  ]) {
+    await update(id, { type, amount });
+  }
+  await change(
+    "UPDATE user_balance_logs SET created_at = '2024-03-10 12:00:00' WHERE user_id = ? AND type = 'refund'",
+    [id],
+  );
+  const sums = (query: string) => admin.get(`/user-balance-logs/statistics?${query}`);
+  const all = await sums(`user_id=${id}`);
+  t.deepEqual(all.data, {
+    ...{ total_income: 10.3, total_expense: 3.05, total_refund: 1, count: 4, current_balance: 8.25 },
+  });
+  t.regex(all.text, /"total_income":10\.30,/);
+  t.deepEqual((await sums(`user_id=${id}&end_time=2024-03-10`)).data, {
+    ...{ total_income: 0, total_expense: 0, total_refund: 1, count: 1, current_balance: 8.25 },
+  });
+  const everybody = (await sums('')).data;
+  const [row] = await select<{ balance: number; logs: number }>(
+    `SELECT CAST(SUM(balance) AS DOUBLE) AS balance, (SELECT COUNT(*) FROM user_balance_logs) AS logs FROM users`,
+  );
+  t.true(everybody.count >= 4 && everybody.count <= (row?.logs ?? 0));
+  t.deepEqual(await outcome(sums('user_id=999999')), [422, 30003, 'user_unknown']);
+});
+
+test('balance logs are found by user, type, source, operator and time', async (t) => {
+  const clerk = await signedInWith(admin, ['user.update_balance', 'user_balance_log.index']);
+  const { id } = await makeUser(admin);
+  const source = unique('s').slice(0, 12);
+  await update(id, { type: 'income', amount: 2, source });
+  await update(id, { type: 'expense', amount: 1, source }, clerk);
+  const found = async (query: string) =>
+    (await clerk.get(`/user-balance-logs?${query}&order_by=id:asc`)).data.list.map(({ type }: any) => type);
+  t.deepEqual(await found(`source=${source}`), ['income', 'expense']);
+  t.deepEqual(await found(`user_id=${id}&type=expense`), ['expense']);
+  t.deepEqual(await found(`operator_id=${clerk.account?.id}`), ['expense']);
+  t.deepEqual(await found(`source=${source}&end_time=2024-01-01`), []);
+  const [sorted] = (await clerk.get(`/user-balance-logs?source=${source}&order_by=amount:desc`)).data.list;
+  t.is(sorted.amount, 2);
+});

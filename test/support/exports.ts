@@ -1,0 +1,61 @@
+// Exports as tests ask for them, and their files read back by independent readers.
+import exceljs from 'exceljs';
+import { parse } from 'csv-parse/sync';
+import type { Client } from './client.js';
+import { until } from './until.js';
+
+/** Asks for an export. @returns its id @throws Error when it is refused */
+export async function askExport(
+  caller: Client,
+  path: string,
+  body: object = {},
+  headers: Record<string, string> = {},
+): Promise<number> {
+  const { status, text, data } = await caller.post(`${path}/export`, body, headers);
+  if (status !== 200) throw new Error(`an export was refused: ${text}`);
+  return data.export_id as number;
+}
+
+/** The record of an export that has ended. */
+export const endOf = (caller: Client, id: number, ms = 30_000): Promise<any> =>
+  until(async () => {
+    const { data } = await caller.get(`/exports/${id}`);
+    return data.status === 0 ? undefined : data;
+  }, ms);
+
+/** The file of an export, when it is there. */
+export async function fileOf(caller: Client, id: number): Promise<Buffer> {
+  const record = await endOf(caller, id);
+  if (record.status !== 1) throw new Error(`the export failed: ${record.error_msg}`);
+  const { status, bytes } = await caller.download(`/exports/${id}/download`);
+  if (status !== 200 || bytes.length !== record.size) throw new Error(`the file came with ${status}`);
+  return bytes;
+}
+
+/** The rows of a CSV file, its head first. @throws Error unless it starts with a byte order mark */
+export function readCsv(bytes: Buffer): string[][] {
+  if (bytes.subarray(0, 3).toString('hex') !== 'efbbbf') throw new Error('there is no byte order mark');
+  return parse(bytes, { bom: true, record_delimiter: '\r\n' });
+}
+
+/** Asks, waits and reads. */
+export async function exportedCsv(
+  caller: Client,
+  path: string,
+  body: object = {},
+  headers: Record<string, string> = {},
+): Promise<string[][]> {
+  return readCsv(await fileOf(caller, await askExport(caller, path, body, headers)));
+}
+
+/** The sheets of a workbook: name and rows of values, the head first. */
+export async function readXlsx(bytes: Buffer): Promise<{ name: string; rows: unknown[][] }[]> {
+  const workbook = new exceljs.Workbook();
+  await workbook.xlsx.load(bytes as unknown as ArrayBuffer);
+  return workbook.worksheets.map((sheet) => ({
+    name: sheet.name,
+    rows: Array.from({ length: sheet.rowCount }, (_, index) =>
+      Array.from({ length: sheet.columnCount }, (_, column) => sheet.getCell(index + 1, column + 1).value),
+    ),
+  }));
+}

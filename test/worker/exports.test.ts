@@ -1,0 +1,241 @@
+// Exports outlive whatever happens to their worker and to Redis: one good file, one notification (reliability.md R9).
+import '../support/environment.js';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { config } from '../../config/index.js';
+import { change, db, select } from '../../src/lib/db.js';
+import { newOrderNumber, newPaymentNumber, periodOf } from '../../src/lib/numbers.js';
+import { prepareDatabase } from '../../src/models/schema.js';
+import { seed } from '../../src/models/seed.js';
+import { Client } from '../support/client.js';
+import { openStream } from '../support/events.js';
+import { askExport, endOf, fileOf, readCsv } from '../support/exports.js';
+import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { startOwnRedis, type OwnRedis } from '../support/redis.js';
+import { until } from '../support/until.js';
+
+const orders = 40_000;
+
+let redis: OwnRedis;
+let admin: Client;
+let worker: TestProcess;
+
+const queues = 'exports';
+
+// Without the sweeper's help: what is shown here the queue does by itself, except where a test wants it.
+const env = (more: Record<string, string> = {}) => ({
+  ...redis.env,
+  ...{ SWEEP_SECONDS: '59', SWEEP_AGE_SECONDS: '3600' },
+  ...more,
+});
+
+test.before(async () => {
+  redis = await startOwnRedis();
+  await prepareDatabase(seed);
+  await fill();
+  const [api, consumer] = await Promise.all([startApi(env()), startWorkerProcess(env(), queues)]);
+  worker = consumer;
+  admin = await new Client(api.url).signIn();
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await redis.remove();
+  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
+  await db.close();
+});
+
+/** Pending orders of this month, each of one line and with a pending payment. */
+async function fill(): Promise<void> {
+  const at = new Date();
+  const period = periodOf(at);
+  await change(
+    "INSERT INTO users (id, username, nickname, created_at, updated_at) VALUES (1, 'buyer', 'Buyer', NOW(3), NOW(3))",
+  );
+  for (let first = 0; first < orders; first += 5000) {
+    const numbers = Array.from({ length: 5000 }, () => [newOrderNumber(at), newPaymentNumber(at)] as const);
+    await change(
+      `INSERT INTO orders (period, order_no, user_id, amount, created_at, updated_at) VALUES
+       ${numbers.map(() => '(?, ?, 1, 2.5, ?, ?)').join(', ')}`,
+      numbers.flatMap(([order]) => [period, order, at, at]),
+    );
+    await change(
+      `INSERT INTO order_details (period, order_no, product_name, price, quantity, subtotal) VALUES
+       ${numbers.map(() => "(?, ?, 'Tea', 2.5, 1, 2.5)").join(', ')}`,
+      numbers.flatMap(([order]) => [period, order]),
+    );
+    await change(
+      `INSERT INTO payments (period, payment_no, order_no, user_id, payment_method_id, amount, created_at, updated_at) VALUES
+       ${numbers.map(() => '(?, ?, ?, 1, 1, 2.5, ?, ?)').join(', ')}`,
+      numbers.flatMap(([order, payment]) => [period, payment, order, at, at]),
+    );
+  }
+}
+
+interface Row {
+  status: number;
+  storage_key: string | null;
+  total_rows: number | null;
+}
+
+const rowOf = async (id: number): Promise<Row | undefined> =>
+  (await select<Row>('SELECT status, storage_key, total_rows FROM exports WHERE id = ?', [id]))[0];
+
+/** Every file below the storage, also unfinished ones. */
+function files(): string[] {
+  if (!existsSync(config.storage.root)) return [];
+  const entries = readdirSync(config.storage.root, { recursive: true, withFileTypes: true });
+  return entries.flatMap((entry) => (entry.isFile() ? [join(entry.parentPath, entry.name)] : []));
+}
+
+/** Waits until a run has begun to write, next to the files that were there. @returns its key, and what it writes */
+async function running(id: number, before: string[]): Promise<{ key: string; written: string[] }> {
+  return until(async () => {
+    const row = await rowOf(id);
+    if (row?.status !== 0) throw new Error('the export ended before it could be disturbed');
+    const written = files().filter((file) => !before.includes(file) && statSync(file).size > 0);
+    return row.storage_key !== null && written.length > 0
+      ? { key: row.storage_key, written }
+      : undefined;
+  });
+}
+
+/** The export ended well: one whole file of its own, one notification. */
+async function isWhole(t: ExecutionContext, id: number): Promise<void> {
+  const rows = readCsv(await fileOf(admin, id));
+  t.is(rows.length, orders + 1);
+  t.is(new Set(rows.map(([number]) => number)).size, orders + 1);
+  const row = await rowOf(id);
+  t.is(row?.total_rows, orders);
+  t.true(files().includes(join(config.storage.root, row?.storage_key ?? '')));
+  const told = () => select('SELECT id FROM notifications WHERE event_key LIKE ?', [`export-${id}-%`]);
+  await until(async () => (await told()).length > 0);
+  t.is((await told()).length, 1);
+}
+
+/** Files of runs that ended badly do not count; everything that counts has its row. */
+const countedFiles = async (): Promise<number> => {
+  const [row] = await select<{ total: number }>(
+    "SELECT COUNT(*) AS total FROM stored_files WHERE state = 'kept' AND storage_key LIKE 'exports/%'",
+  );
+  return row?.total ?? 0;
+};
+
+test.serial('a worker killed in the middle: another one starts anew, once', async (t) => {
+  const before = files();
+  const id = await askExport(admin, '/orders');
+  const { key } = await running(id, before);
+  await worker.kill();
+  worker = await startWorkerProcess(env(), queues);
+  const begun = Date.now();
+  await until(async () => (await rowOf(id))?.storage_key !== key, 30_000);
+  t.true(Date.now() - begun < 20_000, 'taken up within 20 s');
+  await isWhole(t, id);
+  t.is(await countedFiles(), 1);
+});
+
+test.serial(
+  'a worker frozen past its lock: the other one counts, and it leaves nothing when it wakes',
+  async (t) => {
+    const before = files();
+    const id = await askExport(admin, '/orders');
+    const { written } = await running(id, before);
+    worker.child.kill('SIGSTOP');
+    const second = await startWorkerProcess(env(), queues);
+    await until(async () => (await rowOf(id))?.status === 1, 40_000);
+    worker.child.kill('SIGCONT');
+    await until(() => !files().some((file) => written.includes(file)));
+    await isWhole(t, id);
+    await second.kill();
+  },
+);
+
+test.serial('Redis emptied in the middle: the run goes on, and what waits is queued again', async (t) => {
+  await worker.kill();
+  worker = await startWorkerProcess(env({ SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '2' }), queues);
+  const before = files();
+  const first = await askExport(admin, '/orders');
+  const second = await askExport(admin, '/orders', { status: 'pending' });
+  await running(first, before);
+  await redis.run('FLUSHALL');
+  await isWhole(t, first);
+  await isWhole(t, second);
+});
+
+test.serial('Redis restarted in the middle', async (t) => {
+  const before = files();
+  const id = await askExport(admin, '/orders');
+  await running(id, before);
+  await redis.stop('SIGKILL');
+  await redis.start();
+  await isWhole(t, id);
+});
+
+test.serial('the same request while it runs is one export; another one is not', async (t) => {
+  const [one, same, other] = await Promise.all([
+    askExport(admin, '/orders', { user_id: 1 }),
+    askExport(admin, '/orders', { user_id: 1 }),
+    askExport(admin, '/orders', { user_id: 1 }, { 'X-Timezone': 'Asia/Shanghai' }),
+  ]);
+  t.is(one, same);
+  t.not(one, other);
+  await Promise.all([endOf(admin, one), endOf(admin, other)]);
+  const later = await askExport(admin, '/orders', { user_id: 1 });
+  t.not(later, one, 'an ended one is not asked for again');
+  await endOf(admin, later);
+});
+
+for (const format of ['csv', 'xlsx']) {
+  test.serial(`a running ${format} export that is deleted stops and leaves no file`, async (t) => {
+    const before = files();
+    const id = await askExport(admin, '/orders', { format });
+    const stream = await openStream(admin, `/exports/${id}/progress`);
+    await running(id, before);
+    t.is((await admin.delete(`/exports/${id}`)).status, 200);
+    await until(() => files().length === before.length);
+    await stream.ended;
+    t.like(stream.events.at(-1)?.data, { id, status: 2, error_msg: '导出已取消' });
+    t.deepEqual(files(), before);
+    t.is((await admin.get(`/exports/${id}`)).status, 404);
+    t.is((await select('SELECT 1 FROM notifications WHERE event_key LIKE ?', [`export-${id}-%`])).length, 0);
+  });
+}
+
+test.serial('what changes while it is read does not show: the file is of one instant', async (t) => {
+  let flips = 0;
+  let over = false;
+  // Order and payment change together; every transaction leaves all of them in one state.
+  const flipping = (async () => {
+    while (!over) {
+      const status = flips % 2 === 0 ? 'paid' : 'pending';
+      await db.transaction(async (transaction) => {
+        const t = transaction;
+        await change('UPDATE orders SET status = ?', [status], t);
+        await change('UPDATE payments SET status = ?', [status], t);
+        await change(
+          'INSERT INTO orders (period, order_no, user_id, amount, status, created_at, updated_at) VALUES (?, ?, 1, 1, ?, NOW(3), NOW(3))',
+          [periodOf(new Date()), newOrderNumber(new Date()), status],
+          t,
+        );
+      });
+      flips++;
+    }
+  })();
+  const seen = new Set<string>();
+  let sizes = 0;
+  for (const path of ['/orders', '/payments', '/orders', '/payments']) {
+    const before = flips;
+    const rows = readCsv(
+      await fileOf(admin, await askExport(admin, path, {}, { 'Accept-Language': 'en-US' })),
+    ).slice(1);
+    const states = new Set(rows.map((row) => row[path === '/orders' ? 4 : 7]));
+    t.is(states.size, 1, `${path} is in one state: ${[...states].join()}`);
+    for (const state of states) seen.add(String(state));
+    if (path === '/orders') t.true(rows.length >= orders && rows.length <= orders + flips + 1);
+    sizes += flips - before;
+  }
+  over = true;
+  await flipping;
+  t.true(sizes > 0, 'changes were made while the files were written');
+});
