@@ -30,9 +30,7 @@ export const startApi = (site: Site): Promise<Process> => startProcess('src/api/
 export const startWorker = (site: Site, queues = 'payments,logs,notifications'): Promise<Process> =>
   startProcess('src/worker/main.js', site, ['--queues', queues]);
 
-export const startBulkWorker = (site: Site): Promise<Process> =>
-  startProcess('src/worker/main.js', site, ['--queues', 'exports,imports,files,maintenance']);
-
+/** A worker as ecosystem.config.js runs the bulk one. */
 export const startBulkWorker = (site: Site): Promise<Process> =>
   startProcess('src/worker/main.js', site, ['--queues', 'exports,imports,files,maintenance']);
 

@@ -191,6 +191,16 @@ function toRecord({ method_name, method_code, method_type, ...row }: PaymentRow)
   };
 }
 
+// A payment's month is the month it was made in; one paid within a range was made in that range or the month before.
+function inTime(where: Where, criteria: PaymentCriteria): void {
+  const from = criteria.start_time ?? criteria.start_date;
+  const to = criteria.end_time ?? criteria.end_date;
+  const earlier = criteria.time_field === 'pay_time' ? 1 : 0;
+  where
+    .between(`p.${criteria.time_field}`, from, to)
+    .between('p.period', from && shiftPeriod(periodOf(from), -earlier), to && periodOf(to));
+}
+
 // The shared lock keeps the method from being deleted before the payment that uses it is there.
 async function methodMustBeUsable(id: number, t: Transaction): Promise<void> {
   const [method] = await select<{ type: string; is_active: number }>(

@@ -21,7 +21,7 @@ import { forgottenImports } from '../models/import-run.js';
 import { overdueOrders } from '../models/order.js';
 import { tellForgottenAttention } from '../models/payment-attention.js';
 import { unsettledCallbacks } from '../models/payment-callback.js';
-import { sweepFiles } from '../models/stored-file.js';
+import { sweepFiles, sweepStorage } from '../models/stored-file.js';
 
 /** Starts the sweeper (every SWEEP_SECONDS) and the nightly maintenance. @returns how to stop both */
 export function startSweeper(): () => Promise<void> {
@@ -105,5 +105,6 @@ async function enqueueOrRun<P>(job: Job<P>, payload: P): Promise<void> {
 }
 
 function logged<A extends unknown[]>(task: (...args: A) => Promise<void>): (...args: A) => Promise<void> {
-  return (...args) => task(...args).catch((error: unknown) => logger.error({ error }, 'a scheduled task failed'));
+  return (...args) =>
+    task(...args).catch((error: unknown) => logger.error({ error }, 'a scheduled task failed'));
 }
