@@ -26,7 +26,7 @@ export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
   PAYMENT_GATEWAY_TIMEOUT_MS: Joi.number()
     .integer()
     .min(500)
-    .max(20_000)
+    .max(10_000)
     .default(10_000)
     .description('placing a payment with its channel may take this long in all'),
   CALLBACK_WAIT_MS: Joi.number()

@@ -130,7 +130,11 @@ function queueFor(name: QueueName): Queue {
     },
   });
   queue.on('error', (error) => logger.warn({ error, queue: name }, 'a queue connection failed'));
-  queue.waitUntilReady().catch(() => queues.delete(name));
+  // One that does not get ready in time is made anew for the next job; left open, it would be a lost connection.
+  queue.waitUntilReady().catch(() => {
+    queues.delete(name);
+    queue.close().catch((error: unknown) => logger.warn({ error, queue: name }, 'a queue did not close'));
+  });
   queues.set(name, queue);
   return queue;
 }

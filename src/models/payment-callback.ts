@@ -7,7 +7,7 @@ import { Money } from '../lib/money.js';
 import { mask } from '../lib/mask.js';
 import { paymentPeriod, periodOf } from '../lib/numbers.js';
 import { withPartition } from './partitions.js';
-import { wholeConfig } from './payment-method.js';
+import { wholeConfig } from './method-settings.js';
 import { removeOld } from './retention.js';
 
 /** pending: verified, to be settled; settled: its result stands; refused: changed nothing. */

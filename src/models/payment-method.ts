@@ -1,15 +1,20 @@
 // payment_methods: how customers may pay. Secrets are stored encrypted and never answered.
 import type { Transaction } from 'sequelize';
 import { Column, DataType, Model, Scopes, Table } from 'sequelize-typescript';
-import type { Channel, MethodConfig } from '../lib/channels/channel.js';
-import { channelOf } from '../lib/channels/index.js';
-import { checkedConfig, secretKeys } from '../lib/channels/method-config.js';
+import type { MethodConfig } from '../lib/channels/channel.js';
 import { change, db, refuseDuplicates, select, transact } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
 import { logger } from '../lib/logger.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
 import { randomToken } from '../lib/random-id.js';
-import { isSealedToday, seal, unseal } from '../lib/secret-box.js';
+import {
+  areSealedToday,
+  changedSettings,
+  newSettings,
+  sealedAnew,
+  shownConfig,
+  wholeConfig,
+} from './method-settings.js';
 
 export interface MethodFields {
   name?: string;
@@ -53,9 +58,6 @@ export interface MethodRecord {
   created_at: Date;
   updated_at: Date;
 }
-
-/** What an answer shows instead of a secret; sent back, it leaves the secret as it is. */
-export const hiddenSecret = '***';
 
 const duplicates = {
   uq_payment_methods_code: { slug: 'payment_method_code_exists', field: 'code' },
@@ -104,9 +106,8 @@ export class PaymentMethod extends Model {
     );
   }
 
-  /** @throws payment_gateway_unknown, what `checkedConfig` throws, payment_method_code_exists */
+  /** @throws what `newSettings` throws, payment_method_code_exists */
   static async register({ config = {}, ...fields }: MethodFields): Promise<number> {
-    const channel = channelOf(fields.type) ?? fail('payment_gateway_unknown', { field: 'type' });
     const { name = fields.type, code = `${fields.type}_${randomToken(6)}`, is_active = true } = fields;
     const columns = {
       sort: 0,
@@ -114,7 +115,7 @@ export class PaymentMethod extends Model {
       name,
       code,
       is_active: is_active ? 1 : 0,
-      ...split(channel, checkedConfig(channel, merge({}, config))),
+      ...newSettings(fields.type, config),
     };
     const method = await refuseDuplicates(PaymentMethod.create(columns), duplicates);
     return method.id;
@@ -130,7 +131,7 @@ export class PaymentMethod extends Model {
       transact(async (t) => {
         const method = await PaymentMethod.scope('withSecrets').findByPk(id, { transaction: t, lock: true });
         if (!method) fail('payment_method_not_found');
-        const settings = config ? changedSettings(method, config) : {};
+        const settings = config ? changedSettings(method.type, method, config) : {};
         await method.update({ ...fields, ...settings }, { transaction: t });
       }),
       duplicates,
@@ -149,7 +150,7 @@ export class PaymentMethod extends Model {
    */
   static async resealSecrets(): Promise<void> {
     const methods = await select<{ id: number; secrets: string }>(`SELECT id, secrets FROM payment_methods`);
-    const old = methods.filter(({ secrets }) => !sealedValues(secrets).every(isSealedToday));
+    const old = methods.filter(({ secrets }) => !areSealedToday(secrets));
     for (const { id } of old) {
       await transact((t) => reseal(id, t)).then(
         () => logger.info({ payment_method_id: id }, 'secrets are sealed under the new APP_KEY'),
@@ -173,35 +174,14 @@ export class PaymentMethod extends Model {
 
 db.addModels([PaymentMethod]);
 
-/**
- * Puts plain and sealed settings of a stored method together.
- *
- * @param replaced settings about to be replaced; what they replace need not open any more, so that secrets whose key
- * is lost can be entered anew
- */
-export function wholeConfig(
-  { config, secrets }: { config: string; secrets: string },
-  replaced: MethodConfig = {},
-): MethodConfig {
-  const sealed = Object.entries(JSON.parse(secrets) as MethodConfig);
-  const kept = sealed.filter(([name]) => (replaced[name] ?? hiddenSecret) === hiddenSecret);
-  return {
-    ...(JSON.parse(config) as MethodConfig),
-    ...Object.fromEntries(kept.map(([name, value]) => [name, unseal(value)])),
-  };
-}
-
-const sealedValues = (secrets: string): string[] => Object.values(JSON.parse(secrets) as MethodConfig);
-
 async function reseal(id: number, t: Transaction): Promise<void> {
   const [row] = await select<{ secrets: string }>(
     'SELECT secrets FROM payment_methods WHERE id = ? FOR UPDATE',
     [id],
     t,
   );
-  const sealed = Object.entries(JSON.parse(row?.secrets ?? '{}') as MethodConfig);
-  const anew = Object.fromEntries(sealed.map(([name, value]) => [name, seal(unseal(value))]));
-  await change('UPDATE payment_methods SET secrets = ? WHERE id = ?', [JSON.stringify(anew), id], t);
+  const anew = sealedAnew(row?.secrets ?? '{}');
+  await change('UPDATE payment_methods SET secrets = ? WHERE id = ?', [anew, id], t);
 }
 
 interface MethodRow extends Omit<MethodRecord, 'config' | 'has_shared_secret' | 'is_active'> {
@@ -211,36 +191,6 @@ interface MethodRow extends Omit<MethodRecord, 'config' | 'has_shared_secret' | 
 }
 
 function toRecord({ secrets, ...row }: MethodRow): MethodRecord {
-  const hidden = Object.keys(JSON.parse(secrets) as MethodConfig).map((name) => [name, hiddenSecret]);
-  const config = {
-    ...(JSON.parse(row.config) as MethodConfig),
-    ...(Object.fromEntries(hidden) as MethodConfig),
-  };
+  const config = shownConfig({ config: row.config, secrets });
   return { ...row, config, has_shared_secret: 'shared_secret' in config, is_active: row.is_active === 1 };
-}
-
-function changedSettings(
-  method: PaymentMethod,
-  changes: MethodConfig,
-): Pick<PaymentMethod, 'config' | 'secrets'> {
-  const channel = channelOf(method.type) ?? fail('payment_gateway_unknown');
-  return split(channel, checkedConfig(channel, merge(wholeConfig(method, changes), changes)));
-}
-
-// A hidden secret stays as it is, an empty text removes its key.
-function merge(before: MethodConfig, changes: MethodConfig): MethodConfig {
-  const changed = Object.entries(changes).filter(([, value]) => value !== hiddenSecret);
-  return Object.fromEntries(
-    Object.entries({ ...before, ...Object.fromEntries(changed) }).filter(([, value]) => value),
-  );
-}
-
-function split(channel: Channel, config: MethodConfig): Pick<PaymentMethod, 'config' | 'secrets'> {
-  const secret = secretKeys(channel);
-  const entries = Object.entries(config);
-  const sealed = entries.filter(([name]) => secret.has(name)).map(([name, value]) => [name, seal(value)]);
-  return {
-    config: JSON.stringify(Object.fromEntries(entries.filter(([name]) => !secret.has(name)))),
-    secrets: JSON.stringify(Object.fromEntries(sealed)),
-  };
 }

@@ -56,7 +56,11 @@ test('a gateway that is not enabled can be neither created, placed, queried nor 
   t.is((await admin.post('/payment-methods', { type: 'wechat', config: wechatConfig })).status, 200);
   t.deepEqual((await admin.get('/info')).data.config.payment_gateways, ['wechat', 'alipay']);
   t.deepEqual((await service.admin.get('/info')).data.config.payment_gateways, ['mock', 'wechat', 'alipay']);
-  t.is((await service.admin.get(`/payments/${payment.payment_no}`)).data.status, 'pending');
+  const { status, callbacks } = (await service.admin.get(`/payments/${payment.payment_no}`)).data;
+  t.deepEqual(
+    [status, callbacks.map(({ verdict }: any) => verdict)],
+    ['pending', ['payment_gateway_disabled']],
+  );
 });
 
 test('payments switched off closes their endpoints and menus; the callback stays', async (t) => {

@@ -1,12 +1,18 @@
 // Placing with WeChat Pay: what is sent, which answers are believed, and what becomes of all the others.
 import '../support/environment.js';
 import '../support/local-gateways.js';
-import test from 'ava';
 import { createPublicKey, verify } from 'node:crypto';
+import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
 import { select } from '../../src/lib/db.js';
 import { makeOrder, unique } from '../support/factories.js';
 import { startService, type Service } from '../support/service.js';
-import { newRsaKeys } from '../support/rsa-keys.js';
+import { killProcesses, startApi } from '../support/processes.js';
+import { newCertificate, newRsaKeys } from '../support/rsa-keys.js';
 import { WechatPlatform, type WechatMood } from '../support/wechat-platform.js';
 
 let service: Service;
@@ -143,7 +149,7 @@ test.serial('a platform that is not there is named as such', async (t) => {
   t.regex(payment.fail_reason ?? '', /cannot be reached \(ECONNREFUSED\)/);
 });
 
-test.serial('the words of the platform are kept short', async (t) => {
+test.serial('the words of the platform are kept', async (t) => {
   const { payment } = await place(await newMethod({ openid: 'o-unknown' }));
   t.is(payment.fail_reason, 'PARAM_ERROR: 无效的openid');
   const other = await place(await newMethod({ cert_serial_no: '00FF00FF' }));
@@ -184,6 +190,48 @@ test.serial('a configured platform public key is believed without any certificat
   own.keys = newRsaKeys();
   t.regex((await place(id)).payment.fail_reason ?? '', /no valid signature/);
 });
+
+test.serial(
+  'over TLS the gateway must prove its name, and connecting takes no longer than 3 s',
+  async (t) => {
+    const keys = newRsaKeys();
+    const { pem } = newCertificate(keys, undefined, 'localhost');
+    const file = join(tmpdir(), `${unique('ca-')}.pem`);
+    await writeFile(file, pem);
+    const tls = await WechatPlatform.start({ key: keys.privatePem, cert: pem });
+    const mute = createServer().listen(0, '127.0.0.1');
+    await once(mute, 'listening');
+    const trusting = await startApi({ NODE_EXTRA_CA_CERTS: file, PAYMENT_GATEWAY_TIMEOUT_MS: '10000' });
+    t.teardown(async () => {
+      tls.stop();
+      mute.close();
+      await killProcesses();
+      await rm(file);
+    });
+
+    const id = await newMethod(tls.config);
+    t.regex((await place(id)).payment.fail_reason ?? '', /cannot be reached \(\w*SELF_SIGNED\w*\)/);
+    const admin = service.admin.at(trusting.url);
+    const placeThere = async (payment_method_id: number) => {
+      const { order_no } = await makeOrder(service.admin);
+      return admin.post(
+        '/payments',
+        { order_no, payment_method_id, initiate: true },
+        { 'Accept-Language': 'en-US' },
+      );
+    };
+    t.is((await placeThere(id)).status, 200);
+    const { port } = mute.address() as AddressInfo;
+    const gateway = `https://localhost:${port}`;
+    const muteId = await newMethod({ gateway });
+    const started = performance.now();
+    const answer = await placeThere(muteId);
+    t.is(answer.status, 502);
+    t.regex(answer.message, /cannot be reached/);
+    const took = performance.now() - started;
+    t.true(took > 2900 && took < 8000, String(took));
+  },
+);
 
 test.serial(
   'placing again under the same key asks for the same payment; one that was cancelled is left alone',

@@ -27,13 +27,17 @@ export interface Certificate {
   serial: string;
 }
 
-/** A self-signed X.509 certificate (RFC 5280) that ends then. */
-export function newCertificate({ privateKey, publicKey }: RsaKeys, until: Date): Certificate {
+/** A self-signed X.509 certificate (RFC 5280) under that name that ends then. */
+export function newCertificate(
+  { privateKey, publicKey }: RsaKeys,
+  until = new Date(Date.now() + 365 * 86_400_000),
+  commonName = 'test platform',
+): Certificate {
   const serial = Buffer.concat([Buffer.from([0x51]), randomBytes(19)]);
   const algorithm = node(0x30, node(0x06, bytes('2a864886f70d01010b')), node(0x05));
   const name = node(
     0x30,
-    node(0x31, node(0x30, node(0x06, bytes('550403')), node(0x0c, Buffer.from('test platform')))),
+    node(0x31, node(0x30, node(0x06, bytes('550403')), node(0x0c, Buffer.from(commonName)))),
   );
   const validity = node(0x30, utcTime(new Date(until.getTime() - 5 * 365 * 86_400_000)), utcTime(until));
   const key = publicKey.export({ type: 'spki', format: 'der' });

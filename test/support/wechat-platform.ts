@@ -2,6 +2,7 @@
 import { createCipheriv, randomBytes, sign, verify } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { newCertificate, newRsaKeys, type Certificate, type RsaKeys } from './rsa-keys.js';
 
@@ -27,6 +28,11 @@ export interface Transaction {
   content: any;
 }
 
+export interface Tls {
+  key: string;
+  cert: string;
+}
+
 export class WechatPlatform {
   readonly merchant = newRsaKeys();
   readonly merchantSerial = '5157F09EFDC096DE15EBE81A47057A7232F1B8E1';
@@ -39,20 +45,29 @@ export class WechatPlatform {
   downloads = 0;
   /** Signs the answers. */
   keys: RsaKeys = newRsaKeys();
-  certificate: Certificate = newCertificate(this.keys, inAYear());
+  certificate: Certificate = newCertificate(this.keys);
   /** Signs with the platform's public key under that name instead of a certificate. */
   publicKeyId: string | undefined;
-  readonly #server: Server = createServer((request, response) => void this.#answer(request, response));
+  readonly #tls: Tls | undefined;
+  readonly #server: Server;
 
-  /** Starts it on a free port. */
-  static async start(): Promise<WechatPlatform> {
-    const platform = new WechatPlatform();
+  constructor(tls?: Tls) {
+    const answer = (request: IncomingMessage, response: ServerResponse) =>
+      void this.#answer(request, response);
+    this.#tls = tls;
+    this.#server = tls ? createTlsServer(tls, answer) : createServer(answer);
+  }
+
+  /** Starts it on a free port. @param tls key and certificate of `localhost`, when it shall speak https */
+  static async start(tls?: Tls): Promise<WechatPlatform> {
+    const platform = new WechatPlatform(tls);
     await once(platform.#server.listen(0, '127.0.0.1'), 'listening');
     return platform;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    const { port } = this.#server.address() as AddressInfo;
+    return this.#tls ? `https://localhost:${port}` : `http://127.0.0.1:${port}`;
   }
 
   /** The configuration of a method that is taken here. */
@@ -68,7 +83,7 @@ export class WechatPlatform {
   }
 
   /** Takes a new key and certificate into use, as the company does every few years. */
-  renew(until = inAYear()): void {
+  renew(until?: Date): void {
     this.keys = newRsaKeys();
     this.certificate = newCertificate(this.keys, until);
   }
@@ -168,8 +183,6 @@ export class WechatPlatform {
       .end(body);
   }
 }
-
-const inAYear = (): Date => new Date(Date.now() + 365 * 86_400_000);
 
 // What the documentation of the two endpoints demands.
 function parameterProblem(content: any): string | undefined {

@@ -37,7 +37,7 @@ const method = record({
 const fields = {
   name: given(50),
   code: slug(50),
-  config: Joi.object().pattern(Joi.string().max(40), Joi.string().allow('').max(8000)).max(30),
+  config: Joi.object().pattern(Joi.string(), Joi.string().allow('').max(8000)).max(30),
   shared_secret: Joi.string().allow('', null).max(200),
   is_active: Joi.boolean(),
   sort: sort(),

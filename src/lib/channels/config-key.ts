@@ -10,7 +10,7 @@ export const secret = (schema: Joi.StringSchema) => schema.meta({ secret: true }
 export const identifier = (max: number) =>
   Joi.string()
     .max(max)
-    .pattern(/^[\x21-\x7e]+$/);
+    .pattern(/^[\w.-]+$/);
 
 /** An https or http address somebody else opens: the company or the customer's browser. */
 export const webUrl = () =>

@@ -126,8 +126,8 @@ interface SealedCertificate {
 function readCertificate(sealed: SealedCertificate, config: MethodConfig): [string, KeyObject][] {
   try {
     const certificate = new X509Certificate(unsealed(sealed, config.api_v3_key ?? ''));
-    const isValid = new Date(certificate.validTo) > now() && certificate.serialNumber === sealed.serial_no;
-    return isValid ? [[certificate.serialNumber, certificate.publicKey]] : [];
+    const isValid = new Date(certificate.validTo) > now() && sealed.serial_no !== undefined;
+    return isValid ? [[sealed.serial_no as string, certificate.publicKey]] : [];
   } catch (error) {
     throw new ChannelFailure(
       '平台证书无法解密，请检查 api_v3_key / the platform certificates cannot be decrypted, check api_v3_key',
