@@ -1,12 +1,11 @@
 // Reads a multipart body: its fields, and its file straight to the disk, within their limits while they arrive.
-import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { createWriteStream, type WriteStream } from 'node:fs';
+import { createHash, type Hash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { Context } from 'koa';
 import { AppError, fail } from '../../lib/errors.js';
+import { FileWriter } from '../../lib/file-writer.js';
 import { boundaryOf, MultipartInvalid, MultipartParser, type Part } from '../../lib/multipart.js';
 import { randomToken } from '../../lib/random-id.js';
 import { isDiskFull } from '../../lib/storage/local.js';
@@ -24,8 +23,7 @@ const mostParts = 40;
 const mostFieldBytes = 64 * 1024;
 /** What the heads of parts and their delimiters may take beside the file and the fields. */
 const overheadBytes = 512 * 1024;
-/** Received but not yet written. */
-const bufferBytes = 1024 * 1024;
+const blockBytes = 512 * 1024;
 
 /**
  * Receives the form. Whatever goes wrong, nothing of the file remains.
@@ -142,46 +140,44 @@ class Form {
 class Spool {
   readonly path = join(incomingFolder, randomToken(12));
   readonly #filename: string;
-  readonly #hash: ReturnType<typeof createHash> | undefined;
-  #stream: WriteStream | undefined;
-  #trouble: Error | undefined;
-  size = 0;
+  readonly #hash: Hash | undefined;
+  #writer: FileWriter | undefined;
+  #isOpen = false;
 
   constructor(filename: string, digest: boolean) {
     this.#filename = filename;
     this.#hash = digest ? createHash('sha256') : undefined;
   }
 
+  get size(): number {
+    return this.#writer?.size ?? 0;
+  }
+
   async open(): Promise<void> {
     await mkdir(incomingFolder, { recursive: true });
-    this.#stream = createWriteStream(this.path, { flags: 'wx', highWaterMark: bufferBytes });
-    this.#stream.on('error', (error) => (this.#trouble = error));
-    await once(this.#stream, 'open');
+    this.#writer = await FileWriter.create(this.path, blockBytes);
+    this.#isOpen = true;
   }
 
   async write(bytes: Buffer): Promise<void> {
-    if (this.#trouble) throw this.#trouble;
-    this.size += bytes.length;
     this.#hash?.update(bytes);
-    if (!this.#stream?.write(bytes)) await once(this.#stream as WriteStream, 'drain');
+    await this.#writer?.write(bytes);
   }
 
   async finish(): Promise<Upload> {
-    const stream = this.#stream as WriteStream;
-    const closed = once(stream, 'close');
-    stream.end();
-    await closed;
-    if (this.#trouble) throw this.#trouble;
+    await this.#writer?.end();
+    await this.#close();
     return { path: this.path, size: this.size, filename: this.#filename, sha256: this.#hash?.digest('hex') };
   }
 
   async abandon(): Promise<void> {
-    const stream = this.#stream;
-    if (stream && !stream.closed) {
-      const closed = once(stream, 'close').catch(() => undefined);
-      stream.destroy();
-      await closed;
-    }
+    await this.#close();
     await rm(this.path, { force: true });
+  }
+
+  async #close(): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    await this.#writer?.close();
   }
 }
