@@ -208,7 +208,14 @@ async function download({ url }: Process, headers: Headers, id: number, sha256: 
 /** Samples the memory of a process. @returns how to stop, and its peak in MB */
 function watch(process: Process): () => number {
   let peak = 0;
-  const timer = setInterval(() => (peak = Math.max(peak, process.memory())), 20);
+  const sample = (): void => {
+    try {
+      peak = Math.max(peak, process.memory());
+    } catch {
+      clearInterval(timer); // The process has ended.
+    }
+  };
+  const timer = setInterval(sample, 20);
   return () => {
     clearInterval(timer);
     return peak;
@@ -224,4 +231,6 @@ async function timed(name: string, run: () => Promise<unknown>): Promise<number>
   return seconds;
 }
 
-const rate = (seconds: number): string => `${(totalMiB / seconds).toFixed(0)} MiB/s`;
+function rate(seconds: number): string {
+  return `${(totalMiB / seconds).toFixed(0)} MiB/s`;
+}

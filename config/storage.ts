@@ -61,7 +61,7 @@ export const storageSchema = Joi.object<StorageEnvironment, true>({
     .description('attachments and unmerged chunks that one administrator may keep, MiB; 0: no limit'),
   UPLOAD_EXTENSIONS: list((word) => /^[a-z0-9]{1,16}$/.test(word))
     .default(extensions)
-    .description('extensions that may be uploaded; markup, scripts and programs are refused in any case'),
+    .description('extensions that may be uploaded, of those the service can check (docs/operations.md)'),
   UPLOAD_TIMEOUT_SECONDS: Joi.number()
     .integer()
     .min(1)

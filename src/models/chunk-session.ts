@@ -125,14 +125,18 @@ export interface ReceivedChunk {
 /**
  * Keeps a chunk; one of the same index is replaced.
  *
+ * @returns how many chunks there are now
  * @throws chunk_session_closed, chunk_index_invalid, chunk_size_invalid, payload_too_large, upload_quota_exceeded,
  * storage_full
  */
-export async function addChunk(session: ChunkSession, chunk: ReceivedChunk): Promise<void> {
+export async function addChunk(session: ChunkSession, chunk: ReceivedChunk): Promise<number> {
   mustFitSession(session, chunk);
   const key = await storeFile('chunks', chunk.path);
-  const replaced = await keepOrRemove(key, () => transact((t) => insertChunk(session, chunk, key, t)));
+  const { count, replaced } = await keepOrRemove(key, () =>
+    transact((t) => insertChunk(session, chunk, key, t)),
+  );
   await removeFiles(replaced);
+  return count;
 }
 
 /** Removes sessions that nobody continued; one that is being merged stays. */
@@ -214,7 +218,7 @@ async function insertChunk(
   { index, size }: ReceivedChunk,
   storageKey: string,
   t: Transaction,
-): Promise<string[]> {
+): Promise<{ count: number; replaced: string[] }> {
   const { admin_id, chunk_id } = key;
   // The administrator's row before the session's, as everywhere.
   await mustFitQuota(admin_id, size, t);
@@ -227,6 +231,7 @@ async function insertChunk(
   );
   const bytes = session.received_bytes + size - (old?.size ?? 0);
   if (bytes > (session.total_size ?? config.storage.chunkedMaxBytes)) fail('payload_too_large');
+  const count = session.received_chunks + (old ? 0 : 1);
   await change(
     `INSERT INTO chunks (admin_id, chunk_id, chunk_index, size, storage_key) VALUES (?, ?, ?, ?, ?)
      ON DUPLICATE KEY UPDATE size = VALUES(size), storage_key = VALUES(storage_key)`,
@@ -236,11 +241,11 @@ async function insertChunk(
   await change(
     `UPDATE chunk_sessions SET received_chunks = ?, received_bytes = ?, updated_at = ?, expires_at = ?
      WHERE admin_id = ? AND chunk_id = ?`,
-    [session.received_chunks + (old ? 0 : 1), bytes, now(), expiry(), admin_id, chunk_id],
+    [count, bytes, now(), expiry(), admin_id, chunk_id],
     t,
   );
   await keepFile(storageKey, t);
   const replaced = old ? [old.storage_key] : [];
   await releaseFiles(replaced, t);
-  return replaced;
+  return { count, replaced };
 }

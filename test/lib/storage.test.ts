@@ -63,6 +63,9 @@ for (const [name, make] of Object.entries(drivers)) {
     t.is(await read(0, 1), whole.slice(0, 2));
     t.is(await read(5, 9), whole.slice(5, 10));
     t.true((await read(70_000, 299_999)) === whole.slice(70_000));
+    const words = newKey();
+    t.is(await driver.put(words, Readable.from(['茶', 'a'])), 4);
+    t.is(await text(await driver.get(words)), '茶a');
     await driver.remove(key);
     t.is(await driver.stat(key), undefined);
     await t.throwsAsync(driver.get(key), { instanceOf: FileMissing });

@@ -60,6 +60,15 @@ const opened = record({
   expires_at: timestamp(),
 });
 
+const received = record({
+  chunk_id: text(),
+  chunk_index: integer(),
+  size: integer(),
+  uploaded_count: integer(),
+  total_chunks: integer(),
+  progress: integer(),
+});
+
 const merging = record({ chunk_id: text(), status: Joi.string().valid('merging').required() });
 
 export const routes = [
@@ -91,7 +100,7 @@ export const routes = [
       sha256: Joi.string().pattern(/^[0-9a-f]{64}$/),
     }),
     isLogged: (body) => (body as ChunkCall | undefined)?.action === 'merge',
-    response: Joi.alternatives().try(opened, progress, attachment, merging).required(),
+    response: Joi.alternatives().try(opened, received, attachment, merging).required(),
     handle({ admin, body, upload }) {
       if (body.action === 'init') return open(admin.adminId, body);
       const key = { admin_id: admin.adminId, chunk_id: body.chunk_id as string };
@@ -143,8 +152,13 @@ async function receive(key: SessionKey, call: ChunkCall, upload: Upload | undefi
   const isWhole = filename !== undefined && total_chunks !== undefined;
   const session = await findOrOpenSession(key, isWhole ? { ...told, filename, total_chunks } : undefined);
   mustMatchSession(session, told);
-  await addChunk(session, { index: call.chunk_index as number, path: upload.path, size: upload.size });
-  return progressOf(key);
+  const { path, size } = upload;
+  const uploaded_count = await addChunk(session, { index: call.chunk_index as number, path, size });
+  return {
+    ...{ chunk_id: key.chunk_id, chunk_index: call.chunk_index, size, uploaded_count },
+    total_chunks: session.total_chunks,
+    progress: Math.floor((uploaded_count * 100) / session.total_chunks),
+  };
 }
 
 // The row says that there is something to merge; without its queue it is merged when that is back.

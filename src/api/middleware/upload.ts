@@ -1,14 +1,13 @@
 // Reads a multipart body: its fields, and its file straight to the disk, within their limits while they arrive.
 import { createHash, type Hash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import type { Context } from 'koa';
 import { AppError, fail } from '../../lib/errors.js';
+import { FileWriter } from '../../lib/file-writer.js';
 import { randomToken } from '../../lib/random-id.js';
 import { isDiskFull } from '../../lib/storage/local.js';
 import { problem } from '../../lib/validation.js';
@@ -25,8 +24,7 @@ const mostParts = 40;
 const mostFieldBytes = 64 * 1024;
 /** What the heads of parts and their delimiters may take beside the file and the fields. */
 const overheadBytes = 512 * 1024;
-/** Received but not yet written. */
-const bufferBytes = 1024 * 1024;
+const blockBytes = 512 * 1024;
 
 /**
  * Receives the form. Whatever goes wrong, nothing of the file remains.
@@ -81,8 +79,8 @@ function parserFor({ headers }: IncomingMessage, maxBytes: number): BusboyInstan
       // A browser sends a file input that was left empty as a file without a name.
       isPartAFile: (_name, _type, filename) => filename !== undefined,
       preservePath: true,
-      highWaterMark: bufferBytes,
-      fileHwm: bufferBytes,
+      highWaterMark: blockBytes,
+      fileHwm: blockBytes,
       // One byte more than a file may have tells that it is too large.
       limits: { parts: mostParts, fieldSize: mostFieldBytes, fileSize: maxBytes + 1, headerPairs: 20 },
     });
@@ -170,12 +168,19 @@ class Spool {
   }
 
   async write(content: Readable, signal: AbortSignal): Promise<void> {
-    const target = createWriteStream(this.#path, { flags: 'wx', highWaterMark: bufferBytes });
-    content.on('data', (bytes: Buffer) => {
-      this.#size += bytes.length;
-      this.#hash?.update(bytes);
-    });
-    await pipeline(content, target, { signal });
+    // A form that breaks off stops the parser as well, and with it this.
+    content.on('error', () => undefined);
+    const writer = await FileWriter.create(this.#path, blockBytes);
+    try {
+      for await (const bytes of addAbortSignal(signal, content) as AsyncIterable<Buffer>) {
+        this.#size += bytes.length;
+        this.#hash?.update(bytes);
+        await writer.write(bytes);
+      }
+      await writer.end();
+    } finally {
+      await writer.close();
+    }
   }
 
   received(): Upload {

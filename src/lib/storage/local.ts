@@ -1,8 +1,10 @@
-// Files on the local disk: written under a temporary name, synced, renamed, the folder synced.
+// Files on the local disk: written under a temporary name, renamed when they are whole, file and folder synced.
 import { createHash } from 'node:crypto';
-import { copyFile, mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { FileWriter } from '../file-writer.js';
 import { removeOldFiles } from '../folder.js';
 import { randomToken } from '../random-id.js';
 import {
@@ -14,7 +16,10 @@ import {
   type StoredPart,
 } from './storage.js';
 
-const blockBytes = 1024 * 1024;
+/** Large, because each block read or written waits for a thread. */
+const blockBytes = 4 * 1024 * 1024;
+/** A download is as quick with less, and many may run at once. */
+const readBytes = 256 * 1024;
 
 export class LocalStorage implements Storage {
   readonly #root: string;
@@ -27,23 +32,26 @@ export class LocalStorage implements Storage {
   }
 
   async put(key: string, content: Readable): Promise<number> {
-    return this.#write(key, (file) => fill(file, content));
+    return this.#write(key, async (writer) => {
+      for await (const piece of content)
+        await writer.write(typeof piece === 'string' ? Buffer.from(piece) : (piece as Buffer));
+      return writer.size;
+    });
   }
 
   async putFile(key: string, path: string): Promise<void> {
     try {
-      await sync(path);
-      await this.#moveIn(path, key);
+      await this.#moveIn(path, key, () => sync(this.#path(key)));
     } catch (error) {
       if (codeOf(error) !== 'EXDEV') throw readable(error);
-      await this.#write(key, (_, temporary) => copyFile(path, temporary));
+      await this.put(key, createReadStream(path));
       await rm(path, { force: true });
     }
   }
 
   async get(key: string, range?: ByteRange): Promise<Readable> {
     const file = await openFile(this.#path(key), key);
-    return file.createReadStream({ ...range, highWaterMark: blockBytes / 4 });
+    return file.createReadStream({ ...range, highWaterMark: readBytes });
   }
 
   async stat(key: string): Promise<{ size: number } | undefined> {
@@ -60,10 +68,13 @@ export class LocalStorage implements Storage {
   }
 
   compose(key: string, parts: readonly StoredPart[], signal: AbortSignal): Promise<Composed> {
-    return this.#write(key, async (file) => {
+    return this.#write(key, async (writer) => {
       const hash = createHash('sha256');
-      const size = await fill(file, this.#contentOf(parts, signal), (block) => hash.update(block));
-      return { size, sha256: hash.digest('hex') };
+      for await (const block of this.#contentOf(parts, signal)) {
+        hash.update(block);
+        await writer.write(block);
+      }
+      return { size: writer.size, sha256: hash.digest('hex') };
     });
   }
 
@@ -71,28 +82,36 @@ export class LocalStorage implements Storage {
     await removeOldFiles(this.#partial, before);
   }
 
+  // One block for everything: memory that is new to the process would cost more than the reading.
   async *#contentOf(parts: readonly StoredPart[], signal: AbortSignal): AsyncGenerator<Buffer> {
+    const block = Buffer.allocUnsafeSlow(blockBytes);
     for (const { key } of parts) {
       const file = await openFile(this.#path(key), key);
-      for await (const block of file.createReadStream({ highWaterMark: blockBytes })) {
-        signal.throwIfAborted();
-        yield block as Buffer;
+      try {
+        for (;;) {
+          signal.throwIfAborted();
+          const { bytesRead } = await file.read(block, 0, blockBytes);
+          if (bytesRead === 0) break;
+          yield block.subarray(0, bytesRead);
+        }
+      } finally {
+        await file.close();
       }
     }
   }
 
-  async #write<T>(key: string, fill: (file: FileHandle, temporary: string) => Promise<T>): Promise<T> {
+  async #write<T>(key: string, fill: (writer: FileWriter) => Promise<T>): Promise<T> {
     await mustHave(this.#partial);
     const temporary = join(this.#partial, randomToken(12));
     try {
-      const file = await open(temporary, 'wx');
+      const writer = await FileWriter.create(temporary, blockBytes);
       try {
-        const result = await fill(file, temporary);
-        await file.sync();
-        await this.#moveIn(temporary, key);
+        const result = await fill(writer);
+        await writer.end();
+        await this.#moveIn(temporary, key, () => writer.sync());
         return result;
       } finally {
-        await file.close();
+        await writer.close();
       }
     } catch (error) {
       await rm(temporary, { force: true });
@@ -100,12 +119,21 @@ export class LocalStorage implements Storage {
     }
   }
 
-  /** Gives a synced file its place. */
-  async #moveIn(path: string, key: string): Promise<void> {
+  /**
+   * Gives a whole file its place, then makes both durable. (The other way round the file system's journal would be
+   * written twice; a crash in between leaves a file that nobody owns yet.)
+   */
+  async #moveIn(path: string, key: string, syncFile: () => Promise<void>): Promise<void> {
     const place = this.#path(key);
     await mustHave(dirname(place));
     await rename(path, place);
-    await sync(dirname(place));
+    try {
+      await syncFile();
+      await sync(dirname(place));
+    } catch (error) {
+      await rm(place, { force: true });
+      throw error;
+    }
   }
 
   #path(key: string): string {
@@ -138,30 +166,6 @@ async function openFile(path: string, key: string): Promise<FileHandle> {
     if (codeOf(error) === 'ENOENT') throw new FileMissing(`there is no file ${key}`, { cause: error });
     throw error;
   }
-}
-
-/** Writes a content to its end: while one block is written, the next one is read and looked at. @returns its size */
-async function fill(
-  file: FileHandle,
-  content: AsyncIterable<unknown>,
-  look?: (block: Buffer) => void,
-): Promise<number> {
-  let size = 0;
-  let written: Promise<void> = Promise.resolve();
-  for await (const block of content as AsyncIterable<Buffer>) {
-    await written;
-    written = writeAll(file, block);
-    // Its failure is met where it is awaited.
-    written.catch(() => undefined);
-    look?.(block);
-    size += block.length;
-  }
-  await written;
-  return size;
-}
-
-async function writeAll(file: FileHandle, block: Buffer): Promise<void> {
-  for (let done = 0; done < block.length;) done += (await file.write(block, done)).bytesWritten;
 }
 
 async function sync(path: string): Promise<void> {

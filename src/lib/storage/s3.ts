@@ -237,8 +237,9 @@ async function* observed(
   content: AsyncIterable<unknown>,
   onBytes: (bytes: Buffer) => void,
 ): AsyncGenerator<Buffer> {
-  for await (const bytes of content) {
-    onBytes(bytes as Buffer);
-    yield bytes as Buffer;
+  for await (const piece of content) {
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : (piece as Buffer);
+    onBytes(bytes);
+    yield bytes;
   }
 }

@@ -1,0 +1,67 @@
+// Writes a new file from pieces of any size in few large blocks, while further pieces are taken in.
+import { open, type FileHandle } from 'node:fs/promises';
+
+export class FileWriter {
+  /** Bytes taken in so far. */
+  size = 0;
+  readonly #file: FileHandle;
+  readonly #blocks: readonly [Buffer, Buffer];
+  #current: 0 | 1 = 0;
+  #filled = 0;
+  #written: Promise<void> = Promise.resolve();
+
+  private constructor(file: FileHandle, blockBytes: number) {
+    this.#file = file;
+    this.#blocks = [Buffer.allocUnsafeSlow(blockBytes), Buffer.allocUnsafeSlow(blockBytes)];
+  }
+
+  /**
+   * A file that is not there yet.
+   *
+   * @param blockBytes two blocks of that size are in memory: one is filled while the other one is written
+   */
+  static async create(path: string, blockBytes: number): Promise<FileWriter> {
+    return new FileWriter(await open(path, 'wx'), blockBytes);
+  }
+
+  /** Takes bytes in; they may be changed afterwards. @throws what an earlier write failed with */
+  async write(bytes: Buffer): Promise<void> {
+    for (let at = 0; at < bytes.length;) {
+      const block = this.#blocks[this.#current];
+      const copied = bytes.copy(block, this.#filled, at);
+      at += copied;
+      this.#filled += copied;
+      if (this.#filled === block.length) await this.#handOver();
+    }
+    this.size += bytes.length;
+  }
+
+  /** Everything is handed to the system; only `sync` makes it durable. */
+  async end(): Promise<void> {
+    if (this.#filled > 0) await this.#handOver();
+    await this.#written;
+  }
+
+  async sync(): Promise<void> {
+    await this.#file.sync();
+  }
+
+  /** Closes the file as it is, when nothing is under way any more. */
+  async close(): Promise<void> {
+    await this.#written.catch(() => undefined);
+    await this.#file.close();
+  }
+
+  async #handOver(): Promise<void> {
+    await this.#written;
+    this.#written = this.#writeAll(this.#blocks[this.#current].subarray(0, this.#filled));
+    // Its failure is met where it is awaited.
+    this.#written.catch(() => undefined);
+    this.#current = this.#current === 0 ? 1 : 0;
+    this.#filled = 0;
+  }
+
+  async #writeAll(block: Buffer): Promise<void> {
+    for (let done = 0; done < block.length;) done += (await this.#file.write(block, done)).bytesWritten;
+  }
+}
