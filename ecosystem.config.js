@@ -17,7 +17,7 @@ const common = {
   env: { NODE_ENV: 'production' },
 };
 
-const worker = (name, queues, memory) => ({
+const worker = (name, queues, memory, nodeArgs) => ({
   ...common,
   name,
   script: 'build/src/worker/main.js',
@@ -25,6 +25,7 @@ const worker = (name, queues, memory) => ({
   exec_mode: 'fork',
   instances: 1,
   max_memory_restart: memory,
+  node_args: nodeArgs,
 });
 
 export const apps = [
@@ -38,5 +39,6 @@ export const apps = [
   },
   // Money, logs and notifications must never wait behind a large export.
   worker('worker-quick', 'payments,logs,notifications', '512M'),
-  worker('worker-bulk', 'exports,imports,files,maintenance', '1G'),
+  // Told that its heap is small, V8 collects what imports and exports leave behind early: 140 MB instead of 220.
+  worker('worker-bulk', 'exports,imports,files,maintenance', '1G', '--max-old-space-size=512'),
 ];
