@@ -55,7 +55,6 @@ export async function importFile(
     figures.workerMb = Math.max(figures.workerMb, worker.memory());
     figures.apiMb = Math.max(figures.apiMb, api.memory());
   };
-  console.log('idle worker', worker.memory(), 'api', api.memory());
   const usedMs = worker.processorMs();
   const sampling = setInterval(sample, sampleMs);
   try {

@@ -32,7 +32,12 @@ export const startWorker = (site: Site, queues = 'payments,logs,notifications'):
 
 /** A worker as ecosystem.config.js runs the bulk one. */
 export const startBulkWorker = (site: Site): Promise<Process> =>
-  startProcess('src/worker/main.js', site, ['--queues', 'exports,imports,files,maintenance']);
+  startProcess(
+    'src/worker/main.js',
+    site,
+    ['--queues', 'exports,imports,files,maintenance'],
+    ['--max-old-space-size=512'],
+  );
 
 /** One of bench/baseline-*.ts. */
 export const startBaseline = (name: string, site: Site, env: Record<string, string> = {}): Promise<Process> =>
@@ -43,12 +48,17 @@ export async function stopProcesses(): Promise<void> {
   await Promise.all([...children].map(end));
 }
 
-async function startProcess(script: string, { env }: Site, args: string[] = []): Promise<Process> {
+async function startProcess(
+  script: string,
+  { env }: Site,
+  args: string[] = [],
+  nodeArgs: string[] = [],
+): Promise<Process> {
   const port = await freePort();
   const hook = process.argv.includes('--profile')
     ? ['--import', resolve(build, 'bench/support/profile-hook.js')]
     : [];
-  const child = spawn(process.execPath, [...hook, resolve(build, script), ...args], {
+  const child = spawn(process.execPath, [...nodeArgs, ...hook, resolve(build, script), ...args], {
     env: { ...process.env, ...env, PORT: String(port) },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

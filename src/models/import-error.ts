@@ -2,6 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { change, select, type SqlValue } from '../lib/db.js';
 import type { Language } from '../lib/language.js';
+import type { ListQuery, Page } from '../lib/list-query.js';
 import { reasonText, type ImportReason } from './import-reason.js';
 import type { Problem, SheetColumn } from './order-sheet.js';
 
@@ -32,6 +33,24 @@ export async function keepProblems(
       t,
     );
   }
+}
+
+/** A page of them in the order of the file. */
+export async function listErrors(
+  importId: number,
+  { page, page_size }: Pick<ListQuery, 'page' | 'page_size'>,
+  language: Language,
+): Promise<Page<ImportError>> {
+  const [rows, [count]] = await Promise.all([
+    select<ErrorRow>(
+      `SELECT row_no, place, field, value, reason, detail FROM import_errors
+       WHERE import_id = ? ORDER BY row_no, place LIMIT ? OFFSET ?`,
+      [importId, page_size, (page - 1) * page_size],
+    ),
+    select<{ total: number }>('SELECT COUNT(*) AS total FROM import_errors WHERE import_id = ?', [importId]),
+  ]);
+  const list = rows.map((row) => toError(row, language));
+  return { list, page, page_size, total: count?.total ?? 0 };
 }
 
 /** The first ones in the order of the file. */

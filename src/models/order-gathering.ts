@@ -125,10 +125,9 @@ class Gathering {
     const held = this.#held.get(ref) ?? [];
     if (held.length === 0) {
       if (this.#occurrences.isSettled(slot)) return;
-      if (expected > this.#room) {
-        this.mustReadAgain = true;
-        return;
-      }
+      // Once one has been passed over no other is begun: of what comes later nobody knows whether it is a first row.
+      this.mustReadAgain ||= expected > this.#room;
+      if (this.mustReadAgain) return;
       this.#room -= expected;
       this.#held.set(ref, held);
     }

@@ -32,7 +32,8 @@ const concurrencies: Record<QueueName, number> = {
   logs: 100,
   notifications: 10,
   exports: 1,
-  imports: 1,
+  // A small file need not wait for a large one.
+  imports: 2,
   files: 2,
   maintenance: config.worker.concurrency,
 };

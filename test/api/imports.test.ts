@@ -1,9 +1,9 @@
 // POST /orders/import and /imports: what a file of orders becomes, and what is said about the rest of it.
 import '../support/environment.js';
 import test from 'ava';
-import { select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/db.js';
 import type { Answer, Client } from '../support/client.js';
-import { makeUser, signedInWith, unique } from '../support/factories.js';
+import { makeUser } from '../support/factories.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
 
@@ -30,13 +30,18 @@ async function imported(
   caller = english,
 ): Promise<Answer> {
   const answer = await caller.upload('/orders/import', content, { filename: 'orders.csv', fields });
-  if (answer.status === 200) t200(answer);
-  return answer;
+  if (answer.status !== 200 || answer.data.status !== 0) return answer;
+  const record = await ended(answer.data.import_id, caller);
+  const { list } = (await caller.get(`/imports/${record.id}/errors?page_size=100`)).data;
+  return { ...answer, data: { ...record, import_id: record.id, errors: list } };
 }
 
-function t200({ data, text }: Answer): void {
-  if (data.status === 0) throw new Error(`the import did not end in time: ${text}`);
-}
+/** The record of an import once it has ended. */
+const ended = (id: number, caller = english) =>
+  until(async () => {
+    const { data } = await caller.get(`/imports/${id}`);
+    return data.status !== 0 && data;
+  }, 120_000);
 
 const send = (rows: string[], fields?: Record<string, string>, caller?: Client) =>
   imported([head, ...rows].join('\r\n'), fields, caller);
@@ -77,4 +82,309 @@ name",1,`,
   t.is(data.total, 4);
   t.regex(data.list[0].order_no, /^ORD\d{6}[0-9A-HJKMNP-TV-Z]{26}$/);
   t.like(data.list[0], { status: 'pending', expire_at: null, paid_at: null });
+});
+
+test('a sheet may have its columns in any order, in Chinese, in any case, with any line ends and delimiter', async (t) => {
+  const user = await newUser();
+  const sheets = [
+    `数量,单价,商品名称,用户ID\n2,1.50,茶,${user}\n`,
+    `数量;单价;商品名称;用户ID\r\n2;1.50;茶;${user}`,
+    ` PRICE\tQuantity\tproduct_name\t用户id\r1.50\t2\t茶\t ${user} \r`,
+    `\ufeff"price","quantity","product_name","user_id","",""\r\n"1.50","2","茶","${user}","",""\r\n\r\n`,
+  ];
+  for (const sheet of sheets) {
+    const { data, text } = await imported(sheet);
+    t.like(data, { status: 1, total_rows: 1, success_count: 1 }, text);
+  }
+  t.deepEqual(
+    await ordersOf(user),
+    sheets.map(() => ['3.00', null, '茶|1.50|2|3.00']),
+  );
+});
+
+test('UTF-8 and GBK are told apart wherever a character is cut, UTF-16 by its mark', async (t) => {
+  // 你好 in GBK; rows of odd and even length put every byte of it on a border of what is read at once.
+  const gbk = Buffer.from([0xc4, 0xe3, 0xba, 0xc3]);
+  const user = await newUser();
+  const filler = 'x'.repeat(180);
+  for (const shift of [0, 1]) {
+    const rows: Buffer[] = [Buffer.from(`remark${' '.repeat(shift)},user_id,amount,product_name\n`)];
+    for (let row = 0; row < 2000; row++)
+      rows.push(gbk, gbk, Buffer.from(`,${user},1,${filler}`), gbk, Buffer.from('\n'));
+    const { data, text } = await imported(Buffer.concat(rows), { dry_run: 'true' });
+    t.like(data, { status: 1, total_rows: 2000, success_count: 2000 }, text);
+  }
+  const sheet = `用户ID,金额,备注\n${user},1,你好\n`;
+  const utf16 = Buffer.from(`\ufeff${sheet}`, 'utf16le');
+  const gbkSheet = Buffer.concat([Buffer.from(`user_id,amount,remark\n${user},1,`), gbk]);
+  for (const content of [utf16, Buffer.from(utf16).swap16(), gbkSheet, Buffer.from(sheet)])
+    t.is((await imported(content)).data.success_count, 1);
+  const orders = await ordersOf(user);
+  t.deepEqual([...new Set(orders.map(([, remark]) => remark))], ['你好']);
+  t.is(orders.length, 4);
+});
+
+test('rows with the same order_ref are one order, also when they do not stand together', async (t) => {
+  const user = await newUser();
+  const { data } = await send([
+    `${user},,the first,A,,a1,1,`,
+    `${user},,alone,,,x,9,`,
+    `,6,,A,,a2,2,`,
+    `${user},,,B,,b1,10,`,
+    `,,,B,,b2,20,2`,
+    `,6.00,the first,A,,a3,3,`,
+    `${user},,,b,,other,5,`,
+  ]);
+  t.like(data, { status: 1, total_rows: 7, success_count: 7, order_count: 4 });
+  t.deepEqual((await ordersOf(user)).sort(), [
+    ['5.00', null, 'other|5.00|1|5.00'],
+    ['50.00', null, 'b1|10.00|1|10.00;b2|20.00|2|40.00'],
+    ['6.00', 'the first', 'a1|1.00|1|1.00;a2|2.00|1|2.00;a3|3.00|1|3.00'],
+    ['9.00', 'alone', 'x|9.00|1|9.00'],
+  ]);
+});
+
+test.serial('more scattered rows than are held at once are gathered by reading the file again', async (t) => {
+  const [user, size] = [await newUser(), 26_000];
+  const rows = [1, 2].flatMap((price) =>
+    Array.from({ length: size / 2 }, (_, order) => `${user},,,R${order},,p,${price},`),
+  );
+  const { data } = await send(rows);
+  t.like(data, { status: 1, total_rows: size, success_count: size, order_count: size / 2 });
+  const [made] = await select<any>(
+    'SELECT COUNT(*) AS orders, SUM(amount = 3) AS whole FROM orders WHERE user_id = ?',
+    [user],
+  );
+  t.deepEqual([made.orders, Number(made.whole)], [size / 2, size / 2]);
+});
+
+test('an order has 200 lines at most, wherever they stand', async (t) => {
+  const user = await newUser();
+  const together = Array.from({ length: 200 }, () => `${user},,,A,,p,1,`);
+  const scattered = Array.from({ length: 201 }, (_, row) => [
+    `${user},,,B,,p,1,`,
+    `${user},1,,C${row},,,,`,
+  ]).flat();
+  const { data } = await send([...together, ...scattered]);
+  t.like(data, { status: 1, total_rows: 602, success_count: 401, failed_count: 201, order_count: 202 });
+  t.deepEqual(data.errors[0], {
+    ...{ row: 202, column: 'order_ref', value: 'B' },
+    reason: 'An order may have 200 rows at most',
+  });
+});
+
+test('every value that is not acceptable is reported with its row, column, value and reason', async (t) => {
+  const user = await newUser();
+  const disabled = await newUser();
+  await change('UPDATE users SET status = 0 WHERE id = ?', [disabled]);
+  const long = '长'.repeat(501);
+  const rows = [
+    `${user},,,,,good,1,`,
+    `,,,,,no user,1,`,
+    `0,,,,,x,1,`,
+    `1e3,,,,,x,1,`,
+    `999999999,,,,,x,1,`,
+    `${disabled},,,,,x,1,`,
+    `${user},,,,,x,1.005,`,
+    `${user},,,,,x,-1,`,
+    `${user},,,,,x,"1,000",`,
+    `${user},,,,,x,10000000000000.01,`,
+    `${user},,,,,x,1,0`,
+    `${user},,,,,x,1,1.5`,
+    `${user},,,,,x,1,1000001`,
+    `${user},,,,-7,x,1,`,
+    `${user},,,,,,1,`,
+    `${user},,,,,x,,`,
+    `${user},,,,,x,,2`,
+    `${user},,,,,,,`,
+    `${user},5,,,,x,2,2`,
+    `${user},,${long},,,x,1,`,
+    `${user},,,,,${long.slice(0, 201)},1,`,
+    `${user},,,${'r'.repeat(65)},,x,1,`,
+    `${user},,,,,x,1,1,surplus`,
+    `${user},,,,,x,10000000000000,2`,
+    `x,y,,,z,,q,0`,
+  ];
+  const { data } = await send(rows);
+  t.like(data, { status: 1, total_rows: 25, success_count: 1, failed_count: 24, order_count: 1 });
+  const reasons = data.errors.map(({ row, column, value, reason }: any) => [row, column, value, reason]);
+  const money = 'must be an amount of at least 0 with at most two decimals';
+  const quantity = 'must be an integer from 1 to 1000000';
+  const key = 'must be a positive integer';
+  t.deepEqual(reasons, [
+    [3, 'user_id', '', 'is required'],
+    [4, 'user_id', '0', key],
+    [5, 'user_id', '1e3', key],
+    [6, 'user_id', '999999999', 'The user does not exist'],
+    [7, 'user_id', String(disabled), 'The user is disabled'],
+    [8, 'price', '1.005', money],
+    [9, 'price', '-1', money],
+    [10, 'price', '1,000', money],
+    [11, 'price', '10000000000000.01', money],
+    [12, 'quantity', '0', quantity],
+    [13, 'quantity', '1.5', quantity],
+    [14, 'quantity', '1000001', quantity],
+    [15, 'product_id', '-7', key],
+    [16, 'product_name', '', 'is required'],
+    [17, 'price', '', 'is required'],
+    [18, 'price', '', 'is required'],
+    [19, 'product_name', '', 'is required'],
+    [19, 'price', '', 'is required'],
+    [20, 'amount', '5.00', 'is not the sum of the details, 4.00'],
+    [21, 'remark', long.slice(0, 200), 'must be at most 500 characters long'],
+    [22, 'product_name', long.slice(0, 200), 'must be at most 200 characters long'],
+    [23, 'order_ref', 'r'.repeat(65), 'must be at most 64 characters long'],
+    [24, '', 'surplus', 'The row has more cells than the head'],
+    [25, 'amount', '', 'The amount of the order is too large'],
+    [26, 'user_id', 'x', key],
+    [26, 'amount', 'y', money],
+    [26, 'product_id', 'z', key],
+    [26, 'price', 'q', money],
+    [26, 'quantity', '0', quantity],
+    [26, 'product_name', '', 'is required'],
+  ]);
+  t.is((await ordersOf(user)).length, 1);
+  const chinese = await send([rows[1] as string, rows[7] as string], {}, admin);
+  t.deepEqual(
+    chinese.data.errors.map((error: any) => error.reason),
+    ['必填', '必须是不小于 0、最多两位小数的金额'],
+  );
+});
+
+test('an order with one bad row is not imported; rows of one order must agree', async (t) => {
+  const [user, other] = [await newUser(), await newUser()];
+  const { data } = await send([
+    `${user},,same,A,,x,1,`,
+    `${other},,different,A,,x,bad,`,
+    `${user},,,A,,x,1,`,
+    `${user},3,,B,,x,1,`,
+    `${user},2,,B,,x,2,`,
+    `${user},,,C,,x,1,`,
+  ]);
+  t.like(data, { status: 1, total_rows: 6, success_count: 1, failed_count: 5, order_count: 1 });
+  t.deepEqual(
+    data.errors.map(({ row, column, reason }: any) => [row, column, reason]),
+    [
+      [2, 'order_ref', 'Row 3 of the same order is not acceptable, so the order was not imported'],
+      [3, 'price', 'must be an amount of at least 0 with at most two decimals'],
+      [3, 'user_id', 'differs from row 2 of the same order'],
+      [3, 'remark', 'differs from row 2 of the same order'],
+      [4, 'order_ref', 'Row 3 of the same order is not acceptable, so the order was not imported'],
+      [5, 'order_ref', 'Row 6 of the same order is not acceptable, so the order was not imported'],
+      [6, 'amount', 'differs from row 5 of the same order'],
+    ],
+  );
+  t.deepEqual((await ordersOf(user)).concat(await ordersOf(other)), [['1.00', null, 'x|1.00|1|1.00']]);
+});
+
+test('a dry run checks and counts everything and imports nothing', async (t) => {
+  const user = await newUser();
+  const rows = [`${user},,,,,x,1,`, `${user},,,,,x,bad,`, `999999999,,,,,x,1,`];
+  const { data } = await send(rows, { dry_run: 'true' });
+  t.like(data, { status: 1, total_rows: 3, success_count: 1, failed_count: 2, order_count: 1 });
+  t.is(data.errors.length, 2);
+  t.deepEqual(await ordersOf(user), []);
+  t.is((await admin.get(`/imports/${data.import_id}`)).data.dry_run, true);
+  t.is((await send(rows, { dry_run: 'maybe' })).status, 400);
+});
+
+test('formulas are taken as text, come back neutralised, and what was neutralised is taken off again', async (t) => {
+  const user = await newUser();
+  const { data } = await send([
+    `${user},,'=1+1,,,'+name,1,`,
+    `${user},,'tis fine,,,'@x,1,`,
+    `${user},,=cmd|' /C calc'!A0,,,x,1,`,
+    `=HYPERLINK(),,,,,x,@1,`,
+  ]);
+  t.like(data, { success_count: 3, failed_count: 1 });
+  t.deepEqual(
+    (await ordersOf(user)).map(([, remark, line]) => [remark, line.split('|')[0]]),
+    [
+      ['=1+1', '+name'],
+      [`'tis fine`, '@x'],
+      [`=cmd|' /C calc'!A0`, 'x'],
+    ],
+  );
+  const file = await english.download(`/imports/${data.import_id}/error-file`);
+  const text = file.bytes.toString();
+  t.is(file.status, 200);
+  t.regex(text, /^\ufeffrow,column,value,reason\r\n5,user_id,'=HYPERLINK\(\),must be a positive integer\r\n/);
+  t.regex(text, /\r\n5,price,'@1,/);
+  t.regex(file.headers.get('Content-Disposition') ?? '', /attachment; filename="orders-errors\.csv"/);
+  const chinese = (await admin.download(`/imports/${data.import_id}/error-file`)).bytes.toString();
+  t.regex(chinese, /^\ufeff行号,列,值,原因\r\n5,用户ID,'=HYPERLINK\(\),必须是正整数\r\n/);
+});
+
+test('what is no sheet of orders is refused at once, in both languages, and leaves nothing behind', async (t) => {
+  const good = `${head}\n${userId},,,,,x,1,\n`;
+  const gzip = Buffer.from('504b03041400060008000000', 'hex');
+  const refusals: [string, string | Uint8Array, string, RegExp, RegExp][] = [
+    ['a.xlsx', good, 'import_not_csv', /CSV/, /CSV/],
+    ['csv', good, 'import_not_csv', /CSV/, /CSV/],
+    ['a.csv', gzip, 'import_not_csv', /CSV/, /CSV/],
+    ['a.csv', good.replace('x', 'a\0b'), 'import_not_csv', /CSV/, /CSV/],
+    ['a.csv', Buffer.from([0x61, 0x2c, 0xff, 0xff, 0x0a]), 'import_encoding_unknown', /GBK/, /GBK/],
+    ['a.csv', Buffer.from([...Buffer.from(good), 0xe4]), 'import_encoding_unknown', /GBK/, /GBK/],
+    ['a.csv', head, 'import_rows_missing', /数据行/, /no rows/],
+    ['a.csv', `${head}\r\n\r\n ,,\r\n`, 'import_rows_missing', /数据行/, /no rows/],
+    ['a.csv', `${head},colour\n1\n`, 'import_head_invalid', /未知列 colour/, /unknown colour/],
+    ['a.csv', `user_id,,amount\n1\n`, 'import_head_invalid', /未知列 #2/, /unknown #2/],
+    [
+      'a.csv',
+      `amount,amount,金额\n1\n`,
+      'import_head_invalid',
+      /缺少列 用户ID; 重复列 金额/,
+      /missing user_id; repeated amount/,
+    ],
+    ['a.csv', `user_id,price\n1\n`, 'import_head_invalid', /缺少列 商品名称/, /missing product_name/],
+    ['a.csv', `user_id,remark\n1\n`, 'import_head_invalid', /商品名称, 单价/, /product_name, price/],
+    ['a.csv', `${','.repeat(100_000)}\n1\n`, 'import_head_invalid', /缺少列/, /missing/],
+    ['a.csv', 'x'.repeat(1_000_000), 'import_file_invalid', /第 1 行/, /row 1 /],
+    ['a.csv', ','.repeat(2_000_000), 'import_line_too_long', /过长/, /too long/],
+    ['a.csv', `${head}\n"${'"",'.repeat(50_000)}`, 'import_file_invalid', /第 2 行/, /row 2 /],
+  ];
+  for (const [filename, content, slug, zh, en] of refusals) {
+    const [chinese, inEnglish] = await Promise.all(
+      [admin, english].map((caller) => caller.upload('/orders/import', content, { filename })),
+    );
+    for (const [answer, text] of [
+      [chinese, zh],
+      [inEnglish, en],
+    ] as [Answer, RegExp][]) {
+      t.deepEqual([answer.status, answer.code, answer.errorCode], [422, 30004, slug]);
+      t.regex(answer.errors?.file?.[0] ?? '', text);
+      t.true(answer.text.length < 1000);
+    }
+  }
+  t.is((await admin.upload('/orders/import', '', { filename: 'a.csv' })).status, 400);
+  t.is((await admin.post('/orders/import', {})).status, 400);
+  t.is((await admin.upload('/orders/import', good, { filename: 'a.csv', part: 'other' })).status, 400);
+  t.deepEqual(await select("SELECT id FROM imports WHERE filename <> 'orders.csv'"), []);
+});
+
+test('a file that turns out unreadable later fails as a whole, with its row, before anything is imported', async (t) => {
+  const user = await newUser();
+  const many = Array.from({ length: 1000 }, (_, row) => `${user},1,${row},,,,,`);
+  const broken = [...many, `${user},1,"never closed,,,,,`, `${user},1,,,,,,`];
+  for (const [caller, reason] of [
+    [english, /^The file cannot be read from row 1002 on/],
+    [admin, /^从第 1002 行起无法读取/],
+  ] as const) {
+    const { data } = await send(broken, {}, caller);
+    t.like(data, { status: 2, total_rows: null, success_count: 0 });
+    t.regex(data.error_msg, reason);
+  }
+  const long = await send([...many, `${user},1,"${'x'.repeat(70_000)}",,,,,`]);
+  t.regex(long.data.error_msg, /row 1002 /);
+  t.deepEqual(await ordersOf(user), []);
+});
+
+test.serial('more than a million rows are refused before anything is imported', async (t) => {
+  const user = await newUser();
+  const { data } = await imported(`user_id,amount\n${`${user},1\n`.repeat(1_000_001)}`);
+  t.like(data, {
+    ...{ status: 2, success_count: 0 },
+    error_msg: 'The file has more than 1000000 rows of data',
+  });
+  t.deepEqual(await ordersOf(user), []);
 });

@@ -7,7 +7,7 @@ import { currentLanguage } from '../../lib/context.js';
 import { byteOrderMark, csvLine } from '../../lib/csv-line.js';
 import { fail } from '../../lib/errors.js';
 import { say, type Language } from '../../lib/language.js';
-import { listKeys } from '../../lib/list-query.js';
+import { listKeys, type ListQuery } from '../../lib/list-query.js';
 import { idParam } from '../../lib/schema.js';
 import {
   cancelImport,
@@ -19,7 +19,7 @@ import {
   removeImport,
   type ImportFilter,
 } from '../../models/import.js';
-import { allErrors, type ImportError } from '../../models/import-error.js';
+import { allErrors, listErrors, type ImportError } from '../../models/import-error.js';
 import { columnHead, sheetColumns } from '../../models/order-sheet.js';
 import { sendEvents } from '../event-stream.js';
 import { sendFile } from '../file-response.js';
@@ -64,6 +64,7 @@ const item = record({
 
 const show = can('import.show', 'Show imports');
 const progressEveryMs = 1000;
+const { page, page_size } = listKeys([]);
 
 export const routes = [
   route({
@@ -120,6 +121,19 @@ export const routes = [
         read: () => findImport(admin, params.id),
         isLast: (value) => (value as { status: number }).status !== 0,
       });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/imports/{id}/errors',
+    summary: 'List the rows that were not imported, with the reasons, in the order of the file',
+    access: show,
+    params: idParam,
+    query: Joi.object<Pick<ListQuery, 'page' | 'page_size'>, true>({ page, page_size }),
+    response: pageOf(record({ row: integer(), column: text(), value: text(), reason: text() })),
+    async handle({ admin, params, query }) {
+      await findImport(admin, params.id);
+      return listErrors(params.id, query, currentLanguage());
     },
   }),
   route({

@@ -1,0 +1,214 @@
+// /imports: who sees an import, how it is followed, cancelled and deleted, and what stays of it.
+import '../support/environment.js';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { config } from '../../config/index.js';
+import { change, select } from '../../src/lib/db.js';
+import { openStream } from '../support/events.js';
+import { makeUser, signedInWith } from '../support/factories.js';
+import { killProcesses, startWorkerProcess } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+import { openSocket, ticketOf } from '../support/socket.js';
+import type { Client } from '../support/client.js';
+import { until } from '../support/until.js';
+
+let service: Service;
+let admin: Client;
+let userId: number;
+
+// The worker is a process of its own, so that tests may do without it.
+test.before(async () => {
+  service = await startService({ withWorker: false });
+  admin = service.admin;
+  userId = (await makeUser(admin)).id;
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await service.stop();
+});
+
+const sheet = (...rows: string[]): string => ['user_id,amount,remark', ...rows].join('\n');
+const good = (user = userId): string => `${user},1.50,`;
+const rights = ['order.import', 'import.index', 'import.show', 'import.cancel', 'import.destroy'];
+
+async function start(caller: Client, content: string, filename = 'orders.csv'): Promise<number> {
+  const { data, text } = await caller.upload('/orders/import', content, { filename });
+  if (!data) throw new Error(text);
+  return data.import_id as number;
+}
+
+const ended = (id: number, caller = admin) =>
+  until(async () => {
+    const { data } = await caller.get(`/imports/${id}`);
+    return data.status !== 0 && data;
+  }, 30_000);
+
+const storedFile = async (id: number): Promise<{ storage_key: string; state: string | null }> => {
+  const [row] = await select<any>(
+    'SELECT i.storage_key, f.state FROM imports i LEFT JOIN stored_files f ON f.storage_key = i.storage_key WHERE i.id = ?',
+    [id],
+  );
+  return row;
+};
+
+test.serial('without a worker the answer says so within its time, and the file waits', async (t) => {
+  const answer = await admin.upload('/orders/import', sheet(good()), { filename: '../../März "x".CSV' });
+  t.like(answer.data, { status: 0, status_text: '等待处理', total_rows: null, errors: [] });
+  const { data } = await admin.get(`/imports/${answer.data.import_id}`);
+  t.like(data, {
+    ...{
+      type: 'orders',
+      filename: 'März "x".CSV',
+      dry_run: false,
+      progress: 0,
+      processed_rows: 0,
+      order_count: 0,
+    },
+    ...{ error_msg: null, finished_at: null, error_file_url: null, size: Buffer.byteLength(sheet(good())) },
+  });
+  t.is(data.admin.username, 'admin');
+  const file = await storedFile(data.id);
+  t.is(file.state, 'kept');
+  t.true(existsSync(join(config.storage.root, file.storage_key)));
+});
+
+test.serial(
+  'a waiting import can be cancelled but not deleted; its file goes, and the worker lets it be',
+  async (t) => {
+    const id = await start(admin, sheet(good()));
+    t.deepEqual([(await admin.delete(`/imports/${id}`)).errorCode], ['import_running']);
+    t.is((await admin.get(`/imports/${id}/error-file`)).errorCode, 'import_errors_missing');
+    const { data } = await admin.with({ 'Accept-Language': 'en-US' }).post(`/imports/${id}/cancel`);
+    t.like(data, {
+      status: 2,
+      status_text: 'Cancelled',
+      error_msg: 'The import was cancelled',
+      success_count: 0,
+    });
+    const again = await admin.post(`/imports/${id}/cancel`);
+    t.deepEqual([again.status, again.code, again.errorCode], [400, 40001, 'import_not_running']);
+    t.is((await storedFile(id)).state, 'released');
+    await startWorkerProcess();
+    await until(async () => (await storedFile(id)).state === null);
+    t.like(await ended(id), { status: 2, success_count: 0 });
+  },
+);
+
+test('the owner is told on the socket, by a stream and by one notification; totals and files follow', async (t) => {
+  const user = (await makeUser(admin)).id;
+  const owner = await signedInWith(admin, rights);
+  const socket = await openSocket(service.url, await ticketOf(owner));
+  const before = (await admin.get(`/orders?user_id=${user}`)).data.total;
+  const id = await start(owner, sheet(good(user), `${user},bad,`));
+  const stream = await openStream(
+    service.anonymous,
+    `/imports/${id}/progress?ticket=${await ticketOf(owner)}`,
+  );
+  await stream.ended;
+  const last = stream.events.at(-1);
+  t.is(stream.events[0]?.type, 'connected');
+  t.is(last?.type, 'import');
+  t.like(last?.data, {
+    id,
+    status: 1,
+    progress: 100,
+    total_rows: 2,
+    processed_rows: 2,
+    success_count: 1,
+    failed_count: 1,
+  });
+  const note = await socket.frame('notification');
+  t.is(note.data.title, '订单导入完成');
+  t.is(note.data.content, 'orders.csv：共 2 行，成功 1 行（1 个订单），失败 1 行');
+  t.deepEqual(socket.frames.filter(({ type }) => type === 'import').at(-1).data, {
+    id,
+    status: 1,
+    progress: 100,
+  });
+  t.is((await owner.get('/notifications')).data.total, 1);
+  t.is((await admin.get(`/orders?user_id=${user}`)).data.total, before + 1);
+  await until(async () => (await storedFile(id)).state === null);
+  socket.socket.terminate();
+});
+
+test('an import is its owner’s and super administrators’, to everybody else it does not exist', async (t) => {
+  const [owner, other] = [await signedInWith(admin, rights), await signedInWith(admin, rights)];
+  const id = await start(owner, sheet(`${userId},bad,`), 'mine.csv');
+  await ended(id);
+  for (const caller of [owner, admin]) {
+    const { list } = (await caller.get('/imports?type=orders&status=1&dry_run=0&order_by=created_at:desc'))
+      .data;
+    t.true(list.some((item: any) => item.id === id));
+    t.is((await caller.get(`/imports/${id}`)).status, 200);
+    t.is((await caller.get(`/imports/${id}/errors`)).data.total, 1);
+    t.is((await caller.download(`/imports/${id}/error-file`)).status, 200);
+  }
+  t.deepEqual((await other.get('/imports')).data, { list: [], page: 1, page_size: 10, total: 0 });
+  for (const [method, path] of [
+    ['GET', ''],
+    ['GET', '/errors'],
+    ['GET', '/error-file'],
+    ['GET', '/progress'],
+    ['POST', '/cancel'],
+    ['DELETE', ''],
+  ] as const) {
+    const answer = await other.request(
+      method,
+      `/imports/${id}${path}`,
+      method === 'POST' ? { body: {} } : {},
+    );
+    t.deepEqual([answer.status, answer.code], [404, 20002], `${method} ${path}`);
+  }
+  t.deepEqual((await owner.get('/imports?dry_run=true')).data.list, []);
+  t.is((await owner.get('/imports?status=3')).status, 422);
+});
+
+test('a deleted import is gone with its failed rows; failed rows go after their time', async (t) => {
+  const user = (await makeUser(admin)).id;
+  const [deleted, old] = [
+    await start(admin, sheet(good(user), `${user},bad,`)),
+    await start(admin, sheet(good(user), `${user},bad,`)),
+  ];
+  for (const id of [deleted, old])
+    t.is((await ended(id)).error_file_url, `/api/admin/imports/${id}/error-file`);
+  const orders = (await admin.get(`/orders?user_id=${user}`)).data.total;
+  t.is((await admin.delete(`/imports/${deleted}`)).status, 200);
+  t.is((await admin.get(`/imports/${deleted}`)).status, 404);
+  await until(async () => (await select('SELECT id FROM imports WHERE id = ?', [deleted])).length === 0);
+  await change('UPDATE imports SET expires_at = ? WHERE id = ?', [new Date(Date.now() - 1000), old]);
+  const errors = () => select('SELECT row_no FROM import_errors WHERE import_id IN (?)', [[deleted, old]]);
+  await until(async () => (await errors()).length === 0);
+  const { data } = await admin.get(`/imports/${old}`);
+  t.like(data, { failed_count: 1, error_file_url: null });
+  t.is((await admin.get(`/imports/${old}/error-file`)).errorCode, 'import_errors_missing');
+  t.is((await admin.get(`/orders?user_id=${user}`)).data.total, orders);
+});
+
+test('the template is a sheet that lacks nothing but rows', async (t) => {
+  for (const language of ['zh-CN', 'en-US']) {
+    const { bytes, headers } = await admin.download('/imports/template', { 'Accept-Language': language });
+    const text = bytes.toString();
+    t.regex(text, language === 'en-US' ? /^\ufeffuser_id,amount,/ : /^\ufeff用户ID,金额,/);
+    t.is(headers.get('Content-Type'), 'text/csv; charset=utf-8');
+    const row = `${userId},2,,,,,,\r\n`;
+    const id = await start(admin, text + row);
+    t.is((await ended(id)).success_count, 1);
+  }
+  t.is((await (await signedInWith(admin, ['import.index'])).get('/imports/template')).status, 403);
+});
+
+test('the error file of many rows is read page by page, and whole', async (t) => {
+  const rows = Array.from({ length: 3500 }, (_, row) => `${row % 2 ? 'x' : ''},bad,`);
+  const id = await start(admin, sheet(...rows));
+  t.is((await ended(id)).failed_count, 3500);
+  const lines = (await admin.download(`/imports/${id}/error-file`)).bytes.toString().trimEnd().split('\r\n');
+  t.is(lines.length, 1 + 2 * 3500);
+  t.deepEqual(
+    [...new Set(lines.slice(1).map((line) => Number(line.split(',')[0])))],
+    rows.map((_, row) => row + 2),
+  );
+  const page = (await admin.get(`/imports/${id}/errors?page=70&page_size=100`)).data;
+  t.deepEqual([page.total, page.list.length, page.list.at(-1).row], [7000, 100, 3501]);
+});
