@@ -6,7 +6,7 @@ import { fail } from '../lib/errors.js';
 import { Where, type ListQuery, type Page } from '../lib/list-query.js';
 import { isEnabled } from '../lib/channels/index.js';
 import { Money } from '../lib/money.js';
-import { newPaymentNumber, orderPeriod, paymentPeriod, periodOf, shiftPeriod } from '../lib/numbers.js';
+import { newPaymentNumber, orderPeriod, paymentPeriod, periodOf } from '../lib/numbers.js';
 import { claimKey, type Repeatable } from './idempotency-key.js';
 import { monthlyPage } from './month-pages.js';
 import { withPartition } from './partitions.js';
@@ -183,13 +183,13 @@ function toRecord({ method_name, method_code, method_type, ...row }: PaymentRow)
   };
 }
 
-// A payment's month is the month it was made in; one paid within a range was made in that range or the month before.
+// A payment's month is the month it was made in. It may be paid in that month, the next one or much later, never before.
 function inTime(where: Where, query: PaymentFilter): void {
   const from = query.start_time ?? query.start_date;
   const to = query.end_time ?? query.end_date;
   where.between(`p.${query.time_field}`, from, to);
-  const earlier = query.time_field === 'pay_time' ? 1 : 0;
-  where.between('p.period', from && shiftPeriod(periodOf(from), -earlier), to && periodOf(to));
+  const first = query.time_field === 'created_at' && from ? periodOf(from) : undefined;
+  where.between('p.period', first, to && periodOf(to));
 }
 
 // The shared lock keeps the method from being deleted before the payment that uses it is there.
