@@ -1,11 +1,12 @@
 // What the three log tables have in common: pages, deletion, retention by month partitions.
 import { config } from '../../config/index.js';
 import { now } from '../lib/clock.js';
-import { change, db, select } from '../lib/db.js';
+import { change, db, select, type SqlValue } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
-import { pageSql, toPage, type ListQuery, type Page, type Where } from '../lib/list-query.js';
+import type { ListQuery, Page, Where } from '../lib/list-query.js';
 import { logger } from '../lib/logger.js';
 import { periodOf } from '../lib/numbers.js';
+import { monthlyPage } from './month-pages.js';
 import { Totals } from './totals.js';
 
 export const logTables = ['operation_logs', 'login_logs', 'system_logs'] as const;
@@ -22,19 +23,18 @@ export const logTotals: Record<LogTable, Totals> = {
 const batchSize = 5000;
 const lockWaitSeconds = 2;
 
-/** A page of a log; `columns` are selected from the alias `l`. */
-export async function listLogs<T extends object>(
+/** A page of a log; `columns` are selected from the alias `l`, the id among them. */
+export async function listLogs<T extends { id: number }>(
   table: LogTable,
   columns: string,
   where: Where,
   query: ListQuery,
   mark: string | undefined,
 ): Promise<Page<T>> {
-  const [rows, total] = await Promise.all([
-    select<T>(`SELECT ${columns} FROM ${table} l ${where.sql} ${pageSql(query, 'l')}`, where.values),
-    logTotals[table].count(where, mark),
-  ]);
-  return toPage(query, rows, total);
+  const rows = (tail: string, values: SqlValue[]): Promise<T[]> =>
+    select<T>(`SELECT ${columns} FROM ${table} l ${tail}`, values);
+  const months = await logTotals[table].months(where, mark);
+  return monthlyPage({ table, alias: 'l', rows }, where, query, months);
 }
 
 /** @throws log_not_found */

@@ -69,8 +69,7 @@ export async function listPayments(query: PaymentFilter, mark?: string): Promise
     .equals('p.status', query.status)
     .equals('p.needs_attention', query.needs_attention);
   if (query.pending_longer_than !== undefined) {
-    const madeBefore = new Date(now().getTime() - query.pending_longer_than * 60_000);
-    where.and(`p.status = 'pending' AND p.created_at < ?`, madeBefore);
+    where.and(`p.status = 'pending' AND p.created_at < ?`, wholeMinutesAgo(query.pending_longer_than));
   }
   inTime(where, query);
   const months = await paymentTotals.months(where, mark);
@@ -181,6 +180,11 @@ function toRecord({ method_name, method_code, method_type, ...row }: PaymentRow)
     needs_attention: row.needs_attention === 1,
     payment_method: method_type === null ? null : method,
   };
+}
+
+// The beginning of that minute, so that the total of this minute is counted once.
+function wholeMinutesAgo(minutes: number): Date {
+  return new Date((Math.floor(now().getTime() / 60_000) - minutes) * 60_000);
 }
 
 // A payment's month is the month it was made in. It may be paid in that month, the next one or much later, never before.
