@@ -8,8 +8,8 @@
 // - Beside it, "by hand": the page and its COUNT(*) as one would write them, with OFFSET, at the same time over two mysql2
 //   connections, over the same tables and indexes. The median of three.
 // - Each answer must hold the same rows and the same total as those statements, or the exit code is 1.
-// - Targets: 250 ms for any page whose total is known (p99); 3 s for the first request of an indexed filter; 8 s where every text
-//   has to be read. They leave room for a machine that is busy with other things.
+// - Targets: 250 ms for any page whose total is known (p99); 3 s for the first request of an indexed filter. Where every text has to
+//   be read, to count it and again to find a page's few rows in their months, 8 s. All leave room for a machine that is busy.
 import { deepStrictEqual } from 'node:assert/strict';
 import type { Connection } from 'mysql2/promise';
 import { createConnection } from 'mysql2/promise';
@@ -76,7 +76,7 @@ await runBench(async () => {
     const times: number[] = [];
     for (let request = 0; request < requests; request++)
       times.push((await timed(() => call(url, headers)))[0]);
-    return rowOf(`${list}: ${one.name}`, first, times, median(byHand), one.isSearch ? 8000 : 3000);
+    return rowOf(`${list}: ${one.name}`, first, times, median(byHand), one.isSearch);
   }
 
   // Each new order makes the service count its month again, for the filter that is asked for.
@@ -92,7 +92,7 @@ await runBench(async () => {
     const byHand = await timed(() =>
       readByHand(hands, 'orders', { name: '', query: '', where: `status = 'pending'` }),
     );
-    return rowOf('orders: status, after a new order each', first, others, byHand[0], 3000);
+    return rowOf('orders: status, after a new order each', first, others, byHand[0]);
   }
 }, 1_800_000);
 
@@ -180,7 +180,7 @@ async function paymentCases(db: Connection): Promise<Case[]> {
     {
       name: 'pending for more than a day',
       query: '&pending_longer_than=1440',
-      where: `status = 'pending' AND created_at < UTC_TIMESTAMP(3) - INTERVAL 1440 MINUTE`,
+      where: `status = 'pending' AND created_at < DATE_FORMAT(UTC_TIMESTAMP() - INTERVAL 1440 MINUTE, '%Y-%m-%d %H:%i:00')`,
     },
     {
       name: 'third_party_no',
@@ -219,14 +219,13 @@ async function readByHand(
   return [found.map(({ id }) => id), matching];
 }
 
-function rowOf(name: string, first: number, times: number[], byHand: number, longestFirst: number): Row {
-  const figures = {
-    perSecond: (1000 * times.length) / times.reduce((sum, ms) => sum + ms, 0),
-    ...percentiles(times),
-  };
+function rowOf(name: string, first: number, times: number[], byHand: number, isSearch = false): Row {
+  const perSecond = (1000 * times.length) / times.reduce((sum, ms) => sum + ms, 0);
+  const figures = { perSecond, ...percentiles(times) };
+  const [longestFirst, longest] = isSearch ? [8000, 8000] : [3000, 250];
   const value = `first ${first.toFixed(0)} ms, by hand ${byHand.toFixed(0)} ms`;
-  const target = `first < ${longestFirst / 1000} s, p99 < 250 ms`;
-  const reached = first < longestFirst && figures.p99 < 250;
+  const target = `first < ${longestFirst / 1000} s, p99 < ${longest} ms`;
+  const reached = first < longestFirst && figures.p99 < longest;
   say(`  ${name.padEnd(44)} p50 ${figures.p50.toFixed(1)} ms, p99 ${figures.p99.toFixed(1)} ms, ${value}`);
   return { name, figures, value, target, reached };
 }

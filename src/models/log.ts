@@ -1,8 +1,9 @@
 // What the three log tables have in common: pages, deletion, retention by month partitions.
 import { config } from '../../config/index.js';
-import { change, select } from '../lib/db.js';
+import { change, select, type SqlValue } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
-import { pageSql, toPage, type ListQuery, type Page, type Where } from '../lib/list-query.js';
+import type { ListQuery, Page, Where } from '../lib/list-query.js';
+import { monthlyPage } from './month-pages.js';
 import { removeOld } from './retention.js';
 import { Totals } from './totals.js';
 
@@ -17,19 +18,18 @@ export const logTotals: Record<LogTable, Totals> = {
   system_logs: new Totals('system-logs', 'system_logs l', 'l.period'),
 };
 
-/** A page of a log; `columns` are selected from the alias `l`. */
-export async function listLogs<T extends object>(
+/** A page of a log; `columns` are selected from the alias `l`, the id among them. */
+export async function listLogs<T extends { id: number }>(
   table: LogTable,
   columns: string,
   where: Where,
   query: ListQuery,
   mark: string | undefined,
 ): Promise<Page<T>> {
-  const [rows, total] = await Promise.all([
-    select<T>(`SELECT ${columns} FROM ${table} l ${where.sql} ${pageSql(query, 'l')}`, where.values),
-    logTotals[table].count(where, mark),
-  ]);
-  return toPage(query, rows, total);
+  const rows = (tail: string, values: SqlValue[]): Promise<T[]> =>
+    select<T>(`SELECT ${columns} FROM ${table} l ${tail}`, values);
+  const months = await logTotals[table].months(where, mark);
+  return monthlyPage({ table, alias: 'l', rows }, where, query, months);
 }
 
 /** @throws log_not_found */

@@ -67,10 +67,9 @@ interface Key {
   period: number;
 }
 
-/** The months from `first` to `last`, in which `matching` rows match, `offset` of them before the page. */
+/** Some months, in which `matching` rows match, `offset` of them before the page. */
 interface Span {
-  first: number;
-  last: number;
+  months: number[];
   matching: number;
   offset: number;
   size: number;
@@ -95,11 +94,10 @@ async function pageKeys(source: Source, where: Where, query: ListQuery, months: 
 }
 
 function wholeSpan(months: Months, { page, page_size }: ListQuery): Span {
-  const periods = [...months.keys()];
   const matching = [...months.values()].reduce((sum, rows) => sum + rows, 0);
   const offset = (page - 1) * page_size;
   const size = Math.min(page_size, matching - offset);
-  return { first: Math.min(...periods), last: Math.max(...periods), matching, offset, size };
+  return { months: [...months.keys()], matching, offset, size };
 }
 
 function narrowSpan(months: Months, query: ListQuery): Span {
@@ -116,8 +114,7 @@ function narrowSpan(months: Months, query: ListQuery): Span {
     }
     passed += rows;
   }
-  const [first, last] = [Math.min(...touched), Math.max(...touched)];
-  return { first, last, matching, offset: offset - before, size };
+  return { months: touched, matching, offset: offset - before, size };
 }
 
 // Keys come from an index alone wherever one fits; a page behind the middle is read from the other end.
@@ -129,7 +126,7 @@ async function readKeys(
 ): Promise<Key[]> {
   const behind = span.matching - span.offset - span.size;
   const isReversed = behind < span.offset;
-  const { sql, values } = where.with(`${alias}.period BETWEEN ? AND ?`, span.first, span.last);
+  const { sql, values } = where.with(`${alias}.period IN (?)`, span.months);
   const keys = await longRead(() =>
     select<Key>(
       `SELECT ${alias}.id, ${alias}.period FROM ${table} ${alias} ${sql}
@@ -145,11 +142,11 @@ async function hasIntruder(
   { table, alias }: Source,
   where: Where,
   keys: Key[],
-  { first, last }: Span,
+  { months }: Span,
 ): Promise<boolean> {
   const ids = keys.map(({ id }) => id);
-  const older = where.with(`${alias}.period < ? AND ${alias}.id > ?`, first, Math.min(...ids));
-  const newer = where.with(`${alias}.period > ? AND ${alias}.id < ?`, last, Math.max(...ids));
+  const older = where.with(`${alias}.period < ? AND ${alias}.id > ?`, Math.min(...months), Math.min(...ids));
+  const newer = where.with(`${alias}.period > ? AND ${alias}.id < ?`, Math.max(...months), Math.max(...ids));
   const from = `SELECT 1 FROM ${table} ${alias} FORCE INDEX (PRIMARY)`;
   const [row] = await select<{ found: number }>(
     `SELECT EXISTS (${from} ${older.sql}) OR EXISTS (${from} ${newer.sql}) AS found`,

@@ -1,7 +1,7 @@
 // Payments a person must look at: marked on their row, told to every administrator once.
 import { now } from '../lib/clock.js';
 import { change, select, transact } from '../lib/db.js';
-import { paymentPeriod, periodOf, shiftPeriod } from '../lib/numbers.js';
+import { paymentPeriod } from '../lib/numbers.js';
 import { notify } from './notification.js';
 import { findPayment, flagPayment, paymentTotals } from './payment.js';
 
@@ -28,12 +28,11 @@ const eventKey = (paymentNo: string, reason: string): string => `attention-${pay
 
 /** Tells of payments flagged before that instant whose notification was never made: the process that flagged them died. */
 export async function tellForgottenAttention(before: Date): Promise<void> {
-  const month = shiftPeriod(periodOf(now()), -1);
   const forgotten = await select<{ payment_no: string; reason: AttentionReason }>(
     `SELECT p.payment_no, p.fail_reason AS reason FROM payments p
      LEFT JOIN notifications n ON n.event_key = CONVERT(CONCAT('attention-', p.payment_no, '-', p.fail_reason) USING ascii) COLLATE ascii_bin
-     WHERE p.needs_attention = 1 AND p.period >= ? AND p.updated_at < ? AND n.id IS NULL LIMIT 100`,
-    [month, before],
+     WHERE p.needs_attention = 1 AND p.updated_at < ? AND n.id IS NULL LIMIT 100`,
+    [before],
   );
   for (const { payment_no, reason } of forgotten) await askForAttention(payment_no, reason);
 }

@@ -6,7 +6,7 @@ import { fail } from '../lib/errors.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../lib/list-query.js';
 import { isEnabled } from '../lib/channels/index.js';
 import { Money } from '../lib/money.js';
-import { newPaymentNumber, orderPeriod, paymentPeriod, periodOf, shiftPeriod } from '../lib/numbers.js';
+import { newPaymentNumber, orderPeriod, paymentPeriod, periodOf } from '../lib/numbers.js';
 import { claimKey, type Repeatable } from './idempotency-key.js';
 import { monthlyPage } from './month-pages.js';
 import { withPartition } from './partitions.js';
@@ -78,7 +78,7 @@ export function paymentsWhere(criteria: PaymentCriteria): Where {
     .equals('p.status', criteria.status)
     .equals('p.needs_attention', criteria.needs_attention);
   if (criteria.pending_longer_than !== undefined) {
-    const madeBefore = new Date(now().getTime() - criteria.pending_longer_than * 60_000);
+    const madeBefore = wholeMinutesAgo(criteria.pending_longer_than);
     where.and(`p.status = 'pending' AND p.created_at < ?`, madeBefore);
   }
   inTime(where, criteria);
@@ -191,14 +191,18 @@ function toRecord({ method_name, method_code, method_type, ...row }: PaymentRow)
   };
 }
 
-// A payment's month is the month it was made in; one paid within a range was made in that range or the month before.
+// The beginning of that minute, so that the total of this minute is counted once.
+function wholeMinutesAgo(minutes: number): Date {
+  return new Date((Math.floor(now().getTime() / 60_000) - minutes) * 60_000);
+}
+
+// A payment's month is the month it was made in. It may be paid in that month, the next one or much later, never before.
 function inTime(where: Where, criteria: PaymentCriteria): void {
   const from = criteria.start_time ?? criteria.start_date;
   const to = criteria.end_time ?? criteria.end_date;
-  const earlier = criteria.time_field === 'pay_time' ? 1 : 0;
-  where
-    .between(`p.${criteria.time_field}`, from, to)
-    .between('p.period', from && shiftPeriod(periodOf(from), -earlier), to && periodOf(to));
+  where.between(`p.${criteria.time_field}`, from, to);
+  const first = criteria.time_field === 'created_at' && from ? periodOf(from) : undefined;
+  where.between('p.period', first, to && periodOf(to));
 }
 
 // The shared lock keeps the method from being deleted before the payment that uses it is there.

@@ -1,7 +1,7 @@
 // Month partitions: a payment of one month called back in the next, months without a partition, a clock far ahead.
 import '../support/environment.js';
 import test from 'ava';
-import { setClock } from '../../src/lib/clock.js';
+import { setClock, stopClock } from '../../src/lib/clock.js';
 import { db, select } from '../../src/lib/db.js';
 import { periodOf, shiftPeriod } from '../../src/lib/numbers.js';
 import { extendPartitions, partitionedTables } from '../../src/models/partitions.js';
@@ -40,24 +40,31 @@ const periodsOf = async (table: string) => {
 async function touchedDuring(work: () => Promise<unknown>): Promise<string[]> {
   const tables = /\b(orders|payments|payment_callbacks)\b/;
   return (await statementsDuring(work)).filter(
-    (sql) => /^(SELECT|UPDATE)/.test(sql) && tables.test(sql) && !sql.includes('LIMIT 500'),
+    (sql) => /^(SELECT|UPDATE)/.test(sql) && tables.test(sql) && !/LIMIT [15]00$/.test(sql),
   );
 }
 
 for (const [made, called] of [
-  ['2027-01-31T23:59:59Z', '2027-02-01T00:00:30Z'],
-  ['2027-12-31T23:59:59Z', '2028-01-01T00:00:30Z'],
-  ['2028-02-29T12:00:00Z', '2028-03-05T12:00:00Z'],
+  ['2027-01-01T00:00:00.000Z', '2027-01-31T23:59:59.999Z'],
+  ['2027-01-31T23:59:59.999Z', '2027-02-01T00:00:00.000Z'],
+  ['2027-12-31T23:59:59.999Z', '2028-01-01T00:00:00.000Z'],
+  ['2028-02-29T00:00:00.000Z', '2028-02-29T23:59:59.999Z'],
+  ['2028-02-29T23:59:59.999Z', '2028-03-01T00:00:00.000Z'],
+  ['2027-11-30T23:59:59.999Z', '2028-12-31T23:59:59.999Z'],
+  ['2028-02-29T12:00:00.000Z', '2029-03-31T23:59:59.999Z'],
 ] as const) {
   test.serial(
-    `a payment made on ${made.slice(0, 10)} is settled by its callback on ${called.slice(0, 10)}, in one partition`,
+    `a payment made at ${made} is settled by its callback at ${called}, in one partition`,
     async (t) => {
       const before = await adminAt(made);
-      const payment = await makePayment(before, (await makeMethod(before)).id);
+      const method = await makeMethod(before);
+      stopClock(new Date(made));
+      const payment = await makePayment(before, method.id);
       const month = Number(made.slice(0, 7).replace('-', ''));
       t.is(payment.payment_no.slice(3, 11), made.slice(0, 10).replaceAll('-', ''));
       t.is(payment.order_no.slice(3, 9), String(month));
       const admin = await adminAt(called);
+      stopClock(new Date(called));
       const statements = await touchedDuring(async () => {
         const answer = await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
         t.deepEqual(answer.data, {
@@ -87,7 +94,7 @@ for (const [made, called] of [
       const states = { status: 'paid', order_status: 'paid', is_linked: 1 };
       t.deepEqual(rows, [{ period: month, attempt_period: month, order_period: month, ...states }]);
       const shown = await admin.get(`/payments/${payment.payment_no}`);
-      t.true(shown.data.pay_time.startsWith(called.slice(0, 10)));
+      t.deepEqual([shown.data.created_at, shown.data.pay_time], [made, called]);
       const listed = await admin.get(
         `/payments?time_field=pay_time&start_time=${called.slice(0, 10)}&payment_no=${payment.payment_no}`,
       );
@@ -135,30 +142,104 @@ test.serial(
   },
 );
 
-test.serial(
-  'with the clock 36 months ahead nothing is refused, and partitions are extended once',
-  async (t) => {
-    const later = new Date();
-    later.setUTCMonth(later.getUTCMonth() + 36);
-    const admin = await adminAt(later);
-    const payment = await makePayment(admin, (await makeMethod(admin)).id);
-    t.is(
-      (await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment))).data.status,
-      'paid',
+const newYork = 'America/New_York';
+
+for (const { title, zone, day, inside, outside, offset } of [
+  {
+    title: 'the first of a month in Shanghai, which begins in the month before',
+    ...{ zone: 'Asia/Shanghai', day: '2027-06-01', offset: '+08:00' },
+    inside: ['2027-05-31T16:00:00.000Z', '2027-06-01T15:59:59.999Z'],
+    outside: ['2027-05-31T15:59:59.999Z', '2027-06-01T16:00:00.000Z'],
+  },
+  {
+    title: 'the last of a month in New York, which ends in the next one',
+    ...{ zone: newYork, day: '2027-06-30', offset: '-04:00' },
+    inside: ['2027-06-30T04:00:00.000Z', '2027-07-01T03:59:59.999Z'],
+    outside: ['2027-06-30T03:59:59.999Z', '2027-07-01T04:00:00.000Z'],
+  },
+  {
+    title: 'the day of 23 hours on which summer time begins',
+    ...{ zone: newYork, day: '2027-03-14', offset: '-0[45]:00' },
+    inside: ['2027-03-14T05:00:00.000Z', '2027-03-15T03:59:59.999Z'],
+    outside: ['2027-03-14T04:59:59.999Z', '2027-03-15T04:00:00.000Z'],
+  },
+  {
+    title: 'the day of 25 hours on which summer time ends',
+    ...{ zone: newYork, day: '2027-11-07', offset: '-0[45]:00' },
+    inside: ['2027-11-07T04:00:00.000Z', '2027-11-08T04:59:59.999Z'],
+    outside: ['2027-11-07T03:59:59.999Z', '2027-11-08T05:00:00.000Z'],
+  },
+]) {
+  test.serial(`payments are found by the day they were paid: ${title}`, async (t) => {
+    const before = await adminAt('2027-01-31T12:00:00Z');
+    const method = await makeMethod(before);
+    for (const instant of [...inside, ...outside]) {
+      setClock(new Date('2027-01-31T12:00:00Z'));
+      const payment = await makePayment(before, method.id);
+      stopClock(new Date(instant));
+      t.is(
+        (await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment))).data.status,
+        'paid',
+      );
+    }
+    const admin = await adminAt('2027-12-01T00:00:00Z');
+    const list = `/payments?payment_method_id=${method.id}&time_field=pay_time&order_by=pay_time:asc`;
+    const range = `${list}&start_time=${day}&end_time=${day}`;
+    const { data } = await admin.get(`${range}&timezone=${zone}`);
+    const times = data.list.map(({ pay_time }: { pay_time: string }) => pay_time);
+    t.deepEqual(
+      times.map((time: string) => new Date(time).toISOString()),
+      inside,
     );
-    t.is((await service.anonymous.post('//api/payment/notify/mock', {})).status, 400);
-    await Promise.all([extendPartitions(), extendPartitions(), extendPartitions()]);
-    const last = shiftPeriod(periodOf(later), 3);
-    const sizes: number[] = [];
+    t.is(data.total, inside.length);
+    for (const time of times) t.regex(time, new RegExp(`^${day}T.*${offset.replace('+', '\\+')}$`));
+    const inHeader = await admin.get(range, { 'X-Timezone': zone });
+    t.deepEqual(inHeader.data.list, data.list);
+    const [start, end] = inside as [string, string];
+    const exact = await admin.get(`${list}&start_time=${start}&end_time=${end}`);
+    t.deepEqual(
+      exact.data.list.map(({ pay_time }: { pay_time: string }) => pay_time),
+      inside,
+    );
+  });
+}
+
+test.serial(
+  'through 36 months no write is refused while partitions are added, and they follow each other without a gap',
+  async (t) => {
+    const start = new Date();
+    const monthsOn = (months: number) =>
+      new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + months, 15));
+    for (let month = 1; month <= 36; month++) {
+      const admin = await adminAt(monthsOn(month));
+      const { id } = await makeMethod(admin);
+      let isMaintained = false;
+      const maintaining = Promise.all([extendPartitions(), extendPartitions()]).finally(
+        () => (isMaintained = true),
+      );
+      const writing = [1, 2].map(async () => {
+        do {
+          const payment = await makePayment(admin, id);
+          const { status, data } = await service.anonymous.post(
+            '//api/payment/notify/mock',
+            mockCallback(payment),
+          );
+          t.deepEqual([status, data?.status], [200, 'paid']);
+        } while (!isMaintained);
+      });
+      await Promise.all([maintaining, ...writing]);
+    }
+    const last = shiftPeriod(periodOf(monthsOn(36)), 3);
     for (const table of partitionedTables) {
       const periods = await periodsOf(table);
-      t.is(periods.at(-1), last, table);
-      for (const [index, period] of periods.entries())
-        t.is(period, shiftPeriod(periods[0] as number, index), table);
-      sizes.push(periods.length);
+      t.true((periods.at(-1) as number) >= last, table);
+      const gapless = periods.map((_, index) => shiftPeriod(periods[0] as number, index));
+      t.deepEqual(periods, gapless, table);
     }
-    await extendPartitions();
-    for (const [index, table] of partitionedTables.entries())
-      t.is((await periodsOf(table)).length, sizes[index] ?? -1);
+    const sizes = async () =>
+      Promise.all(partitionedTables.map(async (table) => (await periodsOf(table)).length));
+    const before = await sizes();
+    await Promise.all([extendPartitions(), extendPartitions(), extendPartitions()]);
+    t.deepEqual(await sizes(), before);
   },
 );

@@ -100,7 +100,7 @@ export const routes = [
     summary: 'List payments',
     description:
       '`start_time` and `end_time` apply to `time_field`. `needs_attention=1` lists what a person must look at, the reason in ' +
-      '`fail_reason`; `pending_longer_than` (minutes) lists pending payments made longer ago than that.',
+      '`fail_reason`; `pending_longer_than` (minutes) lists pending payments made longer ago than that, to the minute.',
     access: can('payment.index', 'List payments'),
     module: 'payments',
     query: Joi.object<PaymentFilter, true>({ ...listKeys(paymentSortable), ...filters }),
