@@ -95,9 +95,7 @@ async function running(id: number, before: string[]): Promise<{ key: string; wri
     const row = await rowOf(id);
     if (row?.status !== 0) throw new Error('the export ended before it could be disturbed');
     const written = files().filter((file) => !before.includes(file) && statSync(file).size > 0);
-    return row.storage_key !== null && written.length > 0
-      ? { key: row.storage_key, written }
-      : undefined;
+    return row.storage_key !== null && written.length > 0 ? { key: row.storage_key, written } : undefined;
   });
 }
 
