@@ -88,9 +88,11 @@ function finish(row: Row, styles: Look[]): void {
 }
 
 // The writer knows no back-pressure (exceljs issue 734): what it has handed over and nobody has compressed yet says how
-// far ahead it is. Other work gets its turn here too.
+// far ahead it is. Its stream is of an old make that keeps this in its state only. Other work gets its turn here too.
 async function untilTaken(sheet: Worksheet, signal: AbortSignal): Promise<void> {
-  const [waiting] = (sheet as unknown as { stream: { pipes: Writable[] } }).stream.pipes;
-  if (waiting?.writableNeedDrain) await once(waiting, 'drain', { signal });
+  const [waiting] = (sheet as unknown as { stream: { pipes: OldWritable[] } }).stream.pipes;
+  if (waiting?._writableState.needDrain) await once(waiting, 'drain', { signal });
   else await turn(undefined, { signal });
 }
+
+type OldWritable = Writable & { _writableState: { needDrain: boolean } };
