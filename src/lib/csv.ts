@@ -2,6 +2,14 @@
 import { Readable } from 'node:stream';
 import { neutralise, type Cell, type Sheet, type SheetColumn } from './sheet.js';
 
+/** What a file begins with, so that spreadsheet programs take it for UTF-8. */
+export const byteOrderMark = '\ufeff';
+
+/** One line with its end; texts are neutralised, numbers stay bare. */
+export function csvLine(cells: readonly (string | number)[]): string {
+  return `${cells.map((cell) => (typeof cell === 'number' ? cell : field(cell))).join(',')}\r\n`;
+}
+
 /** The file as a stream; pages are asked for as fast as it is read. */
 export function csvOf(sheet: Sheet): Readable {
   return Readable.from(parts(sheet), { objectMode: false });
@@ -9,7 +17,7 @@ export function csvOf(sheet: Sheet): Readable {
 
 async function* parts({ columns, pages }: Sheet): AsyncGenerator<Buffer> {
   const write = columns.map(fieldWriter);
-  yield Buffer.from(`\ufeff${columns.map(({ title }) => field(title)).join(',')}\r\n`);
+  yield Buffer.from(byteOrderMark + csvLine(columns.map(({ title }) => title)));
   for await (const rows of pages) {
     let text = '';
     for (const row of rows) {

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import Joi from 'joi';
 import type { Context } from 'koa';
 import { currentLanguage } from '../../lib/context.js';
-import { byteOrderMark, csvLine } from '../../lib/csv-line.js';
+import { byteOrderMark, csvLine } from '../../lib/csv.js';
 import { fail } from '../../lib/errors.js';
 import { say, type Language } from '../../lib/language.js';
 import { listKeys, type ListQuery } from '../../lib/list-query.js';
