@@ -35,7 +35,10 @@ export async function extendPartitions(): Promise<void> {
   for (const table of partitionedTables) await extendTable(table, shiftPeriod(periodOf(now()), monthsAhead));
 }
 
-/** Every month that rows of a table may lie in, oldest first. */
+/**
+ * Every month that rows of a table may lie in, oldest first: those with a partition, and earlier ones found through the index on
+ * created_at.
+ */
 export async function monthsOf(table: PartitionedTable): Promise<number[]> {
   const rows = await select<{ until: string | number }>(
     `SELECT PARTITION_DESCRIPTION AS until FROM information_schema.PARTITIONS
@@ -43,9 +46,10 @@ export async function monthsOf(table: PartitionedTable): Promise<number[]> {
     [table],
   );
   const months = rows.slice(1).map(({ until }) => shiftPeriod(Number(until), -1));
+  const [first = 0] = months;
   const earlier = await select<{ period: number }>(
-    `SELECT DISTINCT period FROM ${table} WHERE period < ? ORDER BY period`,
-    [months[0] ?? 0],
+    `SELECT DISTINCT period FROM ${table} WHERE period < ? AND created_at < ? ORDER BY period`,
+    [first, new Date(Date.UTC(Math.floor(first / 100), (first % 100) - 1))],
   );
   return [...earlier.map(({ period }) => period), ...months];
 }
