@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { now } from '../lib/clock.js';
 import { change, insert, select, transact, type SqlValue } from '../lib/db.js';
-import { fail } from '../lib/errors.js';
+import { AppError, fail } from '../lib/errors.js';
 import { config } from '../../config/index.js';
 import { mustBeOfKind, type OpenFile } from '../lib/file-content.js';
 import { kindOf, type FileKind, type FileType } from '../lib/file-kinds.js';
@@ -98,16 +98,14 @@ export async function addAttachment(
 
 /** Hands a file of the local disk to the storage. @returns its key @throws storage_full */
 export async function storeFile(purpose: 'attachments' | 'chunks', path: string): Promise<string> {
-  const key = await reserveFile(purpose);
-  return keepOrRemove(key, async () => {
-    try {
-      await (await storage()).putFile(key, path);
-    } catch (error) {
-      if (error instanceof StorageFull) fail('storage_full', { cause: error });
-      throw error;
-    }
+  try {
+    const driver = await storage();
+    const [key] = await Promise.all([reserveFile(purpose), driver.prepare?.(path)]);
+    await keepOrRemove(key, () => driver.putFile(key, path));
     return key;
-  });
+  } catch (error) {
+    throw error instanceof StorageFull ? new AppError('storage_full', { cause: error }) : error;
+  }
 }
 
 /** Writes the row of a stored file, in the transaction that decides about it. @returns its id */

@@ -146,7 +146,7 @@ test.serial('without Redis a merge is accepted and done when Redis is back', asy
   t.deepEqual([answer.status, answer.data], [200, { chunk_id, status: 'merging' }], answer.text);
   t.true(Date.now() - begun < 5000);
   await redis.start();
-  await until(async () => (await progress(chunk_id)).status === 'completed', 30_000);
+  await until(async () => (await progress(chunk_id)).status === 'completed', 60_000);
   t.is((await made(filename)).length, 1);
   await until(async () => (await notices(filename)).length === 1);
   await worker.kill();

@@ -19,6 +19,8 @@ export interface Storage {
    * @throws StorageFull when there is no room; whatever the stream fails with; nothing is left behind
    */
   put(key: string, content: Readable): Promise<number>;
+  /** Begins with what `putFile` will have to wait for, while its key is not known yet. @throws StorageFull */
+  prepare?(path: string): Promise<void>;
   /** Takes a file of the local disk over; it is gone from its place afterwards. @throws StorageFull */
   putFile(key: string, path: string): Promise<void>;
   /** @throws FileMissing */
