@@ -77,12 +77,11 @@ test('pending and cancelled orders can be deleted, paid ones not', async (t) => 
 
 test('an order whose time is up is cancelled by its delayed job, with its payments', async (t) => {
   const { admin } = service;
-  const order = await makeOrder(admin, '5', { expire_in_seconds: 1 });
-  const { data: payment } = await admin.post('/payments', {
-    order_no: order.order_no,
-    payment_method_id: (await makeMethod(admin)).id,
-  });
-  await until(async () => (await admin.get(`/orders/${order.order_no}`)).data.status === 'cancelled', 5000);
+  const payment_method_id = (await makeMethod(admin)).id;
+  const order = await makeOrder(admin, '5', { expire_in_seconds: 2 });
+  const body = { order_no: order.order_no, payment_method_id };
+  const { data: payment } = await admin.post('/payments', body);
+  await until(async () => (await admin.get(`/orders/${order.order_no}`)).data.status === 'cancelled');
   t.is((await admin.get(`/payments/${payment.payment_no}`)).data.status, 'cancelled');
   const [row] = await select<{ lateMs: number }>(
     'SELECT TIMESTAMPDIFF(MICROSECOND, expire_at, updated_at) / 1000 AS lateMs FROM orders WHERE order_no = ?',

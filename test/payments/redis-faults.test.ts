@@ -148,7 +148,7 @@ test.serial('emptied Redis: the sweeper settles what was acknowledged and expire
   }
   const pending = await select(`SELECT id FROM payment_callbacks WHERE state = 'pending'`);
   t.is(pending.length, 3);
-  const expiring = await makeOrder(callers[0], '1', { expire_in_seconds: 1 });
+  const expiring = await makeOrder(callers[0], '1', { expire_in_seconds: 3 });
   const unpaid = { order_no: expiring.order_no, payment_method_id: methodId };
   const { data: cancelled } = await callers[0].post('/payments', unpaid);
   await redis.run('FLUSHALL');
