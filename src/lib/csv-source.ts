@@ -1,5 +1,4 @@
 // Reads CSV files of unknown origin (RFC 4180 and what spreadsheets make of it) as streams, whatever their size.
-import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
@@ -31,7 +30,7 @@ export class CsvBroken extends Error {
   }
 }
 
-const chunkBytes = 256 * 1024;
+const chunkBytes = 64 * 1024;
 const longestHead = 64 * 1024;
 const longestRecord = 64 * 1024;
 /** Bounds the number of cells of a row: outside of quotes a record ends with its line. */
@@ -114,8 +113,7 @@ async function isWrittenIn(path: string, encoding: CsvFormat['encoding']): Promi
   // It keeps the first bytes of a character until the others come with the next chunk.
   const decoder = new TextDecoder(encoding, { fatal: true });
   let lineLength = 0;
-  for await (const chunk of createReadStream(path, { highWaterMark: chunkBytes })) {
-    const bytes = chunk as Buffer;
+  for await (const bytes of chunksOf(path)) {
     if (!encoding.startsWith('utf-16') && bytes.includes(0)) fail('import_not_csv', { field: 'file' });
     const text = decodeOrRefuse(decoder, bytes);
     if (text === undefined) return false;
@@ -123,6 +121,21 @@ async function isWrittenIn(path: string, encoding: CsvFormat['encoding']): Promi
     lineLength = unfinishedLine(text, lineLength);
   }
   return decodeOrRefuse(decoder) !== undefined;
+}
+
+// One buffer for all chunks: a stream would leave a large file's size of them to be collected.
+async function* chunksOf(path: string): AsyncGenerator<Buffer> {
+  const file = await open(path);
+  const buffer = Buffer.alloc(chunkBytes);
+  try {
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, chunkBytes);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
 }
 
 function decodeOrRefuse(decoder: TextDecoder, bytes?: Buffer): string | undefined {
