@@ -27,7 +27,7 @@ import { gather, survey } from './order-gathering.js';
 import { writeBatch } from './order-import-batch.js';
 import { orderTotals } from './order.js';
 
-const batchRows = 500;
+const batchRows = 1000;
 const frameEveryMs = 500;
 /** Marked months are counted anew by the next list, so this is not done for each batch. */
 const totalsEveryMs = 60_000;
