@@ -35,7 +35,7 @@ const longestHead = 64 * 1024;
 const longestRecord = 64 * 1024;
 /** Bounds the number of cells of a row: outside of quotes a record ends with its line. */
 const longestLine = 1024 * 1024;
-const blockSize = 500;
+const blockSize = 100;
 
 /**
  * Finds out how a file is to be read, going through the whole of it once.

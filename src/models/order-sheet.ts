@@ -57,6 +57,8 @@ const longest = { order_ref: 64, remark: 500, product_name: 200 } as const;
 const mostNamed = 10;
 /** Characters of a refused value that are kept. */
 const longestShown = 200;
+/** Characters of white space around a cell that are not worth a copy. */
+const mostPadding = 100;
 
 /**
  * The layout that the head of a file gives. Names may be in either language, in any case and order.
@@ -99,7 +101,7 @@ export function readRow(cells: readonly string[], row: number, layout: Layout): 
     reason: ImportReason,
     detail?: number,
   ): undefined => {
-    problems.push({ row, column, value: value.slice(0, longestShown), reason, detail });
+    problems.push({ row, column, value: detached(value.slice(0, longestShown)), reason, detail });
   };
   const text = (column: keyof typeof longest): string | undefined => {
     const value = cellText(cells, layout[column]);
@@ -165,6 +167,11 @@ function listed(title: string, names: string[]): string[] {
 
 // Exports put an apostrophe before what a spreadsheet would take for a formula; coming back it is taken off again.
 function cellText(cells: readonly string[], place: number): string {
-  const cell = cells[place]?.trim() ?? '';
-  return /^'[=+\-@\t\r]/.test(cell) ? cell.slice(1).trim() : cell;
+  const raw = cells[place] ?? '';
+  const cell = raw.trim();
+  const text = /^'[=+\-@\t\r]/.test(cell) ? cell.slice(1).trim() : cell;
+  return raw.length - text.length > mostPadding ? detached(text) : text;
 }
+
+// A part of a text keeps the whole of it in memory; a copy does not.
+const detached = (part: string): string => Buffer.from(part).toString();

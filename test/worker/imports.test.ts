@@ -120,8 +120,8 @@ test.serial(
   async (t) => {
     const [user, orders] = [await newUser(), 20_000];
     const file = sheet(user, orders);
-    const first = await startWorker();
     const id = await start(file.content);
+    const first = await startWorker();
     await beyond(id, 0);
     first.child.kill('SIGSTOP');
     const lock = `{${config.redis.prefix}-imports}:imports:import-orders-${id}:lock`;
