@@ -1,7 +1,7 @@
 // Month partitions on `period` (YYYYMM): laid out when a table is made, added ahead of time, never run out.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { now } from '../lib/clock.js';
-import { db, errno, select } from '../lib/db.js';
+import { db, errno, select, type SqlValue } from '../lib/db.js';
 import { logger } from '../lib/logger.js';
 import { periodOf, shiftPeriod } from '../lib/numbers.js';
 
@@ -37,21 +37,26 @@ export async function extendPartitions(): Promise<void> {
 
 /**
  * Every month that rows of a table may lie in, oldest first: those with a partition, and earlier ones found through the index on
- * created_at.
+ * created_at. A table without partitions has its months in an index on `period`.
  */
-export async function monthsOf(table: PartitionedTable): Promise<number[]> {
+export async function monthsOf(table: string): Promise<number[]> {
   const rows = await select<{ until: string | number }>(
     `SELECT PARTITION_DESCRIPTION AS until FROM information_schema.PARTITIONS
      WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? ORDER BY PARTITION_ORDINAL_POSITION`,
     [table],
   );
   const months = rows.slice(1).map(({ until }) => shiftPeriod(Number(until), -1));
-  const [first = 0] = months;
-  const earlier = await select<{ period: number }>(
+  const [first] = months;
+  if (first === undefined) return distinctMonths(`SELECT DISTINCT period FROM ${table} ORDER BY period`);
+  const earlier = await distinctMonths(
     `SELECT DISTINCT period FROM ${table} WHERE period < ? AND created_at < ? ORDER BY period`,
     [first, new Date(Date.UTC(Math.floor(first / 100), (first % 100) - 1))],
   );
-  return [...earlier.map(({ period }) => period), ...months];
+  return [...earlier, ...months];
+}
+
+async function distinctMonths(sql: string, values: SqlValue[] = []): Promise<number[]> {
+  return (await select<{ period: number }>(sql, values)).map(({ period }) => period);
 }
 
 /**

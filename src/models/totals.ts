@@ -7,7 +7,7 @@ import { select } from '../lib/db.js';
 import type { Where } from '../lib/list-query.js';
 import { longRead } from './long-read.js';
 import type { Months } from './month-pages.js';
-import { monthsOf, type PartitionedTable } from './partitions.js';
+import { monthsOf } from './partitions.js';
 import { bump, ensureVersion, isPending, readParts, renewOnReconnect } from '../lib/versions.js';
 
 interface Kept {
@@ -24,18 +24,18 @@ export class Totals {
   /** Name of the version mark; a list route reads it together with the session. */
   readonly scope: string;
   readonly #table: string;
-  readonly #name: PartitionedTable;
+  readonly #name: string;
   readonly #month: string | undefined;
   readonly #kept = new Map<string, Promise<Kept>>();
 
   /**
    * @param table the FROM clause, such as `orders o`
-   * @param month the column of a partitioned table that holds its month, such as `o.period`
+   * @param month the column that holds a row's month, if the table has one, such as `o.period`
    */
   constructor(scope: string, table: string, month?: string) {
     this.scope = scope;
     this.#table = table;
-    this.#name = table.split(' ')[0] as PartitionedTable;
+    this.#name = table.split(' ')[0] as string;
     this.#month = month;
     renewOnReconnect([scope]);
   }

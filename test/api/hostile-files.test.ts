@@ -186,7 +186,7 @@ test.serial('forms that are none, too many, truncated or absurd are refused', as
   const files = Array.from({ length: 1000 }, () => `${fileHead}x\r\n`).join('');
   const refused: [string, string | Buffer, string[], number[]][] = [
     ['10,000 fields', `${many}--B--`, [formType], [413]],
-    ['1,000 files', `${files}--B--`, [formType], [400]],
+    ['1,000 files', `${files}--B--`, [formType], [413]],
     ['a field of 1 MiB', `${part('type', 'x'.repeat(mebibyte))}--B--`, [formType], [413]],
     [
       'a file under another name',

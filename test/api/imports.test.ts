@@ -356,7 +356,7 @@ test('what is no sheet of orders is refused at once, in both languages, and leav
       t.true(answer.text.length < 1000);
     }
   }
-  t.is((await admin.upload('/orders/import', '', { filename: 'a.csv' })).status, 400);
+  t.is((await admin.upload('/orders/import', '', { filename: 'a.csv' })).status, 422);
   t.is((await admin.post('/orders/import', {})).status, 400);
   t.is((await admin.upload('/orders/import', good, { filename: 'a.csv', part: 'other' })).status, 400);
   t.deepEqual(await select("SELECT id FROM imports WHERE filename <> 'orders.csv'"), []);

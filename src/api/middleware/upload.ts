@@ -60,9 +60,11 @@ function read(request: IncomingMessage, form: Form): Promise<void> {
     parser.on('field', (name, value, _, isTruncated) => {
       if (!form.addField(name, value) || isTruncated) stop(new AppError('payload_too_large'));
     });
-    parser.on('file', (name, content, filename) => {
+    parser.on('file', (name, content, filename, encoding) => {
+      // RFC 7578, 4.7: parts are not encoded; what is would be kept as it stands there.
+      if (/^(base64|quoted-printable)$/i.test(encoding)) stop(new AppError('bad_request'));
       content.once('limit', () => stop(new AppError('payload_too_large')));
-      form.addFile(name, content, filename).catch(stop);
+      form.addFile(name, content, unescaped(filename)).catch(stop);
     });
     parser.once('partsLimit', () => stop(new AppError('payload_too_large')));
     parser.once('error', (error) => stop(new AppError('bad_request', { cause: error })));
@@ -87,6 +89,11 @@ function parserFor({ headers }: IncomingMessage, maxBytes: number): BusboyInstan
   } catch (error) {
     throw new AppError('bad_request', { cause: error });
   }
+}
+
+// Browsers write a quote and line ends of a name as %22, %0D and %0A (WHATWG HTML, multipart/form-data).
+function unescaped(filename: string): string {
+  return filename.replace(/%22/g, '"').replace(/%0d/gi, '\r').replace(/%0a/gi, '\n');
 }
 
 function outcomeOf(error: unknown, request: IncomingMessage): unknown {
@@ -121,17 +128,21 @@ class Form {
     return this.#fieldBytes <= mostFieldBytes;
   }
 
-  /** Writes the file; what nobody asked for is read and forgotten. @throws what writing fails with */
+  /** Writes the file; what nobody asked for is read and forgotten. @throws payload_too_large, what writing fails with */
   async addFile(name: string, content: Readable, filename: string): Promise<void> {
     const isWanted = filename !== '' && this.#declaration.parts.includes(name);
     if (isWanted) this.#files++;
-    if (!isWanted || this.#files > 1) {
-      content.resume();
-      return;
-    }
+    if (!isWanted || this.#files > 1) return this.#forget(content);
     this.#file = new Spool(filename, this.#declaration.digest === true);
     this.#written = this.#file.write(content, this.#abandoned.signal);
     await this.#written;
+  }
+
+  async #forget(content: Readable): Promise<void> {
+    for await (const bytes of content as AsyncIterable<Buffer>) {
+      this.#fieldBytes += bytes.length;
+      if (this.#fieldBytes > mostFieldBytes) fail('payload_too_large');
+    }
   }
 
   async finish(): Promise<ReceivedForm> {
