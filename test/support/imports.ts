@@ -1,0 +1,79 @@
+// Imports of orders as tests start them, and what must be true of their end.
+import { select } from '../../src/lib/db.js';
+import type { Client } from './client.js';
+import { until } from './until.js';
+
+/** Every tenth order is refused, every seventh has its second row at the other end of the file. */
+export function sheet(user: number, orders: number): { content: string; rows: number; good: number } {
+  const ends: string[] = [];
+  const rows = Array.from({ length: orders }, (_, order) => {
+    const price = order % 10 === 9 ? 'bad' : '1.00';
+    if (order % 7 === 0) ends.push(`${user},order ${order},R${order},Cup,2.00`);
+    return `${user},order ${order},R${order},Tea,${price}`;
+  });
+  const all = [...rows, ...ends];
+  const good = rows.filter((_, order) => order % 10 !== 9).length;
+  return {
+    content: ['user_id,remark,order_ref,product_name,price', ...all].join('\n'),
+    rows: all.length,
+    good,
+  };
+}
+
+/** Sends a file. @returns the id of its import */
+export const startImport = async (caller: Client, content: string): Promise<number> =>
+  (await caller.upload('/orders/import', content, { filename: 'orders.csv' })).data.import_id;
+
+interface State {
+  status: number;
+  position: number;
+  concluded: number;
+}
+
+/** How far an import is. */
+export async function stateOf(id: number): Promise<State> {
+  const [row] = await select<State>('SELECT status, position, concluded FROM imports WHERE id = ?', [id]);
+  return row as State;
+}
+
+/** Waits until it is further than that. */
+export const beyond = (id: number, position: number) =>
+  until(async () => (await stateOf(id)).position > position, 60_000, 5);
+
+/** Waits for everything that follows its end. */
+export const concluded = (id: number) => until(async () => (await stateOf(id)).concluded === 1, 60_000);
+
+/** What must be true of the end, whatever happened before it. */
+export async function outcomeOf(id: number, user: number): Promise<object> {
+  const [orders] = await select<Record<string, unknown>>(
+    `SELECT COUNT(*) AS orders, COUNT(DISTINCT remark) AS different, CAST(SUM(amount) AS CHAR) AS amount FROM orders
+     WHERE user_id = ?`,
+    [user],
+  );
+  const [lines] = await select<Record<string, unknown>>(
+    `SELECT COUNT(*) AS count FROM order_details d JOIN orders o ON o.order_no = d.order_no WHERE o.user_id = ?`,
+    [user],
+  );
+  const [errors] = await select<Record<string, unknown>>(
+    'SELECT COUNT(DISTINCT row_no) AS count FROM import_errors WHERE import_id = ?',
+    [id],
+  );
+  const [record] = await select<Record<string, unknown>>(
+    'SELECT status, total_rows, success_count, failed_count, order_count, progress FROM imports WHERE id = ?',
+    [id],
+  );
+  const notices = await select('SELECT id FROM notifications WHERE event_key LIKE ?', [`import-${id}-%`]);
+  return { ...record, ...orders, lines: lines?.count, errors: errors?.count, notices: notices.length };
+}
+
+/** `outcomeOf` an import of such a sheet. */
+export function expected({ rows, good }: { rows: number; good: number }, orders: number): object {
+  const refs = Array.from({ length: orders }, (_, order) => order).filter((order) => order % 10 !== 9);
+  const doubles = refs.filter((order) => order % 7 === 0).length;
+  const success_count = good + doubles;
+  return {
+    ...{ status: 1, progress: 100, total_rows: rows, success_count, failed_count: rows - success_count },
+    ...{ order_count: good, orders: good, different: good, amount: `${good + 2 * doubles}.00` },
+    ...{ lines: success_count, errors: rows - success_count, notices: 1 },
+  };
+}

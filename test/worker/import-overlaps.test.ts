@@ -1,0 +1,86 @@
+// Two runs of one import at once, one of them frozen past its lock; and a file larger than the memory it may take.
+import '../support/environment.js';
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import { config } from '../../config/index.js';
+import { redis } from '../../src/lib/redis.js';
+import { makeUser } from '../support/factories.js';
+import { beyond, concluded, expected, outcomeOf, sheet, startImport } from '../support/imports.js';
+import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+import { until } from '../support/until.js';
+
+let service: Service;
+
+test.before(async () => {
+  service = await startService({ withWorker: false });
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await service.stop();
+});
+
+const newUser = async (): Promise<number> => (await makeUser(service.admin)).id;
+
+const start = (content: string): Promise<number> => startImport(service.admin, content);
+
+const startWorker = (): Promise<TestProcess> => startWorkerProcess({}, 'imports');
+
+test.serial(
+  'frozen past its lock and thawed beside the run that took over, nothing is imported twice',
+  async (t) => {
+    const [user, orders] = [await newUser(), 20_000];
+    const file = sheet(user, orders);
+    const id = await start(file.content);
+    const first = await startWorker();
+    await beyond(id, 0);
+    first.child.kill('SIGSTOP');
+    const lock = `{${config.redis.prefix}-imports}:imports:import-orders-${id}:lock`;
+    const held = await redis.get(lock);
+    const second = await startWorker();
+    // The second one has the job now; it may have to wait for rows that the frozen one has locked.
+    await until(async () => ![null, held].includes(await redis.get(lock)), 60_000);
+    first.child.kill('SIGCONT');
+    await concluded(id);
+    t.deepEqual(await outcomeOf(id, user), expected(file, orders));
+    for (const worker of [first, second]) t.is(await worker.stop(), 0);
+  },
+);
+
+test.serial('two workers told of the same import at once share it without a row twice', async (t) => {
+  const [user, orders] = [await newUser(), 10_000];
+  const file = sheet(user, orders);
+  const id = await start(file.content);
+  const first = await startWorker();
+  await beyond(id, 0);
+  await redis.flushdb();
+  const second = await startWorker();
+  await concluded(id);
+  t.deepEqual(await outcomeOf(id, user), expected(file, orders));
+  for (const worker of [first, second]) await worker.stop();
+});
+
+/** The largest resident set it ever had, in MB. */
+function peakOf({ child }: TestProcess): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1000;
+}
+
+test.serial('a large file enters neither the memory of the API nor of the worker', async (t) => {
+  const user = await newUser();
+  const env = { NODE_OPTIONS: '--max-old-space-size=128' };
+  const [api, worker] = [await startApi(env), await startWorkerProcess(env, 'imports')];
+  const row = `${user},${'长'.repeat(20_000)}\n`;
+  const content = `user_id,remark,amount\n${row.repeat(3400)}`;
+  t.true(Buffer.byteLength(content) > 200e6);
+  const caller = service.admin.at(api.url);
+  const { data, text } = await caller.upload('/orders/import', content, { filename: 'large.csv' });
+  t.truthy(data, text);
+  await concluded(data.import_id);
+  t.like((await caller.get(`/imports/${data.import_id}`)).data, { status: 1, failed_count: 3400 });
+  for (const process of [api, worker]) {
+    t.true(peakOf(process) < 320, `${peakOf(process)} MB`);
+    await process.stop();
+  }
+});
