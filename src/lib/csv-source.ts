@@ -83,7 +83,8 @@ export async function* readCsv(
     }
     yield { row, records };
   } catch (error) {
-    if (error instanceof CsvError) throw new CsvBroken(row + records.length);
+    // By the parser's own count: what it had read ahead is gone with it.
+    if (error instanceof CsvError) throw new CsvBroken(Number(error.records) + 1);
     throw error;
   } finally {
     parser.destroy();

@@ -28,6 +28,8 @@ export async function changeBalances(callers: Client[], userIds: number[], total
   const send = async (caller: Client, change: Change): Promise<void> => {
     const { userId, ...body } = change;
     const { status, errorCode, text, data } = await caller.post(`/users/${userId}/update-balance`, body);
+    // So many at once may find no connection in time; whoever has a request_id asks again.
+    if (status === 503) return send(caller, change);
     if (errorCode === 'insufficient_balance') return void tally.insufficient++;
     if (status !== 200) throw new Error(`a change was refused: ${text}`);
     const told = JSON.stringify(data);
