@@ -1,4 +1,5 @@
 // The worker process: node build/src/worker/main.js [--queues payments,logs]
+import { constants, setPriority } from 'node:os';
 import { parseArgs } from 'node:util';
 import { db } from '../lib/db.js';
 import { endGracefully, start } from '../lib/lifecycle.js';
@@ -13,6 +14,8 @@ import { startWorker } from './worker.js';
 await start(async () => {
   keepSystemLog('worker');
   const queues = chosenQueues();
+  // Bulk work takes the processor time that requests and payments leave.
+  if (!queues.includes('payments')) setPriority(constants.priority.PRIORITY_LOW);
   await connectRedis();
   await prepareDatabase(seed);
   await checkDurability();
