@@ -1,8 +1,9 @@
 // Exports outlive whatever happens to their worker and to Redis: one good file, one notification (reliability.md R9).
 import '../support/environment.js';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { createConnection } from 'mysql2/promise';
 import { config } from '../../config/index.js';
 import { change, db, select } from '../../src/lib/db.js';
 import { newOrderNumber, newPaymentNumber, periodOf } from '../../src/lib/numbers.js';
@@ -89,12 +90,20 @@ function files(): string[] {
   return entries.flatMap((entry) => (entry.isFile() ? [join(entry.parentPath, entry.name)] : []));
 }
 
-/** Waits until a run has begun to write, next to the files that were there. @returns its key, and what it writes */
+/** Holds every export that has begun its file before its first page. @returns how to let them go on */
+async function holdPages(): Promise<() => Promise<void>> {
+  const { host, port, user, password, name: database } = config.database;
+  const connection = await createConnection({ host, port, user, password, database });
+  await connection.query('LOCK TABLES order_details WRITE');
+  return () => connection.end();
+}
+
+/** Waits until a run has begun its file, next to the files that were there. @returns its key, and what it writes */
 async function running(id: number, before: string[]): Promise<{ key: string; written: string[] }> {
   return until(async () => {
     const row = await rowOf(id);
     if (row?.status !== 0) throw new Error('the export ended before it could be disturbed');
-    const written = files().filter((file) => !before.includes(file) && statSync(file).size > 0);
+    const written = files().filter((file) => !before.includes(file));
     return row.storage_key !== null && written.length > 0 ? { key: row.storage_key, written } : undefined;
   });
 }
@@ -122,9 +131,11 @@ const countedFiles = async (): Promise<number> => {
 
 test.serial('a worker killed in the middle: another one starts anew, once', async (t) => {
   const before = files();
+  const goOn = await holdPages();
   const id = await askExport(admin, '/orders');
   const { key } = await running(id, before);
   await worker.kill();
+  await goOn();
   worker = await startWorkerProcess(env(), queues);
   const begun = Date.now();
   await until(async () => (await rowOf(id))?.storage_key !== key, 30_000);
@@ -137,9 +148,11 @@ test.serial(
   'a worker frozen past its lock: the other one counts, and it leaves nothing when it wakes',
   async (t) => {
     const before = files();
+    const goOn = await holdPages();
     const id = await askExport(admin, '/orders');
     const { written } = await running(id, before);
     worker.child.kill('SIGSTOP');
+    await goOn();
     const second = await startWorkerProcess(env(), queues);
     await until(async () => (await rowOf(id))?.status === 1, 40_000);
     worker.child.kill('SIGCONT');
@@ -153,20 +166,24 @@ test.serial('Redis emptied in the middle: the run goes on, and what waits is que
   await worker.kill();
   worker = await startWorkerProcess(env({ SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '2' }), queues);
   const before = files();
+  const goOn = await holdPages();
   const first = await askExport(admin, '/orders');
   const second = await askExport(admin, '/orders', { status: 'pending' });
   await running(first, before);
   await redis.run('FLUSHALL');
+  await goOn();
   await isWhole(t, first);
   await isWhole(t, second);
 });
 
 test.serial('Redis restarted in the middle', async (t) => {
   const before = files();
+  const goOn = await holdPages();
   const id = await askExport(admin, '/orders');
   await running(id, before);
   await redis.stop('SIGKILL');
   await redis.start();
+  await goOn();
   await isWhole(t, id);
 });
 
@@ -187,10 +204,12 @@ test.serial('the same request while it runs is one export; another one is not', 
 for (const format of ['csv', 'xlsx']) {
   test.serial(`a running ${format} export that is deleted stops and leaves no file`, async (t) => {
     const before = files();
+    const goOn = await holdPages();
     const id = await askExport(admin, '/orders', { format });
     const stream = await openStream(admin, `/exports/${id}/progress`);
     await running(id, before);
     t.is((await admin.delete(`/exports/${id}`)).status, 200);
+    await goOn();
     await until(() => files().length === before.length);
     await stream.ended;
     t.like(stream.events.at(-1)?.data, { id, status: 2, error_msg: '导出已取消' });
