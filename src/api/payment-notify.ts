@@ -22,7 +22,7 @@ import { record, text } from './response.js';
 import { route } from './route.js';
 
 /** The whole answer takes at most 2.5 s; what is not stored by then the provider is asked to send again. */
-const deadlineMs = 2300;
+const deadlineMs = 2150;
 const largestBody = 64 * 1024;
 
 const shared = {

@@ -1,5 +1,5 @@
 // Finds rows whose job is gone and queues them again; while Redis is away it does the work itself.
-import { schedule, type ScheduledTask } from 'node-cron';
+import { schedule, type Logger, type ScheduledTask } from 'node-cron';
 import { config } from '../../config/index.js';
 import { now } from '../lib/clock.js';
 import { logger } from '../lib/logger.js';
@@ -25,7 +25,7 @@ import { sweepFiles, sweepStorage } from '../models/stored-file.js';
 
 /** Starts the sweeper (every SWEEP_SECONDS) and the nightly maintenance. @returns how to stop both */
 export function startSweeper(): () => Promise<void> {
-  const options = { timezone: 'UTC', noOverlap: true };
+  const options = { timezone: 'UTC', noOverlap: true, logger: cronLog };
   const tasks: ScheduledTask[] = [
     schedule(`*/${config.worker.sweepSeconds} * * * * *`, logged(sweepAsOnlyOne), options),
     schedule('17 3 * * *', logged(queueMaintenance), options),
@@ -35,6 +35,14 @@ export function startSweeper(): () => Promise<void> {
     for (const task of tasks) await task.destroy();
   };
 }
+
+// The library's own lines would be no JSON. That a sweep is late, or left out because one still runs, is nothing to act on.
+const cronLog: Logger = {
+  info: (message) => logger.debug(message),
+  warn: (message) => logger.debug(message),
+  debug: (message) => logger.debug(String(message)),
+  error: (message, error) => logger.error({ error: error ?? message }, 'the scheduler failed'),
+};
 
 /** One sweep over everything that may have lost its job. */
 export async function sweep(): Promise<void> {
