@@ -81,8 +81,6 @@ function parserFor({ headers }: IncomingMessage, maxBytes: number): BusboyInstan
       // A browser sends a file input that was left empty as a file without a name.
       isPartAFile: (_name, _type, filename) => filename !== undefined,
       preservePath: true,
-      highWaterMark: blockBytes,
-      fileHwm: blockBytes,
       // One byte more than a file may have tells that it is too large.
       limits: { parts: mostParts, fieldSize: mostFieldBytes, fileSize: maxBytes + 1, headerPairs: 20 },
     });
