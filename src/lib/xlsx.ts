@@ -8,7 +8,11 @@ import { neutralise, type Cell, type Sheet, type SheetColumn } from './sheet.js'
 /** A sheet holds 1,048,576 rows, of which the first is the head. */
 const mostRows = 1_048_575;
 
-const rowsAtOnce = 250;
+/** About as many as fill one of the pieces that go to the compressor. */
+const rowsAtOnce = 50;
+
+/** How far the writer may be ahead of the compressor, in bytes: both have something to do all the time. */
+const mostWaiting = 256 * 1024;
 
 /** The file as a stream; pages are asked for as fast as it is read. More rows than a sheet holds continue on another. */
 export function xlsxOf(sheet: Sheet, rowsPerSheet = mostRows): Readable {
@@ -26,13 +30,18 @@ async function write(
   const workbook = new exceljs.stream.xlsx.WorkbookWriter({ stream: file, useStyles: true });
   const gone = new AbortController();
   file.once('close', () => gone.abort());
-  const styles = columns.map(({ kind }) => formats[kind]);
-  const values = columns.map(valueOf);
+  const shown = columns.map((column, index) => ({
+    cell: index + 1,
+    value: valueOf(column),
+    style: formats[column.kind],
+  }));
   const begin = (number: number): Worksheet => {
     const name = number === 1 ? title : `${title} ${number}`;
     const sheet = workbook.addWorksheet(name, { views: [{ state: 'frozen', ySplit: 1 }] });
     sheet.columns = columns.map(({ kind }) => ({ width: widths[kind] }));
-    finish(sheet.addRow(columns.map((column) => column.title)), heads(columns.length));
+    const head = newRow(sheet);
+    for (const [index, { title }] of columns.entries()) put(head, index + 1, title, headLook);
+    head.commit();
     return sheet;
   };
   let sheet = begin(1);
@@ -43,7 +52,12 @@ async function write(
         sheet.commit();
         sheet = begin(written / rowsPerSheet + 1);
       }
-      finish(sheet.addRow(values.map((value, column) => value(row[column + 1] as Cell))), styles);
+      const line = newRow(sheet);
+      for (const { cell, value, style } of shown) {
+        const given = row[cell] as Cell;
+        if (given !== null) put(line, cell, value(given), style);
+      }
+      line.commit();
       if (++written % rowsAtOnce === 0) await untilTaken(sheet, gone.signal);
     }
   }
@@ -62,11 +76,11 @@ const formats: Record<SheetColumn['kind'], Look> = {
 
 const widths: Record<SheetColumn['kind'], number> = { text: 20, integer: 12, amount: 16, time: 20 };
 
+const rowLook: Look = {};
+
 const headLook: Look = { font: { bold: true } };
 
-const heads = (count: number): Look[] => Array.from({ length: count }, () => headLook);
-
-function valueOf({ kind, show }: SheetColumn): (cell: Cell) => CellValue {
+function valueOf({ kind, show }: SheetColumn): (cell: string | number) => CellValue {
   const shown = (cell: string | number): string | number => (show ? show(cell) : cell);
   const read: Record<SheetColumn['kind'], (cell: string | number) => CellValue> = {
     text: (cell) => clean(String(shown(cell))),
@@ -75,24 +89,31 @@ function valueOf({ kind, show }: SheetColumn): (cell: Cell) => CellValue {
     // A spreadsheet knows no zones: the local time stands as it is.
     time: (cell) => new Date(`${String(shown(cell)).replace(' ', 'T')}Z`),
   };
-  return (cell) => (cell === null ? null : read[kind](cell));
+  return read[kind];
 }
 
 // Two characters that UTF-8 has and XML 1.0 has not; the writer leaves out control characters by itself.
 const clean = (text: string): string => neutralise(text).replace(/[\ufffe\uffff]/g, '');
 
-// Cells share the style objects of their columns: the writer looks every other one up in its list of styles.
-function finish(row: Row, styles: Look[]): void {
-  for (const [column, style] of styles.entries()) row.getCell(column + 1).style = style;
-  row.commit();
+// Rows share a style object and cells those of their columns: the writer looks every other one up in its list of styles.
+function newRow(sheet: Worksheet): Row {
+  const row = sheet.addRow([]) as Row & { style: Look };
+  row.style = rowLook;
+  return row;
+}
+
+function put(row: Row, column: number, value: CellValue, style: Look): void {
+  const cell = row.getCell(column);
+  cell.value = value;
+  cell.style = style;
 }
 
 // The writer knows no back-pressure (exceljs issue 734): what it has handed over and nobody has compressed yet says how
 // far ahead it is. Its stream is of an old make that keeps this in its state only. Other work gets its turn here too.
 async function untilTaken(sheet: Worksheet, signal: AbortSignal): Promise<void> {
   const [waiting] = (sheet as unknown as { stream: { pipes: OldWritable[] } }).stream.pipes;
-  if (waiting?._writableState.needDrain) await once(waiting, 'drain', { signal });
+  if (waiting && waiting._writableState.length > mostWaiting) await once(waiting, 'drain', { signal });
   else await turn(undefined, { signal });
 }
 
-type OldWritable = Writable & { _writableState: { needDrain: boolean } };
+type OldWritable = Writable & { _writableState: { length: number } };
