@@ -9,6 +9,7 @@ export interface PaymentsEnvironment {
   PAYMENT_LOCAL_GATEWAYS_ALLOWED: boolean;
   PAYMENT_GATEWAY_TIMEOUT_MS: number;
   CALLBACK_WAIT_MS: number;
+  CALLBACK_DEADLINE_MS: number;
   CALLBACK_RETENTION_DAYS: number;
 }
 
@@ -35,6 +36,12 @@ export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
     .max(2000)
     .default(2000)
     .description('a callback waits this long for its settlement before it answers "processing"'),
+  CALLBACK_DEADLINE_MS: Joi.number()
+    .integer()
+    .min(1000)
+    .max(30_000)
+    .default(2150)
+    .description('a callback that is not stored by then is answered 503, and its provider sends it again'),
   CALLBACK_RETENTION_DAYS: Joi.number()
     .integer()
     .min(430)
@@ -52,6 +59,7 @@ export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {
     localGatewaysAllowed: env.PAYMENT_LOCAL_GATEWAYS_ALLOWED && !production,
     gatewayTimeoutMs: env.PAYMENT_GATEWAY_TIMEOUT_MS,
     callbackWaitMs: env.CALLBACK_WAIT_MS,
+    callbackDeadlineMs: env.CALLBACK_DEADLINE_MS,
     callbackRetentionDays: env.CALLBACK_RETENTION_DAYS,
   };
 }

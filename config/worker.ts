@@ -6,6 +6,7 @@ export interface WorkerEnvironment {
   SWEEP_SECONDS: number;
   SWEEP_AGE_SECONDS: number;
   BULK_NICE: number;
+  JOB_LOCK_SECONDS: number;
 }
 
 export const workerSchema = Joi.object<WorkerEnvironment, true>({
@@ -32,6 +33,12 @@ export const workerSchema = Joi.object<WorkerEnvironment, true>({
     .max(19)
     .default(10)
     .description('a worker without the payments queue gives way to others by this niceness; 0: it does not'),
+  JOB_LOCK_SECONDS: Joi.number()
+    .integer()
+    .min(2)
+    .max(60)
+    .default(12)
+    .description('a job whose worker has not been heard of for so long is taken up by another one'),
 });
 
 export function workerConfig(env: WorkerEnvironment) {
@@ -39,6 +46,7 @@ export function workerConfig(env: WorkerEnvironment) {
     concurrency: env.WORKER_CONCURRENCY,
     sweepSeconds: env.SWEEP_SECONDS,
     bulkNice: env.BULK_NICE,
+    jobLockMs: env.JOB_LOCK_SECONDS * 1000,
     sweepAgeMs: env.SWEEP_AGE_SECONDS * 1000,
   };
 }

@@ -20,7 +20,7 @@ import { drain, listen } from './server.js';
 
 await start(async () => {
   keepSystemLog('api');
-  await watchSystem();
+  watchSystem();
   await connectRedis();
   watchIdentities();
   await prepareDatabase(async () => {

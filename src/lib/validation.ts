@@ -147,8 +147,10 @@ export function problem(type: keyof (typeof texts)['en-US']): string {
  * wants them; an empty one counts as not given.
  */
 export function coercer(schema: Joi.ObjectSchema): (raw: Record<string, unknown>) => Record<string, unknown> {
-  const keys = Object.entries((schema.describe().keys ?? {}) as Record<string, { type: string }>);
+  let keys: [string, { type: string }][] | undefined;
   return (raw) => {
+    // Most routes are not called soon after a start, which need not wait for the descriptions of all.
+    keys ??= Object.entries((schema.describe().keys ?? {}) as Record<string, { type: string }>);
     const coerced = { ...raw };
     for (const [name, { type }] of keys) coerced[name] = coerce(type, raw[name]);
     return coerced;

@@ -1,7 +1,7 @@
 // Brings the database to today's shape: makes it when it is missing, migrates forward and back, under one lock.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
-import { SequelizeStorage, Umzug } from 'umzug';
+import type { Umzug } from 'umzug';
 import { config } from '../../config/index.js';
 import { db, errno, isDatabaseDown } from '../lib/db.js';
 import { logger } from '../lib/logger.js';
@@ -9,6 +9,7 @@ import { migrations } from './migrations/index.js';
 import { extendPartitions } from './partitions.js';
 
 const unknownDatabase = 1049;
+const unknownTable = 1146;
 const longestWorkSeconds = 300;
 
 /**
@@ -18,7 +19,7 @@ const longestWorkSeconds = 300;
 export async function prepareDatabase(seed: () => Promise<void>): Promise<void> {
   await reachDatabase();
   await underLock(async () => {
-    await migrator.up();
+    if (!(await isMigrated())) await (await migrator()).up();
     await extendPartitions();
     await seed();
   });
@@ -26,7 +27,7 @@ export async function prepareDatabase(seed: () => Promise<void>): Promise<void> 
 
 /** Undoes every migration. */
 export async function emptyDatabase(): Promise<void> {
-  await underLock(async () => void (await migrator.down({ to: 0 })));
+  await underLock(async () => void (await (await migrator()).down({ to: 0 })));
 }
 
 /** Warns about server settings under which a commit may be lost; refuses them under STRICT_STARTUP. */
@@ -39,15 +40,33 @@ export async function checkDurability(): Promise<void> {
   logger.warn(message);
 }
 
-const migrator = new Umzug({
-  migrations: migrations.map(({ name, up, down }) => ({
-    name,
-    up: () => up(runSql),
-    down: () => down(runSql),
-  })),
-  storage: new SequelizeStorage({ sequelize: db, tableName: 'migrations' }),
-  logger: undefined,
-});
+const table = 'migrations';
+
+/** Whether every migration was made: most starts find nothing to do. */
+async function isMigrated(): Promise<boolean> {
+  try {
+    const [made] = await db.query(`SELECT name FROM ${table}`);
+    const names = new Set((made as { name: string }[]).map(({ name }) => name));
+    return migrations.every(({ name }) => names.has(name));
+  } catch (error) {
+    if (errno(error) === unknownTable) return false;
+    throw error;
+  }
+}
+
+// Loaded when needed only: it brings a whole command line with it.
+async function migrator(): Promise<Umzug> {
+  const { SequelizeStorage, Umzug } = await import('umzug');
+  return new Umzug({
+    migrations: migrations.map(({ name, up, down }) => ({
+      name,
+      up: () => up(runSql),
+      down: () => down(runSql),
+    })),
+    storage: new SequelizeStorage({ sequelize: db, tableName: table }),
+    logger: undefined,
+  });
+}
 
 async function runSql(sql: string): Promise<void> {
   await db.query(sql.startsWith('CREATE TABLE') ? withTableOptions(sql) : sql);

@@ -21,7 +21,7 @@ await start(async () => {
   await prepareDatabase(seed);
   await checkDurability();
   await PaymentMethod.resealSecrets();
-  const stop = startWorker(queues, (queue) => {
+  const stop = await startWorker(queues, (queue) => {
     logger.fatal({ queue }, 'a worker hangs: no job has ended for 60 s');
     endAsFailed('a worker hangs');
   });

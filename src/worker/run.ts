@@ -18,10 +18,15 @@ export interface RunningWorker {
   active(): number;
   /** When a job last ended here, in milliseconds since 1970. */
   lastEnd(): number;
+  /** Resolves when it is connected and takes jobs. */
+  ready(): Promise<unknown>;
   close(): Promise<void>;
 }
 
 const byName = new Map(jobs.map((job) => [job.name, job]));
+
+/** How often jobs whose lock has run out are looked for, at the least. */
+const longestStallCheckMs = 5000;
 
 /** Name of the empty job that proves a worker alive. */
 export const canaryName = 'canary';
@@ -60,9 +65,9 @@ export function consume(queue: QueueName): RunningWorker {
       prefix: queuePrefix(queue),
       connection: { ...queueConnection(), maxRetriesPerRequest: null },
       concurrency: concurrencies[queue],
-      // A job whose worker died runs again within 20 s, as often as it takes (architecture.md §3).
-      lockDuration: 12_000,
-      stalledInterval: 5_000,
+      // By default a job whose worker died runs again within 20 s, as often as it takes (architecture.md §3).
+      lockDuration: config.worker.jobLockMs,
+      stalledInterval: Math.min(longestStallCheckMs, config.worker.jobLockMs / 2),
       maxStalledCount: 20,
     },
   );
@@ -73,6 +78,7 @@ export function consume(queue: QueueName): RunningWorker {
     concurrency: concurrencies[queue],
     active: () => active,
     lastEnd: () => lastEnd,
+    ready: () => worker.waitUntilReady(),
     close: () => worker.close(),
   };
 }

@@ -1,15 +1,25 @@
 // A worker: the consumers of some queues with their sweeper and canary, put together and taken down again.
+import { race } from '../lib/race.js';
 import { closeQueues, type QueueName } from '../lib/queue.js';
 import { startSweeper } from './sweeper.js';
 import { consume } from './run.js';
 import { watchWorkers } from './canary.js';
 
-/** Starts consuming. @returns how to stop: no new jobs are taken, running ones end first */
-export function startWorker(
+/** Without Redis a worker starts all the same and takes jobs when it comes. */
+const longestConnectMs = 2000;
+
+/**
+ * Starts consuming; resolves when all queues are consumed, or cannot be yet.
+ *
+ * @returns how to stop: no new jobs are taken, running ones end first
+ */
+export async function startWorker(
   queues: readonly QueueName[],
   onHang: (queue: string) => void,
-): () => Promise<void> {
+): Promise<() => Promise<void>> {
   const workers = queues.map(consume);
+  const connected = Promise.allSettled(workers.map((worker) => worker.ready()));
+  await race<unknown>(connected, longestConnectMs, (resolve) => resolve(undefined));
   const stopWatching = watchWorkers(workers, onHang);
   const stopSweeper = startSweeper();
   return async () => {

@@ -107,16 +107,14 @@ test.serial('the right permission alone opens a route, on the next request of ev
 });
 
 test.serial('every other permission together opens no route but those its own path matches', async (t) => {
-  for (const route of guarded) {
+  for (const [index, route] of guarded.entries()) {
     const others = permissions.filter(
       (permission) => permission.slug !== slugOf(route) && !matches(permission, route),
     );
     t.true(others.length >= permissionIds.size - 2, name(route));
     await grant(others.map(({ slug }) => slug));
-    for (const client of caller) {
-      const answer = await call(client, route);
-      t.deepEqual([answer.status, answer.code], [403, 20001], name(route));
-    }
+    const answer = await call(caller[index % 2] as Client, route);
+    t.deepEqual([answer.status, answer.code], [403, 20001], name(route));
   }
 });
 

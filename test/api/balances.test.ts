@@ -131,16 +131,16 @@ test('one request_id for different users at once reaches one of them', async (t)
   );
 });
 
-test('thousands of random changes from 64 clients over two processes add up to the cent', async (t) => {
+test('hundreds of random changes from 64 clients over two processes add up to the cent', async (t) => {
   const callers = [admin, admin.at((await startApi()).url)];
   const userIds = (await Promise.all(Array.from({ length: 5 }, () => makeUser(admin)))).map(({ id }) => id);
-  const tally = await changeBalances(callers, userIds, 2000);
+  const tally = await changeBalances(callers, userIds, 600);
   const counts = await Promise.all(userIds.map(mustAddUp));
   t.is(
     counts.reduce((sum, count) => sum + count, 0),
     tally.applied,
   );
-  t.is(tally.applied + tally.insufficient + tally.repeated, 2000);
+  t.is(tally.applied + tally.insufficient + tally.repeated, 600);
   t.true(tally.insufficient > 0 && tally.repeated > 0);
 });
 

@@ -7,6 +7,7 @@ import { redis } from '../../src/lib/redis.js';
 import { makeUser } from '../support/factories.js';
 import { beyond, concluded, expected, outcomeOf, sheet, startImport } from '../support/imports.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { emptyRedis } from '../support/redis.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
 
@@ -54,7 +55,7 @@ test.serial('two workers told of the same import at once share it without a row 
   const id = await start(file.content);
   const first = await startWorker();
   await beyond(id, 0);
-  await redis.flushdb();
+  await emptyRedis();
   const second = await startWorker();
   await concluded(id);
   t.deepEqual(await outcomeOf(id, user), expected(file, orders));

@@ -16,7 +16,9 @@ let methodId: number;
 test.before(async () => {
   service = await startService({ withWorker: false });
   await watchStates();
-  const [one, other] = await Promise.all([startApi(), startApi(), startWorkerProcess()]);
+  // How long 500 at once take depends on what else the machine does; that a late one is refused is shown elsewhere.
+  const patient = { CALLBACK_DEADLINE_MS: '30000' };
+  const [one, other] = await Promise.all([startApi(patient), startApi(patient), startWorkerProcess()]);
   callers = [service.admin.at(one.url), service.admin.at(other.url)];
   methodId = (await makeMethod(service.admin)).id;
 });
@@ -34,29 +36,38 @@ const isSettled = async ({ payment_no }: MadePayment): Promise<boolean> => {
   return (await select(pending, [payment_no])).length === 0;
 };
 
-/** Reads payment and order one after the other, in both orders, until told to stop. @returns how often they disagreed */
+/**
+ * Reads payment and order one after the other, in both orders, until told to stop: through an API of its own, which the
+ * callbacks do not keep busy.
+ *
+ * @returns how often it has looked, and how to end it once it has seen the last state: how often the two disagreed
+ */
 function watchPair({ payment_no, order_no }: MadePayment) {
   let isOver = false;
   let disagreements = 0;
   let looks = 0;
-  // A busy service may refuse a read, which tells nothing.
-  const isPaid = async (caller: Client, path: string) =>
-    (await until(async () => (await caller.get(path)).data)).status === 'paid';
+  // A busy database may refuse a read, which tells nothing.
+  const isPaid = async (path: string) =>
+    (await until(async () => (await service.admin.get(path)).data)).status === 'paid';
   const looking = (async () => {
-    while (!isOver) {
+    for (let isLast = false; !isLast;) {
+      isLast = isOver;
       for (const [first, second] of [
         [`/payments/${payment_no}`, `/orders/${order_no}`],
         [`/orders/${order_no}`, `/payments/${payment_no}`],
       ] as const) {
+        if ((await isPaid(first)) && !(await isPaid(second))) disagreements++;
         looks++;
-        if ((await isPaid(callers[0], first)) && !(await isPaid(callers[1], second))) disagreements++;
       }
     }
   })();
-  return async () => {
-    isOver = true;
-    await looking;
-    return { disagreements, looks };
+  return {
+    looks: () => looks,
+    async end() {
+      isOver = true;
+      await looking;
+      return disagreements;
+    },
   };
 }
 
@@ -64,7 +75,8 @@ test.serial(
   '500 identical callbacks at once over two API processes have one effect and are all answered 2xx',
   async (t) => {
     const payment = await makePayment(service.admin, methodId, '99.90');
-    const stopWatching = watchPair(payment);
+    const watch = watchPair(payment);
+    await until(() => watch.looks() > 0);
     const answers = await Promise.all(
       Array.from({ length: 500 }, (_, index) => notify(callers[index % 2] as Client, payment)),
     );
@@ -81,9 +93,8 @@ test.serial(
       ),
     );
     await until(() => isSettled(payment), 30_000);
-    const { disagreements, looks } = await stopWatching();
-    t.is(disagreements, 0);
-    t.true(looks > 2);
+    t.is(await watch.end(), 0);
+    t.log(`looked ${watch.looks()} times`);
     t.deepEqual(await stateChanges(payment.payment_no), [
       { number: payment.payment_no, before: 'pending', after: 'paid' },
     ]);

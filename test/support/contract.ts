@@ -47,11 +47,12 @@ function schemaPlace(route: Route, status: number): string {
   return `#/${pointer.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
 }
 
+const patterns = routes.map((route) => ({
+  route,
+  pattern: new RegExp(`^${route.method} ${fullPath(route).replace(/\{\w+\}/g, '[^/]+')}$`),
+}));
+
 function routeOf(method: string, path: string): Route | undefined {
-  const pathname = path.split('?')[0] as string;
-  return routes.find(
-    (route) =>
-      route.method === method &&
-      new RegExp(`^${fullPath(route).replace(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
-  );
+  const called = `${method} ${path.split('?')[0]}`;
+  return patterns.find(({ pattern }) => pattern.test(called))?.route;
 }

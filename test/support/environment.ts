@@ -23,6 +23,7 @@ export const environment = {
   SWEEP_SECONDS: '2',
   SWEEP_AGE_SECONDS: '1',
   SHUTDOWN_SECONDS: '5',
+  JOB_LOCK_SECONDS: '4',
 };
 
 Object.assign(process.env, environment);

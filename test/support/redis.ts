@@ -1,5 +1,6 @@
 // A Redis of a test's own, set up as production wants it: append-only file, nothing evicted.
 import { Redis } from 'ioredis';
+import { redis } from '../../src/lib/redis.js';
 import { OwnServer, programPath } from './faults.js';
 import { freePort } from './processes.js';
 
@@ -27,6 +28,12 @@ export class OwnRedis extends OwnServer {
   protected override async answers(): Promise<boolean> {
     return (await this.run('PING')) === 'PONG';
   }
+}
+
+/** Removes everything this test file has in the Redis that all of them share. */
+export async function emptyRedis(): Promise<void> {
+  const keys = await redis.keys(`{${process.env.REDIS_PREFIX}*`);
+  if (keys.length > 0) await redis.del(...keys);
 }
 
 /** Starts one. */

@@ -32,7 +32,7 @@ export async function startService({ withWorker = true } = {}): Promise<Service>
     await syncPermissions(routes);
   });
   const server = await listen(0, '127.0.0.1');
-  const stopWorker = withWorker ? startWorker(queueNames, () => undefined) : undefined;
+  const stopWorker = withWorker ? await startWorker(queueNames, () => undefined) : undefined;
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const anonymous = new Client(url);
   return {

@@ -1,11 +1,11 @@
 // Where sequences of commands are played: the service with what can be done to its processes and its Redis.
 import type { AddressInfo } from 'node:net';
 import { listen } from '../../src/api/server.js';
-import { redis } from '../../src/lib/redis.js';
 import { consume, type RunningWorker } from '../../src/worker/run.js';
 import type { Client } from './client.js';
 import { makeMethod } from './factories.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from './processes.js';
+import { emptyRedis } from './redis.js';
 import { startService } from './service.js';
 
 export interface Stage {
@@ -17,11 +17,6 @@ export interface Stage {
   /** Removes everything this service has in Redis. */
   emptyRedis(): Promise<void>;
   stop(): Promise<void>;
-}
-
-async function emptyRedis(): Promise<void> {
-  const keys = await redis.keys(`{${process.env.REDIS_PREFIX}*`);
-  if (keys.length > 0) await redis.del(...keys);
 }
 
 /** All in this thread; a restart closes in good order. */

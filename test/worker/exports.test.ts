@@ -16,7 +16,7 @@ import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '.
 import { startOwnRedis, type OwnRedis } from '../support/redis.js';
 import { until } from '../support/until.js';
 
-const orders = 40_000;
+const orders = 15_000;
 
 let redis: OwnRedis;
 let admin: Client;

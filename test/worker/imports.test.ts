@@ -1,10 +1,10 @@
 // An import whose worker is killed or told to stop, and whose Redis is emptied: each good row once, none lost (R9).
 import '../support/environment.js';
 import test from 'ava';
-import { redis } from '../../src/lib/redis.js';
 import { makeUser } from '../support/factories.js';
 import { beyond, concluded, expected, outcomeOf, sheet, startImport, stateOf } from '../support/imports.js';
 import { killProcesses, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { emptyRedis } from '../support/redis.js';
 import { startService, type Service } from '../support/service.js';
 
 let service: Service;
@@ -36,7 +36,7 @@ test.serial('killed twice, once with its Redis emptied, an import imports every 
     ({ position } = await stateOf(id));
     t.true(position < file.rows, 'it was killed in the middle');
     // Without this the job is found when its lock has expired; with it only the sweeper can find the row.
-    if (death % 2 === 0) await redis.flushdb();
+    if (death % 2 === 0) await emptyRedis();
   }
   const last = await startWorker();
   await concluded(id);

@@ -23,8 +23,8 @@ import { until } from '../support/until.js';
 let service: Service;
 let methodId: number;
 
-// Without the sweeper's help: what is shown here the queue does by itself.
-const noSweeper = { SWEEP_SECONDS: '59', SWEEP_AGE_SECONDS: '3600' };
+// Without the sweeper's help: what is shown here the queue does by itself, with the lock that jobs have by default.
+const noSweeper = { SWEEP_SECONDS: '59', SWEEP_AGE_SECONDS: '3600', JOB_LOCK_SECONDS: '12' };
 
 test.before(async () => {
   service = await startService({ withWorker: false });
