@@ -63,7 +63,13 @@ export function consume(queue: QueueName): RunningWorker {
     },
     {
       prefix: queuePrefix(queue),
-      connection: { ...queueConnection(), maxRetriesPerRequest: null },
+      // What was under way when Redis went is sent again: ioredis would forget it without rejecting it, and the consumer
+      // would wait for its answer for ever. BullMQ's scripts may run twice.
+      connection: {
+        ...queueConnection(),
+        maxRetriesPerRequest: null,
+        autoResendUnfulfilledCommands: true,
+      },
       concurrency: concurrencies[queue],
       // By default a job whose worker died runs again within 20 s, as often as it takes (architecture.md §3).
       lockDuration: config.worker.jobLockMs,
