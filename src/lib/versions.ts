@@ -5,6 +5,7 @@
 import { key, redis } from './redis.js';
 import { randomToken } from './random-id.js';
 import { logger } from './logger.js';
+import { race } from './race.js';
 
 const pending = new Map<string, Set<string>>();
 const whole = 'whole';
@@ -19,13 +20,48 @@ const partsKey = (scope: string): string => key('version-parts', scope);
  * good as a new one. When Redis is away the change is remembered and marked as soon as it is back; until then readers
  * see no Redis either and go to the database.
  */
-export async function bump(scope: string, parts: readonly (string | number)[] = [whole]): Promise<void> {
+export function bump(scope: string, parts: readonly (string | number)[] = [whole]): Promise<void> {
+  const batch = gathering.get(scope) ?? gather(scope);
+  for (const part of parts) batch.parts.add(String(part));
+  return batch.marked;
+}
+
+interface Batch {
+  parts: Set<string>;
+  marked: Promise<void>;
+}
+
+/** Of many changes at once, those of one scope share a mark: while one is under way the next one gathers. */
+const gathering = new Map<string, Batch>();
+const underway = new Map<string, Promise<void>>();
+
+/** A Redis that does not answer must not be waited for twice. */
+const longestGatheringMs = 20;
+
+function gather(scope: string): Batch {
+  const earlier = underway.get(scope);
+  const turn = earlier ? race(earlier, longestGatheringMs, (resolve) => resolve()) : Promise.resolve();
+  const parts = new Set<string>();
+  const marked = turn.then(() => {
+    gathering.delete(scope);
+    const marking = mark(scope, parts).finally(() => {
+      if (underway.get(scope) === marking) underway.delete(scope);
+    });
+    underway.set(scope, marking);
+    return marking;
+  });
+  const batch = { parts, marked };
+  gathering.set(scope, batch);
+  return batch;
+}
+
+async function mark(scope: string, parts: ReadonlySet<string>): Promise<void> {
   try {
-    await setMarks(scope, parts.map(String));
+    await setMarks(scope, [...parts]);
   } catch (error) {
     if (isReply(error) && (await removeMarks(scope))) return;
     const waiting = pending.get(scope) ?? new Set();
-    for (const part of parts) waiting.add(String(part));
+    for (const part of parts) waiting.add(part);
     pending.set(scope, waiting);
     retryLater();
   }
@@ -128,13 +164,18 @@ function retryLater(): void {
 }
 
 async function markPending(): Promise<void> {
-  try {
-    for (const [scope, parts] of [...pending]) {
-      await setMarks(scope, [...parts]);
-      pending.delete(scope);
-      logger.info({ scope }, 'changes made while Redis was away are marked now');
+  for (const [scope, parts] of [...pending]) {
+    const taken = [...parts];
+    parts.clear();
+    try {
+      await setMarks(scope, taken);
+    } catch {
+      for (const part of taken) parts.add(part);
+      retryLater();
+      return;
     }
-  } catch {
-    retryLater();
+    // What came in meanwhile stays to be marked.
+    if (parts.size === 0) pending.delete(scope);
+    logger.info({ scope }, 'changes made while Redis was away are marked now');
   }
 }

@@ -13,7 +13,7 @@ let api: TestProcess;
 let admin: Client;
 
 // After its commit a create tells Redis; a frozen Redis keeps it there.
-const env = () => ({ ...redis.env, REDIS_TIMEOUT_MS: '4000' });
+const env = () => ({ ...redis.env, REDIS_TIMEOUT_MS: '2000' });
 
 test.before(async () => {
   redis = await startOwnRedis();
