@@ -13,6 +13,9 @@ export interface PaymentsEnvironment {
   CALLBACK_RETENTION_DAYS: number;
 }
 
+/** Of the 2.5 s in which a provider must have its answer (reliability.md R8), network and a busy process take their part. */
+const longestDeadlineMs = 2150;
+
 export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
   MODULE_PAYMENTS_ENABLED: Joi.boolean()
     .default(false)
@@ -40,8 +43,8 @@ export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
     .integer()
     .min(1000)
     .max(30_000)
-    .default(2150)
-    .description('a callback that is not stored by then is answered 503, and its provider sends it again'),
+    .default(longestDeadlineMs)
+    .description('a callback not stored by then is answered 503 and sent again; in production at most 2150'),
   CALLBACK_RETENTION_DAYS: Joi.number()
     .integer()
     .min(430)
@@ -59,7 +62,9 @@ export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {
     localGatewaysAllowed: env.PAYMENT_LOCAL_GATEWAYS_ALLOWED && !production,
     gatewayTimeoutMs: env.PAYMENT_GATEWAY_TIMEOUT_MS,
     callbackWaitMs: env.CALLBACK_WAIT_MS,
-    callbackDeadlineMs: env.CALLBACK_DEADLINE_MS,
+    callbackDeadlineMs: production
+      ? Math.min(env.CALLBACK_DEADLINE_MS, longestDeadlineMs)
+      : env.CALLBACK_DEADLINE_MS,
     callbackRetentionDays: env.CALLBACK_RETENTION_DAYS,
   };
 }

@@ -21,7 +21,6 @@ import type { RequestState } from './request-state.js';
 import { record, text } from './response.js';
 import { route } from './route.js';
 
-/** The whole answer takes at most 2.5 s (contract.md §13), of which the network and a busy process take their part. */
 const deadlineMs = config.payments.callbackDeadlineMs;
 const largestBody = 64 * 1024;
 

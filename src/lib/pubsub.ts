@@ -2,6 +2,7 @@
 import { Redis } from 'ioredis';
 import { config } from '../../config/index.js';
 import { logger } from './logger.js';
+import { race } from './race.js';
 import { connectionOptions, key, redis, reportTrouble } from './redis.js';
 
 type Listener = (message: unknown) => void;
@@ -29,10 +30,8 @@ export function listen(channel: string, listener: Listener): void {
 
 /** Waits until messages on that channel arrive here, but at most that long. */
 export async function untilListening(channel: string, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
-  await Promise.race([subscriptions.get(key('channel', channel)), late]);
-  clearTimeout(timer);
+  const subscribed = subscriptions.get(key('channel', channel)) ?? Promise.resolve();
+  await race(subscribed, ms, (resolve) => resolve());
 }
 
 /** Stops listening. */

@@ -4,6 +4,7 @@ import { config } from '../../config/index.js';
 import { currentTraceId } from './context.js';
 import { logger } from './logger.js';
 import { listen, publish, untilListening } from './pubsub.js';
+import { race } from './race.js';
 import { newUlid } from './random-id.js';
 import { connectionOptions, redis } from './redis.js';
 
@@ -108,11 +109,7 @@ async function push(work: Work, replyTo?: string): Promise<void> {
 
 // A queue whose connection is being made while Redis hangs would wait for it without end.
 async function soonEnough(added: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('Redis does not answer')), 2 * config.redis.timeoutMs);
-  });
-  await Promise.race([added, late]).finally(() => clearTimeout(timer));
+  await race(added, 2 * config.redis.timeoutMs, (_, reject) => reject(new Error('Redis does not answer')));
 }
 
 // A Queue that is made while Redis is away stays unusable for ever, so it is made only over a ready connection.

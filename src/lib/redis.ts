@@ -2,6 +2,7 @@
 import { Redis } from 'ioredis';
 import { config } from '../../config/index.js';
 import { logger } from './logger.js';
+import { race } from './race.js';
 
 /** Options of every connection: quick reconnects, and a command whose answer was lost is not sent twice. */
 export const connectionOptions = {
@@ -40,11 +41,14 @@ export async function redisOr<T>(
   return result;
 }
 
-/** Opens the connection, waiting at most two seconds: a process also starts without Redis and connects later. */
+/** How long a start waits for a connection: a process also starts without Redis and connects later. */
+export const longestConnectMs = 2000;
+
+/** Opens the connection; resolves when it is ready, or cannot be yet. */
 export async function connectRedis(): Promise<void> {
   const ready = new Promise<void>((resolve) => redis.once('ready', resolve));
   redis.connect().catch(() => undefined);
-  await Promise.race([ready, new Promise((resolve) => setTimeout(resolve, 2000).unref())]);
+  await race(ready, longestConnectMs, (resolve) => resolve());
 }
 
 /** Logs when a connection is lost and when it is back, once each; an `error` listener keeps the process alive. */

@@ -1,6 +1,7 @@
 // admins: the people who sign in here.
 import type { Transaction } from 'sequelize';
 import { Column, DataType, Model, Scopes, Table } from 'sequelize-typescript';
+import { blankToNull } from '../lib/blank-to-null.js';
 import { now } from '../lib/clock.js';
 import { change, db, refuseDuplicates, select, transact, type SqlValue } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
@@ -245,11 +246,4 @@ async function setRoles(adminId: number, roleIds: number[], t: Transaction): Pro
     [adminId, roleIds],
     t,
   );
-}
-
-/** Empty texts clear a field; a cleared field is NULL. */
-export function blankToNull<T extends object>(fields: T): T {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, value === '' ? null : value]),
-  ) as T;
 }

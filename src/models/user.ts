@@ -1,5 +1,6 @@
 // users: the customers who place orders.
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
+import { blankToNull } from '../lib/blank-to-null.js';
 import { now } from '../lib/clock.js';
 import { change, db, refuseDuplicates, select, transact } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
@@ -92,9 +93,7 @@ export class User extends Model {
 
   /** Changes only the fields given; an empty text clears a field, an empty nickname becomes the username. */
   static async revise(id: number, fields: Partial<Omit<UserFields, 'password'>>): Promise<void> {
-    const columns = Object.fromEntries(
-      Object.entries(fields).map(([name, value]) => [name, value === '' ? null : value]),
-    );
+    const columns = blankToNull(fields);
     await refuseDuplicates(
       transact(async (t) => {
         const user = await User.findOne({

@@ -6,6 +6,7 @@ import { AppError } from '../lib/errors.js';
 import { defaultLanguage } from '../lib/language.js';
 import { logger } from '../lib/logger.js';
 import { queueConnection, queuePrefix, reply, type Envelope, type QueueName } from '../lib/queue.js';
+import { race } from '../lib/race.js';
 import { newUlid } from '../lib/random-id.js';
 import { validate } from '../lib/validation.js';
 import { jobs } from '../jobs/index.js';
@@ -109,20 +110,12 @@ function check(job: Job, payload: unknown): unknown {
   }
 }
 
-async function withinTime(job: Job, payload: unknown): Promise<unknown> {
+function withinTime(job: Job, payload: unknown): Promise<unknown> {
   const abort = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      abort.abort();
-      reject(new Error(`${job.name} took longer than ${job.timeoutMs} ms`));
-    }, job.timeoutMs);
+  return race(job.run(payload, abort.signal), job.timeoutMs, (_, reject) => {
+    abort.abort();
+    reject(new Error(`${job.name} took longer than ${job.timeoutMs} ms`));
   });
-  try {
-    return await Promise.race([job.run(payload, abort.signal), timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 async function failed(queued: QueuedJob<Envelope> | undefined, error: Error): Promise<void> {

@@ -1,12 +1,10 @@
 // A worker: the consumers of some queues with their sweeper and canary, put together and taken down again.
 import { race } from '../lib/race.js';
 import { closeQueues, type QueueName } from '../lib/queue.js';
+import { longestConnectMs } from '../lib/redis.js';
 import { startSweeper } from './sweeper.js';
 import { consume } from './run.js';
 import { watchWorkers } from './canary.js';
-
-/** Without Redis a worker starts all the same and takes jobs when it comes. */
-const longestConnectMs = 2000;
 
 /**
  * Starts consuming; resolves when all queues are consumed, or cannot be yet.

@@ -5,8 +5,16 @@ import test from 'ava';
 import { config } from '../../config/index.js';
 import { redis } from '../../src/lib/redis.js';
 import { makeUser } from '../support/factories.js';
-import { beyond, concluded, expected, outcomeOf, sheet, startImport } from '../support/imports.js';
-import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import {
+  beyond,
+  concluded,
+  expected,
+  outcomeOf,
+  sheet,
+  startImport,
+  startImporter,
+} from '../support/imports.js';
+import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
 import { emptyRedis } from '../support/redis.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -24,22 +32,18 @@ test.after.always(async () => {
 
 const newUser = async (): Promise<number> => (await makeUser(service.admin)).id;
 
-const start = (content: string): Promise<number> => startImport(service.admin, content);
-
-const startWorker = (): Promise<TestProcess> => startWorkerProcess({}, 'imports');
-
 test.serial(
   'frozen past its lock and thawed beside the run that took over, nothing is imported twice',
   async (t) => {
     const [user, orders] = [await newUser(), 20_000];
     const file = sheet(user, orders);
-    const id = await start(file.content);
-    const first = await startWorker();
+    const id = await startImport(service.admin, file.content);
+    const first = await startImporter();
     await beyond(id, 0);
     first.child.kill('SIGSTOP');
     const lock = `{${config.redis.prefix}-imports}:imports:import-orders-${id}:lock`;
     const held = await redis.get(lock);
-    const second = await startWorker();
+    const second = await startImporter();
     // The second one has the job now; it may have to wait for rows that the frozen one has locked.
     await until(async () => ![null, held].includes(await redis.get(lock)), 60_000);
     first.child.kill('SIGCONT');
@@ -52,11 +56,11 @@ test.serial(
 test.serial('two workers told of the same import at once share it without a row twice', async (t) => {
   const [user, orders] = [await newUser(), 10_000];
   const file = sheet(user, orders);
-  const id = await start(file.content);
-  const first = await startWorker();
+  const id = await startImport(service.admin, file.content);
+  const first = await startImporter();
   await beyond(id, 0);
   await emptyRedis();
-  const second = await startWorker();
+  const second = await startImporter();
   await concluded(id);
   t.deepEqual(await outcomeOf(id, user), expected(file, orders));
   for (const worker of [first, second]) await worker.stop();
@@ -71,7 +75,7 @@ function peakOf({ child }: TestProcess): number {
 test.serial('a large file enters neither the memory of the API nor of the worker', async (t) => {
   const user = await newUser();
   const env = { NODE_OPTIONS: '--max-old-space-size=128' };
-  const [api, worker] = [await startApi(env), await startWorkerProcess(env, 'imports')];
+  const [api, worker] = [await startApi(env), await startImporter(env)];
   const row = `${user},${'长'.repeat(20_000)}\n`;
   const content = `user_id,remark,amount\n${row.repeat(3400)}`;
   t.true(Buffer.byteLength(content) > 200e6);

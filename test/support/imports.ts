@@ -1,6 +1,7 @@
 // Imports of orders as tests start them, and what must be true of their end.
 import { select } from '../../src/lib/db.js';
 import type { Client } from './client.js';
+import { startWorkerProcess, type TestProcess } from './processes.js';
 import { until } from './until.js';
 
 /** Every tenth order is refused, every seventh has its second row at the other end of the file. */
@@ -23,6 +24,10 @@ export function sheet(user: number, orders: number): { content: string; rows: nu
 /** Sends a file. @returns the id of its import */
 export const startImport = async (caller: Client, content: string): Promise<number> =>
   (await caller.upload('/orders/import', content, { filename: 'orders.csv' })).data.import_id;
+
+/** A worker of imports only. */
+export const startImporter = (env: Record<string, string> = {}): Promise<TestProcess> =>
+  startWorkerProcess(env, 'imports');
 
 interface State {
   status: number;

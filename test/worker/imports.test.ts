@@ -2,8 +2,17 @@
 import '../support/environment.js';
 import test from 'ava';
 import { makeUser } from '../support/factories.js';
-import { beyond, concluded, expected, outcomeOf, sheet, startImport, stateOf } from '../support/imports.js';
-import { killProcesses, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import {
+  beyond,
+  concluded,
+  expected,
+  outcomeOf,
+  sheet,
+  startImport,
+  startImporter,
+  stateOf,
+} from '../support/imports.js';
+import { killProcesses } from '../support/processes.js';
 import { emptyRedis } from '../support/redis.js';
 import { startService, type Service } from '../support/service.js';
 
@@ -20,17 +29,13 @@ test.after.always(async () => {
 
 const newUser = async (): Promise<number> => (await makeUser(service.admin)).id;
 
-const start = (content: string): Promise<number> => startImport(service.admin, content);
-
-const startWorker = (): Promise<TestProcess> => startWorkerProcess({}, 'imports');
-
 test.serial('killed twice, once with its Redis emptied, an import imports every good row once', async (t) => {
   const [user, orders] = [await newUser(), 20_000];
   const file = sheet(user, orders);
-  const id = await start(file.content);
+  const id = await startImport(service.admin, file.content);
   let position = 0;
   for (let death = 0; death < 2; death++) {
-    const worker = await startWorker();
+    const worker = await startImporter();
     await beyond(id, position);
     await worker.kill();
     ({ position } = await stateOf(id));
@@ -38,7 +43,7 @@ test.serial('killed twice, once with its Redis emptied, an import imports every 
     // Without this the job is found when its lock has expired; with it only the sweeper can find the row.
     if (death % 2 === 0) await emptyRedis();
   }
-  const last = await startWorker();
+  const last = await startImporter();
   await concluded(id);
   t.deepEqual(await outcomeOf(id, user), expected(file, orders));
   await last.stop();
@@ -47,13 +52,13 @@ test.serial('killed twice, once with its Redis emptied, an import imports every 
 test.serial('a worker told to stop leaves the rest of an import to the next one', async (t) => {
   const [user, orders] = [await newUser(), 30_000];
   const file = sheet(user, orders);
-  const id = await start(file.content);
-  const worker = await startWorkerProcess({ SHUTDOWN_SECONDS: '1' }, 'imports');
+  const id = await startImport(service.admin, file.content);
+  const worker = await startImporter({ SHUTDOWN_SECONDS: '1' });
   await beyond(id, 0);
   const begun = Date.now();
   await worker.stop();
   t.true(Date.now() - begun < 10_000);
-  const next = await startWorker();
+  const next = await startImporter();
   await concluded(id);
   t.deepEqual(await outcomeOf(id, user), expected(file, orders));
   await next.stop();
