@@ -286,6 +286,11 @@ test('a dry run checks and counts everything and imports nothing', async (t) => 
   t.deepEqual(await ordersOf(user), []);
   t.is((await admin.get(`/imports/${data.import_id}`)).data.dry_run, true);
   t.is((await send(rows, { dry_run: 'maybe' })).status, 400);
+  const content = [head, ...rows].join('\r\n');
+  const inQuery = await admin.upload('/orders/import?dry_run=1', content, { filename: 'orders.csv' });
+  t.like(inQuery.data, { success_count: 1, order_count: 1 });
+  t.is((await admin.get(`/imports/${inQuery.data.import_id}`)).data.dry_run, true);
+  t.deepEqual(await ordersOf(user), []);
 });
 
 test('formulas are taken as text, come back neutralised, and what was neutralised is taken off again', async (t) => {
