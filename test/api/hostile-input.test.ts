@@ -10,7 +10,7 @@ import { makeAdmin, makeMethod, makePayment, makeRole, makeUser, unique } from '
 import { startService, type Service } from '../support/service.js';
 import type { Client } from '../support/client.js';
 
-const runsPerRoute = 20;
+const runsPerRoute = 40;
 
 let service: Service;
 let caller: Client;
