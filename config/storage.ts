@@ -13,6 +13,7 @@ export interface StorageEnvironment {
   S3_SECRET_ACCESS_KEY?: string;
   S3_FORCE_PATH_STYLE: boolean;
   S3_PRESIGNED_DOWNLOADS: boolean;
+  S3_TIMEOUT_SECONDS: number;
   UPLOAD_MAX_MB: number;
   CHUNK_MAX_MB: number;
   CHUNKED_MAX_MB: number;
@@ -20,6 +21,7 @@ export interface StorageEnvironment {
   UPLOAD_EXTENSIONS: string;
   UPLOAD_TIMEOUT_SECONDS: number;
   CHUNK_SESSION_HOURS: number;
+  CHUNK_SESSIONS_MAX: number;
   IMPORT_MAX_MB: number;
   IMPORT_RETENTION_DAYS: number;
   EXPORT_RETENTION_DAYS: number;
@@ -51,6 +53,11 @@ export const storageSchema = Joi.object<StorageEnvironment, true>({
   S3_PRESIGNED_DOWNLOADS: Joi.boolean()
     .default(false)
     .description('downloads are redirected to a presigned address instead of passing through the API'),
+  S3_TIMEOUT_SECONDS: Joi.number()
+    .integer()
+    .min(1)
+    .default(20)
+    .description('a connection to the store on which nothing moves for so long is given up'),
   UPLOAD_MAX_MB: Joi.number().integer().min(1).default(100).description('largest file in one request, MiB'),
   CHUNK_MAX_MB: Joi.number().integer().min(1).default(10).description('largest chunk, MiB'),
   CHUNKED_MAX_MB: Joi.number().integer().min(1).default(5120).description('largest file sent in chunks, MiB'),
@@ -72,6 +79,11 @@ export const storageSchema = Joi.object<StorageEnvironment, true>({
     .min(1)
     .default(24)
     .description('unmerged chunks are removed after this long'),
+  CHUNK_SESSIONS_MAX: Joi.number()
+    .integer()
+    .min(0)
+    .default(100)
+    .description('chunked uploads that one administrator may have open at once; 0: no limit'),
   IMPORT_MAX_MB: Joi.number().integer().min(1).default(200).description('largest file to import, MiB'),
   IMPORT_RETENTION_DAYS: Joi.number()
     .integer()
@@ -100,6 +112,7 @@ export function storageConfig(env: StorageEnvironment, tenant: string) {
       secretAccessKey: env.S3_SECRET_ACCESS_KEY ?? '',
       forcePathStyle: env.S3_FORCE_PATH_STYLE,
       presignedDownloads: env.S3_PRESIGNED_DOWNLOADS,
+      timeoutMs: env.S3_TIMEOUT_SECONDS * 1000,
       /** In front of every key; one bucket may serve several tenants. */
       prefix: tenant ? `${tenant}/` : '',
     },
@@ -110,6 +123,8 @@ export function storageConfig(env: StorageEnvironment, tenant: string) {
     quotaBytes: env.UPLOAD_QUOTA_MB * mebibyte,
     extensions: words(env.UPLOAD_EXTENSIONS),
     uploadTimeoutMs: env.UPLOAD_TIMEOUT_SECONDS * 1000,
+    /** 0: no limit. */
+    chunkSessionsMax: env.CHUNK_SESSIONS_MAX,
     chunkSessionMs: env.CHUNK_SESSION_HOURS * hourMs,
     importMaxBytes: env.IMPORT_MAX_MB * mebibyte,
     importRetentionMs: env.IMPORT_RETENTION_DAYS * 24 * hourMs,

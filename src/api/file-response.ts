@@ -1,8 +1,35 @@
 // Sends a file: as a download or shown in the page, whole or one range of it (RFC 9110, 14).
 import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
+import type { ErrorSlug } from '../lib/error-catalogue.js';
 import { AppError } from '../lib/errors.js';
-import type { ByteRange } from '../lib/storage/storage.js';
+import { storage } from '../lib/storage/index.js';
+import { FileMissing, type ByteRange } from '../lib/storage/storage.js';
+
+export interface StoredContent extends Omit<SentFile, 'open'> {
+  /** Where it lies in the storage. */
+  key: string;
+  /** What is answered when it lies there no more. */
+  missing: ErrorSlug;
+}
+
+/**
+ * Sends a file of the storage, or the way to it (S3_PRESIGNED_DOWNLOADS).
+ *
+ * @throws range_not_satisfiable, the slug of `missing`
+ */
+export async function sendStored(ctx: Context, { key, missing, ...file }: StoredContent): Promise<void> {
+  const driver = await storage();
+  if (driver.downloadUrl) return ctx.redirect(await driver.downloadUrl(key, disposition(file), file.type));
+  const open = async (range?: ByteRange): Promise<Readable> => {
+    try {
+      return await driver.get(key, range);
+    } catch (error) {
+      throw error instanceof FileMissing ? new AppError(missing, { cause: error }) : error;
+    }
+  };
+  await sendFile(ctx, { ...file, open });
+}
 
 export interface SentFile {
   /** As the client shall save it. */
@@ -55,7 +82,7 @@ function askedRange(ctx: Context, size: number, etag: string | undefined): ByteR
 }
 
 /** Content-Disposition (RFC 6266): a plain name for old clients, the true one in UTF-8. */
-export function disposition({ filename, inline }: Pick<SentFile, 'filename' | 'inline'>): string {
+function disposition({ filename, inline }: Pick<SentFile, 'filename' | 'inline'>): string {
   const plain = filename.replace(/[^\x20-\x7e]|["\\%;]/g, '_');
   const encoded = encodeURIComponent(Buffer.from(filename).toString()).replace(
     /['()*]/g,

@@ -5,14 +5,12 @@ import { currentLanguage } from '../lib/context.js';
 import { CsvBroken, formatOf, isBlank, readCsv, type CsvFormat } from '../lib/csv-source.js';
 import { fail } from '../lib/errors.js';
 import { logger } from '../lib/logger.js';
-import { storage } from '../lib/storage/index.js';
-import { StorageFull } from '../lib/storage/storage.js';
 import { importOrders } from '../jobs/import-orders.js';
 import type { Identity } from '../models/identity.js';
 import { createImport, findImport, type ImportRecord } from '../models/import.js';
 import { firstErrors, type ImportError } from '../models/import-error.js';
 import { layoutOf } from '../models/order-sheet.js';
-import { removeFiles, reserveFile } from '../models/stored-file.js';
+import { keepOrRemove, storeFile } from '../models/stored-file.js';
 import type { Upload } from './route.js';
 
 /** How long an answer waits for the end of the import. */
@@ -33,13 +31,13 @@ export interface OrderImport extends Pick<
  *
  * @returns how far it came within 3 seconds, with the first rows that were refused
  * @throws import_not_csv, import_encoding_unknown, import_line_too_long, import_file_invalid, import_head_invalid,
- * import_rows_missing, storage_full
+ * import_rows_missing, storage_full, upload_failed
  */
 export async function importFrom(upload: Upload, admin: Identity, dryRun: boolean): Promise<OrderImport> {
   const filename = nameOf(upload);
   const format = await formatOf(upload.path);
   await mustHaveRows(upload.path, format);
-  const storageKey = await keep(upload.path);
+  const storageKey = await storeFile('imports', upload.path);
   const { size } = upload;
   const made = {
     type: 'orders',
@@ -50,7 +48,7 @@ export async function importFrom(upload: Upload, admin: Identity, dryRun: boolea
     format,
     dryRun,
   } as const;
-  const id = await createImport(made);
+  const id = await keepOrRemove(storageKey, () => createImport(made));
   await importOrders
     .enqueueAndWait({ id }, waitMs)
     .catch((error: unknown) => logger.warn({ error }, 'the sweeper will queue this import'));
@@ -84,16 +82,4 @@ async function mustHaveRows(path: string, format: CsvFormat): Promise<void> {
     fail('import_file_invalid', { field: 'file', params: { row: error.row } });
   }
   fail('import_rows_missing', { field: 'file' });
-}
-
-async function keep(path: string): Promise<string> {
-  const key = await reserveFile('imports');
-  try {
-    await (await storage()).putFile(key, path);
-  } catch (error) {
-    await removeFiles([key]);
-    if (error instanceof StorageFull) fail('storage_full', { cause: error });
-    throw error;
-  }
-  return key;
 }

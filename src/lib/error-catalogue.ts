@@ -30,6 +30,7 @@ export const errorCatalogue = {
   database_unavailable: entry(503, 50002, '数据库暂时不可用', 'The database is not available at the moment'),
   cache_unavailable: entry(503, 50003, '缓存暂时不可用', 'The cache is not available at the moment'),
   queue_unavailable: entry(503, 50004, '队列暂时不可用', 'The queue is not available at the moment'),
+  storage_unavailable: entry(502, 50005, '文件存储暂不可用', 'The file storage does not answer'),
   third_party_error: entry(502, 50005, '第三方服务异常：{reason}', 'A third-party service failed: {reason}'),
 
   // Sign-in and session
@@ -212,6 +213,7 @@ export const errorCatalogue = {
     '该上传已合并或正在合并',
     'The upload is being merged or was merged already',
   ),
+  chunk_sessions_exhausted: entry(400, 40005, '进行中的分片上传过多', 'Too many chunked uploads are open'),
   chunk_count_invalid: entry(
     422,
     40005,

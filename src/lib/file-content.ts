@@ -16,32 +16,49 @@ const markup = /<(?:!doctype|html|head|body|script|svg|iframe|object|embed|\?php
 const control = /(?![\t\n\f\r])[\p{Cc}]/u;
 const program = /^(?:#!|<[a-z!?%/])/i;
 
+const charsets = ['utf-8', 'gbk'] as const;
+
+/** How a text is encoded (WHATWG Encoding, labels). */
+export type Charset = (typeof charsets)[number];
+
 /**
  * Checks that the content belongs to the kind: by its signature, or, for texts, by being a text that is no markup.
  *
  * @param size bytes of the file
+ * @returns how it is encoded when it is a text
  * @throws file_content_mismatch
  */
-export async function mustBeOfKind(kind: FileKind, size: number, open: OpenFile): Promise<void> {
+export async function mustBeOfKind(kind: FileKind, size: number, open: OpenFile): Promise<Charset | null> {
   const head = await headOf(open, size);
   if (kind.content === 'text') {
     const start = head.toString('latin1').replace(/^(?:\xef\xbb\xbf|\s)+/, '');
-    if (program.test(start) || markup.test(start) || !(await isText(open)))
-      fail('file_content_mismatch', { field: 'file' });
-    return;
+    const isProgram = program.test(start) || markup.test(start);
+    const charset = isProgram ? undefined : await charsetOf(open);
+    return charset ?? fail('file_content_mismatch', { field: 'file' });
   }
-  const { fileTypeFromStream } = await import('file-type');
-  const found = await fileTypeFromStream(await open({ start: 0, end: Math.min(size, telling) - 1 })).catch(
-    () => undefined,
-  );
-  const isOfKind = found !== undefined && kind.content.includes(found.mime);
+  const found = await signatureOf(await open({ start: 0, end: Math.min(size, telling) - 1 }));
+  const isOfKind = found !== undefined && kind.content.includes(found);
   // A picture or film that begins with markup is made to be taken for a page.
   const isDisguised = /^(?:image|video|audio)\//.test(kind.mime) && markup.test(head.toString('latin1'));
-  if (!isOfKind || isDisguised) fail('file_content_mismatch', { field: 'file' });
+  return isOfKind && !isDisguised ? null : fail('file_content_mismatch', { field: 'file' });
 }
 
-const isText = async (open: OpenFile): Promise<boolean> =>
-  (await isTextIn('utf-8', await open())) || isTextIn('gbk', await open());
+/** The media type that the content begins like, if any is known. */
+async function signatureOf(content: Readable): Promise<string | undefined> {
+  const { fileTypeFromStream } = await import('file-type');
+  let broken: Error | undefined;
+  content.once('error', (error) => (broken = error));
+  // A content that cannot be read to its end is no content that breaks the rules of its kind.
+  const found = await fileTypeFromStream(content).catch((error: unknown) => {
+    if (broken) throw error;
+  });
+  return found?.mime;
+}
+
+async function charsetOf(open: OpenFile): Promise<Charset | undefined> {
+  for (const charset of charsets) if (await isTextIn(charset, await open())) return charset;
+  return undefined;
+}
 
 async function headOf(open: OpenFile, size: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
@@ -51,8 +68,8 @@ async function headOf(open: OpenFile, size: number): Promise<Buffer> {
 }
 
 // Valid throughout, without control characters other than tab, line ends and form feed.
-async function isTextIn(encoding: 'utf-8' | 'gbk', content: Readable): Promise<boolean> {
-  const decoder = new TextDecoder(encoding, { fatal: true });
+async function isTextIn(charset: Charset, content: Readable): Promise<boolean> {
+  const decoder = new TextDecoder(charset, { fatal: true });
   try {
     for await (const bytes of content) {
       if (control.test(decoder.decode(bytes as Buffer, { stream: true }))) return false;

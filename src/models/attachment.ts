@@ -2,15 +2,13 @@
 import type { Transaction } from 'sequelize';
 import { now } from '../lib/clock.js';
 import { change, insert, select, transact, type SqlValue } from '../lib/db.js';
-import { AppError, fail } from '../lib/errors.js';
+import { fail } from '../lib/errors.js';
 import { config } from '../../config/index.js';
-import { mustBeOfKind, type OpenFile } from '../lib/file-content.js';
+import { mustBeOfKind, type Charset, type OpenFile } from '../lib/file-content.js';
 import { kindOf, type FileKind, type FileType } from '../lib/file-kinds.js';
 import { cleanFilename, extensionOf } from '../lib/filename.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
-import { storage } from '../lib/storage/index.js';
-import { StorageFull } from '../lib/storage/storage.js';
-import { keepFile, keepOrRemove, releaseFiles, removeFiles, reserveFile } from './stored-file.js';
+import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './stored-file.js';
 import { mustFitQuota } from './upload-quota.js';
 
 export interface AttachmentRecord {
@@ -78,7 +76,7 @@ export interface ReceivedFile {
 /**
  * Keeps a received file as an attachment.
  *
- * @throws file_content_mismatch, upload_quota_exceeded, storage_full
+ * @throws file_content_mismatch, upload_quota_exceeded, storage_full, upload_failed
  */
 export async function addAttachment(
   adminId: number,
@@ -86,40 +84,34 @@ export async function addAttachment(
   file: ReceivedFile,
   open: OpenFile,
 ): Promise<number> {
-  await mustBeOfKind(name.kind, file.size, open);
+  const charset = await mustBeOfKind(name.kind, file.size, open);
   const key = await storeFile('attachments', file.path);
   return keepOrRemove(key, () =>
     transact(async (t) => {
       await mustFitQuota(adminId, file.size, t);
-      return insertAttachment({ adminId, name, key, ...file }, t);
+      return insertAttachment({ adminId, name, charset, key, ...file }, t);
     }),
   );
 }
 
-/** Hands a file of the local disk to the storage. @returns its key @throws storage_full */
-export async function storeFile(purpose: 'attachments' | 'chunks', path: string): Promise<string> {
-  try {
-    const driver = await storage();
-    const [key] = await Promise.all([reserveFile(purpose), driver.prepare?.(path)]);
-    await keepOrRemove(key, () => driver.putFile(key, path));
-    return key;
-  } catch (error) {
-    throw error instanceof StorageFull ? new AppError('storage_full', { cause: error }) : error;
-  }
+export interface NewAttachment {
+  adminId: number;
+  name: FileName;
+  charset: Charset | null;
+  key: string;
+  size: number;
+  sha256: string;
 }
 
 /** Writes the row of a stored file, in the transaction that decides about it. @returns its id */
-export async function insertAttachment(
-  file: { adminId: number; name: FileName; key: string; size: number; sha256: string },
-  t: Transaction,
-): Promise<number> {
-  const { adminId, key, size, sha256 } = file;
+export async function insertAttachment(file: NewAttachment, t: Transaction): Promise<number> {
+  const { adminId, charset, key, size, sha256 } = file;
   const { filename, extension, kind } = file.name;
   const at = now();
   const id = await insert(
-    `INSERT INTO attachments (admin_id, storage_key, filename, display_name, extension, mime_type, type, size, sha256,
-       created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [adminId, key, filename, filename, extension, kind.mime, kind.type, size, sha256, at, at],
+    `INSERT INTO attachments (admin_id, storage_key, filename, display_name, extension, mime_type, charset, type, size,
+       sha256, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [adminId, key, filename, filename, extension, kind.mime, charset, kind.type, size, sha256, at, at],
     t,
   );
   await keepFile(key, t);
@@ -147,12 +139,13 @@ export async function findAttachment(id: number): Promise<AttachmentRecord> {
   return found ?? fail('attachment_not_found');
 }
 
-/** Where its content lies. @throws attachment_not_found */
-export async function keyOfAttachment(id: number): Promise<string> {
-  const [found] = await select<{ storage_key: string }>('SELECT storage_key FROM attachments WHERE id = ?', [
-    id,
-  ]);
-  return (found ?? fail('attachment_not_found')).storage_key;
+/** Where the content of an attachment lies, and how it is encoded when it is a text. @throws attachment_not_found */
+export async function contentOfAttachment(id: number): Promise<{ key: string; charset: Charset | null }> {
+  const [found] = await select<{ key: string; charset: Charset | null }>(
+    'SELECT storage_key AS `key`, charset FROM attachments WHERE id = ?',
+    [id],
+  );
+  return found ?? fail('attachment_not_found');
 }
 
 /** @throws file_name_invalid */

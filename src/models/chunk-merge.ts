@@ -4,21 +4,20 @@ import { now } from '../lib/clock.js';
 import { change, select, transact } from '../lib/db.js';
 import { errorCatalogue, type ErrorSlug } from '../lib/error-catalogue.js';
 import { AppError, fail } from '../lib/errors.js';
-import { mustBeOfKind } from '../lib/file-content.js';
+import { mustBeOfKind, type Charset } from '../lib/file-content.js';
 import { logger } from '../lib/logger.js';
 import { storage } from '../lib/storage/index.js';
-import { FileMissing, StorageFull, type Composed, type StoredPart } from '../lib/storage/storage.js';
-import { insertAttachment, readFileName } from './attachment.js';
+import { FileMissing, StorageFull, type Composed } from '../lib/storage/storage.js';
+import { insertAttachment, readFileName, type NewAttachment } from './attachment.js';
+import { chunkFiles, chunkIndexes, releaseChunks, type SessionKey } from './chunk.js';
 import {
   expiry,
   findSession,
   lockSession,
   mustMatchSession,
-  releaseChunks,
   type ChunkSession,
   type ChunkStatus,
   type NewSession,
-  type SessionKey,
 } from './chunk-session.js';
 import { deliver, notify } from './notification.js';
 import { keepOrRemove, removeFiles, reserveFile } from './stored-file.js';
@@ -92,13 +91,13 @@ export async function unfinishedMerges(before: Date): Promise<SessionKey[]> {
 export async function merge(key: SessionKey, signal: AbortSignal): Promise<Merge | undefined> {
   const session = await findSession(key).catch(() => undefined);
   if (session?.status !== 'merging') return session && mergeOf(session);
-  const parts = await partsOf(key);
+  const parts = await chunkFiles(key);
   const file = await reserveFile('attachments');
   try {
     return await keepOrRemove(file, async () => {
       const composed = await (await storage()).compose(file, parts, signal);
-      await mustBeAsTold(session, file, composed);
-      return complete(session, file, composed);
+      const charset = await mustBeAsTold(session, file, composed);
+      return complete(key, { key: file, charset, ...composed });
     });
   } catch (error) {
     if (error instanceof Overtaken) return mergeOf(error.session);
@@ -137,13 +136,16 @@ export async function tellForgottenMerges(before: Date): Promise<void> {
   for (const key of forgotten) await tell(await findSession(key));
 }
 
-async function complete(key: SessionKey, file: string, { size, sha256 }: Composed): Promise<Merge> {
+async function complete(
+  key: SessionKey,
+  file: Pick<NewAttachment, 'key' | 'charset' | 'size' | 'sha256'>,
+): Promise<Merge> {
   const { ended, chunks } = await transact(async (t) => {
     const session = await lockSession(key, t);
     // Another run was first; this one's file is abandoned.
     if (session.status !== 'merging') throw new Overtaken(session);
     const name = readFileName(session.filename, 'filename');
-    const attachment_id = await insertAttachment({ adminId: key.admin_id, name, key: file, size, sha256 }, t);
+    const attachment_id = await insertAttachment({ adminId: key.admin_id, name, ...file }, t);
     const completed: ChunkSession = { ...session, status: 'completed', attachment_id };
     const released = await releaseChunks(key, t);
     await end(completed, 0, t);
@@ -167,20 +169,8 @@ const mergeOf = ({ status, attachment_id, error }: ChunkSession): Merge => ({
   error,
 });
 
-async function partsOf({ admin_id, chunk_id }: SessionKey): Promise<StoredPart[]> {
-  return select<StoredPart>(
-    'SELECT storage_key AS `key`, size FROM chunks WHERE admin_id = ? AND chunk_id = ? ORDER BY chunk_index',
-    [admin_id, chunk_id],
-  );
-}
-
 async function refuseMissing(session: ChunkSession, t: Transaction): Promise<never> {
-  const rows = await select<{ chunk_index: number }>(
-    'SELECT chunk_index FROM chunks WHERE admin_id = ? AND chunk_id = ?',
-    [session.admin_id, session.chunk_id],
-    t,
-  );
-  const there = new Set(rows.map(({ chunk_index }) => chunk_index));
+  const there = new Set(await chunkIndexes(session, t));
   const missing = [...Array(session.total_chunks).keys()].filter((index) => !there.has(index));
   const named = missing.slice(0, mostNamed).join(', ');
   const indexes = missing.length > mostNamed ? `${named}, … (${missing.length})` : named;
@@ -188,12 +178,16 @@ async function refuseMissing(session: ChunkSession, t: Transaction): Promise<nev
 }
 
 /** @throws upload_size_mismatch, upload_digest_mismatch, file_content_mismatch, file_type_not_allowed */
-async function mustBeAsTold(session: ChunkSession, file: string, { size, sha256 }: Composed): Promise<void> {
+async function mustBeAsTold(
+  session: ChunkSession,
+  file: string,
+  { size, sha256 }: Composed,
+): Promise<Charset | null> {
   if (size !== (session.total_size ?? session.received_bytes)) fail('upload_size_mismatch');
   if (session.sha256 !== null && session.sha256 !== sha256) fail('upload_digest_mismatch');
   const { kind } = readFileName(session.filename, 'filename');
   const driver = await storage();
-  await mustBeOfKind(kind, size, (range) => driver.get(file, range));
+  return mustBeOfKind(kind, size, (range) => driver.get(file, range));
 }
 
 function failureOf(error: unknown): { slug: ErrorSlug; isFinal: boolean } | undefined {

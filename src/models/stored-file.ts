@@ -3,11 +3,15 @@ import pLimit from 'p-limit';
 import type { Transaction } from 'sequelize';
 import { now } from '../lib/clock.js';
 import { change, select } from '../lib/db.js';
+import { AppError } from '../lib/errors.js';
 import { logger } from '../lib/logger.js';
 import { newUlid } from '../lib/random-id.js';
 import { storage } from '../lib/storage/index.js';
+import { StorageFull, StorageUnavailable } from '../lib/storage/storage.js';
 
-export type FilePurpose = 'attachments' | 'chunks' | 'exports' | 'imports';
+const purposes = ['attachments', 'chunks', 'exports', 'imports'] as const;
+
+export type FilePurpose = (typeof purposes)[number];
 
 /** Longer than any file takes to be written. */
 const longestWriteMs = 24 * 3_600_000;
@@ -23,6 +27,19 @@ export async function reserveFile(purpose: FilePurpose): Promise<string> {
     "INSERT INTO stored_files (storage_key, state, created_at, updated_at) VALUES (?, 'reserved', ?, ?)",
     [key, at, at],
   );
+  return key;
+}
+
+/**
+ * Hands a received file of the local disk to the storage.
+ *
+ * @returns its key; to be kept by whoever owns it
+ * @throws storage_full, upload_failed
+ */
+export async function storeFile(purpose: FilePurpose, path: string): Promise<string> {
+  const driver = await storage();
+  const [key] = await Promise.all([reserveFile(purpose), stored(driver.prepare?.(path))]);
+  await keepOrRemove(key, () => stored(driver.putFile(key, path)));
   return key;
 }
 
@@ -92,7 +109,16 @@ export async function sweepFiles(before: Date): Promise<void> {
 /** Removes what writes that never ended left in the storage. */
 export async function sweepStorage(): Promise<void> {
   const driver = await storage();
-  await driver.sweep?.(new Date(now().getTime() - longestWriteMs));
+  await driver.sweep?.(new Date(now().getTime() - longestWriteMs), purposes);
+}
+
+async function stored(written: Promise<void> | undefined): Promise<void> {
+  try {
+    await written;
+  } catch (error) {
+    if (error instanceof StorageUnavailable) throw error;
+    throw new AppError(error instanceof StorageFull ? 'storage_full' : 'upload_failed', { cause: error });
+  }
 }
 
 async function abandon(key: string): Promise<void> {

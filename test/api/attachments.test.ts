@@ -121,6 +121,7 @@ test('preview shows what a browser may show, and everything else is a download',
     [pdf, 'a.pdf', 'inline', 'application/pdf'],
     [mp4, 'a.mp4', 'inline', 'video/mp4'],
     ['text', 'a.txt', 'inline', 'text/plain; charset=utf-8'],
+    [Buffer.from('d6d0cec4', 'hex'), 'gbk.txt', 'inline', 'text/plain; charset=gbk'],
     ['a,b', 'a.csv', 'attachment', 'text/csv; charset=utf-8'],
     [docx, 'a.docx', 'attachment', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
   ];

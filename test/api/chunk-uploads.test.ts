@@ -292,6 +292,37 @@ test('after a merge no chunk is taken', async (t) => {
   isRefused(t, await sendChunk(admin, chunk_id, 0, textOf(100)), 400, 'chunk_session_closed', 'chunk_id');
 });
 
+test('an upload can be cancelled, until it is merged', async (t) => {
+  const cancel = (chunk_id: string, client = admin) => call({ action: 'cancel', chunk_id }, client);
+  const chunk_id = await uploaded(textOf(2 * size));
+  const files = await chunkFiles(chunk_id);
+  const other = await signedInWith(admin, ['attachment.store']);
+  isRefused(t, await cancel(chunk_id, other), 404, 'chunk_session_not_found', 'chunk_id');
+  t.deepEqual((await cancel(chunk_id)).data, { chunk_id, status: 'cancelled' });
+  t.deepEqual(await storedOf(files), []);
+  t.is((await progress(chunk_id)).status, 404);
+  isRefused(t, await cancel(chunk_id), 404, 'chunk_session_not_found', 'chunk_id');
+  const merged = await uploaded(textOf(100));
+  const { id } = (await merge(merged)).data;
+  isRefused(t, await cancel(merged), 400, 'chunk_session_closed', 'chunk_id');
+  t.is((await admin.get(`/attachments/${id}`)).status, 200);
+});
+
+test('chunks that come while an upload is cancelled leave no file', async (t) => {
+  const { chunk_id } = (
+    await call({ action: 'init', filename: 'a.txt', total_size: 20 * 100, chunk_size: 100 })
+  ).data;
+  const sent = Array.from({ length: 20 }, (_, index) => sendChunk(admin, chunk_id, index, textOf(100)));
+  await Promise.race(sent);
+  t.is((await call({ action: 'cancel', chunk_id })).status, 200);
+  const statuses = (await Promise.all(sent)).map(({ status }) => status);
+  t.true(
+    statuses.every((status) => status === 200 || status === 404),
+    statuses.join(),
+  );
+  t.deepEqual(await chunkFiles(chunk_id), []);
+});
+
 test('missing chunks are named, at most some tens of them', async (t) => {
   const chunk_id = unique('gaps-');
   await sendChunk(admin, chunk_id, 1, 'x', { total_chunks: 10_000, filename: 'a.txt' });

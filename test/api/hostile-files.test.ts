@@ -9,7 +9,7 @@ import test from 'ava';
 import { config } from '../../config/index.js';
 import { db, select } from '../../src/lib/db.js';
 import { Client, type Answer } from '../support/client.js';
-import { gif, jpeg, pdf, png, textOf, zipOf } from '../support/files.js';
+import { gif, jpeg, pdf, png, sendChunk, textOf, zipOf } from '../support/files.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
 import { until } from '../support/until.js';
 
@@ -380,6 +380,35 @@ test.serial('the quota holds, also against uploads at once', async (t) => {
   t.is((await chunk('quota-chunk-2', 100 * 1024)).status, 200);
   await until(isClean);
   await limited.kill();
+});
+
+test.serial('one administrator opens so many chunked uploads, also at once', async (t) => {
+  const limited = await startApi({ ...limits, CHUNK_SESSIONS_MAX: '3' });
+  const account = { username: 'sessions', nickname: 'sessions', password: 'secret-1' };
+  const [role] = await select<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'");
+  await admin.post('/admins', { ...account, role_ids: [role?.id] });
+  const caller = await new Client(limited.url).signIn(account.username, account.password);
+  const call = (fields: object) => caller.post('/attachments/chunk', fields);
+  const init = () => call({ action: 'init', filename: 'a.txt', total_size: 4 });
+  const answers = await Promise.all(Array.from({ length: 12 }, init));
+  const opened = answers.filter(({ status }) => status === 200).map(({ data }) => data.chunk_id as string);
+  t.is(opened.length, 3);
+  for (const { status, code, errorCode } of answers.filter((answer) => answer.status !== 200))
+    t.deepEqual([status, code, errorCode], [400, 40005, 'chunk_sessions_exhausted']);
+  const first = await sendChunk(caller, 'of-its-own', 0, 'text', { total_chunks: 1, filename: 'a.txt' });
+  t.is(first.errorCode, 'chunk_sessions_exhausted');
+  await call({ action: 'cancel', chunk_id: opened[0] });
+  t.is((await init()).status, 200);
+  await until(isClean);
+  await limited.kill();
+});
+
+test.serial('a disk that refuses to be written is told as a failed upload', async (t) => {
+  const api = await startApi({ ...limits, STORAGE_ROOT: '/dev/null/storage' });
+  const answer = await admin.at(api.url).upload('/attachments/upload', 'text', { filename: 'a.txt' });
+  t.deepEqual([answer.status, answer.code, answer.errorCode], [500, 40005, 'upload_failed'], answer.text);
+  t.notRegex(answer.text, /dev.null/);
+  await api.kill();
 });
 
 test.serial('nothing of this was a fault of the service', (t) => {

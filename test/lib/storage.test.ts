@@ -8,8 +8,8 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import test from 'ava';
 import { LocalStorage } from '../../src/lib/storage/local.js';
-import { S3Storage } from '../../src/lib/storage/s3.js';
-import { FileMissing, type Storage } from '../../src/lib/storage/storage.js';
+import { S3Storage, type S3Settings } from '../../src/lib/storage/s3.js';
+import { FileMissing, StorageUnavailable, type Storage } from '../../src/lib/storage/storage.js';
 import { sha256, textOf } from '../support/files.js';
 import { startS3, type S3Server } from '../support/s3.js';
 
@@ -25,12 +25,14 @@ test.after.always(async () => {
   await Promise.all(servers.map((server) => server.stop()));
 });
 
-const s3 = (index: number, presignedDownloads = false): S3Storage =>
+const s3Of = (server: S3Server, more: Partial<S3Settings> = {}): S3Storage =>
   new S3Storage({
-    endpoint: servers[index]?.env.S3_ENDPOINT,
+    endpoint: server.env.S3_ENDPOINT,
     ...{ region: 'us-east-1', bucket: 'files', accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
-    ...{ forcePathStyle: true, presignedDownloads, prefix: 'tenant/' },
+    ...{ forcePathStyle: true, presignedDownloads: false, timeoutMs: 10_000, prefix: 'tenant/', ...more },
   });
+
+const s3 = (index: number, more?: Partial<S3Settings>): S3Storage => s3Of(servers[index] as S3Server, more);
 
 const drivers: Record<string, () => Storage> = {
   local: () => new LocalStorage(join(folder, 'local')),
@@ -137,9 +139,52 @@ test('parts are copied by the server when it can', async (t) => {
   t.true((servers[0]?.copies() ?? 0) >= before + 3);
 });
 
+test('an upload to the store that nobody ended is removed by its age, others stay', async (t) => {
+  const server = await startS3();
+  t.teardown(() => server.stop());
+  const driver = s3Of(server, { timeoutMs: 1500 });
+  const parts = [5, 6].map((mebibytes) => ({ key: newKey(), size: mebibytes * 1024 * 1024 }));
+  for (const { key, size } of parts) await driver.put(key, Readable.from([textOf(size)]));
+  // As when the process dies between two requests: the store hears nothing of this upload any more.
+  server.hold((method, url) => /partNumber=2/.test(url) || method === 'DELETE');
+  const key = newKey();
+  await t.throwsAsync(driver.compose(key, parts, never), { instanceOf: StorageUnavailable });
+  server.hold(() => false);
+  t.deepEqual(server.uploads(), [`tenant/${key}`]);
+  const later = new Date(Date.now() + 1000);
+  await driver.sweep(later, ['exports']);
+  await driver.sweep(new Date(Date.now() - 60_000), ['attachments']);
+  t.deepEqual(server.uploads(), [`tenant/${key}`]);
+  await driver.sweep(later, ['attachments']);
+  t.deepEqual(server.uploads(), []);
+});
+
+test('a store that does not answer is given up in time, and says nothing about the file', async (t) => {
+  const held = await startS3();
+  const driver = s3Of(held, { timeoutMs: 1000 });
+  const key = newKey();
+  await driver.put(key, Readable.from(['there']));
+  held.hold(() => true);
+  const expected = { instanceOf: StorageUnavailable };
+  await t.throwsAsync(driver.get(key), expected);
+  await t.throwsAsync(driver.stat(key), expected);
+  await t.throwsAsync(driver.put(newKey(), Readable.from(['x'])), expected);
+  await t.throwsAsync(driver.remove(key), expected);
+  held.hold(() => false);
+  t.is(await text(await driver.get(key)), 'there');
+  await held.stop();
+  await t.throwsAsync(driver.get(key), expected);
+});
+
+test('a bucket that is not there is no missing file', async (t) => {
+  const driver = s3Of(servers[0] as S3Server, { bucket: 'another' });
+  const error = await t.throwsAsync(driver.get(newKey()), { name: 'NoSuchBucket' });
+  t.false(error instanceof FileMissing);
+});
+
 test('a presigned address gives the file away under its name, and only when that is switched on', async (t) => {
   t.is(s3(0).downloadUrl, undefined);
-  const driver = s3(0, true);
+  const driver = s3(0, { presignedDownloads: true });
   const key = newKey();
   await driver.put(key, Readable.from(['signed']));
   const url = (await driver.downloadUrl?.(key, 'attachment; filename="a.txt"', 'text/plain')) ?? '';

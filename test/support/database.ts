@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
 import { asRoot, findProgram, OwnServer, programPath } from './faults.js';
-import { freePort } from './processes.js';
+import { freePort } from './free-port.js';
 
 const user = 'tester';
 

@@ -1,10 +1,9 @@
 // API and worker as processes of their own, with the settings of this test file.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { randomInt } from 'node:crypto';
-import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { config } from '../../config/index.js';
+import { freePort } from './free-port.js';
 
 export interface TestProcess {
   child: ChildProcess;
@@ -79,18 +78,4 @@ async function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<numbe
   const exit = once(child, 'exit') as Promise<[number | null]>;
   child.kill(signal);
   return (await exit)[0];
-}
-
-/** A loopback port that is free now, below those the system gives to outgoing connections by itself. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 10_000 + randomInt(20_000);
-    const server = createServer().listen(port, '127.0.0.1');
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    server.close();
-    if (isFree) return port;
-  }
 }

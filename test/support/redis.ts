@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import { redis } from '../../src/lib/redis.js';
 import { OwnServer, programPath } from './faults.js';
-import { freePort } from './processes.js';
+import { freePort } from './free-port.js';
 
 export class OwnRedis extends OwnServer {
   override readonly env = { REDIS_URL: `redis://127.0.0.1:${this.port}/0` };

@@ -10,7 +10,12 @@ Object.assign(process.env, s3Settings(port));
 
 let server: S3Server;
 
+/** The server, while tests run. */
+export const s3 = (): S3Server => server;
+
 test.before(async () => {
+  const { config } = await import('../../config/index.js');
+  if (config.storage.driver !== 's3') throw new Error('the configuration was read before these settings');
   server = await startS3({ port });
 });
 

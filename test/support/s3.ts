@@ -1,17 +1,26 @@
-// An S3-compatible server in this thread (s3rver), with a bucket of its own; part copies, which s3rver lacks, are added.
-import { mkdtempSync, rmSync } from 'node:fs';
+// An S3-compatible server in this thread (s3rver), with a bucket of its own. What s3rver lacks of multipart uploads is
+// added: copying parts, listing uploads that have not ended, and aborting them.
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './processes.js';
+import { freePort } from './free-port.js';
 
 const S3rver = createRequire(import.meta.url)('s3rver') as new (options: object) => any;
+
+const bucket = 'files';
 
 export interface S3Server {
   /** Settings that lead a process of the service here. */
   env: Record<string, string>;
   /** How many parts were copied by the server itself. */
   copies(): number;
+  /** Keys of uploads that were begun and have not ended. */
+  uploads(): string[];
+  /** Requests of which this says true are left without an answer. */
+  hold(isHeld: (method: string, url: string) => boolean): void;
+  /** How many requests were left without an answer since. */
+  held(): number;
   stop(): Promise<void>;
 }
 
@@ -19,7 +28,7 @@ export interface S3Server {
 export const s3Settings = (port: number): Record<string, string> => ({
   STORAGE_DRIVER: 's3',
   S3_ENDPOINT: `http://127.0.0.1:${port}`,
-  S3_BUCKET: 'files',
+  S3_BUCKET: bucket,
   S3_ACCESS_KEY_ID: 'S3RVER',
   S3_SECRET_ACCESS_KEY: 'S3RVER',
   S3_FORCE_PATH_STYLE: 'true',
@@ -33,28 +42,76 @@ export async function startS3({
   const directory = mkdtempSync(join(tmpdir(), 's3-'));
   const port = wanted ?? (await freePort());
   const options = { address: '127.0.0.1', port, directory, silent: true, vhostBuckets: false };
-  const server = new S3rver({ ...options, configureBuckets: [{ name: 'files' }] });
+  const server = new S3rver({ ...options, configureBuckets: [{ name: bucket }] });
+  const uploadsOf = openUploads(join(directory, bucket, '._S3rver_uploads'));
   let copies = 0;
-  if (canCopyParts) {
-    server.middleware.unshift(async (ctx: any, next: () => Promise<void>) => {
-      const source = ctx.get('x-amz-copy-source').split('/');
-      if (ctx.method !== 'PUT' || source.length < 2 || !ctx.query.uploadId) return next();
-      const [bucket, ...key] = source;
-      const [, target] = ctx.path.split('/');
-      const { content } = await server.store.getObject(bucket, key.join('/'));
-      const { md5 } = await server.store.putPart(target, ctx.query.uploadId, ctx.query.partNumber, content);
-      copies++;
-      ctx.type = 'application/xml';
-      ctx.body = `<CopyPartResult><ETag>"${md5}"</ETag></CopyPartResult>`;
-    });
-  }
+  let isHeld: (method: string, url: string) => boolean = () => false;
+  let held = 0;
+
+  const copyPart = async (ctx: any, next: () => Promise<void>): Promise<void> => {
+    const source = ctx.get('x-amz-copy-source').split('/');
+    if (!canCopyParts || ctx.method !== 'PUT' || source.length < 2 || !ctx.query.uploadId) return next();
+    const [from, ...key] = source;
+    const { content } = await server.store.getObject(from, key.join('/'));
+    const { md5 } = await server.store.putPart(bucket, ctx.query.uploadId, ctx.query.partNumber, content);
+    copies++;
+    ctx.type = 'application/xml';
+    ctx.body = `<CopyPartResult><ETag>"${md5}"</ETag></CopyPartResult>`;
+  };
+  const listUploads = async (ctx: any, next: () => Promise<void>): Promise<void> => {
+    if (ctx.method !== 'GET' || !('uploads' in ctx.query)) return next();
+    const listed = uploadsOf()
+      .filter(({ key }) => key.startsWith(ctx.query.prefix ?? ''))
+      .map(
+        ({ key, id, initiated }) =>
+          `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${initiated.toISOString()}</Initiated></Upload>`,
+      );
+    ctx.type = 'application/xml';
+    ctx.body = `<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>${listed.join('')}</ListMultipartUploadsResult>`;
+  };
+  const abortUpload = async (ctx: any, next: () => Promise<void>): Promise<void> => {
+    if (ctx.method !== 'DELETE' || !ctx.query.uploadId) return next();
+    const upload = uploadsOf().find(({ id }) => id === ctx.query.uploadId);
+    if (upload) rmSync(upload.folder, { recursive: true });
+    ctx.status = upload ? 204 : 404;
+  };
+  const leave = async (ctx: any, next: () => Promise<void>): Promise<void> => {
+    if (!isHeld(ctx.method, ctx.url)) return next();
+    held++;
+    ctx.respond = false;
+  };
+  server.middleware.unshift(leave, copyPart, listUploads, abortUpload);
   await server.run();
   return {
     env: s3Settings(port),
     copies: () => copies,
+    uploads: () => uploadsOf().map(({ key }) => key),
+    hold(next) {
+      isHeld = next;
+      held = 0;
+    },
+    held: () => held,
     async stop() {
+      server.httpServer.closeAllConnections();
       await server.close();
       rmSync(directory, { recursive: true, force: true });
     },
   };
 }
+
+interface OpenUpload {
+  id: string;
+  key: string;
+  folder: string;
+  initiated: Date;
+}
+
+// s3rver keeps each upload in a folder of its own until it is completed.
+const openUploads = (folder: string) => (): OpenUpload[] => {
+  const ids = existsSync(folder) ? readdirSync(folder) : [];
+  return ids.flatMap((id) => {
+    const [own, named] = [join(folder, id), join(folder, id, 'key')];
+    if (!existsSync(named)) return [];
+    return { id, key: readFileSync(named, 'utf8'), folder: own, initiated: statSync(own).birthtime };
+  });
+};

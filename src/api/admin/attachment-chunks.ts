@@ -6,16 +6,17 @@ import { QueueUnavailable } from '../../lib/queue.js';
 import { problem } from '../../lib/validation.js';
 import { mergeChunks } from '../../jobs/merge-chunks.js';
 import { findAttachment } from '../../models/attachment.js';
+import type { SessionKey } from '../../models/chunk.js';
 import { beginMerge, stopWaiting, type Merge } from '../../models/chunk-merge.js';
+import { addChunk } from '../../models/chunk-upload.js';
 import {
-  addChunk,
+  cancelSession,
   chunkStatuses,
   findOrOpenSession,
   mustMatchSession,
   openSession,
   progressOf,
   type NewSession,
-  type SessionKey,
 } from '../../models/chunk-session.js';
 import { attachment } from '../attachment-response.js';
 import { integer, listOf, record, text, textOrNull, timestamp } from '../response.js';
@@ -26,7 +27,7 @@ const mostChunks = 10_000;
 const waitMs = 10_000;
 
 interface ChunkCall {
-  action: 'init' | 'upload' | 'merge';
+  action: 'init' | 'upload' | 'merge' | 'cancel';
   chunk_id?: string;
   chunk_index?: number;
   total_chunks?: number;
@@ -69,7 +70,10 @@ const received = record({
   progress: integer(),
 });
 
-const merging = record({ chunk_id: text(), status: Joi.string().valid('merging').required() });
+const standing = record({
+  chunk_id: text(),
+  status: Joi.string().valid('merging', 'cancelled').required(),
+});
 
 export const routes = [
   route({
@@ -79,13 +83,14 @@ export const routes = [
     description:
       '`init` (filename, total_size or total_chunks, optionally chunk_size and sha256) answers a chunk_id; `upload` sends the ' +
       'chunk `chunk_index` (from 0) and opens the session by itself when it names filename and total_chunks; `merge` answers ' +
-      'the attachment, or `{chunk_id, status: "merging"}` when that takes longer.',
+      'the attachment, or `{chunk_id, status: "merging"}` when that takes longer; `cancel` removes the chunks of an upload ' +
+      'that is not being merged.',
     access: can('attachment.store', 'Upload attachments'),
     upload: { parts: ['file', 'chunk'], maxBytes: config.storage.chunkMaxBytes, required: false },
     body: Joi.object<ChunkCall, true>({
-      action: Joi.string().valid('init', 'upload', 'merge').required(),
+      action: Joi.string().valid('init', 'upload', 'merge', 'cancel').required(),
       chunk_id: chunkId().when('action', {
-        is: Joi.valid('upload', 'merge').required(),
+        is: Joi.valid('upload', 'merge', 'cancel').required(),
         then: Joi.required(),
       }),
       chunk_index: Joi.number()
@@ -100,11 +105,12 @@ export const routes = [
       sha256: Joi.string().pattern(/^[0-9a-f]{64}$/),
     }),
     isLogged: (body) => (body as ChunkCall | undefined)?.action === 'merge',
-    response: Joi.alternatives().try(opened, received, attachment, merging).required(),
+    response: Joi.alternatives().try(opened, received, attachment, standing).required(),
     handle({ admin, body, upload }) {
       if (body.action === 'init') return open(admin.adminId, body);
       const key = { admin_id: admin.adminId, chunk_id: body.chunk_id as string };
-      return body.action === 'upload' ? receive(key, body, upload) : merge(key, body);
+      if (body.action === 'upload') return receive(key, body, upload);
+      return body.action === 'merge' ? merge(key, body) : cancel(key);
     },
   }),
   route({
@@ -170,6 +176,11 @@ async function merge(key: SessionKey, call: ChunkCall): Promise<object> {
     throw error;
   });
   return answerOf(key, (result as Merge | undefined) ?? (await stopWaiting(key)));
+}
+
+async function cancel(key: SessionKey): Promise<object> {
+  await cancelSession(key);
+  return { chunk_id: key.chunk_id, status: 'cancelled' };
 }
 
 async function answerOf({ chunk_id }: SessionKey, { status, attachment_id, error }: Merge): Promise<object> {

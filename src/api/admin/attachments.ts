@@ -8,13 +8,11 @@ import { fileTypes, kindOf, type FileType } from '../../lib/file-kinds.js';
 import { extensionOf } from '../../lib/filename.js';
 import { listKeys } from '../../lib/list-query.js';
 import { id, idParam, ids, text as given } from '../../lib/schema.js';
-import { storage } from '../../lib/storage/index.js';
-import { FileMissing } from '../../lib/storage/storage.js';
 import {
   addAttachment,
   attachmentSortable,
+  contentOfAttachment,
   findAttachment,
-  keyOfAttachment,
   listAttachments,
   readFileName,
   removeAttachments,
@@ -22,7 +20,7 @@ import {
   type AttachmentFilter,
 } from '../../models/attachment.js';
 import { attachment } from '../attachment-response.js';
-import { disposition, sendFile } from '../file-response.js';
+import { sendStored } from '../file-response.js';
 import { integer, pageOf, record } from '../response.js';
 import { can, route, type Upload } from '../route.js';
 
@@ -142,18 +140,11 @@ export const routes = [
 
 async function sendAttachment(ctx: Context, id: number, wantsInline: boolean): Promise<void> {
   const { display_name, extension, mime_type, size, sha256 } = await findAttachment(id);
-  const [key, driver] = await Promise.all([keyOfAttachment(id), storage()]);
+  const { key, charset } = await contentOfAttachment(id);
   // The name it is saved under keeps the extension that its content was checked against.
   const filename = extensionOf(display_name) === extension ? display_name : `${display_name}.${extension}`;
   const inline = wantsInline && kindOf(extension)?.inline === true;
-  const type = mime_type.startsWith('text/') ? `${mime_type}; charset=utf-8` : mime_type;
-  if (driver.downloadUrl)
-    return ctx.redirect(await driver.downloadUrl(key, disposition({ filename, inline }), type));
-  await sendFile(ctx, {
-    ...{ filename, type, size, etag: sha256, inline },
-    open: (range) =>
-      driver.get(key, range).catch((error: unknown) => {
-        throw error instanceof FileMissing ? fail('attachment_file_missing') : error;
-      }),
-  });
+  const type = charset === null ? mime_type : `${mime_type}; charset=${charset}`;
+  const missing = 'attachment_file_missing';
+  await sendStored(ctx, { key, filename, type, size, etag: sha256, inline, missing });
 }

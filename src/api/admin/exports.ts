@@ -4,8 +4,6 @@ import type { Context } from 'koa';
 import { AppError, fail } from '../../lib/errors.js';
 import { listKeys } from '../../lib/list-query.js';
 import { idParam, ids } from '../../lib/schema.js';
-import { storage } from '../../lib/storage/index.js';
-import { FileMissing } from '../../lib/storage/storage.js';
 import {
   asCancelled,
   exportFile,
@@ -22,7 +20,7 @@ import {
 import { exportTypes } from '../../models/export-sources.js';
 import { sendEvents } from '../event-stream.js';
 import { exportRecord } from '../export-routes.js';
-import { sendFile } from '../file-response.js';
+import { sendStored } from '../file-response.js';
 import { integer, pageOf, record } from '../response.js';
 import { can, route } from '../route.js';
 
@@ -127,16 +125,7 @@ async function latestOf(viewer: Viewer, known: ExportRecord): Promise<ExportReco
 
 async function sendExport(ctx: Context, viewer: Viewer, id: number): Promise<void> {
   const { key, filename, size, format } = await exportFile(viewer, id);
-  const driver = await storage();
   const type = mediaTypes[format];
-  const url = await driver.downloadUrl?.(key, filename, type);
-  if (url) return ctx.redirect(url);
-  await sendFile(ctx, {
-    ...{ filename, type, size, etag: key.replaceAll('/', '-') },
-    open: (range) =>
-      driver.get(key, range).catch((error: unknown) => {
-        if (error instanceof FileMissing) fail('export_expired', { cause: error });
-        throw error;
-      }),
-  });
+  const etag = key.replaceAll('/', '-');
+  await sendStored(ctx, { key, filename, type, size, etag, missing: 'export_expired' });
 }

@@ -10,6 +10,7 @@ import { logger } from '../../lib/logger.js';
 import { QueueUnavailable } from '../../lib/queue.js';
 import { newUlid } from '../../lib/random-id.js';
 import { isRedisDown } from '../../lib/redis.js';
+import { StorageUnavailable } from '../../lib/storage/storage.js';
 import { isZone, withZone } from '../../lib/time.js';
 import { answerEarly, isStillSending } from '../arrival.js';
 import { logOperation } from '../operation-log.js';
@@ -103,6 +104,7 @@ function outcomeOf(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isDatabaseDown(error)) return new AppError('database_unavailable', { cause: error });
   if (error instanceof QueueUnavailable) return new AppError('queue_unavailable', { cause: error });
+  if (error instanceof StorageUnavailable) return new AppError('storage_unavailable', { cause: error });
   if (isRedisDown(error)) return new AppError('cache_unavailable', { cause: error });
   const status = (error as { status?: number } | undefined)?.status;
   if (status === 413) return new AppError('payload_too_large');

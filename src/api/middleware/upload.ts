@@ -29,7 +29,7 @@ const blockBytes = 512 * 1024;
 /**
  * Receives the form. Whatever goes wrong, nothing of the file remains.
  *
- * @throws payload_too_large, bad_request, validation_failed, storage_full
+ * @throws payload_too_large, bad_request, validation_failed, storage_full, upload_failed
  */
 export async function receiveForm(ctx: Context, declaration: UploadDeclaration): Promise<ReceivedForm> {
   const { req, res } = ctx;
@@ -37,9 +37,9 @@ export async function receiveForm(ctx: Context, declaration: UploadDeclaration):
   if (Number(req.headers['content-length'] ?? 0) > most) fail('payload_too_large');
   if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') fail('bad_request');
   allowUpload(req, res);
-  await mkdir(incomingFolder, { recursive: true });
   const form = new Form(declaration);
   try {
+    await mkdir(incomingFolder, { recursive: true });
     await read(req, form);
     return await form.finish();
   } catch (error) {
@@ -98,7 +98,9 @@ function outcomeOf(error: unknown, request: IncomingMessage): unknown {
   if (isDiskFull(error)) return new AppError('storage_full', { cause: error });
   // A client that went away or was cut off gets no answer; it is not a fault of ours either.
   if (request.destroyed && !request.complete) return new AppError('bad_request', { cause: error });
-  return error;
+  // Our disk refuses: a file system that is read-only, or not ours to write to.
+  const isOfSystem = error instanceof Error && 'syscall' in error;
+  return isOfSystem ? new AppError('upload_failed', { cause: error }) : error;
 }
 
 class Form {

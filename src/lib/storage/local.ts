@@ -1,5 +1,4 @@
 // Files on the local disk: written under a temporary name, renamed when they are whole, file and folder synced.
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -7,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { FileWriter } from '../file-writer.js';
 import { removeOldFiles } from '../folder.js';
 import { randomToken } from '../random-id.js';
+import { Digest } from './digest.js';
 import {
   FileMissing,
   StorageFull,
@@ -75,12 +75,12 @@ export class LocalStorage implements Storage {
 
   compose(key: string, parts: readonly StoredPart[], signal: AbortSignal): Promise<Composed> {
     return this.#write(key, async (writer) => {
-      const hash = createHash('sha256');
+      const digest = new Digest();
       for await (const block of this.#contentOf(parts, signal)) {
-        hash.update(block);
+        digest.add(block);
         await writer.write(block);
       }
-      return { size: writer.size, sha256: hash.digest('hex') };
+      return digest.result();
     });
   }
 

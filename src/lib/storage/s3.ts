@@ -1,27 +1,24 @@
 // Files in an S3-compatible store. Large ones are sent in parts, which become one object when all are there.
-import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import {
-  AbortMultipartUploadCommand,
-  CompleteMultipartUploadCommand,
-  CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
   S3Client,
   S3ServiceException,
-  UploadPartCopyCommand,
-  type CompletedPart,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import pLimit from 'p-limit';
 import { logger } from '../logger.js';
+import { Digest } from './digest.js';
+import { MultipartCopy, abortUploads, type Place } from './s3-multipart.js';
 import {
   FileMissing,
   StorageFull,
+  StorageUnavailable,
   type ByteRange,
   type Composed,
   type Storage,
@@ -36,6 +33,8 @@ export interface S3Settings {
   secretAccessKey: string;
   forcePathStyle: boolean;
   presignedDownloads: boolean;
+  /** A connection on which nothing moves for so long is given up. */
+  timeoutMs: number;
   /** In front of every key. */
   prefix: string;
 }
@@ -48,6 +47,7 @@ const smallestPart = 5 * mebibyte;
 const partSize = 16 * mebibyte;
 const presignedSeconds = 300;
 const copiesAtOnce = 4;
+const longestConnectMs = 3000;
 
 export class S3Storage implements Storage {
   readonly #client: S3Client;
@@ -57,10 +57,15 @@ export class S3Storage implements Storage {
   downloadUrl?: (key: string, disposition: string, type: string) => Promise<string>;
 
   constructor(settings: S3Settings) {
-    const { endpoint, region, forcePathStyle, accessKeyId, secretAccessKey } = settings;
+    const { endpoint, region, forcePathStyle, accessKeyId, secretAccessKey, timeoutMs } = settings;
     this.#settings = settings;
     this.#client = new S3Client({
       ...{ endpoint, region, forcePathStyle, credentials: { accessKeyId, secretAccessKey } },
+      // Without these the client would wait for ever.
+      requestHandler: {
+        connectionTimeout: Math.min(longestConnectMs, timeoutMs),
+        socketTimeout: timeoutMs,
+      },
       // Checksums that only newer servers know are left out unless an operation demands one.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
@@ -72,11 +77,9 @@ export class S3Storage implements Storage {
     let size = 0;
     await this.#upload(
       key,
-      Readable.from(
-        observed(content, (bytes) => {
-          size += bytes.length;
-        }),
-      ),
+      observed(content, (bytes) => {
+        size += bytes.length;
+      }),
     );
     return size;
   }
@@ -88,41 +91,44 @@ export class S3Storage implements Storage {
 
   async get(key: string, range?: ByteRange): Promise<Readable> {
     const Range = range && `bytes=${range.start}-${range.end}`;
-    const { Body } = await this.#found(
-      key,
-      this.#client.send(new GetObjectCommand({ ...this.#place(key), Range })),
-    );
+    const command = new GetObjectCommand({ ...this.#place(key), Range });
+    const { Body } = await readable(key, () => this.#client.send(command));
     return Body as Readable;
   }
 
   async stat(key: string): Promise<{ size: number } | undefined> {
     try {
-      const { ContentLength } = await this.#client.send(new HeadObjectCommand(this.#place(key)));
+      const command = new HeadObjectCommand(this.#place(key));
+      const { ContentLength } = await readable(key, () => this.#client.send(command));
       return { size: ContentLength as number };
     } catch (error) {
-      if (isMissing(error)) return undefined;
+      if (error instanceof FileMissing) return undefined;
       throw error;
     }
   }
 
   async remove(key: string): Promise<void> {
-    await this.#client.send(new DeleteObjectCommand(this.#place(key)));
+    await readable(key, () => this.#client.send(new DeleteObjectCommand(this.#place(key))));
   }
 
   async compose(key: string, parts: readonly StoredPart[], signal: AbortSignal): Promise<Composed> {
     const fit = parts.length > 1 && parts.slice(0, -1).every(({ size }) => size >= smallestPart);
     if (fit && this.#canCopyParts) {
-      const composed = await this.#copyTogether(key, parts, signal);
+      const composed = await readable(key, () => this.#copyTogether(key, parts, signal));
       if (composed) return composed;
     }
-    const hash = createHash('sha256');
-    let size = 0;
-    const content = observed(this.#contentOf(parts, signal), (bytes) => {
-      hash.update(bytes);
-      size += bytes.length;
-    });
-    await this.#upload(key, Readable.from(content), signal);
-    return { size, sha256: hash.digest('hex') };
+    const digest = new Digest();
+    const content = observed(this.#contentOf(parts, signal), (bytes) => digest.add(bytes));
+    await this.#upload(key, content, signal);
+    return digest.result();
+  }
+
+  async sweep(before: Date, folders: readonly string[]): Promise<void> {
+    const { bucket, prefix } = this.#settings;
+    for (const folder of folders) {
+      const uploads = { bucket, prefix: `${prefix}${folder}/`, before };
+      await readable(folder, () => abortUploads(this.#client, uploads));
+    }
   }
 
   // The store puts the parts together by itself, while the digest is read from them here.
@@ -131,54 +137,33 @@ export class S3Storage implements Storage {
     parts: readonly StoredPart[],
     signal: AbortSignal,
   ): Promise<Composed | undefined> {
-    const place = this.#place(key);
-    const options = { abortSignal: signal };
-    const { UploadId } = await this.#client.send(new CreateMultipartUploadCommand(place), options);
+    const failed = new AbortController();
+    const either = AbortSignal.any([signal, failed.signal]);
+    const copy = await MultipartCopy.begin(this.#client, this.#place(key), either);
+    const sources = parts.map((part) => this.#place(part.key));
     const atOnce = pLimit(copiesAtOnce);
-    const copy = async (part: StoredPart, index: number): Promise<CompletedPart> => {
-      const source = this.#place(part.key);
-      const command = new UploadPartCopyCommand({
-        ...{ ...place, UploadId, PartNumber: index + 1 },
-        CopySource: `${source.Bucket}/${source.Key}`,
-      });
-      const { CopyPartResult } = await this.#client.send(command, options);
-      return { PartNumber: index + 1, ETag: CopyPartResult?.ETag };
+    const digest = new Digest();
+    const read = async (): Promise<void> => {
+      for await (const bytes of this.#contentOf(parts, either)) digest.add(bytes);
     };
     try {
       // One first: a server that cannot do it says so before anything is read.
-      const first = await copy(parts[0] as StoredPart, 0);
-      const hash = createHash('sha256');
-      const [size, rest] = await Promise.all([
-        this.#digest(hash, parts, signal),
-        Promise.all(parts.slice(1).map((part, index) => atOnce(copy, part, index + 1))),
+      await copy.copy(sources[0] as Place, 0);
+      await Promise.all([
+        read(),
+        ...sources.slice(1).map((source, index) => atOnce(() => copy.copy(source, index + 1))),
       ]);
-      const MultipartUpload = { Parts: [first, ...rest] };
-      await this.#client.send(
-        new CompleteMultipartUploadCommand({ ...place, UploadId, MultipartUpload }),
-        options,
-      );
-      return { size, sha256: hash.digest('hex') };
+      await copy.complete();
+      return digest.result();
     } catch (error) {
       atOnce.clearQueue();
-      await this.#client
-        .send(new AbortMultipartUploadCommand({ ...place, UploadId }))
-        .catch((reason: unknown) =>
-          logger.warn({ error: reason, key }, 'parts of an upload stay in the store'),
-        );
-      if (!(error instanceof S3ServiceException && error.name === 'NotImplemented')) throw error;
+      failed.abort(error);
+      await copy.abandon();
+      if (statusOf(error) !== 501) throw error;
       logger.info('the store cannot copy parts; merged files pass through the worker');
       this.#canCopyParts = false;
       return undefined;
     }
-  }
-
-  async #digest(hash: Hash, parts: readonly StoredPart[], signal: AbortSignal): Promise<number> {
-    let size = 0;
-    for await (const bytes of this.#contentOf(parts, signal)) {
-      hash.update(bytes);
-      size += bytes.length;
-    }
-    return size;
   }
 
   async *#contentOf(parts: readonly StoredPart[], signal: AbortSignal): AsyncGenerator<Buffer> {
@@ -190,27 +175,17 @@ export class S3Storage implements Storage {
     }
   }
 
-  async #upload(key: string, Body: Readable, signal?: AbortSignal): Promise<void> {
+  async #upload(key: string, content: AsyncIterable<unknown>, signal?: AbortSignal): Promise<void> {
+    const Body = content instanceof Readable ? content : Readable.from(content);
     const params = { ...this.#place(key), Body };
     const upload = new Upload({ client: this.#client, params, partSize, queueSize: 3 });
     const abort = (): void => void upload.abort();
     signal?.addEventListener('abort', abort, { once: true });
     try {
-      await upload.done();
-    } catch (error) {
-      throw statusOf(error) === 507 ? new StorageFull('the store is full', { cause: error }) : error;
+      await readable(key, () => upload.done());
     } finally {
       signal?.removeEventListener('abort', abort);
       Body.destroy();
-    }
-  }
-
-  async #found<T>(key: string, answer: Promise<T>): Promise<T> {
-    try {
-      return await answer;
-    } catch (error) {
-      if (isMissing(error)) throw new FileMissing(`there is no file ${key}`, { cause: error });
-      throw error;
     }
   }
 
@@ -223,15 +198,10 @@ export class S3Storage implements Storage {
     return getSignedUrl(this.#client, command, { expiresIn: presignedSeconds });
   }
 
-  #place(key: string): { Bucket: string; Key: string } {
+  #place(key: string): Place {
     return { Bucket: this.#settings.bucket, Key: this.#settings.prefix + key };
   }
 }
-
-const statusOf = (error: unknown): number | undefined =>
-  error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
-
-const isMissing = (error: unknown): boolean => statusOf(error) === 404;
 
 async function* observed(
   content: AsyncIterable<unknown>,
@@ -242,4 +212,29 @@ async function* observed(
     onBytes(bytes);
     yield bytes;
   }
+}
+
+async function readable<T>(key: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isMissing(error)) throw new FileMissing(`there is no file ${key}`, { cause: error });
+    if (statusOf(error) === 507) throw new StorageFull('the store is full', { cause: error });
+    if (isAway(error)) throw new StorageUnavailable('the store does not answer', { cause: error });
+    throw error;
+  }
+}
+
+const statusOf = (error: unknown): number | undefined =>
+  error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+
+// A bucket that is not there says nothing about the file.
+const isMissing = (error: unknown): boolean =>
+  statusOf(error) === 404 && (error as S3ServiceException).name !== 'NoSuchBucket';
+
+/** The client has marked the error as one of its own, and the store has given no answer or a failure of its own. */
+function isAway(error: unknown): boolean {
+  if (!(error instanceof Error) || !('$metadata' in error) || error.name === 'AbortError') return false;
+  const status = statusOf(error);
+  return status === undefined || (status >= 500 && status !== 501);
 }

@@ -10,6 +10,7 @@ export interface ByteRange {
 /**
  * A key is made by the service (models/stored-file.ts): letters, digits, `-` and `/`, never from a name that a user gave.
  * A key is written once. What is there is whole: a file that could not be written to its end does not appear.
+ * Every method throws StorageUnavailable while the storage does not answer.
  */
 export interface Storage {
   /**
@@ -37,8 +38,8 @@ export interface Storage {
   compose(key: string, parts: readonly StoredPart[], signal: AbortSignal): Promise<Composed>;
   /** An address that gives the file away for some minutes, when the driver is set up for it. */
   downloadUrl?(key: string, disposition: string, type: string): Promise<string>;
-  /** Removes what writes that never ended left behind before that instant. */
-  sweep?(before: Date): Promise<void>;
+  /** Removes what writes below these folders that never ended left behind before that instant. */
+  sweep?(before: Date, folders: readonly string[]): Promise<void>;
 }
 
 export interface StoredPart {
@@ -56,6 +57,9 @@ export interface Composed {
 
 /** There is no room for the file. */
 export class StorageFull extends Error {}
+
+/** The storage does not answer, or not in time; it may do so later. */
+export class StorageUnavailable extends Error {}
 
 /** There is no file under that key. */
 export class FileMissing extends Error {}

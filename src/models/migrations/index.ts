@@ -6,9 +6,10 @@ import { backOffice } from './0004-back-office.js';
 import { files } from './0005-files.js';
 import { balancesExportsImports } from './0006-balances-exports-imports.js';
 import { listIndexes } from './0007-list-indexes.js';
+import { attachmentCharset } from './0008-attachment-charset.js';
 import type { Migration } from './migration.js';
 
 export const migrations: Migration[] = [
   ...[administration, ordersAndPayments, logs, backOffice],
-  ...[files, balancesExportsImports, listIndexes],
+  ...[files, balancesExportsImports, listIndexes, attachmentCharset],
 ];

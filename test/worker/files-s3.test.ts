@@ -1,0 +1,133 @@
+// Files in S3 when something fails: a worker killed while the store puts a merge together, a store that is away; and
+// exports and imports, whose files go through the same storage.
+import '../support/environment.js';
+import { s3 } from '../support/s3-environment.js';
+import test from 'ava';
+import { db, select } from '../../src/lib/db.js';
+import { storage } from '../../src/lib/storage/index.js';
+import { Client } from '../support/client.js';
+import { askExport, endOf, readCsv } from '../support/exports.js';
+import { makeUser, unique } from '../support/factories.js';
+import { chunksOf, sendChunk, sha256, storedOf, textOf } from '../support/files.js';
+import { concluded, expected, outcomeOf, sheet, startImport } from '../support/imports.js';
+import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
+import { until } from '../support/until.js';
+
+let admin: Client;
+let url: string;
+
+const mebibyte = 1024 * 1024;
+const settings = { SWEEP_SECONDS: '1', S3_TIMEOUT_SECONDS: '1', S3_PRESIGNED_DOWNLOADS: 'true' };
+const worker = () => startWorkerProcess(settings, 'files,exports,imports');
+
+test.before(async () => {
+  ({ url } = await startApi(settings));
+  admin = await new Client(url).signIn();
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
+  await db.close();
+});
+
+/** A session with chunks that the store can copy. */
+async function uploaded(content: Buffer): Promise<string> {
+  const chunk_id = unique('s3-');
+  const chunks = chunksOf(content, 6 * mebibyte);
+  for (const [index, chunk] of chunks.entries()) {
+    const more = { total_chunks: chunks.length, filename: `${chunk_id}.txt` };
+    const answer = await sendChunk(admin, chunk_id, index, chunk, more);
+    if (answer.status !== 200) throw new Error(answer.text);
+  }
+  return chunk_id;
+}
+
+const mergeOf = (chunk_id: string) => admin.post('/attachments/chunk', { action: 'merge', chunk_id });
+
+const progress = async (chunk_id: string): Promise<any> =>
+  (await admin.get(`/attachments/chunk?chunk_id=${chunk_id}`)).data;
+
+const isMerged = (chunk_id: string) =>
+  until(async () => (await progress(chunk_id)).status === 'completed', 60_000);
+
+/** Through the presigned address that the answer leads to. */
+async function fetched(path: string): Promise<{ headers: Headers; bytes: Buffer }> {
+  const response = await fetch(`${url}/api/admin${path}`, { headers: admin.headers });
+  if (!response.redirected) throw new Error(`${path} did not lead to the store: ${response.status}`);
+  return { headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
+}
+
+test.serial(
+  'a worker killed while the store puts the parts together: another one merges, once',
+  async (t) => {
+    const content = textOf(13 * mebibyte);
+    const chunk_id = await uploaded(content);
+    s3().hold((method, url) => method === 'POST' && url.includes('uploadId='));
+    const merging = mergeOf(chunk_id);
+    const first = await worker();
+    await until(() => s3().held() > 0, 30_000);
+    await first.kill();
+    t.is(s3().uploads().length, 1);
+    s3().hold(() => false);
+    await worker();
+    await merging;
+    await isMerged(chunk_id);
+    const { list } = (await admin.get(`/attachments?filename=${chunk_id}`)).data;
+    t.deepEqual(
+      list.map((item: { sha256: string }) => item.sha256),
+      [sha256(content)],
+    );
+    t.is(sha256((await fetched(`/attachments/${list[0].id}/download`)).bytes), sha256(content));
+    // What the killed one had begun is removed when a day has passed.
+    const driver = await storage();
+    await driver.sweep?.(new Date(Date.now() - 60_000), ['attachments']);
+    t.is(s3().uploads().length, 1);
+    await driver.sweep?.(new Date(Date.now() + 1000), ['attachments']);
+    t.deepEqual(s3().uploads(), []);
+  },
+);
+
+test.serial('while the store is away uploads are refused as such, and a merge waits for it', async (t) => {
+  const content = textOf(7 * mebibyte);
+  const chunk_id = await uploaded(content);
+  const before = await select('SELECT storage_key FROM stored_files');
+  s3().hold(() => true);
+  const merging = mergeOf(chunk_id);
+  const answers = await Promise.all([
+    admin.upload('/attachments/upload', 'text', { filename: 'a.txt' }),
+    sendChunk(admin, unique('away-'), 0, 'text', { total_chunks: 1, filename: 'a.txt' }),
+    admin.upload('/orders/import', sheet(1, 3).content, { filename: 'orders.csv' }),
+  ]);
+  for (const { status, code, errorCode, text } of answers)
+    t.deepEqual([status, code, errorCode], [502, 50005, 'storage_unavailable'], text);
+  t.is((await progress(chunk_id)).status, 'merging');
+  s3().hold(() => false);
+  await isMerged(chunk_id);
+  await merging;
+  const merged = (await admin.get(`/attachments?filename=${chunk_id}`)).data.list[0];
+  t.is(merged.sha256, sha256(content));
+  const keys = before as { storage_key: string }[];
+  await until(async () => (await select('SELECT storage_key FROM stored_files')).length < keys.length);
+});
+
+test.serial('exports and imports go through the store', async (t) => {
+  const user = (await makeUser(admin)).id;
+  const file = sheet(user, 20);
+  const imported = await startImport(admin, file.content);
+  await concluded(imported);
+  t.deepEqual(await outcomeOf(imported, user), expected(file, 20));
+  const id = await askExport(admin, '/orders', { user_id: user });
+  const { filename, status } = await endOf(admin, id);
+  t.is(status, 1);
+  const { headers, bytes } = await fetched(`/exports/${id}/download`);
+  t.is(
+    headers.get('Content-Disposition'),
+    `attachment; filename="${filename}"; filename*=UTF-8''${filename}`,
+  );
+  t.is(headers.get('Content-Type'), 'text/csv; charset=utf-8');
+  t.is(readCsv(bytes).length, 1 + 18 + 3);
+  const [row] = await select<{ storage_key: string }>('SELECT storage_key FROM exports WHERE id = ?', [id]);
+  await admin.delete(`/exports/${id}`);
+  t.deepEqual(await storedOf([row?.storage_key as string]), []);
+});
