@@ -212,6 +212,7 @@ test('init refuses what cannot be', async (t) => {
     [{ chunk_size: 0 }, 422, 'chunk_size'],
     [{ total_chunks: 9 }, 422, 'total_chunks'],
     [{ total_chunks: 10_001 }, 422, 'total_chunks'],
+    [{ total_size: 1024 ** 3, chunk_size: undefined, total_chunks: 102 }, 422, 'total_chunks'],
     [{ total_chunks: 2 ** 40 }, 422, 'total_chunks'],
     [{ total_size: 100_000, chunk_size: 1 }, 422, 'chunk_size'],
     [{ filename: 'a.exe' }, 422, 'filename'],
@@ -239,6 +240,9 @@ test('a chunk that does not fit its session is refused', async (t) => {
   isRefused(t, await send(0, 100, { total_chunks: 4 }), 422, 'chunk_session_mismatch', 'total_chunks');
   isRefused(t, await send(0, 100, { filename: 'b.txt' }), 422, 'chunk_session_mismatch', 'filename');
   isRefused(t, await merge(chunk_id, { filename: 'b.txt' }), 422, 'chunk_session_mismatch', 'filename');
+  const contradicting = { filename: 'a.txt', total_size: 10, chunk_size: 5, total_chunks: 3 };
+  const first = await sendChunk(admin, unique('first-'), 0, textOf(5), contradicting);
+  isRefused(t, first, 422, 'chunk_count_invalid', 'total_chunks');
   const fields = { action: 'upload', chunk_id, chunk_index: 0 };
   isRefused(t, await call(fields), 400, 'validation_failed', 'file');
   for (const [change, status, field] of [

@@ -139,7 +139,8 @@ function planOf({ filename = '', total_size, chunk_size, total_chunks, sha256 }:
     return { filename, total_chunks, chunk_size, sha256 };
   }
   if (chunk_size === undefined && total_chunks !== undefined) {
-    if (total_chunks > total_size) fail('chunk_count_invalid', { field: 'total_chunks' });
+    if (total_chunks > total_size || total_chunks * config.storage.chunkMaxBytes < total_size)
+      fail('chunk_count_invalid', { field: 'total_chunks' });
     return { filename, total_size, total_chunks, sha256 };
   }
   const size = chunk_size ?? config.storage.chunkMaxBytes;
@@ -156,7 +157,7 @@ async function receive(key: SessionKey, call: ChunkCall, upload: Upload | undefi
   const told = toldBy(call);
   const { filename, total_chunks } = told;
   const isWhole = filename !== undefined && total_chunks !== undefined;
-  const session = await findOrOpenSession(key, isWhole ? { ...told, filename, total_chunks } : undefined);
+  const session = await findOrOpenSession(key, isWhole ? planOf(call) : undefined);
   mustMatchSession(session, told);
   const { path, size } = upload;
   const uploaded_count = await addChunk(session, { index: call.chunk_index as number, path, size });

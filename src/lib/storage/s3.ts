@@ -43,8 +43,9 @@ const mebibyte = 1024 * 1024;
 
 /** All parts but the last must have this size (Amazon S3, multipart upload limits). */
 const smallestPart = 5 * mebibyte;
-/** 10,000 parts of it hold 156 GiB; some four of them are in memory at once. */
-const partSize = 16 * mebibyte;
+/** 10,000 parts of it hold 78 GiB; each upload has some three of them in memory. */
+const partSize = 8 * mebibyte;
+const partsAtOnce = 2;
 const presignedSeconds = 300;
 const copiesAtOnce = 4;
 const longestConnectMs = 3000;
@@ -178,7 +179,7 @@ export class S3Storage implements Storage {
   async #upload(key: string, content: AsyncIterable<unknown>, signal?: AbortSignal): Promise<void> {
     const Body = content instanceof Readable ? content : Readable.from(content);
     const params = { ...this.#place(key), Body };
-    const upload = new Upload({ client: this.#client, params, partSize, queueSize: 3 });
+    const upload = new Upload({ client: this.#client, params, partSize, queueSize: partsAtOnce });
     const abort = (): void => void upload.abort();
     signal?.addEventListener('abort', abort, { once: true });
     try {
