@@ -47,7 +47,7 @@ export async function giveImportUp(id: number): Promise<void> {
 
 async function run(work: ImportWork, signal: AbortSignal): Promise<void> {
   const files = await storage();
-  const read = (): AsyncIterable<CsvBlock> => blocksOf(files, work);
+  const read = (): AsyncIterable<CsvBlock> => blocksOf(files, work, signal);
   try {
     const known = await survey(read, mostRows);
     if (known.rows > mostRows) {
@@ -65,8 +65,15 @@ async function run(work: ImportWork, signal: AbortSignal): Promise<void> {
   }
 }
 
-async function* blocksOf(files: Storage, { storage_key, format }: ImportWork): AsyncGenerator<CsvBlock> {
-  yield* readCsv(await files.get(storage_key), format);
+async function* blocksOf(
+  files: Storage,
+  { storage_key, format }: ImportWork,
+  signal: AbortSignal,
+): AsyncGenerator<CsvBlock> {
+  for await (const block of readCsv(await files.get(storage_key), format)) {
+    signal.throwIfAborted();
+    yield block;
+  }
 }
 
 /** Writes what lies behind the position, the next batch being read meanwhile. @returns false when it was overtaken */

@@ -1,5 +1,6 @@
 // Consumes queues: finds the job, checks its payload, runs it within its time, tells who waits for the result.
-import { UnrecoverableError, Worker, type Job as QueuedJob } from 'bullmq';
+import { setMaxListeners } from 'node:events';
+import { DelayedError, UnrecoverableError, Worker, type Job as QueuedJob } from 'bullmq';
 import { config } from '../../config/index.js';
 import { inContext } from '../lib/context.js';
 import { AppError } from '../lib/errors.js';
@@ -21,6 +22,7 @@ export interface RunningWorker {
   lastEnd(): number;
   /** Resolves when it is connected and takes jobs. */
   ready(): Promise<unknown>;
+  /** Takes no more jobs; what has not ended within half of SHUTDOWN_SECONDS is interrupted and left to others. */
   close(): Promise<void>;
 }
 
@@ -48,15 +50,23 @@ const concurrencies: Record<QueueName, number> = {
 export function consume(queue: QueueName): RunningWorker {
   let active = 0;
   let lastEnd = Date.now();
+  const stopping = new AbortController();
+  // Each job that runs listens.
+  setMaxListeners(0, stopping.signal);
   const worker = new Worker<Envelope>(
     queue,
-    async (queued) => {
+    async (queued, token) => {
       active++;
       try {
         return await inContext(
           { traceId: queued.data.trace_id ?? newUlid(), language: defaultLanguage },
-          () => run(queued),
+          () => run(queued, stopping.signal),
         );
+      } catch (error) {
+        if (!stopping.signal.aborted) throw error;
+        // Back into the queue, where another worker takes it at once; this run counts as no try.
+        await queued.moveToDelayed(Date.now(), token);
+        throw new DelayedError();
       } finally {
         active--;
         lastEnd = Date.now();
@@ -86,15 +96,19 @@ export function consume(queue: QueueName): RunningWorker {
     active: () => active,
     lastEnd: () => lastEnd,
     ready: () => worker.waitUntilReady(),
-    close: () => worker.close(),
+    async close() {
+      const timer = setTimeout(() => stopping.abort(), config.app.shutdownMs / 2);
+      await worker.close();
+      clearTimeout(timer);
+    },
   };
 }
 
-async function run(queued: QueuedJob<Envelope>): Promise<unknown> {
+async function run(queued: QueuedJob<Envelope>, stopping: AbortSignal): Promise<unknown> {
   if (queued.name === canaryName) return null;
   const job = byName.get(queued.name);
   if (!job) throw new UnrecoverableError(`there is no job named ${queued.name}`);
-  const result = await withinTime(job, check(job, queued.data.payload));
+  const result = await withinTime(job, check(job, queued.data.payload), stopping);
   await reply(queued.data, queued.id as string, result).catch((error: unknown) =>
     logger.warn({ error, job: job.name }, 'the result could not be announced; its row tells it'),
   );
@@ -110,12 +124,15 @@ function check(job: Job, payload: unknown): unknown {
   }
 }
 
-function withinTime(job: Job, payload: unknown): Promise<unknown> {
+function withinTime(job: Job, payload: unknown, stopping: AbortSignal): Promise<unknown> {
   const abort = new AbortController();
+  const interrupt = (): void => abort.abort();
+  // Not AbortSignal.any(), under which a signal that lives as long as the process keeps every job's (Node 20).
+  stopping.addEventListener('abort', interrupt, { once: true });
   return race(job.run(payload, abort.signal), job.timeoutMs, (_, reject) => {
     abort.abort();
     reject(new Error(`${job.name} took longer than ${job.timeoutMs} ms`));
-  });
+  }).finally(() => stopping.removeEventListener('abort', interrupt));
 }
 
 async function failed(queued: QueuedJob<Envelope> | undefined, error: Error): Promise<void> {
