@@ -9,6 +9,7 @@ import test from 'ava';
 import { config } from '../../config/index.js';
 import { db, select } from '../../src/lib/db.js';
 import { Client, type Answer } from '../support/client.js';
+import { signedInWith } from '../support/factories.js';
 import { gif, jpeg, pdf, png, sendChunk, textOf, zipOf } from '../support/files.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
 import { until } from '../support/until.js';
@@ -55,6 +56,10 @@ const residentMiB = (): number =>
 
 const upload = (content: string | Uint8Array, filename: string): Promise<Answer> =>
   admin.upload('/attachments/upload', content, { filename });
+
+/** Somebody who has uploaded nothing yet. */
+const newcomer = async (url: string): Promise<Client> =>
+  (await signedInWith(admin, ['attachment.store', 'attachment.destroy'])).at(url);
 
 interface RawAnswer {
   status: number;
@@ -357,10 +362,7 @@ test.serial('a full disk refuses the upload with its own error and leaves nothin
 
 test.serial('the quota holds, also against uploads at once', async (t) => {
   const limited = await startApi({ ...limits, UPLOAD_QUOTA_MB: '1' });
-  const account = { username: 'quota', nickname: 'quota', password: 'secret-1' };
-  const [role] = await select<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'");
-  await admin.post('/admins', { ...account, role_ids: [role?.id] });
-  const caller = await new Client(limited.url).signIn(account.username, account.password);
+  const caller = await newcomer(limited.url);
   const answers = await Promise.all(
     Array.from({ length: 10 }, () =>
       caller.upload('/attachments/upload', textOf(300 * 1024), { filename: 'a.txt' }),
@@ -384,10 +386,7 @@ test.serial('the quota holds, also against uploads at once', async (t) => {
 
 test.serial('one administrator opens so many chunked uploads, also at once', async (t) => {
   const limited = await startApi({ ...limits, CHUNK_SESSIONS_MAX: '3' });
-  const account = { username: 'sessions', nickname: 'sessions', password: 'secret-1' };
-  const [role] = await select<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'");
-  await admin.post('/admins', { ...account, role_ids: [role?.id] });
-  const caller = await new Client(limited.url).signIn(account.username, account.password);
+  const caller = await newcomer(limited.url);
   const call = (fields: object) => caller.post('/attachments/chunk', fields);
   const init = () => call({ action: 'init', filename: 'a.txt', total_size: 4 });
   const answers = await Promise.all(Array.from({ length: 12 }, init));
