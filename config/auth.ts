@@ -11,6 +11,7 @@ export interface AuthEnvironment {
   CAPTCHA_MODE: 'adaptive' | 'always' | 'off';
   CAPTCHA_AFTER_FAILURES: number;
   CAPTCHA_TTL_SECONDS: number;
+  CAPTCHA_MAX_PER_MINUTE: number;
   LOGIN_MAX_ATTEMPTS: number;
   LOGIN_WINDOW_MINUTES: number;
   LOGIN_LOCK_MINUTES: number;
@@ -51,6 +52,11 @@ export const authSchema = Joi.object<AuthEnvironment, true>({
     .default(2)
     .description('failures of one address and name before a captcha is required'),
   CAPTCHA_TTL_SECONDS: Joi.number().integer().min(10).default(120).description('a captcha lives this long'),
+  CAPTCHA_MAX_PER_MINUTE: Joi.number()
+    .integer()
+    .min(1)
+    .default(60)
+    .description('captchas that are drawn for one address per minute'),
   LOGIN_MAX_ATTEMPTS: Joi.number()
     .integer()
     .min(1)
@@ -86,6 +92,7 @@ export function authConfig(env: AuthEnvironment, production: boolean, localSecre
     captchaMode: env.CAPTCHA_MODE,
     captchaAfterFailures: env.CAPTCHA_AFTER_FAILURES,
     captchaTtlSeconds: env.CAPTCHA_TTL_SECONDS,
+    captchaMaxPerMinute: env.CAPTCHA_MAX_PER_MINUTE,
     loginMaxAttempts: env.LOGIN_MAX_ATTEMPTS,
     loginWindowSeconds: Math.ceil(env.LOGIN_WINDOW_MINUTES * 60),
     loginLockSeconds: Math.ceil(env.LOGIN_LOCK_MINUTES * 60),

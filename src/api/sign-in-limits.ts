@@ -1,9 +1,10 @@
-// The limits on guessing passwords (contract.md §3), shared by sign-in and password change.
+// The limits on guessing passwords (contract.md §3), shared by sign-in and password change, and on drawing captchas.
 import { config } from '../../config/index.js';
 import { Attempts } from '../lib/attempts.js';
 import { fail } from '../lib/errors.js';
 
 const { loginMaxAttempts, loginWindowSeconds, loginLockSeconds, loginMaxPerUsernameHour } = config.auth;
+const minute = 60;
 const hour = 3600;
 
 const byAddress = new Attempts({
@@ -17,6 +18,12 @@ const byUsername = new Attempts({
   points: loginMaxPerUsernameHour,
   window: hour,
   lock: hour,
+});
+const captchas = new Attempts({
+  name: 'captcha',
+  points: config.auth.captchaMaxPerMinute,
+  window: minute,
+  lock: minute,
 });
 
 export interface Subject {
@@ -48,6 +55,12 @@ export async function countFailure(subject: Subject): Promise<void> {
 /** Forgets the failures after a success. */
 export async function clearFailures(subject: Subject): Promise<void> {
   await Promise.all([byAddress.clear(addressKey(subject)), byUsername.clear(usernameKey(subject))]);
+}
+
+/** Counts a captcha that an address asks for: drawing one costs a millisecond. @throws too_many_requests */
+export async function countCaptcha(ip: string): Promise<void> {
+  const retryAfter = await captchas.fail(ip);
+  if (retryAfter > 0) fail('too_many_requests', { retryAfter });
 }
 
 // The database compares usernames without case, so the counters do too.

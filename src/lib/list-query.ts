@@ -108,6 +108,16 @@ export class Where {
     return value ? this.and(`${column} LIKE ?`, `%${literally(value)}%`) : this;
   }
 
+  /** As `equals`, for a column of ASCII texts: the database refuses to compare it with others, which are not in it. */
+  equalsAscii(column: string, value: string | undefined): this {
+    return isAscii(value) ? this.equals(column, value) : this.and('FALSE');
+  }
+
+  /** As `contains`, for a column of ASCII texts. */
+  containsAscii(column: string, value: string | undefined): this {
+    return isAscii(value) ? this.contains(column, value) : this.and('FALSE');
+  }
+
   /**
    * Part of an order or payment number. The beginning of one is looked up, anything else is searched for.
    *
@@ -115,7 +125,7 @@ export class Where {
    */
   numbered(column: string, value: string | undefined, period?: string): this {
     const months = value && periodsOf(value);
-    if (!months) return this.contains(column, value);
+    if (!months || !isAscii(value)) return this.containsAscii(column, value);
     this.and(`${column} LIKE ?`, `${literally(value)}%`);
     return period ? this.between(period, ...months) : this;
   }
@@ -136,6 +146,8 @@ export class Where {
     return this.#terms.length === 0 ? '' : `WHERE ${this.#terms.join(' AND ')}`;
   }
 }
+
+const isAscii = (value = ''): boolean => /^\p{ASCII}*$/u.test(value);
 
 const literally = (value: string): string => value.replace(/[\\%_]/g, '\\$&');
 

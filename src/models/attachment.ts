@@ -123,7 +123,7 @@ export async function listAttachments(query: AttachmentFilter): Promise<Page<Att
     .contains('f.filename', query.filename)
     .contains('f.display_name', query.display_name)
     .equals('f.type', query.type)
-    .equals('f.extension', query.extension?.toLowerCase())
+    .equalsAscii('f.extension', query.extension?.toLowerCase())
     .equals('f.admin_id', query.admin_id)
     .during('f.created_at', query);
   const [list, [count]] = await Promise.all([

@@ -54,7 +54,7 @@ export function balanceLogsWhere(criteria: BalanceLogCriteria): Where {
   return new Where()
     .equals('l.user_id', criteria.user_id)
     .equals('l.type', criteria.type)
-    .equals('l.source', criteria.source)
+    .equalsAscii('l.source', criteria.source)
     .equals('l.operator_id', criteria.operator_id)
     .during('l.created_at', criteria);
 }

@@ -49,7 +49,7 @@ export class Blacklist extends Model {
 
   static async list(query: BlacklistFilter): Promise<Page<BlacklistRecord>> {
     const where = new Where()
-      .contains('b.ip', query.ip)
+      .containsAscii('b.ip', query.ip)
       .equals('b.status', query.status)
       .during('b.created_at', query);
     const [rows, [count]] = await Promise.all([

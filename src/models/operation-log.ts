@@ -101,7 +101,7 @@ export async function listOperations(query: OperationFilter, mark?: string): Pro
     .contains('l.path', query.path)
     .contains('l.ip', query.ip)
     .equals('l.status', query.status)
-    .equals('l.trace_id', query.trace_id)
+    .equalsAscii('l.trace_id', query.trace_id)
     .during('l.created_at', query);
   const page = await listLogs<StoredOperation>('operation_logs', shown, where, query, mark);
   return { ...page, list: page.list.map(toRecord) };

@@ -83,7 +83,7 @@ export class PaymentMethod extends Model {
     const where = new Where()
       .contains('m.name', query.name)
       .contains('m.code', query.code)
-      .equals('m.type', query.type)
+      .equalsAscii('m.type', query.type)
       .equals('m.is_active', query.is_active)
       .during('m.created_at', query);
     const [rows, [count]] = await Promise.all([

@@ -72,7 +72,7 @@ export function paymentsWhere(criteria: PaymentCriteria): Where {
   const where = new Where()
     .numbered('p.payment_no', criteria.payment_no, 'p.period')
     .numbered('p.order_no', criteria.order_no)
-    .contains('p.third_party_no', criteria.third_party_no)
+    .containsAscii('p.third_party_no', criteria.third_party_no)
     .equals('p.payment_method_id', criteria.payment_method_id)
     .equals('p.user_id', criteria.user_id)
     .equals('p.status', criteria.status)
@@ -113,6 +113,8 @@ export async function createPayment(payment: NewPayment, repeatable: Repeatable)
   const at = now();
   const paymentNo = newPaymentNumber(at);
   const period = periodOf(at);
+  // What is no order number may not even be comparable with one.
+  const orderMonth = orderPeriod(payment.order_no) ?? fail('order_unknown', { field: 'order_no' });
   const made = await withPartition(['payments'], period, () =>
     transact(async (t) => {
       const earlier = await claimKey('payment', repeatable, paymentNo, t);
@@ -120,7 +122,7 @@ export async function createPayment(payment: NewPayment, repeatable: Repeatable)
       const [order] = await select<PayableOrder>(
         `SELECT user_id, amount, status, expire_at FROM orders
          WHERE order_no = ? AND period = ? AND deleted_at IS NULL FOR UPDATE`,
-        [payment.order_no, orderPeriod(payment.order_no) ?? 0],
+        [payment.order_no, orderMonth],
         t,
       );
       if (!order) fail('order_unknown', { field: 'order_no' });

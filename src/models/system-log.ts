@@ -44,7 +44,7 @@ const shown = 'l.id, l.level, l.module, l.message, l.context, l.trace_id, l.crea
 export async function listSystemEntries(query: SystemFilter, mark?: string): Promise<Page<SystemRecord>> {
   const where = new Where()
     .equals('l.level', query.level)
-    .equals('l.trace_id', query.trace_id)
+    .equalsAscii('l.trace_id', query.trace_id)
     .contains('l.module', query.module)
     .contains('l.message', query.message)
     .during('l.created_at', query);

@@ -126,6 +126,30 @@ test('a fuzzy filter is a literal part of the text', async (t) => {
   t.is((await admin.get(`/roles?name=${prefix}`)).data.total, names.length);
 });
 
+test('a text that no number or code can contain is found nowhere', async (t) => {
+  await makePayment(admin, (await makeMethod(admin)).id);
+  for (const filter of [
+    'orders?order_no',
+    'orders?order_no=ORD202',
+    'payments?payment_no',
+    'payments?third_party_no',
+    'payment-methods?type',
+    'user-balance-logs?source',
+    'attachments?extension',
+    'blacklists?ip',
+    'operation-logs?trace_id',
+    'system-logs?trace_id',
+  ]) {
+    for (const text of ['茶', '😀']) {
+      const path = `/${filter}${filter.includes('=') ? '' : '='}${encodeURIComponent(text)}`;
+      const { status, data } = await admin.get(path);
+      t.deepEqual([status, data?.list, data?.total], [200, [], 0], path);
+    }
+  }
+  const answer = await admin.post('/payments', { order_no: '茶', payment_method_id: 1 });
+  t.deepEqual(outcome(answer), [422, 30003, 'order_unknown']);
+});
+
 test('start and end are inclusive, a bare end date means its whole day, both in the request zone', async (t) => {
   const prefix = await rolesMadeAt([
     '2024-03-09T16:00:00.000Z',

@@ -17,7 +17,10 @@ let alone: Client;
 test.before(async () => {
   service = await startService({ withWorker: false });
   const open = { CAPTCHA_MODE: 'off' };
-  const trusting = { ...open, TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8', TRUSTED_PROXY_HOPS: '3' };
+  const trusting = {
+    ...{ ...open, CAPTCHA_MAX_PER_MINUTE: '6' },
+    ...{ TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8', TRUSTED_PROXY_HOPS: '3' },
+  };
   const started = await Promise.all(
     [
       trusting,
@@ -189,4 +192,16 @@ test('wrong old passwords count with the failed sign-ins, and the right one amon
   t.deepEqual([statuses(answers, 422), statuses(answers, 429)], [1, 11]);
   t.is((await login(untrusting, account)).code, 10006, 'locked for signing in too');
   t.is((await client.get('/heartbeat')).status, 200, 'the session goes on');
+});
+
+test('an address gets so many captchas a minute, from all processes together', async (t) => {
+  const [one, other] = proxied.map((client) => from(client, '198.51.100.77')) as [Client, Client];
+  const answers = await Promise.all(times(10, (index) => (index % 2 ? one : other).get('/login/captcha')));
+  t.deepEqual([statuses(answers, 200), statuses(answers, 429)], [6, 4]);
+  const refused = await one.get('/login/captcha');
+  t.deepEqual([refused.status, refused.code, refused.errorCode], [429, 429, 'too_many_requests']);
+  const wait = Number(refused.headers.get('Retry-After'));
+  t.true(wait > 0 && wait <= 60, `${wait} s`);
+  t.is((await one.get('/login/captcha?check=1')).status, 200);
+  t.is((await from(proxied[0], '198.51.100.78').get('/login/captcha')).status, 200);
 });

@@ -11,6 +11,7 @@ export const environment = {
   LOG_LEVEL: process.env.LOG_LEVEL ?? 'silent',
   BCRYPT_COST: '4',
   HASH_QUEUE: '500',
+  CAPTCHA_MAX_PER_MINUTE: '10000',
   DB_NAME: name,
   STORAGE_ROOT: join(process.env.STORAGE_ROOT || tmpdir(), name),
   REDIS_PREFIX: name.replace('_', '-'),

@@ -12,7 +12,13 @@ import { findByPassword, noteSignIn, type Credential } from '../../models/sign-i
 import { logLogin } from '../operation-log.js';
 import { integer, record, text, textOrNull, timestamp } from '../response.js';
 import { route } from '../route.js';
-import { clearFailures, countFailure, mustNotBeLocked, type Subject } from '../sign-in-limits.js';
+import {
+  clearFailures,
+  countCaptcha,
+  countFailure,
+  mustNotBeLocked,
+  type Subject,
+} from '../sign-in-limits.js';
 
 interface LoginBody {
   username: string;
@@ -86,6 +92,7 @@ export const routes = [
         : isAlwaysRequired;
       const expires_in = config.auth.captchaTtlSeconds;
       if (query.check) return { captcha_id: null, captcha_image: null, required, expires_in };
+      await countCaptcha(ip);
       const { id, image } = await createCaptcha();
       return { captcha_id: id, captcha_image: image, required, expires_in };
     },

@@ -74,7 +74,9 @@ async function answer(ctx: Context, next: Next, language: Language, zone: string
 
 function refuse(ctx: Context, error: unknown, language: Language): void {
   const outcome = outcomeOf(error);
-  if (outcome.status >= 500) logger.error({ error, path: ctx.path }, 'a request failed');
+  // 501 says what was never meant to work; nobody has to look after it.
+  if (outcome.status >= 500 && outcome.status !== 501)
+    logger.error({ error, path: ctx.path }, 'a request failed');
   const { retryAfter } = outcome.details;
   if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
   send(ctx, outcome.status, {
