@@ -1,9 +1,14 @@
 // Test files are compiled with everything else; each gets a thread, a database and a Redis prefix of its own.
-// `npm test` runs the suite; the tests in a browser and those that take long run apart (npm run test:browser, test:long).
+// `npm test` runs the suite. What kills and freezes processes, needs a browser or takes long runs apart (npm run test:faults,
+// test:browser, test:long).
 import { basename } from 'node:path';
 
 const suites = {
-  main: ['build/test/**/*.test.js', '!build/test/browser/**', '!build/test/long/**'],
+  main: [
+    'build/test/**/*.test.js',
+    ...['faults', 'browser', 'long'].map((apart) => `!build/test/${apart}/**`),
+  ],
+  faults: ['build/test/faults/**/*.test.js'],
   browser: ['build/test/browser/**/*.test.js'],
   long: ['build/test/long/**/*.test.js'],
 };
@@ -12,7 +17,8 @@ const suite = process.env.TEST_SUITE ?? 'main';
 export default {
   files: suites[suite],
   timeout: suite === 'long' ? '30m' : '90s',
-  concurrency: 2,
+  // One more than there are processors: much of the time a file waits for the database or for other processes.
+  concurrency: 3,
   failWithoutAssertions: true,
   // Not folder by folder: files that wait for processes to die go together, where others could use the processor.
   sortTestFiles: (one, other) => (basename(one) < basename(other) ? 1 : -1),
