@@ -40,6 +40,7 @@ interface Described {
   items?: Described[];
   allow?: unknown[];
   flags?: { only?: boolean; presence?: string };
+  rules?: { name: string; args?: { limit?: number } }[];
 }
 
 const texts = () =>
@@ -276,7 +277,7 @@ const needed = (keys: Record<string, Described>): Record<string, unknown> =>
 /** Values of which one thing is odd and the rest as it should be. */
 function oddValues(schema: Described): unknown[] {
   if (schema.flags?.only || schema.type === 'boolean') return [];
-  if (schema.type === 'string') return oddTexts;
+  if (schema.type === 'string') return [...oddTexts, '茶'.repeat(longestOf(schema))];
   if (schema.type === 'number') return oddNumbers;
   const [item] = schema.items ?? [];
   if (schema.type === 'array') return item ? oddValues(item).map((value) => [value]) : [];
@@ -286,6 +287,10 @@ function oddValues(schema: Described): unknown[] {
     oddValues(member).map((value) => ({ ...needed(keys), [name]: value })),
   );
 }
+
+/** The longest text that the schema lets through, which its column must hold. */
+const longestOf = ({ rules = [] }: Described): number =>
+  rules.find(({ name }) => name === 'max' || name === 'length')?.args?.limit ?? 5000;
 
 /** Requests of which one thing is odd: in the path, the query or the body. */
 function oddRequests(route: Route): { path: string; body: unknown }[] {

@@ -14,6 +14,8 @@ import { killProcesses, startApi, startWorkerProcess } from '../support/processe
 import { until } from '../support/until.js';
 
 let admin: Client;
+/** The same caller at an API that passes files through. */
+let proxied: Client;
 let url: string;
 
 const mebibyte = 1024 * 1024;
@@ -21,8 +23,13 @@ const settings = { SWEEP_SECONDS: '1', S3_TIMEOUT_SECONDS: '1', S3_PRESIGNED_DOW
 const worker = () => startWorkerProcess(settings, 'files,exports,imports');
 
 test.before(async () => {
-  ({ url } = await startApi(settings));
+  const [api, proxy] = [
+    await startApi(settings),
+    await startApi({ ...settings, S3_PRESIGNED_DOWNLOADS: 'false' }),
+  ];
+  ({ url } = api);
   admin = await new Client(url).signIn();
+  proxied = admin.at(proxy.url);
 });
 
 test.after.always(async () => {
@@ -88,7 +95,8 @@ test.serial(
   },
 );
 
-test.serial('while the store is away uploads are refused as such, and a merge waits for it', async (t) => {
+test.serial('while the store is away files are refused as such, and a merge waits for it', async (t) => {
+  const { id } = (await admin.upload('/attachments/upload', 'there', { filename: 'a.txt' })).data;
   const content = textOf(7 * mebibyte);
   const chunk_id = await uploaded(content);
   const before = await select('SELECT storage_key FROM stored_files');
@@ -98,6 +106,7 @@ test.serial('while the store is away uploads are refused as such, and a merge wa
     admin.upload('/attachments/upload', 'text', { filename: 'a.txt' }),
     sendChunk(admin, unique('away-'), 0, 'text', { total_chunks: 1, filename: 'a.txt' }),
     admin.upload('/orders/import', sheet(1, 3).content, { filename: 'orders.csv' }),
+    proxied.get(`/attachments/${id}/download`),
   ]);
   for (const { status, code, errorCode, text } of answers)
     t.deepEqual([status, code, errorCode], [502, 50005, 'storage_unavailable'], text);
@@ -105,6 +114,7 @@ test.serial('while the store is away uploads are refused as such, and a merge wa
   s3().hold(() => false);
   await isMerged(chunk_id);
   await merging;
+  t.is((await proxied.download(`/attachments/${id}/download`)).bytes.toString(), 'there');
   const merged = (await admin.get(`/attachments?filename=${chunk_id}`)).data.list[0];
   t.is(merged.sha256, sha256(content));
   const keys = before as { storage_key: string }[];

@@ -4,17 +4,7 @@ import test from 'ava';
 import { select } from '../../src/lib/db.js';
 import type { Client } from '../support/client.js';
 import { stateChanges, watchStates } from '../support/changes.js';
-import { makeMethod, makePayment, makeUser, mockCallback, type MadePayment } from '../support/factories.js';
-import {
-  beyond,
-  concluded,
-  expected,
-  outcomeOf,
-  sheet,
-  startImport,
-  startImporter,
-  stateOf,
-} from '../support/imports.js';
+import { makeMethod, makePayment, mockCallback, type MadePayment } from '../support/factories.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -104,28 +94,3 @@ test.serial('a worker told to stop under load ends its jobs and loses none', asy
   );
   for (const process of [second, api]) t.deepEqual(await stopped(process), { code: 0, isInTime: true });
 });
-
-test.serial(
-  'a worker told to stop in the middle of an import leaves the rest to the next one, which goes on at once',
-  async (t) => {
-    // Far longer than the test waits: only a job that was given back is taken so soon.
-    const patient = { JOB_LOCK_SECONDS: '60', SWEEP_AGE_SECONDS: '600', SHUTDOWN_SECONDS: '2' };
-    const user = (await makeUser(service.admin)).id;
-    const orders = 30_000;
-    const file = sheet(user, orders);
-    const id = await startImport(service.admin, file.content);
-    const first = await startImporter(patient);
-    await beyond(id, 0);
-    t.deepEqual(await stopped(first), { code: 0, isInTime: true });
-    const { status, position } = await stateOf(id);
-    t.is(status, 0);
-    t.true(position > 0 && position < file.rows, `${position} of ${file.rows} rows`);
-    t.notRegex(first.output(), /"level":"(warn|error|fatal)"/);
-    const begun = Date.now();
-    await startImporter(patient);
-    await beyond(id, position);
-    t.true(Date.now() - begun < 10_000, `it went on after ${Date.now() - begun} ms`);
-    await concluded(id);
-    t.deepEqual(await outcomeOf(id, user), expected(file, orders));
-  },
-);
