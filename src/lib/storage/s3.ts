@@ -1,23 +1,24 @@
 // Files in an S3-compatible store. Large ones are sent in parts, which become one object when all are there.
 import { createReadStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  PutObjectCommand,
   S3Client,
-  S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import pLimit from 'p-limit';
 import { logger } from '../logger.js';
 import { Digest } from './digest.js';
+import { readable, statusOf } from './s3-errors.js';
 import { MultipartCopy, abortUploads, type Place } from './s3-multipart.js';
 import {
   FileMissing,
-  StorageFull,
   StorageUnavailable,
   type ByteRange,
   type Composed,
@@ -49,6 +50,10 @@ const partsAtOnce = 2;
 const presignedSeconds = 300;
 const copiesAtOnce = 4;
 const longestConnectMs = 3000;
+/** Amazon S3 takes no more in one request. */
+const largestPiece = 5 * 1024 * mebibyte;
+const mostTries = 3;
+const readBytes = 256 * 1024;
 
 export class S3Storage implements Storage {
   readonly #client: S3Client;
@@ -67,6 +72,8 @@ export class S3Storage implements Storage {
         connectionTimeout: Math.min(longestConnectMs, timeoutMs),
         socketTimeout: timeoutMs,
       },
+      // It would write to the console.
+      logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
       // Checksums that only newer servers know are left out unless an operation demands one.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
@@ -86,7 +93,9 @@ export class S3Storage implements Storage {
   }
 
   async putFile(key: string, path: string): Promise<void> {
-    await this.#upload(key, createReadStream(path, { highWaterMark: mebibyte }));
+    const { size } = await stat(path);
+    if (size > largestPiece) await this.#upload(key, createReadStream(path, { highWaterMark: mebibyte }));
+    else await this.#sendWhole(key, path, size);
     await rm(path, { force: true });
   }
 
@@ -176,6 +185,23 @@ export class S3Storage implements Storage {
     }
   }
 
+  // In one piece, without a copy in memory. The client itself sends nothing again that it does not hold.
+  async #sendWhole(key: string, path: string, size: number): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      const Body = createReadStream(path, { highWaterMark: readBytes });
+      const command = new PutObjectCommand({ ...this.#place(key), Body, ContentLength: size });
+      try {
+        await readable(key, () => this.#client.send(command));
+        return;
+      } catch (error) {
+        if (tries === mostTries || !(error instanceof StorageUnavailable)) throw error;
+        await sleep(Math.random() * 100 * 2 ** tries);
+      } finally {
+        Body.destroy();
+      }
+    }
+  }
+
   async #upload(key: string, content: AsyncIterable<unknown>, signal?: AbortSignal): Promise<void> {
     const Body = content instanceof Readable ? content : Readable.from(content);
     const params = { ...this.#place(key), Body };
@@ -204,6 +230,9 @@ export class S3Storage implements Storage {
   }
 }
 
+// What matters of its troubles comes as an error.
+const ignore = (): void => undefined;
+
 async function* observed(
   content: AsyncIterable<unknown>,
   onBytes: (bytes: Buffer) => void,
@@ -213,29 +242,4 @@ async function* observed(
     onBytes(bytes);
     yield bytes;
   }
-}
-
-async function readable<T>(key: string, ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (isMissing(error)) throw new FileMissing(`there is no file ${key}`, { cause: error });
-    if (statusOf(error) === 507) throw new StorageFull('the store is full', { cause: error });
-    if (isAway(error)) throw new StorageUnavailable('the store does not answer', { cause: error });
-    throw error;
-  }
-}
-
-const statusOf = (error: unknown): number | undefined =>
-  error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
-
-// A bucket that is not there says nothing about the file.
-const isMissing = (error: unknown): boolean =>
-  statusOf(error) === 404 && (error as S3ServiceException).name !== 'NoSuchBucket';
-
-/** The client has marked the error as one of its own, and the store has given no answer or a failure of its own. */
-function isAway(error: unknown): boolean {
-  if (!(error instanceof Error) || !('$metadata' in error) || error.name === 'AbortError') return false;
-  const status = statusOf(error);
-  return status === undefined || (status >= 500 && status !== 501);
 }
