@@ -17,8 +17,7 @@ const suite = process.env.TEST_SUITE ?? 'main';
 export default {
   files: suites[suite],
   timeout: suite === 'long' ? '30m' : '90s',
-  // One more than there are processors: much of the time a file waits for the database or for other processes.
-  concurrency: 3,
+  concurrency: 2,
   failWithoutAssertions: true,
   // Not folder by folder: files that wait for processes to die go together, where others could use the processor.
   sortTestFiles: (one, other) => (basename(one) < basename(other) ? 1 : -1),

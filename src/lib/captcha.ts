@@ -1,4 +1,6 @@
 // Captchas: an image for people, an answer in Redis that is used up by the first look at it.
+import { Resvg } from '@resvg/resvg-js';
+import svgCaptcha from 'svg-captcha';
 import { config } from '../../config/index.js';
 import { randomToken } from './random-id.js';
 import { key, redis } from './redis.js';
@@ -13,11 +15,6 @@ const confusing = '0O1Iilo';
  * @throws when Redis is away
  */
 export async function createCaptcha(): Promise<{ id: string; image: string }> {
-  // Loaded for the first captcha: drawing brings a font and a renderer along.
-  const [{ default: svgCaptcha }, { Resvg }] = await Promise.all([
-    import('svg-captcha'),
-    import('@resvg/resvg-js'),
-  ]);
   const { data, text } = svgCaptcha.create({
     size: length,
     ignoreChars: confusing,
