@@ -1,5 +1,6 @@
 // Deadlocks and lock timeouts: the whole transaction is rolled back and run again, five times at most (reliability.md, rule 11).
 import '../support/environment.js';
+import '../support/patience.js';
 import test from 'ava';
 import { change, db, errno, select, transact } from '../../src/lib/db.js';
 import { makeMethod, makeOrder, makePayment, mockCallback } from '../support/factories.js';
