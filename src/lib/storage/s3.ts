@@ -15,7 +15,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import pLimit from 'p-limit';
 import { logger } from '../logger.js';
 import { Digest } from './digest.js';
-import { readable, statusOf } from './s3-errors.js';
+import { askStore, statusOf } from './s3-errors.js';
 import { MultipartCopy, abortUploads, type Place } from './s3-multipart.js';
 import {
   FileMissing,
@@ -102,14 +102,14 @@ export class S3Storage implements Storage {
   async get(key: string, range?: ByteRange): Promise<Readable> {
     const Range = range && `bytes=${range.start}-${range.end}`;
     const command = new GetObjectCommand({ ...this.#place(key), Range });
-    const { Body } = await readable(key, () => this.#client.send(command));
+    const { Body } = await askStore(key, () => this.#client.send(command));
     return Body as Readable;
   }
 
   async stat(key: string): Promise<{ size: number } | undefined> {
     try {
       const command = new HeadObjectCommand(this.#place(key));
-      const { ContentLength } = await readable(key, () => this.#client.send(command));
+      const { ContentLength } = await askStore(key, () => this.#client.send(command));
       return { size: ContentLength as number };
     } catch (error) {
       if (error instanceof FileMissing) return undefined;
@@ -118,13 +118,13 @@ export class S3Storage implements Storage {
   }
 
   async remove(key: string): Promise<void> {
-    await readable(key, () => this.#client.send(new DeleteObjectCommand(this.#place(key))));
+    await askStore(key, () => this.#client.send(new DeleteObjectCommand(this.#place(key))));
   }
 
   async compose(key: string, parts: readonly StoredPart[], signal: AbortSignal): Promise<Composed> {
     const fit = parts.length > 1 && parts.slice(0, -1).every(({ size }) => size >= smallestPart);
     if (fit && this.#canCopyParts) {
-      const composed = await readable(key, () => this.#copyTogether(key, parts, signal));
+      const composed = await askStore(key, () => this.#copyTogether(key, parts, signal));
       if (composed) return composed;
     }
     const digest = new Digest();
@@ -137,7 +137,7 @@ export class S3Storage implements Storage {
     const { bucket, prefix } = this.#settings;
     for (const folder of folders) {
       const uploads = { bucket, prefix: `${prefix}${folder}/`, before };
-      await readable(folder, () => abortUploads(this.#client, uploads));
+      await askStore(folder, () => abortUploads(this.#client, uploads));
     }
   }
 
@@ -191,7 +191,7 @@ export class S3Storage implements Storage {
       const Body = createReadStream(path, { highWaterMark: readBytes });
       const command = new PutObjectCommand({ ...this.#place(key), Body, ContentLength: size });
       try {
-        await readable(key, () => this.#client.send(command));
+        await askStore(key, () => this.#client.send(command));
         return;
       } catch (error) {
         if (tries === mostTries || !(error instanceof StorageUnavailable)) throw error;
@@ -209,7 +209,7 @@ export class S3Storage implements Storage {
     const abort = (): void => void upload.abort();
     signal?.addEventListener('abort', abort, { once: true });
     try {
-      await readable(key, () => upload.done());
+      await askStore(key, () => upload.done());
     } finally {
       signal?.removeEventListener('abort', abort);
       Body.destroy();
