@@ -53,7 +53,7 @@ module.exports = {
       {
         path: [
           '^src/models/',
-          '^src/lib/(db|redis|queue|pubsub|versions)\\.ts$',
+          '^src/lib/(db|db-[a-z]+|redis|queue|pubsub|marks|transaction)\\.ts$',
           '^node_modules/(koa|ioredis|sequelize|mysql2)/',
         ],
       },
@@ -67,7 +67,10 @@ module.exports = {
     ),
     rule(
       'sequelize-only-in-models',
-      { path: '^(config|src)/', pathNot: '^src/(models/|lib/db\\.ts$)' },
+      {
+        path: '^(config|src)/',
+        pathNot: '^src/(models/|lib/(db|db-connection|db-errors|transaction)\\.ts$)',
+      },
       package_('sequelize|sequelize-typescript|mysql2|umzug'),
       'only models and lib/db speak SQL',
     ),

@@ -7,7 +7,8 @@ const FIRST_PORT = Number(process.env.PORT ?? 3000);
 
 // Both processes end by themselves within 10 s of SIGTERM; PM2 must not be quicker.
 const KILL_TIMEOUT_MS = 12_000;
-const LISTEN_TIMEOUT_MS = 60_000; // the first start migrates before it listens
+// A start may wait for a long migration; an instance is stopped only when its successor listens.
+const LISTEN_TIMEOUT_MS = 600_000;
 
 const common = {
   cwd: import.meta.dirname,

@@ -1,13 +1,13 @@
 // bench:realtime: 2,000 sockets on one API process, 200 dashboard streams, and the blacklist at 10,000 entries.
 //
-// A broadcast is one POST /notifications; its latency is the time from that call to the frame in each socket, read by
-// this process. Queries are the server's own count (Questions) over ten seconds, with one stream and with 200: one
+// A broadcast is one POST /notifications; its latency is the time from that call, through a worker, to the frame in each
+// socket, read by this process. Queries are the server's own count (Questions) over ten seconds, with one stream and with 200: one
 // shared snapshot must make them equal. Memory is the resident set of the API process.
 import type { Connection, RowDataPacket } from 'mysql2/promise';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IpSet, ipNumber, parseRange } from '../src/lib/ip-range.js';
 import { openSockets, openStreams, signInMany } from './support/audience.js';
-import { startApi } from './support/processes.js';
+import { startApi, startWorker } from './support/processes.js';
 import { printTable, say } from './support/report.js';
 import { runBench } from './support/run.js';
 import { call, signIn } from './support/session.js';
@@ -19,6 +19,7 @@ const measuredSeconds = 10;
 await runBench(async () => {
   const site = await makeSite('realtime');
   const api = await startApi({ ...site, env: { ...site.env, BCRYPT_COST: '4' } });
+  await startWorker(site);
   const boss = await signIn(api.url);
   const admins = await signInMany(api.url, boss, administrators);
   say(`${administrators} administrators have signed in`);

@@ -14,6 +14,10 @@ export interface AppEnvironment {
   MODULE_ORDERS_ENABLED: boolean;
   TENANT_CODE: string;
   JSON_MAX_KB: number;
+  CONNECTIONS_MAX: number;
+  CONNECTIONS_PER_ADDRESS: number;
+  STREAMS_PER_ADMIN: number;
+  DOCS_ENABLED?: boolean;
   REQUEST_TIMEOUT_SECONDS: number;
   SHUTDOWN_SECONDS: number;
   STRICT_STARTUP: boolean;
@@ -50,7 +54,29 @@ export const appSchema = Joi.object<AppEnvironment, true>({
     .description(
       'tenant this deployment serves; its database, Redis keys, files and notify address carry it, and .env.<tenant> is read first',
     ),
-  JSON_MAX_KB: Joi.number().integer().min(16).default(1024).description('largest JSON or form body in KiB'),
+  JSON_MAX_KB: Joi.number()
+    .integer()
+    .min(16)
+    .default(1024)
+    .description('largest JSON or form body in KiB; most routes take less by themselves'),
+  CONNECTIONS_MAX: Joi.number()
+    .integer()
+    .min(10)
+    .default(5000)
+    .description('connections that one API process keeps open'),
+  CONNECTIONS_PER_ADDRESS: Joi.number()
+    .integer()
+    .min(1)
+    .default(500)
+    .description('of these, for one address (IPv6: one /64); WebSockets and trusted proxies do not count'),
+  STREAMS_PER_ADMIN: Joi.number()
+    .integer()
+    .min(1)
+    .default(20)
+    .description('event streams that one administrator may have open at one process'),
+  DOCS_ENABLED: Joi.boolean().description(
+    'serves /docs and /openapi.json; true outside production, false in production',
+  ),
   REQUEST_TIMEOUT_SECONDS: Joi.number()
     .integer()
     .min(1)
@@ -83,6 +109,10 @@ export function appConfig(env: AppEnvironment) {
     ordersEnabled: env.MODULE_ORDERS_ENABLED,
     tenant: env.TENANT_CODE,
     jsonMaxBytes: env.JSON_MAX_KB * 1024,
+    connectionsMax: env.CONNECTIONS_MAX,
+    connectionsPerAddress: env.CONNECTIONS_PER_ADDRESS,
+    streamsPerAdmin: env.STREAMS_PER_ADMIN,
+    docsEnabled: env.DOCS_ENABLED ?? !production,
     requestTimeoutMs: env.REQUEST_TIMEOUT_SECONDS * 1000,
     shutdownMs: env.SHUTDOWN_SECONDS * 1000,
   };

@@ -11,6 +11,9 @@ export interface DatabaseEnvironment {
   DB_POOL_SIZE: number;
   DB_ACQUIRE_TIMEOUT_MS: number;
   DB_LOCK_WAIT_SECONDS: number;
+  DB_STATEMENT_SECONDS: number;
+  DB_REPORT_SECONDS: number;
+  DB_BULK_SECONDS: number;
   DB_STARTUP_WAIT_SECONDS: number;
 }
 
@@ -26,13 +29,42 @@ export const databaseSchema = Joi.object<DatabaseEnvironment, true>({
     .pattern(/^[A-Za-z0-9_]{1,48}$/)
     .default('back_office')
     .description('database name; created when missing and the user may create it'),
-  DB_POOL_SIZE: Joi.number().integer().min(2).max(200).default(10).description('connections per process'),
+  DB_POOL_SIZE: Joi.number()
+    .integer()
+    .min(2)
+    .max(200)
+    .default(10)
+    .description('connections per process for requests and jobs; a third as many more for long reads'),
   DB_ACQUIRE_TIMEOUT_MS: Joi.number()
     .integer()
     .min(100)
-    .default(1000)
-    .description('longest wait for a connection'),
-  DB_LOCK_WAIT_SECONDS: Joi.number().integer().min(1).default(2).description('longest wait for a row lock'),
+    .default(5000)
+    .description('longest wait for a connection that is free'),
+  DB_LOCK_WAIT_SECONDS: Joi.number()
+    .integer()
+    .min(1)
+    .default(1)
+    .description(
+      'longest wait of a statement for a row or table that is locked; transactions then run again',
+    ),
+  DB_STATEMENT_SECONDS: Joi.number()
+    .integer()
+    .min(1)
+    .max(60)
+    .default(2)
+    .description('a statement of a request or of a payment job is ended after this long'),
+  DB_REPORT_SECONDS: Joi.number()
+    .integer()
+    .min(1)
+    .max(60)
+    .default(6)
+    .description('a long read of a request, such as a search inside texts, is ended after this long'),
+  DB_BULK_SECONDS: Joi.number()
+    .integer()
+    .min(5)
+    .max(60)
+    .default(30)
+    .description('a statement of an export, an import or the nightly upkeep is ended after this long'),
   DB_STARTUP_WAIT_SECONDS: Joi.number()
     .integer()
     .min(0)
@@ -60,6 +92,9 @@ export function databaseConfig(env: DatabaseEnvironment, tenant: string) {
     poolSize: env.DB_POOL_SIZE,
     acquireTimeoutMs: env.DB_ACQUIRE_TIMEOUT_MS,
     lockWaitSeconds: env.DB_LOCK_WAIT_SECONDS,
+    statementSeconds: env.DB_STATEMENT_SECONDS,
+    reportSeconds: env.DB_REPORT_SECONDS,
+    bulkSeconds: env.DB_BULK_SECONDS,
     startupWaitMs: env.DB_STARTUP_WAIT_SECONDS * 1000,
   };
 }

@@ -89,7 +89,7 @@ export const storageSchema = Joi.object<StorageEnvironment, true>({
     .integer()
     .min(1)
     .default(30)
-    .description('the failed rows of an import are removed after this long'),
+    .description('the failed rows of an import, and the file they are in, are removed after this long'),
   EXPORT_RETENTION_DAYS: Joi.number()
     .integer()
     .min(1)

@@ -88,6 +88,13 @@ test('a job is named like its file and lives on a known queue', (t) => {
   t.is(new Set(jobs.map(({ name }) => name)).size, jobs.length);
 });
 
+test('every queue has a job', (t) => {
+  t.deepEqual(
+    queueNames.filter((name) => !jobs.some(({ queue }) => queue === name)),
+    [],
+  );
+});
+
 test('jobs are retried often enough to outlive a restart, and end in time', (t) => {
   for (const { name, attempts, backoffMs, timeoutMs } of jobs) {
     t.true(attempts >= 8, name);

@@ -3,6 +3,7 @@ import './support/environment.js';
 import test from 'ava';
 import { environment } from './support/environment.js';
 import { db, select } from '../src/lib/db.js';
+import { underClaim } from '../src/models/claim.js';
 import { emptyDatabase, prepareDatabase } from '../src/models/schema.js';
 import { makeMethod, makePayment, mockCallback } from './support/factories.js';
 import { Client } from './support/client.js';
@@ -51,7 +52,7 @@ test.serial(
       ['menus', 'slug'],
       ['permissions', 'slug'],
       ['migrations', 'name'],
-      ['schema_lock', 'id'],
+      ['claims', 'name'],
     ] as const) {
       const total = await count(table);
       t.true(total > 0, table);
@@ -69,12 +70,14 @@ test.serial(
 );
 
 test.serial('a process that starts waits as long as another one prepares the database', async (t) => {
-  const holder = await db.transaction();
-  await db.query('SELECT id FROM schema_lock FOR UPDATE', { transaction: holder });
+  let release: (() => void) | undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const holding = underClaim('schema', () => held);
   const starting = startApi();
   const late = new Promise<string>((resolve) => setTimeout(resolve, 3000, 'still waiting'));
   t.is(await Promise.race([starting.then(() => 'started'), late]), 'still waiting');
-  await holder.commit();
+  release?.();
+  await holding;
   const api = await starting;
   t.is((await service.anonymous.at(api.url).get('//readyz')).status, 200);
   await api.kill();
@@ -84,7 +87,7 @@ test.serial('all migrations go back, leaving nothing, and forward again', async 
   const before = await tablesOf(environment.DB_NAME);
   t.true(before.includes('payments'));
   await emptyDatabase();
-  t.deepEqual(await tablesOf(environment.DB_NAME), ['migrations', 'schema_lock']);
+  t.deepEqual(await tablesOf(environment.DB_NAME), ['claims', 'migrations']);
   await prepareDatabase(() => Promise.resolve());
   t.deepEqual(await tablesOf(environment.DB_NAME), before);
   await t.notThrowsAsync(select('SELECT * FROM payments'));

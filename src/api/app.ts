@@ -3,6 +3,8 @@ import cors from '@koa/cors';
 import { Router } from '@koa/router';
 import Koa, { type Context } from 'koa';
 import { config } from '../../config/index.js';
+import { AppError, fail } from '../lib/errors.js';
+import { race } from '../lib/race.js';
 import { coercer, validate } from '../lib/validation.js';
 import { docs } from './docs.js';
 import { bodyParser, discard, withAliases } from './middleware/body.js';
@@ -13,6 +15,7 @@ import { guardRoutes } from './permission.js';
 import type { Change, RequestState } from './request-state.js';
 import { fullPath, type Access, type Call, type Route } from './route.js';
 import { routes } from './routes.js';
+import { handleAsUnit } from './write-unit.js';
 
 /** The application, ready to be given to an HTTP server. */
 export function createApp(): Koa<RequestState> {
@@ -21,7 +24,7 @@ export function createApp(): Koa<RequestState> {
   app.silent = true;
   app.use(envelope);
   if (config.app.corsOrigins.length > 0) app.use(crossOrigin());
-  app.use(docs(openApiDocument(routes)));
+  if (config.app.docsEnabled) app.use(docs(openApiDocument(routes)));
   const router = new Router();
   for (const route of routes) {
     router.register(fullPath(route).replace(/\{(\w+)\}/g, ':$1'), [route.method], handlerOf(route) as never);
@@ -30,15 +33,19 @@ export function createApp(): Koa<RequestState> {
   return app;
 }
 
+/** Nobody waits longer for an answer, whatever has gone silent behind it. */
+const longestAnswerMs = 9500;
+
 // The parts of a request are read in this order, so that nobody without the right to call makes the service work.
 function handlerOf(route: Route): (ctx: Context) => Promise<void> {
   const parseBody = bodyParser(route);
   const coerceParams = route.params && coercer(route.params);
   const coerceQuery = route.query && coercer(route.query);
-  return async (ctx) => {
+  const answer = async (ctx: Context, deadline: number): Promise<void> => {
     const state = ctx.state as RequestState;
     state.route = route;
     const { identity, marks } = await admit(route, ctx);
+    mustBeThere(ctx);
     const { body, upload } = parseBody ? await parseBody(ctx) : {};
     try {
       if (ctx.method !== 'GET') state.input = { query: ctx.query, body };
@@ -54,16 +61,29 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
         userAgent: ctx.get('User-Agent') || undefined,
         header: (name) => ctx.get(name) || undefined,
         marks,
+        deadline,
         upload,
       };
       const before = await route.subject?.(call);
-      const data = await route.handle(call, ctx);
+      const data = await handleAsUnit(route, call, ctx);
       if (before) state.changes = changesBetween(before, ctx.method === 'DELETE' ? {} : (data as object));
       if (route.reply === undefined) state.data = data;
     } finally {
       if (upload) await discard(upload);
     }
   };
+  const deadlineMs = route.deadlineMs ?? (route.upload || route.reply ? Infinity : longestAnswerMs);
+  if (deadlineMs === Infinity) return (ctx) => answer(ctx, Infinity);
+  return (ctx) =>
+    race(answer(ctx, Date.now() + deadlineMs), deadlineMs, (_, reject) => {
+      const cause = new Error(`no answer within the ${deadlineMs} ms of the route`);
+      reject(new AppError('database_unavailable', { cause }));
+    });
+}
+
+// Whoever has hung up needs no answer.
+function mustBeThere(ctx: Context): void {
+  if (ctx.req.destroyed || ctx.res.closed) fail('client_gone');
 }
 
 // Compared as they are answered. Times of the row itself say nothing about what was changed.

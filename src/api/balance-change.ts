@@ -1,8 +1,8 @@
 // Changing a balance, as /users/{id}/update-balance and POST /user-balance-logs take and answer it.
 import Joi from 'joi';
 import { money, optionalText } from '../lib/schema.js';
-import { balanceChangeTypes, changeBalance, type BalanceChange } from '../models/balance.js';
-import { findBalanceLog } from '../models/balance-log.js';
+import { balanceChangeTypes, type Operator } from '../models/balance.js';
+import type { Identity } from '../models/identity.js';
 import { amount, integer, record, recordOrNull, text, textOrNull, timestamp } from './response.js';
 
 /** The fields of a change. */
@@ -44,12 +44,5 @@ export const balanceLog = record({
 
 export const balanceChanged = record({ balance: amount(), log: balanceLog });
 
-/** Applies a change and answers the balance with its log entry. */
-export async function answerBalanceChange(
-  userId: number,
-  wanted: BalanceChange,
-  operatorId: number,
-): Promise<object> {
-  const { balance, logId } = await changeBalance(userId, wanted, operatorId);
-  return { balance, log: await findBalanceLog(logId) };
-}
+/** The administrator as the one who changes a balance. */
+export const operatorOf = ({ adminId, username }: Identity): Operator => ({ id: adminId, username });

@@ -1,12 +1,15 @@
 // {host}/openapi.json and {host}/docs: the documentation page, served from the swagger-ui-dist package, no other host.
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { Middleware } from 'koa';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { Context, Middleware } from 'koa';
 
 interface Asset {
   type: string;
-  read: () => string | Buffer;
+  read: () => Promise<Buffer>;
 }
 
 const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
@@ -50,32 +53,79 @@ const startScript = `window.ui = SwaggerUIBundle({
 });
 `;
 
-const packaged = (name: string, type: string): Asset => ({
-  type,
-  read: () => readFileSync(join(folder, name)),
-});
+const packaged = (name: string, type: string): Asset => ({ type, read: () => readFile(join(folder, name)) });
 
-const assets = new Map<string, Asset>([
-  ['/docs', { type: 'text/html; charset=utf-8', read: () => page }],
-  ['/docs/start.js', { type: 'text/javascript; charset=utf-8', read: () => startScript }],
-  ['/docs/swagger-ui.css', packaged('swagger-ui.css', 'text/css; charset=utf-8')],
-  ['/docs/favicon-32x32.png', packaged('favicon-32x32.png', 'image/png')],
-  ['/docs/swagger-ui-bundle.js', packaged('swagger-ui-bundle.js', 'text/javascript; charset=utf-8')],
-]);
+const written = (text: string, type: string): Asset => ({
+  type,
+  read: () => Promise.resolve(Buffer.from(text)),
+});
 
 /** Serves the document and the page. */
 export function docs(document: object): Middleware {
-  const json = JSON.stringify(document);
-  assets.set('/openapi.json', { type: 'application/json; charset=utf-8', read: () => json });
+  const assets = new Map<string, Asset>([
+    ['/openapi.json', written(JSON.stringify(document), 'application/json; charset=utf-8')],
+    ['/docs', written(page, 'text/html; charset=utf-8')],
+    ['/docs/start.js', written(startScript, 'text/javascript; charset=utf-8')],
+    ['/docs/swagger-ui.css', packaged('swagger-ui.css', 'text/css; charset=utf-8')],
+    ['/docs/favicon-32x32.png', packaged('favicon-32x32.png', 'image/png')],
+    ['/docs/swagger-ui-bundle.js', packaged('swagger-ui-bundle.js', 'text/javascript; charset=utf-8')],
+  ]);
   return async (ctx, next) => {
-    const asset = ctx.method === 'GET' ? assets.get(ctx.path.replace(/\/$/, '')) : undefined;
-    if (!asset) {
-      await next();
-      return;
-    }
-    ctx.set('Content-Security-Policy', policy);
-    ctx.status = 200;
-    ctx.type = asset.type;
-    ctx.body = asset.read();
+    const asset =
+      ctx.method === 'GET' || ctx.method === 'HEAD' ? assets.get(ctx.path.replace(/\/$/, '')) : undefined;
+    if (asset) await send(ctx, asset);
+    else await next();
   };
+}
+
+type Encoding = 'br' | 'gzip' | 'identity';
+
+interface Held {
+  etag: string;
+  bodies: Record<Encoding, Buffer>;
+}
+
+const held = new Map<Asset, Promise<Held>>();
+
+// Read and compressed once, with the first request for it, and held from then on: whoever asks gets the same bytes.
+function hold(asset: Asset): Promise<Held> {
+  const known = held.get(asset);
+  if (known) return known;
+  const made = prepare(asset);
+  held.set(asset, made);
+  made.catch(() => held.delete(asset));
+  return made;
+}
+
+/** Half as long as with the highest quality, and hardly larger. */
+const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+
+async function prepare(asset: Asset): Promise<Held> {
+  const identity = await asset.read();
+  const [br, zipped] = await Promise.all([
+    promisify(brotliCompress)(identity, quality),
+    promisify(gzip)(identity),
+  ]);
+  const etag = `"${createHash('sha256').update(identity).digest('base64url').slice(0, 22)}"`;
+  return { etag, bodies: { br, gzip: zipped, identity } };
+}
+
+async function send(ctx: Context, asset: Asset): Promise<void> {
+  const { etag, bodies } = await hold(asset);
+  const encoding = ctx.acceptsEncodings('br', 'gzip', 'identity') as Encoding | false;
+  ctx.set({
+    'Content-Security-Policy': policy,
+    // Asked for again each time, and answered 304 as long as it is the same.
+    'Cache-Control': 'no-cache',
+    ETag: etag,
+    Vary: 'Accept-Encoding',
+  });
+  ctx.status = 200;
+  if (ctx.fresh) {
+    ctx.status = 304;
+    return;
+  }
+  if (encoding && encoding !== 'identity') ctx.set('Content-Encoding', encoding);
+  ctx.type = asset.type;
+  ctx.body = bodies[encoding || 'identity'];
 }

@@ -7,6 +7,8 @@ import { withZone } from '../lib/time.js';
 import { currentZone } from '../lib/context.js';
 import type { Identity } from '../models/identity.js';
 import { track } from './live-connections.js';
+import type { RequestState } from './request-state.js';
+import type { Route } from './route.js';
 
 export interface EventSource {
   /** `type` of its events. */
@@ -25,7 +27,10 @@ const mostUnreadBytes = 256 * 1024;
 /** Answers with a stream: `connected`, at once the first value, then one each interval until the client or the session goes. */
 export function sendEvents(ctx: Context, identity: Identity, source: EventSource): void {
   const { res } = ctx;
+  const { ip, route } = ctx.state as RequestState;
   const zone = currentZone();
+  const isHead = ctx.method === 'HEAD';
+  const release = isHead ? undefined : track({ identity, ip, route: route as Route, close: () => res.end() });
   ctx.respond = false;
   res.writeHead(200, {
     'Content-Type': 'text/event-stream; charset=utf-8',
@@ -33,6 +38,10 @@ export function sendEvents(ctx: Context, identity: Identity, source: EventSource
     'X-Accel-Buffering': 'no',
     Connection: 'keep-alive',
   });
+  if (!release) {
+    res.end();
+    return;
+  }
   const write = (text: string): void => {
     if (res.writableLength > mostUnreadBytes) res.destroy();
     else res.write(text);
@@ -55,12 +64,6 @@ export function sendEvents(ctx: Context, identity: Identity, source: EventSource
   void tick();
   const ticks = setInterval(() => void tick(), source.intervalMs);
   const heartbeats = setInterval(() => write(': heartbeat\n\n'), heartbeatMs);
-  const release = track({
-    adminId: identity.adminId,
-    jti: identity.jti,
-    kind: 'stream',
-    close: () => res.end(),
-  });
   res.on('close', () => {
     clearInterval(ticks);
     clearInterval(heartbeats);

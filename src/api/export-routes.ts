@@ -71,6 +71,7 @@ export function exportRoutes({ segment, type, noun, title, module, filters }: Ex
         if (isNew) await enqueue(id);
         return { export_id: id, status: 0 };
       },
+      repeat: (id) => Promise.resolve({ export_id: id, status: 0 }),
     }),
     route({
       method: 'GET',

@@ -1,42 +1,61 @@
-// The open sockets and event streams of this process: counted, and closed as soon as their session ends.
+// The open sockets and event streams of this process: counted, and closed as soon as what they were opened with ends: the
+// session, the right, the address.
+import { config } from '../../config/index.js';
+import { now } from '../lib/clock.js';
+import { AppError, fail } from '../lib/errors.js';
 import { logger } from '../lib/logger.js';
-import { readMarks } from '../lib/versions.js';
-import { identityScope } from '../models/identity.js';
+import { readMarks } from '../lib/marks.js';
+import { isBlocked } from '../models/blacklist.js';
+import { recognise, type Identity } from '../models/identity.js';
 import { validSessions } from '../models/online-admin.js';
+import { holds, stamp, type Stamp } from '../models/versions.js';
+import { mayCall } from './permission.js';
+import { permissionOf, type Route } from './route.js';
 
 export interface LiveConnection {
-  adminId: number;
-  jti: string;
-  kind: 'socket' | 'stream';
+  identity: Identity;
+  /** Canonical address of the client. */
+  ip: string;
+  /** A socket, or the route of a stream. */
+  route: 'socket' | Route;
   /** Ends it; `revoked` tells the client that its session has ended. */
   close(reason: 'revoked' | 'shutdown' | 'too_many'): void;
 }
 
-/** Revocation shows within a second: the mark of sessions and rights is looked at this often, however many are open. */
+/** Whatever ends shows within a second: sessions, rights and addresses are looked at this often, however many are open. */
 const checkEveryMs = 500;
 const mostSocketsEach = 10;
 
 const open = new Set<LiveConnection>();
 let timer: NodeJS.Timeout | undefined;
-let seenMark: string | undefined;
 let closing = false;
+let stamps: [identity: Stamp, blacklist: Stamp] | undefined;
 
-/** Takes a connection in. Of more than ten sockets of an administrator the oldest goes. @returns how to take it out */
+/**
+ * Takes a connection in. Of more than ten sockets of an administrator the oldest goes; of more than STREAMS_PER_ADMIN streams
+ * the new one is refused.
+ *
+ * @returns how to take it out
+ * @throws too_many_streams
+ */
 export function track(connection: LiveConnection): () => void {
-  if (closing) connection.close('shutdown');
+  const isSocket = connection.route === 'socket';
+  const own = [...open].filter(
+    ({ identity, route }) =>
+      identity.adminId === connection.identity.adminId && (route === 'socket') === isSocket,
+  );
+  if (!isSocket && own.length >= config.app.streamsPerAdmin) fail('too_many_streams', { retryAfter: 60 });
+  if (isSocket && own.length >= mostSocketsEach) own[0]?.close('too_many');
   open.add(connection);
-  timer ??= setInterval(() => void closeRevoked(), checkEveryMs).unref();
-  if (connection.kind === 'socket') {
-    const own = [...open].filter(({ kind, adminId }) => kind === 'socket' && adminId === connection.adminId);
-    if (own.length > mostSocketsEach) own[0]?.close('too_many');
-  }
+  if (closing) connection.close('shutdown');
+  timer ??= setInterval(() => void closeEnded(), checkEveryMs).unref();
   return () => void open.delete(connection);
 }
 
 /** How many sockets are open. */
 export function countSockets(): number {
   let sockets = 0;
-  for (const { kind } of open) if (kind === 'socket') sockets++;
+  for (const { route } of open) if (route === 'socket') sockets++;
   return sockets;
 }
 
@@ -48,15 +67,46 @@ export function closeConnections(): void {
   for (const connection of open) connection.close('shutdown');
 }
 
-async function closeRevoked(): Promise<void> {
+async function closeEnded(): Promise<void> {
   if (open.size === 0) return;
-  const [mark] = await readMarks([identityScope]);
-  if (mark !== undefined && mark === seenMark) return;
+  const at = now();
+  for (const connection of open) if (connection.identity.expiresAt <= at) connection.close('revoked');
   try {
-    const valid = await validSessions([...new Set([...open].map(({ jti }) => jti))]);
-    for (const connection of open) if (!valid.has(connection.jti)) connection.close('revoked');
-    seenMark = mark;
+    await closeChanged();
   } catch (error) {
-    logger.warn({ error }, 'sessions of open connections could not be checked');
+    logger.warn({ error }, 'what open connections hang on could not be checked');
+  }
+}
+
+// Only what has changed since is looked at.
+async function closeChanged(): Promise<void> {
+  const [identityMark, blacklistMark] = await readMarks(['identity', 'blacklist']);
+  const isSame =
+    stamps !== undefined &&
+    (await holds('identity', stamps[0], identityMark)) &&
+    (await holds('blacklist', stamps[1], blacklistMark));
+  if (isSame) return;
+  const fresh: typeof stamps = [
+    await stamp('identity', identityMark),
+    await stamp('blacklist', blacklistMark),
+  ];
+  const valid = await validSessions([...new Set([...open].map(({ identity }) => identity.jti))]);
+  for (const connection of open) {
+    const stays =
+      valid.has(connection.identity.jti) &&
+      !(await isBlocked(connection.ip, blacklistMark)) &&
+      (await keepsRight(connection, identityMark));
+    if (!stays) connection.close('revoked');
+  }
+  stamps = fresh;
+}
+
+async function keepsRight({ identity, route }: LiveConnection, mark: string | undefined): Promise<boolean> {
+  if (route === 'socket' || !permissionOf(route)) return true;
+  try {
+    return mayCall(await recognise(identity.jti, mark), route);
+  } catch (error) {
+    if (error instanceof AppError) return false;
+    throw error;
   }
 }

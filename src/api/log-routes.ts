@@ -34,6 +34,7 @@ export function logRoutes({ segment, table, noun, title, item, find }: LogResour
     route({
       method: 'POST',
       path: `/${segment}/clean`,
+      deadlineMs: Infinity,
       summary: 'Delete everything older than that many days',
       access: can(`${noun}.clean`, `Clean ${title}`),
       body: Joi.object<{ days: number }, true>({

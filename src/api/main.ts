@@ -1,16 +1,15 @@
 // The API process.
 import type { AddressInfo } from 'node:net';
 import { config } from '../../config/index.js';
-import { db } from '../lib/db.js';
+import { closeDatabase } from '../lib/db.js';
 import { endGracefully, start } from '../lib/lifecycle.js';
 import { logger } from '../lib/logger.js';
 import { preparePasswords } from '../lib/password.js';
 import { closePubsub } from '../lib/pubsub.js';
 import { closeQueues } from '../lib/queue.js';
-import { connectRedis, redis } from '../lib/redis.js';
+import { connectRedis, disconnectRedis } from '../lib/redis.js';
 import { watchSystem } from '../lib/system-info.js';
-import { keepSystemLog } from '../jobs/write-system-log.js';
-import { watchIdentities } from '../models/identity.js';
+import { closeLogs, keepSystemLog, recoverLogs } from '../jobs/log-keeping.js';
 import { checkDurability, prepareDatabase } from '../models/schema.js';
 import { seed } from '../models/seed.js';
 import { keepIncomingClean } from './incoming.js';
@@ -22,7 +21,6 @@ await start(async () => {
   keepSystemLog('api');
   watchSystem();
   await connectRedis();
-  watchIdentities();
   await prepareDatabase(async () => {
     await seed();
     await syncPermissions(routes);
@@ -30,14 +28,16 @@ await start(async () => {
   await checkDurability();
   await preparePasswords();
   const stopCleaning = keepIncomingClean();
+  await recoverLogs();
   const server = await listen(config.app.port, config.app.host);
   endGracefully([
     () => drain(server),
     stopCleaning,
+    closeLogs,
     () => closeQueues(),
     () => closePubsub(),
-    () => db.close(),
-    () => redis.disconnect(),
+    closeDatabase,
+    disconnectRedis,
   ]);
   logger.info({ port: (server.address() as AddressInfo).port, host: config.app.host }, 'API is listening');
   process.send?.('ready');

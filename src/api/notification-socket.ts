@@ -10,10 +10,11 @@ import { defaultLanguage } from '../lib/language.js';
 import { logger } from '../lib/logger.js';
 import { listen } from '../lib/pubsub.js';
 import { consumeTicket } from '../lib/ticket.js';
-import { readMarks } from '../lib/versions.js';
-import { blacklistScope, isBlocked } from '../models/blacklist.js';
-import { identityScope, recognise, type Identity } from '../models/identity.js';
+import { readMarks } from '../lib/marks.js';
+import { isBlocked } from '../models/blacklist.js';
+import { recognise, type Identity } from '../models/identity.js';
 import { deliveryChannel, type Delivery } from '../models/notification.js';
+import { releaseConnection } from './connections.js';
 import { track } from './live-connections.js';
 
 const path = '/ws/admin/notifications';
@@ -44,7 +45,10 @@ export function acceptSockets(server: Server): () => void {
     stream.on('error', () => stream.destroy());
     admit(request).then(
       (identity) =>
-        sockets.handleUpgrade(request, stream, head, (socket) => welcome(socket, identity, peers)),
+        sockets.handleUpgrade(request, stream, head, (socket) => {
+          releaseConnection(request.socket);
+          welcome(socket, { identity, ip: clientIp(request) }, peers);
+        }),
       (error: unknown) => refuse(stream, error),
     );
   });
@@ -55,9 +59,10 @@ export function acceptSockets(server: Server): () => void {
 
 // Everything is checked before the upgrade; a wrong origin does not use the ticket up.
 async function admit(request: IncomingMessage): Promise<Identity> {
-  const url = new URL(request.url ?? '', 'http://host');
-  if (url.pathname !== path) fail('route_not_found');
-  const [blacklistMark, identityMark] = await readMarks([blacklistScope, identityScope]);
+  const target = request.url ?? '';
+  const url = URL.canParse(target, 'http://host') ? new URL(target, 'http://host') : undefined;
+  if (url?.pathname !== path) fail('route_not_found');
+  const [blacklistMark, identityMark] = await readMarks(['blacklist', 'identity']);
   if (await isBlocked(clientIp(request), blacklistMark)) fail('ip_blocked');
   if (!isAllowedOrigin(request.headers.origin)) fail('forbidden');
   const jti = (await consumeTicket(url.searchParams.get('ticket') ?? '')) ?? fail('ticket_invalid');
@@ -88,13 +93,17 @@ function refuse(stream: Duplex, error: unknown): void {
   );
 }
 
-function welcome(socket: WebSocket, { adminId, jti }: Identity, peers: Set<Peer>): void {
-  const peer = { socket, adminId, isAlive: true };
+function welcome(
+  socket: WebSocket,
+  { identity, ip }: { identity: Identity; ip: string },
+  peers: Set<Peer>,
+): void {
+  const peer = { socket, adminId: identity.adminId, isAlive: true };
   peers.add(peer);
   const release = track({
-    adminId,
-    jti,
-    kind: 'socket',
+    identity,
+    ip,
+    route: 'socket',
     close: (reason) => end(socket, closeCodes[reason], reason),
   });
   socket.on('pong', () => (peer.isAlive = true));

@@ -1,6 +1,7 @@
 // The OpenAPI 3.1 document of the service, derived from the route declarations (served at {host}/openapi.json).
 import type Joi from 'joi';
 import { config } from '../../config/index.js';
+import { idempotencyHeader } from './idempotency.js';
 import { fullPath, permissionOf, type Route, type UploadDeclaration } from './route.js';
 
 type Schema = Record<string, unknown>;
@@ -135,7 +136,8 @@ function ticket(route: Route): Schema[] {
 }
 
 function headers(route: Route): Schema[] {
-  return Object.entries(route.headers ?? {}).map(([name, description]) => ({
+  const own = { ...route.headers, ...(route.repeat ? idempotencyHeader : {}) };
+  return Object.entries(own).map(([name, description]) => ({
     name,
     in: 'header',
     description,

@@ -1,48 +1,60 @@
-// Hands what administrators and sign-ins did to the log queue; straight to the database when the queue is away.
+// Writes of administrators and attempts to sign in, as the logs keep them.
 import type { Context } from 'koa';
 import { now } from '../lib/clock.js';
 import type { ErrorSlug } from '../lib/error-catalogue.js';
-import { logger } from '../lib/logger.js';
 import { mask, maskText } from '../lib/mask.js';
-import { QueueUnavailable } from '../lib/queue.js';
 import { newUlid } from '../lib/random-id.js';
 import { readUserAgent, shortUserAgent } from '../lib/user-agent.js';
-import type { Job } from '../jobs/job.js';
-import { writeLoginLog } from '../jobs/write-login-log.js';
-import { writeOperationLog } from '../jobs/write-operation-log.js';
-import { writeLogins } from '../models/login-log.js';
-import { writeOperations } from '../models/operation-log.js';
+import { keepEntry } from '../jobs/log-keeping.js';
+import type { Identity } from '../models/identity.js';
+import type { OperationEntry } from '../models/operation-log.js';
 import type { RequestState } from './request-state.js';
 import { fullPath, permissionOf, type Route } from './route.js';
 
 const longestRequest = 20_000;
 
-/** Logs a write of a signed-in administrator, also when it was refused or failed. */
+/** Whether a call of that route belongs into the operation log: every write of a signed-in administrator, mostly. */
+export function isLogged({ identity, route, input }: RequestState): boolean {
+  if (!identity || !route || route.method === 'GET') return false;
+  return route.isLogged?.(input?.body) ?? true;
+}
+
+/** Keeps the entry of a write when its request has ended, also when it was refused or failed. Never throws. */
 export async function logOperation(ctx: Context, durationMs: number): Promise<void> {
-  const { identity, route, ip, traceId, input, changes } = ctx.state as RequestState;
-  if (!identity || !route || route.method === 'GET') return;
-  if (route.isLogged && !route.isLogged(input?.body)) return;
-  try {
-    await write(writeOperationLog, writeOperations, {
-      log_key: newUlid(),
-      admin_id: identity.adminId,
-      username: identity.username,
-      ...operationOf(route),
-      method: ctx.method,
-      path: maskText(ctx.path).slice(0, 500),
-      ip,
-      user_agent: shortUserAgent(ctx.get('User-Agent')),
-      request: requestText(input),
-      status: ctx.status,
-      duration_ms: Math.round(durationMs),
-      changes: changes && changes.length > 0 ? JSON.stringify(mask(changes)) : null,
-      trace_id: traceId,
-      created_at: now().toISOString(),
-    });
-  } catch (error) {
-    // The answer is ready and must leave, whatever could not be written down about it.
-    logger.error({ error }, 'an operation was not logged');
-  }
+  const state = ctx.state as RequestState;
+  if (!isLogged(state)) return;
+  const { changes } = state;
+  const entry = {
+    ...operationEntry(ctx),
+    status: ctx.status,
+    duration_ms: Math.round(durationMs),
+    changes: changes && changes.length > 0 ? JSON.stringify(mask(changes)) : null,
+  };
+  await keepEntry({ kind: 'operation', entry });
+}
+
+/** The entry of a write as far as it is known while it is made. */
+export function operationEntry(ctx: Context): OperationEntry {
+  const state = ctx.state as RequestState;
+  const { ip, traceId, input } = state;
+  const identity = state.identity as Identity;
+  state.entry ??= {
+    log_key: newUlid(),
+    admin_id: identity.adminId,
+    username: identity.username,
+    ...operationOf(state.route as Route),
+    method: ctx.method,
+    path: maskText(ctx.path).slice(0, 500),
+    ip,
+    user_agent: shortUserAgent(ctx.get('User-Agent')),
+    request: requestText(input),
+    status: 200,
+    duration_ms: 0,
+    changes: null,
+    trace_id: traceId,
+    created_at: now().toISOString(),
+  };
+  return state.entry;
 }
 
 /** Logs an attempt to sign in. Never throws. */
@@ -53,7 +65,7 @@ export async function logLogin(attempt: {
   userAgent: string | undefined;
   outcome: ErrorSlug | 'login_success';
 }): Promise<void> {
-  await write(writeLoginLog, writeLogins, {
+  const entry = {
     log_key: newUlid(),
     admin_id: attempt.adminId ?? null,
     username: attempt.username,
@@ -63,7 +75,8 @@ export async function logLogin(attempt: {
     status: attempt.outcome === 'login_success' ? 1 : 0,
     outcome: attempt.outcome,
     created_at: now().toISOString(),
-  });
+  };
+  await keepEntry({ kind: 'login', entry });
 }
 
 /** Module, action and title of a route, as the operation log names them. */
@@ -82,16 +95,4 @@ function requestText(input: RequestState['input']): string | null {
   if (!input) return null;
   const text = JSON.stringify(mask(input));
   return text.length > longestRequest ? JSON.stringify({ omitted: `${text.length} characters` }) : text;
-}
-
-async function write<T>(job: Job<T>, direct: (entries: T[]) => Promise<void>, entry: T): Promise<void> {
-  try {
-    await job.enqueue(entry);
-  } catch (error) {
-    if (!(error instanceof QueueUnavailable))
-      logger.error({ error }, 'a log entry was refused by its schema');
-    await direct([entry]).catch((reason: unknown) =>
-      logger.error({ error: reason, entry }, 'a log entry was lost'),
-    );
-  }
 }

@@ -52,6 +52,11 @@ export async function importFrom(upload: Upload, admin: Identity, dryRun: boolea
   await importOrders
     .enqueueAndWait({ id }, waitMs)
     .catch((error: unknown) => logger.warn({ error }, 'the sweeper will queue this import'));
+  return importAnswer(id, admin);
+}
+
+/** How far an import has come, with the first rows that were refused. */
+export async function importAnswer(id: number, admin: Identity): Promise<OrderImport> {
   const { status, status_text, total_rows, success_count, failed_count, order_count, error_msg } =
     await findImport(admin, id);
   const errors = await firstErrors(id, mostErrors, currentLanguage());

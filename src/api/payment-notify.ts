@@ -13,21 +13,23 @@ import { flagForAttention } from '../models/payment-attention.js';
 import {
   findCalledPayment,
   recordAttempt,
+  recordVerified,
   type CallbackKey,
   type CallbackState,
 } from '../models/payment-callback.js';
+import { PaymentMethod } from '../models/payment-method.js';
 import { settleAccepted, type Accepted } from './callback-settlement.js';
 import type { RequestState } from './request-state.js';
 import { record, text } from './response.js';
 import { route } from './route.js';
 
-const deadlineMs = config.payments.callbackDeadlineMs;
 const largestBody = 64 * 1024;
 
 const shared = {
   method: 'POST',
   host: true,
   access: 'public',
+  deadlineMs: config.payments.callbackDeadlineMs,
   description: 'The body depends on the channel; for mock: `out_trade_no`, `trade_status`, `sign`.',
   body: Joi.object<Record<string, unknown>>().unknown(true),
   form: { maxBytes: largestBody },
@@ -44,9 +46,9 @@ export const routes = [
     path: '/api/payment/notify/{type}',
     summary: 'Receive the result of a payment from its channel',
     params: Joi.object<{ type: string }, true>({ type: Joi.string().max(64).required() }),
-    handle({ params, body }, ctx) {
+    handle({ params, body, deadline }, ctx) {
       if (config.app.tenant) fail('tenant_required');
-      return inTime((deadline) => receive(params.type, body, ctx, deadline));
+      return receive(params.type, body, ctx, deadline);
     },
   }),
   route({
@@ -57,10 +59,10 @@ export const routes = [
       type: Joi.string().max(64).required(),
       tenant: Joi.string().max(64).required(),
     }),
-    handle({ params, body }, ctx) {
+    handle({ params, body, deadline }, ctx) {
       if (!config.app.tenant) fail('route_not_found');
       if (params.tenant !== config.app.tenant) fail('tenant_not_found');
-      return inTime((deadline) => receive(params.type, body, ctx, deadline));
+      return receive(params.type, body, ctx, deadline);
     },
   }),
 ];
@@ -80,7 +82,7 @@ async function receive(
   const channel = channelOf(type) ?? fail('invalid_payment_type');
   const accepted = await inTurn(deadline, () => accept(channel, fields, ctx));
   const settlement = await settleAccepted(accepted, deadline);
-  if (settlement === 'third_party_no_used') fail('third_party_no_used');
+  if (settlement === 'payment_third_party_no_used') fail('payment_third_party_no_used');
   const status = settlement === undefined || settlement === 'gone' ? 'processing' : 'paid';
   return { payment_no: accepted.paymentNo, order_no: accepted.orderNo, status };
 }
@@ -90,20 +92,26 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
   const { ip, traceId } = ctx.state as RequestState;
   const { type } = channel;
   const notification = channel.read?.(fields);
-  const claimedNo = notification?.paymentNo ?? claimedNumber(fields);
+  const claimedNo = notification?.paymentNo ?? (await claimedNumber(channel, fields));
   const payment = claimedNo === undefined ? undefined : await findCalledPayment(claimedNo);
-  const keep = (state: CallbackState, verdict: string): Promise<CallbackKey> => {
-    const [paymentNo, thirdPartyNo] = [claimedNo, notification?.thirdPartyNo];
-    const attempt = { type, period: payment?.period, paymentNo, thirdPartyNo, fields, ip, traceId };
-    return recordAttempt({ ...attempt, state, verdict });
+  const attempt = {
+    ...{ type, period: payment?.period, paymentNo: claimedNo, thirdPartyNo: notification?.thirdPartyNo },
+    ...{ fields, ip, traceId },
   };
+  const keep = (state: CallbackState, verdict: string): Promise<CallbackKey> =>
+    recordAttempt({ ...attempt, state, verdict });
   const refuse = async (slug: ErrorSlug): Promise<never> => {
     await keep('refused', slug);
     return fail(slug);
   };
 
   if (!isEnabled(type)) return refuse('payment_gateway_disabled');
-  if (!channel.read || !channel.isAuthentic) return refuse('payment_gateway_not_implemented');
+  if (!channel.read || !channel.isAuthentic) {
+    // Money may have been taken there that nobody here would ever see.
+    const isOpen = payment?.methodType === type && payment.status !== 'paid';
+    if (claimedNo !== undefined && isOpen) await flagForAttention(claimedNo, 'notice_unverified');
+    return refuse('payment_gateway_not_implemented');
+  }
   if (!notification) return refuse('payment_notify_invalid');
   if (!payment || payment.methodType !== type) return refuse('payment_not_found');
   const { paymentNo, thirdPartyNo } = notification;
@@ -119,23 +127,38 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
     await keep('settled', 'already_paid');
     return { paymentNo, orderNo, thirdPartyNo, callback: undefined };
   }
-  return { paymentNo, orderNo, thirdPartyNo, callback: await keep('pending', 'verified') };
+  const callback = await recordVerified({
+    ...attempt,
+    paymentNo,
+    thirdPartyNo,
+    state: 'pending',
+    verdict: 'verified',
+  });
+  if (!callback) {
+    await flagForAttention(paymentNo, 'third_party_no_used');
+    return fail('payment_third_party_no_used');
+  }
+  return { paymentNo, orderNo, thirdPartyNo, callback };
 }
 
 // What cannot be read in full is still kept with the payment it seems to be about.
-function claimedNumber({ out_trade_no }: Record<string, unknown>): string | undefined {
+async function claimedNumber(channel: Channel, fields: Record<string, unknown>): Promise<string | undefined> {
+  const named = channel.nameOf?.(fields, await PaymentMethod.configsOf(channel.type));
+  const { out_trade_no = named } = fields;
   if (typeof out_trade_no !== 'string') return undefined;
   return paymentPeriod(out_trade_no) === undefined ? undefined : out_trade_no;
 }
 
-// Of very many callbacks at once most wait here and not for a connection, which is given up after a second.
+// Of very many callbacks at once most wait here and not for a connection. A turn ends with its callback's deadline, whatever
+// the database does.
 const turns = pLimit(Math.max(1, config.database.poolSize - 2));
 
 function inTurn<T>(deadline: number, work: () => Promise<T>): Promise<T> {
-  return turns(() => (Date.now() < deadline ? work() : fail('database_unavailable')));
-}
-
-function inTime(run: (deadline: number) => Promise<Answer>): Promise<Answer> {
-  const answer = run(Date.now() + deadlineMs);
-  return race(answer, deadlineMs, (_, reject) => reject(new AppError('database_unavailable')));
+  return turns(() => {
+    const leftMs = deadline - Date.now();
+    const late = (): AppError =>
+      new AppError('database_unavailable', { cause: new Error('the inbox is slow') });
+    if (leftMs <= 0) throw late();
+    return race(work(), leftMs, (_, reject) => reject(late()));
+  });
 }

@@ -7,7 +7,7 @@ import { AppError, fail } from '../lib/errors.js';
 import { logger } from '../lib/logger.js';
 import { maskText } from '../lib/mask.js';
 import { PaymentMethod } from '../models/payment-method.js';
-import { notePlacement, orderExpiry } from '../models/payment-placement.js';
+import { notePlacement, payablePayment, type Payable } from '../models/payment-placement.js';
 import type { PaymentRecord } from '../models/payment.js';
 
 const longestReason = 200;
@@ -30,18 +30,33 @@ export async function placingChannel(methodId: number): Promise<Channel> {
 }
 
 /**
+ * Whether a channel takes such a payment: beyond its limits the customer would only meet its error page.
+ *
+ * @throws payment_beyond_channel, order_expires_too_soon
+ */
+export function mustSuit({ placingLimits }: Channel, { amount, expireAt }: Payable): void {
+  if (!placingLimits) return;
+  const { least, most, leastMs } = placingLimits;
+  const isBeyond = amount.cents < least.cents || (most !== undefined && amount.cents > most.cents);
+  if (isBeyond)
+    fail('payment_beyond_channel', { params: { least: least.toString(), most: most?.toString() ?? '∞' } });
+  if (expireAt && expireAt.getTime() < now().getTime() + leastMs) fail('order_expires_too_soon');
+}
+
+/**
  * Places a waiting payment. When that fails the payment still waits, with the reason, and may be placed again.
  *
  * @returns what the client needs to go on, as the channel says it
- * @throws order_not_payable when the order has expired; third_party_error with the reason
+ * @throws order_not_payable unless payment and order both wait; what `mustSuit` throws; third_party_error with the reason
  */
 export async function placePayment(channel: Channel, payment: PaymentRecord): Promise<unknown> {
   const { payment_no, order_no, amount } = payment;
-  const [methodConfig, expireAt] = await Promise.all([
+  const [methodConfig, payable] = await Promise.all([
     PaymentMethod.configOf(payment.payment_method_id),
-    orderExpiry(order_no),
+    payablePayment(payment_no, order_no),
   ]);
-  if (expireAt && expireAt <= now()) fail('order_not_payable');
+  mustSuit(channel, payable);
+  const expireAt = tellableEnd(channel, payable.expireAt);
   const notifyUrl = methodConfig.notify_url ?? defaultNotifyUrl(channel.type);
   const placement = { paymentNo: payment_no, orderNo: order_no, amount, expireAt, notifyUrl };
   try {
@@ -56,6 +71,11 @@ export async function placePayment(channel: Channel, payment: PaymentRecord): Pr
     await notePlacement(payment_no, reason);
     return fail('third_party_error', { params: { reason }, cause: error });
   }
+}
+
+function tellableEnd({ placingLimits }: Channel, expireAt: Date | null): Date | null {
+  const { mostMs = Infinity } = placingLimits ?? {};
+  return expireAt && expireAt.getTime() <= now().getTime() + mostMs ? expireAt : null;
 }
 
 // The words may be another company's: no control characters, no secrets, not endless.

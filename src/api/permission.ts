@@ -55,7 +55,10 @@ function isOpenedBy(
   if (rule.slug === permission.slug) return true;
   if (permission.slugOnly || rule.method.toUpperCase() !== method || ruled.length !== segments.length)
     return false;
-  return ruled.every((segment, index) => isPlaceholder(segment) || segment === segments[index]);
+  // A literal segment needs a right of its own: `*` stands for what differs from call to call.
+  return ruled.every((segment, index) =>
+    isPlaceholder(segment) ? isPlaceholder(segments[index] as string) : segment === segments[index],
+  );
 }
 
 // `*`, `{id}` and `:id` stand for exactly one segment; the prefix may be left out.

@@ -1,5 +1,6 @@
 // What the layers of one request tell each other, on ctx.state.
 import type { Identity } from '../models/identity.js';
+import type { OperationEntry } from '../models/operation-log.js';
 import type { Route } from './route.js';
 
 export interface RequestState {
@@ -12,6 +13,8 @@ export interface RequestState {
   input?: { query: unknown; body: unknown };
   /** Fields that an update or delete changed. */
   changes?: Change[];
+  /** Its entry in the operation log, once it was begun. */
+  entry?: OperationEntry;
   /** What the handler returned; absent on raw answers. */
   data?: unknown;
 }

@@ -2,6 +2,7 @@
 import type Joi from 'joi';
 import type { Context } from 'koa';
 import type { Identity } from '../models/identity.js';
+import type { Scope } from '../models/versions.js';
 
 export interface Permission {
   /** noun.verb */
@@ -34,6 +35,8 @@ export interface Call<A extends Access, P, Q, B> {
   header: (name: string) => string | undefined;
   /** Version marks of `versions`, in its order. */
   marks: (string | undefined)[];
+  /** When the answer must be there, in milliseconds since 1970. */
+  deadline: number;
   /** The file of a multipart body; gone when the handler is done, unless the storage has taken it over. */
   upload: Upload | undefined;
 }
@@ -77,6 +80,11 @@ export interface RouteDefinition<A extends Access, P, Q, B> {
   body?: Joi.ObjectSchema<B>;
   /** A one-time ticket in the query may stand for the bearer token: browsers cannot send headers with an EventSource. */
   ticket?: boolean;
+  /**
+   * Answered 503 when it takes longer, everything included; 9.5 s unless said otherwise. Uploads, files and streams take
+   * the time they take.
+   */
+  deadlineMs?: number;
   /** Answered to blocked addresses too. */
   anyAddress?: boolean;
   /** The record a PUT or DELETE is about; the operation log keeps what changed in it. */
@@ -87,6 +95,8 @@ export interface RouteDefinition<A extends Access, P, Q, B> {
   example?: object;
   /** Other names under which a body field is accepted: alias → field. */
   aliases?: Record<string, string>;
+  /** The largest JSON body; 64 KiB unless said otherwise, JSON_MAX_KB at most. */
+  bodyBytes?: number;
   /** Form bodies are accepted beside JSON, of at most that many bytes. */
   form?: { maxBytes: number };
   /** Multipart bodies are accepted beside JSON, with one file. */
@@ -98,8 +108,13 @@ export interface RouteDefinition<A extends Access, P, Q, B> {
   /** Whether a call belongs into the operation log, by its body as it came; every write does otherwise. */
   isLogged?: (body: unknown) => boolean;
   /** Version marks to read together with the session, in the same round trip. */
-  versions?: readonly string[];
+  versions?: readonly Scope[];
   handle(call: Call<A, P, Q, B>, ctx: Context): Promise<unknown>;
+  /**
+   * The answer to a request that is repeated under its Idempotency-Key: about the record it made the first time. With it a
+   * route takes the header.
+   */
+  repeat?: (id: number, call: Call<A, P, Q, B>) => Promise<unknown>;
 }
 
 export type Route = RouteDefinition<Access, object, object, object>;

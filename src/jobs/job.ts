@@ -1,6 +1,6 @@
 // The contract of a job: what it carries, how it is retried, what it does. The row it points at is the state.
 import type Joi from 'joi';
-import { add, addAndWait, type QueueName, type Work } from '../lib/queue.js';
+import { add, addAndWait, hurry, type QueueName, type Work } from '../lib/queue.js';
 import { validate } from '../lib/validation.js';
 
 export interface JobDefinition<P> {
@@ -25,6 +25,8 @@ export interface JobDefinition<P> {
 export interface Job<P = unknown> extends JobDefinition<P> {
   /** @throws QueueUnavailable */
   enqueue(payload: P, options?: { delayMs?: number }): Promise<void>;
+  /** As `enqueue`; a run that waits for its next try begins now. @throws QueueUnavailable */
+  hurry(payload: P): Promise<void>;
   /** The result, or undefined when the job has not finished in time. @throws QueueUnavailable */
   enqueueAndWait(payload: P, ms: number): Promise<unknown>;
 }
@@ -48,6 +50,11 @@ export function job<P>(definition: JobDefinition<P>): Job<P> {
   return {
     ...definition,
     enqueue: (payload, { delayMs } = {}) => add(work(payload, delayMs)),
+    async hurry(payload) {
+      const wanted = work(payload);
+      await add(wanted);
+      await hurry(wanted);
+    },
     enqueueAndWait: (payload, ms) => addAndWait(work(payload), ms),
   };
 }

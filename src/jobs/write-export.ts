@@ -3,6 +3,7 @@ import Joi from 'joi';
 import { csvOf } from '../lib/csv.js';
 import { say } from '../lib/language.js';
 import { logger } from '../lib/logger.js';
+import { runTime } from '../lib/run-time.js';
 import { id } from '../lib/schema.js';
 import type { Cell, Sheet } from '../lib/sheet.js';
 import { storage } from '../lib/storage/index.js';
@@ -24,6 +25,7 @@ import { job } from './job.js';
 
 /** How often the row says how far it is, and is asked whether the export is still wanted. */
 const moveEveryMs = 1000;
+const longestPauseMs = 60_000;
 
 export const writeExport = job<{ id: number }>({
   name: 'write-export',
@@ -77,6 +79,8 @@ async function writeFile(run: ExportRun, signal: AbortSignal): Promise<Written> 
 async function writeRows(run: ExportRun, progress: Progress, signal: AbortSignal): Promise<Written> {
   const source = exportSources[run.type] as SheetSource<object>;
   const snapshot = await openSnapshot();
+  // A read that hangs ends with its connection.
+  signal.addEventListener('abort', snapshot.close, { once: true });
   try {
     const { total, pages } = await readSheet(source, run.criteria, snapshot);
     progress.total = total;
@@ -88,6 +92,7 @@ async function writeRows(run: ExportRun, progress: Progress, signal: AbortSignal
     const size = await (await storage()).put(run.key, run.format === 'csv' ? csvOf(sheet) : xlsxOf(sheet));
     return { total, size };
   } finally {
+    signal.removeEventListener('abort', snapshot.close);
     snapshot.close();
   }
 }
@@ -105,10 +110,16 @@ async function* counted(
   signal.throwIfAborted();
 }
 
-// By the clock and not by the page: the row must also move while the database counts or a slow storage takes its time.
+// By the clock and not by the page: the row must also move while the database counts or a slow storage takes its time. But
+// what makes no progress for a minute is no life.
 function keepMoving(run: ExportRun, progress: Progress, unwanted: AbortController): () => Promise<void> {
   let moving: Promise<void> = Promise.resolve();
+  let seen = { ...progress, at: runTime() };
   const move = async (): Promise<void> => {
+    const { processed, total } = progress;
+    if (processed !== seen.processed || total !== seen.total) seen = { processed, total, at: runTime() };
+    if (runTime() - seen.at > longestPauseMs)
+      unwanted.abort(new Error('an export made no progress for a minute'));
     try {
       if (!(await moveExport(run, progress))) unwanted.abort(new Unwanted());
     } catch (error) {

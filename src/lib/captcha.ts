@@ -3,7 +3,7 @@ import { Resvg } from '@resvg/resvg-js';
 import svgCaptcha from 'svg-captcha';
 import { config } from '../../config/index.js';
 import { randomToken } from './random-id.js';
-import { key, redis } from './redis.js';
+import { key, patientRedis } from './redis.js';
 
 const length = 5;
 const confusing = '0O1Iilo';
@@ -23,14 +23,14 @@ export async function createCaptcha(): Promise<{ id: string; image: string }> {
     height: 60,
   });
   const id = randomToken(16);
-  await redis.set(captchaKey(id), text.toLowerCase(), 'EX', config.auth.captchaTtlSeconds);
+  await patientRedis.set(captchaKey(id), text.toLowerCase(), 'EX', config.auth.captchaTtlSeconds);
   const png = new Resvg(data, { background: '#f4f4f4', font: { loadSystemFonts: false } }).render().asPng();
   return { id, image: `data:image/png;base64,${png.toString('base64')}` };
 }
 
 /** Checks an answer, ignoring case, and uses the captcha up whether it is right or wrong. @throws when Redis is away */
 export async function consumeCaptcha(id: string, answer: string): Promise<boolean> {
-  const expected = await redis.getdel(captchaKey(id));
+  const expected = await patientRedis.getdel(captchaKey(id));
   return expected !== null && expected === answer.trim().toLowerCase();
 }
 

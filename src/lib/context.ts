@@ -1,12 +1,28 @@
 // What belongs to the request or job at hand, reachable from everywhere without passing it along.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { defaultLanguage, type Language } from './language.js';
+import type { Transaction } from './transaction.js';
 
 export interface Context {
   traceId: string;
   language: Language;
   /** IANA zone the request asked for, else undefined: times are UTC. */
   zone?: string;
+  /** What goes with the transactions of the write at hand. */
+  unit?: Unit;
+}
+
+/** What belongs into the same transaction as a write, whoever makes it. */
+export interface Unit {
+  /**
+   * Before each transaction is committed.
+   *
+   * @param result what the transaction came to
+   * @returns how to find out whether it was, should the answer to COMMIT be lost
+   */
+  end(t: Transaction, result: unknown): Promise<() => Promise<boolean>>;
+  /** Once it is committed. */
+  committed(): void;
 }
 
 const storage = new AsyncLocalStorage<Context>();
@@ -14,6 +30,18 @@ const storage = new AsyncLocalStorage<Context>();
 /** Runs the function, and everything it awaits, within that context. */
 export function inContext<T>(context: Context, run: () => T): T {
   return storage.run(context, run);
+}
+
+/** Runs what others may join, and what must therefore not belong to the request that happens to begin it. */
+export const inNoContext = <T>(run: () => T): T => storage.exit(run);
+
+/** What goes with the transactions of the write at hand, if anything does. */
+export const currentUnit = (): Unit | undefined => storage.getStore()?.unit;
+
+/** From here on writes of the request at hand take this along; undefined: nothing any more. */
+export function setUnit(unit: Unit | undefined): void {
+  const context = storage.getStore();
+  if (context) context.unit = unit;
 }
 
 /** The trace id of the request or job at hand. */

@@ -1,150 +1,199 @@
-// The connection pool, transactions that are rerun when the database asks for it, and plain SELECTs.
+// The pools of connections, statements over them, and transactions that are rerun when the database asks for it.
 import 'reflect-metadata';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BaseError, UniqueConstraintError, type Transaction } from 'sequelize';
-import { Sequelize } from 'sequelize-typescript';
+import { UniqueConstraintError, type Transaction } from 'sequelize';
+import type { Sequelize } from 'sequelize-typescript';
 import { config } from '../../config/index.js';
+import { currentUnit } from './context.js';
+import { getConnection, openPool, releaseConnection, type DriverConnection } from './db-connection.js';
+import { DatabaseBusy, DatabaseTimeout, isDuplicate, isRerunnable, StatementFailed } from './db-errors.js';
 import { fail } from './errors.js';
 import type { ErrorSlug } from './error-catalogue.js';
-
-const { host, port, user, password, name, poolSize, acquireTimeoutMs, lockWaitSeconds } = config.database;
-
-const sqlMode =
-  'STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION';
-
-export const db = new Sequelize({
-  dialect: 'mysql',
-  host,
-  port,
-  username: user,
-  password,
-  database: name,
-  timezone: '+00:00',
-  logging: false,
-  pool: { max: poolSize, min: 0, acquire: acquireTimeoutMs, idle: 30_000, evict: 10_000 },
-  // The driver's own conversion of columns; with Sequelize's function it would compile a parser for every statement.
-  dialectOptions: {
-    charset: 'utf8mb4_unicode_ci',
-    connectTimeout: 2000,
-    supportBigNumbers: true,
-    typeCast: true,
-  },
-  define: { underscored: true, timestamps: true, createdAt: 'created_at', updatedAt: 'updated_at' },
-  hooks: {
-    afterConnect: async (connection) => {
-      const session = (connection as { promise(): { query(sql: string): Promise<unknown> } }).promise();
-      await session.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
-      await session.query(
-        `SET SESSION innodb_lock_wait_timeout = ${lockWaitSeconds}, sql_mode = '${sqlMode}'`,
-      );
-    },
-  },
-});
+import { runTime } from './run-time.js';
 
 /** A value that may stand in a statement; an object or array that slipped through a schema never does. */
 export type SqlValue = string | number | boolean | Date | null | readonly (string | number)[];
-
-/** A statement that the server refused, or whose connection was lost. */
-export class StatementFailed extends Error {
-  /** Number of the server's error, if the server answered. */
-  readonly errno: number | undefined;
-  /** The connection is gone. */
-  readonly fatal: boolean;
-
-  constructor(cause: Error & { errno?: number; fatal?: boolean }) {
-    super(cause.message, { cause });
-    this.errno = cause.errno;
-    this.fatal = cause.fatal === true;
-  }
-}
-
-/** Runs a SELECT with `?` places and returns plain rows; DECIMAL columns are texts, DATETIME columns UTC dates. */
-export function select<T extends object>(
-  sql: string,
-  values: SqlValue[] = [],
-  t?: Transaction,
-): Promise<T[]> {
-  return run<T[]>(sql, values, t);
-}
-
-/** Runs an UPDATE, a DELETE or an INSERT of many rows with `?` places. @returns how many rows it changed or made */
-export async function change(sql: string, values: SqlValue[] = [], t?: Transaction): Promise<number> {
-  return (await run<Outcome>(sql, values, t)).affectedRows;
-}
-
-/** Runs an INSERT with `?` places. @returns the generated id, 0 when no row was made */
-export async function insert(sql: string, values: SqlValue[] = [], t?: Transaction): Promise<number> {
-  return (await run<Outcome>(sql, values, t)).insertId;
-}
 
 interface Outcome {
   affectedRows: number;
   insertId: number;
 }
 
-interface Driver {
-  query(
-    query: { sql: string; values: unknown[] },
-    done: (error: Error | null, result: unknown) => void,
-  ): void;
+/** A statement with `?` places and their values. */
+export interface Statement {
+  sql: string;
+  values: readonly SqlValue[];
 }
 
-interface Connections {
-  getConnection(options: { type: 'read' | 'write' }): Promise<Driver>;
-  releaseConnection(connection: Driver): void;
-}
+/** A transaction is rerun for so long, with pauses of up to this much. */
+const rerunMs = 7000;
+const longestPauseMs = 300;
+/** A transaction that is older is rolled back instead of committed. */
+const longestTransactionMs = 30_000;
 
-const connections = (db as unknown as { connectionManager: Connections }).connectionManager;
+/** Statements and transactions over a pool of its own. Inside a transaction, `t` decides which connection is used. */
+export class Database {
+  readonly pool: Sequelize;
 
-// Statements go to the driver over a connection of Sequelize's pool: its own query layer would cost as much again.
-async function run<T>(sql: string, values: SqlValue[], t?: Transaction): Promise<T> {
-  const own = (t as unknown as { connection: Driver } | undefined)?.connection;
-  const connection = own ?? (await connections.getConnection({ type: 'write' }));
-  try {
-    return await new Promise<T>((resolve, reject) => {
-      connection.query({ sql, values: values.map(literal) }, (error, result) => {
-        if (error) reject(new StatementFailed(error));
-        else resolve(result as T);
-      });
-    });
-  } finally {
-    if (!own) connections.releaseConnection(connection);
+  constructor(pool: Sequelize) {
+    this.pool = pool;
   }
+
+  /** Runs a SELECT with `?` places and returns plain rows; DECIMAL columns are texts, DATETIME columns UTC dates. */
+  select<T extends object>(sql: string, values: SqlValue[] = [], t?: Transaction): Promise<T[]> {
+    return this.#run<T[]>(sql, values, t);
+  }
+
+  /**
+   * Runs an UPDATE, a DELETE or an INSERT of many rows with `?` places: a transaction by itself, and one of several statements
+   * where something goes with the write at hand.
+   *
+   * @returns how many rows it changed or made
+   */
+  async change(sql: string, values: SqlValue[] = [], t?: Transaction): Promise<number> {
+    if (t || !currentUnit()) return (await this.#run<Outcome>(sql, values, t)).affectedRows;
+    const { affectedRows } = await this.transact((own) => this.#run<Outcome>(sql, values, own));
+    return affectedRows;
+  }
+
+  /** As `change`, for an INSERT. @returns the generated id, 0 when no row was made */
+  async insert(sql: string, values: SqlValue[] = [], t?: Transaction): Promise<number> {
+    if (t || !currentUnit()) return (await this.#run<Outcome>(sql, values, t)).insertId;
+    return this.transact(async (own) => (await this.#run<Outcome>(sql, values, own)).insertId);
+  }
+
+  /**
+   * Runs the closure in one transaction. A deadlock (1213, also at COMMIT) or a lock timeout (1205) rolls everything
+   * back and reruns the whole closure for up to 7 s, with jitter; so nothing outside the database may happen in it.
+   *
+   * @throws DatabaseBusy when the last run met one as well
+   */
+  transact<T>(closure: (t: Transaction) => Promise<T>): Promise<T> {
+    return rerun(async () => {
+      const begun = Date.now();
+      const unit = currentUnit();
+      const t = await this.pool.transaction();
+      let result: T;
+      let wasCommitted: (() => Promise<boolean>) | undefined;
+      try {
+        result = await closure(t);
+        wasCommitted = await unit?.end(t, result);
+        mustBeYoung(begun);
+      } catch (error) {
+        await t.rollback().catch(() => undefined);
+        throw error;
+      }
+      await t.commit().catch(async (error: unknown) => {
+        // The answer was lost, not necessarily the commit.
+        if (isRerunnable(error) || !(await wasCommitted?.().catch(() => false))) throw error;
+      });
+      unit?.committed();
+      return result;
+    });
+  }
+
+  /**
+   * Runs statements as one transaction in one round trip, rerun as `transact` is. A later statement sees what an earlier
+   * one did by user variables and by the rows.
+   *
+   * @returns what each of them came to: rows, or how many were changed and the id that was generated
+   */
+  packet(statements: readonly Statement[]): Promise<(Outcome & object[])[]> {
+    const sql = ['START TRANSACTION', ...statements.map((one) => one.sql), 'COMMIT'].join('; ');
+    const values = statements.flatMap((one) => one.values);
+    return rerun(async () => {
+      const connection = await getConnection(this.pool);
+      try {
+        const results = await send<(Outcome & object[])[]>(connection, sql, values);
+        return results.slice(1, -1);
+      } catch (error) {
+        // The statements after the one that failed were not run, COMMIT among them.
+        await send(connection, 'ROLLBACK', []).catch(() => undefined);
+        throw error;
+      } finally {
+        releaseConnection(this.pool, connection);
+      }
+    });
+  }
+
+  // Statements go to the driver over a connection of Sequelize's pool: its own query layer would cost as much again.
+  async #run<T>(sql: string, values: SqlValue[], t?: Transaction): Promise<T> {
+    const own = (t as unknown as { connection: DriverConnection } | undefined)?.connection;
+    const connection = own ?? (await getConnection(this.pool));
+    try {
+      return await send<T>(connection, sql, values);
+    } finally {
+      if (!own) releaseConnection(this.pool, connection);
+    }
+  }
+}
+
+function send<T>(connection: DriverConnection, sql: string, values: readonly SqlValue[]): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    connection.query({ sql, values: values.map(literal) }, (error: Error | null, result: unknown) => {
+      if (error) reject(new StatementFailed(error));
+      else resolve(result as T);
+    });
+  });
+}
+
+async function rerun<T>(run: () => Promise<T>): Promise<T> {
+  const begun = runTime();
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!isRerunnable(error)) throw error;
+      if (runTime() - begun > rerunMs)
+        throw new DatabaseBusy(`${attempt} runs of a transaction met a lock`, { cause: error });
+      await sleep(Math.random() * Math.min(20 * 2 ** attempt, longestPauseMs));
+    }
+  }
+}
+
+// A process that was frozen in the middle must not commit what others have long counted without (models/totals.ts).
+function mustBeYoung(begun: number): void {
+  if (Date.now() - begun > longestTransactionMs)
+    throw new DatabaseTimeout(`a transaction took longer than ${longestTransactionMs} ms`);
+}
+
+const { poolSize, statementSeconds, reportSeconds, bulkSeconds } = config.database;
+
+/** What requests and payment jobs do: each statement is quick. Models are attached to it. */
+export const db = openPool({ max: poolSize, statementSeconds });
+
+const quick = new Database(db);
+
+export const select = quick.select.bind(quick);
+export const change = quick.change.bind(quick);
+export const insert = quick.insert.bind(quick);
+export const transact = quick.transact.bind(quick);
+
+/**
+ * Reads of requests that may take long, such as counting a filter over all months: over few connections of their own, so
+ * that payments never wait for them.
+ */
+export const reports = new Database(
+  openPool({ max: Math.max(1, Math.floor(poolSize / 3)), statementSeconds: reportSeconds }),
+);
+
+/** Statements of jobs that touch very many rows: batches of imports, retention. */
+export const bulk = new Database(openPool({ max: 4, statementSeconds: bulkSeconds }));
+
+/** What the payment callback does, in few round trips; lists and callbacks do not wait for each other's connections. */
+export const payments = new Database(
+  openPool({ max: Math.max(2, Math.ceil(poolSize / 2)), statementSeconds, packets: true }),
+);
+
+/** Closes every connection. */
+export async function closeDatabase(): Promise<void> {
+  await Promise.all([quick, reports, bulk, payments].map(({ pool }) => pool.close()));
 }
 
 /** How a value is handed to the driver: times as UTC texts. */
 export function literal(value: SqlValue): unknown {
   return value instanceof Date ? value.toISOString().slice(0, 23).replace('T', ' ') : value;
 }
-
-const rerunnable = new Set([1213, 1205]);
-const mostRuns = 5;
-
-/**
- * Runs the closure in one transaction. A deadlock (1213, also at COMMIT) or a lock timeout (1205) rolls everything
- * back and reruns the whole closure, at most 5 times with jitter; so nothing outside the database may happen in it.
- */
-export async function transact<T>(closure: (t: Transaction) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await db.transaction(closure);
-    } catch (error) {
-      if (attempt === mostRuns || !rerunnable.has(errno(error) ?? 0)) throw error;
-      await sleep(Math.random() * 20 * 2 ** attempt);
-    }
-  }
-}
-
-/** The server's error number of a failed statement, if the error comes from the server. */
-export function errno(error: unknown): number | undefined {
-  const inner = error instanceof BaseError ? (error as { original?: unknown }).original : error;
-  return (inner as { errno?: number } | undefined)?.errno;
-}
-
-const duplicateEntry = 1062;
-
-/** Whether a statement failed because a unique key has that value already. */
-export const isDuplicate = (error: unknown): boolean => errno(error) === duplicateEntry;
 
 /** Turns a violated unique key into the outcome that belongs to it: index name → slug and field. */
 export async function refuseDuplicates<T>(
@@ -161,16 +210,4 @@ export async function refuseDuplicates<T>(
     const { slug, field } = keys[violated] as { slug: ErrorSlug; field: string };
     return fail(slug, { field });
   }
-}
-
-// What the server answers when it refuses connections, is going down or has no room left.
-const unreachable = new Set([1040, 1053, 1077, 1152, 1158, 1159, 1160, 1161, 1203, 1205, 1927, 2006, 2013]);
-
-/** True when the error says that the database cannot be reached or used now, so that a later try may succeed. */
-export function isDatabaseDown(error: unknown): boolean {
-  if (error instanceof StatementFailed) return error.fatal || unreachable.has(error.errno ?? 0);
-  if (!(error instanceof BaseError)) return false;
-  if (/^Sequelize(Connection|Host|AccessDenied|Timeout)/.test(error.name)) return true;
-  const original = (error as { original?: { fatal?: boolean } }).original;
-  return original?.fatal === true || unreachable.has(errno(error) ?? 0);
 }

@@ -23,11 +23,31 @@ export const errorCatalogue = {
   format_invalid: entry(422, 30004, '参数格式不正确', 'Some values have an invalid format'),
   timezone_invalid: entry(422, 30004, '时区无效', 'The time zone is not known'),
   route_not_found: entry(404, 404, '接口不存在', 'There is no such endpoint'),
+  // Nobody hears this; it is for the access line (nginx's 499).
+  client_gone: entry(499, 499, '客户端已断开连接', 'The client has closed the connection'),
+  too_many_streams: entry(429, 429, '打开的实时连接过多', 'Too many live connections are open'),
+  content_encoding_unsupported: entry(
+    415,
+    415,
+    '不支持压缩的请求内容',
+    'Compressed request bodies are not accepted',
+  ),
   payload_too_large: entry(413, 413, '请求体过大', 'The request body is too large'),
   range_not_satisfiable: entry(416, 416, '请求的范围无效', 'The range lies outside the file'),
   too_many_requests: entry(429, 429, '请求过于频繁，请稍后再试', 'Too many requests, please try again later'),
   internal_error: entry(500, 50001, '服务器内部错误', 'An unexpected error occurred'),
-  database_unavailable: entry(503, 50002, '数据库暂时不可用', 'The database is not available at the moment'),
+  database_unavailable: entry(
+    503,
+    50002,
+    '数据库暂时不可用，请稍后重试；使用相同的 Idempotency-Key 重试不会重复执行',
+    'The database is not available at the moment; trying again with the same Idempotency-Key does nothing twice',
+  ),
+  database_busy: entry(
+    503,
+    50002,
+    '数据正被其他操作占用，请稍后重试；使用相同的 Idempotency-Key 重试不会重复执行',
+    'The data is in use by others; trying again with the same Idempotency-Key does nothing twice',
+  ),
   cache_unavailable: entry(503, 50003, '缓存暂时不可用', 'The cache is not available at the moment'),
   queue_unavailable: entry(503, 50004, '队列暂时不可用', 'The queue is not available at the moment'),
   storage_unavailable: entry(502, 50005, '文件存储暂不可用', 'The file storage does not answer'),
@@ -321,6 +341,30 @@ export const errorCatalogue = {
     '订单当前状态不可支付',
     'The order cannot be paid in its present state',
   ),
+  payment_attention_changed: entry(
+    400,
+    40003,
+    '该支付出现了新的待处理原因，请先查看',
+    'The payment needs attention for another reason by now; look at it first',
+  ),
+  payment_beyond_channel: entry(
+    400,
+    40001,
+    '金额超出该支付渠道的限额（{least} 至 {most}）',
+    'The amount is beyond the limits of this channel, {least} to {most}',
+  ),
+  order_expires_too_soon: entry(
+    400,
+    40001,
+    '订单即将过期，该支付渠道已无法受理',
+    'The order expires too soon for this channel',
+  ),
+  order_being_paid: entry(
+    400,
+    40001,
+    '该订单的付款已到账，正在处理中',
+    'A payment for this order has arrived and is being settled',
+  ),
   order_not_cancellable: entry(400, 40003, '只有待支付订单可以取消', 'Only a pending order can be cancelled'),
   order_not_deletable: entry(
     400,
@@ -383,7 +427,7 @@ export const errorCatalogue = {
     '支付金额不一致',
     'The amount differs from the amount of the payment',
   ),
-  third_party_no_used: entry(
+  payment_third_party_no_used: entry(
     400,
     30002,
     '第三方交易号已被其他支付使用',

@@ -13,15 +13,15 @@ const mappedPrefix = 0xffff00000000n;
 
 /**
  * Reads an entry. Octal, hexadecimal and short forms of IPv4 are refused, as are ranges that mix families or run
- * backwards, and blocks without a length.
+ * backwards, ranges with an end that is no address, and blocks without a length.
  */
 export function parseRange(input: string): IpRange | undefined {
   const text = input.trim();
   if (text.includes('%')) return undefined;
   if (text.includes('/')) return parseBlock(text);
-  const parts = text.split('-').map((part) => parseIp(part.trim()));
-  const [first, last = first] = parts;
-  if (!first || !last || parts.length > 2 || first.kind() !== last.kind()) return undefined;
+  const ends = text.split('-').map((end) => parseIp(end.trim()));
+  const [first, last] = [ends[0], ends.at(-1)];
+  if (!first || !last || ends.length > 2 || first.kind() !== last.kind()) return undefined;
   const range = { first: toNumber(first), last: toNumber(last) };
   if (range.first > range.last) return undefined;
   const isSingle = range.first === range.last;
@@ -78,6 +78,8 @@ function parseBlock(text: string): IpRange | undefined {
   const [address = '', length = '', ...rest] = text.split('/');
   const ip = parseIp(address.trim());
   if (!ip || rest.length > 0 || !/^(0|[1-9]\d{0,2})$/.test(length)) return undefined;
+  // An IPv4 address in IPv6 form: nobody knows whether its length counts 32 bits or 128.
+  if (ip.kind() === 'ipv4' && address.includes(':')) return undefined;
   const width = ip.kind() === 'ipv4' ? 32 : 128;
   const bits = Number(length);
   if (bits > width) return undefined;
@@ -86,8 +88,8 @@ function parseBlock(text: string): IpRange | undefined {
   const first = number - (number % size);
   const network =
     ip.kind() === 'ipv4'
-      ? ipaddr.IPv4.networkAddressFromCIDR(text)
-      : ipaddr.IPv6.networkAddressFromCIDR(text);
+      ? ipaddr.IPv4.networkAddressFromCIDR(`${ip.toString()}/${bits}`)
+      : ipaddr.IPv6.networkAddressFromCIDR(`${ip.toString()}/${bits}`);
   const canonical = bits === width ? network.toString() : `${network.toString()}/${bits}`;
   return { text: canonical, first, last: first + size - 1n };
 }

@@ -30,6 +30,17 @@ export function clientIp(request: IncomingMessage): string {
   return nearest;
 }
 
+/** Whether a peer is one of TRUSTED_PROXIES. */
+export const isTrustedProxy = (address: string): boolean => trusted.length > 0 && isTrusted(address);
+
+/** What one client is counted by: the address, of IPv6 its /64, which one client has as a whole. */
+export function networkOf(text: string): string {
+  const ip = parseIp(text);
+  if (ip === undefined || ip.kind() === 'ipv4') return text;
+  const [one, two, three, four] = (ip as ipaddr.IPv6).parts.map((part) => part.toString(16));
+  return `${one}:${two}:${three}:${four}::/64`;
+}
+
 function isTrusted(text: string): boolean {
   const ip = parseIp(text);
   return (

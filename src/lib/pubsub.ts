@@ -3,13 +3,14 @@ import { Redis } from 'ioredis';
 import { config } from '../../config/index.js';
 import { logger } from './logger.js';
 import { race } from './race.js';
-import { connectionOptions, key, redis, reportTrouble } from './redis.js';
+import { connectionOptions, keepAwake, key, redis, reportTrouble, silenceMs } from './redis.js';
 
 type Listener = (message: unknown) => void;
 
 const listeners = new Map<string, Set<Listener>>();
 const subscriptions = new Map<string, Promise<void>>();
 let subscriber: Redis | undefined;
+let letSleep: (() => void) | undefined;
 
 /** Sends a message, a JSON value, to every process that listens on that channel. @throws when Redis is away */
 export async function publish(channel: string, message: unknown): Promise<void> {
@@ -38,6 +39,7 @@ export async function untilListening(channel: string, ms: number): Promise<void>
 export function closePubsub(): void {
   listeners.clear();
   subscriptions.clear();
+  letSleep?.();
   subscriber?.disconnect();
   subscriber = undefined;
 }
@@ -54,8 +56,10 @@ function connection(): Redis {
   if (subscriber) return subscriber;
   // ioredis repeats only subscriptions that were confirmed; one whose answer was lost must not be forgotten.
   const options = { ...connectionOptions, maxRetriesPerRequest: null, autoResubscribe: false };
-  const made = new Redis(config.redis.url, options);
+  const made = new Redis(config.redis.url, { ...options, socketTimeout: silenceMs });
   subscriber = made;
+  // A subscriber that nothing is sent to would never learn that it is cut off.
+  letSleep = keepAwake(made);
   reportTrouble(made, 'subscriptions');
   made.on('ready', () => {
     for (const name of listeners.keys()) subscriptions.set(name, subscribe(name));

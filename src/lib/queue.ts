@@ -6,7 +6,7 @@ import { logger } from './logger.js';
 import { listen, publish, untilListening } from './pubsub.js';
 import { race } from './race.js';
 import { newUlid } from './random-id.js';
-import { connectionOptions, redis } from './redis.js';
+import { connectionOptions, redis, silenceMs } from './redis.js';
 
 /** The queues by temper (architecture.md §3): a long export never delays money. */
 export const queueNames = [
@@ -86,6 +86,18 @@ export async function reply(envelope: Envelope, id: string, result: unknown): Pr
   if (envelope.reply_to) await publish(`replies:${envelope.reply_to}`, { id, result });
 }
 
+/** Has a job that waits for its next try run now; one that is not there is left alone. @throws QueueUnavailable */
+export async function hurry({ queue, id }: Pick<Work, 'queue' | 'id'>): Promise<void> {
+  try {
+    const job = await race(queueFor(queue).getJob(id), 2 * config.redis.timeoutMs, (resolve) =>
+      resolve(undefined),
+    );
+    if (job && (await job.isDelayed())) await job.promote();
+  } catch (error) {
+    throw new QueueUnavailable(`the ${queue} queue cannot be reached`, { cause: error });
+  }
+}
+
 /** Closes the producers. */
 export async function closeQueues(): Promise<void> {
   await Promise.allSettled([...queues.values()].map((queue) => queue.close()));
@@ -109,7 +121,8 @@ async function push(work: Work, replyTo?: string): Promise<void> {
 
 // A queue whose connection is being made while Redis hangs would wait for it without end.
 async function soonEnough(added: Promise<unknown>): Promise<void> {
-  await race(added, 2 * config.redis.timeoutMs, (_, reject) => reject(new Error('Redis does not answer')));
+  const ms = 2 * config.redis.timeoutMs;
+  await race(added, ms, (_, reject) => reject(new Error(`the queue took no job within ${ms} ms`)));
 }
 
 // A Queue that is made while Redis is away stays unusable for ever, so it is made only over a ready connection.
@@ -124,6 +137,7 @@ function queueFor(name: QueueName): Queue {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       commandTimeout: config.redis.timeoutMs,
+      socketTimeout: silenceMs,
     },
   });
   queue.on('error', (error) => logger.warn({ error, queue: name }, 'a queue connection failed'));

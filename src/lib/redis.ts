@@ -1,4 +1,4 @@
-// The command connection to Redis. Whoever uses it says what happens when Redis is away.
+// Connections to Redis. One that goes silent is given up: keep-alive and time-outs notice it, also while nothing is asked.
 import { Redis } from 'ioredis';
 import { config } from '../../config/index.js';
 import { logger } from './logger.js';
@@ -8,19 +8,48 @@ import { race } from './race.js';
 export const connectionOptions = {
   retryStrategy: (attempt: number) => Math.min(50 * attempt, 1000),
   connectTimeout: 2000,
+  keepAlive: 5000,
   autoResendUnfulfilledCommands: false,
 };
 
-/** Fails at once while Redis is away, and after REDIS_TIMEOUT_MS when it does not answer. */
-export const redis = new Redis(config.redis.url, {
+/** A connection on which an answer is due for so long is closed and made anew. */
+export const silenceMs = 3000;
+
+/** How often a connection that may have nothing to ask asks for a sign of life. */
+const pingEveryMs = 5000;
+
+const commandOptions = {
   ...connectionOptions,
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
-  commandTimeout: config.redis.timeoutMs,
+  socketTimeout: silenceMs,
   lazyConnect: true,
+};
+
+/**
+ * For whoever can do without Redis: fails at once while it is away, and after REDIS_TIMEOUT_MS when it does not answer.
+ */
+export const redis = new Redis(config.redis.url, {
+  ...commandOptions,
+  commandTimeout: config.redis.timeoutMs,
 });
 
+/** For what is nowhere else, such as tickets and captchas: a Redis that is merely slow is waited for. */
+export const patientRedis = new Redis(config.redis.url, { ...commandOptions, commandTimeout: silenceMs });
+
 reportTrouble(redis, 'commands');
+reportTrouble(patientRedis, 'one-time values');
+
+/** Has a connection notice that it has gone silent. @returns how to stop */
+export function keepAwake(connection: Redis): () => void {
+  const timer = setInterval(() => {
+    if (connection.status === 'ready') connection.ping().catch(() => undefined);
+  }, pingEveryMs).unref();
+  return () => clearInterval(timer);
+}
+
+keepAwake(redis);
+keepAwake(patientRedis);
 
 /** A key of this deployment. The prefix is a hash tag: all keys live in one slot of a cluster. */
 export function key(...parts: (string | number)[]): string {
@@ -44,11 +73,18 @@ export async function redisOr<T>(
 /** How long a start waits for a connection: a process also starts without Redis and connects later. */
 export const longestConnectMs = 2000;
 
-/** Opens the connection; resolves when it is ready, or cannot be yet. */
+/** Opens the connections for commands; resolves when they are ready, or cannot be yet. */
 export async function connectRedis(): Promise<void> {
-  const ready = new Promise<void>((resolve) => redis.once('ready', resolve));
-  redis.connect().catch(() => undefined);
-  await race(ready, longestConnectMs, (resolve) => resolve());
+  const opened = [redis, patientRedis].map((connection) => {
+    connection.connect().catch(() => undefined);
+    return new Promise((resolve) => connection.once('ready', resolve));
+  });
+  await race<unknown>(Promise.all(opened), longestConnectMs, (resolve) => resolve(undefined));
+}
+
+/** Closes the connections for commands. */
+export function disconnectRedis(): void {
+  for (const connection of [redis, patientRedis]) connection.disconnect();
 }
 
 /** Logs when a connection is lost and when it is back, once each; an `error` listener keeps the process alive. */
@@ -69,6 +105,6 @@ export function isRedisDown(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
     /^(ReplyError|MaxRetriesPerRequestError)$/.test(error.name) ||
-    /enableOfflineQueue|Command timed out|Connection is closed/.test(error.message)
+    /enableOfflineQueue|Command timed out|Socket timeout|Connection is closed/.test(error.message)
   );
 }

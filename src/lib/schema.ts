@@ -22,6 +22,16 @@ export const text = (max: number) => Joi.string().min(1).max(max);
 /** A text of up to `max` characters; an empty one clears the field. */
 export const optionalText = (max: number) => Joi.string().allow('', null).max(max);
 
+/**
+ * An address that a page may follow: http, https, or relative to the page; an empty one clears the field. Other schemes run
+ * scripts (`javascript:`, `data:`), also with blanks and control characters before them.
+ */
+export const webAddress = (max: number) =>
+  optionalText(max).custom((value: string | null, helpers) => {
+    const scheme = /^([a-z][a-z0-9+.-]*):/i.exec((value ?? '').replace(/[\p{C}\p{Z}]/gu, ''))?.[1];
+    return scheme === undefined || /^https?$/i.test(scheme) ? value : helpers.error('string.uri');
+  });
+
 /** 0 disabled, 1 enabled. */
 export const status = () => Joi.number().valid(0, 1);
 

@@ -60,7 +60,7 @@ function opened(stored: string, key: Buffer): string | undefined {
 }
 
 /** Lowercase hex of HMAC-SHA-256 of the text. */
-export function hmacHex(secret: string, text: string): string {
+export function hmacHex(secret: string | Buffer, text: string): string {
   return createHmac('sha256', secret).update(text, 'utf8').digest('hex');
 }
 

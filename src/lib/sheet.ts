@@ -26,3 +26,8 @@ const formula = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/;
 export function neutralise(text: string): string {
   return formula.test(text) ? `'${text}` : text;
 }
+
+/** A text that comes back from a spreadsheet, without the apostrophe that `neutralise` puts before a formula. */
+export function restore(text: string): string {
+  return text.startsWith("'") && formula.test(text.slice(1)) ? text.slice(1) : text;
+}

@@ -1,5 +1,6 @@
 // Checks request parts against their Joi schemas and says what is wrong, per field and in the caller's language.
 import Joi from 'joi';
+import { excessIn, type Excess } from './bounds.js';
 import type { ErrorSlug } from './error-catalogue.js';
 import { AppError, type FieldErrors } from './errors.js';
 import { currentLanguage } from './context.js';
@@ -121,6 +122,9 @@ const preferences = Object.fromEntries(
  * only formats are wrong; else value_not_acceptable (422, 30001); each with the texts per field
  */
 export function validate<T>(schema: Joi.Schema<T>, value: unknown): T {
+  const excess = excessIn(schema, value);
+  if (excess)
+    throw new AppError('value_not_acceptable', { fields: { [fieldOf(excess.path)]: [textOf(excess)] } });
   const result = localised(schema, currentLanguage()).validate(value) as Joi.ValidationResult<T>;
   if (!result.error) return result.value;
   throw new AppError(outcomeOf(result.error.details), { fields: textsByField(result.error.details) });
@@ -179,12 +183,20 @@ function isTypeProblem(type: string): boolean {
 
 function textsByField(details: Joi.ValidationErrorItem[]): FieldErrors {
   const fields = new Map<string, string[]>();
-  for (const { path, message } of details) {
-    const field = path.join('.') || 'body';
+  for (const { path, message } of details.slice(0, mostProblems)) {
+    const field = fieldOf(path);
     fields.set(field, [...(fields.get(field) ?? []), message]);
   }
   return Object.fromEntries(fields);
 }
+
+/** Nobody reads more; the next ones show when these are mended. */
+const mostProblems = 50;
+
+const fieldOf = (path: (string | number)[]): string => path.join('.') || 'body';
+
+const textOf = ({ type, limit }: Excess): string =>
+  (texts[currentLanguage()][type] ?? type).replace('{#limit}', String(limit));
 
 function preferencesFor(language: Language): Joi.ValidationOptions {
   return {

@@ -5,7 +5,7 @@ import { now } from '../lib/clock.js';
 import { change, insert, select } from '../lib/db.js';
 import { newUlid } from '../lib/random-id.js';
 import { readUserAgent, shortUserAgent } from '../lib/user-agent.js';
-import { forgetIdentities } from './identity.js';
+import { changing } from './versions.js';
 
 export interface OpenedSession {
   jti: string;
@@ -44,8 +44,9 @@ export async function signsInFromNewAddress(adminId: number, ip: string): Promis
 
 /** Revokes one session. */
 export async function revokeSession(jti: string): Promise<void> {
-  await change('UPDATE admin_sessions SET revoked_at = ? WHERE jti = ? AND revoked_at IS NULL', [now(), jti]);
-  await forgetIdentities();
+  await changing(['identity'], (t) =>
+    change('UPDATE admin_sessions SET revoked_at = ? WHERE jti = ? AND revoked_at IS NULL', [now(), jti], t),
+  );
 }
 
 /**
@@ -53,19 +54,16 @@ export async function revokeSession(jti: string): Promise<void> {
  *
  * @returns how many were really ended
  */
-export async function revokeSessionsOf(adminId: number): Promise<number> {
-  const ended = await endSessionsOf(adminId);
-  await forgetIdentities();
-  return ended;
+export function revokeSessionsOf(adminId: number): Promise<number> {
+  return changing(['identity'], (t) => endSessionsOf(adminId, t));
 }
 
 /**
- * Ends the sessions of an administrator, but for one if it is named, within a transaction; `forgetIdentities` must
- * follow its commit.
+ * Ends the sessions of an administrator, but for one if it is named, within a transaction that changes `identity`.
  *
  * @returns how many were really ended
  */
-export function endSessionsOf(adminId: number, t?: Transaction, except = ''): Promise<number> {
+export function endSessionsOf(adminId: number, t: Transaction, except = ''): Promise<number> {
   const at = now();
   return change(
     'UPDATE admin_sessions SET revoked_at = ? WHERE admin_id = ? AND jti <> ? AND revoked_at IS NULL AND expires_at > ?',

@@ -3,16 +3,17 @@ import type { Transaction } from 'sequelize';
 import { Column, DataType, Model, Scopes, Table } from 'sequelize-typescript';
 import { blankToNull } from '../lib/blank-to-null.js';
 import { now } from '../lib/clock.js';
-import { change, db, refuseDuplicates, select, transact, type SqlValue } from '../lib/db.js';
+import { change, db, refuseDuplicates, select, type SqlValue } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } from '../lib/list-query.js';
 import { hashPassword } from '../lib/password.js';
 import { endSessionsOf } from './admin-session.js';
 import { Department } from './department.js';
-import { forgetIdentities, identityScope, superAdminSlug } from './identity.js';
+import { superAdminSlug } from './identity.js';
 import { lockSuperAdmins, mustHoldRoles, mustKeepSuperAdmin, mustOutrank, type Holder } from './rights.js';
 import { mustExist } from './role.js';
 import { Totals } from './totals.js';
+import { changing } from './versions.js';
 
 export interface AdminFields {
   nickname: string;
@@ -77,7 +78,7 @@ const recordSql = `SELECT a.id, a.username, a.nickname, a.email, a.phone, a.avat
 const duplicates = { uq_admins_username: { slug: 'username_exists', field: 'username' } } as const;
 
 /** Total of the administrator list; it hangs on the mark of identities, which every change of them renews. */
-export const adminTotals = new Totals(identityScope, 'admins a');
+export const adminTotals = new Totals({ table: 'admins', scope: 'identity', alias: 'a' });
 
 @Scopes(() => ({ withSecrets: { attributes: { include: ['password_hash'] } } }))
 @Table({ tableName: 'admins', defaultScope: { attributes: { exclude: ['password_hash'] } } })
@@ -123,7 +124,7 @@ export class Admin extends Model {
     await mustHoldRoles(holder, role_ids);
     const password_hash = await hashPassword(password);
     const id = await refuseDuplicates(
-      transact(async (t) => {
+      changing(['identity'], async (t) => {
         const admin = await Admin.create(
           { status: 1, ...blankToNull(columns), password_hash },
           { transaction: t },
@@ -135,7 +136,6 @@ export class Admin extends Model {
       }),
       duplicates,
     );
-    await forgetIdentities();
     return id;
   }
 
@@ -143,7 +143,7 @@ export class Admin extends Model {
   static async revise(holder: Holder, id: number, fields: Partial<AdminFields>): Promise<void> {
     const { role_ids, ...columns } = fields;
     await Department.mustExist(fields.department_id);
-    await transact(async (t) => {
+    await changing(['identity'], async (t) => {
       await lockSuperAdmins(t);
       const admin = (await Admin.findByPk(id, { transaction: t })) ?? fail('admin_not_found');
       await mustOutrank(holder, id, t);
@@ -157,20 +157,18 @@ export class Admin extends Model {
       await mustKeepSuperAdmin(t);
       if (columns.status === 0) await endSessionsOf(id, t);
     });
-    await forgetIdentities();
   }
 
   /** Deletes an administrator and ends all their sessions. */
   static async remove(holder: Holder, id: number): Promise<void> {
     if (holder.adminId === id) fail('admin_delete_self');
-    await transact(async (t) => {
+    await changing(['identity'], async (t) => {
       await lockSuperAdmins(t);
       const admin = (await Admin.findByPk(id, { transaction: t })) ?? fail('admin_not_found');
       await mustOutrank(holder, id, t);
       await admin.destroy({ transaction: t });
       await mustKeepSuperAdmin(t);
     });
-    await forgetIdentities();
   }
 
   /** Sets a new password and ends all sessions, the holder's own among them if it is theirs. */
@@ -182,7 +180,7 @@ export class Admin extends Model {
   /** Stores a new password and ends the sessions, but for one if it is named. */
   static async replacePassword(id: number, password: string, except?: string): Promise<void> {
     const values = [await hashPassword(password), now(), id];
-    await transact(async (t) => {
+    await changing(['identity'], async (t) => {
       const changed = await change(
         'UPDATE admins SET password_hash = ?, updated_at = ? WHERE id = ?',
         values,
@@ -191,7 +189,6 @@ export class Admin extends Model {
       if (changed === 0) fail('admin_not_found');
       await endSessionsOf(id, t, except);
     });
-    await forgetIdentities();
   }
 }
 

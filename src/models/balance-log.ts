@@ -1,5 +1,6 @@
 // user_balance_logs: what changed the balances of users, and sums over it.
-import { select } from '../lib/db.js';
+import type { Transaction } from 'sequelize';
+import { reports } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } from '../lib/list-query.js';
 import { Money } from '../lib/money.js';
@@ -34,8 +35,12 @@ export interface BalanceLogRecord {
   created_at: Date;
 }
 
-/** Totals of balance log lists, month by month. */
-export const balanceLogTotals = new Totals('user_balance_logs', 'user_balance_logs l', 'l.period');
+/** Totals of balance log lists. */
+export const balanceLogTotals = new Totals({
+  table: 'user_balance_logs',
+  scope: 'user_balance_logs',
+  alias: 'l',
+});
 
 export async function listBalanceLogs(
   query: BalanceLogFilter,
@@ -65,6 +70,12 @@ export async function findBalanceLog(id: number): Promise<BalanceLogRecord> {
   return log ?? fail('balance_log_not_found');
 }
 
+/** The change that was made under that request_id. */
+export async function findRequest(requestId: string, t?: Transaction): Promise<BalanceLogRecord | undefined> {
+  const [log] = await selectLogs('WHERE l.request_id = ?', [requestId], t);
+  return log;
+}
+
 export interface BalanceStatistics {
   total_income: Money;
   total_expense: Money;
@@ -81,11 +92,11 @@ export async function balanceStatistics(
   const where = balanceLogsWhere(criteria);
   const own = new Where().equals('id', criteria.user_id);
   const [sums, [users]] = await Promise.all([
-    select<{ type: BalanceChangeType; amount: string; count: number }>(
+    reports.select<{ type: BalanceChangeType; amount: string; count: number }>(
       `SELECT l.type, SUM(l.amount) AS amount, COUNT(*) AS count FROM user_balance_logs l ${where.sql} GROUP BY l.type`,
       where.values,
     ),
-    select<{ known: number; balance: string }>(
+    reports.select<{ known: number; balance: string }>(
       `SELECT COUNT(*) AS known, COALESCE(SUM(balance), 0) AS balance FROM users ${own.sql}`,
       own.values,
     ),
@@ -112,20 +123,26 @@ interface LogRow extends Omit<
   balance_after: string;
 }
 
-async function selectLogs(tail: string, values: Where['values']): Promise<BalanceLogRecord[]> {
-  const rows = await select<LogRow>(
+async function selectLogs(
+  tail: string,
+  values: Where['values'],
+  t?: Transaction,
+): Promise<BalanceLogRecord[]> {
+  const rows = await reports.select<LogRow>(
     `SELECT l.id, l.user_id, u.username, l.type, l.amount, l.balance_before, l.balance_after, l.source, l.source_id,
        l.description, l.request_id, l.operator_id, a.username AS operator_name, l.created_at
      FROM user_balance_logs l LEFT JOIN users u ON u.id = l.user_id LEFT JOIN admins a ON a.id = l.operator_id ${tail}`,
     values,
+    t,
   );
   return rows.map(({ username, operator_name, ...row }) => ({
-    ...row,
-    user: named(row.user_id, username),
+    ...{ id: row.id, user_id: row.user_id, user: named(row.user_id, username), type: row.type },
     amount: Money.from(row.amount),
     balance_before: Money.from(row.balance_before),
     balance_after: Money.from(row.balance_after),
-    operator: named(row.operator_id, operator_name),
+    ...{ source: row.source, source_id: row.source_id, description: row.description },
+    ...{ request_id: row.request_id, operator_id: row.operator_id },
+    ...{ operator: named(row.operator_id, operator_name), created_at: row.created_at },
   }));
 }
 

@@ -1,12 +1,14 @@
 // Balances of users: every change is a log row, written in the transaction that changes the balance.
 import type { Transaction } from 'sequelize';
 import { now } from '../lib/clock.js';
-import { change, insert, isDuplicate, select, transact } from '../lib/db.js';
+import { change, insert, select, transact } from '../lib/db.js';
+import { DatabaseBusy, isDuplicate } from '../lib/db-errors.js';
 import { fail } from '../lib/errors.js';
 import { Money } from '../lib/money.js';
 import { periodOf } from '../lib/numbers.js';
-import { balanceLogTotals } from './balance-log.js';
-import { userTotals } from './user.js';
+import { race } from '../lib/race.js';
+import { findRequest, type BalanceLogRecord } from './balance-log.js';
+import { announcing } from './versions.js';
 
 export const balanceChangeTypes = ['income', 'expense', 'refund'] as const;
 
@@ -26,7 +28,7 @@ export interface BalanceChange {
 
 export interface BalanceChanged {
   balance: Money;
-  logId: number;
+  log: BalanceLogRecord;
 }
 
 /**
@@ -39,29 +41,30 @@ export interface BalanceChanged {
 export async function changeBalance(
   userId: number,
   wanted: BalanceChange,
-  operatorId: number,
+  operator: Operator,
 ): Promise<BalanceChanged> {
   const at = now();
   try {
-    const changed = await transact((t) => apply(userId, wanted, operatorId, at, t));
-    await Promise.all([balanceLogTotals.changed(periodOf(at)), userTotals.changed()]);
-    return changed;
+    const log = await announcing(['user_balance_logs'], () =>
+      inTurn(userId, () => transact((t) => apply(userId, wanted, operator, at, t))),
+    );
+    return changed(log);
   } catch (error) {
     // Two users under one request_id at the same time: the unique key lets one through.
     if (!isDuplicate(error)) throw error;
-    return (await appliedBefore(userId, wanted)) ?? fail('internal_error', { cause: error });
+    return changed((await appliedBefore(userId, wanted)) ?? fail('internal_error', { cause: error }));
   }
 }
 
 async function apply(
   userId: number,
   wanted: BalanceChange,
-  operatorId: number,
+  operator: Operator,
   at: Date,
   t: Transaction,
-): Promise<BalanceChanged> {
-  const [user] = await select<{ balance: string }>(
-    'SELECT balance FROM users WHERE id = ? AND deleted_at IS NULL FOR UPDATE',
+): Promise<BalanceLogRecord> {
+  const [user] = await select<{ username: string; balance: string }>(
+    'SELECT username, balance FROM users WHERE id = ? AND deleted_at IS NULL FOR UPDATE',
     [userId],
     t,
   );
@@ -73,14 +76,20 @@ async function apply(
   const after = wanted.type === 'expense' ? before.minus(wanted.amount) : before.plus(wanted.amount);
   if (after.isNegative) fail('insufficient_balance');
   if (!after.withinLimit) fail('balance_limit_exceeded');
-  const logId = await insert(
+  const { type, amount, source, source_id, description, request_id = null } = wanted;
+  const log = {
+    ...{ user_id: userId, user: { id: userId, username: user.username }, type },
+    ...{ amount, balance_before: before, balance_after: after },
+    ...{ source, source_id: source_id || null, description: description || null, request_id },
+    ...{ operator_id: operator.id, operator, created_at: at },
+  };
+  const id = await insert(
     `INSERT INTO user_balance_logs (period, user_id, type, amount, balance_before, balance_after, source, source_id,
        description, operator_id, request_id, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
-      ...[periodOf(at), userId, wanted.type, wanted.amount.toString(), before.toString(), after.toString()],
-      ...[wanted.source, wanted.source_id || null, wanted.description || null, operatorId],
-      ...[wanted.request_id ?? null, at],
+      ...[periodOf(at), userId, type, amount.toString(), before.toString(), after.toString()],
+      ...[source, log.source_id, log.description, operator.id, request_id, at],
     ],
     t,
   );
@@ -89,40 +98,52 @@ async function apply(
     [after.toString(), at, userId],
     t,
   );
-  return { balance: after, logId };
+  return { id, ...log };
 }
 
-interface Applied {
+/** The answer about a change. */
+export const changed = (log: BalanceLogRecord): BalanceChanged => ({ balance: log.balance_after, log });
+
+/** Who changes a balance. */
+export interface Operator {
   id: number;
-  user_id: number;
-  type: string;
-  amount: string;
-  source: string;
-  source_id: string | null;
-  description: string | null;
-  balance_after: string;
+  username: string;
 }
+
+/** Changes of one balance wait for each other here, and not with a connection each for the lock of its row. */
+const turns = new Map<number, Promise<unknown>>();
+
+async function inTurn<T>(userId: number, work: () => Promise<T>): Promise<T> {
+  const earlier = turns.get(userId) ?? Promise.resolve();
+  const turn = race(earlier, longestTurnMs, (_, reject) =>
+    reject(new DatabaseBusy('a balance is in use')),
+  ).then(work);
+  const ended = turn.catch(() => undefined);
+  turns.set(userId, ended);
+  try {
+    return await turn;
+  } finally {
+    if (turns.get(userId) === ended) turns.delete(userId);
+  }
+}
+
+const longestTurnMs = 7000;
 
 async function appliedBefore(
   userId: number,
   wanted: BalanceChange,
   t?: Transaction,
-): Promise<BalanceChanged | undefined> {
+): Promise<BalanceLogRecord | undefined> {
   if (wanted.request_id === undefined) return undefined;
-  const [log] = await select<Applied>(
-    `SELECT id, user_id, type, amount, source, source_id, description, balance_after
-     FROM user_balance_logs WHERE request_id = ?`,
-    [wanted.request_id],
-    t,
-  );
+  const log = await findRequest(wanted.request_id, t);
   if (!log) return undefined;
   const isSame =
     log.user_id === userId &&
     log.type === wanted.type &&
-    log.amount === wanted.amount.toString() &&
+    log.amount.equals(wanted.amount) &&
     log.source === wanted.source &&
     log.source_id === (wanted.source_id || null) &&
     log.description === (wanted.description || null);
   if (!isSame) fail('request_id_reused', { field: 'request_id' });
-  return { balance: Money.from(log.balance_after), logId: log.id };
+  return log;
 }

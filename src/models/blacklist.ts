@@ -4,7 +4,8 @@ import { change, db, refuseDuplicates, select } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
 import { ipBytes, ipNumber, IpSet, parseRange, type IpRange } from '../lib/ip-range.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
-import { bump, ensureVersion, isPending, renewOnReconnect } from '../lib/versions.js';
+import { race } from '../lib/race.js';
+import { changing, holds, stamp, type Stamp } from './versions.js';
 
 export interface BlacklistFields {
   ip: string;
@@ -28,13 +29,8 @@ export interface BlacklistRecord {
   updated_at: Date;
 }
 
-/** Name of the version mark; every guarded request reads it. */
-export const blacklistScope = 'blacklist';
-
 const columns = 'b.id, b.ip, b.remark, b.status, b.created_at, b.updated_at';
 const duplicates = { uq_blacklists_range: { slug: 'blacklist_exists', field: 'ip' } } as const;
-
-renewOnReconnect([blacklistScope]);
 
 @Table({ tableName: 'blacklists' })
 export class Blacklist extends Model {
@@ -71,72 +67,74 @@ export class Blacklist extends Model {
   /** Adds an entry in canonical form. @param callerIp may not be covered by it */
   static async register(fields: BlacklistFields, callerIp: string): Promise<number> {
     const range = readRange(fields.ip, callerIp);
-    const entry = await refuseDuplicates(
-      Blacklist.create({ status: 1, ...fields, ...rangeColumns(range) }),
+    const columns = { status: 1, ...fields, ...rangeColumns(range) };
+    return refuseDuplicates(
+      changing(['blacklist'], async (t) => (await Blacklist.create(columns, { transaction: t })).id),
       duplicates,
     );
-    await bump(blacklistScope);
-    return entry.id;
   }
 
   static async revise(id: number, fields: Partial<BlacklistFields>, callerIp: string): Promise<void> {
-    const entry = (await Blacklist.findByPk(id)) ?? fail('blacklist_not_found');
-    const range = readRange(fields.ip ?? entry.ip, callerIp);
-    await refuseDuplicates(entry.update({ ...fields, ...rangeColumns(range) }), duplicates);
-    await bump(blacklistScope);
+    await refuseDuplicates(
+      changing(['blacklist'], async (t) => {
+        const entry = await Blacklist.findByPk(id, { transaction: t, lock: true });
+        if (!entry) fail('blacklist_not_found');
+        const range = readRange(fields.ip ?? entry.ip, callerIp);
+        await entry.update({ ...fields, ...rangeColumns(range) }, { transaction: t });
+      }),
+      duplicates,
+    );
   }
 
   /** Deletes entries. @returns how many there were */
-  static async remove(ids: readonly number[]): Promise<number> {
-    const removed = await change('DELETE FROM blacklists WHERE id IN (?)', [ids]);
-    await bump(blacklistScope);
-    return removed;
+  static remove(ids: readonly number[]): Promise<number> {
+    return changing(['blacklist'], (t) => change('DELETE FROM blacklists WHERE id IN (?)', [ids], t));
   }
 }
 
 db.addModels([Blacklist]);
 
-let set = new IpSet([]);
-let setMark: string | undefined;
-let setFingerprint: string | undefined;
-let loading: Promise<void> | undefined;
+interface Kept {
+  stamped: Stamp;
+  set: IpSet;
+}
+
+let kept: Kept | undefined;
+let loading: Promise<Kept> | undefined;
+
+/** Nobody waits longer for a load that others have begun. */
+const longestWaitMs = 500;
 
 /**
  * Whether an address is turned away, as of now on every process.
  *
- * @param mark version mark as read at the start of the request; undefined when Redis is away
+ * @param mark of the scope `blacklist` as read at the start of the request; undefined when Redis is away
  */
 export async function isBlocked(ip: string, mark: string | undefined): Promise<boolean> {
-  if (mark === undefined || mark !== setMark || isPending(blacklistScope)) await refresh(mark);
   const number = ipNumber(ip);
-  return number !== undefined && set.has(number);
-}
-
-async function refresh(mark: string | undefined): Promise<void> {
-  const current = mark ?? (await ensureVersion(blacklistScope));
-  if (current === undefined || isPending(blacklistScope)) return refreshFromDatabase();
-  while (setMark !== current) {
-    loading ??= load(current).finally(() => (loading = undefined));
-    await loading;
+  if (number === undefined) return false;
+  while (!(kept && (await holds('blacklist', kept.stamped, mark)))) {
+    loading ??= load(mark).finally(() => (loading = undefined));
+    const loaded = await race<Kept | undefined>(loading, longestWaitMs, (resolve) => resolve(undefined));
+    if (!loaded) return isListed(number);
   }
+  return kept.set.has(number);
 }
 
-async function load(mark: string): Promise<void> {
-  set = await readSet();
-  setMark = mark;
-  setFingerprint = undefined;
+async function load(mark: string | undefined): Promise<Kept> {
+  const stamped = await stamp('blacklist', mark);
+  kept = { stamped, set: await readSet() };
+  return kept;
 }
 
-// Without Redis nobody tells of changes, so the table is asked, cheaply while it stays as it was.
-async function refreshFromDatabase(): Promise<void> {
-  const [row] = await select<Record<string, unknown>>(
-    'SELECT COUNT(*) AS entries, MAX(updated_at) AS changed_at, SUM(id) AS ids, SUM(status) AS active FROM blacklists',
+/** The table's own word for one address. */
+async function isListed(number: bigint): Promise<boolean> {
+  const bytes = ipBytes(number).toString('hex');
+  const [found] = await select(
+    `SELECT id FROM blacklists WHERE status = 1 AND first_ip <= UNHEX(?) AND last_ip >= UNHEX(?) LIMIT 1`,
+    [bytes, bytes],
   );
-  const fingerprint = JSON.stringify(row);
-  if (fingerprint === setFingerprint) return;
-  set = await readSet();
-  setMark = undefined;
-  setFingerprint = fingerprint;
+  return found !== undefined;
 }
 
 async function readSet(): Promise<IpSet> {

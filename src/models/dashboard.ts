@@ -1,7 +1,7 @@
 // The dashboard's figures, each from one grouped statement.
 import { currentZone } from '../lib/context.js';
 import { now } from '../lib/clock.js';
-import { select } from '../lib/db.js';
+import { reports } from '../lib/db.js';
 import { Money } from '../lib/money.js';
 import { daysBack, monthsBack } from '../lib/time.js';
 import { countOnline } from './online-admin.js';
@@ -25,7 +25,7 @@ const recent = 10;
 export async function dashboardCount(): Promise<DashboardCount> {
   const start = daysBack(1, now(), currentZone())[0]?.start as Date;
   const [[counts], online_admin_count, recent_logins, recent_operations] = await Promise.all([
-    select<Omit<DashboardCount, 'paid_amount_today'> & { paid_amount_today: string }>(
+    reports.select<Omit<DashboardCount, 'paid_amount_today'> & { paid_amount_today: string }>(
       `SELECT (SELECT COUNT(*) FROM admins) AS admin_count, (SELECT COUNT(*) FROM roles) AS role_count,
          (SELECT COUNT(*) FROM menus) AS menu_count,
          (SELECT COUNT(*) FROM login_logs WHERE created_at >= ? AND status = 1) AS login_count_today,
@@ -35,10 +35,10 @@ export async function dashboardCount(): Promise<DashboardCount> {
       [start, start, start, start],
     ),
     countOnline(),
-    select(
+    reports.select(
       `SELECT id, username, ip, status, created_at FROM login_logs ORDER BY created_at DESC, id DESC LIMIT ${recent}`,
     ),
-    select(
+    reports.select(
       `SELECT id, username, module, action, created_at FROM operation_logs ORDER BY created_at DESC, id DESC LIMIT ${recent}`,
     ),
   ]);
@@ -55,7 +55,7 @@ export async function dashboardCount(): Promise<DashboardCount> {
 /** Successful sign-ins of 30 days by kind of device. */
 export async function userAccessSource(): Promise<{ name: string; value: number }[]> {
   const since = new Date(now().getTime() - 30 * 86_400_000);
-  const rows = await select<{ name: string; value: number }>(
+  const rows = await reports.select<{ name: string; value: number }>(
     'SELECT device AS name, COUNT(*) AS value FROM login_logs WHERE created_at >= ? AND status = 1 GROUP BY device',
     [since],
   );
@@ -66,7 +66,7 @@ export async function userAccessSource(): Promise<{ name: string; value: number 
 /** Sign-ins and different administrators of the last seven days of the request zone, oldest first. */
 export async function weeklyUserActivity(): Promise<{ date: string; visits: number; users: number }[]> {
   const days = daysBack(7, now(), currentZone());
-  const rows = await select<{ bucket: number; visits: number; users: number }>(
+  const rows = await reports.select<{ bucket: number; visits: number; users: number }>(
     `SELECT ${bucketSql('created_at', days)} AS bucket, COUNT(*) AS visits, COUNT(DISTINCT admin_id) AS users
      FROM login_logs WHERE created_at >= ? AND status = 1 GROUP BY bucket`,
     [...days.slice(1).map(({ start }) => start), days[0]?.start as Date],
@@ -80,7 +80,7 @@ export async function weeklyUserActivity(): Promise<{ date: string; visits: numb
 /** Paid orders of the last twelve months of the request zone, oldest first. */
 export async function monthlySales(): Promise<{ month: string; orders: number; amount: Money }[]> {
   const months = monthsBack(12, now(), currentZone());
-  const rows = await select<{ bucket: number; orders: number; amount: string }>(
+  const rows = await reports.select<{ bucket: number; orders: number; amount: string }>(
     `SELECT ${bucketSql('paid_at', months)} AS bucket, COUNT(*) AS orders, SUM(amount) AS amount
      FROM orders WHERE paid_at >= ? AND status = 'paid' GROUP BY bucket`,
     [...months.slice(1).map(({ start }) => start), months[0]?.start as Date],
@@ -93,7 +93,7 @@ export async function monthlySales(): Promise<{ month: string; orders: number; a
 
 /** The last ten operations. */
 export async function recentActivities(): Promise<object[]> {
-  return select(
+  return reports.select(
     `SELECT id, username AS user, title AS action, IF(status < 400, 'success', 'failure') AS status, created_at
      FROM operation_logs ORDER BY created_at DESC, id DESC LIMIT ${recent}`,
   );

@@ -1,11 +1,11 @@
 // dictionaries: types (parent 0) and their entries.
 import type { Transaction } from 'sequelize';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
-import { db, refuseDuplicates, select, transact } from '../lib/db.js';
+import { db, refuseDuplicates, select } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
 import { withDescendants } from '../lib/tree.js';
-import { bump, ensureVersion, isPending, renewOnReconnect } from '../lib/versions.js';
+import { changing, holds, stamp, type Stamp } from './versions.js';
 
 export interface DictionaryFields {
   parent_id?: number;
@@ -43,14 +43,9 @@ export interface DictionaryRecord extends Required<DictionaryFields> {
 const columns =
   'd.id, d.parent_id, d.name, d.code, d.value, d.description, d.status, d.sort, d.created_at, d.updated_at';
 const duplicates = { uq_dictionaries_code: { slug: 'dictionary_code_exists', field: 'code' } } as const;
-/** Name of the version mark that the cached types hang on. */
-export const dictionaryScope = 'dictionaries';
 const mostKept = 1000;
 
-let keptMark: string | undefined;
-const kept = new Map<string, DictionaryRecord[]>();
-
-renewOnReconnect([dictionaryScope]);
+const kept = new Map<string, { stamped: Stamp; entries: DictionaryRecord[] }>();
 
 @Table({ tableName: 'dictionaries' })
 export class Dictionary extends Model {
@@ -100,29 +95,26 @@ export class Dictionary extends Model {
   /**
    * Enabled entries of an enabled type, kept by this process until a dictionary changes anywhere.
    *
-   * @param mark version mark as read at the start of the request
+   * @param mark of the scope `dictionaries` as read at the start of the request
    */
   static async entriesOf(code: string, mark: string | undefined): Promise<DictionaryRecord[]> {
-    const current = mark ?? (await ensureVersion(dictionaryScope));
-    const usable = current !== undefined && !isPending(dictionaryScope);
-    if (usable && current !== keptMark) {
-      kept.clear();
-      keptMark = current;
-    }
-    const known = usable ? kept.get(code) : undefined;
-    if (known) return known;
-    const rows = await select<DictionaryRecord>(
+    const known = kept.get(code);
+    if (known && (await holds('dictionaries', known.stamped, mark))) return known.entries;
+    const stamped = await stamp('dictionaries', mark);
+    const entries = await select<DictionaryRecord>(
       `SELECT ${columns} FROM dictionaries d JOIN dictionaries type ON type.id = d.parent_id
        WHERE type.parent_id = 0 AND type.code = ? AND type.status = 1 AND d.status = 1 ORDER BY d.sort, d.id`,
       [code],
     );
-    if (usable && keptMark === current && kept.size < mostKept) kept.set(code, rows);
-    return rows;
+    kept.delete(code);
+    kept.set(code, { stamped, entries });
+    if (kept.size > mostKept) kept.delete(kept.keys().next().value as string);
+    return entries;
   }
 
   static async register(fields: DictionaryFields): Promise<number> {
     const id = await refuseDuplicates(
-      transact(async (t) => {
+      changing(['dictionaries'], async (t) => {
         await parentMustExist(fields.parent_id, t);
         const entry = await Dictionary.create(
           { parent_id: 0, status: 1, sort: 0, ...fields },
@@ -132,13 +124,12 @@ export class Dictionary extends Model {
       }),
       duplicates,
     );
-    await bump(dictionaryScope);
     return id;
   }
 
   static async revise(id: number, fields: Partial<DictionaryFields>): Promise<void> {
     await refuseDuplicates(
-      transact(async (t) => {
+      changing(['dictionaries'], async (t) => {
         const entry =
           (await Dictionary.findByPk(id, { transaction: t, lock: true })) ?? fail('dictionary_not_found');
         if (fields.parent_id) await mustNotCycle(id, fields.parent_id, t);
@@ -146,11 +137,10 @@ export class Dictionary extends Model {
       }),
       duplicates,
     );
-    await bump(dictionaryScope);
   }
 
   static async remove(id: number): Promise<void> {
-    await transact(async (t) => {
+    await changing(['dictionaries'], async (t) => {
       const entry =
         (await Dictionary.findByPk(id, { transaction: t, lock: true })) ?? fail('dictionary_not_found');
       const [child] = await select(
@@ -161,7 +151,6 @@ export class Dictionary extends Model {
       if (child) fail('dictionary_has_children');
       await entry.destroy({ transaction: t });
     });
-    await bump(dictionaryScope);
   }
 }
 

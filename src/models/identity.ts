@@ -1,10 +1,10 @@
-// Who is calling: the session of a token, its administrator and rights, kept per process under one version mark.
+// Who is calling: the session of a token, its administrator and rights, kept per process in the scope `identity`.
 import { now } from '../lib/clock.js';
 import { change, select } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
 import { logger } from '../lib/logger.js';
 import { withAncestors } from '../lib/tree.js';
-import { bump, ensureVersion, isPending, renewOnReconnect } from '../lib/versions.js';
+import { holds, stamp, type Stamp } from './versions.js';
 
 /** Slug of the role that passes every check while it is enabled. */
 export const superAdminSlug = 'super-admin';
@@ -20,6 +20,8 @@ export interface Identity {
   jti: string;
   adminId: number;
   username: string;
+  /** When the session ends by itself. */
+  expiresAt: Date;
   isSuperAdmin: boolean;
   /** What the enabled permissions of the enabled roles allow; empty for a super administrator. */
   rules: PermissionRule[];
@@ -28,51 +30,37 @@ export interface Identity {
   menuIds: ReadonlySet<number>;
 }
 
-/** Name of the version mark. */
-export const identityScope = 'identity';
 const mostKept = 10_000;
 const touchEveryMs = 60_000;
 
-// A process that cannot reach Redis cannot tell the others of a change, so nobody trusts a copy for longer.
-const trustedMs = 3_000;
-
 interface Kept {
-  version: string;
+  stamped: Stamp;
   identity: Identity;
-  loadedAt: number;
 }
 
 const kept = new Map<string, Kept>();
 const touched = new Map<number, number>();
 
-/** Makes every process forget what it knows of sessions and rights; called after each commit that changes either. */
-export const forgetIdentities = (): Promise<void> => bump(identityScope);
-
-/** Starts over whenever Redis comes back: nobody could be told of changes while it was away. */
-export const watchIdentities = (): void => renewOnReconnect([identityScope]);
-
 /**
  * The caller behind a token's `jti`, as of now on every process.
  *
- * @param version mark of `identityScope` as read at the start of the request; undefined when Redis is away
+ * @param mark of the scope `identity` as read at the start of the request; undefined when Redis is away
  * @throws token_revoked when the session or its administrator is no longer valid
  */
-export async function recognise(jti: string, version: string | undefined): Promise<Identity> {
+export async function recognise(jti: string, mark: string | undefined): Promise<Identity> {
   const known = kept.get(jti);
-  if (known && version !== undefined && known.version === version && isTrusted(known)) {
-    touch(known.identity.sessionId);
-    return known.identity;
-  }
-  const current = version ?? (await ensureVersion(identityScope));
-  const loadedAt = Date.now();
-  const identity = await load(jti);
-  if (current !== undefined) keepNewest(kept, jti, { version: current, identity, loadedAt });
-  touch(identity.sessionId);
-  return identity;
+  const identity = known && (await holds('identity', known.stamped, mark)) ? known.identity : undefined;
+  const current = identity ?? (await reload(jti, mark));
+  touch(current.sessionId);
+  return current;
 }
 
-function isTrusted({ loadedAt }: Kept): boolean {
-  return !isPending(identityScope) && Date.now() - loadedAt < trustedMs;
+async function reload(jti: string, mark: string | undefined): Promise<Identity> {
+  kept.delete(jti);
+  const stamped = await stamp('identity', mark);
+  const identity = await load(jti);
+  keepNewest(kept, jti, { stamped, identity });
+  return identity;
 }
 
 function keepNewest<K, V>(map: Map<K, V>, key: K, value: V): void {
@@ -91,9 +79,16 @@ function touch(sessionId: number): void {
   );
 }
 
+interface SessionRow {
+  session_id: number;
+  expires_at: Date;
+  admin_id: number;
+  username: string;
+}
+
 async function load(jti: string): Promise<Identity> {
-  const [session] = await select<{ session_id: number; admin_id: number; username: string }>(
-    `SELECT s.id AS session_id, a.id AS admin_id, a.username
+  const [session] = await select<SessionRow>(
+    `SELECT s.id AS session_id, s.expires_at, a.id AS admin_id, a.username
      FROM admin_sessions s JOIN admins a ON a.id = s.admin_id
      WHERE s.jti = ? AND s.revoked_at IS NULL AND s.expires_at > ? AND a.status = 1`,
     [jti, now()],
@@ -105,6 +100,7 @@ async function load(jti: string): Promise<Identity> {
     jti,
     adminId: session.admin_id,
     username: session.username,
+    expiresAt: session.expires_at,
     ...rights,
   };
 }

@@ -1,6 +1,6 @@
 // import_errors: the rows of an import that were refused, each with its reasons.
 import type { Transaction } from 'sequelize';
-import { change, select, type SqlValue } from '../lib/db.js';
+import { bulk, change, select, type SqlValue } from '../lib/db.js';
 import type { Language } from '../lib/language.js';
 import type { ListQuery, Page } from '../lib/list-query.js';
 import { reasonText, type ImportReason } from './import-reason.js';
@@ -78,7 +78,8 @@ export async function* allErrors(importId: number, language: Language): AsyncGen
 export async function removeErrors(importId: number, most: number): Promise<boolean> {
   for (let removed = 0; removed < most; removed += pageSize) {
     if (
-      (await change(`DELETE FROM import_errors WHERE import_id = ? LIMIT ${pageSize}`, [importId])) < pageSize
+      (await bulk.change(`DELETE FROM import_errors WHERE import_id = ? LIMIT ${pageSize}`, [importId])) <
+      pageSize
     )
       return true;
   }

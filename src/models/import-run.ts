@@ -78,7 +78,7 @@ export async function advance(
 export type ImportEnd = { status: 1 } | { status: 2; error: ErrorSlug; row?: number };
 
 /**
- * Ends an import and gives its file up.
+ * Ends an import and gives its file up, unless rows were refused: the error file is read from it.
  *
  * @returns false when it had ended before, or rows are missing for success
  */
@@ -96,7 +96,7 @@ export function endImport(id: number, end: ImportEnd): Promise<boolean> {
     );
     if (ended === 0) return false;
     const [file] = await select<{ storage_key: string }>(
-      'SELECT storage_key FROM imports WHERE id = ?',
+      'SELECT storage_key FROM imports WHERE id = ? AND failed_count = 0',
       [id],
       t,
     );
@@ -127,8 +127,8 @@ export interface EndedImport {
 }
 
 /**
- * Removes the file of an ended import and does what follows from its end. This happens again until it has succeeded once,
- * so `follow` must be repeatable.
+ * Removes the file of an ended import that has no use for it, and does what follows from its end. This happens again until it
+ * has succeeded once, so `follow` must be repeatable.
  */
 export async function concludeImport(
   id: number,
@@ -141,7 +141,7 @@ export async function concludeImport(
     [id],
   );
   if (!ended) return;
-  await removeFiles([ended.storage_key]);
+  if (ended.failed_count === 0) await removeFiles([ended.storage_key]);
   await follow(ended);
   await change('UPDATE imports SET concluded = 1 WHERE id = ?', [id]);
 }

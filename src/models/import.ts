@@ -10,7 +10,7 @@ import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-q
 import type { Identity } from './identity.js';
 import { removeErrors } from './import-error.js';
 import { endImport, importErrorText } from './import-run.js';
-import { keepFile } from './stored-file.js';
+import { keepFile, releaseFiles, removeFiles } from './stored-file.js';
 
 export const importTypes = ['orders'] as const;
 
@@ -115,7 +115,7 @@ export async function cancelImport(viewer: Identity, id: number): Promise<void> 
     fail('import_not_running');
 }
 
-/** Hides an ended import for good; its failed rows go later. @throws import_not_found, import_running */
+/** Hides an ended import for good; its failed rows and its file go later. @throws import_not_found, import_running */
 export async function removeImport(viewer: Identity, id: number): Promise<void> {
   const { status } = await findImport(viewer, id);
   if (status === 0) fail('import_running');
@@ -124,20 +124,28 @@ export async function removeImport(viewer: Identity, id: number): Promise<void> 
 
 const mostRemovedAtOnce = 20_000;
 
-/** Removes failed rows whose time is over, and deleted imports with them; what is too much for now waits for the next time. */
+/**
+ * Removes failed rows whose time is over with the file they are in, and deleted imports with them; what is too much for now
+ * waits for the next time.
+ */
 export async function pruneImports(): Promise<void> {
-  const rows = await select<{ id: number; deleted_at: Date | null }>(
-    'SELECT id, deleted_at FROM imports WHERE expires_at < ? ORDER BY expires_at LIMIT 20',
+  const rows = await select<{ id: number; storage_key: string; deleted_at: Date | null }>(
+    'SELECT id, storage_key, deleted_at FROM imports WHERE expires_at < ? ORDER BY expires_at LIMIT 20',
     [now()],
   );
-  for (const { id, deleted_at } of rows) {
+  for (const { id, storage_key, deleted_at } of rows) {
     if (!(await removeErrors(id, mostRemovedAtOnce))) return;
-    await change(
-      deleted_at
-        ? 'DELETE FROM imports WHERE id = ? AND concluded = 1'
-        : 'UPDATE imports SET expires_at = NULL WHERE id = ?',
-      [id],
-    );
+    await transact(async (t) => {
+      await releaseFiles([storage_key], t);
+      await change(
+        deleted_at
+          ? 'DELETE FROM imports WHERE id = ? AND concluded = 1'
+          : 'UPDATE imports SET expires_at = NULL WHERE id = ?',
+        [id],
+        t,
+      );
+    });
+    await removeFiles([storage_key]);
   }
 }
 
@@ -151,11 +159,13 @@ interface ImportRow extends Omit<
   error_row: number | null;
   username: string | null;
   expires_at: Date | null;
+  file_state: string | null;
 }
 
 const recordSql = `SELECT i.id, i.type, i.filename, i.size, i.dry_run, i.status, i.progress, i.position, i.total_rows, i.success_count,
-    i.failed_count, i.order_count, i.error, i.error_row, i.admin_id, a.username, i.created_at, i.finished_at, i.expires_at
-  FROM imports i LEFT JOIN admins a ON a.id = i.admin_id`;
+    i.failed_count, i.order_count, i.error, i.error_row, i.admin_id, a.username, i.created_at, i.finished_at, i.expires_at,
+    f.state AS file_state
+  FROM imports i LEFT JOIN admins a ON a.id = i.admin_id LEFT JOIN stored_files f ON f.storage_key = i.storage_key`;
 
 function visibleTo({ adminId, isSuperAdmin }: Identity): Where {
   const where = new Where().and('i.deleted_at IS NULL');
@@ -163,8 +173,9 @@ function visibleTo({ adminId, isSuperAdmin }: Identity): Where {
 }
 
 function toRecord(row: ImportRow): ImportRecord {
-  const { username, position, error, error_row, expires_at, ...columns } = row;
-  const hasErrorFile = row.failed_count > 0 && expires_at !== null && expires_at > now();
+  const { username, position, error, error_row, expires_at, file_state, ...columns } = row;
+  const isKept = file_state === 'kept' && expires_at !== null && expires_at > now();
+  const hasErrorFile = row.failed_count > 0 && isKept;
   return {
     ...columns,
     dry_run: row.dry_run === 1,

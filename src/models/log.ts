@@ -6,6 +6,7 @@ import type { ListQuery, Page, Where } from '../lib/list-query.js';
 import { monthlyPage } from './month-pages.js';
 import { removeOld } from './retention.js';
 import { Totals } from './totals.js';
+import { changing } from './versions.js';
 
 export const logTables = ['operation_logs', 'login_logs', 'system_logs'] as const;
 
@@ -13,10 +14,14 @@ export type LogTable = (typeof logTables)[number];
 
 /** Exact totals of each log, month by month. */
 export const logTotals: Record<LogTable, Totals> = {
-  operation_logs: new Totals('operation-logs', 'operation_logs l', 'l.period'),
-  login_logs: new Totals('login-logs', 'login_logs l', 'l.period'),
-  system_logs: new Totals('system-logs', 'system_logs l', 'l.period'),
+  operation_logs: totalsOf('operation_logs'),
+  login_logs: totalsOf('login_logs'),
+  system_logs: totalsOf('system_logs'),
 };
+
+function totalsOf(table: LogTable): Totals {
+  return new Totals({ table, scope: table, alias: 'l', month: 'l.period' });
+}
 
 /** A page of a log; `columns` are selected from the alias `l`, the id among them. */
 export async function listLogs<T extends { id: number }>(
@@ -39,10 +44,8 @@ export async function findLog<T extends object>(table: LogTable, columns: string
 }
 
 /** Deletes entries. @returns how many there were */
-export async function removeLogs(table: LogTable, ids: readonly number[]): Promise<number> {
-  const removed = await change(`DELETE FROM ${table} WHERE id IN (?)`, [ids]);
-  await logTotals[table].changed();
-  return removed;
+export function removeLogs(table: LogTable, ids: readonly number[]): Promise<number> {
+  return changing([table], (t) => change(`DELETE FROM ${table} WHERE id IN (?)`, [ids], t));
 }
 
 /**
@@ -51,9 +54,11 @@ export async function removeLogs(table: LogTable, ids: readonly number[]): Promi
  * @returns how many entries were deleted
  */
 export async function cleanLogs(table: LogTable, days: number): Promise<number> {
-  const removed = await removeOld(table, days);
-  await logTotals[table].changed();
-  return removed;
+  try {
+    return await removeOld(table, days);
+  } finally {
+    await changing([table], () => Promise.resolve());
+  }
 }
 
 /** Applies LOG_RETENTION_DAYS to every log. */

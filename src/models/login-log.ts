@@ -4,7 +4,6 @@ import { errorCatalogue, type ErrorSlug } from '../lib/error-catalogue.js';
 import { say } from '../lib/language.js';
 import { Where, type ListQuery, type Page } from '../lib/list-query.js';
 import { findLog, listLogs } from './log.js';
-import { writeLogs } from './operation-log.js';
 
 export interface LoginEntry {
   /** ULID; an entry written twice stays one row. */
@@ -25,14 +24,9 @@ export interface LoginEntry {
   created_at: string;
 }
 
-const columns = [
+export const loginColumns = [
   ...['log_key', 'admin_id', 'username', 'ip', 'user_agent', 'browser', 'os', 'device', 'status', 'outcome'],
 ] as (keyof LoginEntry)[];
-
-/** Writes a batch in one statement. */
-export function writeLogins(entries: LoginEntry[]): Promise<void> {
-  return writeLogs('login_logs', columns, entries);
-}
 
 export interface LoginFilter extends ListQuery {
   admin_id?: number;

@@ -5,8 +5,9 @@ import { config } from '../../config/index.js';
 import { change, db, refuseDuplicates, select, transact } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
 import { depthOf, heightOf, toTree, withDescendants, type Tree } from '../lib/tree.js';
-import { forgetIdentities, type Identity } from './identity.js';
+import type { Identity } from './identity.js';
 import { mustHold, type Holder } from './rights.js';
+import { changing } from './versions.js';
 
 export interface MenuFields {
   parent_id?: number;
@@ -122,7 +123,7 @@ export class Menu extends Model {
   /** Changes only the fields given; a move keeps the tree free of cycles and at most 10 levels deep. */
   static async revise(holder: Holder, id: number, fields: Partial<MenuFields>): Promise<void> {
     await refuseDuplicates(
-      transact(async (t) => {
+      changing(['identity'], async (t) => {
         const rows = await lockTree(t);
         const menu = (await Menu.findByPk(id, { transaction: t })) ?? fail('menu_not_found');
         await mustHoldMenu(holder, id, t);
@@ -136,11 +137,10 @@ export class Menu extends Model {
       }),
       duplicates,
     );
-    await forgetIdentities();
   }
 
   static async remove(holder: Holder, id: number): Promise<void> {
-    await transact(async (t) => {
+    await changing(['identity'], async (t) => {
       const rows = await lockTree(t);
       const menu = (await Menu.findByPk(id, { transaction: t })) ?? fail('menu_not_found');
       await mustHoldMenu(holder, id, t);
@@ -149,7 +149,6 @@ export class Menu extends Model {
       if (menu.status !== 1) await change('UPDATE permissions SET status = 0 WHERE menu_id = ?', [id], t);
       await menu.destroy({ transaction: t });
     });
-    await forgetIdentities();
   }
 }
 

@@ -1,5 +1,5 @@
 // Pages of lists that lie in month partitions: a deep page reads the months it lies in, not everything before it.
-import { select, type SqlValue } from '../lib/db.js';
+import { reports, select, type SqlValue } from '../lib/db.js';
 import {
   orderSql,
   pageSql,
@@ -9,7 +9,6 @@ import {
   type Page,
   type Where,
 } from '../lib/list-query.js';
-import { longRead } from './long-read.js';
 
 /** Matching rows by month (YYYYMM). */
 export type Months = ReadonlyMap<number, number>;
@@ -43,7 +42,7 @@ export async function monthlyPage<T extends { id: number }>(
   const isShort = isPlain && query.page * query.page_size <= shortRead;
   const found = isShort
     ? await list.rows(`${where.sql} ${pageSql(query, list.alias)}`, where.values)
-    : await rowsOf(list, await pageKeys(list, where, query, months));
+    : await rowsOf(list, where, await pageKeys(list, where, query, months));
   return toPage(query, found, total);
 }
 
@@ -53,11 +52,17 @@ function inIndexOrder(orders: Order[]): Order[] {
   return orders.some(({ field }) => field === 'id') ? orders : [...orders, { field: 'id', direction }];
 }
 
-async function rowsOf<T extends { id: number }>({ alias, rows }: MonthlyList<T>, keys: Key[]): Promise<T[]> {
+// Under the filter once more: what has changed since its key was read may not belong here any more.
+async function rowsOf<T extends { id: number }>(
+  { alias, rows }: MonthlyList<T>,
+  where: Where,
+  keys: Key[],
+): Promise<T[]> {
   if (keys.length === 0) return [];
   const months = [...new Set(keys.map(({ period }) => period))];
   const ids = keys.map(({ id }) => id);
-  const found = await rows(`WHERE ${alias}.id IN (?) AND ${alias}.period IN (?)`, [ids, months]);
+  const matching = where.with(`${alias}.id IN (?) AND ${alias}.period IN (?)`, ids, months);
+  const found = await rows(matching.sql, matching.values);
   const byId = new Map(found.map((row) => [row.id, row]));
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
@@ -127,12 +132,10 @@ async function readKeys(
   const behind = span.matching - span.offset - span.size;
   const isReversed = behind < span.offset;
   const { sql, values } = where.with(`${alias}.period IN (?)`, span.months);
-  const keys = await longRead(() =>
-    select<Key>(
-      `SELECT ${alias}.id, ${alias}.period FROM ${table} ${alias} ${sql}
-       ${orderSql(query, alias, isReversed)} LIMIT ${span.size} OFFSET ${isReversed ? behind : span.offset}`,
-      values,
-    ),
+  const keys = await reports.select<Key>(
+    `SELECT ${alias}.id, ${alias}.period FROM ${table} ${alias} ${sql}
+     ${orderSql(query, alias, isReversed)} LIMIT ${span.size} OFFSET ${isReversed ? behind : span.offset}`,
+    values,
   );
   return isReversed ? keys.reverse() : keys;
 }
@@ -144,6 +147,8 @@ async function hasIntruder(
   keys: Key[],
   { months }: Span,
 ): Promise<boolean> {
+  // The rows that were counted have gone since.
+  if (keys.length === 0) return false;
   const ids = keys.map(({ id }) => id);
   const older = where.with(`${alias}.period < ? AND ${alias}.id > ?`, Math.min(...months), Math.min(...ids));
   const newer = where.with(`${alias}.period > ? AND ${alias}.id < ?`, Math.max(...months), Math.max(...ids));

@@ -1,12 +1,17 @@
 // notifications: messages to administrators. One for everybody is stored once; who has read it is kept per administrator.
 import { now } from '../lib/clock.js';
-import { change, insert, select, type SqlValue } from '../lib/db.js';
+import { change, insert, select, transact, type SqlValue } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
 import { logger } from '../lib/logger.js';
 import { publish } from '../lib/pubsub.js';
+import { newUlid } from '../lib/random-id.js';
 
-export const notificationTypes = ['announcement', 'message', 'system'] as const;
+/** What administrators send. */
+export const sentTypes = ['announcement', 'message'] as const;
+
+/** `system` comes from the service itself only. */
+export const notificationTypes = [...sentTypes, 'system'] as const;
 
 export type NotificationType = (typeof notificationTypes)[number];
 
@@ -46,6 +51,8 @@ export interface Delivery {
   frame: { type: string; data?: unknown };
 }
 
+const deliveredAtOnce = 100;
+
 /** Name of the channel that every API process delivers from. */
 export const deliveryChannel = 'deliveries';
 
@@ -57,27 +64,43 @@ export async function deliver(delivery: Delivery): Promise<void> {
 }
 
 /**
- * Stores a notification, then delivers it.
+ * Stores a notification: for everybody as one row, for named receivers as one row each, all of them or none.
  *
- * @returns the records, one per named receiver; none when the event was told before
+ * @returns the records in the order of the receivers; none when the event was told before
  * @throws receiver_unknown
  */
-export async function notify(notification: NewNotification): Promise<NotificationRecord[]> {
-  const { type, title, content, senderId, receiverIds } = notification;
-  if (receiverIds) await receiversMustExist(receiverIds);
+export async function storeNotification(notification: NewNotification): Promise<NotificationRecord[]> {
+  const { type, title, content, senderId: sender_id = null, receiverIds } = notification;
   const created_at = now();
-  const made: NotificationRecord[] = [];
-  for (const receiverId of receiverIds ?? [undefined]) {
-    const id = await store(notification, receiverId, created_at);
-    if (id === 0) continue;
-    await deliver({
-      adminId: receiverId,
-      frame: { type: 'notification', data: { id, title, content, created_at, type, is_read: false } },
-    });
-    const owners = { sender_id: senderId ?? null, receiver_id: receiverId ?? null };
-    made.push({ id, type, title, content, ...owners, is_read: false, read_at: null, created_at });
+  const rows = receiverIds
+    ? await storeForEach(notification, receiverIds, created_at)
+    : await storeForAll(notification, created_at);
+  return rows.map(({ id, receiver_id }) => ({
+    ...{ id, type, title, content, sender_id, receiver_id, is_read: false, read_at: null, created_at },
+  }));
+}
+
+/**
+ * Delivers stored notifications. A second time their frames come twice, with the same ids.
+ *
+ * @throws when Redis is away
+ */
+export async function deliverNotifications(ids: readonly number[], signal?: AbortSignal): Promise<void> {
+  for (let start = 0; start < ids.length; start += deliveredAtOnce) {
+    signal?.throwIfAborted();
+    const rows = await unreadOf(ids.slice(start, start + deliveredAtOnce));
+    await Promise.all(rows.map((row) => publish(deliveryChannel, deliveryOf(row))));
   }
-  return made;
+}
+
+/**
+ * Stores a notification and delivers it at once: for work in the background, which tells of its own end to one administrator
+ * or to everybody. Requests leave the delivery to a job (jobs/deliver-notification.ts).
+ *
+ * @throws receiver_unknown
+ */
+export async function notify(notification: NewNotification): Promise<void> {
+  for (const record of await storeNotification(notification)) await deliver(deliveryOf(record));
 }
 
 export async function listNotifications(
@@ -159,23 +182,82 @@ function toRecord(row: NotificationRow): NotificationRecord {
   return { ...row, is_read: row.is_read === 1 };
 }
 
-async function store(
-  notification: NewNotification,
-  receiverId: number | undefined,
-  at: Date,
-): Promise<number> {
+type StoredRow = Pick<NotificationRecord, 'id' | 'receiver_id'>;
+
+async function storeForAll(notification: NewNotification, at: Date): Promise<StoredRow[]> {
   const { type, title, content, senderId, eventKey } = notification;
-  const key = eventKey && (receiverId === undefined ? eventKey : `${eventKey}-${receiverId}`);
-  return insert(
-    `INSERT IGNORE INTO notifications (type, title, content, sender_id, receiver_id, event_key, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    [type, title, content, senderId ?? null, receiverId ?? null, key ?? null, at],
+  const id = await insert(
+    `INSERT IGNORE INTO notifications (type, title, content, sender_id, event_key, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+    [type, title, content, senderId ?? null, eventKey ?? null, at],
+  );
+  return id === 0 ? [] : [{ id, receiver_id: null }];
+}
+
+// The text is sent once, however many receivers there are. Their rows are found again by key, because not every server
+// numbers the rows of one statement without gaps.
+function storeForEach(
+  notification: NewNotification,
+  receiverIds: readonly number[],
+  at: Date,
+): Promise<StoredRow[]> {
+  const { type, title, content, senderId, eventKey = `sent-${newUlid()}` } = notification;
+  return transact(async (t) => {
+    const made = await change(
+      `INSERT IGNORE INTO notifications (type, title, content, sender_id, receiver_id, event_key, created_at)
+       SELECT ?, ?, ?, ?, a.id, CONCAT(?, '-', a.id), ? FROM admins a WHERE a.id IN (?)`,
+      [type, title, content, senderId ?? null, eventKey, at, receiverIds],
+      t,
+    );
+    const rows = await select<StoredRow & { event_key: string }>(
+      'SELECT id, receiver_id, event_key FROM notifications WHERE event_key IN (?)',
+      [receiverIds.map((id) => `${eventKey}-${id}`)],
+      t,
+    );
+    const byKey = new Map(rows.map((row) => [row.event_key, row]));
+    const found = receiverIds.map(
+      (id) => byKey.get(`${eventKey}-${id}`) ?? fail('receiver_unknown', { field: 'receiver_ids' }),
+    );
+    return made === 0 ? [] : found;
+  });
+}
+
+/** A notification as its sender got it answered, with the ids of those that were sent together with it. */
+export async function findSent(id: number): Promise<NotificationRecord & { ids: number[] }> {
+  const [first] = await select<
+    Omit<NotificationRecord, 'is_read' | 'read_at'> & { event_key: string | null }
+  >(
+    'SELECT id, type, title, content, sender_id, receiver_id, created_at, event_key FROM notifications WHERE id = ?',
+    [id],
+  );
+  if (!first) fail('notification_not_found');
+  const { event_key, created_at, ...record } = first;
+  const together =
+    record.receiver_id === null || event_key === null
+      ? []
+      : await select<{ id: number }>('SELECT id FROM notifications WHERE event_key LIKE ? ORDER BY id', [
+          `${event_key.slice(0, -String(record.receiver_id).length)}%`,
+        ]);
+  const ids = together.length > 0 ? together.map((one) => one.id) : [id];
+  return { ...record, is_read: false, read_at: null, created_at, ids };
+}
+
+// One that was read before it was delivered is news no more.
+function unreadOf(ids: readonly number[]): Promise<DeliveredRow[]> {
+  return select<DeliveredRow>(
+    `SELECT n.id, n.type, n.title, n.content, n.receiver_id, n.created_at FROM notifications n
+       LEFT JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = n.receiver_id
+       LEFT JOIN notification_marks m ON m.admin_id = n.receiver_id
+     WHERE n.id IN (?) AND NOT ${readSql} ORDER BY n.id`,
+    [ids],
   );
 }
 
-async function receiversMustExist(ids: number[]): Promise<void> {
-  const [row] = await select<{ found: number }>('SELECT COUNT(*) AS found FROM admins WHERE id IN (?)', [
-    ids,
-  ]);
-  if (row?.found !== ids.length) fail('receiver_unknown', { field: 'receiver_ids' });
+type DeliveredRow = Pick<
+  NotificationRecord,
+  'id' | 'type' | 'title' | 'content' | 'receiver_id' | 'created_at'
+>;
+
+function deliveryOf({ id, type, title, content, receiver_id, created_at }: DeliveredRow): Delivery {
+  const data = { id, title, content, created_at, type, is_read: false };
+  return { adminId: receiver_id ?? undefined, frame: { type: 'notification', data } };
 }

@@ -1,9 +1,10 @@
 // Online administrators: sessions used in the last 15 minutes.
 import { now } from '../lib/clock.js';
-import { change, select, transact } from '../lib/db.js';
-import { fail } from '../lib/errors.js';
+import { change, select } from '../lib/db.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
-import { forgetIdentities, superAdminSlug, type Identity } from './identity.js';
+import type { Identity } from './identity.js';
+import { mustOutrank } from './rights.js';
+import { changing } from './versions.js';
 
 export interface OnlineFilter extends ListQuery {
   username?: string;
@@ -58,26 +59,22 @@ export async function countOnline(): Promise<number> {
  * Ends sessions at once on every process.
  *
  * @returns how many were really ended
- * @throws super_admin_protected when one is a super administrator's and the caller is none
+ * @throws grant_beyond_own when one belongs to somebody with more rights, as ending all their sessions would
  */
 export async function kickOut(identity: Identity, sessionIds: readonly number[]): Promise<number> {
-  const ended = await transact(async (t) => {
-    if (!identity.isSuperAdmin) {
-      const [protectedOne] = await select(
-        `SELECT s.id FROM admin_sessions s JOIN admin_roles ar ON ar.admin_id = s.admin_id JOIN roles r ON r.id = ar.role_id
-         WHERE s.id IN (?) AND r.slug = ? AND r.status = 1 LIMIT 1`,
-        [sessionIds, superAdminSlug],
-        t,
-      );
-      if (protectedOne) fail('super_admin_protected');
-    }
+  const ended = await changing(['identity'], async (t) => {
+    const owners = await select<{ admin_id: number }>(
+      'SELECT DISTINCT admin_id FROM admin_sessions WHERE id IN (?)',
+      [sessionIds],
+      t,
+    );
+    for (const { admin_id } of owners) await mustOutrank(identity, admin_id, t);
     return change(
       'UPDATE admin_sessions SET revoked_at = ? WHERE id IN (?) AND revoked_at IS NULL AND expires_at > ?',
       [now(), sessionIds, now()],
       t,
     );
   });
-  await forgetIdentities();
   return ended;
 }
 

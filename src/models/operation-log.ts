@@ -1,9 +1,6 @@
 // operation_logs: what signed-in administrators did, also what was refused.
-import { change } from '../lib/db.js';
 import { Where, type ListQuery, type Page } from '../lib/list-query.js';
-import { periodOf } from '../lib/numbers.js';
-import { findLog, listLogs, logTotals, type LogTable } from './log.js';
-import { withPartition } from './partitions.js';
+import { findLog, listLogs } from './log.js';
 
 export interface OperationEntry {
   /** ULID; an entry written twice stays one row. */
@@ -28,40 +25,10 @@ export interface OperationEntry {
   created_at: string;
 }
 
-const columns = [
+export const operationColumns = [
   ...['log_key', 'admin_id', 'username', 'module', 'action', 'title', 'method', 'path', 'ip', 'user_agent'],
   ...['request', 'status', 'duration_ms', 'changes', 'trace_id'],
 ] as (keyof OperationEntry)[];
-
-/** Writes a batch in one statement. */
-export function writeOperations(entries: OperationEntry[]): Promise<void> {
-  return writeLogs('operation_logs', columns, entries);
-}
-
-/** Writes log entries in one statement, each into the month of its created_at; known keys are passed over. */
-export async function writeLogs<T extends { created_at: string }>(
-  table: LogTable,
-  names: (keyof T & string)[],
-  entries: T[],
-): Promise<void> {
-  if (entries.length === 0) return;
-  const all = [...names, 'created_at' as keyof T & string];
-  const places = `(${['?', ...all.map(() => '?')].join(', ')})`;
-  const values = entries.flatMap((entry) => {
-    const at = new Date(entry.created_at);
-    return [periodOf(at), ...names.map((name) => entry[name] as string | number | null), at];
-  });
-  const periods = [...new Set(entries.map(({ created_at }) => periodOf(new Date(created_at))))];
-  // Not INSERT IGNORE, which would also drop the entries of a month that has no partition yet.
-  await withPartition([table], Math.max(...periods), () =>
-    change(
-      `INSERT INTO ${table} (period, ${all.join(', ')}) VALUES ${entries.map(() => places).join(', ')}
-       ON DUPLICATE KEY UPDATE log_key = VALUES(log_key)`,
-      values,
-    ),
-  );
-  await logTotals[table].changed(...periods);
-}
 
 export interface OperationFilter extends ListQuery {
   admin_id?: number;

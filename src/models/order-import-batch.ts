@@ -1,7 +1,7 @@
 // One batch of an order import: some orders with their lines, the rows that were refused, and the position, in one transaction.
 import type { Transaction } from 'sequelize';
 import { now } from '../lib/clock.js';
-import { change, select, transact, type SqlValue } from '../lib/db.js';
+import { bulk, change, select, type SqlValue } from '../lib/db.js';
 import { newOrderNumber, periodOf } from '../lib/numbers.js';
 import { keepProblems } from './import-error.js';
 import { advance, type Advance, type ImportWork } from './import-run.js';
@@ -20,7 +20,7 @@ export async function writeBatch(
 ): Promise<boolean> {
   const at = now();
   return withPartition(['orders', 'order_details'], periodOf(at), () =>
-    transact(async (t) => {
+    bulk.transact(async (t) => {
       const { accepted, refused } = await judge(drafts, t);
       const succeeded = accepted.reduce((sum, { rows }) => sum + rows.length, 0);
       if (!(await advance(id, { ...step, succeeded, orders: accepted.length }, t))) return false;

@@ -3,11 +3,10 @@
 // The orders of a file come in a fixed sequence (order-gathering.ts), and imports.position says how many of its rows are dealt
 // with. A batch moves the position on under the condition that it still stands where the batch begins, in the transaction
 // that makes its orders: so of two runs one writes a batch and the other finds the position moved and stops.
-import { now } from '../lib/clock.js';
 import { CsvBroken, readCsv, type CsvBlock } from '../lib/csv-source.js';
 import { AppError } from '../lib/errors.js';
 import { fill, say } from '../lib/language.js';
-import { periodOf, shiftPeriod } from '../lib/numbers.js';
+import { announce } from '../lib/marks.js';
 import { storage } from '../lib/storage/index.js';
 import { FileMissing, type Storage } from '../lib/storage/storage.js';
 import {
@@ -25,7 +24,6 @@ import { deliver, notify } from './notification.js';
 import type { OrderDraft } from './order-draft.js';
 import { gather, survey } from './order-gathering.js';
 import { writeBatch } from './order-import-batch.js';
-import { orderTotals } from './order.js';
 
 const batchRows = 1000;
 const frameEveryMs = 500;
@@ -134,7 +132,7 @@ function reporter({ id, admin_id, isDryRun }: ImportWork): (progress: number) =>
     }
     if (isDryRun || at - totalsAt < totalsEveryMs) return;
     totalsAt = at;
-    await orderTotals.changed(periodOf(now()));
+    await announce(['orders']);
   };
 }
 
@@ -155,19 +153,12 @@ function finalEnd(error: unknown): ImportEnd | undefined {
 
 async function followEnd(ended: EndedImport): Promise<void> {
   const { id, admin_id, username, status, dry_run } = ended;
-  if (dry_run === 0) await orderTotals.changed(...monthsOf(ended));
+  if (dry_run === 0) await announce(['orders']);
   const progress = status === 1 ? 100 : ended.progress;
   await deliver({ adminId: admin_id, frame: { type: 'import', data: { id, status, progress } } });
   if (username === null) return;
   const texts = noticeOf(ended);
   await notify({ type: 'system', ...texts, receiverIds: [admin_id], eventKey: `import-${id}` });
-}
-
-function monthsOf({ created_at, finished_at }: EndedImport): number[] {
-  const months: number[] = [];
-  for (let month = periodOf(created_at); month <= periodOf(finished_at); month = shiftPeriod(month, 1))
-    months.push(month);
-  return months;
 }
 
 function noticeOf(ended: EndedImport): { title: string; content: string } {

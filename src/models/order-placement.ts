@@ -6,9 +6,9 @@ import { fail } from '../lib/errors.js';
 import { Money } from '../lib/money.js';
 import { newOrderNumber, periodOf } from '../lib/numbers.js';
 import { problem } from '../lib/validation.js';
-import { claimKey, type Repeatable } from './idempotency-key.js';
-import { orderTotals } from './order.js';
+import type { OrderDetail, OrderRecord } from './order-record.js';
 import { withPartition } from './partitions.js';
+import { announcing } from './versions.js';
 
 export interface OrderLine {
   product_id?: number | null;
@@ -28,49 +28,51 @@ export interface NewOrder {
 /**
  * Places an order. The amount is the sum of its lines; a given amount must equal it.
  *
- * @returns the number of the new order, or of the one made earlier under the same Idempotency-Key
+ * @throws order_amount_mismatch, user_unknown, user_disabled
  */
-export async function placeOrder(
-  order: NewOrder,
-  repeatable: Repeatable,
-): Promise<{ orderNo: string; expireAt?: Date }> {
+export async function placeOrder(order: NewOrder): Promise<OrderRecord> {
   const at = now();
   const amount = order.details.map(subtotal).reduce((sum, part) => sum.plus(part), new Money(0n));
   if (!amount.withinLimit) fail('value_not_acceptable', { fields: { amount: [problem('number.unsafe')] } });
   if (order.amount && !order.amount.equals(amount)) fail('order_amount_mismatch', { field: 'amount' });
-  const orderNo = newOrderNumber(at);
+  const order_no = newOrderNumber(at);
   const period = periodOf(at);
-  const expireAt = order.expire_in_seconds
-    ? new Date(at.getTime() + order.expire_in_seconds * 1000)
-    : undefined;
-  const made = await withPartition(['orders', 'order_details'], period, () =>
+  const { expire_in_seconds: lifetime } = order;
+  const remark = order.remark || null;
+  const expire_at = lifetime ? new Date(at.getTime() + lifetime * 1000) : null;
+  const make = (): Promise<OrderRecord> =>
     transact(async (t) => {
-      const earlier = await claimKey('order', repeatable, orderNo, t);
-      if (earlier) return earlier;
-      await userMustBeAble(order.user_id, t);
-      await insert(
+      const user = await ableUser(order.user_id, t);
+      const id = await insert(
         `INSERT INTO orders (period, order_no, user_id, amount, remark, expire_at, created_at, updated_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-        [period, orderNo, order.user_id, amount.toString(), order.remark || null, expireAt ?? null, at, at],
+        [period, order_no, user.id, amount.toString(), remark, expire_at, at, at],
         t,
       );
-      await insertLines(period, orderNo, order.details, t);
-      return orderNo;
-    }),
-  );
-  if (made !== orderNo) return { orderNo: made };
-  await orderTotals.changed(period);
-  return { orderNo, expireAt };
+      await insertLines(period, order_no, order.details, t);
+      return {
+        ...{ id, order_no, user_id: user.id, user, amount, status: 'pending', remark, expire_at },
+        ...{ paid_at: null, payment_no: null, details: order.details.map(toDetail) },
+        ...{ created_at: at, updated_at: at },
+      };
+    });
+  return announcing(['orders'], () => withPartition(['orders', 'order_details'], period, make));
 }
 
-async function userMustBeAble(userId: number, t: Transaction): Promise<void> {
-  const [user] = await select<{ status: number }>(
-    'SELECT status FROM users WHERE id = ? AND deleted_at IS NULL',
-    [userId],
+async function ableUser(id: number, t: Transaction): Promise<{ id: number; username: string }> {
+  const [user] = await select<{ username: string; status: number }>(
+    'SELECT username, status FROM users WHERE id = ? AND deleted_at IS NULL',
+    [id],
     t,
   );
   if (!user) fail('user_unknown', { field: 'user_id' });
   if (user.status !== 1) fail('user_disabled');
+  return { id, username: user.username };
+}
+
+function toDetail(line: OrderLine): OrderDetail {
+  const { product_id = null, product_name, price, quantity } = line;
+  return { product_id, product_name, price, quantity, subtotal: subtotal(line) };
 }
 
 function subtotal({ price, quantity }: OrderLine): Money {

@@ -3,6 +3,7 @@ import { currentLanguage } from '../lib/context.js';
 import { fail } from '../lib/errors.js';
 import { say, type Language } from '../lib/language.js';
 import { Money } from '../lib/money.js';
+import { restore } from '../lib/sheet.js';
 import type { ImportReason } from './import-reason.js';
 
 const heads = {
@@ -19,6 +20,13 @@ const heads = {
 export type SheetColumn = keyof typeof heads;
 
 export const sheetColumns = Object.keys(heads) as SheetColumn[];
+
+/** What an error file has as its last column; an import does not read it. */
+export const reasonHead = 'reason';
+
+/** Whether a column is the one that an error file has added. */
+export const isReasonHead = (name: string): boolean =>
+  [reasonHead, '失败原因'].includes(name.trim().toLowerCase());
 
 /** The name of a column in that language. */
 export const columnHead = (column: SheetColumn, language: Language): string =>
@@ -61,7 +69,8 @@ const longestShown = 200;
 const mostPadding = 100;
 
 /**
- * The layout that the head of a file gives. Names may be in either language, in any case and order.
+ * The layout that the head of a file gives. Names may be in either language, in any case and order; the reasons of an error
+ * file are passed over.
  *
  * @throws import_head_invalid naming the columns that are unknown, missing or there twice
  */
@@ -70,7 +79,7 @@ export function layoutOf(head: readonly string[]): Layout {
   while (names.at(-1) === '') names.pop();
   const found = names.map(columnNamed);
   const unknown = names
-    .map((name, index) => (found[index] ? '' : name.slice(0, 50) || `#${index + 1}`))
+    .map((name, index) => (found[index] || isReasonHead(name) ? '' : name.slice(0, 50) || `#${index + 1}`))
     .filter(Boolean);
   const twice = sheetColumns.filter((column) => found.filter((one) => one === column).length > 1);
   const missing = missingFrom(new Set(found));
@@ -165,11 +174,11 @@ function listed(title: string, names: string[]): string[] {
   return [`${title} ${names.slice(0, mostNamed).join(', ')}${more}`];
 }
 
-// Exports put an apostrophe before what a spreadsheet would take for a formula; coming back it is taken off again.
+// Exports and error files put an apostrophe before what a spreadsheet would take for a formula.
 function cellText(cells: readonly string[], place: number): string {
   const raw = cells[place] ?? '';
   const cell = raw.trim();
-  const text = /^'[=+\-@\t\r]/.test(cell) ? cell.slice(1).trim() : cell;
+  const text = restore(cell).trim();
   return raw.length - text.length > mostPadding ? detached(text) : text;
 }
 

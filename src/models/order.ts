@@ -6,10 +6,13 @@ import { fail } from '../lib/errors.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../lib/list-query.js';
 import type { Money } from '../lib/money.js';
 import { orderPeriod, periodOf } from '../lib/numbers.js';
+import { journals, noteChanges } from './list-journal.js';
 import { monthlyPage } from './month-pages.js';
 import { selectOrders, type OrderRecord, type OrderStatus } from './order-record.js';
-import { paymentTotals } from './payment.js';
+import { cancelPayments } from './payment.js';
+import { isBeingPaid } from './payment-callback.js';
 import { Totals } from './totals.js';
+import { announcing } from './versions.js';
 
 export interface OrderCriteria extends TimeRange {
   order_no?: string;
@@ -33,7 +36,13 @@ export const orderSortable = [
 ] as const;
 
 /** Totals of order lists, month by month. */
-export const orderTotals = new Totals('orders', 'orders o', 'o.period');
+export const orderTotals = new Totals({
+  table: 'orders',
+  scope: 'orders',
+  alias: 'o',
+  month: 'o.period',
+  journal: journals.orders,
+});
 
 export async function listOrders(query: OrderFilter, mark?: string): Promise<Page<OrderRecord>> {
   const where = ordersWhere(query);
@@ -73,58 +82,53 @@ export async function reviseOrder(
   changes: { remark?: string | null; status?: 'cancelled' },
 ): Promise<void> {
   const where = byReference(reference);
-  const touched = await transact(async (t) => {
+  await changingOrders(async (t) => {
     const order = await lockOrder(where, t);
-    let paymentMonths: number[] = [];
     if (changes.status === 'cancelled' && order.status !== 'cancelled') {
       if (order.status !== 'pending') fail('order_not_cancellable');
-      paymentMonths = await cancel(order, t);
+      if (await isBeingPaid(order.order_no, t)) fail('order_being_paid');
+      await cancel(order, t);
     }
-    if (changes.remark !== undefined) {
-      await change(
-        'UPDATE orders SET remark = ?, updated_at = ? WHERE order_no = ? AND period = ?',
-        [changes.remark || null, now(), order.order_no, order.period],
-        t,
-      );
-    }
-    return { month: order.period, paymentMonths };
+    if (changes.remark === undefined) return;
+    await change(
+      'UPDATE orders SET remark = ?, updated_at = ? WHERE id = ? AND period = ?',
+      [changes.remark || null, now(), ...keyOf(order)],
+      t,
+    );
+    await noteChanges('orders', rowOf(order), { remark: order.remark }, t);
   });
-  await totalsChanged(touched);
 }
 
 /** Hides a pending or cancelled order for good; pending payments for it are cancelled. */
 export async function removeOrder(reference: string): Promise<void> {
   const where = byReference(reference);
-  const touched = await transact(async (t) => {
+  await changingOrders(async (t) => {
     const order = await lockOrder(where, t);
     if (order.status === 'paid') fail('order_not_deletable');
-    const paymentMonths = order.status === 'pending' ? await cancel(order, t) : [];
-    await change(
-      'UPDATE orders SET deleted_at = ? WHERE order_no = ? AND period = ?',
-      [now(), order.order_no, order.period],
-      t,
-    );
-    return { month: order.period, paymentMonths };
+    if (await isBeingPaid(order.order_no, t)) fail('order_being_paid');
+    if (order.status === 'pending') await cancel(order, t);
+    const sql = 'UPDATE orders SET deleted_at = ? WHERE id = ? AND period = ?';
+    await change(sql, [now(), ...keyOf(order)], t);
+    await noteChanges('orders', rowOf(order), { deleted_at: null }, t);
   });
-  await totalsChanged(touched);
 }
 
 /** Cancels an order whose time is up; does nothing when it is no longer pending. */
 export async function expireOrder(orderNo: string): Promise<'cancelled' | 'not_due'> {
   const period = orderPeriod(orderNo);
   if (period === undefined) return 'not_due';
-  const paymentMonths = await transact(async (t) => {
+  return changingOrders(async (t) => {
     const [order] = await select<LockedOrder>(
-      `SELECT order_no, period, status FROM orders
+      `SELECT id, order_no, period, status, remark FROM orders
        WHERE order_no = ? AND period = ? AND status = 'pending' AND expire_at <= ? AND deleted_at IS NULL FOR UPDATE`,
       [orderNo, period, now()],
       t,
     );
-    return order && cancel(order, t);
+    // Money that was reported in time is settled first.
+    if (!order || (await isBeingPaid(orderNo, t))) return 'not_due';
+    await cancel(order, t);
+    return 'cancelled';
   });
-  if (!paymentMonths) return 'not_due';
-  await totalsChanged({ month: period, paymentMonths });
-  return 'cancelled';
 }
 
 /** Numbers of pending orders whose time was up before that instant, the most overdue first; read 500 at a time. */
@@ -143,11 +147,21 @@ export async function* overdueOrders(before: Date): AsyncGenerator<string> {
   }
 }
 
-export interface LockedOrder {
+interface LockedOrder {
+  id: number;
   order_no: string;
   period: number;
   status: OrderStatus;
+  remark: string | null;
 }
+
+// Cancelling an order cancels its payments, so lists of both change.
+const changingOrders = <T>(write: (t: Transaction) => Promise<T>): Promise<T> =>
+  announcing(['orders', 'payments'], () => transact(write));
+
+const keyOf = ({ id, period }: LockedOrder): number[] => [id, period];
+
+const rowOf = (order: LockedOrder) => ({ sql: 'r.id = ? AND r.period = ?', values: keyOf(order) });
 
 function byReference(reference: string): Where {
   const where = new Where().and('o.deleted_at IS NULL');
@@ -160,38 +174,20 @@ function byReference(reference: string): Where {
 
 async function lockOrder(where: Where, t: Transaction): Promise<LockedOrder> {
   const [order] = await select<LockedOrder>(
-    `SELECT o.order_no, o.period, o.status FROM orders o ${where.sql} FOR UPDATE`,
+    `SELECT o.id, o.order_no, o.period, o.status, o.remark FROM orders o ${where.sql} FOR UPDATE`,
     where.values,
     t,
   );
   return order ?? fail('order_not_found');
 }
 
-/** Cancels an order with its pending payments. @returns the months of those payments */
-async function cancel({ order_no, period }: LockedOrder, t: Transaction): Promise<number[]> {
+async function cancel(order: LockedOrder, t: Transaction): Promise<void> {
   const at = now();
   await change(
-    `UPDATE orders SET status = 'cancelled', updated_at = ? WHERE order_no = ? AND period = ? AND status = 'pending'`,
-    [at, order_no, period],
+    `UPDATE orders SET status = 'cancelled', cancelled_at = ?, updated_at = ? WHERE id = ? AND period = ?`,
+    [at, at, ...keyOf(order)],
     t,
   );
-  // A payment is never older than its order, so months before the order's need no look.
-  const pending = await select<{ period: number }>(
-    `SELECT period FROM payments WHERE order_no = ? AND period >= ? AND status = 'pending' FOR UPDATE`,
-    [order_no, period],
-    t,
-  );
-  if (pending.length === 0) return [];
-  await change(
-    `UPDATE payments SET status = 'cancelled', updated_at = ? WHERE order_no = ? AND period >= ? AND status = 'pending'`,
-    [at, order_no, period],
-    t,
-  );
-  return pending.map((payment) => payment.period);
-}
-
-async function totalsChanged(touched: { month: number; paymentMonths: number[] }): Promise<void> {
-  const { month, paymentMonths } = touched;
-  const payments = paymentMonths.length > 0 ? paymentTotals.changed(...paymentMonths) : undefined;
-  await Promise.all([orderTotals.changed(month), payments]);
+  await noteChanges('orders', rowOf(order), { status: 'pending' }, t);
+  await cancelPayments(order, t);
 }

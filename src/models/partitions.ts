@@ -1,7 +1,10 @@
 // Month partitions on `period` (YYYYMM): laid out when a table is made, added ahead of time, never run out.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { config } from '../../config/index.js';
 import { now } from '../lib/clock.js';
-import { db, errno, select, type SqlValue } from '../lib/db.js';
+import { select, type SqlValue } from '../lib/db.js';
+import { errno } from '../lib/db-errors.js';
+import { openConnection } from '../lib/db-connection.js';
 import { logger } from '../lib/logger.js';
 import { periodOf, shiftPeriod } from '../lib/numbers.js';
 
@@ -19,7 +22,6 @@ export const partitionedTables = [
 export type PartitionedTable = (typeof partitionedTables)[number];
 
 const monthsAhead = 3;
-const lockWaitSeconds = 2;
 const duplicatePartition = new Set([1517, 1493]);
 
 /** The PARTITION BY clause of a new table: everything before last month, then month by month to three months ahead. */
@@ -62,45 +64,64 @@ async function distinctMonths(sql: string, values: SqlValue[] = []): Promise<num
 /**
  * Writes into a partitioned table; when the month has no partition yet (1526), adds it and writes again.
  *
+ * @param period the month, or how to ask for it once it is known
  * @param write the whole write, a transaction included
  */
 export async function withPartition<T>(
-  tables: PartitionedTable[],
-  period: number,
+  tables: readonly PartitionedTable[],
+  period: number | (() => number),
   write: () => Promise<T>,
 ): Promise<T> {
   try {
     return await write();
   } catch (error) {
     if (errno(error) !== 1526) throw error;
-    for (const table of tables) await extendTable(table, period);
+    const month = typeof period === 'number' ? period : period();
+    for (const table of tables) await extendTable(table, month);
     return write();
   }
 }
 
 /**
- * Changes the partitions of a table. A reader's open transaction blocks that, and every later statement queues behind
- * it: so it waits 2 s at most.
+ * Changes the partitions of a table, over a connection of its own. A reader's open transaction blocks that, and every later
+ * statement queues behind it: so it waits a second at most.
  */
 export async function alterPartitions(table: PartitionedTable, clause: string): Promise<void> {
-  await db.transaction(async (transaction) => {
-    await db.query(`SET SESSION lock_wait_timeout = ${lockWaitSeconds}`, { transaction });
-    try {
-      await db.query(`ALTER TABLE ${table} ${clause}`, { transaction });
-    } finally {
-      await db.query('SET SESSION lock_wait_timeout = DEFAULT', { transaction });
-    }
+  const connection = await openConnection({
+    database: config.database.name,
+    statementSeconds: config.database.bulkSeconds,
   });
+  try {
+    await connection.query('SET SESSION lock_wait_timeout = 1');
+    await connection.query(`ALTER TABLE ${table} ${clause}`);
+  } finally {
+    connection.destroy();
+  }
+}
+
+/** Passes over a failure to add partitions as long as this month's and the next one's are there. @throws it otherwise */
+export async function partitionsMustSuffice(failure: unknown): Promise<void> {
+  const needed = shiftPeriod(periodOf(now()), 1);
+  for (const table of partitionedTables) if ((await lastBound(table)) <= needed) throw failure;
+  logger.warn(
+    { error: failure },
+    'month partitions could not be added now; there are enough for the next month',
+  );
 }
 
 async function extendTable(table: PartitionedTable, until: number): Promise<void> {
+  for (let period = await lastBound(table); period <= until; period = shiftPeriod(period, 1))
+    await addPartition(table, period);
+}
+
+/** The first month without a partition. */
+async function lastBound(table: PartitionedTable): Promise<number> {
   const [row] = await select<{ last: string }>(
     `SELECT MAX(CAST(PARTITION_DESCRIPTION AS UNSIGNED)) AS last FROM information_schema.PARTITIONS
      WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?`,
     [table],
   );
-  for (let period = Number(row?.last); period <= until; period = shiftPeriod(period, 1))
-    await addPartition(table, period);
+  return Number(row?.last);
 }
 
 async function addPartition(table: PartitionedTable, period: number): Promise<void> {

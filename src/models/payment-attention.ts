@@ -1,17 +1,29 @@
 // Payments a person must look at: marked on their row, told to every administrator once.
+import type { Transaction } from 'sequelize';
 import { now } from '../lib/clock.js';
 import { change, select, transact } from '../lib/db.js';
+import { fail } from '../lib/errors.js';
 import { paymentPeriod } from '../lib/numbers.js';
 import { notify } from './notification.js';
-import { findPayment, flagPayment, paymentTotals } from './payment.js';
+import { noteChanges } from './list-journal.js';
+import { findPayment, flagPayment } from './payment.js';
+import { announcing } from './versions.js';
 
-export type AttentionReason = 'order_not_payable' | 'payment_amount_mismatch' | 'third_party_no_used';
+export type AttentionReason =
+  | 'order_not_payable'
+  | 'payment_amount_mismatch'
+  | 'third_party_no_used'
+  | 'paid_twice'
+  | 'notice_unverified';
 
 const texts: Record<AttentionReason, string> = {
   order_not_payable:
     '款项已到账，但订单已无法支付 / the money arrived, but its order could no longer be paid',
   payment_amount_mismatch: '通知金额与支付金额不一致 / a callback carried another amount',
   third_party_no_used: '第三方交易号已被使用 / a third-party number was used before',
+  paid_twice: '该支付被重复付款 / the payment was paid a second time',
+  notice_unverified:
+    '收到无法验证的支付通知，请到渠道核实 / a notice came that cannot be verified here; look at the channel',
 };
 
 /** Tells every administrator, once per payment and reason, that a payment needs attention. */
@@ -43,20 +55,27 @@ export async function flagForAttention(paymentNo: string, reason: AttentionReaso
   await askForAttention(paymentNo, reason);
 }
 
+export interface PaymentRevision {
+  remark?: string | null;
+  needs_attention?: false;
+  /** The reason whoever puts the matter aside has seen; needed with `needs_attention`. */
+  fail_reason?: string;
+}
+
 /**
  * Changes what a person may change of a payment: its remark, and that it needs attention no more. The reason stays to be
  * read; should there be a new one, everybody is told again.
  *
- * @throws payment_record_not_found
+ * @throws payment_record_not_found; payment_attention_changed when it now needs attention for another reason
  */
 export async function revisePayment(
   reference: string,
-  { remark, needs_attention }: { remark?: string | null; needs_attention?: false },
+  { remark, needs_attention, fail_reason }: PaymentRevision,
 ): Promise<void> {
   const { payment_no } = await findPayment(reference);
   const period = paymentPeriod(payment_no) as number;
   const told = Object.keys(texts).map((reason) => eventKey(payment_no, reason));
-  await transact(async (t) => {
+  const revise = async (t: Transaction): Promise<void> => {
     const at = now();
     const key = [payment_no, period];
     if (remark !== undefined) {
@@ -64,10 +83,18 @@ export async function revisePayment(
       await change(sql, [remark || null, at, ...key], t);
     }
     if (needs_attention === undefined) return;
-    const sql =
-      'UPDATE payments SET needs_attention = 0, updated_at = ? WHERE payment_no = ? AND period = ? AND needs_attention = 1';
+    const [payment] = await select<{ needs_attention: number; fail_reason: string | null }>(
+      'SELECT needs_attention, fail_reason FROM payments WHERE payment_no = ? AND period = ? FOR UPDATE',
+      key,
+      t,
+    );
+    if (payment?.needs_attention !== 1) return;
+    if (payment.fail_reason !== fail_reason) fail('payment_attention_changed', { field: 'fail_reason' });
+    const sql = 'UPDATE payments SET needs_attention = 0, updated_at = ? WHERE payment_no = ? AND period = ?';
     await change(sql, [at, ...key], t);
+    const rows = { sql: 'r.payment_no = ? AND r.period = ?', values: key };
+    await noteChanges('payments', rows, { needs_attention: 1 }, t);
     await change('UPDATE notifications SET event_key = NULL WHERE event_key IN (?)', [told], t);
-  });
-  await paymentTotals.changed(period);
+  };
+  await announcing(['payments'], () => transact(revise));
 }

@@ -2,13 +2,15 @@
 import { config } from '../../config/index.js';
 import { now } from '../lib/clock.js';
 import type { MethodConfig } from '../lib/channels/channel.js';
-import { change, insert, select } from '../lib/db.js';
+import type { Transaction } from 'sequelize';
+import { change, payments, select, type SqlValue, type Statement } from '../lib/db.js';
 import { Money } from '../lib/money.js';
 import { mask } from '../lib/mask.js';
-import { paymentPeriod, periodOf } from '../lib/numbers.js';
+import { orderPeriod, paymentPeriod, periodOf } from '../lib/numbers.js';
 import { withPartition } from './partitions.js';
 import { wholeConfig } from './method-settings.js';
 import { removeOld } from './retention.js';
+import { claimStatement } from './third-party-number.js';
 
 /** pending: verified, to be settled; settled: its result stands; refused: changed nothing. */
 export type CallbackState = 'pending' | 'settled' | 'refused';
@@ -60,7 +62,7 @@ const longestBody = 8000;
 /** The payment a callback names, with its method's configuration; one statement, one partition. */
 export async function findCalledPayment(paymentNo: string): Promise<CalledPayment | undefined> {
   const period = paymentPeriod(paymentNo) ?? 0;
-  const [row] = await select<{
+  const [row] = await payments.select<{
     order_no: string;
     amount: string;
     status: string;
@@ -90,31 +92,74 @@ export async function findCalledPayment(paymentNo: string): Promise<CalledPaymen
  * a number that anybody made up must not decide which partitions there are.
  */
 export async function recordAttempt(attempt: Attempt): Promise<CallbackKey> {
+  const row = rowOf(attempt);
+  const id = await withPartition(['payment_callbacks'], row.period, () =>
+    payments.insert(`${insertSql} VALUES (${row.values.map(() => '?').join(', ')})`, row.values),
+  );
+  return { id, period: row.period };
+}
+
+/**
+ * Keeps a verified attempt that waits to be settled, and takes its third-party number for its payment, in one
+ * transaction; so of two payments called back under one number the second one is refused before anybody is told yes.
+ *
+ * @returns undefined when the number belongs to another payment: the attempt is then kept as refused
+ */
+export async function recordVerified(
+  attempt: Attempt & { paymentNo: string; thirdPartyNo: string },
+): Promise<CallbackKey | undefined> {
+  const { type, paymentNo, thirdPartyNo } = attempt;
+  const claim = { type, third_party_no: thirdPartyNo, payment_no: paymentNo };
+  const { period, values } = rowOf(attempt);
+  const store: Statement = {
+    sql: `${insertSql} SELECT ${values.map(() => '?').join(', ')} FROM third_party_numbers
+      WHERE type = ? AND third_party_no = ? AND payment_no = ?`,
+    values: [...values, type, thirdPartyNo, paymentNo],
+  };
+  const [, stored] = await withPartition(['payment_callbacks'], period, () =>
+    payments.packet([claimStatement(claim), store]),
+  );
+  if (stored?.affectedRows === 1) return { id: stored.insertId, period };
+  await recordAttempt({ ...attempt, state: 'refused', verdict: 'payment_third_party_no_used' });
+  return undefined;
+}
+
+const insertSql = `INSERT INTO payment_callbacks
+  (period, type, payment_no, third_party_no, body, ip, state, verdict, trace_id, created_at, settled_at)`;
+
+function rowOf(attempt: Attempt): { period: number; values: SqlValue[] } {
   const at = now();
   const period = attempt.period ?? periodOf(at);
   const body = JSON.stringify(mask(attempt.fields)).slice(0, longestBody);
-  const id = await withPartition(['payment_callbacks'], period, () =>
-    insert(
-      `INSERT INTO payment_callbacks
-         (period, type, payment_no, third_party_no, body, ip, state, verdict, trace_id, created_at, settled_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        ...[period, attempt.type, attempt.paymentNo ?? null, attempt.thirdPartyNo ?? null, body, attempt.ip],
-        ...[attempt.state, attempt.verdict, attempt.traceId, at, attempt.state === 'settled' ? at : null],
-      ],
-    ),
-  );
-  return { id, period };
+  const values = [
+    ...[period, attempt.type, attempt.paymentNo ?? null, attempt.thirdPartyNo ?? null, body, attempt.ip],
+    ...[attempt.state, attempt.verdict, attempt.traceId, at, attempt.state === 'settled' ? at : null],
+  ];
+  return { period, values };
 }
 
-/** The attempts for a payment, oldest first. */
+/** As many attempts as are shown with a payment. */
+const mostShown = 200;
+
+/** The attempts for a payment: verified ones first, and of these and the others the newest first. */
 export async function callbacksOf(paymentNo: string): Promise<CallbackRecord[]> {
   const rows = await select<CallbackRecord & { body: string }>(
     `SELECT id, type, third_party_no, body, ip, state, verdict, created_at, settled_at FROM payment_callbacks
-     WHERE payment_no = ? AND period = ? ORDER BY id LIMIT 200`,
+     WHERE payment_no = ? AND period = ? ORDER BY state = 'refused', id DESC LIMIT ${mostShown}`,
     [paymentNo, paymentPeriod(paymentNo) ?? 0],
   );
   return rows.map((row) => ({ ...row, body: parsed(row.body) }));
+}
+
+/** Whether a verified attempt to pay the order waits to be settled. */
+export async function isBeingPaid(orderNo: string, t: Transaction): Promise<boolean> {
+  const [waiting] = await select(
+    `SELECT c.id FROM payments p JOIN payment_callbacks c ON c.payment_no = p.payment_no AND c.period = p.period
+     WHERE p.order_no = ? AND p.period >= ? AND c.state = 'pending' LIMIT 1`,
+    [orderNo, orderPeriod(orderNo) ?? 0],
+    t,
+  );
+  return waiting !== undefined;
 }
 
 /** What an attempt has come to by now. */
@@ -122,7 +167,7 @@ export async function verdictOf({
   id,
   period,
 }: CallbackKey): Promise<{ state: CallbackState; verdict: string } | undefined> {
-  const [row] = await select<{ state: CallbackState; verdict: string }>(
+  const [row] = await payments.select<{ state: CallbackState; verdict: string }>(
     'SELECT state, verdict FROM payment_callbacks WHERE id = ? AND period = ?',
     [id, period],
   );

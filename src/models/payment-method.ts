@@ -117,8 +117,10 @@ export class PaymentMethod extends Model {
       is_active: is_active ? 1 : 0,
       ...newSettings(fields.type, config),
     };
-    const method = await refuseDuplicates(PaymentMethod.create(columns), duplicates);
-    return method.id;
+    return refuseDuplicates(
+      transact(async (t) => (await PaymentMethod.create(columns, { transaction: t })).id),
+      duplicates,
+    );
   }
 
   /**
@@ -142,6 +144,15 @@ export class PaymentMethod extends Model {
   static async configOf(id: number): Promise<MethodConfig> {
     const method = await PaymentMethod.scope('withSecrets').findByPk(id);
     return wholeConfig(method ?? fail('payment_method_not_found'));
+  }
+
+  /** The configurations of the methods of that type, with their secrets; of very many the oldest. */
+  static async configsOf(type: string): Promise<MethodConfig[]> {
+    const rows = await select<{ config: string; secrets: string }>(
+      'SELECT config, secrets FROM payment_methods WHERE type = ? ORDER BY id LIMIT 20',
+      [type],
+    );
+    return rows.map(wholeConfig);
   }
 
   /**

@@ -7,10 +7,12 @@ import { Where, type ListQuery, type Page, type TimeRange } from '../lib/list-qu
 import { isEnabled } from '../lib/channels/index.js';
 import { Money } from '../lib/money.js';
 import { newPaymentNumber, orderPeriod, paymentPeriod, periodOf } from '../lib/numbers.js';
-import { claimKey, type Repeatable } from './idempotency-key.js';
+import { journals, noteChanges } from './list-journal.js';
 import { monthlyPage } from './month-pages.js';
 import { withPartition } from './partitions.js';
+import type { Payable } from './payment-placement.js';
 import { Totals } from './totals.js';
+import { announcing } from './versions.js';
 
 export const paymentStatuses = ['pending', 'paid', 'failed', 'cancelled'] as const;
 
@@ -59,7 +61,13 @@ export interface NewPayment {
 }
 
 /** Totals of payment lists, month by month. */
-export const paymentTotals = new Totals('payments', 'payments p', 'p.period');
+export const paymentTotals = new Totals({
+  table: 'payments',
+  scope: 'payments',
+  alias: 'p',
+  month: 'p.period',
+  journal: journals.payments,
+});
 
 export async function listPayments(query: PaymentFilter, mark?: string): Promise<Page<PaymentRecord>> {
   const where = paymentsWhere(query);
@@ -107,62 +115,106 @@ export async function findPayment(reference: string): Promise<PaymentRecord> {
 /**
  * Creates a pending payment for a payable order.
  *
- * @returns the number of the new payment, or of the one made earlier under the same Idempotency-Key
+ * @param suits refuses an order that the payment could not be placed for
+ * @throws order_unknown, order_not_payable, payment_amount_not_equal, payment_method_unknown, payment_method_disabled,
+ * payment_gateway_disabled
  */
-export async function createPayment(payment: NewPayment, repeatable: Repeatable): Promise<string> {
+export async function createPayment(
+  payment: NewPayment,
+  suits: (order: Payable) => void = () => undefined,
+): Promise<PaymentRecord> {
   const at = now();
-  const paymentNo = newPaymentNumber(at);
   const period = periodOf(at);
+  const payment_no = newPaymentNumber(at);
   // What is no order number may not even be comparable with one.
   const orderMonth = orderPeriod(payment.order_no) ?? fail('order_unknown', { field: 'order_no' });
-  const made = await withPartition(['payments'], period, () =>
+  const make = (): Promise<PaymentRecord> =>
     transact(async (t) => {
-      const earlier = await claimKey('payment', repeatable, paymentNo, t);
-      if (earlier) return earlier;
-      const [order] = await select<PayableOrder>(
-        `SELECT user_id, amount, status, expire_at FROM orders
-         WHERE order_no = ? AND period = ? AND deleted_at IS NULL FOR UPDATE`,
-        [payment.order_no, orderMonth],
-        t,
-      );
-      if (!order) fail('order_unknown', { field: 'order_no' });
-      const isExpired = order.expire_at !== null && order.expire_at <= at;
-      if (order.status !== 'pending' || isExpired) fail('order_not_payable');
-      if (payment.amount && !payment.amount.equals(Money.from(order.amount))) {
+      const order = await lockPayable(payment.order_no, orderMonth, at, t);
+      suits(order);
+      if (payment.amount && !payment.amount.equals(order.amount))
         fail('payment_amount_not_equal', { field: 'amount' });
-      }
-      await methodMustBeUsable(payment.payment_method_id, t);
-      await insert(
+      const payment_method = await usableMethod(payment.payment_method_id, t);
+      const { order_no, remark } = payment;
+      const id = await insert(
         `INSERT INTO payments (period, payment_no, order_no, user_id, payment_method_id, amount, remark, created_at, updated_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         [
-          ...[period, paymentNo, payment.order_no, order.user_id, payment.payment_method_id, order.amount],
-          ...[payment.remark || null, at, at],
+          ...[period, payment_no, order_no, order.userId, payment_method.id, order.amount.toString()],
+          ...[remark || null, at, at],
         ],
         t,
       );
-      return paymentNo;
-    }),
-  );
-  await paymentTotals.changed(period);
-  return made;
+      return {
+        ...{ id, payment_no, order_no, user_id: order.userId, payment_method_id: payment_method.id },
+        ...{ payment_method, amount: order.amount, status: 'pending', third_party_no: null, pay_time: null },
+        ...{ needs_attention: false, fail_reason: null, remark: remark || null },
+        ...{ created_at: at, updated_at: at },
+      };
+    });
+  return announcing(['payments'], () => withPartition(['payments'], period, make));
 }
 
 /** Marks a payment for a person to look at; its state stays as it is. */
 export async function flagPayment(paymentNo: string, reason: string): Promise<void> {
-  const period = paymentPeriod(paymentNo) ?? 0;
-  await change(
-    'UPDATE payments SET needs_attention = 1, fail_reason = ?, updated_at = ? WHERE payment_no = ? AND period = ?',
-    [reason, now(), paymentNo, period],
+  const key = [paymentNo, paymentPeriod(paymentNo) ?? 0];
+  await announcing(['payments'], () =>
+    transact(async (t) => {
+      const [payment] = await select<{ needs_attention: number }>(
+        'SELECT needs_attention FROM payments WHERE payment_no = ? AND period = ? FOR UPDATE',
+        key,
+        t,
+      );
+      await change(
+        `UPDATE payments SET needs_attention = 1, fail_reason = ?, updated_at = ? WHERE payment_no = ? AND period = ?`,
+        [reason, now(), ...key],
+        t,
+      );
+      const rows = { sql: 'r.payment_no = ? AND r.period = ?', values: key };
+      if (payment?.needs_attention === 0) await noteChanges('payments', rows, { needs_attention: 0 }, t);
+    }),
   );
-  await paymentTotals.changed(period);
 }
 
-interface PayableOrder {
-  user_id: number;
-  amount: string;
-  status: string;
-  expire_at: Date | null;
+/** Cancels the pending payments of an order, whose row is locked. */
+export async function cancelPayments(
+  { order_no, period }: { order_no: string; period: number },
+  t: Transaction,
+): Promise<void> {
+  // A payment is never older than its order, so months before the order's need no look.
+  const pending = await select<{ id: number; period: number }>(
+    `SELECT id, period FROM payments WHERE order_no = ? AND period >= ? AND status = 'pending' FOR UPDATE`,
+    [order_no, period],
+    t,
+  );
+  if (pending.length === 0) return;
+  const keys = [pending.map(({ id }) => id), pending.map((payment) => payment.period)];
+  await change(
+    `UPDATE payments SET status = 'cancelled', updated_at = ? WHERE id IN (?) AND period IN (?)`,
+    [now(), ...keys],
+    t,
+  );
+  const rows = { sql: 'r.id IN (?) AND r.period IN (?)', values: keys };
+  await noteChanges('payments', rows, { status: 'pending' }, t);
+}
+
+/** The order stays payable until the transaction ends. @throws order_unknown, order_not_payable */
+async function lockPayable(
+  orderNo: string,
+  period: number,
+  at: Date,
+  t: Transaction,
+): Promise<Payable & { userId: number }> {
+  const [order] = await select<{ user_id: number; amount: string; status: string; expire_at: Date | null }>(
+    `SELECT user_id, amount, status, expire_at FROM orders
+     WHERE order_no = ? AND period = ? AND deleted_at IS NULL FOR UPDATE`,
+    [orderNo, period],
+    t,
+  );
+  if (!order) fail('order_unknown', { field: 'order_no' });
+  const isExpired = order.expire_at !== null && order.expire_at <= at;
+  if (order.status !== 'pending' || isExpired) fail('order_not_payable');
+  return { userId: order.user_id, amount: Money.from(order.amount), expireAt: order.expire_at };
 }
 
 interface PaymentRow extends Omit<PaymentRecord, 'payment_method' | 'amount' | 'needs_attention'> {
@@ -186,10 +238,14 @@ function toRecord({ method_name, method_code, method_type, ...row }: PaymentRow)
     type: method_type ?? '',
   };
   return {
-    ...row,
-    amount: Money.from(row.amount),
-    needs_attention: row.needs_attention === 1,
+    ...{ id: row.id, payment_no: row.payment_no, order_no: row.order_no, user_id: row.user_id },
+    payment_method_id: row.payment_method_id,
     payment_method: method_type === null ? null : method,
+    amount: Money.from(row.amount),
+    ...{ status: row.status, third_party_no: row.third_party_no, pay_time: row.pay_time },
+    needs_attention: row.needs_attention === 1,
+    ...{ fail_reason: row.fail_reason, remark: row.remark },
+    ...{ created_at: row.created_at, updated_at: row.updated_at },
   };
 }
 
@@ -208,13 +264,18 @@ function inTime(where: Where, criteria: PaymentCriteria): void {
 }
 
 // The shared lock keeps the method from being deleted before the payment that uses it is there.
-async function methodMustBeUsable(id: number, t: Transaction): Promise<void> {
-  const [method] = await select<{ type: string; is_active: number }>(
-    'SELECT type, is_active FROM payment_methods WHERE id = ? LOCK IN SHARE MODE',
+async function usableMethod(
+  id: number,
+  t: Transaction,
+): Promise<NonNullable<PaymentRecord['payment_method']>> {
+  const [method] = await select<{ name: string; code: string; type: string; is_active: number }>(
+    'SELECT name, code, type, is_active FROM payment_methods WHERE id = ? LOCK IN SHARE MODE',
     [id],
     t,
   );
   if (!method) fail('payment_method_unknown', { field: 'payment_method_id' });
-  if (method.is_active !== 1) fail('payment_method_disabled');
-  if (!isEnabled(method.type)) fail('payment_gateway_disabled');
+  const { is_active, ...named } = method;
+  if (is_active !== 1) fail('payment_method_disabled');
+  if (!isEnabled(named.type)) fail('payment_gateway_disabled');
+  return { id, ...named };
 }

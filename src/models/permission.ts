@@ -5,8 +5,8 @@ import { now } from '../lib/clock.js';
 import { change, db, refuseDuplicates, select, transact } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
-import { forgetIdentities } from './identity.js';
 import { mustHold, type Holder } from './rights.js';
+import { changing } from './versions.js';
 
 export interface PermissionFields {
   name: string;
@@ -132,7 +132,7 @@ export class Permission extends Model {
     passes: Passes,
   ): Promise<void> {
     await refuseDuplicates(
-      transact(async (t) => {
+      changing(['identity'], async (t) => {
         const permission = await lockPermission(holder, id, t);
         mustPass(holder, passes, [
           ...opens(permission),
@@ -143,44 +143,36 @@ export class Permission extends Model {
       }),
       duplicates,
     );
-    await forgetIdentities();
   }
 
   static async remove(holder: Holder, id: number, opens: Opens, passes: Passes): Promise<void> {
-    await transact(async (t) => {
+    await changing(['identity'], async (t) => {
       const permission = await lockPermission(holder, id, t);
       mustPass(holder, passes, opens(permission));
       await permission.destroy({ transaction: t });
     });
-    await forgetIdentities();
   }
 
   /** Writes the permission rows of this release's routes; rows of earlier releases stay, no longer built in. */
   static async declareBuiltin(wanted: BuiltinPermission[]): Promise<void> {
-    const at = now();
-    const existing = new Map(
-      (await select<BuiltinPermission & { is_builtin: number }>('SELECT * FROM permissions')).map((row) => [
-        row.slug,
-        row,
-      ]),
+    const rows = await select<BuiltinPermission & { is_builtin: number }>(
+      'SELECT slug, method, path, is_builtin FROM permissions',
     );
-    for (const { slug, name, method, path, menu } of wanted) {
-      const row = existing.get(slug);
-      existing.delete(slug);
-      if (row && row.method === method && row.path === path && row.is_builtin === 1) continue;
-      await change(
-        `INSERT INTO permissions (slug, name, method, path, menu_id, is_builtin, created_at, updated_at)
-         SELECT ?, ?, ?, ?, (SELECT id FROM menus WHERE slug = ?), 1, ?, ?
-         ON DUPLICATE KEY UPDATE method = VALUES(method), path = VALUES(path), is_builtin = 1, updated_at = VALUES(updated_at)`,
-        [slug, name, method, path, menu, at, at],
-      );
-    }
-    const retired = [...existing.values()]
-      .filter(({ is_builtin }) => is_builtin === 1)
-      .map(({ slug }) => slug);
-    if (retired.length > 0)
-      await change('UPDATE permissions SET is_builtin = 0 WHERE slug IN (?)', [retired]);
-    await forgetIdentities();
+    const bySlug = new Map(rows.map((row) => [row.slug, row]));
+    const isKnown = ({ slug, method, path }: BuiltinPermission): boolean => {
+      const row = bySlug.get(slug);
+      return row?.method === method && row.path === path && row.is_builtin === 1;
+    };
+    const fresh = wanted.filter((permission) => !isKnown(permission));
+    const slugs = new Set(wanted.map(({ slug }) => slug));
+    const retired = rows.filter(({ slug, is_builtin }) => is_builtin === 1 && !slugs.has(slug));
+    if (fresh.length === 0 && retired.length === 0) return;
+    await changing(['identity'], async (t) => {
+      for (const permission of fresh) await declare(permission, t);
+      if (retired.length === 0) return;
+      const names = retired.map(({ slug }) => slug);
+      await change('UPDATE permissions SET is_builtin = 0 WHERE slug IN (?)', [names], t);
+    });
   }
 }
 
@@ -194,6 +186,17 @@ interface PermissionRow extends Omit<PermissionRecord, 'menu' | 'is_builtin'> {
 function toRecord({ menu_title, is_builtin, ...row }: PermissionRow): PermissionRecord {
   const menu = row.menu_id && menu_title !== null ? { id: row.menu_id, title: menu_title } : null;
   return { ...row, is_builtin: is_builtin === 1, menu };
+}
+
+async function declare({ slug, name, method, path, menu }: BuiltinPermission, t: Transaction): Promise<void> {
+  const at = now();
+  await change(
+    `INSERT INTO permissions (slug, name, method, path, menu_id, is_builtin, created_at, updated_at)
+     SELECT ?, ?, ?, ?, (SELECT id FROM menus WHERE slug = ?), 1, ?, ?
+     ON DUPLICATE KEY UPDATE method = VALUES(method), path = VALUES(path), is_builtin = 1, updated_at = VALUES(updated_at)`,
+    [slug, name, method, path, menu, at, at],
+    t,
+  );
 }
 
 async function lockPermission(holder: Holder, id: number, t: Transaction): Promise<Permission> {

@@ -1,6 +1,6 @@
 // How old rows leave the tables partitioned by month: whole months at once, the rest in batches.
 import { now } from '../lib/clock.js';
-import { change, select } from '../lib/db.js';
+import { bulk, select } from '../lib/db.js';
 import { logger } from '../lib/logger.js';
 import { periodOf } from '../lib/numbers.js';
 import { alterPartitions, type PartitionedTable } from './partitions.js';
@@ -20,7 +20,7 @@ export async function removeOld(table: PartitionedTable, days: number, isDone = 
     removed += await dropMonth(table, name, before, isDone);
   }
   for (;;) {
-    const batch = await change(
+    const batch = await bulk.change(
       `DELETE FROM ${table} WHERE ${isDone} AND created_at < ? AND period <= ? LIMIT ${batchSize}`,
       [before, periodOf(before)],
     );
@@ -46,7 +46,7 @@ async function dropMonth(
   before: Date,
   isDone: string,
 ): Promise<number> {
-  const [rows] = await select<{ total: number; old: string | null }>(
+  const [rows] = await bulk.select<{ total: number; old: string | null }>(
     `SELECT COUNT(*) AS total, SUM(${isDone} AND created_at < ?) AS old FROM ${table} PARTITION (${name})`,
     [before],
   );

@@ -5,8 +5,9 @@ import { change, db, refuseDuplicates, select, transact, type SqlValue } from '.
 import type { ErrorSlug } from '../lib/error-catalogue.js';
 import { fail } from '../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
-import { forgetIdentities, superAdminSlug } from './identity.js';
+import { superAdminSlug } from './identity.js';
 import { mustHold, mustHoldRoles, type Holder } from './rights.js';
+import { changing } from './versions.js';
 
 export interface RoleFields {
   name: string;
@@ -114,7 +115,7 @@ export class Role extends Model {
   static async revise(holder: Holder, id: number, fields: Partial<RoleFields>): Promise<void> {
     const { permission_ids, menu_ids, ...columns } = fields;
     await refuseDuplicates(
-      transact(async (t) => {
+      changing(['identity'], async (t) => {
         const role = (await Role.findByPk(id, { transaction: t, lock: true })) ?? fail('role_not_found');
         await mustHoldRoles(holder, [id], t);
         mustHold(holder, permission_ids ?? [], menu_ids ?? []);
@@ -124,11 +125,10 @@ export class Role extends Model {
       }),
       duplicates,
     );
-    await forgetIdentities();
   }
 
   static async remove(holder: Holder, id: number): Promise<void> {
-    await transact(async (t) => {
+    await changing(['identity'], async (t) => {
       const role = (await Role.findByPk(id, { transaction: t, lock: true })) ?? fail('role_not_found');
       await mustHoldRoles(holder, [id], t);
       if (role.slug === superAdminSlug) fail('super_admin_role_protected');
@@ -136,7 +136,6 @@ export class Role extends Model {
       if (used) fail('role_in_use');
       await role.destroy({ transaction: t });
     });
-    await forgetIdentities();
   }
 }
 

@@ -1,33 +1,58 @@
 // Brings the database to today's shape: makes it when it is missing, migrates forward and back, under one lock.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createConnection } from 'mysql2/promise';
+import type { Connection } from 'mysql2/promise';
 import type { Umzug } from 'umzug';
 import { config } from '../../config/index.js';
-import { db, errno, isDatabaseDown } from '../lib/db.js';
+import { db } from '../lib/db.js';
+import { errno, isDatabaseDown } from '../lib/db-errors.js';
+import { openConnection } from '../lib/db-connection.js';
 import { logger } from '../lib/logger.js';
+import { underClaim } from './claim.js';
 import { migrations } from './migrations/index.js';
-import { extendPartitions } from './partitions.js';
+import { extendPartitions, partitionsMustSuffice } from './partitions.js';
 
 const unknownDatabase = 1049;
 const unknownTable = 1146;
-const longestWorkSeconds = 300;
+const lockTimeout = 1205;
+
+/** A statement of a migration may take this long: an index over all orders does. */
+const migrationSeconds = 3600;
+/** Between two tries of an ALTER those who queued behind it get through. */
+const pauseMs = 1000;
 
 /**
- * Waits for the database (at most DB_STARTUP_WAIT_SECONDS), then migrates it and runs `seed`. Any number of processes
- * may do this at once, also on an empty database: one works, the others wait for it.
+ * Brings the database to today's shape and runs `seed`. Any number of processes may do this at once, also on an empty
+ * database: one works, the others wait for it. What fails because the database is away is tried again within
+ * DB_STARTUP_WAIT_SECONDS.
  */
 export async function prepareDatabase(seed: () => Promise<void>): Promise<void> {
-  await reachDatabase();
-  await underLock(async () => {
-    if (!(await isMigrated())) await (await migrator()).up();
-    await extendPartitions();
+  const deadline = Date.now() + config.database.startupWaitMs;
+  for (;;) {
+    try {
+      return await prepare(seed);
+    } catch (error) {
+      if (errno(error) === unknownDatabase) await createDatabase();
+      else if (!isDatabaseDown(error) || Date.now() > deadline) throw error;
+      else {
+        logger.warn({ error }, 'waiting for the database');
+        await sleep(pauseMs);
+      }
+    }
+  }
+}
+
+async function prepare(seed: () => Promise<void>): Promise<void> {
+  await db.authenticate();
+  await underClaim('schema', async (lost) => {
+    if (!(await isMigrated())) await migrate((migrator) => migrator.up(), lost);
+    await extendPartitions().catch(partitionsMustSuffice);
     await seed();
   });
 }
 
 /** Undoes every migration. */
 export async function emptyDatabase(): Promise<void> {
-  await underLock(async () => void (await (await migrator()).down({ to: 0 })));
+  await underClaim('schema', (lost) => migrate((migrator) => migrator.down({ to: 0 }), lost));
 }
 
 /** Warns about server settings under which a commit may be lost; refuses them under STRICT_STARTUP. */
@@ -54,22 +79,51 @@ async function isMigrated(): Promise<boolean> {
   }
 }
 
-// Loaded when needed only: it brings a whole command line with it.
-async function migrator(): Promise<Umzug> {
-  const { SequelizeStorage, Umzug } = await import('umzug');
-  return new Umzug({
-    migrations: migrations.map(({ name, up, down }) => ({
-      name,
-      up: () => up(runSql),
-      down: () => down(runSql),
-    })),
-    storage: new SequelizeStorage({ sequelize: db, tableName: table }),
-    logger: undefined,
+// Over a connection of its own, whose statements may take long. Umzug is loaded when needed only: it brings a whole
+// command line with it.
+async function migrate(work: (migrator: Umzug) => Promise<unknown>, lost: AbortSignal): Promise<void> {
+  const connection = await openConnection({
+    database: config.database.name,
+    statementSeconds: migrationSeconds,
   });
+  const run = (sql: string): Promise<void> => runSql(connection, sql, lost);
+  try {
+    const { SequelizeStorage, Umzug } = await import('umzug');
+    const migrator = new Umzug({
+      migrations: migrations.map(({ name, up, down }) => ({
+        name,
+        up: () => up(run),
+        down: () => down(run),
+      })),
+      storage: new SequelizeStorage({ sequelize: db, tableName: table }),
+      logger: undefined,
+    });
+    await work(migrator);
+  } finally {
+    connection.destroy();
+  }
 }
 
-async function runSql(sql: string): Promise<void> {
-  await db.query(sql.startsWith('CREATE TABLE') ? withTableOptions(sql) : sql);
+// A table that is being read makes an ALTER wait, and every later statement on it queues behind: so it waits a second at
+// most and tries again. One that would copy the table or lock out writers is refused by the server.
+async function runSql(connection: Connection, sql: string, lost: AbortSignal): Promise<void> {
+  if (!sql.startsWith('ALTER TABLE')) {
+    lost.throwIfAborted();
+    await connection.query(sql.startsWith('CREATE TABLE') ? withTableOptions(sql) : sql);
+    return;
+  }
+  await connection.query('SET SESSION lock_wait_timeout = 1');
+  for (;;) {
+    lost.throwIfAborted();
+    try {
+      await connection.query(`${sql}, ALGORITHM=INPLACE, LOCK=NONE`);
+      return;
+    } catch (error) {
+      if (errno(error) !== lockTimeout) throw error;
+      logger.info({ sql }, 'a migration waits for a table that is in use');
+      await sleep(pauseMs * (1 + Math.random()));
+    }
+  }
 }
 
 // Table options stand before the PARTITION BY clause.
@@ -79,50 +133,13 @@ function withTableOptions(sql: string): string {
   return sql.slice(0, end) + options + sql.slice(end + 1);
 }
 
-async function reachDatabase(): Promise<void> {
-  const deadline = Date.now() + config.database.startupWaitMs;
-  for (;;) {
-    try {
-      await db.authenticate();
-      return;
-    } catch (error) {
-      if (errno(error) === unknownDatabase) await createDatabase();
-      else if (!isDatabaseDown(error) || Date.now() > deadline) throw error;
-      else {
-        logger.warn({ error }, 'waiting for the database');
-        await sleep(1000);
-      }
-    }
-  }
-}
-
 async function createDatabase(): Promise<void> {
-  const { host, port, user, password, name } = config.database;
-  const connection = await createConnection({ host, port, user, password, connectTimeout: 2000 });
+  const connection = await openConnection({ statementSeconds: 10 });
   try {
     await connection.query(
-      `CREATE DATABASE IF NOT EXISTS \`${name}\` DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci`,
+      `CREATE DATABASE IF NOT EXISTS \`${config.database.name}\` DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci`,
     );
   } finally {
-    await connection.end();
+    connection.destroy();
   }
-}
-
-// A locked row rather than GET_LOCK, which strict Galera clusters refuse. The row lock ends with its connection. One
-// statement makes the row and locks it: whoever only wanted to make it would wait for the holder all the same.
-async function underLock(work: () => Promise<void>): Promise<void> {
-  await db.query('CREATE TABLE IF NOT EXISTS schema_lock (id TINYINT NOT NULL PRIMARY KEY) ENGINE=InnoDB');
-  await db.transaction(async (transaction) => {
-    await db.query(`SET SESSION innodb_lock_wait_timeout = ${longestWorkSeconds}`, { transaction });
-    try {
-      await db.query('INSERT INTO schema_lock (id) VALUES (1) ON DUPLICATE KEY UPDATE id = 1', {
-        transaction,
-      });
-      await work();
-    } finally {
-      await db.query(`SET SESSION innodb_lock_wait_timeout = ${config.database.lockWaitSeconds}`, {
-        transaction,
-      });
-    }
-  });
 }

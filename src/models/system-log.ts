@@ -1,7 +1,6 @@
 // system_logs: warnings and errors of API and worker.
 import { Where, type ListQuery, type Page } from '../lib/list-query.js';
 import { findLog, listLogs } from './log.js';
-import { writeLogs } from './operation-log.js';
 
 export interface SystemEntry {
   /** ULID; an entry written twice stays one row. */
@@ -17,12 +16,9 @@ export interface SystemEntry {
   created_at: string;
 }
 
-const columns: (keyof SystemEntry)[] = ['log_key', 'level', 'module', 'message', 'context', 'trace_id'];
-
-/** Writes a batch in one statement. */
-export function writeSystemEntries(entries: SystemEntry[]): Promise<void> {
-  return writeLogs('system_logs', columns, entries);
-}
+export const systemColumns: (keyof SystemEntry)[] = [
+  ...(['log_key', 'level', 'module', 'message', 'context', 'trace_id'] as const),
+];
 
 export interface SystemFilter extends ListQuery {
   level?: string;

@@ -2,12 +2,13 @@
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { blankToNull } from '../lib/blank-to-null.js';
 import { now } from '../lib/clock.js';
-import { change, db, refuseDuplicates, select, transact } from '../lib/db.js';
+import { change, db, refuseDuplicates, reports, select, transact } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } from '../lib/list-query.js';
 import { Money } from '../lib/money.js';
 import { hashPassword } from '../lib/password.js';
 import { Totals } from './totals.js';
+import { announcing, changing } from './versions.js';
 
 export interface UserFields {
   username: string;
@@ -52,7 +53,7 @@ const recordSql = `SELECT u.id, u.username, u.nickname, u.avatar, u.email, u.pho
   FROM users u`;
 
 /** Total of the user list. */
-export const userTotals = new Totals('users', 'users u');
+export const userTotals = new Totals({ table: 'users', scope: 'users', alias: 'u' });
 
 @Table({ tableName: 'users', defaultScope: { attributes: { exclude: ['password_hash'] } } })
 export class User extends Model {
@@ -71,7 +72,7 @@ export class User extends Model {
   static async list(query: UserFilter, mark?: string): Promise<Page<UserRecord>> {
     const where = usersWhere(query);
     const [rows, total] = await Promise.all([
-      select<UserRow>(`${recordSql} ${where.sql} ${pageSql(query, 'u')}`, where.values),
+      reports.select<UserRow>(`${recordSql} ${where.sql} ${pageSql(query, 'u')}`, where.values),
       userTotals.count(where, mark),
     ]);
     return toPage(query, rows.map(toRecord), total);
@@ -86,16 +87,17 @@ export class User extends Model {
   static async register({ password, ...fields }: UserFields): Promise<number> {
     const password_hash = password === undefined ? null : await hashPassword(password);
     const columns = { ...fields, nickname: fields.nickname || fields.username, password_hash };
-    const user = await refuseDuplicates(User.create(columns), duplicates);
-    await userTotals.changed();
-    return user.id;
+    return refuseDuplicates(
+      announcing(['users'], () => transact(async (t) => (await User.create(columns, { transaction: t })).id)),
+      duplicates,
+    );
   }
 
   /** Changes only the fields given; an empty text clears a field, an empty nickname becomes the username. */
   static async revise(id: number, fields: Partial<Omit<UserFields, 'password'>>): Promise<void> {
     const columns = blankToNull(fields);
     await refuseDuplicates(
-      transact(async (t) => {
+      changing(['users'], async (t) => {
         const user = await User.findOne({
           where: { id, deleted_at: null },
           lock: t.LOCK.UPDATE,
@@ -107,7 +109,6 @@ export class User extends Model {
       }),
       duplicates,
     );
-    await userTotals.changed();
   }
 
   /** Sets a new password. @throws user_not_found */
@@ -124,7 +125,7 @@ export class User extends Model {
    * payable until they expire. @throws user_has_balance while they own money
    */
   static async remove(id: number): Promise<void> {
-    await transact(async (t) => {
+    await changing(['users'], async (t) => {
       const [user] = await select<{ balance: string }>(
         'SELECT balance FROM users WHERE id = ? AND deleted_at IS NULL FOR UPDATE',
         [id],
@@ -134,7 +135,6 @@ export class User extends Model {
       if (Money.from(user.balance).cents !== 0n) fail('user_has_balance');
       await change('UPDATE users SET deleted_at = ? WHERE id = ?', [now(), id], t);
     });
-    await userTotals.changed();
   }
 }
 

@@ -2,12 +2,12 @@
 import { setPriority } from 'node:os';
 import { parseArgs } from 'node:util';
 import { config } from '../../config/index.js';
-import { db } from '../lib/db.js';
+import { closeDatabase } from '../lib/db.js';
 import { endGracefully, start } from '../lib/lifecycle.js';
 import { logger } from '../lib/logger.js';
 import { queueNames, type QueueName } from '../lib/queue.js';
-import { connectRedis, redis } from '../lib/redis.js';
-import { keepSystemLog } from '../jobs/write-system-log.js';
+import { connectRedis, disconnectRedis } from '../lib/redis.js';
+import { closeLogs, keepSystemLog, recoverLogs } from '../jobs/log-keeping.js';
 import { PaymentMethod } from '../models/payment-method.js';
 import { checkDurability, prepareDatabase } from '../models/schema.js';
 import { seed } from '../models/seed.js';
@@ -21,11 +21,12 @@ await start(async () => {
   await prepareDatabase(seed);
   await checkDurability();
   await PaymentMethod.resealSecrets();
-  const stop = await startWorker(queues, (queue) => {
-    logger.fatal({ queue }, 'a worker hangs: no job has ended for 60 s');
-    endAsFailed('a worker hangs');
+  await recoverLogs();
+  const stop = await startWorker(queues, (what) => {
+    logger.fatal({ what }, 'the worker hangs: nothing has come through for 60 s');
+    endAsFailed('the worker hangs');
   });
-  const endAsFailed = endGracefully([stop, () => db.close(), () => redis.disconnect()]);
+  const endAsFailed = endGracefully([stop, closeLogs, closeDatabase, disconnectRedis]);
   logger.info({ queues }, 'worker is running');
   process.send?.('ready');
 });

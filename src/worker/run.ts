@@ -3,12 +3,15 @@ import { setMaxListeners } from 'node:events';
 import { DelayedError, UnrecoverableError, Worker, type Job as QueuedJob } from 'bullmq';
 import { config } from '../../config/index.js';
 import { inContext } from '../lib/context.js';
+import { payments, select } from '../lib/db.js';
 import { AppError } from '../lib/errors.js';
 import { defaultLanguage } from '../lib/language.js';
 import { logger } from '../lib/logger.js';
 import { queueConnection, queuePrefix, reply, type Envelope, type QueueName } from '../lib/queue.js';
 import { race } from '../lib/race.js';
 import { newUlid } from '../lib/random-id.js';
+import { rarely } from '../lib/rarely.js';
+import { runTime } from '../lib/run-time.js';
 import { validate } from '../lib/validation.js';
 import { jobs } from '../jobs/index.js';
 import type { Job } from '../jobs/job.js';
@@ -18,7 +21,7 @@ export interface RunningWorker {
   concurrency: number;
   /** Jobs running in this process now. */
   active(): number;
-  /** When a job last ended here, in milliseconds since 1970. */
+  /** When a job last ended here, in `runTime()`. */
   lastEnd(): number;
   /** Resolves when it is connected and takes jobs. */
   ready(): Promise<unknown>;
@@ -31,16 +34,19 @@ const byName = new Map(jobs.map((job) => [job.name, job]));
 /** How often jobs whose lock has run out are looked for, at the least. */
 const longestStallCheckMs = 5000;
 
+/** Longer than BullMQ waits for a job in one command (10 s and 1 s of grace): then the connection is silent. */
+const silenceMs = 12_000;
+
 /** Name of the empty job that proves a worker alive. */
 export const canaryName = 'canary';
 
 const concurrencies: Record<QueueName, number> = {
   payments: config.worker.concurrency,
-  // Log entries wait for each other to be written in one statement, so many run at once.
-  logs: 100,
+  // Each moves everything that waits.
+  logs: 1,
   notifications: 10,
-  exports: 1,
   // A small file need not wait for a large one.
+  exports: 2,
   imports: 2,
   files: 2,
   maintenance: config.worker.concurrency,
@@ -49,7 +55,7 @@ const concurrencies: Record<QueueName, number> = {
 /** Starts consuming a queue. */
 export function consume(queue: QueueName): RunningWorker {
   let active = 0;
-  let lastEnd = Date.now();
+  let lastEnd = runTime();
   const stopping = new AbortController();
   // Each job that runs listens.
   setMaxListeners(0, stopping.signal);
@@ -69,7 +75,7 @@ export function consume(queue: QueueName): RunningWorker {
         throw new DelayedError();
       } finally {
         active--;
-        lastEnd = Date.now();
+        lastEnd = runTime();
       }
     },
     {
@@ -80,6 +86,7 @@ export function consume(queue: QueueName): RunningWorker {
         ...queueConnection(),
         maxRetriesPerRequest: null,
         autoResendUnfulfilledCommands: true,
+        socketTimeout: silenceMs,
       },
       concurrency: concurrencies[queue],
       // By default a job whose worker died runs again within 20 s, as often as it takes (architecture.md §3).
@@ -105,7 +112,7 @@ export function consume(queue: QueueName): RunningWorker {
 }
 
 async function run(queued: QueuedJob<Envelope>, stopping: AbortSignal): Promise<unknown> {
-  if (queued.name === canaryName) return null;
+  if (queued.name === canaryName) return proveStatements();
   const job = byName.get(queued.name);
   if (!job) throw new UnrecoverableError(`there is no job named ${queued.name}`);
   const result = await withinTime(job, check(job, queued.data.payload), stopping);
@@ -113,6 +120,20 @@ async function run(queued: QueuedJob<Envelope>, stopping: AbortSignal): Promise<
     logger.warn({ error, job: job.name }, 'the result could not be announced; its row tells it'),
   );
   return result ?? null;
+}
+
+let statementAt = runTime();
+
+/** When a canary last had its answer from the database, in `runTime()`. */
+export const lastStatement = (): number => statementAt;
+
+// A database that is away is none of the queue's business.
+async function proveStatements(): Promise<null> {
+  await Promise.all([select('SELECT 1'), payments.select('SELECT 1')]).then(
+    () => (statementAt = runTime()),
+    () => undefined,
+  );
+  return null;
 }
 
 function check(job: Job, payload: unknown): unknown {
@@ -138,10 +159,12 @@ function withinTime(job: Job, payload: unknown, stopping: AbortSignal): Promise<
 async function failed(queued: QueuedJob<Envelope> | undefined, error: Error): Promise<void> {
   if (!queued) return;
   const isLast = queued.attemptsMade >= (queued.opts.attempts ?? 1) || error instanceof UnrecoverableError;
-  logger[isLast ? 'error' : 'warn'](
-    { error, job: queued.name, attempt: queued.attemptsMade, trace_id: queued.data.trace_id },
-    isLast ? 'a job was given up' : 'a job failed and will be retried',
-  );
+  const fields = { error, job: queued.name, attempt: queued.attemptsMade, trace_id: queued.data.trace_id };
+  if (isLast) logger.error(fields, 'a job was given up');
+  else
+    rarely(`retries of ${queued.queueName}`, (count) =>
+      logger.warn({ ...fields, count }, 'jobs failed and will be retried'),
+    );
   const job = byName.get(queued.name);
   if (!isLast || !job?.gaveUp) return;
   await job

@@ -4,6 +4,7 @@ import { config } from '../../config/index.js';
 import { now } from '../lib/clock.js';
 import { logger } from '../lib/logger.js';
 import { QueueUnavailable } from '../lib/queue.js';
+import { newUlid } from '../lib/random-id.js';
 import { key, redis, redisOr } from '../lib/redis.js';
 import { expireOrder } from '../jobs/expire-order.js';
 import { importOrders } from '../jobs/import-orders.js';
@@ -12,6 +13,9 @@ import { maintainTables } from '../jobs/maintain-tables.js';
 import { mergeChunks } from '../jobs/merge-chunks.js';
 import { settlePayment } from '../jobs/settle-payment.js';
 import { writeExport } from '../jobs/write-export.js';
+import { writeLogs } from '../jobs/write-logs.js';
+import { areWaiting } from '../models/log-outbox.js';
+import { pruneJournals } from '../models/list-journal.js';
 import { tellForgottenMerges, unfinishedMerges } from '../models/chunk-merge.js';
 import { sweepSessions } from '../models/chunk-session.js';
 import { removeExpiredExports } from '../models/export.js';
@@ -48,11 +52,12 @@ const cronLog: Logger = {
 export async function sweep(): Promise<void> {
   const before = new Date(now().getTime() - config.worker.sweepAgeMs);
   // What goes wrong with one kind of work must not keep the others waiting.
-  for (const part of [sweepPayments, sweepUploads, sweepExports, sweepImports]) await logged(part)(before);
+  for (const part of [sweepPayments, sweepUploads, sweepExports, sweepImports, sweepLogs])
+    await logged(part)(before);
 }
 
 async function sweepPayments(before: Date): Promise<void> {
-  for await (const callback of unsettledCallbacks(before)) await sweepOne(settlePayment, callback);
+  for await (const callback of unsettledCallbacks(before)) await sweepOne(settlePayment, callback, 'hurry');
   for await (const order_no of overdueOrders(before)) await sweepOne(expireOrder, { order_no });
   await tellForgottenAttention(before);
 }
@@ -75,9 +80,14 @@ async function sweepImports(before: Date): Promise<void> {
   await pruneImports();
 }
 
+async function sweepLogs(): Promise<void> {
+  if (await areWaiting()) await enqueueOrRun(writeLogs, { batch: newUlid() });
+  await pruneJournals();
+}
+
 // One row that cannot be worked on now must not keep the others waiting.
-async function sweepOne<P>(job: Job<P>, payload: P): Promise<void> {
-  await enqueueOrRun(job, payload).catch((error: unknown) =>
+async function sweepOne<P>(job: Job<P>, payload: P, how: 'enqueue' | 'hurry' = 'enqueue'): Promise<void> {
+  await enqueueOrRun(job, payload, how).catch((error: unknown) =>
     logger.warn({ error, job: job.name }, 'sweeping a row failed, the next sweep will try again'),
   );
 }
@@ -103,9 +113,9 @@ async function queueMaintenance(): Promise<void> {
   await enqueueOrRun(maintainTables, { day: now().toISOString().slice(0, 10) });
 }
 
-async function enqueueOrRun<P>(job: Job<P>, payload: P): Promise<void> {
+async function enqueueOrRun<P>(job: Job<P>, payload: P, how: 'enqueue' | 'hurry' = 'enqueue'): Promise<void> {
   try {
-    await job.enqueue(payload);
+    await job[how](payload);
   } catch (error) {
     if (!(error instanceof QueueUnavailable)) throw error;
     await job.run(payload, AbortSignal.timeout(job.timeoutMs));

@@ -13,7 +13,7 @@ import { watchWorkers } from './canary.js';
  */
 export async function startWorker(
   queues: readonly QueueName[],
-  onHang: (queue: string) => void,
+  onHang: (what: string) => void,
 ): Promise<() => Promise<void>> {
   const workers = queues.map(consume);
   const connected = Promise.allSettled(workers.map((worker) => worker.ready()));

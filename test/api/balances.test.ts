@@ -190,3 +190,34 @@ test('balance logs are found by user, type, source, operator and time', async (t
   const [sorted] = (await clerk.get(`/user-balance-logs?source=${source}&order_by=amount:desc`)).data.list;
   t.is(sorted.amount, 2);
 });
+
+test('what was booked is answered as booked, however many want one balance at once', async (t) => {
+  const { id } = await makeUser(admin);
+  await update(id, { type: 'income', amount: 20 });
+  const crowded = admin.at((await startApi({ DB_POOL_SIZE: '2' })).url);
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, () => update(id, { type: 'expense', amount: 1 }, crowded)),
+  );
+  const statuses = answers.map(({ status }) => status).sort();
+  t.deepEqual(statuses, [...Array.from({ length: 20 }, () => 200), ...Array.from({ length: 20 }, () => 400)]);
+  t.is((await admin.get(`/users/${id}`)).data.balance, 0);
+  t.is(await mustAddUp(id), 21);
+});
+
+test('amounts that a JSON number cannot carry are refused, never rounded', async (t) => {
+  const { id } = await makeUser(admin);
+  const send = async (amount: string) => {
+    const body = `{"type":"income","description":"0.10000000000000000001","amount":${amount}}`;
+    const answer = await admin.post(`/users/${id}/update-balance`, body);
+    return [answer.status, answer.errors?.amount !== undefined];
+  };
+  for (const amount of [
+    ...['9999999999999.9999', '1.0000000000000000001', '0.29999999999999999', '1e-20', '1.005'],
+    ...['123456789012345678e-16', '10000000000000.01'],
+  ])
+    t.deepEqual(await send(amount), [422, true], amount);
+  for (const amount of ['0.30', '1e2', '9999999999.99', '1.000000000', '"0.30"'])
+    t.deepEqual(await send(amount), [200, false], amount);
+  const [log] = (await admin.get(`/user-balance-logs?user_id=${id}&order_by=id:asc`)).data.list;
+  t.is(log.description, '0.10000000000000000001', 'texts stay as they are');
+});

@@ -4,8 +4,8 @@ import test from 'ava';
 import moment from 'moment-timezone';
 import { change, select } from '../../src/lib/db.js';
 import { periodOf } from '../../src/lib/numbers.js';
-import { writeLogins } from '../../src/models/login-log.js';
 import { makeAdmin, makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
+import { writeLogins } from '../support/logs.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
 

@@ -6,7 +6,9 @@ import test from 'ava';
 import { config } from '../../config/index.js';
 import { change, select } from '../../src/lib/db.js';
 import { openStream } from '../support/events.js';
+import { readCsv } from '../support/exports.js';
 import { makeUser, signedInWith } from '../support/factories.js';
+import { storedOf } from '../support/files.js';
 import { killProcesses, startWorkerProcess } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';
 import { openSocket, ticketOf } from '../support/socket.js';
@@ -129,7 +131,6 @@ test('the owner is told on the socket, by a stream and by one notification; tota
   });
   t.is((await owner.get('/notifications')).data.total, 1);
   t.is((await admin.get(`/orders?user_id=${user}`)).data.total, before + 1);
-  await until(async () => (await storedFile(id)).state === null);
   socket.socket.terminate();
 });
 
@@ -165,7 +166,16 @@ test('an import is its owner’s and super administrators’, to everybody else 
   t.is((await owner.get('/imports?status=3')).status, 422);
 });
 
-test('a deleted import is gone with its failed rows; failed rows go after their time', async (t) => {
+test('the file of an import goes with its end, unless its failed rows are to be read from it', async (t) => {
+  const [done, failed] = [await start(admin, sheet(good())), await start(admin, sheet(`${userId},bad,`))];
+  for (const id of [done, failed]) await ended(id);
+  await until(async () => (await storedFile(done)).state === null);
+  const { state, storage_key } = await storedFile(failed);
+  t.is(state, 'kept');
+  t.deepEqual(await storedOf([storage_key]), [storage_key]);
+});
+
+test('a deleted import is gone with its failed rows; failed rows go after their time, and the file with them', async (t) => {
   const user = (await makeUser(admin)).id;
   const [deleted, old] = [
     await start(admin, sheet(good(user), `${user},bad,`)),
@@ -173,6 +183,7 @@ test('a deleted import is gone with its failed rows; failed rows go after their 
   ];
   for (const id of [deleted, old])
     t.is((await ended(id)).error_file_url, `/api/admin/imports/${id}/error-file`);
+  const keys = [(await storedFile(deleted)).storage_key, (await storedFile(old)).storage_key];
   const orders = (await admin.get(`/orders?user_id=${user}`)).data.total;
   t.is((await admin.delete(`/imports/${deleted}`)).status, 200);
   t.is((await admin.get(`/imports/${deleted}`)).status, 404);
@@ -183,6 +194,8 @@ test('a deleted import is gone with its failed rows; failed rows go after their 
   const { data } = await admin.get(`/imports/${old}`);
   t.like(data, { failed_count: 1, error_file_url: null });
   t.is((await admin.get(`/imports/${old}/error-file`)).errorCode, 'import_errors_missing');
+  await until(async () => (await storedOf(keys)).length === 0);
+  await until(async () => (await storedFile(old)).state === null);
   t.is((await admin.get(`/orders?user_id=${user}`)).data.total, orders);
 });
 
@@ -200,14 +213,13 @@ test('the template is a sheet that lacks nothing but rows', async (t) => {
 });
 
 test('the error file of many rows is read page by page, and whole', async (t) => {
-  const rows = Array.from({ length: 3500 }, (_, row) => `${row % 2 ? 'x' : ''},bad,`);
+  const rows = Array.from({ length: 3500 }, (_, row) => `${row % 2 ? 'x' : ''},bad,${row}`);
   const id = await start(admin, sheet(...rows));
   t.is((await ended(id)).failed_count, 3500);
-  const lines = (await admin.download(`/imports/${id}/error-file`)).bytes.toString().trimEnd().split('\r\n');
-  t.is(lines.length, 1 + 2 * 3500);
+  const [, ...lines] = readCsv((await admin.download(`/imports/${id}/error-file`)).bytes);
   t.deepEqual(
-    [...new Set(lines.slice(1).map((line) => Number(line.split(',')[0])))],
-    rows.map((_, row) => row + 2),
+    lines.map((cells) => cells.slice(0, 3).join(',')),
+    rows,
   );
   const page = (await admin.get(`/imports/${id}/errors?page=70&page_size=100`)).data;
   t.deepEqual([page.total, page.list.length, page.list.at(-1).row], [7000, 100, 3501]);

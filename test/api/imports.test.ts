@@ -310,14 +310,8 @@ test('formulas are taken as text, come back neutralised, and what was neutralise
       [`=cmd|' /C calc'!A0`, 'x'],
     ],
   );
-  const file = await english.download(`/imports/${data.import_id}/error-file`);
-  const text = file.bytes.toString();
-  t.is(file.status, 200);
-  t.regex(text, /^\ufeffrow,column,value,reason\r\n5,user_id,'=HYPERLINK\(\),must be a positive integer\r\n/);
-  t.regex(text, /\r\n5,price,'@1,/);
-  t.regex(file.headers.get('Content-Disposition') ?? '', /attachment; filename="orders-errors\.csv"/);
-  const chinese = (await admin.download(`/imports/${data.import_id}/error-file`)).bytes.toString();
-  t.regex(chinese, /^\ufeff行号,列,值,原因\r\n5,用户ID,'=HYPERLINK\(\),必须是正整数\r\n/);
+  const file = (await english.download(`/imports/${data.import_id}/error-file`)).bytes.toString();
+  t.true(file.startsWith(`\ufeff${head},reason\r\n'=HYPERLINK(),,,,,x,'@1,,`), file);
 });
 
 test('what is no sheet of orders is refused at once, in both languages, and leaves nothing behind', async (t) => {

@@ -5,9 +5,9 @@ import { config } from '../../config/index.js';
 import { db, select } from '../../src/lib/db.js';
 import { periodOf, shiftPeriod } from '../../src/lib/numbers.js';
 import { cleanLogs } from '../../src/models/log.js';
-import { writeLogins } from '../../src/models/login-log.js';
 import { makeAdmin, makeRole, unique } from '../support/factories.js';
 import { killProcesses, startApi } from '../support/processes.js';
+import { writeLogins } from '../support/logs.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
 

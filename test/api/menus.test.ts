@@ -30,6 +30,7 @@ interface Node {
   children: Node[];
 }
 
+const noPermission = [403, 20001, 'no_permission'];
 const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 const beyondOwn = [403, 20003, 'grant_beyond_own'];
 
@@ -223,11 +224,12 @@ test('what a disabled menu kept closed stays closed when the menu is deleted', a
   t.deepEqual([left.menu_id, left.menu, left.status], [null, null, 0]);
 });
 
-test('options list enabled entries for select boxes to every administrator', async (t) => {
+test('options list enabled entries for select boxes to whoever may list them', async (t) => {
   const [role, off] = [await makeRole(admin), await makeRole(admin, [], { status: 0 })];
   const root = await makeMenu();
   const child = await makeMenu(root.id);
-  const own = await signedInWith(admin, []);
+  const slugs = ['role.index', 'admin.index', 'menu.index'];
+  const own = await signedInWith(admin, slugs);
   const values = async (type: string) =>
     (await own.get(`/options?type=${type}`)).data.map(({ value }: any) => value);
   const roles = await values('role');
@@ -236,6 +238,8 @@ test('options list enabled entries for select boxes to every administrator', asy
   const menus = (await own.get('/options?type=menu')).data;
   const option = menus.find(({ value }: any) => value === root.id);
   t.deepEqual(option, { value: root.id, label: 'x', children: [{ value: child.id, label: 'x' }] });
+  for (const type of ['department', 'payment_method', 'dictionary:gender'])
+    t.deepEqual(outcome(await own.get(`/options?type=${type}`)), noPermission, type);
   t.is((await own.get('/options')).status, 400);
   t.is((await own.get('/options?type=secrets')).status, 422);
   t.is((await own.get('/options?type=__proto__')).status, 422);

@@ -41,11 +41,13 @@ test.after.always(async () => {
   await service.stop();
 });
 
-test('health and readiness answer anybody, readiness only while database and Redis do', async (t) => {
-  for (const path of ['//healthz', '//readyz'])
-    t.deepEqual((await service.anonymous.get(path)).data, { status: 'ok' });
+test('health and readiness answer anybody; without Redis a process is ready all the same, unless asked strictly', async (t) => {
+  t.deepEqual((await service.anonymous.get('//healthz')).data, { status: 'ok' });
+  const ready = { status: 'ok', database: 'ok', redis: 'ok' };
+  t.deepEqual((await service.anonymous.get('//readyz?strict=1')).data, ready);
   t.is((await alone.get('//healthz')).status, 200);
-  const unready = await alone.get('//readyz');
+  t.deepEqual((await alone.get('//readyz')).data, { ...ready, redis: 'away' });
+  const unready = await alone.get('//readyz?strict=1');
   t.deepEqual([unready.status, unready.code, unready.errorCode], [503, 50003, 'cache_unavailable']);
 });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { createConnection } from 'mysql2/promise';
 import { config } from '../../config/index.js';
-import { change, db, select } from '../../src/lib/db.js';
+import { change, closeDatabase, db, select } from '../../src/lib/db.js';
 import { newOrderNumber, newPaymentNumber, periodOf } from '../../src/lib/numbers.js';
 import { prepareDatabase } from '../../src/models/schema.js';
 import { seed } from '../../src/models/seed.js';
@@ -44,7 +44,7 @@ test.after.always(async () => {
   await killProcesses();
   await redis.remove();
   await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await db.close();
+  await closeDatabase();
 });
 
 /** Pending orders of this month, each of one line and with a pending payment. */

@@ -3,13 +3,13 @@
 import '../support/environment.js';
 import { s3 } from '../support/s3-environment.js';
 import test from 'ava';
-import { db, select } from '../../src/lib/db.js';
+import { closeDatabase, db, select } from '../../src/lib/db.js';
 import { storage } from '../../src/lib/storage/index.js';
 import { Client } from '../support/client.js';
 import { askExport, endOf, readCsv } from '../support/exports.js';
 import { makeUser, unique } from '../support/factories.js';
 import { chunksOf, sendChunk, sha256, storedOf, textOf } from '../support/files.js';
-import { concluded, expected, outcomeOf, sheet, startImport } from '../support/imports.js';
+import { concluded, errorFileOf, expected, outcomeOf, sheet, startImport } from '../support/imports.js';
 import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
 import { until } from '../support/until.js';
 
@@ -35,7 +35,7 @@ test.before(async () => {
 test.after.always(async () => {
   await killProcesses();
   await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await db.close();
+  await closeDatabase();
 });
 
 /** A session with chunks that the store can copy. */
@@ -127,6 +127,11 @@ test.serial('exports and imports go through the store', async (t) => {
   const imported = await startImport(admin, file.content);
   await concluded(imported);
   t.deepEqual(await outcomeOf(imported, user), expected(file, 20));
+  const { rows } = await errorFileOf(admin, imported);
+  t.deepEqual(
+    rows.slice(1).map(([, remark]) => remark),
+    ['order 9', 'order 19'],
+  );
   const id = await askExport(admin, '/orders', { user_id: user });
   const { filename, status } = await endOf(admin, id);
   t.is(status, 1);

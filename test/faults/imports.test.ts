@@ -5,6 +5,7 @@ import { makeUser } from '../support/factories.js';
 import {
   beyond,
   concluded,
+  errorFileOf,
   expected,
   outcomeOf,
   sheet,
@@ -46,6 +47,17 @@ test.serial('killed twice, once with its Redis emptied, an import imports every 
   const last = await startImporter();
   await concluded(id);
   t.deepEqual(await outcomeOf(id, user), expected(file, orders));
+
+  // Each row that was not imported is in the error file, once, so that its correction makes the orders that are missing.
+  const { bytes, rows } = await errorFileOf(service.admin, id);
+  const failed = rows.slice(1).map((cells) => cells.slice(0, 5).join(','));
+  const isRefused = (row: string): boolean => /,R\d*9,/.test(row);
+  t.deepEqual(failed, file.content.split('\n').filter(isRefused));
+  const corrected = await startImport(service.admin, bytes.toString().replaceAll(',bad,', ',1.00,'));
+  await concluded(corrected);
+  const { order_count } = (await service.admin.get(`/imports/${corrected}`)).data;
+  t.is(order_count, orders / 10);
+  t.like(await outcomeOf(corrected, user), { failed_count: 0, orders, different: orders });
   await last.stop();
 });
 

@@ -3,7 +3,7 @@ import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
 import type Joi from 'joi';
 import { workerSchema } from '../../config/worker.js';
-import { db, select } from '../../src/lib/db.js';
+import { closeDatabase, db, select } from '../../src/lib/db.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import { Client, type Answer } from '../support/client.js';
 import {
@@ -44,7 +44,7 @@ test.after.always(async () => {
   await killProcesses();
   await redis.remove();
   await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await db.close();
+  await closeDatabase();
 });
 
 const notify = async (caller: Client, payment: MadePayment): Promise<Answer & { ms: number }> => {
@@ -117,10 +117,10 @@ test.serial(
     t.is((await notify(callers[0], before)).data.status, 'paid');
     await redis.stop();
     const payments = await worksWithoutRedis(t);
-    t.deepEqual(
-      [(await callers[0].get('//readyz')).status, (await callers[0].get('//healthz')).status],
-      [503, 200],
-    );
+    const ready = await callers[0].get('//readyz');
+    t.deepEqual([ready.status, ready.data], [200, { status: 'ok', database: 'ok', redis: 'away' }]);
+    t.is((await callers[0].get('//readyz?strict=1')).code, 50003);
+    t.is((await callers[0].get('//healthz')).status, 200);
     await redis.start();
     await queueWorks(t);
     for (const payment of [before, ...payments]) await isPaidOnce(t, payment);

@@ -8,6 +8,7 @@ import { makeUser } from '../support/factories.js';
 import {
   beyond,
   concluded,
+  errorFileOf,
   expected,
   outcomeOf,
   sheet,
@@ -84,6 +85,7 @@ test.serial('a large file enters neither the memory of the API nor of the worker
   t.truthy(data, text);
   await concluded(data.import_id);
   t.like((await caller.get(`/imports/${data.import_id}`)).data, { status: 1, failed_count: 3400 });
+  t.is((await errorFileOf(caller, data.import_id)).rows.length, 1 + 3400);
   for (const process of [api, worker]) {
     t.true(peakOf(process) < 320, `${peakOf(process)} MB`);
     await process.stop();

@@ -2,6 +2,7 @@
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import test from 'ava';
+import { select } from '../../src/lib/db.js';
 import { AlipayPlatform } from '../support/alipay-platform.js';
 import { makeOrder } from '../support/factories.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
@@ -79,10 +80,22 @@ test('the end of the order is passed on in Beijing time', async (t) => {
   t.is(sent, Math.floor(Date.parse(expire_at) / 1000) * 1000);
 });
 
-test('an order over nothing is not taken', async (t) => {
-  const answer = await place({}, '0');
-  t.deepEqual([answer.status, answer.code], [502, 50005]);
-  t.regex(answer.message, /0\.01/);
+test('what Alipay would refuse is not placed and leaves no payment behind', async (t) => {
+  for (const amount of ['0', '100000000.01']) {
+    const answer = await place({}, amount, { remark: 'refused' });
+    t.deepEqual([answer.status, answer.code, answer.errorCode], [400, 40001, 'payment_beyond_channel']);
+    t.regex(answer.message, /0\.01.*100000000\.00/);
+  }
+  const soon = await place({}, '1', { expire_in_seconds: 50, remark: 'refused' });
+  t.deepEqual([soon.status, soon.errorCode], [400, 'order_expires_too_soon']);
+  const [row] = await select<{ total: number }>(
+    "SELECT COUNT(*) AS total FROM payments p JOIN orders o ON o.order_no = p.order_no WHERE o.remark = 'refused'",
+  );
+  t.is(row?.total, 0);
+  const far = await place({}, '2', { expire_in_seconds: 30_000_000 });
+  t.notRegex(new URL(far.data.gateway.pay_url).searchParams.get('biz_content') ?? '', /time_expire/);
+  const near = await place({}, '2', { expire_in_seconds: 600 });
+  t.regex(new URL(near.data.gateway.pay_url).searchParams.get('biz_content') ?? '', /time_expire/);
 });
 
 test('without a gateway of its own the method pays at Alipay', async (t) => {

@@ -42,9 +42,13 @@ test('what needs attention is listed with its reason and told once, until it is 
   await Promise.all([1, 2, 3, 4].map(() => mismatch(payment)));
   t.deepEqual(await needingAttention(payment), ['payment_amount_mismatch']);
   t.is(await timesTold(payment), 1);
-  const body = { needs_attention: false, remark: 'asked the provider' };
+  const body = {
+    needs_attention: false,
+    remark: 'asked the provider',
+    fail_reason: 'payment_amount_mismatch',
+  };
   const { data } = await service.admin.put(`/payments/${payment.payment_no}`, body);
-  t.like(data, { ...body, status: 'pending', fail_reason: 'payment_amount_mismatch' });
+  t.like(data, { ...body, status: 'pending' });
   t.deepEqual(await needingAttention(payment), []);
   await mismatch(payment);
   await mismatch(payment);
@@ -63,7 +67,14 @@ test('money that arrives twice for one order stays recorded when its attention i
   await notify(second, { transaction_id: `twice-${second.id}` });
   t.deepEqual(await needingAttention(second), ['order_not_payable']);
   t.deepEqual([await timesTold(first), await timesTold(second)], [0, 1]);
-  await service.admin.put(`/payments/${second.id}`, { needs_attention: false, remark: 'refunded' });
+  const seen = { needs_attention: false, remark: 'refunded' };
+  const early = await service.admin.put(`/payments/${second.id}`, { ...seen, fail_reason: 'paid_twice' });
+  t.deepEqual(
+    [early.status, early.code, early.errorCode, Object.keys(early.errors ?? {})],
+    [400, 40003, 'payment_attention_changed', ['fail_reason']],
+  );
+  t.deepEqual(await needingAttention(second), ['order_not_payable'], 'what nobody has seen stays');
+  await service.admin.put(`/payments/${second.id}`, { ...seen, fail_reason: 'order_not_payable' });
   t.deepEqual(await needingAttention(second), []);
   await notify(second, { transaction_id: `twice-${second.id}` });
   const { data } = await service.admin.get(`/payments/${second.payment_no}`);
@@ -79,8 +90,9 @@ test('putting attention aside needs its permission and is in the operation log',
     signedInWith(service.admin, ['payment.show', 'payment.index']),
   ]);
   const path = `/payments/${payment.payment_no}`;
-  t.is((await reader.put(path, { needs_attention: false })).code, 20001);
-  t.is((await clerk.put(path, { needs_attention: false })).status, 200);
+  const seen = { needs_attention: false, fail_reason: 'payment_amount_mismatch' };
+  t.is((await reader.put(path, seen)).code, 20001);
+  t.is((await clerk.put(path, seen)).status, 200);
   const [entry] = await until(async () => {
     const { data } = await service.admin.get(
       `/operation-logs?module=payment&action=update&admin_id=${clerk.account?.id}`,
@@ -95,20 +107,22 @@ test('nothing but the remark and the attention of a payment can be changed', asy
   const path = `/payments/${payment.payment_no}`;
   const before = (await service.admin.get(path)).data;
   for (const [body, status, code] of [
-    [{ needs_attention: true }, 422, 30001],
-    [{ needs_attention: 'false' }, 400, 30001],
-    [{ needs_attention: null }, 400, 30001],
+    [{ needs_attention: true, fail_reason: 'x' }, 422, 30001],
+    [{ needs_attention: 'false', fail_reason: 'x' }, 400, 30001],
+    [{ needs_attention: null, fail_reason: 'x' }, 400, 30001],
     [{ remark: 'x'.repeat(501) }, 422, 30001],
     [{ remark: 1 }, 400, 30001],
   ] as const) {
     const answer = await service.admin.put(path, body);
     t.deepEqual(
       [answer.status, answer.code, Object.keys(answer.errors ?? {})],
-      [status, code, Object.keys(body)],
+      [status, code, [Object.keys(body)[0]]],
     );
   }
   const ignored = { status: 'paid', amount: 1, third_party_no: 'T', pay_time: before.created_at };
-  await service.admin.put(path, { ...ignored, needs_attention: false });
+  await service.admin.put(path, { ...ignored, needs_attention: false, fail_reason: 'x' });
+  const unnamed = await service.admin.put(path, { needs_attention: false });
+  t.deepEqual([unnamed.status, Object.keys(unnamed.errors ?? {})], [400, ['fail_reason']]);
   const after = (await service.admin.get(path)).data;
   t.deepEqual({ ...after, updated_at: null }, { ...before, updated_at: null });
   t.is((await service.admin.put(path, { remark: 'seen' })).data.remark, 'seen');
@@ -121,10 +135,11 @@ test('nothing but the remark and the attention of a payment can be changed', asy
 
 test('payments that have been pending for too long are listed', async (t) => {
   const user_id = (await makeUser(service.admin)).id;
-  const order = await makeOrder(service.admin, '1', { user_id });
-  const body = { order_no: order.order_no, payment_method_id: methodId };
   const made = await Promise.all(
-    [1, 2, 3].map(async () => (await service.admin.post('/payments', body)).data),
+    [1, 2, 3].map(async () => {
+      const { order_no } = await makeOrder(service.admin, '1', { user_id });
+      return (await service.admin.post('/payments', { order_no, payment_method_id: methodId })).data;
+    }),
   );
   const [old, older, paid] = made as [MadePayment, MadePayment, MadePayment];
   const ages: [MadePayment, number][] = [

@@ -47,33 +47,36 @@ const months = async (): Promise<string[]> => {
 
 const maintain = () => maintainTables.run({ day: '2026-01-01' }, AbortSignal.timeout(30_000));
 
-test.serial('every attempt is shown with its payment, in order and without its secrets', async (t) => {
-  const { id } = await makeMethod(service.admin);
-  const payment = await makePayment(service.admin, id);
-  const notify = (body: object, type = 'mock') =>
-    service.anonymous.post(`//api/payment/notify/${type}`, { ...mockCallback(payment), ...body });
-  await notify({ sign: 'f'.repeat(64), note: 'first' });
-  await notify({ trade_status: 'WAIT' });
-  await notify({ amount: '1.00' });
-  await notify({}, 'alipay');
-  await notify({ transaction_id: 'T-1' });
-  await notify({ transaction_id: 'T-1' });
-  const { data } = await service.admin.get(`/payments/${payment.payment_no}`);
-  t.deepEqual(
-    data.callbacks.map(({ type, state, verdict }: any) => [type, state, verdict]),
-    [
-      ['mock', 'refused', 'payment_sign_invalid'],
-      ['mock', 'refused', 'payment_notify_invalid'],
-      ['mock', 'refused', 'payment_amount_mismatch'],
-      ['alipay', 'refused', 'payment_gateway_not_implemented'],
-      ['mock', 'settled', 'paid'],
-      ['mock', 'settled', 'already_paid'],
-    ],
-  );
-  for (const { body } of data.callbacks) t.like(body, { out_trade_no: payment.payment_no, sign: '***' });
-  t.is(data.callbacks[0].body.note, 'first');
-  t.is(data.callbacks[0].ip, '127.0.0.1');
-});
+test.serial(
+  'every attempt is shown with its payment, verified and newest first, without its secrets',
+  async (t) => {
+    const { id } = await makeMethod(service.admin);
+    const payment = await makePayment(service.admin, id);
+    const notify = (body: object, type = 'mock') =>
+      service.anonymous.post(`//api/payment/notify/${type}`, { ...mockCallback(payment), ...body });
+    await notify({ sign: 'f'.repeat(64), note: 'first' });
+    await notify({ trade_status: 'WAIT' });
+    await notify({ amount: '1.00' });
+    await notify({}, 'alipay');
+    await notify({ transaction_id: 'T-1' });
+    await notify({ transaction_id: 'T-1' });
+    const { data } = await service.admin.get(`/payments/${payment.payment_no}`);
+    t.deepEqual(
+      data.callbacks.map(({ type, state, verdict }: any) => [type, state, verdict]),
+      [
+        ['mock', 'settled', 'already_paid'],
+        ['mock', 'settled', 'paid'],
+        ['alipay', 'refused', 'payment_gateway_not_implemented'],
+        ['mock', 'refused', 'payment_amount_mismatch'],
+        ['mock', 'refused', 'payment_notify_invalid'],
+        ['mock', 'refused', 'payment_sign_invalid'],
+      ],
+    );
+    for (const { body } of data.callbacks) t.like(body, { out_trade_no: payment.payment_no, sign: '***' });
+    t.is(data.callbacks[5].body.note, 'first');
+    t.is(data.callbacks[5].ip, '127.0.0.1');
+  },
+);
 
 test.serial(
   'whole months past the retention are dropped, unless something in them waits or came late',

@@ -69,10 +69,10 @@ test('one third-party number never pays two payments, also when both call at onc
     );
     t.deepEqual(answers.map(({ status }) => status).sort(), [200, 400]);
     const loser = payments[answers.findIndex(({ status }) => status === 400)] as MadePayment;
-    t.is(answers.find(({ status }) => status === 400)?.errorCode, 'third_party_no_used');
+    t.is(answers.find(({ status }) => status === 400)?.errorCode, 'payment_third_party_no_used');
     const { payment, order, verdicts } = await trace(loser);
     t.deepEqual(payment, { ...untouched.payment, needs_attention: true, fail_reason: 'third_party_no_used' });
-    t.deepEqual([order, verdicts], [untouched.order, ['third_party_no_used']]);
+    t.deepEqual([order, verdicts], [untouched.order, ['payment_third_party_no_used']]);
     t.is((await notify({ ...mockCallback(loser), transaction_id: unique('T-') })).data.status, 'paid');
   }
 });
@@ -116,7 +116,7 @@ test('every attempt is shown with its payment, secrets masked', async (t) => {
   const { data, text } = await service.admin.get(`/payments/${payment.payment_no}`);
   t.notRegex(text, /canary|a{64}/);
   t.notRegex(text, new RegExp(mockCallback(payment).sign as string));
-  const [refused, settled] = data.callbacks;
+  const [settled, refused] = data.callbacks;
   t.like(refused, {
     type: 'mock',
     state: 'refused',

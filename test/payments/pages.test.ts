@@ -5,9 +5,8 @@ import fc from 'fast-check';
 import { setClock } from '../../src/lib/clock.js';
 import { change } from '../../src/lib/db.js';
 import { newOrderNumber, newPaymentNumber, periodOf, shiftPeriod } from '../../src/lib/numbers.js';
-import { orderTotals } from '../../src/models/order.js';
 import { extendPartitions } from '../../src/models/partitions.js';
-import { paymentTotals } from '../../src/models/payment.js';
+import { changing } from '../../src/models/versions.js';
 import { makeMethod, makeUser } from '../support/factories.js';
 import { partitionsOf, statementsDuring } from '../support/statements.js';
 import { startService, type Service } from '../support/service.js';
@@ -76,7 +75,7 @@ test.before(async () => {
       ],
     );
   }
-  await Promise.all([orderTotals.changed(), paymentTotals.changed()]);
+  await changing(['orders', 'payments'], () => Promise.resolve());
 });
 
 test.after.always(() => service.stop());

@@ -1,7 +1,7 @@
 // A create whose process dies between its commit and its answer: repeated under its Idempotency-Key it answers the record made.
 import '../support/environment.js';
 import test from 'ava';
-import { db, select } from '../../src/lib/db.js';
+import { closeDatabase, db, select } from '../../src/lib/db.js';
 import { Client } from '../support/client.js';
 import { makeMethod, makeOrder, makeUser, unique } from '../support/factories.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
@@ -25,7 +25,7 @@ test.after.always(async () => {
   await killProcesses();
   await redis.remove();
   await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
-  await db.close();
+  await closeDatabase();
 });
 
 test.serial('an order and a payment made just before a crash are not made again', async (t) => {

@@ -32,10 +32,10 @@ export async function fileOf(caller: Client, id: number): Promise<Buffer> {
   return bytes;
 }
 
-/** The rows of a CSV file, its head first. @throws Error unless it starts with a byte order mark */
-export function readCsv(bytes: Buffer): string[][] {
+/** The rows of a CSV file, its head first. @throws Error unless it starts with a byte order mark and all are as wide */
+export function readCsv(bytes: Buffer, mayDiffer = false): string[][] {
   if (bytes.subarray(0, 3).toString('hex') !== 'efbbbf') throw new Error('there is no byte order mark');
-  return parse(bytes, { bom: true, record_delimiter: '\r\n' });
+  return parse(bytes, { bom: true, record_delimiter: '\r\n', relax_column_count: mayDiffer });
 }
 
 /** Asks, waits and reads. */

@@ -1,6 +1,7 @@
 // Imports of orders as tests start them, and what must be true of their end.
 import { select } from '../../src/lib/db.js';
 import type { Client } from './client.js';
+import { readCsv } from './exports.js';
 import { startWorkerProcess, type TestProcess } from './processes.js';
 import { until } from './until.js';
 
@@ -22,8 +23,22 @@ export function sheet(user: number, orders: number): { content: string; rows: nu
 }
 
 /** Sends a file. @returns the id of its import */
-export const startImport = async (caller: Client, content: string): Promise<number> =>
-  (await caller.upload('/orders/import', content, { filename: 'orders.csv' })).data.import_id;
+export async function startImport(
+  caller: Client,
+  content: string | Uint8Array,
+  fields: Record<string, string> = {},
+): Promise<number> {
+  const answer = await caller.upload('/orders/import', content, { filename: 'orders.csv', fields });
+  if (answer.status !== 200) throw new Error(answer.text);
+  return answer.data.import_id as number;
+}
+
+/** The error file of an import, as it came and as rows of cells, the head first. Cells without a column may follow. */
+export async function errorFileOf(caller: Client, id: number): Promise<{ bytes: Buffer; rows: string[][] }> {
+  const { status, bytes } = await caller.download(`/imports/${id}/error-file`);
+  if (status !== 200) throw new Error(bytes.toString());
+  return { bytes, rows: readCsv(bytes, true) };
+}
 
 /** A worker of imports only. */
 export const startImporter = (env: Record<string, string> = {}): Promise<TestProcess> =>

@@ -1,9 +1,10 @@
 // Everything that can happen to orders and payments, each done to the service and to the model (reliability.md R4).
 import fc from 'fast-check';
-import { change } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/db.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';
 import { expireOrder } from '../../src/models/order.js';
-import { recordAttempt, verdictOf } from '../../src/models/payment-callback.js';
+import { recordVerified, verdictOf, type CallbackKey } from '../../src/models/payment-callback.js';
+import { settle } from '../../src/models/payment-settlement.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import type { Answer } from './client.js';
 import { makeOrder, mockCallback, mockSign, unique } from './factories.js';
@@ -29,6 +30,18 @@ const notify = ({ anonymous }: Stage, payment: ModelPayment, more: object = {}) 
 
 const overdue = ({ order_no }: ModelOrder) =>
   change('UPDATE orders SET expire_at = ? WHERE order_no = ?', [new Date(Date.now() - 60_000), order_no]);
+
+/** A verified callback in the inbox, of which nobody was told. */
+async function store({ payment_no: paymentNo }: ModelPayment, thirdPartyNo: string): Promise<CallbackKey> {
+  const attempt = { type: 'mock', period: paymentPeriod(paymentNo), paymentNo, thirdPartyNo, fields: {} };
+  const rest = { ip: '127.0.0.1', state: 'pending', verdict: 'verified', traceId: 'model' } as const;
+  return (await recordVerified({ ...attempt, ...rest })) as CallbackKey;
+}
+
+async function isPaid({ order_no }: ModelOrder): Promise<boolean> {
+  const [row] = await select<{ status: string }>('SELECT status FROM orders WHERE order_no = ?', [order_no]);
+  return row?.status === 'paid';
+}
 
 const isOpen = ({ status, isDeleted }: ModelOrder): boolean => status === 'pending' && !isDeleted;
 
@@ -101,21 +114,59 @@ const onPayments: Record<string, Act<ModelPayment>> = {
       notify(stage, payment, { transaction_id }),
       outcome(stage.admin.put(`/orders/${order.order_no}`, { status: 'cancelled' })),
     ]);
-    // Either may come first; what cancelling answered tells which one did.
-    if (cancelled === 200) model.close(order);
+    // Either may come first; the rows tell which one did. Money reported before the order was cancelled wins.
+    const wasClosed = cancelled === 200 && !(await isPaid(order));
+    if (wasClosed) model.close(order);
     model.pay(payment, transaction_id);
+    const refusals = ['order_not_cancellable', 'order_being_paid'];
     return [
-      [paid, cancelled],
-      [200, cancelled === 200 ? 200 : 'order_not_cancellable'],
+      [paid, cancelled === 200 || refusals.includes(cancelled as string)],
+      [200, true],
+    ];
+  },
+  // Money that was reported in time wins over the end of its order, whoever comes first.
+  async expireWhileStored(payment, model, { admin }) {
+    const { order } = payment;
+    if (!isOpen(order)) return [0, 0];
+    const thirdPartyNo = payment.thirdPartyNo ?? unique('T-');
+    const key = await store(payment, thirdPartyNo);
+    await overdue(order);
+    const path = `/orders/${order.order_no}`;
+    const ends = [
+      await expireOrder(order.order_no),
+      await outcome(admin.put(path, { status: 'cancelled' })),
+      await outcome(admin.delete(path)),
+    ];
+    await settle(key);
+    model.pay(payment, thirdPartyNo);
+    const early = ['not_due', 'order_being_paid', 'order_being_paid'];
+    const late = ['not_due', 'order_not_cancellable', 'order_not_deletable'];
+    // The sweeper of the worker may have settled it before.
+    return [ends.every((end, index) => [early[index], late[index]].includes(end as string)), true];
+  },
+  async placeAgainUnderItsKey(payment, model, stage) {
+    const { admin, methodId } = stage;
+    const { order } = payment;
+    if (order.isDeleted) return [0, 0];
+    const headers = { 'Idempotency-Key': unique('key-') };
+    const body = { order_no: order.order_no, payment_method_id: methodId, initiate: true };
+    const first = await admin.post('/payments', body, headers);
+    if (!isOpen(order)) return [first.errorCode, 'order_not_payable'];
+    model.addPayment(order, first.data);
+    const again = await admin.post('/payments', body, headers);
+    const transaction_id = payment.thirdPartyNo ?? unique('T-');
+    model.pay(payment, transaction_id);
+    await notify(stage, payment, { transaction_id });
+    const late = await admin.post('/payments', body, headers);
+    return [
+      [again.data?.payment_no, again.data?.gateway !== undefined, late.data?.gateway],
+      [first.data.payment_no, true, undefined],
     ];
   },
   // The API process died when the callback was stored and not yet queued, or the queue was lost.
   async payByStoredCallback(payment, model) {
     const thirdPartyNo = payment.thirdPartyNo ?? unique('T-');
-    const { payment_no: paymentNo } = payment;
-    const attempt = { type: 'mock', period: paymentPeriod(paymentNo), paymentNo, thirdPartyNo, fields: {} };
-    const rest = { ip: '127.0.0.1', state: 'pending', verdict: 'verified', traceId: 'model' } as const;
-    const key = await recordAttempt({ ...attempt, ...rest });
+    const key = await store(payment, thirdPartyNo);
     const longAgo = new Date(Date.now() - 60_000);
     await change('UPDATE payment_callbacks SET created_at = ? WHERE id = ? AND period = ?', [
       longAgo,
@@ -139,18 +190,23 @@ const onPayments: Record<string, Act<ModelPayment>> = {
     return [await notify(stage, payment, { amount: payment.amount + 1 }), 'payment_amount_mismatch'];
   },
   async payWithNumberOfAnother(payment, model, stage) {
-    const other = model.payments.find(
-      ({ thirdPartyNo }) => thirdPartyNo && thirdPartyNo !== payment.thirdPartyNo,
-    );
+    const other = model.payments.find((one) => one !== payment && one.thirdPartyNo);
     if (!other) return [0, 0];
-    const real = await notify(stage, payment, { transaction_id: other.thirdPartyNo });
-    if (payment.status === 'paid') return [real, 200];
+    const numbers = [other.thirdPartyNo, ...other.furtherNos];
+    const transaction_id = numbers.at(-1);
+    const real = await notify(stage, payment, { transaction_id });
     model.flag(payment, 'third_party_no_used');
-    return [real, 'third_party_no_used'];
+    return [real, 'payment_third_party_no_used'];
   },
   async putAside(payment, model, { admin }) {
+    const body = { needs_attention: false, fail_reason: payment.reason ?? 'none' };
     model.putAside(payment);
-    return [await outcome(admin.put(`/payments/${payment.payment_no}`, { needs_attention: false })), 200];
+    return [await outcome(admin.put(`/payments/${payment.payment_no}`, body)), 200];
+  },
+  async putAsideUnseen(payment, _, { admin }) {
+    const body = { needs_attention: false, fail_reason: 'another' };
+    const real = await outcome(admin.put(`/payments/${payment.payment_no}`, body));
+    return [real, payment.needsAttention ? 'payment_attention_changed' : 200];
   },
   async query(payment, _, { admin }) {
     const { data } = await admin.post(`/payments/${payment.payment_no}/query`);

@@ -14,7 +14,11 @@ export interface ModelPayment {
   order: ModelOrder;
   status: 'pending' | 'paid' | 'cancelled';
   thirdPartyNo: string | null;
+  /** Further numbers that money came under. */
+  furtherNos: Set<string>;
   needsAttention: boolean;
+  /** Why it last needed attention. */
+  reason: string | null;
   /** Reasons that have been told since attention was last put aside. */
   told: Set<string>;
   /** How many notifications there are of it. */
@@ -38,23 +42,32 @@ export class Model {
   }
 
   addPayment(order: ModelOrder, { payment_no, amount }: { payment_no: string; amount: number }): void {
-    const fresh = { thirdPartyNo: null, needsAttention: false, told: new Set<string>(), notifications: 0 };
-    this.payments.push({ payment_no, amount, order, status: 'pending', ...fresh });
+    this.payments.push({
+      ...{ payment_no, amount, order, status: 'pending', thirdPartyNo: null, furtherNos: new Set() },
+      ...{ needsAttention: false, reason: null, told: new Set(), notifications: 0 },
+    });
   }
 
   /** A good callback came. */
   pay(payment: ModelPayment, thirdPartyNo: string): void {
-    if (payment.status === 'paid') return;
+    if (payment.status === 'paid') {
+      if (payment.thirdPartyNo !== thirdPartyNo && !payment.furtherNos.has(thirdPartyNo))
+        this.flag(payment, 'paid_twice');
+      if (payment.thirdPartyNo !== thirdPartyNo) payment.furtherNos.add(thirdPartyNo);
+      return;
+    }
     const { order } = payment;
     const isPayable = order.status === 'pending' && !order.isDeleted;
-    Object.assign(payment, { status: 'paid', thirdPartyNo, needsAttention: false });
-    if (isPayable) Object.assign(order, { status: 'paid', paidBy: payment.payment_no });
-    else this.flag(payment, 'order_not_payable');
+    Object.assign(payment, { status: 'paid', thirdPartyNo, needsAttention: false, reason: null });
+    if (!isPayable) return this.flag(payment, 'order_not_payable');
+    Object.assign(order, { status: 'paid', paidBy: payment.payment_no });
+    this.#cancelPayments(order);
   }
 
   /** Something is wrong with it; everybody is told once for each reason. */
   flag(payment: ModelPayment, reason: string): void {
     payment.needsAttention = true;
+    payment.reason = reason;
     if (!payment.told.has(reason)) payment.notifications++;
     payment.told.add(reason);
   }
@@ -67,6 +80,10 @@ export class Model {
   /** The order ends unpaid, and its waiting payments with it. */
   close(order: ModelOrder): void {
     order.status = 'cancelled';
+    this.#cancelPayments(order);
+  }
+
+  #cancelPayments(order: ModelOrder): void {
     for (const payment of this.payments) {
       if (payment.order === order && payment.status === 'pending') payment.status = 'cancelled';
     }

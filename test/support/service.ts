@@ -4,11 +4,11 @@ import { closeConnections } from '../../src/api/live-connections.js';
 import { syncPermissions } from '../../src/api/permission-sync.js';
 import { routes } from '../../src/api/routes.js';
 import { listen } from '../../src/api/server.js';
-import { db } from '../../src/lib/db.js';
+import { closeDatabase, db } from '../../src/lib/db.js';
+import { closeLogs } from '../../src/jobs/log-keeping.js';
 import { closePubsub } from '../../src/lib/pubsub.js';
 import { closeQueues, queueNames } from '../../src/lib/queue.js';
-import { connectRedis, redis } from '../../src/lib/redis.js';
-import { watchIdentities } from '../../src/models/identity.js';
+import { connectRedis, disconnectRedis } from '../../src/lib/redis.js';
 import { prepareDatabase } from '../../src/models/schema.js';
 import { seed } from '../../src/models/seed.js';
 import { startWorker } from '../../src/worker/worker.js';
@@ -26,7 +26,6 @@ export interface Service {
 /** Starts the service. @param withWorker also consume the queues in this thread */
 export async function startService({ withWorker = true } = {}): Promise<Service> {
   await connectRedis();
-  watchIdentities();
   await prepareDatabase(async () => {
     await seed();
     await syncPermissions(routes);
@@ -43,12 +42,13 @@ export async function startService({ withWorker = true } = {}): Promise<Service>
       closeConnections();
       server.closeAllConnections();
       server.close();
+      await closeLogs();
       await stopWorker?.();
       await closeQueues();
       closePubsub();
       await db.query(`DROP DATABASE \`${process.env.DB_NAME}\``);
-      await db.close();
-      redis.disconnect();
+      await closeDatabase();
+      disconnectRedis();
     },
   };
 }

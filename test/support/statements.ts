@@ -10,7 +10,8 @@ export async function statementsDuring(work: () => Promise<unknown>): Promise<st
   const statements: string[] = [];
   const note = (message: unknown): void => {
     const { query, values } = message as { query: string; values?: string[] };
-    statements.push(format(query, values ?? []));
+    const sql = format(query, values ?? []);
+    statements.push(...(sql.startsWith('START TRANSACTION; ') ? sql.split(/; (?=[A-Z]{3})/) : [sql]));
   };
   started.subscribe(note);
   try {

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { listKeys } from '../../lib/list-query.js';
 import { mustDifferFromUsername, newPassword } from '../../lib/password-policy.js';
-import { email, id, idParam, ids, optionalText, phone, status, text as given } from '../../lib/schema.js';
+import { email, id, idParam, ids, phone, status, text as given, webAddress } from '../../lib/schema.js';
 import {
   Admin,
   adminSortable,
@@ -49,7 +49,7 @@ const fields = {
   nickname: given(50),
   email: email(),
   phone: phone(),
-  avatar: optionalText(500),
+  avatar: webAddress(500),
   department_id: id().allow(null),
   role_ids: ids(100),
   status: status(),
@@ -95,6 +95,7 @@ export const routes = [
       mustDifferFromUsername(body.password, body.username);
       return Admin.record(await Admin.register(holder, body));
     },
+    repeat: (id) => Admin.record(id),
   }),
   ...exportRoutes({ segment: 'admins', type: 'admins', noun: 'admin', title: 'administrators', filters }),
   route({

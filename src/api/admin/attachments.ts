@@ -68,6 +68,7 @@ export const routes = [
       );
       return findAttachment(id);
     },
+    repeat: (id) => findAttachment(id),
   }),
   route({
     method: 'POST',

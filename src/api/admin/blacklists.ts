@@ -47,11 +47,13 @@ export const routes = [
     method: 'POST',
     path: '/blacklists',
     summary: 'Block an address, a CIDR block or a range first-last',
-    description: 'Stored in canonical form; an entry that covers the caller’s own address is refused.',
+    description:
+      'A single address, a CIDR block, or a range with both its ends written out. Stored in canonical form; an entry that covers the caller’s own address is refused.',
     access: can('blacklist.store', 'Create blacklist entries'),
     body: Joi.object<BlacklistFields, true>({ ...fields, ip: fields.ip.required() }),
     response: entry,
     handle: async ({ body, ip }) => Blacklist.record(await Blacklist.register(body, ip)),
+    repeat: (id) => Blacklist.record(id),
   }),
   route({
     method: 'DELETE',

@@ -62,6 +62,7 @@ export const routes = [
     body: Joi.object<DepartmentFields, true>({ ...fields, name: fields.name.required() }),
     response: record(keys),
     handle: async ({ body }) => Department.record(await Department.register(body)),
+    repeat: (id) => Department.record(id),
   }),
   route({
     method: 'GET',

@@ -4,7 +4,6 @@ import { listKeys } from '../../lib/list-query.js';
 import { idOrZero, idParam, optionalText, slug, sort, status, text as given } from '../../lib/schema.js';
 import {
   Dictionary,
-  dictionaryScope,
   dictionarySortable,
   type DictionaryFields,
   type DictionaryFilter,
@@ -63,6 +62,7 @@ export const routes = [
     }),
     response: entry,
     handle: async ({ body }) => Dictionary.record(await Dictionary.register(body)),
+    repeat: (id) => Dictionary.record(id),
   }),
   route({
     method: 'GET',
@@ -79,7 +79,7 @@ export const routes = [
     access: can('dictionary.index', 'List dictionaries'),
     params: Joi.object<{ code: string }, true>({ code: Joi.string().max(50).required() }),
     response: listOf(entry),
-    versions: [dictionaryScope],
+    versions: ['dictionaries'],
     handle: ({ params, marks }) => Dictionary.entriesOf(params.code, marks[0]),
   }),
   route({

@@ -6,7 +6,6 @@ import type { Context } from 'koa';
 import { currentLanguage } from '../../lib/context.js';
 import { byteOrderMark, csvLine } from '../../lib/csv.js';
 import { fail } from '../../lib/errors.js';
-import { say, type Language } from '../../lib/language.js';
 import { listKeys, type ListQuery } from '../../lib/list-query.js';
 import { idParam } from '../../lib/schema.js';
 import {
@@ -19,7 +18,8 @@ import {
   removeImport,
   type ImportFilter,
 } from '../../models/import.js';
-import { allErrors, listErrors, type ImportError } from '../../models/import-error.js';
+import { listErrors } from '../../models/import-error.js';
+import { openErrorFile } from '../../models/import-error-file.js';
 import { columnHead, sheetColumns } from '../../models/order-sheet.js';
 import { sendEvents } from '../event-stream.js';
 import { sendFile } from '../file-response.js';
@@ -90,7 +90,8 @@ export const routes = [
     response: null,
     handle(_call, ctx) {
       const head = sheetColumns.map((column) => columnHead(column, currentLanguage()));
-      return sendCsv(ctx, 'orders.csv', [byteOrderMark + csvLine(head)]);
+      const sheet = Readable.from([byteOrderMark + csvLine(head)]);
+      return sendCsv(ctx, 'orders.csv', () => Promise.resolve(sheet));
     },
   }),
   route({
@@ -139,7 +140,9 @@ export const routes = [
   route({
     method: 'GET',
     path: '/imports/{id}/error-file',
-    summary: 'Download the rows that were not imported, with the reasons',
+    summary: 'Download the rows that were not imported, to be corrected and imported again',
+    description:
+      'A csv (UTF-8 with byte order mark) with the columns of the file that was sent and a last one, `reason`: one line per row that was not imported, also those that only belong to an order with a bad row. Imported again, its column `reason` is not read. A cell of more than 1,000 characters is cut there and marked with `…`; of cells without a column the first five are shown. `/imports/{id}/errors` lists every single problem.',
     access: show,
     reply: 'file',
     params: idParam,
@@ -147,11 +150,8 @@ export const routes = [
     async handle({ admin, params }, ctx) {
       const { filename, error_file_url } = await findImport(admin, params.id);
       if (error_file_url === null) fail('import_errors_missing');
-      await sendCsv(
-        ctx,
-        `${filename.replace(/\.csv$/i, '')}-errors.csv`,
-        errorFile(params.id, currentLanguage()),
-      );
+      const name = `${filename.replace(/\.csv$/i, '')}-errors.csv`;
+      await sendCsv(ctx, name, () => openErrorFile(params.id, currentLanguage()));
     },
   }),
   route({
@@ -180,24 +180,6 @@ export const routes = [
   }),
 ];
 
-function sendCsv(
-  ctx: Context,
-  filename: string,
-  content: Iterable<string> | AsyncIterable<string>,
-): Promise<void> {
-  const type = 'text/csv; charset=utf-8';
-  return sendFile(ctx, { filename, type, open: () => Promise.resolve(Readable.from(content)) });
+function sendCsv(ctx: Context, filename: string, open: () => Promise<Readable>): Promise<void> {
+  return sendFile(ctx, { filename, type: 'text/csv; charset=utf-8', open });
 }
-
-async function* errorFile(importId: number, language: Language): AsyncGenerator<string> {
-  const nameOf = (column: ImportError['column']): string => column && columnHead(column, language);
-  yield byteOrderMark + csvLine(say(errorHead, language).split(','));
-  for await (const errors of allErrors(importId, language)) {
-    const lines = errors.map(({ row, column, value, reason }) =>
-      csvLine([row, nameOf(column), value, reason]),
-    );
-    yield lines.join('');
-  }
-}
-
-const errorHead = { zh: '行号,列,值,原因', en: 'row,column,value,reason' };

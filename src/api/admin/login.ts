@@ -6,8 +6,8 @@ import type { ErrorSlug } from '../../lib/error-catalogue.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { redis } from '../../lib/redis.js';
 import { signToken } from '../../lib/token.js';
+import { sendNotification } from '../../jobs/deliver-notification.js';
 import { openSession, signsInFromNewAddress } from '../../models/admin-session.js';
-import { notify } from '../../models/notification.js';
 import { findByPassword, noteSignIn, type Credential } from '../../models/sign-in.js';
 import { logLogin } from '../operation-log.js';
 import { integer, record, text, textOrNull, timestamp } from '../response.js';
@@ -31,6 +31,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/login',
+    bodyBytes: 4096,
     summary: 'Sign in and receive a bearer token',
     description: 'A captcha that is sent is always checked; `captcha_required` says when one is needed.',
     access: 'public',
@@ -102,7 +103,7 @@ export const routes = [
 const isAlwaysRequired = config.auth.captchaMode === 'always';
 
 function tellOwner(adminId: number, ip: string, jti: string): Promise<unknown> {
-  return notify({
+  return sendNotification({
     type: 'system',
     title: '新地址登录 / Sign-in from a new address',
     content: `您的账号刚刚从新地址 ${ip} 登录。如非本人操作，请立即修改密码。 / Your account was signed in to from ${ip}.`,

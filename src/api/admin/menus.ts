@@ -1,6 +1,15 @@
 // /menus: the tree of the administration.
 import Joi from 'joi';
-import { idOrZero, idParam, optionalText, slug, sort, status, text as given } from '../../lib/schema.js';
+import {
+  idOrZero,
+  idParam,
+  optionalText,
+  slug,
+  sort,
+  status,
+  text as given,
+  webAddress,
+} from '../../lib/schema.js';
 import { Menu, type MenuFields } from '../../models/menu.js';
 import { menuRecord, menuForest } from '../menu-response.js';
 import { record } from '../response.js';
@@ -13,7 +22,7 @@ const fields = {
   title: given(50),
   slug: slug(),
   icon: optionalText(100),
-  path: optionalText(255),
+  path: webAddress(255),
   component: optionalText(255),
   type: Joi.number().valid(1, 2, 3),
   status: status(),
@@ -56,6 +65,7 @@ export const routes = [
     }),
     response: menuRecord,
     handle: async ({ admin, body }) => Menu.record(await Menu.register(admin, body)),
+    repeat: (id) => Menu.record(id),
   }),
   route({
     method: 'GET',

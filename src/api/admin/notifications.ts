@@ -3,13 +3,15 @@ import Joi from 'joi';
 import { listKeys } from '../../lib/list-query.js';
 import { id, idParam, ids, text as given } from '../../lib/schema.js';
 import { issueTicket, ticketSeconds } from '../../lib/ticket.js';
+import { sendNotification } from '../../jobs/deliver-notification.js';
 import {
   countUnread,
   findNotification,
+  findSent,
   listNotifications,
   notificationSortable,
   notificationTypes,
-  notify,
+  sentTypes,
   readAllNotifications,
   readNotification,
   type NotificationFilter,
@@ -73,13 +75,13 @@ export const routes = [
     path: '/notifications',
     summary: 'Send a notification to one, several or every administrator',
     description:
-      'Without `receiver_id` and `receiver_ids` it goes to everybody and is stored once. With several receivers the answer is the first record, `ids` are all of them.',
+      'Without `receiver_id` and `receiver_ids` it goes to everybody and is stored once. To named receivers it goes to all of them or, when one does not exist, to none; the answer is the first record, `ids` are all of them. The answer does not wait for the frames on the WebSocket.',
     access: can('notification.store', 'Send notifications'),
     body: Joi.object<NotificationBody, true>({
       title: given(150).required(),
       content: given(10_000).required(),
       type: Joi.string()
-        .valid(...notificationTypes)
+        .valid(...sentTypes)
         .default('announcement'),
       receiver_id: id(),
       receiver_ids: ids(500).min(1),
@@ -88,9 +90,10 @@ export const routes = [
     async handle({ admin, body: { receiver_id, receiver_ids, ...notification } }) {
       const receivers = [...new Set([...(receiver_ids ?? []), ...(receiver_id ? [receiver_id] : [])])];
       const receiverIds = receivers.length > 0 ? receivers : undefined;
-      const made = await notify({ ...notification, senderId: admin.adminId, receiverIds });
+      const made = await sendNotification({ ...notification, senderId: admin.adminId, receiverIds });
       return { ...made[0], ids: made.map((one) => one.id) };
     },
+    repeat: (id) => findSent(id),
   }),
   route({
     method: 'GET',

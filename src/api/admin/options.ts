@@ -1,12 +1,14 @@
 // /options: values and labels for select boxes.
 import Joi from 'joi';
+import { fail } from '../../lib/errors.js';
 import { toTree, type Tree } from '../../lib/tree.js';
 import { Admin } from '../../models/admin.js';
 import { Department } from '../../models/department.js';
-import { Dictionary, dictionaryScope } from '../../models/dictionary.js';
+import { Dictionary } from '../../models/dictionary.js';
 import { Menu } from '../../models/menu.js';
 import { PaymentMethod } from '../../models/payment-method.js';
 import { Role } from '../../models/role.js';
+import { mayPass } from '../permission.js';
 import { route } from '../route.js';
 
 interface Option {
@@ -35,23 +37,37 @@ const dictionaryPrefix = 'dictionary:';
 
 type OptionType = keyof typeof sources;
 
+/** Where the same entries are listed. */
+const lists: Record<OptionType | 'dictionary', string> = {
+  role: 'roles',
+  admin: 'admins',
+  payment_method: 'payment-methods',
+  department: 'departments',
+  menu: 'menus',
+  dictionary: 'dictionaries',
+};
+
 export const routes = [
   route({
     method: 'GET',
     path: '/options',
     summary: 'Values and labels of enabled entries, for select boxes',
+    description: 'Each type asks for the right to list what it shows.',
     access: 'signedIn',
     query: Joi.object<{ type: string }, true>({
       type: Joi.string()
         .pattern(new RegExp(`^(?:${Object.keys(sources).join('|')}|dictionary:[A-Za-z0-9_.:-]{1,50})$`))
         .required(),
     }),
-    versions: [dictionaryScope],
+    versions: ['dictionaries'],
     response: options,
-    handle: ({ query: { type }, marks }) =>
-      type.startsWith(dictionaryPrefix)
+    handle({ admin, query: { type }, marks }) {
+      const kind = type.startsWith(dictionaryPrefix) ? 'dictionary' : (type as OptionType);
+      if (!mayPass(admin, [`GET /api/admin/${lists[kind]}`])) fail('no_permission');
+      return kind === 'dictionary'
         ? dictionaryOptions(type.slice(dictionaryPrefix.length), marks[0])
-        : sources[type as OptionType](),
+        : sources[kind]();
+    },
   }),
 ];
 

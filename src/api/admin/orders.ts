@@ -18,8 +18,7 @@ import {
 import { placeOrder, type NewOrder, type OrderLine } from '../../models/order-placement.js';
 import { orderStatuses } from '../../models/order-record.js';
 import { exportRoutes } from '../export-routes.js';
-import { idempotencyHeader, idempotencyKeyOf } from '../idempotency.js';
-import { importFrom } from '../order-import.js';
+import { importAnswer, importFrom } from '../order-import.js';
 import {
   amount,
   integer,
@@ -93,11 +92,11 @@ export const routes = [
   route({
     method: 'POST',
     path: '/orders',
+    bodyBytes: 256 * 1024,
     summary: 'Place a pending order',
     description: '`amount`, when given, must equal the sum of the details.',
     access: can('order.store', 'Create orders'),
     module: 'orders',
-    headers: idempotencyHeader,
     body: Joi.object<NewOrder, true>({
       user_id: id().required(),
       details: Joi.array().items(line).min(1).max(200).required(),
@@ -107,12 +106,12 @@ export const routes = [
     }),
     aliases: { products: 'details' },
     response: order,
-    async handle({ admin, body, header }) {
-      const key = idempotencyKeyOf(header);
-      const { orderNo, expireAt } = await placeOrder(body, { adminId: admin.adminId, key, request: body });
-      if (expireAt) await scheduleExpiry(orderNo, expireAt);
-      return findOrder(orderNo);
+    async handle({ body }) {
+      const placed = await placeOrder(body);
+      if (placed.expire_at) await scheduleExpiry(placed.order_no, placed.expire_at);
+      return placed;
     },
+    repeat: (id) => findOrder(String(id)),
   }),
   ...exportRoutes({
     ...{ segment: 'orders', type: 'orders', noun: 'order', title: 'orders', module: 'orders', filters },
@@ -122,10 +121,10 @@ export const routes = [
     path: '/orders/import',
     summary: 'Import orders from a CSV file',
     description:
-      'UTF-8, GBK or UTF-16 with a byte order mark; columns in any order: `user_id`, `amount`, `remark`, `order_ref`, `product_id`, `product_name`, `price`, `quantity`, or their Chinese names. Rows with the same `order_ref` are one order. Orders with a bad row are left out and reported; `dry_run`, a field of the form or the query, only checks. The answer waits up to 3 seconds for the end.',
+      'UTF-8, GBK or UTF-16 with a byte order mark; columns in any order: `user_id`, `amount`, `remark`, `order_ref`, `product_id`, `product_name`, `price`, `quantity`, or their Chinese names; a column `reason`, which an error file has, is not read. Rows with the same `order_ref` are one order. Orders with a bad row are left out and reported; `dry_run`, a field of the form or the query, only checks. The answer waits up to 3 seconds for the end.',
     access: can('order.import', 'Import orders'),
     module: 'orders',
-    upload: { parts: ['file'], maxBytes: config.storage.importMaxBytes, required: true },
+    upload: { parts: ['file'], maxBytes: config.storage.importMaxBytes, required: true, digest: true },
     // In either place: overlooked, a check would make orders.
     query: Joi.object<{ dry_run: boolean }, true>({ dry_run: Joi.boolean().default(false) }),
     body: Joi.object<{ dry_run: boolean }, true>({ dry_run: Joi.boolean().default(false) }),
@@ -142,6 +141,7 @@ export const routes = [
     }),
     handle: ({ admin, query, body, upload }) =>
       importFrom(upload as Upload, admin, query.dry_run || body.dry_run),
+    repeat: (id, { admin }) => importAnswer(id, admin),
   }),
   route({
     method: 'GET',

@@ -81,6 +81,7 @@ export const routes = [
       const id = await PaymentMethod.register({ ...body, config: withSecret(config, shared_secret) });
       return PaymentMethod.record(id);
     },
+    repeat: (id) => PaymentMethod.record(id),
   }),
   route({
     method: 'GET',

@@ -1,5 +1,7 @@
 // /payments: attempts to pay orders. {id} is the payment number; the numeric id works too.
 import Joi from 'joi';
+import { config } from '../../../config/index.js';
+import type { Channel } from '../../lib/channels/channel.js';
 import { channelOf, isEnabled } from '../../lib/channels/index.js';
 import { fail } from '../../lib/errors.js';
 import { listKeys } from '../../lib/list-query.js';
@@ -13,13 +15,13 @@ import {
   paymentTotals,
   type NewPayment,
   type PaymentFilter,
+  type PaymentRecord,
   type PaymentStatus,
 } from '../../models/payment.js';
-import { revisePayment } from '../../models/payment-attention.js';
+import { revisePayment, type PaymentRevision } from '../../models/payment-attention.js';
 import { callbacksOf } from '../../models/payment-callback.js';
 import { exportRoutes } from '../export-routes.js';
-import { idempotencyHeader, idempotencyKeyOf } from '../idempotency.js';
-import { placePayment, placingChannel } from '../payment-placing.js';
+import { mustSuit, placePayment, placingChannel } from '../payment-placing.js';
 import {
   amount,
   flag,
@@ -111,6 +113,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/payments',
+    deadlineMs: config.payments.gatewayTimeoutMs + 5000,
     summary: 'Create a pending payment for an order',
     description:
       'With `initiate` it is also placed with its channel, whose answer is `gateway`: mock `{payment_no, gateway, amount, ' +
@@ -121,7 +124,6 @@ export const routes = [
       'a new payment is made for the order.',
     access: can('payment.store', 'Create payments', { slugOnly: true }),
     module: 'payments',
-    headers: idempotencyHeader,
     body: Joi.object<NewPayment & { initiate: boolean }, true>({
       order_no: Joi.string().min(1).max(64).required(),
       payment_method_id: id().required(),
@@ -130,15 +132,16 @@ export const routes = [
       remark: optionalText(500),
     }),
     response: record({ ...keys, gateway: Joi.object().unknown(true) }),
-    async handle({ admin, body: { initiate, ...payment }, header }) {
+    async handle({ body: { initiate, ...payment } }) {
       const channel = initiate ? await placingChannel(payment.payment_method_id) : undefined;
-      const request = { ...payment, initiate };
-      const repeatable = { adminId: admin.adminId, key: idempotencyKeyOf(header), request };
-      const created = await findPayment(await createPayment(payment, repeatable));
-      // Repeated under its key, it may have been paid or cancelled since.
-      if (!channel || created.status !== 'pending') return created;
-      const gateway = await placePayment(channel, created);
-      return { ...(created.fail_reason === null ? created : await findPayment(created.payment_no)), gateway };
+      const made = await createPayment(payment, (order) => channel && mustSuit(channel, order));
+      return channel ? placed(channel, made) : made;
+    },
+    async repeat(id, { body: { initiate } }) {
+      const made = await findPayment(String(id));
+      // It may have been paid or cancelled since.
+      if (!initiate || made.status !== 'pending') return made;
+      return placed(await placingChannel(made.payment_method_id), made);
     },
   }),
   ...exportRoutes({
@@ -169,14 +172,16 @@ export const routes = [
     path: '/payments/{id}',
     summary: 'Change the remark of a payment or put its attention aside',
     description:
-      '`needs_attention` can only be set to false, once the matter is handled; `fail_reason` stays to be read. State, amount ' +
-      'and third-party number are changed by callbacks only.',
+      '`needs_attention` can only be set to false, once the matter is handled, together with the `fail_reason` that was ' +
+      'seen: when there is another one by now, the request is refused. The reason stays to be read. State, amount and ' +
+      'third-party number are changed by callbacks only.',
     access: can('payment.update', 'Change payments'),
     module: 'payments',
     params: paymentParam,
-    body: Joi.object<{ remark?: string | null; needs_attention?: false }, true>({
+    body: Joi.object<PaymentRevision, true>({
       remark: optionalText(500),
       needs_attention: Joi.boolean<false>().valid(false),
+      fail_reason: Joi.string().max(255).when('needs_attention', { is: Joi.exist(), then: Joi.required() }),
     }),
     response: record(keys),
     subject: ({ params }) => findPayment(params.id),
@@ -213,3 +218,8 @@ export const routes = [
     },
   }),
 ];
+
+async function placed(channel: Channel, made: PaymentRecord): Promise<object> {
+  const gateway = await placePayment(channel, made);
+  return { ...(made.fail_reason === null ? made : await findPayment(made.payment_no)), gateway };
+}

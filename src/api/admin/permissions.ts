@@ -76,6 +76,7 @@ export const routes = [
     response: permission,
     handle: async ({ admin, body }) =>
       Permission.record(await Permission.register(admin, body, opens, passesOf(admin))),
+    repeat: (id) => Permission.record(id),
   }),
   route({
     method: 'GET',

@@ -62,6 +62,7 @@ export const routes = [
     }),
     response: detail,
     handle: async ({ admin, body }) => Role.record(await Role.register(admin, body)),
+    repeat: (id) => Role.record(id),
   }),
   route({
     method: 'GET',

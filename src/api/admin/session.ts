@@ -6,7 +6,7 @@ import { now } from '../../lib/clock.js';
 import { currentLanguage } from '../../lib/context.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { mustDifferFromUsername, newPassword } from '../../lib/password-policy.js';
-import { email, optionalText, phone, text as given } from '../../lib/schema.js';
+import { email, phone, text as given, webAddress } from '../../lib/schema.js';
 import { problem } from '../../lib/validation.js';
 import { Admin, type AdminFields } from '../../models/admin.js';
 import { revokeSession } from '../../models/admin-session.js';
@@ -85,7 +85,7 @@ export const routes = [
       nickname: given(50),
       email: email(),
       phone: phone(),
-      avatar: optionalText(500),
+      avatar: webAddress(500),
     }),
     response: profile,
     async handle({ admin, body }) {

@@ -3,6 +3,7 @@ import Joi from 'joi';
 import { AppError, fail } from '../../lib/errors.js';
 import { listKeys, timeKeys, type TimeRange } from '../../lib/list-query.js';
 import { id, idParam } from '../../lib/schema.js';
+import { changeBalance, changed } from '../../models/balance.js';
 import { balanceChangeTypes, type BalanceChange } from '../../models/balance.js';
 import {
   balanceLogSortable,
@@ -12,7 +13,7 @@ import {
   listBalanceLogs,
   type BalanceLogFilter,
 } from '../../models/balance-log.js';
-import { answerBalanceChange, balanceChanged, balanceChangeKeys, balanceLog } from '../balance-change.js';
+import { balanceChanged, balanceChangeKeys, balanceLog, operatorOf } from '../balance-change.js';
 import { exportRoutes } from '../export-routes.js';
 import { amount, integer, pageOf, record } from '../response.js';
 import { can, route } from '../route.js';
@@ -48,13 +49,14 @@ export const routes = [
     response: balanceChanged,
     async handle({ admin, body: { user_id, ...wanted } }) {
       try {
-        return await answerBalanceChange(user_id, wanted, admin.adminId);
+        return await changeBalance(user_id, wanted, operatorOf(admin));
       } catch (error) {
         if (error instanceof AppError && error.slug === 'user_not_found')
           fail('user_unknown', { field: 'user_id' });
         throw error;
       }
     },
+    repeat: async (id) => changed(await findBalanceLog(id)),
   }),
   ...exportRoutes({
     ...{ segment: 'user-balance-logs', type: 'user_balance_logs', noun: 'user_balance_log' },

@@ -2,10 +2,12 @@
 import Joi from 'joi';
 import { listKeys } from '../../lib/list-query.js';
 import { mustDifferFromUsername, newPassword } from '../../lib/password-policy.js';
-import { email, idParam, optionalText, phone, status } from '../../lib/schema.js';
+import { email, idParam, optionalText, phone, status, webAddress } from '../../lib/schema.js';
+import { changeBalance, changed } from '../../models/balance.js';
+import { findBalanceLog } from '../../models/balance-log.js';
 import type { BalanceChange } from '../../models/balance.js';
 import { User, userSortable, userTotals, type UserFields, type UserFilter } from '../../models/user.js';
-import { answerBalanceChange, balanceChanged, balanceChangeKeys } from '../balance-change.js';
+import { balanceChanged, balanceChangeKeys, operatorOf } from '../balance-change.js';
 import { exportRoutes } from '../export-routes.js';
 import {
   amount,
@@ -39,7 +41,7 @@ const fields = {
     .max(50)
     .pattern(/^[A-Za-z0-9_.@-]+$/),
   nickname: optionalText(50),
-  avatar: optionalText(500),
+  avatar: webAddress(500),
   email: email(),
   phone: phone(),
   status: status(),
@@ -78,6 +80,7 @@ export const routes = [
     }),
     response: user,
     handle: async ({ body }) => User.record(await User.register(body)),
+    repeat: (id) => User.record(id),
   }),
   ...exportRoutes({ segment: 'users', type: 'users', noun: 'user', title: 'users', filters }),
   route({
@@ -139,6 +142,7 @@ export const routes = [
     params: idParam,
     body: Joi.object<BalanceChange, true>(balanceChangeKeys),
     response: balanceChanged,
-    handle: ({ admin, params, body }) => answerBalanceChange(params.id, body, admin.adminId),
+    handle: ({ admin, params, body }) => changeBalance(params.id, body, operatorOf(admin)),
+    repeat: async (id) => changed(await findBalanceLog(id)),
   }),
 ];

@@ -4,6 +4,7 @@ import type { Context } from 'koa';
 import { koaBody, type HttpMethodEnum } from 'koa-body';
 import { config } from '../../../config/index.js';
 import { AppError, fail } from '../../lib/errors.js';
+import { keepDigits } from '../../lib/exact-json.js';
 import { coercer, problem } from '../../lib/validation.js';
 import type { Route, Upload, UploadDeclaration } from '../route.js';
 import { receiveForm } from './upload.js';
@@ -15,10 +16,13 @@ export interface Received {
 
 type Parser = (ctx: Context) => Promise<Received>;
 
+/** More than the fields of most records take. */
+const usualBytes = 64 * 1024;
+
 /** The body parser of a route, or undefined when the route takes no body. */
-export function bodyParser({ method, body, form, upload, aliases }: Route): Parser | undefined {
+export function bodyParser({ method, body, form, upload, aliases, bodyBytes }: Route): Parser | undefined {
   if (!body) return undefined;
-  const limit = form?.maxBytes ?? config.app.jsonMaxBytes;
+  const limit = Math.min(form?.maxBytes ?? bodyBytes ?? usualBytes, config.app.jsonMaxBytes);
   const parse = koaBody({
     json: true,
     urlencoded: form !== undefined,
@@ -28,11 +32,13 @@ export function bodyParser({ method, body, form, upload, aliases }: Route): Pars
     formLimit: limit,
     parsedMethods: [method as HttpMethodEnum],
     jsonStrict: true,
+    includeUnparsed: true,
     onError: refuse,
   });
   const coerceFields = coercer(body);
   return async (ctx) => {
     mustBeUtf8(ctx);
+    mustBePlain(ctx);
     if (upload && ctx.is('multipart')) {
       const received = await receiveForm(ctx, upload);
       const fields = withAliases(received.fields, aliases) as Record<string, unknown>;
@@ -40,8 +46,16 @@ export function bodyParser({ method, body, form, upload, aliases }: Route): Pars
     }
     await parse(ctx, () => Promise.resolve());
     if (upload?.required) fileMissing(upload);
-    return { body: (ctx.request as { body?: unknown }).body ?? {} };
+    const { body: parsed = {}, rawBody } = ctx.request;
+    mustBeShallow(parsed);
+    return { body: ctx.is('json') ? exactBody(parsed, rawBody) : parsed };
   };
+}
+
+// Numbers that a double cannot carry are read again, as texts.
+function exactBody(parsed: unknown, text = ''): unknown {
+  const kept = keepDigits(text);
+  return kept === undefined ? parsed : JSON.parse(kept);
 }
 
 /** Removes what is left of an upload. */
@@ -70,4 +84,26 @@ function refuse(error: Error & { status?: number }): never {
 function mustBeUtf8(ctx: Context): void {
   const charset = ctx.request.charset.toLowerCase();
   if (charset !== '' && charset !== 'utf-8' && charset !== 'utf8') fail('bad_request');
+}
+
+// A kilobyte of it could become a megabyte.
+function mustBePlain(ctx: Context): void {
+  const encoding = ctx.get('Content-Encoding').trim().toLowerCase();
+  if (encoding !== '' && encoding !== 'identity') fail('content_encoding_unsupported');
+}
+
+const deepest = 32;
+const mostValues = 10_000;
+
+// Schemas, masks and logs walk through a body by calling themselves.
+function mustBeShallow(body: unknown): void {
+  let level: unknown[] = [body];
+  let values = 0;
+  for (let depth = 0; level.length > 0; depth++) {
+    values += level.length;
+    if (depth > deepest || values > mostValues) fail('payload_too_large');
+    level = level.flatMap((value): unknown[] =>
+      typeof value === 'object' && value !== null ? Object.values(value) : [],
+    );
+  }
 }

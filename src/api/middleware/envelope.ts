@@ -1,7 +1,7 @@
 // Outermost: gives each request its trace id, language and zone, and each answer its envelope, headers and log line.
 import type { Context, Middleware, Next } from 'koa';
 import { inContext } from '../../lib/context.js';
-import { isDatabaseDown } from '../../lib/db.js';
+import { DatabaseBusy, isDatabaseDown } from '../../lib/db-errors.js';
 import { AppError } from '../../lib/errors.js';
 import { clientIp } from '../../lib/ip.js';
 import { toJson } from '../../lib/json.js';
@@ -29,6 +29,8 @@ const securityHeaders = {
 
 const foreignTraceId = /^[A-Za-z0-9_-]{8,64}$/;
 const slowMs = 1000;
+/** What is away is tried again after this long; who was told may ask again then. */
+const retrySeconds = 2;
 
 /** Runs the request and answers it; nothing that goes wrong inside escapes the envelope. */
 export const envelope: Middleware<RequestState> = async (ctx, next) => {
@@ -51,9 +53,7 @@ export const envelope: Middleware<RequestState> = async (ctx, next) => {
       refuse(ctx, error, language);
     }
     const durationMs = performance.now() - started;
-    await logOperation(ctx, durationMs).catch((error: unknown) =>
-      logger.error({ error }, 'an operation could not be logged'),
-    );
+    void logOperation(ctx, durationMs);
     logAccess(ctx, durationMs);
   });
 };
@@ -73,11 +73,11 @@ async function answer(ctx: Context, next: Next, language: Language, zone: string
 }
 
 function refuse(ctx: Context, error: unknown, language: Language): void {
-  const outcome = outcomeOf(error);
+  const outcome = hasGone(ctx) ? new AppError('client_gone', { cause: error }) : outcomeOf(error);
   // 501 says what was never meant to work; nobody has to look after it.
   if (outcome.status >= 500 && outcome.status !== 501)
     logger.error({ error, path: ctx.path }, 'a request failed');
-  const { retryAfter } = outcome.details;
+  const retryAfter = outcome.details.retryAfter ?? (outcome.status === 503 ? retrySeconds : undefined);
   if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
   send(ctx, outcome.status, {
     code: outcome.code,
@@ -88,6 +88,9 @@ function refuse(ctx: Context, error: unknown, language: Language): void {
     trace_id: (ctx.state as RequestState).traceId,
   });
 }
+
+// Who hangs up or breaks a body off is no fault of ours.
+const hasGone = ({ req, res }: Context): boolean => res.closed || (req.destroyed && !req.complete);
 
 function send(ctx: Context, status: number, content: unknown): void {
   ctx.status = status;
@@ -104,6 +107,7 @@ function send(ctx: Context, status: number, content: unknown): void {
 
 function outcomeOf(error: unknown): AppError {
   if (error instanceof AppError) return error;
+  if (error instanceof DatabaseBusy) return new AppError('database_busy', { cause: error });
   if (isDatabaseDown(error)) return new AppError('database_unavailable', { cause: error });
   if (error instanceof QueueUnavailable) return new AppError('queue_unavailable', { cause: error });
   if (error instanceof StorageUnavailable) return new AppError('storage_unavailable', { cause: error });

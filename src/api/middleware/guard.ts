@@ -4,9 +4,9 @@ import { config } from '../../../config/index.js';
 import { fail } from '../../lib/errors.js';
 import { consumeTicket } from '../../lib/ticket.js';
 import { verifyToken } from '../../lib/token.js';
-import { readMarks } from '../../lib/versions.js';
-import { blacklistScope, isBlocked } from '../../models/blacklist.js';
-import { identityScope, recognise, type Identity } from '../../models/identity.js';
+import { readMarks } from '../../lib/marks.js';
+import { isBlocked } from '../../models/blacklist.js';
+import { recognise, type Identity } from '../../models/identity.js';
 import { mayCall } from '../permission.js';
 import type { RequestState } from '../request-state.js';
 import type { Route } from '../route.js';
@@ -25,8 +25,8 @@ export interface Admitted {
 export async function admit(route: Route, ctx: Context): Promise<Admitted> {
   if (route.anyAddress) return { marks: [] };
   const [blacklistMark, identityMark, ...marks] = await readMarks([
-    blacklistScope,
-    identityScope,
+    'blacklist',
+    'identity',
     ...(route.versions ?? []),
   ]);
   if (await isBlocked((ctx.state as RequestState).ip, blacklistMark)) fail('ip_blocked');

@@ -35,7 +35,6 @@ export async function receiveForm(ctx: Context, declaration: UploadDeclaration):
   const { req, res } = ctx;
   const most = declaration.maxBytes + mostFieldBytes + overheadBytes;
   if (Number(req.headers['content-length'] ?? 0) > most) fail('payload_too_large');
-  if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') fail('bad_request');
   allowUpload(req, res);
   const form = new Form(declaration);
   try {

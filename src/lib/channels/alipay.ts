@@ -4,7 +4,8 @@ import Joi from 'joi';
 import { now } from '../clock.js';
 import { signRsa } from '../rsa.js';
 import { beijingTime } from '../time.js';
-import { ChannelFailure, type Channel, type MethodConfig, type Placement } from './channel.js';
+import { Money } from '../money.js';
+import type { Channel, MethodConfig, Placement } from './channel.js';
 import { gatewayUrl, identifier, privateKey, publicKey, webUrl } from './config-key.js';
 
 const defaultGateway = 'https://openapi.alipay.com/gateway.do';
@@ -20,12 +21,16 @@ export const alipay: Channel = {
     notify_url: webUrl(),
   }),
 
+  // total_amount and time_expire in opendocs.alipay.com/open/028r8t.
+  placingLimits: {
+    least: Money.from('0.01'),
+    most: Money.from('100000000.00'),
+    leastMs: 60_000,
+    mostMs: 15 * 86_400_000,
+  },
+
   place(placement) {
-    const { amount, config, paymentNo } = placement;
-    if (amount.cents < 1n) {
-      const reason = '支付金额至少为 0.01 / the amount must be at least 0.01';
-      return Promise.reject(new ChannelFailure(reason));
-    }
+    const { config, paymentNo } = placement;
     const url = new URL(config.gateway ?? defaultGateway);
     for (const [name, value] of signedParameters(placement)) url.searchParams.set(name, value);
     return Promise.resolve({ payment_no: paymentNo, pay_url: url.href });

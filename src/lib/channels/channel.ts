@@ -33,8 +33,19 @@ export class ChannelFailure extends Error {
   }
 }
 
+/** What the company takes; beyond it a customer would only meet its error page. */
+export interface PlacingLimits {
+  least: Money;
+  most?: Money;
+  /** The order must have at least this long to live. */
+  leastMs: number;
+  /** An end that lies further away is not told to the company. */
+  mostMs?: number;
+}
+
 export interface Channel {
   type: string;
+  placingLimits?: PlacingLimits;
   /** Its configuration map: a text per key, built from `config-key.ts`. */
   configSchema: Joi.ObjectSchema<MethodConfig>;
   /**
@@ -46,6 +57,12 @@ export interface Channel {
   place?(placement: Placement, signal: AbortSignal): Promise<Record<string, unknown>>;
   /** Reads a callback's fields. Missing: callbacks are not implemented. @returns undefined when it is no success notice */
   read?(fields: Record<string, unknown>): Notification | undefined;
+  /**
+   * The payment a callback names, where that takes more than reading `out_trade_no`; it is not believed.
+   *
+   * @param configs of the methods of this type
+   */
+  nameOf?(fields: Record<string, unknown>, configs: readonly MethodConfig[]): string | undefined;
   /** Whether the callback's signature fits the payment; decides what happens when the method has no secret too. */
   isAuthentic?(
     fields: Record<string, unknown>,

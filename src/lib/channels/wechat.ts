@@ -1,7 +1,10 @@
 // WeChat Pay, API v3: Native (a code to scan) or, with an openid, JSAPI (inside WeChat). Its callback and query answer
 // 501 (spec.md, Payment callback, rule 4).
+import { createDecipheriv } from 'node:crypto';
 import Joi from 'joi';
+import { decodeTime } from 'ulid';
 import { now } from '../clock.js';
+import { Money } from '../money.js';
 import { randomToken } from '../random-id.js';
 import { signRsa } from '../rsa.js';
 import { beijingTime } from '../time.js';
@@ -33,6 +36,17 @@ export const wechat: Channel = {
     notify_url: webUrl(),
   }),
 
+  // pay.weixin.qq.com/doc/v3/merchant/4012791877: at least a cent, and an end at least a minute away.
+  placingLimits: { least: Money.from('0.01'), leastMs: 60_000 },
+
+  nameOf(fields, configs) {
+    for (const { api_v3_key = '' } of configs) {
+      const number = readNumber(openResource(fields.resource, api_v3_key));
+      if (number) return number;
+    }
+    return undefined;
+  },
+
   async place(placement, signal) {
     const { config, paymentNo } = placement;
     const kind = config.openid ? 'jsapi' : 'native';
@@ -48,6 +62,31 @@ export const wechat: Channel = {
  * PAY and the ULID, without the day, which the ULID's own time tells.
  */
 const tradeNumber = (paymentNo: string): string => `PAY${paymentNo.slice(-26)}`;
+
+/** The payment number behind a `tradeNumber`. */
+function readNumber(text: string | undefined): string | undefined {
+  const tail = /"out_trade_no"\s*:\s*"PAY([0-9A-HJKMNP-TV-Z]{26})"/.exec(text ?? '')?.[1];
+  if (tail === undefined) return undefined;
+  const day = new Date(decodeTime(tail)).toISOString().slice(0, 10).replaceAll('-', '');
+  return `PAY${day}${tail}`;
+}
+
+// The resource of a notice is sealed with the method's own key (AES-256-GCM, pay.weixin.qq.com/doc/v3/merchant/4012071382).
+function openResource(resource: unknown, key: string): string | undefined {
+  const { ciphertext, nonce, associated_data = '' } = (resource ?? {}) as Record<string, unknown>;
+  if (typeof ciphertext !== 'string' || typeof nonce !== 'string' || typeof associated_data !== 'string')
+    return undefined;
+  const sealed = Buffer.from(ciphertext, 'base64');
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, nonce);
+    decipher.setAuthTag(sealed.subarray(-tagBytes)).setAAD(Buffer.from(associated_data));
+    return Buffer.concat([decipher.update(sealed.subarray(0, -tagBytes)), decipher.final()]).toString();
+  } catch {
+    return undefined;
+  }
+}
+
+const tagBytes = 16;
 
 function transaction({ config, paymentNo, orderNo, amount, expireAt, notifyUrl }: Placement): object {
   return {

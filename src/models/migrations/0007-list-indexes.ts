@@ -1,7 +1,6 @@
 // Indexes of the order and payment lists. Each ends with the id, so that it gives filtered keys in the order of a list; with
 // deleted_at in it, keys are counted and paged through without reading a row.
-import { errno } from '../../lib/db.js';
-import type { Migration, RunSql } from './migration.js';
+import { passDone, type Migration, type RunSql } from './migration.js';
 
 const alterations = [
   {
@@ -49,15 +48,8 @@ async function replaceKeys(run: RunSql, table: string, old: object, fresh: objec
     ...Object.keys(old).map((name) => `DROP KEY ${name}`),
     ...Object.entries(fresh).map(([name, columns]) => `ADD KEY ${name} ${columns}`),
   ];
-  try {
-    await run(`ALTER TABLE ${table} ${changes.join(', ')}`);
-  } catch (error) {
-    if (!isDone.has(errno(error) ?? 0)) throw error;
-  }
+  await run(`ALTER TABLE ${table} ${changes.join(', ')}`).catch(passDone);
 }
-
-/** The old key is gone, the new one is there. */
-const isDone = new Set([1091, 1061]);
 
 export const listIndexes: Migration = {
   name: '0007-list-indexes',

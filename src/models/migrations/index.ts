@@ -7,9 +7,12 @@ import { files } from './0005-files.js';
 import { balancesExportsImports } from './0006-balances-exports-imports.js';
 import { listIndexes } from './0007-list-indexes.js';
 import { attachmentCharset } from './0008-attachment-charset.js';
+import { exactLists } from './0010-exact-lists.js';
+import { logOutbox } from './0011-log-outbox.js';
 import type { Migration } from './migration.js';
 
 export const migrations: Migration[] = [
   ...[administration, ordersAndPayments, logs, backOffice],
   ...[files, balancesExportsImports, listIndexes, attachmentCharset],
+  ...[exactLists, logOutbox],
 ];

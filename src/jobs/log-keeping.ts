@@ -1,0 +1,135 @@
+// Takes log entries of this process: into their outbox a batch at a time, onto the local disk while the database is away.
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { config } from '../../config/index.js';
+import { now } from '../lib/clock.js';
+import { inNoContext } from '../lib/context.js';
+import { logger, onLogLine, type LogLine } from '../lib/logger.js';
+import { newUlid } from '../lib/random-id.js';
+import { rarely } from '../lib/rarely.js';
+import { Spool } from '../lib/spool.js';
+import { moveLogs, storeItems, type LogItem } from '../models/log-outbox.js';
+import type { SystemEntry } from '../models/system-log.js';
+import { writeLogs } from './write-logs.js';
+
+/** Entries wait so long for company. */
+const gatherMs = 50;
+const mostTogether = 200;
+const retryMs = 5000;
+const mostSpooledBytes = 256 * 1024 * 1024;
+
+const spool = new Spool(join(config.storage.root, 'log-spool'), mostSpooledBytes);
+
+let gathered: LogItem[] = [];
+let gathering: Promise<void> | undefined;
+
+/** Takes an entry; it is in its outbox, or on the local disk, when this resolves. Never throws. */
+export function keepEntry(item: LogItem): Promise<void> {
+  if (isClosed) return putAside([item]);
+  gathered.push(item);
+  if (gathered.length >= mostTogether) return inNoContext(store);
+  gathering ??= inNoContext(() => sleep(gatherMs).then(store));
+  return gathering;
+}
+
+let isClosed = false;
+
+/** Stores what is still being gathered; what comes later waits on the disk for the next process. */
+export async function closeLogs(): Promise<void> {
+  isClosed = true;
+  clearInterval(timer);
+  await store();
+}
+
+const timer = setInterval(() => {
+  if (!spool.isEmpty) void readSpool();
+}, retryMs).unref();
+
+/** Brings in what an earlier process of this machine had to leave on its disk. */
+export async function recoverLogs(): Promise<void> {
+  await readSpool();
+}
+
+async function store(): Promise<void> {
+  const items = gathered;
+  gathered = [];
+  gathering = undefined;
+  if (items.length === 0) return;
+  try {
+    await storeItems(items);
+  } catch (error) {
+    rarely('log outbox', (count) =>
+      tell({ error, count }, 'log entries cannot be stored, they wait on the disk'),
+    );
+    await putAside(items);
+    return;
+  }
+  await askToMove();
+}
+
+// While the queue is away this process does it; what is left lying is found by the sweeper.
+async function askToMove(): Promise<void> {
+  await writeLogs
+    .enqueue({ batch: newUlid() })
+    .catch(() => moveLogs(AbortSignal.timeout(writeLogs.timeoutMs)))
+    .catch((error: unknown) => rarely('log tables', () => tell({ error }, 'log entries wait to be moved')));
+}
+
+async function putAside(items: readonly LogItem[]): Promise<void> {
+  const isKept = await spool.append(items.map((item) => JSON.stringify(item))).catch((error: unknown) => {
+    rarely('log spool', () => tell({ error }, 'the disk takes no log entries'));
+    return false;
+  });
+  if (!isKept)
+    rarely('lost log entries', (count) => tell({ count: count * items.length }, 'log entries were lost'));
+}
+
+async function readSpool(): Promise<void> {
+  await spool
+    .takeAll(async (lines) => {
+      await storeItems(lines.map((line) => JSON.parse(line) as LogItem));
+      await askToMove();
+    })
+    .catch(() => undefined);
+}
+
+// What goes wrong with the log itself stays out of it, or it would feed itself.
+function tell(fields: object, message: string): void {
+  isTelling = true;
+  logger.warn(fields, message);
+  isTelling = false;
+}
+
+let isTelling = false;
+
+const levels = { debug: 'debug', info: 'info', warn: 'warning', error: 'error', fatal: 'error' } as const;
+const mostPerSecond = 50;
+const longestContext = 20_000;
+
+/**
+ * Keeps the log lines of this process from SYSTEM_LOG_LEVEL on in the system log, at most 50 a second: a fault that
+ * shows on every request must not become a flood of writes. Standard output has all of them.
+ */
+export function keepSystemLog(module: 'api' | 'worker'): void {
+  let second = 0;
+  let kept = 0;
+  onLogLine((line) => {
+    if (isTelling) return;
+    const current = Math.floor(Date.now() / 1000);
+    if (current !== second) [second, kept] = [current, 0];
+    if (++kept <= mostPerSecond) void keepEntry({ kind: 'system', entry: entryOf(line, module) });
+  });
+}
+
+function entryOf({ level, message, fields, traceId }: LogLine, module: string): SystemEntry {
+  const context = JSON.stringify(fields);
+  return {
+    log_key: newUlid(),
+    level: levels[level],
+    module,
+    message: message.slice(0, 1000),
+    context: context === '{}' ? null : context.slice(0, longestContext),
+    trace_id: traceId.slice(0, 64),
+    created_at: now().toISOString(),
+  };
+}

@@ -1,0 +1,21 @@
+// Moves log entries from their outbox into the log tables, those that came together in one go.
+import Joi from 'joi';
+import { moveLogs } from '../models/log-outbox.js';
+import { job } from './job.js';
+
+export interface WriteLogs {
+  /** ULID of the batch of entries that asked for it. */
+  batch: string;
+}
+
+export const writeLogs = job<WriteLogs>({
+  name: 'write-logs',
+  queue: 'logs',
+  // The rows wait; what fails is asked for again by the next entries or by the sweeper.
+  attempts: 8,
+  backoffMs: 1000,
+  timeoutMs: 60_000,
+  payload: Joi.object<WriteLogs, true>({ batch: Joi.string().required() }),
+  key: ({ batch }) => batch,
+  run: (_, signal) => moveLogs(signal),
+});

@@ -1,0 +1,91 @@
+// Lines kept on the local disk for as long as they cannot go where they belong, also over the end of this process.
+import { createReadStream } from 'node:fs';
+import { appendFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const blockLines = 500;
+const ending = '.ndjson';
+
+export class Spool {
+  readonly #folder: string;
+  readonly #mostBytes: number;
+  readonly #own = `${hostname()}-${process.pid}`;
+  #bytes = 0;
+  #taken = 0;
+
+  /** @param mostBytes what this process keeps at most */
+  constructor(folder: string, mostBytes: number) {
+    this.#folder = folder;
+    this.#mostBytes = mostBytes;
+  }
+
+  get isEmpty(): boolean {
+    return this.#bytes === 0;
+  }
+
+  /** Keeps lines. @returns false when there is no room for them @throws when the disk refuses */
+  async append(lines: readonly string[]): Promise<boolean> {
+    const text = `${lines.join('\n')}\n`;
+    const bytes = Buffer.byteLength(text);
+    if (this.#bytes + bytes > this.#mostBytes) return false;
+    await mkdir(this.#folder, { recursive: true });
+    await appendFile(join(this.#folder, this.#own + ending), text);
+    this.#bytes += bytes;
+    return true;
+  }
+
+  /**
+   * Hands over everything that this process has kept, or processes of this machine that have died. What is handed over when
+   * `take` fails comes again.
+   */
+  async takeAll(take: (lines: string[]) => Promise<void>): Promise<void> {
+    const own = join(this.#folder, this.#own + ending);
+    const taken = join(this.#folder, `${this.#own}-${++this.#taken}${ending}`);
+    await rename(own, taken).catch(() => undefined);
+    this.#bytes = 0;
+    for (const name of await this.#readable()) {
+      const file = join(this.#folder, name);
+      try {
+        await handOver(file, take);
+      } catch (error) {
+        this.#bytes += (await stat(file)).size;
+        throw error;
+      }
+      await rm(file, { force: true });
+    }
+  }
+
+  async #readable(): Promise<string[]> {
+    const names = await readdir(this.#folder).catch(() => []);
+    return names.filter((name) => {
+      const match = /^(.+)-(\d+)(-\d+)?\.ndjson$/.exec(name);
+      if (!match || match[1] !== hostname()) return false;
+      const pid = Number(match[2]);
+      return pid === process.pid ? match[3] !== undefined : !isAlive(pid);
+    });
+  }
+}
+
+async function handOver(file: string, take: (lines: string[]) => Promise<void>): Promise<void> {
+  let lines: string[] = [];
+  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+    // A process that died may have left half a line.
+    if (!line.endsWith('}')) continue;
+    lines.push(line);
+    if (lines.length < blockLines) continue;
+    await take(lines);
+    lines = [];
+  }
+  if (lines.length > 0) await take(lines);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
