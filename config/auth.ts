@@ -11,14 +11,15 @@ export interface AuthEnvironment {
   CAPTCHA_MODE: 'adaptive' | 'always' | 'off';
   CAPTCHA_AFTER_FAILURES: number;
   CAPTCHA_TTL_SECONDS: number;
-  CAPTCHA_MAX_PER_MINUTE: number;
   LOGIN_MAX_ATTEMPTS: number;
   LOGIN_WINDOW_MINUTES: number;
   LOGIN_LOCK_MINUTES: number;
+  LOGIN_MAX_PER_ADDRESS: number;
   LOGIN_MAX_PER_USERNAME_HOUR: number;
   BCRYPT_COST: number;
   HASH_CONCURRENCY: number;
   HASH_QUEUE: number;
+  HASH_QUEUE_PER_ADDRESS: number;
   PASSWORD_MIN_LENGTH?: number;
   PASSWORD_REQUIRE_MIXED?: boolean;
 }
@@ -52,11 +53,6 @@ export const authSchema = Joi.object<AuthEnvironment, true>({
     .default(2)
     .description('failures of one address and name before a captcha is required'),
   CAPTCHA_TTL_SECONDS: Joi.number().integer().min(10).default(120).description('a captcha lives this long'),
-  CAPTCHA_MAX_PER_MINUTE: Joi.number()
-    .integer()
-    .min(1)
-    .default(60)
-    .description('captchas that are drawn for one address per minute'),
   LOGIN_MAX_ATTEMPTS: Joi.number()
     .integer()
     .min(1)
@@ -64,11 +60,16 @@ export const authSchema = Joi.object<AuthEnvironment, true>({
     .description('failures of one address and name that lock it'),
   LOGIN_WINDOW_MINUTES: Joi.number().min(0.01).default(5).description('failures are counted over this time'),
   LOGIN_LOCK_MINUTES: Joi.number().min(0.01).default(15).description('how long a lock lasts'),
+  LOGIN_MAX_PER_ADDRESS: Joi.number()
+    .integer()
+    .min(1)
+    .default(50)
+    .description('failures of one address under any names that lock it'),
   LOGIN_MAX_PER_USERNAME_HOUR: Joi.number()
     .integer()
     .min(1)
     .default(50)
-    .description('failures per hour of one name over all addresses'),
+    .description('failures per hour of one name that lock it for addresses it has not signed in from lately'),
   BCRYPT_COST: Joi.number().integer().min(4).max(15).default(10).description('bcrypt work factor'),
   HASH_CONCURRENCY: Joi.number()
     .integer()
@@ -76,6 +77,11 @@ export const authSchema = Joi.object<AuthEnvironment, true>({
     .default(2)
     .description('password hashes in flight per process'),
   HASH_QUEUE: Joi.number().integer().min(0).default(32).description('waiting password hashes before 429'),
+  HASH_QUEUE_PER_ADDRESS: Joi.number()
+    .integer()
+    .min(1)
+    .default(16)
+    .description('of these, for one address (IPv6: one /64)'),
   PASSWORD_MIN_LENGTH: Joi.number().integer().min(4).max(64).description('8, outside production 6'),
   PASSWORD_REQUIRE_MIXED: Joi.boolean().description('a letter and a digit; true in production only'),
 });
@@ -92,14 +98,15 @@ export function authConfig(env: AuthEnvironment, production: boolean, localSecre
     captchaMode: env.CAPTCHA_MODE,
     captchaAfterFailures: env.CAPTCHA_AFTER_FAILURES,
     captchaTtlSeconds: env.CAPTCHA_TTL_SECONDS,
-    captchaMaxPerMinute: env.CAPTCHA_MAX_PER_MINUTE,
     loginMaxAttempts: env.LOGIN_MAX_ATTEMPTS,
     loginWindowSeconds: Math.ceil(env.LOGIN_WINDOW_MINUTES * 60),
     loginLockSeconds: Math.ceil(env.LOGIN_LOCK_MINUTES * 60),
+    loginMaxPerAddress: env.LOGIN_MAX_PER_ADDRESS,
     loginMaxPerUsernameHour: env.LOGIN_MAX_PER_USERNAME_HOUR,
     bcryptCost: env.BCRYPT_COST,
     hashConcurrency: env.HASH_CONCURRENCY,
     hashQueue: env.HASH_QUEUE,
+    hashQueuePerAddress: env.HASH_QUEUE_PER_ADDRESS,
     passwordMinLength: env.PASSWORD_MIN_LENGTH ?? (production ? 8 : 6),
     passwordRequireMixed: env.PASSWORD_REQUIRE_MIXED ?? production,
   };

@@ -6,6 +6,7 @@ import { appConfig, appSchema, type AppEnvironment } from './app.js';
 import { authConfig, authSchema, type AuthEnvironment } from './auth.js';
 import { databaseConfig, databaseSchema, type DatabaseEnvironment } from './database.js';
 import { projectRoot, readEnvironment } from './environment.js';
+import { limitsConfig, limitsSchema, type LimitsEnvironment } from './limits.js';
 import { localSecret } from './local-secret.js';
 import { loggingConfig, loggingSchema, type LoggingEnvironment } from './logging.js';
 import { paymentsConfig, paymentsSchema, type PaymentsEnvironment } from './payments.js';
@@ -17,6 +18,7 @@ type Environment = AppEnvironment &
   DatabaseEnvironment &
   RedisEnvironment &
   AuthEnvironment &
+  LimitsEnvironment &
   PaymentsEnvironment &
   LoggingEnvironment &
   StorageEnvironment &
@@ -28,6 +30,7 @@ export const concerns: { title: string; schema: Joi.ObjectSchema }[] = [
   { title: 'Database', schema: databaseSchema },
   { title: 'Redis', schema: redisSchema },
   { title: 'Sign-in', schema: authSchema },
+  { title: 'Limits', schema: limitsSchema },
   { title: 'Payments', schema: paymentsSchema },
   { title: 'Files', schema: storageSchema },
   { title: 'Logging', schema: loggingSchema },
@@ -52,6 +55,7 @@ function load() {
     app,
     database: databaseConfig(env, app.tenant),
     redis: redisConfig(env, app.tenant),
+    limits: limitsConfig(env),
     auth: authConfig(env, app.production, localSecret),
     payments: paymentsConfig(env, app.production),
     storage: storageConfig(env, app.tenant),

@@ -6,11 +6,13 @@ export interface PaymentsEnvironment {
   MODULE_PAYMENTS_ENABLED: boolean;
   PAYMENT_GATEWAYS_ENABLED: string;
   PAYMENT_UNSIGNED_MOCK_ALLOWED?: boolean;
+  PAYMENT_MOCK_SIGN_VISIBLE?: boolean;
   PAYMENT_LOCAL_GATEWAYS_ALLOWED: boolean;
   PAYMENT_GATEWAY_TIMEOUT_MS: number;
   CALLBACK_WAIT_MS: number;
   CALLBACK_DEADLINE_MS: number;
   CALLBACK_RETENTION_DAYS: number;
+  CALLBACK_REFUSED_RETENTION_DAYS: number;
 }
 
 /** Of the 2.5 s in which a provider must have its answer (reliability.md R8), network and a busy process take their part. */
@@ -23,6 +25,9 @@ export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
   PAYMENT_GATEWAYS_ENABLED: list().description('enabled gateway types; empty, * or all means every one'),
   PAYMENT_UNSIGNED_MOCK_ALLOWED: Joi.boolean().description(
     'accept mock callbacks of a method without a shared secret; false in production only',
+  ),
+  PAYMENT_MOCK_SIGN_VISIBLE: Joi.boolean().description(
+    'placing with the mock channel answers the signature of its callback; false in production, where true shows it to those who may change payment methods',
   ),
   PAYMENT_LOCAL_GATEWAYS_ALLOWED: Joi.boolean()
     .default(false)
@@ -50,6 +55,11 @@ export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
     .min(430)
     .default(730)
     .description('received callbacks older than this are deleted every night; they may come 13 months late'),
+  CALLBACK_REFUSED_RETENTION_DAYS: Joi.number()
+    .integer()
+    .min(1)
+    .default(30)
+    .description('the same for callbacks that prove nothing: not signed, not readable, for no payment'),
 });
 
 export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {
@@ -59,6 +69,7 @@ export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {
     /** Gateway types by name, or `undefined` when every registered type is enabled. */
     gateways: named.length === 0 || named.includes('*') || named.includes('all') ? undefined : named,
     unsignedMockAllowed: env.PAYMENT_UNSIGNED_MOCK_ALLOWED ?? !production,
+    mockSignVisible: env.PAYMENT_MOCK_SIGN_VISIBLE ?? !production,
     localGatewaysAllowed: env.PAYMENT_LOCAL_GATEWAYS_ALLOWED && !production,
     gatewayTimeoutMs: env.PAYMENT_GATEWAY_TIMEOUT_MS,
     callbackWaitMs: env.CALLBACK_WAIT_MS,
@@ -66,5 +77,6 @@ export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {
       ? Math.min(env.CALLBACK_DEADLINE_MS, longestDeadlineMs)
       : env.CALLBACK_DEADLINE_MS,
     callbackRetentionDays: env.CALLBACK_RETENTION_DAYS,
+    callbackRefusedRetentionDays: env.CALLBACK_REFUSED_RETENTION_DAYS,
   };
 }

@@ -25,6 +25,7 @@ export interface StorageEnvironment {
   IMPORT_MAX_MB: number;
   IMPORT_RETENTION_DAYS: number;
   EXPORT_RETENTION_DAYS: number;
+  EXPORTS_PER_ADMIN: number;
 }
 
 // Raster images, video, audio, documents, archives; nothing that a browser would run.
@@ -64,7 +65,7 @@ export const storageSchema = Joi.object<StorageEnvironment, true>({
   UPLOAD_QUOTA_MB: Joi.number()
     .integer()
     .min(0)
-    .default(0)
+    .default(10_240)
     .description('attachments and unmerged chunks that one administrator may keep, MiB; 0: no limit'),
   UPLOAD_EXTENSIONS: list((word) => /^[a-z0-9]{1,16}$/.test(word))
     .default(extensions)
@@ -90,6 +91,11 @@ export const storageSchema = Joi.object<StorageEnvironment, true>({
     .min(1)
     .default(30)
     .description('the failed rows of an import, and the file they are in, are removed after this long'),
+  EXPORTS_PER_ADMIN: Joi.number()
+    .integer()
+    .min(1)
+    .default(10)
+    .description('exports of one administrator that may wait or run at once'),
   EXPORT_RETENTION_DAYS: Joi.number()
     .integer()
     .min(1)
@@ -128,6 +134,7 @@ export function storageConfig(env: StorageEnvironment, tenant: string) {
     chunkSessionMs: env.CHUNK_SESSION_HOURS * hourMs,
     importMaxBytes: env.IMPORT_MAX_MB * mebibyte,
     importRetentionMs: env.IMPORT_RETENTION_DAYS * 24 * hourMs,
+    exportsPerAdmin: env.EXPORTS_PER_ADMIN,
     exportRetentionMs: env.EXPORT_RETENTION_DAYS * 24 * hourMs,
   };
 }

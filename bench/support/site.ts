@@ -24,6 +24,8 @@ const common = {
   APP_KEY: randomBytes(32).toString('hex'),
   ADMIN_PASSWORD: adminPassword,
   BCRYPT_COST: '10',
+  LIMITS_ENABLED: 'false',
+  HASH_QUEUE_PER_ADDRESS: '1000',
   MODULE_PAYMENTS_ENABLED: 'true',
   PAYMENT_GATEWAYS_ENABLED: '',
   TENANT_CODE: '',

@@ -10,6 +10,7 @@ import { docs } from './docs.js';
 import { bodyParser, discard, withAliases } from './middleware/body.js';
 import { envelope } from './middleware/envelope.js';
 import { admit } from './middleware/guard.js';
+import { limitAddresses, limitCaller } from './middleware/limits.js';
 import { openApiDocument } from './openapi.js';
 import { guardRoutes } from './permission.js';
 import type { Change, RequestState } from './request-state.js';
@@ -24,6 +25,7 @@ export function createApp(): Koa<RequestState> {
   app.silent = true;
   app.use(envelope);
   if (config.app.corsOrigins.length > 0) app.use(crossOrigin());
+  app.use(limitAddresses(routes));
   if (config.app.docsEnabled) app.use(docs(openApiDocument(routes)));
   const router = new Router();
   for (const route of routes) {
@@ -45,6 +47,7 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
     const state = ctx.state as RequestState;
     state.route = route;
     const { identity, marks } = await admit(route, ctx);
+    await limitCaller(route, ctx);
     mustBeThere(ctx);
     const { body, upload } = parseBody ? await parseBody(ctx) : {};
     try {
@@ -115,7 +118,7 @@ function crossOrigin(): Koa.Middleware {
         'Idempotency-Key',
       ],
     ],
-    exposeHeaders: ['X-Trace-Id', 'Retry-After'],
+    exposeHeaders: ['X-Trace-Id', 'Retry-After', 'RateLimit', 'RateLimit-Policy'],
     maxAge: 600,
   });
 }

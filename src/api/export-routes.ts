@@ -54,6 +54,7 @@ export function exportRoutes({ segment, type, noun, title, module, filters }: Ex
     route({
       method: 'POST',
       path: `/${segment}/export`,
+      limit: 'export',
       summary: `Export ${title} into a file`,
       description:
         'Takes the filters of the list, times in the request zone. Repeated while it waits or runs, the same request answers the same `export_id`. Progress: `/exports/{id}` and its event stream.',

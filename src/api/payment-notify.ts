@@ -13,12 +13,14 @@ import { flagForAttention } from '../models/payment-attention.js';
 import {
   findCalledPayment,
   recordAttempt,
+  recordUnproven,
   recordVerified,
   type CallbackKey,
   type CallbackState,
 } from '../models/payment-callback.js';
 import { PaymentMethod } from '../models/payment-method.js';
 import { settleAccepted, type Accepted } from './callback-settlement.js';
+import { limit } from './middleware/limits.js';
 import type { RequestState } from './request-state.js';
 import { record, text } from './response.js';
 import { route } from './route.js';
@@ -29,6 +31,7 @@ const shared = {
   method: 'POST',
   host: true,
   access: 'public',
+  limit: 'refused-callback',
   deadlineMs: config.payments.callbackDeadlineMs,
   description: 'The body depends on the channel; for mock: `out_trade_no`, `trade_status`, `sign`.',
   body: Joi.object<Record<string, unknown>>().unknown(true),
@@ -100,8 +103,10 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
   };
   const keep = (state: CallbackState, verdict: string): Promise<CallbackKey> =>
     recordAttempt({ ...attempt, state, verdict });
+  // Anybody can send these, so they must not fill the disk. Those that are proven are kept whole, and never counted.
   const refuse = async (slug: ErrorSlug): Promise<never> => {
-    await keep('refused', slug);
+    await limit('refused-callback', ip, ctx);
+    await recordUnproven({ ...attempt, state: 'refused', verdict: slug });
     return fail(slug);
   };
 
@@ -109,7 +114,11 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
   if (!channel.read || !channel.isAuthentic) {
     // Money may have been taken there that nobody here would ever see.
     const isOpen = payment?.methodType === type && payment.status !== 'paid';
-    if (claimedNo !== undefined && isOpen) await flagForAttention(claimedNo, 'notice_unverified');
+    if (claimedNo !== undefined && isOpen) {
+      await keep('refused', 'payment_gateway_not_implemented');
+      await flagForAttention(claimedNo, 'notice_unverified');
+      return fail('payment_gateway_not_implemented');
+    }
     return refuse('payment_gateway_not_implemented');
   }
   if (!notification) return refuse('payment_notify_invalid');
@@ -120,8 +129,9 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
     return refuse('payment_sign_invalid');
   }
   if (notification.amounts.some((given) => !given.equals(amount))) {
+    await keep('refused', 'payment_amount_mismatch');
     await flagForAttention(paymentNo, 'payment_amount_mismatch');
-    return refuse('payment_amount_mismatch');
+    return fail('payment_amount_mismatch');
   }
   if (payment.status === 'paid' && payment.thirdPartyNo === thirdPartyNo) {
     await keep('settled', 'already_paid');

@@ -46,10 +46,15 @@ export function mustSuit({ placingLimits }: Channel, { amount, expireAt }: Payab
 /**
  * Places a waiting payment. When that fails the payment still waits, with the reason, and may be placed again.
  *
+ * @param showsSignature whether a trial channel may answer the signature of its callback
  * @returns what the client needs to go on, as the channel says it
  * @throws order_not_payable unless payment and order both wait; what `mustSuit` throws; third_party_error with the reason
  */
-export async function placePayment(channel: Channel, payment: PaymentRecord): Promise<unknown> {
+export async function placePayment(
+  channel: Channel,
+  payment: PaymentRecord,
+  showsSignature: boolean,
+): Promise<unknown> {
   const { payment_no, order_no, amount } = payment;
   const [methodConfig, payable] = await Promise.all([
     PaymentMethod.configOf(payment.payment_method_id),
@@ -58,7 +63,7 @@ export async function placePayment(channel: Channel, payment: PaymentRecord): Pr
   mustSuit(channel, payable);
   const expireAt = tellableEnd(channel, payable.expireAt);
   const notifyUrl = methodConfig.notify_url ?? defaultNotifyUrl(channel.type);
-  const placement = { paymentNo: payment_no, orderNo: order_no, amount, expireAt, notifyUrl };
+  const placement = { paymentNo: payment_no, orderNo: order_no, amount, expireAt, notifyUrl, showsSignature };
   try {
     const signal = AbortSignal.timeout(config.payments.gatewayTimeoutMs);
     const gateway = await channel.place?.({ ...placement, config: methodConfig }, signal);

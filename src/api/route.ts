@@ -1,6 +1,7 @@
 // The one declaration of a route. Guard, validation, OpenAPI, permission rows and operation log are derived from it.
 import type Joi from 'joi';
 import type { Context } from 'koa';
+import type { LimitName } from '../../config/limits.js';
 import type { Identity } from '../models/identity.js';
 import type { Scope } from '../models/versions.js';
 
@@ -85,6 +86,8 @@ export interface RouteDefinition<A extends Access, P, Q, B> {
    * the time they take.
    */
   deadlineMs?: number;
+  /** Counted by itself too, beside the requests of the address and of the administrator. */
+  limit?: LimitName;
   /** Answered to blocked addresses too. */
   anyAddress?: boolean;
   /** The record a PUT or DELETE is about; the operation log keeps what changed in it. */

@@ -8,6 +8,8 @@ export interface Context {
   language: Language;
   /** IANA zone the request asked for, else undefined: times are UTC. */
   zone?: string;
+  /** Canonical address of the client. */
+  ip?: string;
   /** What goes with the transactions of the write at hand. */
   unit?: Unit;
 }
@@ -46,6 +48,9 @@ export function setUnit(unit: Unit | undefined): void {
 
 /** The trace id of the request or job at hand. */
 export const currentTraceId = (): string | undefined => storage.getStore()?.traceId;
+
+/** The address that the request at hand comes from. */
+export const currentIp = (): string | undefined => storage.getStore()?.ip;
 
 /** The language of the request at hand. */
 export const currentLanguage = (): Language => storage.getStore()?.language ?? defaultLanguage;

@@ -26,6 +26,12 @@ export const errorCatalogue = {
   // Nobody hears this; it is for the access line (nginx's 499).
   client_gone: entry(499, 499, '客户端已断开连接', 'The client has closed the connection'),
   too_many_streams: entry(429, 429, '打开的实时连接过多', 'Too many live connections are open'),
+  too_many_exports: entry(
+    429,
+    429,
+    '您有过多导出任务尚未完成，请稍后再试',
+    'Too many of your exports are not finished yet',
+  ),
   content_encoding_unsupported: entry(
     415,
     415,

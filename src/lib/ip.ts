@@ -2,6 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 import { config } from '../../config/index.js';
+import { logger } from './logger.js';
+import { rarely } from './rarely.js';
 
 type Block = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
@@ -18,7 +20,11 @@ export function canonicalIp(text: string): string | undefined {
  */
 export function clientIp(request: IncomingMessage): string {
   const peer = canonicalIp(request.socket.remoteAddress ?? '') ?? '';
-  if (trusted.length === 0 || !isTrusted(peer)) return peer;
+  if (trusted.length === 0) {
+    if (config.app.production && request.headers['x-forwarded-for'] !== undefined) warnOfProxy();
+    return peer;
+  }
+  if (!isTrusted(peer)) return peer;
   const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',');
   let nearest = peer;
   for (const entry of forwarded.reverse().slice(0, config.app.trustedProxyHops)) {
@@ -30,11 +36,19 @@ export function clientIp(request: IncomingMessage): string {
   return nearest;
 }
 
+// Behind a proxy that is not named all clients share its address, and its limits.
+function warnOfProxy(): void {
+  rarely('untrusted proxy', (count) =>
+    logger.warn({ count }, 'X-Forwarded-For is not believed: TRUSTED_PROXIES names no proxy'),
+  );
+}
+
 /** Whether a peer is one of TRUSTED_PROXIES. */
 export const isTrustedProxy = (address: string): boolean => trusted.length > 0 && isTrusted(address);
 
 /** What one client is counted by: the address, of IPv6 its /64, which one client has as a whole. */
 export function networkOf(text: string): string {
+  if (!text.includes(':')) return text;
   const ip = parseIp(text);
   if (ip === undefined || ip.kind() === 'ipv4') return text;
   const [one, two, three, four] = (ip as ipaddr.IPv6).parts.map((part) => part.toString(16));

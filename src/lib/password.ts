@@ -1,14 +1,18 @@
 // Password hashing: bcrypt over a peppered digest, few at a time so that a flood of sign-ins slows nothing else.
 import { createHmac } from 'node:crypto';
 import bcrypt from 'bcrypt';
-import pLimit from 'p-limit';
+import pLimit, { type LimitFunction } from 'p-limit';
 import { config } from '../../config/index.js';
+import { currentIp } from './context.js';
 import { fail } from './errors.js';
+import { networkOf } from './ip.js';
 import { derivedKeys } from './secret-box.js';
 
-const { bcryptCost, hashConcurrency, hashQueue } = config.auth;
+const { bcryptCost, hashConcurrency, hashQueue, hashQueuePerAddress } = config.auth;
 const peppers = derivedKeys('password pepper');
 const gate = pLimit(hashConcurrency);
+/** One gate for each address that is waiting, so that nobody stands behind more than two hashes of another one. */
+const gatesOfAddresses = new Map<string, LimitFunction>();
 
 /** Hashes a password. @throws too_many_requests when too many hashes wait already */
 export function hashPassword(password: string): Promise<string> {
@@ -51,8 +55,17 @@ function dummyHash(): Promise<string> {
 /** Prepares the hash that unknown users are compared with, so that the first of them waits no longer than the others. */
 export const preparePasswords = async (): Promise<void> => void (await dummyHash());
 
-function throughGate<T>(work: () => Promise<T>): Promise<T> {
-  if (gate.activeCount + gate.pendingCount >= hashConcurrency + hashQueue)
-    fail('too_many_requests', { retryAfter: 1 });
-  return gate(work);
+async function throughGate<T>(work: () => Promise<T>): Promise<T> {
+  const address = networkOf(currentIp() ?? '');
+  const own = gatesOfAddresses.get(address) ?? pLimit(hashConcurrency);
+  if (own.pendingCount >= hashQueuePerAddress) fail('too_many_requests', { retryAfter: 1 });
+  gatesOfAddresses.set(address, own);
+  try {
+    return await own(() => {
+      if (gate.pendingCount >= hashQueue) fail('too_many_requests', { retryAfter: 1 });
+      return gate(work);
+    });
+  } finally {
+    if (own.activeCount + own.pendingCount === 0) gatesOfAddresses.delete(address);
+  }
 }

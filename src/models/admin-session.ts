@@ -3,6 +3,7 @@ import type { Transaction } from 'sequelize';
 import { config } from '../../config/index.js';
 import { now } from '../lib/clock.js';
 import { change, insert, select } from '../lib/db.js';
+import { networkOf } from '../lib/ip.js';
 import { newUlid } from '../lib/random-id.js';
 import { readUserAgent, shortUserAgent } from '../lib/user-agent.js';
 import { changing } from './versions.js';
@@ -40,6 +41,18 @@ export async function signsInFromNewAddress(adminId: number, ip: string): Promis
     [adminId, adminId, ip],
   );
   return row?.known === 1 && row.same === 0;
+}
+
+/** Whether the administrator of that name has signed in within 30 days from that address (IPv6: its /64). */
+export async function signedInLately(username: string, ip: string): Promise<boolean> {
+  const since = new Date(now().getTime() - 30 * 86_400_000);
+  const rows = await select<{ ip: string }>(
+    `SELECT DISTINCT s.ip FROM admins a JOIN admin_sessions s ON s.admin_id = a.id
+     WHERE a.username = ? AND s.created_at > ? LIMIT 500`,
+    [username, since],
+  );
+  const network = networkOf(ip);
+  return rows.some((row) => networkOf(row.ip) === network);
 }
 
 /** Revokes one session. */

@@ -69,6 +69,7 @@ export type Viewer = Pick<Identity, 'adminId' | 'isSuperAdmin'>;
  * Writes down what is wanted. While the same administrator's same request waits or runs, it is that one.
  *
  * @returns its id, and whether its job is to be queued
+ * @throws too_many_exports
  */
 export async function requestExport(request: ExportRequest): Promise<{ id: number; isNew: boolean }> {
   const filter = JSON.stringify(request.criteria);
@@ -76,6 +77,7 @@ export async function requestExport(request: ExportRequest): Promise<{ id: numbe
   const same = JSON.stringify([adminId, type, format, filter, language, zone ?? null]);
   const runningKey = createHash('sha256').update(same).digest('hex');
   const at = now();
+  await mustHaveRoom(request, runningKey);
   try {
     const id = await insert(
       `INSERT INTO exports (admin_id, type, format, filter, language, zone, running_key, filename, created_at, updated_at)
@@ -94,6 +96,15 @@ export async function requestExport(request: ExportRequest): Promise<{ id: numbe
   ]);
   // It ended in between, so this is another one.
   return running ? { id: running.id, isNew: false } : requestExport(request);
+}
+
+// Requests at the same moment may pass together; EXPORTS_PER_ADMIN keeps queue and disk free, it guards no secret.
+async function mustHaveRoom({ adminId }: ExportRequest, runningKey: string): Promise<void> {
+  const [row] = await select<{ running: number }>(
+    'SELECT COUNT(*) AS running FROM exports WHERE admin_id = ? AND status = 0 AND running_key <> ?',
+    [adminId, runningKey],
+  );
+  if ((row?.running ?? 0) >= config.storage.exportsPerAdmin) fail('too_many_exports', { retryAfter: 10 });
 }
 
 function filenameOf({ type, format, zone }: ExportRequest, at: Date): string {

@@ -1,4 +1,5 @@
 // payment_callbacks: the inbox of the payment callback. Every attempt is kept; a verified one waits here to be settled.
+import { createHash } from 'node:crypto';
 import { config } from '../../config/index.js';
 import { now } from '../lib/clock.js';
 import type { MethodConfig } from '../lib/channels/channel.js';
@@ -9,7 +10,7 @@ import { mask } from '../lib/mask.js';
 import { orderPeriod, paymentPeriod, periodOf } from '../lib/numbers.js';
 import { withPartition } from './partitions.js';
 import { wholeConfig } from './method-settings.js';
-import { removeOld } from './retention.js';
+import { removeOld, removeOldRows } from './retention.js';
 import { claimStatement } from './third-party-number.js';
 
 /** pending: verified, to be settled; settled: its result stands; refused: changed nothing. */
@@ -42,7 +43,11 @@ export interface CallbackRecord {
   ip: string;
   state: CallbackState;
   verdict: string;
+  /** How often it came, equal to the letter, within a day; more than once only of what proves nothing. */
+  times: number;
   created_at: Date;
+  /** When it came last, if more than once. */
+  last_at: Date | null;
   settled_at: Date | null;
 }
 
@@ -58,6 +63,8 @@ export interface CalledPayment {
 }
 
 const longestBody = 8000;
+/** Of what nobody is known to have sent. */
+const longestUnproven = 1024;
 
 /** The payment a callback names, with its method's configuration; one statement, one partition. */
 export async function findCalledPayment(paymentNo: string): Promise<CalledPayment | undefined> {
@@ -100,6 +107,24 @@ export async function recordAttempt(attempt: Attempt): Promise<CallbackKey> {
 }
 
 /**
+ * Keeps an attempt that proves nothing: short, and equal ones of a day as one, which counts them.
+ */
+export async function recordUnproven(attempt: Attempt): Promise<void> {
+  const { period, values } = rowOf(attempt, longestUnproven);
+  const { type, paymentNo, thirdPartyNo, verdict, fields } = attempt;
+  const at = now();
+  const same = [at.toISOString().slice(0, 10), type, paymentNo, thirdPartyNo, verdict, fields];
+  const sameKey = createHash('sha256').update(JSON.stringify(same)).digest('base64url');
+  await withPartition(['payment_callbacks'], period, () =>
+    payments.change(
+      `INSERT INTO payment_callbacks (${columns}, same_key) VALUES (${values.map(() => '?').join(', ')}, ?)
+       ON DUPLICATE KEY UPDATE times = times + 1, last_at = ?`,
+      [...values, sameKey, at],
+    ),
+  );
+}
+
+/**
  * Keeps a verified attempt that waits to be settled, and takes its third-party number for its payment, in one
  * transaction; so of two payments called back under one number the second one is refused before anybody is told yes.
  *
@@ -124,13 +149,14 @@ export async function recordVerified(
   return undefined;
 }
 
-const insertSql = `INSERT INTO payment_callbacks
-  (period, type, payment_no, third_party_no, body, ip, state, verdict, trace_id, created_at, settled_at)`;
+const columns =
+  'period, type, payment_no, third_party_no, body, ip, state, verdict, trace_id, created_at, settled_at';
+const insertSql = `INSERT INTO payment_callbacks (${columns})`;
 
-function rowOf(attempt: Attempt): { period: number; values: SqlValue[] } {
+function rowOf(attempt: Attempt, longest = longestBody): { period: number; values: SqlValue[] } {
   const at = now();
   const period = attempt.period ?? periodOf(at);
-  const body = JSON.stringify(mask(attempt.fields)).slice(0, longestBody);
+  const body = JSON.stringify(mask(attempt.fields)).slice(0, longest);
   const values = [
     ...[period, attempt.type, attempt.paymentNo ?? null, attempt.thirdPartyNo ?? null, body, attempt.ip],
     ...[attempt.state, attempt.verdict, attempt.traceId, at, attempt.state === 'settled' ? at : null],
@@ -144,7 +170,7 @@ const mostShown = 200;
 /** The attempts for a payment: verified ones first, and of these and the others the newest first. */
 export async function callbacksOf(paymentNo: string): Promise<CallbackRecord[]> {
   const rows = await select<CallbackRecord & { body: string }>(
-    `SELECT id, type, third_party_no, body, ip, state, verdict, created_at, settled_at FROM payment_callbacks
+    `SELECT id, type, third_party_no, body, ip, state, verdict, times, created_at, last_at, settled_at FROM payment_callbacks
      WHERE payment_no = ? AND period = ? ORDER BY state = 'refused', id DESC LIMIT ${mostShown}`,
     [paymentNo, paymentPeriod(paymentNo) ?? 0],
   );
@@ -200,7 +226,7 @@ export async function noteFailure({ id, period }: CallbackKey, reason: string): 
 }
 
 /**
- * Applies CALLBACK_RETENTION_DAYS. What still waits to be settled stays however old it is; and nothing is expected any
+ * Applies CALLBACK_RETENTION_DAYS, and CALLBACK_REFUSED_RETENTION_DAYS to what proves nothing. What still waits to be settled stays however old it is; and nothing is expected any
  * more for the payments of a month so long past, since callbacks come 13 months late at most.
  */
 export async function pruneCallbacks(): Promise<void> {
@@ -208,6 +234,11 @@ export async function pruneCallbacks(): Promise<void> {
     'payment_callbacks',
     config.payments.callbackRetentionDays,
     `state IN ('settled', 'refused')`,
+  );
+  await removeOldRows(
+    'payment_callbacks',
+    config.payments.callbackRefusedRetentionDays,
+    `state = 'refused' AND same_key IS NOT NULL`,
   );
 }
 

@@ -15,10 +15,17 @@ const batchSize = 5000;
  */
 export async function removeOld(table: PartitionedTable, days: number, isDone = 'TRUE'): Promise<number> {
   const before = new Date(now().getTime() - days * 86_400_000);
-  let removed = 0;
+  let dropped = 0;
   for (const { name } of await wholeMonths(table, periodOf(before))) {
-    removed += await dropMonth(table, name, before, isDone);
+    dropped += await dropMonth(table, name, before, isDone);
   }
+  return dropped + (await removeOldRows(table, days, isDone));
+}
+
+/** The same without looking for months that could go as a whole, which means to count their rows. */
+export async function removeOldRows(table: PartitionedTable, days: number, isDone: string): Promise<number> {
+  const before = new Date(now().getTime() - days * 86_400_000);
+  let removed = 0;
   for (;;) {
     const batch = await bulk.change(
       `DELETE FROM ${table} WHERE ${isDone} AND created_at < ? AND period <= ? LIMIT ${batchSize}`,

@@ -13,12 +13,14 @@ let proxied: [Client, Client];
 let untrusting: Client;
 let slow: Client;
 let alone: Client;
+/** One that takes few hashes at a time of one address. */
+let crowded: Client;
 
 test.before(async () => {
   service = await startService({ withWorker: false });
   const open = { CAPTCHA_MODE: 'off' };
   const trusting = {
-    ...{ ...open, CAPTCHA_MAX_PER_MINUTE: '6' },
+    ...{ ...open, LIMITS_ENABLED: 'true', LIMIT_CAPTCHAS: '6' },
     ...{ TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8', TRUSTED_PROXY_HOPS: '3' },
   };
   const started = await Promise.all(
@@ -26,8 +28,9 @@ test.before(async () => {
       trusting,
       trusting,
       open,
-      { ...open, HASH_QUEUE: '2', HASH_CONCURRENCY: '2', BCRYPT_COST: '13' },
+      { ...open, HASH_QUEUE_PER_ADDRESS: '2', HASH_CONCURRENCY: '2', BCRYPT_COST: '13' },
       { ...open, REDIS_URL: 'redis://127.0.0.1:1' },
+      { ...trusting, BCRYPT_COST: '8', HASH_QUEUE: '32', HASH_QUEUE_PER_ADDRESS: '4' },
     ].map((env: Record<string, string>) => startApi(env)),
   );
   const clients = started.map(({ url }) => service.anonymous.at(url)) as [
@@ -36,8 +39,12 @@ test.before(async () => {
     Client,
     Client,
     Client,
+    Client,
   ];
-  [proxied, untrusting, slow, alone] = [[clients[0], clients[1]], clients[2], clients[3], clients[4]];
+  [proxied, untrusting, slow, alone, crowded] = [
+    [clients[0], clients[1]],
+    ...(clients.slice(2) as [Client, Client, Client, Client]),
+  ];
 });
 
 test.after.always(async () => {
@@ -121,6 +128,22 @@ test('fifty failures of one name over all addresses lock it everywhere', async (
   t.true(Number(locked.headers.get('Retry-After')) > 3500);
 });
 
+test('strangers who guess at a name lock out neither the addresses it signs in from nor its live session', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const [home, moved] = ['2001:db8:7:7::1', '2001:db8:7:7::2'];
+  const own = await from(proxied[0], home).signIn(account.username, account.password);
+  for (let time = 0; time <= config.auth.loginMaxPerUsernameHour; time++)
+    await wrong(from(proxied[time % 2] as Client, `198.51.103.${time}`), account);
+  t.is((await login(from(proxied[0], '203.0.113.78'), account)).code, 10006, 'strangers are locked out');
+  for (const address of [home, moved])
+    t.is((await login(from(proxied[1], address), account)).status, 200, address);
+  t.is((await login(from(proxied[0], '203.0.113.78'), account)).code, 10006, 'and stay so');
+  for (let time = 0; time < 5; time++) t.is((await wrong(from(proxied[0], home), account)).status, 401);
+  t.is((await login(from(proxied[0], home), account)).code, 10006, 'known addresses guess five times');
+  const change = { old_password: account.password, password: 'secret-2', password_confirmation: 'secret-2' };
+  t.is((await own.put('/password', change)).status, 200);
+});
+
 test('the address is the nearest one that is no trusted proxy, in canonical form', async (t) => {
   const account = await makeAdmin(service.admin);
   const sameAddress = [
@@ -164,7 +187,8 @@ test.serial(
     const answers = await Promise.all(burst);
     const median = heartbeats.sort((one, other) => one - other)[3] as number;
     t.true(median < 150, `a heartbeat took ${median} ms meanwhile`);
-    t.is(statuses(answers, 401), 4, 'two hash, two wait');
+    const told = answers.map(({ status, errorCode }) => `${status} ${errorCode}`).join();
+    t.is(statuses(answers, 401), 4, `two hash, two wait: ${told}`);
     const refused = answers.filter(({ status }) => status === 429);
     t.is(refused.length, 20);
     for (const { code, errorCode, headers } of refused) {
@@ -173,7 +197,7 @@ test.serial(
   },
 );
 
-test('wrong old passwords count with the failed sign-ins, and the right one among many at once does not get through', async (t) => {
+test('wrong old passwords are limited, the right one among many at once does not get through, and nobody else is concerned', async (t) => {
   const account = await makeAdmin(service.admin);
   const client = await untrusting.signIn(account.username, account.password);
   const change = (old_password: string): Promise<Answer> =>
@@ -185,13 +209,25 @@ test('wrong old passwords count with the failed sign-ins, and the right one amon
       [422, 10001, ['old_password']],
     );
   }
-  t.is((await wrong(untrusting, account)).status, 401);
   const answers = await Promise.all(
     times(12, (index) => change(index === 11 ? account.password : 'wrong-1')),
   );
-  t.deepEqual([statuses(answers, 422), statuses(answers, 429)], [1, 11]);
-  t.is((await login(untrusting, account)).code, 10006, 'locked for signing in too');
+  t.deepEqual([statuses(answers, 422), statuses(answers, 429)], [2, 10]);
+  t.is((await login(untrusting, account)).status, 200, 'signing in is another matter');
   t.is((await client.get('/heartbeat')).status, 200, 'the session goes on');
+});
+
+test('the hashes of one address leave room for those of others', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const flood = times(60, (index) =>
+    from(crowded, '198.51.100.90').post('/login', { username: `${unique('nobody')}${index}`, password: 'x' }),
+  );
+  const answers = await Promise.all(
+    times(20, (index) => login(from(crowded, `203.0.117.${index}`), account)),
+  );
+  t.is(statuses(answers, 200), 20, answers.map(({ status, errorCode }) => `${status} ${errorCode}`).join());
+  const flooded = await Promise.all(flood);
+  t.true(statuses(flooded, 429) > 0, 'what is beyond the share of an address is refused');
 });
 
 test('an address gets so many captchas a minute, from all processes together', async (t) => {

@@ -78,6 +78,31 @@ test.serial(
   },
 );
 
+test.serial('what proves nothing goes after a month, and is counted by the day until then', async (t) => {
+  const { id } = await makeMethod(service.admin);
+  const payment = await makePayment(service.admin, id);
+  const notify = (body: object) =>
+    service.anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), ...body });
+  for (let time = 0; time < 3; time++) await notify({ sign: 'f'.repeat(64) });
+  await notify({ amount: '99.00' });
+  const counted = () =>
+    select<{ verdict: string; times: number }>(
+      'SELECT verdict, times FROM payment_callbacks WHERE payment_no = ? ORDER BY id',
+      [payment.payment_no],
+    );
+  const proven = { verdict: 'payment_amount_mismatch', times: 1 };
+  t.deepEqual(await counted(), [{ verdict: 'payment_sign_invalid', times: 3 }, proven]);
+  setClock(later(1));
+  await notify({ sign: 'f'.repeat(64) });
+  t.is((await counted()).length, 3, 'another day is another row');
+  setClock(later(30.5));
+  await maintain();
+  t.deepEqual(await counted(), [proven, { verdict: 'payment_sign_invalid', times: 1 }]);
+  setClock(later(32));
+  await maintain();
+  t.deepEqual(await counted(), [proven]);
+});
+
 test.serial(
   'whole months past the retention are dropped, unless something in them waits or came late',
   async (t) => {

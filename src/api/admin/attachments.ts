@@ -50,6 +50,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/attachments/upload',
+    limit: 'upload',
     summary: 'Upload a file',
     description:
       '`type`, when given, must be the type of the file. The extension must be an allowed one and the content must agree with it.',

@@ -99,6 +99,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/dashboard/stream',
+    limit: 'stream',
     summary: 'All figures as server-sent events',
     description: 'Events `connected`, then `dashboard_data` every `interval` seconds.',
     access,

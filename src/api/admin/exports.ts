@@ -71,6 +71,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/exports/{id}/progress',
+    limit: 'stream',
     summary: 'An export as server-sent events until it has ended',
     description:
       'Events `connected`, then `export` with the record twice a second; the stream ends with the last one.',

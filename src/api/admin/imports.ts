@@ -106,6 +106,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/imports/{id}/progress',
+    limit: 'stream',
     summary: 'The import as server-sent events until it has ended',
     description:
       'Events `connected`, then `import` with the record every second; the stream ends with the import.',

@@ -9,16 +9,11 @@ import { signToken } from '../../lib/token.js';
 import { sendNotification } from '../../jobs/deliver-notification.js';
 import { openSession, signsInFromNewAddress } from '../../models/admin-session.js';
 import { findByPassword, noteSignIn, type Credential } from '../../models/sign-in.js';
+import { limit } from '../middleware/limits.js';
 import { logLogin } from '../operation-log.js';
 import { integer, record, text, textOrNull, timestamp } from '../response.js';
 import { route } from '../route.js';
-import {
-  clearFailures,
-  countCaptcha,
-  countFailure,
-  mustNotBeLocked,
-  type Subject,
-} from '../sign-in-limits.js';
+import { clearFailures, countFailure, mustNotBeLocked, type Subject } from '../sign-in-limits.js';
 
 interface LoginBody {
   username: string;
@@ -31,6 +26,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/login',
+    limit: 'sign-in',
     bodyBytes: 4096,
     summary: 'Sign in and receive a bearer token',
     description: 'A captcha that is sent is always checked; `captcha_required` says when one is needed.',
@@ -87,13 +83,13 @@ export const routes = [
       required: Joi.boolean().required(),
       expires_in: integer(),
     }),
-    async handle({ query, ip }) {
+    async handle({ query, ip }, ctx) {
       const required = query.username
         ? await isCaptchaRequired({ ip, username: query.username })
         : isAlwaysRequired;
       const expires_in = config.auth.captchaTtlSeconds;
       if (query.check) return { captcha_id: null, captcha_image: null, required, expires_in };
-      await countCaptcha(ip);
+      await limit('captcha', ip, ctx);
       const { id, image } = await createCaptcha();
       return { captcha_id: id, captcha_image: image, required, expires_in };
     },

@@ -57,6 +57,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/monitor/system-info/stream',
+    limit: 'stream',
     summary: 'The same as server-sent events',
     description: 'Events `connected`, then `system_info` every `interval` seconds.',
     access: can('monitor.show', 'Watch live metrics'),

@@ -131,6 +131,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/notifications/ws-ticket',
+    limit: 'ticket',
     summary: 'Get a one-time ticket for the WebSocket or an event stream',
     description: 'Good for one use within 60 seconds: `/ws/admin/notifications?ticket=…`.',
     access: 'signedIn',

@@ -119,6 +119,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/orders/import',
+    limit: 'upload',
     summary: 'Import orders from a CSV file',
     description:
       'UTF-8, GBK or UTF-16 with a byte order mark; columns in any order: `user_id`, `amount`, `remark`, `order_ref`, `product_id`, `product_name`, `price`, `quantity`, or their Chinese names; a column `reason`, which an error file has, is not read. Rows with the same `order_ref` are one order. Orders with a bad row are left out and reported; `dry_run`, a field of the form or the query, only checks. The answer waits up to 3 seconds for the end.',

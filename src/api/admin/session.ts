@@ -18,7 +18,7 @@ import { findByPassword } from '../../models/sign-in.js';
 import { flag, integer, listOf, record, recordOrNull, text, textOrNull, timestamp } from '../response.js';
 import { route } from '../route.js';
 import { menuForest } from '../menu-response.js';
-import { clearFailures, countFailure, mustNotBeLocked } from '../sign-in-limits.js';
+import { passwordChange } from '../sign-in-limits.js';
 
 type ProfileFields = Partial<Pick<AdminFields, 'nickname' | 'email' | 'phone' | 'avatar'>>;
 
@@ -105,23 +105,22 @@ export const routes = [
     }),
     aliases: { new_password: 'password', confirm_password: 'password_confirmation' },
     response: null,
-    async handle({ admin, body, ip }) {
+    async handle({ admin, body }) {
       if (body.password_confirmation !== body.password) {
         throw new AppError('value_not_acceptable', {
           fields: { password_confirmation: [problem('password.confirmation')] },
         });
       }
       mustDifferFromUsername(body.password, admin.username);
-      const subject = { ip, username: admin.username };
-      await mustNotBeLocked(subject);
+      await passwordChange.mustNotBeLocked(admin.adminId);
       if (!(await findByPassword(admin.username, body.old_password))) {
-        await countFailure(subject);
+        await passwordChange.countFailure(admin.adminId);
         fail('old_password_wrong', { field: 'old_password' });
       }
       // As at sign-in: the right guess among many made at the same time must not get through.
-      await mustNotBeLocked(subject);
+      await passwordChange.mustNotBeLocked(admin.adminId);
       await Admin.replacePassword(admin.adminId, body.password, admin.jti);
-      await clearFailures(subject);
+      await passwordChange.clear(admin.adminId);
     },
   }),
 ];

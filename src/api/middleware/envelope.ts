@@ -40,9 +40,10 @@ export const envelope: Middleware<RequestState> = async (ctx, next) => {
   const language = languageOf(ctx.get('Accept-Language'));
   const zone = askedZone(ctx);
   const isKnownZone = zone === undefined || isZone(zone);
-  const context = { traceId, language, zone: isKnownZone ? zone : undefined };
+  const ip = clientIp(ctx.req);
+  const context = { traceId, language, zone: isKnownZone ? zone : undefined, ip };
   ctx.state.traceId = traceId;
-  ctx.state.ip = clientIp(ctx.req);
+  ctx.state.ip = ip;
   ctx.set(securityHeaders);
   ctx.set('X-Trace-Id', traceId);
   await inContext(context, async () => {

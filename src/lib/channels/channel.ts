@@ -14,6 +14,8 @@ export interface Placement {
   expireAt: Date | null;
   /** Where the channel calls back. */
   notifyUrl: string;
+  /** Whether the caller may see what signs a trial's callback. */
+  showsSignature: boolean;
   config: MethodConfig;
 }
 

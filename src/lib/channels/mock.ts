@@ -9,7 +9,8 @@ import { secret, webUrl } from './config-key.js';
 
 const success = 'SUCCESS';
 const amountNames = ['amount', 'total_amount', 'pay_amount'];
-const sharedSecret = secret(Joi.string().max(200));
+const shortestSecret = config.app.production ? 16 : 1;
+const sharedSecret = secret(Joi.string().min(shortestSecret).max(200));
 
 export const mock: Channel = {
   type: 'mock',
@@ -19,15 +20,16 @@ export const mock: Channel = {
     notify_url: webUrl(),
   }),
 
-  // Answers what the company would send back, signed if the method has a secret, so that a trial can go on by itself.
-  place({ paymentNo, amount, notifyUrl, config: { shared_secret } }) {
+  // Answers what the company would send back, signed if the method has a secret and the caller may see it, so
+  // that a trial can go on by itself.
+  place({ paymentNo, amount, notifyUrl, showsSignature, config: { shared_secret } }) {
     return Promise.resolve({
       payment_no: paymentNo,
       gateway: 'mock',
       amount,
       notify_url: notifyUrl,
       trade_status: success,
-      ...(shared_secret ? { sign: sign(paymentNo, amount, shared_secret) } : {}),
+      ...(shared_secret && showsSignature ? { sign: sign(paymentNo, amount, shared_secret) } : {}),
     });
   },
 

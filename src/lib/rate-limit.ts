@@ -1,0 +1,59 @@
+// How many times a minute a subject may do something, over all processes.
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { key, redis } from './redis.js';
+
+const seconds = 60;
+/** Processes tell each other of every hundredth part of a limit, so that a request usually costs no trip to Redis. */
+const parts = 100;
+
+export interface Refusal {
+  limit: number;
+  /** Seconds until it is worth trying again. */
+  retryAfter: number;
+}
+
+export class RateLimit {
+  readonly #limit: number;
+  readonly #step: number;
+  readonly #local: RateLimiterMemory;
+  readonly #shared: RateLimiterRedis;
+
+  constructor(name: string, limit: number) {
+    const options = { points: limit, duration: seconds, keyPrefix: key('rate', name) };
+    this.#limit = limit;
+    this.#step = Math.max(1, Math.floor(limit / parts));
+    this.#local = new RateLimiterMemory(options);
+    this.#shared = new RateLimiterRedis({
+      ...options,
+      storeClient: redis,
+      insuranceLimiter: new RateLimiterMemory(options),
+    });
+  }
+
+  /**
+   * Counts once.
+   *
+   * @returns undefined while the subject keeps within its limit. Processes that count less than a hundredth of it each
+   * may together let through so much more; without Redis each of them counts alone
+   */
+  async take(subject: string): Promise<Refusal | undefined> {
+    try {
+      const { consumedPoints } = await this.#local.consume(subject);
+      if (consumedPoints % this.#step === 0) await this.#takeTogether(subject);
+      return undefined;
+    } catch (refusal) {
+      if (!(refusal instanceof RateLimiterRes)) throw refusal;
+      return { limit: this.#limit, retryAfter: Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)) };
+    }
+  }
+
+  async #takeTogether(subject: string): Promise<void> {
+    try {
+      await this.#shared.consume(subject, this.#step);
+    } catch (refusal) {
+      if (refusal instanceof RateLimiterRes)
+        await this.#local.block(subject, Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)));
+      throw refusal;
+    }
+  }
+}

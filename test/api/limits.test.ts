@@ -1,0 +1,195 @@
+// One address or one administrator cannot use up the service: how often each may call, over all processes together.
+import '../support/environment.js';
+import test from 'ava';
+import { select } from '../../src/lib/db.js';
+import { newPaymentNumber } from '../../src/lib/numbers.js';
+import type { Answer, Client } from '../support/client.js';
+import {
+  makeAdmin,
+  makeMethod,
+  makePayment,
+  mockCallback,
+  signedInWith,
+  unique,
+} from '../support/factories.js';
+import { killProcesses, startApi } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+let methodId: number;
+/** Two processes with small limits, and one in production with the usual ones. */
+let pair: [Client, Client];
+let production: Client;
+
+const small = {
+  ...{ LIMITS_ENABLED: 'true', TRUSTED_PROXIES: '127.0.0.1', CAPTCHA_MODE: 'off' },
+  ...{ LIMIT_PER_ADDRESS: '40', LIMIT_PER_ADMIN: '30', LIMIT_SIGN_INS: '9', LIMIT_TICKETS: '5' },
+  ...{ LIMIT_EXPORTS: '6', LIMIT_STREAMS: '4', LIMIT_UPLOADS: '3', LIMIT_REFUSED_CALLBACKS: '10' },
+  ...{ EXPORTS_PER_ADMIN: '2', LOGIN_MAX_PER_ADDRESS: '6' },
+};
+
+const strong = { JWT_SECRET: process.env.JWT_SECRET ?? '', APP_KEY: process.env.APP_KEY ?? '' };
+
+test.before(async () => {
+  service = await startService({ withWorker: false });
+  methodId = (await makeMethod(service.admin)).id;
+  const started = await Promise.all(
+    [
+      small,
+      small,
+      { ...strong, NODE_ENV: 'production', TRUSTED_PROXIES: '127.0.0.1', LOGIN_MAX_PER_ADDRESS: '20' },
+    ].map((env) => startApi(env)),
+  );
+  const [one, other, last] = started.map(({ url }) => service.anonymous.at(url)) as [Client, Client, Client];
+  [pair, production] = [[one, other], last];
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await service.stop();
+});
+
+const from = (client: Client, forwarded: string): Client => client.with({ 'X-Forwarded-For': forwarded });
+
+/** The same request so many times, by the two processes in turn. */
+async function inTurns(count: number, ask: (client: Client) => Promise<Answer>): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let time = 0; time < count; time++) statuses.push((await ask(pair[time % 2] as Client)).status);
+  return statuses;
+}
+
+const allowed = (statuses: number[]): number => statuses.filter((status) => status !== 429).length;
+
+test('an address gets so many requests a minute from all processes, told in headers when it may go on', async (t) => {
+  const address = '198.51.100.1';
+  const statuses = await inTurns(60, (client) => from(client, address).get('/heartbeat'));
+  t.is(allowed(statuses), 40);
+  const { status, code, errorCode, headers } = await from(pair[0], address).get('/heartbeat');
+  t.deepEqual([status, code, errorCode], [429, 429, 'too_many_requests']);
+  const wait = Number(headers.get('Retry-After'));
+  t.true(wait >= 1 && wait <= 60, `${wait} s`);
+  t.is(headers.get('RateLimit-Policy'), '"address";q=40;w=60');
+  t.is(headers.get('RateLimit'), `"address";r=0;t=${wait}`);
+  t.is((await from(pair[0], address).get('/no-such-route')).status, 429, 'whatever it asks for');
+  t.is((await from(pair[0], address).get('//openapi.json')).status, 429);
+  t.is((await from(pair[0], address).get('//healthz')).status, 200, 'but for its health');
+  t.is((await from(pair[0], '198.51.100.2').get('/heartbeat')).status, 401, 'others are not concerned');
+});
+
+test('an IPv6 address is counted with its /64', async (t) => {
+  let host = 0;
+  const statuses = await inTurns(60, (client) => from(client, `2001:db8:1:1::${++host}`).get('/heartbeat'));
+  t.is(allowed(statuses), 40);
+  t.is((await from(pair[0], '2001:db8:1:2::1').get('/heartbeat')).status, 401);
+});
+
+test('an administrator gets so many requests a minute, from wherever', async (t) => {
+  const own = await signedInWith(service.admin, []);
+  let host = 0;
+  const statuses = await inTurns(40, (client) =>
+    from(own.at(client.url), `203.0.113.${++host}`).get('/heartbeat'),
+  );
+  t.is(allowed(statuses), 30);
+});
+
+test('what costs more is limited by itself', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const own = await signedInWith(service.admin, ['order.export', 'attachment.store']);
+  let host = 0;
+  const somewhere = (client: Client) => from(own.at(client.url), `203.0.114.${++host}`);
+  const tickets = await inTurns(7, (client) => somewhere(client).post('/notifications/ws-ticket'));
+  t.is(allowed(tickets), 5);
+  const uploads = await inTurns(5, (client) => somewhere(client).upload('/attachments/upload', 'x'));
+  t.is(allowed(uploads), 3);
+  const exports = await inTurns(8, (client) => somewhere(client).post('/orders/export', { format: 'csv' }));
+  t.is(allowed(exports), 6);
+  const signIns = await inTurns(10, (client) =>
+    from(client, '203.0.115.1').post('/login', { username: account.username, password: account.password }),
+  );
+  t.is(allowed(signIns), 9);
+});
+
+test('an administrator has so many exports at once', async (t) => {
+  const own = await signedInWith(service.admin, ['order.export']);
+  const wanted = (client: Client, order_no: string) =>
+    from(own.at(client.url), '203.0.116.1').post('/orders/export', { format: 'csv', order_no });
+  for (const number of ['ORD1', 'ORD2', 'ORD1']) t.is((await wanted(pair[0], number)).status, 200);
+  const refused = await wanted(pair[0], 'ORD3');
+  t.deepEqual([refused.status, refused.errorCode], [429, 'too_many_exports']);
+  const [row] = await select<{ kept: number }>('SELECT COUNT(*) AS kept FROM exports WHERE admin_id = ?', [
+    own.account?.id ?? 0,
+  ]);
+  t.is(row?.kept, 2);
+});
+
+const rowsOf = (paymentNo: string) =>
+  select<{ verdict: string; times: number; length: number; last_at: Date | null }>(
+    `SELECT verdict, times, LENGTH(body) AS length, last_at FROM payment_callbacks WHERE payment_no = ? ORDER BY id`,
+    [paymentNo],
+  );
+
+const notify = (client: Client, body: object) => client.post('//api/payment/notify/mock', body);
+
+test('callbacks that prove nothing are kept short, equal ones once, so many of an address; proven ones always', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  const forged = { ...mockCallback(payment), sign: 'f'.repeat(64), padding: 'x'.repeat(5000) };
+  const attacker = '198.51.100.30';
+  const statuses = await inTurns(14, (client) => notify(from(client, attacker), forged));
+  t.is(allowed(statuses), 10);
+  const [row, ...more] = await rowsOf(payment.payment_no);
+  t.deepEqual([row?.verdict, row?.times, row?.length, more.length], ['payment_sign_invalid', 10, 1024, 0]);
+  t.truthy(row?.last_at);
+  const shown = (await service.admin.get(`/payments/${payment.payment_no}`)).data.callbacks;
+  t.like(shown[0], { verdict: 'payment_sign_invalid', times: 10 });
+
+  const unknown = { ...mockCallback({ payment_no: newPaymentNumber(new Date()), amount: 1 }) };
+  t.is((await notify(from(pair[0], attacker), unknown)).status, 429);
+  t.is((await rowsOf(unknown.out_trade_no as string)).length, 0, 'beyond the limit nothing is kept');
+
+  const paid = await notify(from(pair[0], attacker), mockCallback(payment));
+  t.is(paid.status, 200, 'the same address is believed as soon as it proves something');
+  t.deepEqual(
+    (await rowsOf(payment.payment_no)).map(({ verdict }) => verdict),
+    ['payment_sign_invalid', 'verified'],
+  );
+});
+
+test('a proven callback with a wrong amount is kept each time and whole', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  const wrong = { ...mockCallback(payment), amount: '99999.00', padding: 'x'.repeat(5000) };
+  const statuses = await inTurns(12, (client) => notify(from(client, '198.51.100.31'), wrong));
+  t.is(allowed(statuses), 12);
+  const rows = await rowsOf(payment.payment_no);
+  t.is(rows.length, 12);
+  t.true(rows.every(({ times, length }) => times === 1 && length > 1024));
+});
+
+test('failures of an address count over all names: first it must draw a captcha, then it is locked', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const spray = (client: Client) =>
+    client.post('/login', { username: unique('nobody'), password: 'Wrong-1' });
+  const isAsked = async (client: Client) =>
+    (await client.get(`/login/captcha?check=1&username=x`)).data.required;
+  const stranger = from(production, '2001:db8:9:9::1');
+  for (let time = 0; time < 9; time++) t.is((await spray(stranger)).status, 401);
+  t.false(await isAsked(stranger));
+  await spray(stranger);
+  t.true(await isAsked(from(production, '2001:db8:9:9::2')));
+  t.false(await isAsked(from(production, '2001:db8:9:8::1')));
+
+  await inTurns(6, (client) => spray(from(client, '198.51.100.40')));
+  const right = { username: account.username, password: account.password };
+  const locked = await from(pair[0], '198.51.100.40').post('/login', right);
+  t.deepEqual([locked.status, locked.errorCode], [429, 'login_locked']);
+  t.is((await from(pair[0], '198.51.100.41').post('/login', right)).status, 200);
+});
+
+test('the mock channel tells nobody in production how to sign its callback', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  const place = (client: Client) =>
+    client.post('/payments', { order_no: payment.order_no, payment_method_id: methodId, initiate: true });
+  t.is(typeof (await place(service.admin)).data.gateway.sign, 'string');
+  const { status, data } = await place(service.admin.at(production.url));
+  t.is(status, 200);
+  t.false('sign' in data.gateway);
+});
