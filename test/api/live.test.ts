@@ -224,11 +224,16 @@ test.serial(
   },
 );
 
-test.serial('only a super administrator ends the session of one', async (t) => {
+test.serial('nobody ends the session of somebody with more rights', async (t) => {
+  const stronger = await signedInWith(service.admin, ['online_admin.index', 'order.store']);
   const limited = await signedInWith(service.admin, ['online_admin.index', 'online_admin.kick_out']);
   const { list } = (await limited.get('/online-admins?username=admin&page_size=100')).data;
   const boss = list.find((session: { username: string }) => session.username === 'admin');
   t.is((await limited.delete(`/online-admins/${boss.id}`)).errorCode, 'super_admin_protected');
+  const others = (await limited.get(`/online-admins?username=${stronger.account?.username}`)).data.list;
+  const refused = await limited.delete(`/online-admins/${others[0].id}`);
+  t.deepEqual([refused.status, refused.errorCode], [403, 'grant_beyond_own']);
+  t.is((await stronger.get('/heartbeat')).status, 200);
   const own = list.find((session: { is_current: boolean }) => session.is_current);
   t.is((await limited.delete(`/online-admins/${own.id}`)).status, 200);
   t.is((await limited.get('/info')).code, 10004);

@@ -82,6 +82,7 @@ test('values that are not acceptable are refused', async (t) => {
     [{ status: true }, [400, 30001, 'validation_failed']],
     [{ type: 4 }, [422, 30001, 'value_not_acceptable']],
     [{ title: 'x'.repeat(51) }, [422, 30001, 'value_not_acceptable']],
+    [{ path: 'javascript:alert(1)' }, [422, 30004, 'format_invalid']],
     [{ is_hidden: 2 }, [422, 30001, 'value_not_acceptable']],
     [{ slug: taken.slug.toUpperCase() }, [422, 30002, 'menu_slug_exists']],
     [{ parent_id: 999_999 }, [422, 30003, 'menu_unknown']],

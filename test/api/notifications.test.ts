@@ -58,6 +58,8 @@ test.serial('without a worker notifications are stored and listed; its job waits
     [early, late].map(async (one) => (await one.get('/info')).data.id as number),
   );
   const title = unique('t');
+  const posing = await service.admin.post('/notifications', { title, content: 'x', type: 'system' });
+  t.is(posing.status, 422, 'the service alone speaks as the system');
   const sent = await service.admin.post('/notifications', { title, content: 'x', receiver_ids });
   t.is(sent.status, 200);
   t.is(sent.data.receiver_id, receiver_ids[0]);

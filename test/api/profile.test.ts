@@ -50,6 +50,9 @@ test('the profile changes only in the fields sent, and an empty text clears', as
   );
   t.deepEqual((await own.get('/info')).data, changed.data);
   t.is((await own.put('/profile', { phone: null, avatar: '' })).data.phone, null);
+  for (const avatar of ['javascript:alert(1)', 'data:text/html,x', 'vbscript:x', '\tjavascript:x'])
+    t.deepEqual(Object.keys((await own.put('/profile', { avatar })).errors ?? {}), ['avatar'], avatar);
+  t.is((await own.put('/profile', { avatar: 'https://cdn.test/a.png' })).status, 200);
   t.is((await own.put('/profile', { nickname: '' })).status, 422);
   t.deepEqual(outcome(await own.put('/profile', { email: 'not an address' })), [
     422,
