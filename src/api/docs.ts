@@ -16,6 +16,7 @@ const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/p
 
 const policy = [
   "default-src 'none'",
+  "base-uri 'none'",
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",

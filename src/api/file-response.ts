@@ -45,7 +45,8 @@ export interface SentFile {
 }
 
 // Whatever a file contains, it may not run or load anything in the name of this site.
-const filePolicy = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox";
+const filePolicy =
+  "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'; sandbox";
 
 /** Sends it. @throws range_not_satisfiable */
 export async function sendFile(ctx: Context, file: SentFile): Promise<void> {

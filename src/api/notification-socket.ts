@@ -16,6 +16,7 @@ import { recognise, type Identity } from '../models/identity.js';
 import { deliveryChannel, type Delivery } from '../models/notification.js';
 import { releaseConnection } from './connections.js';
 import { track } from './live-connections.js';
+import { securityHeaders } from './middleware/envelope.js';
 
 const path = '/ws/admin/notifications';
 const largestMessage = 16 * 1024;
@@ -87,10 +88,14 @@ function refuse(stream: Duplex, error: unknown): void {
     data: null,
     error_code: outcome.slug,
   });
-  stream.end(
-    `HTTP/1.1 ${outcome.status} Refused\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  const headers = {
+    ...securityHeaders,
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  stream.end(`HTTP/1.1 ${outcome.status} Refused\r\n${head.join('')}\r\n${body}`);
 }
 
 function welcome(

@@ -29,7 +29,7 @@ async function seedRole(): Promise<void> {
 async function seedAdmin(): Promise<void> {
   const [anybody] = await select('SELECT id FROM admins LIMIT 1');
   if (anybody) return;
-  const generatedPassword = config.auth.adminPassword || !config.app.production ? undefined : randomToken(12);
+  const generatedPassword = config.auth.adminPassword || !config.app.production ? undefined : randomToken(16);
   const password_hash = await hashPassword(config.auth.adminPassword ?? generatedPassword ?? 'admin123');
   const at = now();
   await transact(async (t) => {

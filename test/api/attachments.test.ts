@@ -133,7 +133,10 @@ test('preview shows what a browser may show, and everything else is a download',
     t.is(preview.headers.get('Content-Type'), type);
     t.regex(preview.headers.get('Content-Disposition') ?? '', new RegExp(`^${way}; `));
     t.is(preview.headers.get('X-Content-Type-Options'), 'nosniff');
-    t.regex(preview.headers.get('Content-Security-Policy') ?? '', /default-src 'none'.*sandbox/);
+    t.regex(
+      preview.headers.get('Content-Security-Policy') ?? '',
+      /default-src 'none'.*frame-ancestors 'none'.*sandbox/,
+    );
     const download = await service.admin.download(`/attachments/${id}/download`);
     t.regex(download.headers.get('Content-Disposition') ?? '', /^attachment; /);
     t.deepEqual(download.bytes, Buffer.from(content));

@@ -157,7 +157,8 @@ test.serial('tickets are kept only as digests and for 60 seconds; other ways in 
   const ttl = await redis.ttl(keys[0] as string);
   t.true(ttl > 0 && ttl <= 60);
   const token = mine.headers.Authorization?.replace('Bearer ', '') as string;
-  await t.throwsAsync(openSocket(service.url, ''), { message: '401' });
+  const refusal = await t.throwsAsync(openSocket(service.url, ''), { message: '401' });
+  t.like(refusal?.cause, { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
   await t.throwsAsync(openSocket(service.url, token), { message: '401' });
   await t.throwsAsync(openSocket(service.url, `&token=${token}`), { message: '401' });
 });

@@ -34,7 +34,9 @@ export async function openSocket(
   const frames: any[] = [];
   socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString())));
   const refused = new Promise<never>((_, reject) => {
-    socket.on('unexpected-response', (_request, response) => reject(new Error(String(response.statusCode))));
+    socket.on('unexpected-response', (_request, response) =>
+      reject(new Error(String(response.statusCode), { cause: response.headers })),
+    );
     socket.on('error', reject);
   });
   const closed = once(socket, 'close').then(([code]) => code as number);

@@ -17,9 +17,9 @@ import { logOperation } from '../operation-log.js';
 import type { RequestState } from '../request-state.js';
 
 // Fixed headers of a JSON API (OWASP REST security); the documentation page sets its own policy.
-const securityHeaders = {
+export const securityHeaders = {
   'Cache-Control': 'no-store',
-  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Content-Security-Policy': "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Referrer-Policy': 'no-referrer',
   'Strict-Transport-Security': 'max-age=31536000',
