@@ -85,6 +85,8 @@ export interface RouteDefinition<A extends Access, P, Q, B> {
    * the time they take.
    */
   deadlineMs?: number;
+  /** Open to an administrator who must change their password first. */
+  beforePasswordChange?: boolean;
   /** Answered to blocked addresses too. */
   anyAddress?: boolean;
   /** The record a PUT or DELETE is about; the operation log keeps what changed in it. */

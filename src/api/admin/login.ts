@@ -8,9 +8,10 @@ import { redis } from '../../lib/redis.js';
 import { signToken } from '../../lib/token.js';
 import { sendNotification } from '../../jobs/deliver-notification.js';
 import { openSession, signsInFromNewAddress } from '../../models/admin-session.js';
+import { mustChangePassword } from '../../models/identity.js';
 import { findByPassword, noteSignIn, type Credential } from '../../models/sign-in.js';
 import { logLogin } from '../operation-log.js';
-import { integer, record, text, textOrNull, timestamp } from '../response.js';
+import { flag, integer, record, text, textOrNull, timestamp } from '../response.js';
 import { route } from '../route.js';
 import {
   clearFailures,
@@ -46,6 +47,7 @@ export const routes = [
     response: record({
       token: text(),
       expires_at: timestamp(),
+      password_must_change: flag(),
       admin: record({ id: integer(), username: text(), nickname: text(), avatar: textOrNull() }),
     }),
     async handle({ body, ip, userAgent }) {
@@ -68,6 +70,7 @@ export const routes = [
       return {
         token: signToken({ subject: String(id), id: jti, issuedAt, expiresAt }),
         expires_at: expiresAt,
+        password_must_change: mustChangePassword(admin),
         admin: { id, username, nickname, avatar },
       };
     },
