@@ -6,7 +6,7 @@ import { AppError, fail } from '../lib/errors.js';
 import { logger } from '../lib/logger.js';
 import { readMarks } from '../lib/marks.js';
 import { isBlocked } from '../models/blacklist.js';
-import { recognise, type Identity } from '../models/identity.js';
+import { identityOf, type Identity } from '../models/identity.js';
 import { validSessions } from '../models/online-admin.js';
 import { holds, stamp, type Stamp } from '../models/versions.js';
 import { mayCall } from './permission.js';
@@ -25,7 +25,7 @@ export interface LiveConnection {
 /** Whatever ends shows within a second: sessions, rights and addresses are looked at this often, however many are open. */
 const checkEveryMs = 500;
 /** A session that has not been used shows in its row only. */
-const lookForIdleMs = 60_000;
+const lookForIdleMs = Math.min(60_000, config.auth.sessionIdleMs);
 const mostSocketsEach = 10;
 
 const open = new Set<LiveConnection>();
@@ -109,7 +109,7 @@ async function closeChanged(): Promise<void> {
 async function keepsRight({ identity, route }: LiveConnection, mark: string | undefined): Promise<boolean> {
   if (route === 'socket' || !permissionOf(route)) return true;
   try {
-    return mayCall(await recognise(identity.jti, mark), route);
+    return mayCall(await identityOf(identity.jti, mark), route);
   } catch (error) {
     if (error instanceof AppError) return false;
     throw error;

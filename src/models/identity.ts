@@ -38,7 +38,8 @@ export const mustChangePassword = (admin: { password_must_change: number }): boo
   config.auth.passwordChangeRequired && admin.password_must_change === 1;
 
 const mostKept = 10_000;
-const touchEveryMs = 60_000;
+const { sessionIdleMs } = config.auth;
+const touchEveryMs = sessionIdleMs === 0 ? 60_000 : Math.min(60_000, sessionIdleMs);
 
 interface Kept {
   stamped: Stamp;
@@ -49,18 +50,23 @@ const kept = new Map<string, Kept>();
 const touched = new Map<number, number>();
 
 /**
- * The caller behind a token's `jti`, as of now on every process.
+ * The caller behind a token's `jti`, as of now on every process, whose session is being used.
  *
  * @param mark of the scope `identity` as read at the start of the request; undefined when Redis is away
  * @throws token_revoked when the session or its administrator is no longer valid, token_expired when it was not used for long
  */
 export async function recognise(jti: string, mark: string | undefined): Promise<Identity> {
+  const identity = await identityOf(jti, mark);
+  touch(identity.sessionId);
+  return identity;
+}
+
+/** As `recognise`, but the session does not count as used. */
+export async function identityOf(jti: string, mark: string | undefined): Promise<Identity> {
   const known = kept.get(jti);
   const isSure = known && !mayBeIdle(known.identity.sessionId);
   const identity = isSure && (await holds('identity', known.stamped, mark)) ? known.identity : undefined;
-  const current = identity ?? (await reload(jti, mark));
-  touch(current.sessionId);
-  return current;
+  return identity ?? reload(jti, mark);
 }
 
 async function reload(jti: string, mark: string | undefined): Promise<Identity> {
@@ -82,13 +88,12 @@ function keepNewest<K, V>(map: Map<K, V>, key: K, value: V): void {
  * holder: SESSION_IDLE_MINUTES may last a minute longer.
  */
 export function idleSince(): Date {
-  const { sessionIdleMs } = config.auth;
   return new Date(sessionIdleMs === 0 ? 0 : now().getTime() - sessionIdleMs - touchEveryMs);
 }
 
 // Used a minute ago here, it may have been in use at another process since: its row knows.
 function mayBeIdle(sessionId: number): boolean {
-  return config.auth.sessionIdleMs > 0 && Date.now() - (touched.get(sessionId) ?? 0) >= touchEveryMs;
+  return sessionIdleMs > 0 && Date.now() - (touched.get(sessionId) ?? 0) >= touchEveryMs;
 }
 
 // Written at most once a minute and waited for by nobody: it only feeds "last active".
