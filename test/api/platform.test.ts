@@ -163,6 +163,13 @@ test('production prints a generated first password once, asks for strong passwor
   const anonymous = new Client(production.url);
   t.is((await anonymous.post('/login', { username: 'admin', password: 'admin123' })).code, 10001);
   const admin = await anonymous.signIn('admin', printed);
+  t.is((await admin.get('/admins')).errorCode, 'password_change_required');
+  const own = {
+    old_password: printed,
+    password: 'gentle-Harbour-7',
+    password_confirmation: 'gentle-Harbour-7',
+  };
+  t.is((await admin.put('/password', own)).status, 200);
   const made = (password: string) => admin.post('/admins', { username: 'someone', password, nickname: 'x' });
   for (const weak of ['abc1234', 'abcdefgh', '12345678'])
     t.deepEqual(Object.keys((await made(weak)).errors ?? {}), ['password'], weak);
