@@ -11,6 +11,7 @@ import { makeMethod, makePayment, mockCallback } from './support/factories.js';
 import { Client } from './support/client.js';
 import { killProcesses, runCommand, startApi, startWorkerProcess } from './support/processes.js';
 import { startService, type Service } from './support/service.js';
+import { until } from './support/until.js';
 
 let service: Service;
 let password = 'admin123';
@@ -127,6 +128,7 @@ test.serial('files are for this account only, also below a folder that was open 
     modes.add(`${found.isDirectory() ? 'folder' : 'file'} ${(found.mode & 0o777).toString(8)}`);
   }
   t.deepEqual([...modes].sort(), ['file 600', 'folder 700']);
+  await until(() => api.output().includes('API is listening'));
   t.is(/gets no security fixes any more/.test(api.output()), Number.parseInt(process.versions.node, 10) < 22);
   await api.kill();
 });
