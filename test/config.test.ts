@@ -145,6 +145,10 @@ test('production refuses passwords that everybody knows', async (t) => {
     t.deepEqual(named(await load({ ...production, ...env })), [name], name);
     t.truthy((await load(env)).config, `${name}, outside production`);
   }
+  t.deepEqual(named(await load({ DB_TLS: 'true', DB_HOST: 'db.example', DB_TLS_CA: 'no/such.pem' })), [
+    'DB_TLS_CA',
+  ]);
+  t.deepEqual(named(await load({ DB_TLS: 'true', DB_HOST: '127.0.0.1' })), ['DB_TLS']);
   t.deepEqual(named(await load({ ...production, DB_PASSWORD: '' })), ['DB_PASSWORD']);
   t.deepEqual(named(await load({ ...production, DATABASE_URL: 'mysql://root@db/x' })), ['DATABASE_URL']);
 });

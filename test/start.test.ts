@@ -115,6 +115,11 @@ test.serial(
   },
 );
 
+test.serial('with DB_TLS a server that speaks plain text only is refused', async (t) => {
+  const env = { DB_TLS: 'true', DB_HOST: 'localhost', DB_STARTUP_WAIT_SECONDS: '0', DATABASE_URL: '' };
+  await t.throwsAsync(startApi(env), { message: /does not support secure connection/ });
+});
+
 test.serial('files are for this account only, also below a folder that was open before', async (t) => {
   const root = join(environment.STORAGE_ROOT, 'private');
   await mkdir(root, { recursive: true });

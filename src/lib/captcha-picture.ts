@@ -27,11 +27,11 @@ function svgOf(letters: readonly number[]): string {
   const bend = newBend();
   const outlines = placed(letters.map(shaped)).map((line) => line.map(bend));
   const stroke = (color: string, line: readonly Point[], thick: number): string =>
-    `<path d="M${text(line)}" fill="none" stroke="${color}" stroke-width="${thick}" stroke-linecap="round"/>`;
+    `<path d="M${points(line)}" fill="none" stroke="${color}" stroke-width="${thick}" stroke-linecap="round"/>`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">`,
     `<rect width="100%" height="100%" fill="${ground}"/>`,
-    `<path d="${outlines.map((line) => `M${text(line)}Z`).join('')}" fill="${ink}"/>`,
+    `<path d="${outlines.map((line) => `M${points(line)}Z`).join('')}" fill="${ink}"/>`,
     stroke(ground, wave(), within(1.2, 1.7)),
     ...times(2, () => stroke(ink, wave(), within(1.6, 2.4))),
     ...times(7, () => stroke(ink, dash(), within(1.6, 2.4))),
@@ -106,7 +106,7 @@ function dash(): Point[] {
   });
 }
 
-const text = (line: readonly Point[]): string =>
+const points = (line: readonly Point[]): string =>
   line.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join('L');
 
 /** A number of that range by chance; not from Math.random, whose next numbers can be told from those before. */

@@ -96,7 +96,7 @@ function mayBeIdle(sessionId: number): boolean {
   return sessionIdleMs > 0 && Date.now() - (touched.get(sessionId) ?? 0) >= touchEveryMs;
 }
 
-// Written at most once a minute and waited for by nobody: it only feeds "last active".
+// Written at most once a minute and waited for by nobody: it feeds "last active" and the time-out.
 function touch(sessionId: number): void {
   const at = Date.now();
   if (at - (touched.get(sessionId) ?? 0) < touchEveryMs) return;

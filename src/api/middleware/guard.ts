@@ -1,4 +1,5 @@
 // Lets a request through to its route only if the caller may: default deny, fail closed.
+import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import { config } from '../../../config/index.js';
 import { fail } from '../../lib/errors.js';
@@ -20,9 +21,10 @@ export interface Admitted {
  * Checks the address, the bearer token, the first password, the module switch and the permission, in this order. Everything that may have
  * changed since the last request is known after one round trip to Redis.
  *
- * @throws ip_blocked, not_logged_in, token_expired, token_revoked, token_invalid, password_change_required, module_…_disabled, no_permission
+ * @throws bad_request, ip_blocked, not_logged_in, token_expired, token_revoked, token_invalid, password_change_required, module_…_disabled, no_permission
  */
 export async function admit(route: Route, ctx: Context): Promise<Admitted> {
+  if (isAmbiguous(ctx.req)) fail('bad_request');
   if (route.anyAddress) return { marks: [] };
   const [blacklistMark, identityMark, ...marks] = await readMarks([
     'blacklist',
@@ -40,6 +42,13 @@ export async function admit(route: Route, ctx: Context): Promise<Admitted> {
   if (route.module === 'payments' && !config.payments.enabled) fail('module_payments_disabled');
   if (route.access !== 'signedIn' && !mayCall(identity, route)) fail('no_permission');
   return { identity, marks };
+}
+
+// Two hosts (RFC 9112, 3.2) or none of the versions with headers: a proxy in front may have read it as another request.
+function isAmbiguous({ rawHeaders, httpVersionMajor }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') hosts++;
+  return hosts > 1 || httpVersionMajor < 1;
 }
 
 async function sessionOf(route: Route, ctx: Context): Promise<{ jti: string; subject?: string }> {
