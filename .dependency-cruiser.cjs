@@ -83,7 +83,7 @@ module.exports = {
     rule('no-cycles', { pathNot: '^src/models/' }, { circular: true }, 'models may refer to each other'),
     rule(
       'no-orphans',
-      { orphan: true, path: '^(config|src)/', pathNot: 'main\\.ts$' },
+      { orphan: true, path: '^(config|src)/', pathNot: '(main|\\.d)\\.ts$' },
       {},
       'delete what nobody uses',
     ),

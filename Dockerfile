@@ -1,5 +1,5 @@
 # One image for api and worker: compiled in a first stage, run without compiler, sources or root rights.
-FROM node:20-bookworm-slim AS build
+FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
@@ -8,11 +8,11 @@ COPY config config
 COPY src src
 RUN node_modules/.bin/tsc -p . && npm prune --omit=dev --no-audit --no-fund
 
-FROM node:20-bookworm-slim
+FROM node:24-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
 # Mount points of volumes: a fresh named volume takes over their owner.
-RUN install -d -o node -g node storage .local
+RUN install -d -m 0700 -o node -g node storage .local
 COPY package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/build build

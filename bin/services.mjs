@@ -92,16 +92,7 @@ function howToProvide(packages) {
   const names = { 'mariadb-server': 'MariaDB or MySQL (DB_HOST)', 'redis-server': 'Redis (REDIS_URL)' };
   return `Missing: ${packages.map((name) => names[name]).join(' and ')}.
   Not configured, not installed, and packages can only be installed as root on Debian or Ubuntu.
-  Either start them in containers and put these lines into .env:
-
-      docker compose up -d database redis
-
-      DB_HOST=127.0.0.1
-      DB_USER=back_office
-      DB_PASSWORD=back_office
-      DB_NAME=back_office
-      REDIS_URL=redis://127.0.0.1:6379/0
-
+  Either start them in containers, as docs/deployment.md says ("Containers for development"),
   or install them: sudo apt-get install ${packages.join(' ')}`;
 }
 

@@ -22,13 +22,16 @@ export interface AuthEnvironment {
   HASH_QUEUE_PER_ADDRESS: number;
   PASSWORD_MIN_LENGTH?: number;
   PASSWORD_REQUIRE_MIXED?: boolean;
+  PASSWORD_REFUSE_COMMON: boolean;
+  PASSWORD_CHANGE_REQUIRED?: boolean;
+  SESSION_IDLE_MINUTES?: number;
 }
 
 export const authSchema = Joi.object<AuthEnvironment, true>({
   JWT_SECRET: Joi.string()
     .min(16)
     .description(
-      'signs the tokens (HS256); at least 32 bytes in production; otherwise generated once into .local/',
+      'signs the tokens (HS256); in production at least 32 random bytes of its own; otherwise generated once into .local/',
     ),
   JWT_TTL_MINUTES: Joi.number().integer().min(1).max(43_200).default(600).description('lifetime of a token'),
   APP_KEY: Joi.string()
@@ -84,6 +87,15 @@ export const authSchema = Joi.object<AuthEnvironment, true>({
     .description('of these, for one address (IPv6: one /64)'),
   PASSWORD_MIN_LENGTH: Joi.number().integer().min(4).max(64).description('8, outside production 6'),
   PASSWORD_REQUIRE_MIXED: Joi.boolean().description('a letter and a digit; true in production only'),
+  PASSWORD_REFUSE_COMMON: Joi.boolean()
+    .default(false)
+    .description('refuses new passwords that stand in lists of common ones; always in production'),
+  PASSWORD_CHANGE_REQUIRED: Joi.boolean().description(
+    'a password that somebody else has set must be changed before anything else; true in production only',
+  ),
+  SESSION_IDLE_MINUTES: Joi.number()
+    .min(0)
+    .description('a session not used for so long is over; 60, outside production 0: never'),
 });
 
 export function authConfig(env: AuthEnvironment, production: boolean, localSecret: (name: string) => string) {
@@ -109,5 +121,9 @@ export function authConfig(env: AuthEnvironment, production: boolean, localSecre
     hashQueuePerAddress: env.HASH_QUEUE_PER_ADDRESS,
     passwordMinLength: env.PASSWORD_MIN_LENGTH ?? (production ? 8 : 6),
     passwordRequireMixed: env.PASSWORD_REQUIRE_MIXED ?? production,
+    passwordRefuseCommon: env.PASSWORD_REFUSE_COMMON || production,
+    passwordChangeRequired: env.PASSWORD_CHANGE_REQUIRED ?? production,
+    /** 0: a session that is not used does not end before its time. */
+    sessionIdleMs: Math.ceil((env.SESSION_IDLE_MINUTES ?? (production ? 60 : 0)) * 60_000),
   };
 }

@@ -1,5 +1,9 @@
 // MySQL or MariaDB: where it is and how long a caller waits for it.
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
 import Joi from 'joi';
+import { projectRoot } from './environment.js';
 
 export interface DatabaseEnvironment {
   DATABASE_URL?: string;
@@ -8,6 +12,8 @@ export interface DatabaseEnvironment {
   DB_USER: string;
   DB_PASSWORD: string;
   DB_NAME: string;
+  DB_TLS: boolean;
+  DB_TLS_CA?: string;
   DB_POOL_SIZE: number;
   DB_ACQUIRE_TIMEOUT_MS: number;
   DB_LOCK_WAIT_SECONDS: number;
@@ -29,6 +35,12 @@ export const databaseSchema = Joi.object<DatabaseEnvironment, true>({
     .pattern(/^[A-Za-z0-9_]{1,48}$/)
     .default('back_office')
     .description('database name; created when missing and the user may create it'),
+  DB_TLS: Joi.boolean()
+    .default(false)
+    .description('connects over TLS only, to a server whose certificate is good for its host name'),
+  DB_TLS_CA: Joi.string().description(
+    'file (PEM) with the authority of that certificate; relative to the project; those of Node.js when empty',
+  ),
   DB_POOL_SIZE: Joi.number()
     .integer()
     .min(2)
@@ -89,6 +101,7 @@ export function databaseConfig(env: DatabaseEnvironment, tenant: string) {
     user: url ? decodeURIComponent(url.username) : env.DB_USER,
     password: url ? decodeURIComponent(url.password) : env.DB_PASSWORD,
     name,
+    tls: env.DB_TLS ? tlsOptions(url?.hostname ?? env.DB_HOST, env.DB_TLS_CA) : undefined,
     poolSize: env.DB_POOL_SIZE,
     acquireTimeoutMs: env.DB_ACQUIRE_TIMEOUT_MS,
     lockWaitSeconds: env.DB_LOCK_WAIT_SECONDS,
@@ -97,4 +110,17 @@ export function databaseConfig(env: DatabaseEnvironment, tenant: string) {
     bulkSeconds: env.DB_BULK_SECONDS,
     startupWaitMs: env.DB_STARTUP_WAIT_SECONDS * 1000,
   };
+}
+
+function tlsOptions(host: string, file?: string) {
+  // The driver would hold the certificate of an address against "localhost".
+  if (isIP(host.replace(/^\[|\]$/g, '')) !== 0)
+    throw new Error(`The configuration is not usable:\n  - "DB_TLS" needs a host name, not an address`);
+  const common = { minVersion: 'TLSv1.2', rejectUnauthorized: true, verifyIdentity: true };
+  if (file === undefined) return common;
+  try {
+    return { ...common, ca: readFileSync(resolve(projectRoot, file), 'utf8') };
+  } catch (error) {
+    throw new Error(`The configuration is not usable:\n  - "DB_TLS_CA" cannot be read`, { cause: error });
+  }
 }

@@ -10,6 +10,7 @@ import { limitsConfig, limitsSchema, type LimitsEnvironment } from './limits.js'
 import { localSecret } from './local-secret.js';
 import { loggingConfig, loggingSchema, type LoggingEnvironment } from './logging.js';
 import { paymentsConfig, paymentsSchema, type PaymentsEnvironment } from './payments.js';
+import { unfitForProduction } from './production.js';
 import { redisConfig, redisSchema, type RedisEnvironment } from './redis.js';
 import { storageConfig, storageSchema, type StorageEnvironment } from './storage.js';
 import { workerConfig, workerSchema, type WorkerEnvironment } from './worker.js';
@@ -45,7 +46,7 @@ function load() {
       (all, concern) => all.concat(concern.schema),
       Joi.object(),
     ) as Joi.ObjectSchema<Environment>,
-    weakSecrets,
+    unfitForProduction,
   );
   const app = appConfig(env);
   return {
@@ -62,12 +63,6 @@ function load() {
     logging: loggingConfig(env),
     worker: workerConfig(env),
   };
-}
-
-function weakSecrets(given: NodeJS.ProcessEnv): string[] {
-  if (given.NODE_ENV !== 'production') return [];
-  const weak = ['JWT_SECRET', 'APP_KEY'].filter((name) => Buffer.byteLength(given[name] ?? '') < 32);
-  return weak.map((name) => `"${name}" must be set to at least 32 bytes in production`);
 }
 
 function freeze<T extends object>(value: T): Readonly<T> {

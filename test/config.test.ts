@@ -13,13 +13,14 @@ interface Loaded {
   problems: string[];
 }
 
-const secret = 'x'.repeat(32);
+const secret = '3a7f19c2e8b45d60f1927ac4be8d3056';
+const otherSecret = 'c81e05d7b93f62a4078de1c95ab3f246';
 
 /** The configuration as a process of its own reads it. */
 function load(env: Record<string, string> = {}, then = 'JSON.stringify(config)'): Promise<Loaded> {
   const file = pathToFileURL(resolve(projectRoot, 'build/config/index.js')).href;
   const script = `const { config } = await import(${JSON.stringify(file)}); process.stdout.write(${then});`;
-  const settings = { JWT_SECRET: secret, APP_KEY: secret, ...env };
+  const settings = { JWT_SECRET: secret, APP_KEY: otherSecret, ...env };
   return new Promise((done) => {
     execFile(
       process.execPath,
@@ -32,6 +33,8 @@ function load(env: Record<string, string> = {}, then = 'JSON.stringify(config)')
     );
   });
 }
+
+const production = { NODE_ENV: 'production', DB_PASSWORD: 'of-this-database' };
 
 const named = ({ problems }: Loaded): string[] =>
   [...new Set(problems.map((problem) => /"(\w+)"/.exec(problem)?.[1] ?? problem))].sort();
@@ -107,13 +110,47 @@ test('every wrong setting is reported, all at once', async (t) => {
 });
 
 test('production refuses missing and weak secrets, and brings stricter defaults', async (t) => {
-  const production = { NODE_ENV: 'production' };
   t.deepEqual(named(await load({ ...production, JWT_SECRET: '', APP_KEY: '' })), ['APP_KEY', 'JWT_SECRET']);
-  t.deepEqual(named(await load({ ...production, JWT_SECRET: 'x'.repeat(31) })), ['JWT_SECRET']);
+  const weak = {
+    'a byte too short': secret.slice(1),
+    'one character': 'x'.repeat(64),
+    'few characters': 'abcdbacdbadcbadcabdcbadcabdcbacdbabc',
+    'a piece again and again': '7Yq2!kfPz0wD'.repeat(4),
+    'a sequence': 'abcdefghijklmnopqrstuvwxyz0123456789',
+  };
+  for (const [name, JWT_SECRET] of Object.entries(weak)) {
+    t.deepEqual(named(await load({ ...production, JWT_SECRET })), ['JWT_SECRET'], name);
+    t.deepEqual(named(await load({ ...production, APP_KEY: JWT_SECRET })), ['APP_KEY'], name);
+    if (name !== 'a byte too short')
+      t.truthy((await load({ JWT_SECRET })).config, `${name}, outside production`);
+  }
+  t.deepEqual(named(await load({ ...production, APP_KEY: secret })), ['JWT_SECRET'], 'one for both');
   const { config } = await load(production);
   t.is(config.app.host, '0.0.0.0');
   t.deepEqual([config.auth.passwordMinLength, config.auth.passwordRequireMixed], [8, true]);
+  t.deepEqual([config.auth.passwordRefuseCommon, config.auth.passwordChangeRequired], [true, true]);
+  t.is(config.auth.sessionIdleMs, 3_600_000);
+  t.true((await load({ ...production, PASSWORD_REFUSE_COMMON: 'false' })).config.auth.passwordRefuseCommon);
   t.false(config.payments.unsignedMockAllowed);
+});
+
+test('production refuses passwords that everybody knows', async (t) => {
+  const refused: Record<string, Record<string, string>> = {
+    ADMIN_PASSWORD: { ADMIN_PASSWORD: 'admin123' },
+    DB_PASSWORD: { DB_PASSWORD: 'back_office' },
+    DATABASE_URL: { DATABASE_URL: 'mysql://back_office:back_office@db/back_office' },
+    REDIS_URL: { REDIS_URL: 'redis://:redis@cache:6379/0' },
+  };
+  for (const [name, env] of Object.entries(refused)) {
+    t.deepEqual(named(await load({ ...production, ...env })), [name], name);
+    t.truthy((await load(env)).config, `${name}, outside production`);
+  }
+  t.deepEqual(named(await load({ DB_TLS: 'true', DB_HOST: 'db.example', DB_TLS_CA: 'no/such.pem' })), [
+    'DB_TLS_CA',
+  ]);
+  t.deepEqual(named(await load({ DB_TLS: 'true', DB_HOST: '127.0.0.1' })), ['DB_TLS']);
+  t.deepEqual(named(await load({ ...production, DB_PASSWORD: '' })), ['DB_PASSWORD']);
+  t.deepEqual(named(await load({ ...production, DATABASE_URL: 'mysql://root@db/x' })), ['DATABASE_URL']);
 });
 
 test('a secret that is missing outside production is generated once, also by processes that start together', async (t) => {

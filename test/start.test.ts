@@ -1,5 +1,7 @@
 // Starting: several processes at once on a database that does not exist yet, and migrations back and forth.
 import './support/environment.js';
+import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import test from 'ava';
 import { environment } from './support/environment.js';
 import { db, select } from '../src/lib/db.js';
@@ -7,10 +9,12 @@ import { underClaim } from '../src/models/claim.js';
 import { emptyDatabase, prepareDatabase } from '../src/models/schema.js';
 import { makeMethod, makePayment, mockCallback } from './support/factories.js';
 import { Client } from './support/client.js';
-import { killProcesses, startApi, startWorkerProcess } from './support/processes.js';
+import { killProcesses, runCommand, startApi, startWorkerProcess } from './support/processes.js';
 import { startService, type Service } from './support/service.js';
+import { until } from './support/until.js';
 
 let service: Service;
+let password = 'admin123';
 const fresh = `${environment.DB_NAME}_fresh`;
 
 test.before(async () => {
@@ -19,7 +23,7 @@ test.before(async () => {
 
 test.after.always(async () => {
   await killProcesses();
-  await db.query(`DROP DATABASE IF EXISTS \`${fresh}\``);
+  for (const name of [fresh, `${fresh}_weak`]) await db.query(`DROP DATABASE IF EXISTS \`${name}\``);
   await service.stop();
 });
 
@@ -80,6 +84,57 @@ test.serial('a process that starts waits as long as another one prepares the dat
   await holding;
   const api = await starting;
   t.is((await service.anonymous.at(api.url).get('//readyz')).status, 200);
+  await api.kill();
+});
+
+test.serial(
+  'production does not start on the password everybody knows, and a command gives another one',
+  async (t) => {
+    const production = { NODE_ENV: 'production', HOST: '127.0.0.1' };
+    for (const start of [startApi, startWorkerProcess]) {
+      const refused = await t.throwsAsync(start(production));
+      t.regex(refused?.message ?? '', /still has the password admin123.*npm run reset-password -- admin/);
+    }
+    const { output, code } = await runCommand('reset-password', ['admin']);
+    t.is(code, 0, output);
+    password = /is now (\S+)/.exec(output)?.[1] ?? '';
+    t.true(password.length >= 16);
+    t.is(
+      (await service.admin.get('/heartbeat')).errorCode,
+      'token_revoked',
+      'sessions under the old one have ended',
+    );
+    const api = await startApi(production);
+    const { data } = await service.anonymous.at(api.url).post('/login', { username: 'admin', password });
+    t.true(data.password_must_change);
+    await api.stop();
+    t.is((await runCommand('reset-password', ['nobody'])).code, 1);
+    await t.throwsAsync(startApi({ ...production, DB_NAME: `${fresh}_weak`, ADMIN_PASSWORD: 'Password1' }), {
+      message: /ADMIN_PASSWORD is too common/,
+    });
+  },
+);
+
+test.serial('with DB_TLS a server that speaks plain text only is refused', async (t) => {
+  const env = { DB_TLS: 'true', DB_HOST: 'localhost', DB_STARTUP_WAIT_SECONDS: '0', DATABASE_URL: '' };
+  await t.throwsAsync(startApi(env), { message: /does not support secure connection/ });
+});
+
+test.serial('files are for this account only, also below a folder that was open before', async (t) => {
+  const root = join(environment.STORAGE_ROOT, 'private');
+  await mkdir(root, { recursive: true });
+  await chmod(root, 0o755);
+  const api = await startApi({ STORAGE_ROOT: root });
+  const admin = await service.anonymous.at(api.url).signIn('admin', password);
+  t.is((await admin.upload('/attachments/upload', 'a few words', { filename: 'a.txt' })).status, 200);
+  const modes = new Set<string>();
+  for (const entry of [root, ...(await readdir(root, { recursive: true })).map((name) => join(root, name))]) {
+    const found = await stat(entry);
+    modes.add(`${found.isDirectory() ? 'folder' : 'file'} ${(found.mode & 0o777).toString(8)}`);
+  }
+  t.deepEqual([...modes].sort(), ['file 600', 'folder 700']);
+  await until(() => api.output().includes('API is listening'));
+  t.is(/gets no security fixes any more/.test(api.output()), Number.parseInt(process.versions.node, 10) < 22);
   await api.kill();
 });
 

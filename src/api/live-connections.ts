@@ -6,7 +6,7 @@ import { AppError, fail } from '../lib/errors.js';
 import { logger } from '../lib/logger.js';
 import { readMarks } from '../lib/marks.js';
 import { isBlocked } from '../models/blacklist.js';
-import { recognise, type Identity } from '../models/identity.js';
+import { identityOf, type Identity } from '../models/identity.js';
 import { validSessions } from '../models/online-admin.js';
 import { holds, stamp, type Stamp } from '../models/versions.js';
 import { mayCall } from './permission.js';
@@ -24,12 +24,15 @@ export interface LiveConnection {
 
 /** Whatever ends shows within a second: sessions, rights and addresses are looked at this often, however many are open. */
 const checkEveryMs = 500;
+/** A session that has not been used shows in its row only. */
+const lookForIdleMs = Math.min(60_000, config.auth.sessionIdleMs);
 const mostSocketsEach = 10;
 
 const open = new Set<LiveConnection>();
 let timer: NodeJS.Timeout | undefined;
 let closing = false;
 let stamps: [identity: Stamp, blacklist: Stamp] | undefined;
+let lookedAt = 0;
 
 /**
  * Takes a connection in. Of more than ten sockets of an administrator the oldest goes; of more than STREAMS_PER_ADMIN streams
@@ -78,11 +81,12 @@ async function closeEnded(): Promise<void> {
   }
 }
 
-// Only what has changed since is looked at.
+// Only what has changed since is looked at, and once a minute whether sessions are still used.
 async function closeChanged(): Promise<void> {
   const [identityMark, blacklistMark] = await readMarks(['identity', 'blacklist']);
   const isSame =
     stamps !== undefined &&
+    (config.auth.sessionIdleMs === 0 || Date.now() - lookedAt < lookForIdleMs) &&
     (await holds('identity', stamps[0], identityMark)) &&
     (await holds('blacklist', stamps[1], blacklistMark));
   if (isSame) return;
@@ -99,12 +103,13 @@ async function closeChanged(): Promise<void> {
     if (!stays) connection.close('revoked');
   }
   stamps = fresh;
+  lookedAt = Date.now();
 }
 
 async function keepsRight({ identity, route }: LiveConnection, mark: string | undefined): Promise<boolean> {
   if (route === 'socket' || !permissionOf(route)) return true;
   try {
-    return mayCall(await recognise(identity.jti, mark), route);
+    return mayCall(await identityOf(identity.jti, mark), route);
   } catch (error) {
     if (error instanceof AppError) return false;
     throw error;

@@ -8,6 +8,7 @@ import { preparePasswords } from '../lib/password.js';
 import { closePubsub } from '../lib/pubsub.js';
 import { closeQueues } from '../lib/queue.js';
 import { connectRedis, disconnectRedis } from '../lib/redis.js';
+import { guardStorage } from '../lib/storage/index.js';
 import { watchSystem } from '../lib/system-info.js';
 import { closeLogs, keepSystemLog, recoverLogs } from '../jobs/log-keeping.js';
 import { checkDurability, prepareDatabase } from '../models/schema.js';
@@ -27,6 +28,7 @@ await start(async () => {
   });
   await checkDurability();
   await preparePasswords();
+  await guardStorage();
   const stopCleaning = keepIncomingClean();
   await recoverLogs();
   const server = await listen(config.app.port, config.app.host);

@@ -67,7 +67,9 @@ async function admit(request: IncomingMessage): Promise<Identity> {
   if (await isBlocked(clientIp(request), blacklistMark)) fail('ip_blocked');
   if (!isAllowedOrigin(request.headers.origin)) fail('forbidden');
   const jti = (await consumeTicket(url.searchParams.get('ticket') ?? '')) ?? fail('ticket_invalid');
-  return recognise(jti, identityMark);
+  const identity = await recognise(jti, identityMark);
+  if (identity.mustChangePassword) fail('password_change_required');
+  return identity;
 }
 
 // Browsers always send an origin; the service's own address and the configured pages are allowed.

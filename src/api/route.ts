@@ -88,6 +88,8 @@ export interface RouteDefinition<A extends Access, P, Q, B> {
   deadlineMs?: number;
   /** Counted by itself too, beside the requests of the address and of the administrator. */
   limit?: LimitName;
+  /** Open to an administrator who must change their password first. */
+  beforePasswordChange?: boolean;
   /** Answered to blocked addresses too. */
   anyAddress?: boolean;
   /** The record a PUT or DELETE is about; the operation log keeps what changed in it. */

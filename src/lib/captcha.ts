@@ -1,12 +1,8 @@
 // Captchas: an image for people, an answer in Redis that is used up by the first look at it.
-import { Resvg } from '@resvg/resvg-js';
-import svgCaptcha from 'svg-captcha';
 import { config } from '../../config/index.js';
+import { drawCaptcha } from './captcha-picture.js';
 import { randomToken } from './random-id.js';
 import { key, patientRedis } from './redis.js';
-
-const length = 5;
-const confusing = '0O1Iilo';
 
 /**
  * Draws a new captcha and keeps its answer for CAPTCHA_TTL_SECONDS.
@@ -15,16 +11,9 @@ const confusing = '0O1Iilo';
  * @throws when Redis is away
  */
 export async function createCaptcha(): Promise<{ id: string; image: string }> {
-  const { data, text } = svgCaptcha.create({
-    size: length,
-    ignoreChars: confusing,
-    noise: 2,
-    width: 160,
-    height: 60,
-  });
+  const { text, png } = await drawCaptcha();
   const id = randomToken(16);
-  await patientRedis.set(captchaKey(id), text.toLowerCase(), 'EX', config.auth.captchaTtlSeconds);
-  const png = new Resvg(data, { background: '#f4f4f4', font: { loadSystemFonts: false } }).render().asPng();
+  await patientRedis.set(captchaKey(id), text, 'EX', config.auth.captchaTtlSeconds);
   return { id, image: `data:image/png;base64,${png.toString('base64')}` };
 }
 

@@ -12,7 +12,7 @@ import { DatabaseTimeout, isDemoted } from './db-errors.js';
 import { logger } from './logger.js';
 import { afterRunning } from './run-time.js';
 
-const { host, port, user, password, name, acquireTimeoutMs, lockWaitSeconds } = config.database;
+const { host, port, user, password, name, tls, acquireTimeoutMs, lockWaitSeconds } = config.database;
 
 /** The server ends a statement by itself; its word of that may take this much longer. */
 const graceMs = 500;
@@ -24,7 +24,11 @@ const sqlMode =
   'STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION';
 
 /** What every connection has in common: quick to give up connecting, kept alive, times in UTC. */
-const address = { host, port, user, password, connectTimeout: 3000, keepAliveInitialDelay: 5000 };
+const address = {
+  ...{ host, port, user, password, connectTimeout: 3000, keepAliveInitialDelay: 5000 },
+  // The driver writes into it.
+  ...(tls && { ssl: { ...tls } }),
+};
 const driverOptions = {
   enableKeepAlive: true,
   charset: 'utf8mb4_unicode_ci',

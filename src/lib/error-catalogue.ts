@@ -81,6 +81,13 @@ export const errorCatalogue = {
   ),
   old_password_wrong: entry(422, 10001, '原密码错误', 'The old password is wrong'),
 
+  password_change_required: entry(
+    403,
+    20003,
+    '请先修改初始密码',
+    'The password was set by somebody else and must be changed first',
+  ),
+
   // Rights
   no_permission: entry(403, 20001, '没有操作权限', 'You have no permission for this operation'),
   forbidden: entry(403, 20003, '禁止访问', 'This is not allowed'),

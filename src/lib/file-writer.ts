@@ -16,12 +16,12 @@ export class FileWriter {
   }
 
   /**
-   * A file that is not there yet.
+   * A file that is not there yet, for this account only.
    *
    * @param blockBytes two blocks of that size are in memory: one is filled while the other one is written
    */
   static async create(path: string, blockBytes: number): Promise<FileWriter> {
-    return new FileWriter(await open(path, 'wx'), blockBytes);
+    return new FileWriter(await open(path, 'wx', 0o600), blockBytes);
   }
 
   /** Takes bytes in; they may be changed afterwards. @throws what an earlier write failed with */

@@ -1,6 +1,16 @@
-// A folder of temporary files: what was forgotten there is removed by its age.
-import { readdir, rm, stat } from 'node:fs/promises';
+// Folders of files: only this account may read them, and what was forgotten among temporary ones is removed by its age.
+import { chmod, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+
+/** Mode of a folder that nobody but this account may enter. */
+export const privateFolder = 0o700;
+
+/** Has a folder there that nobody else may enter. @throws when that cannot be had, as it belongs to another account */
+export async function keepPrivate(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: privateFolder });
+  const { mode } = await stat(folder);
+  if ((mode & 0o077) !== 0) await chmod(folder, mode & privateFolder);
+}
 
 /** Removes the files of a folder that were last written before that instant. @returns how many */
 export async function removeOldFiles(folder: string, before: Date): Promise<number> {

@@ -1,6 +1,7 @@
 // How a process ends: in order, within its deadline, with its last log lines written.
 import { config } from '../../config/index.js';
 import { flushLogs, logger } from './logger.js';
+import { warnAtStart } from './start-warnings.js';
 
 export type Closer = () => void | Promise<void>;
 
@@ -35,9 +36,10 @@ export function endGracefully(closers: Closer[]): (reason: string) => void {
   return (reason) => void end(reason, 1);
 }
 
-/** Starts a process; when that fails, says why in one line and exits with code 1. */
+/** Starts a process, saying what deserves a warning; when that fails, says why in one line and exits with code 1. */
 export async function start(main: () => Promise<void>): Promise<void> {
   try {
+    warnAtStart();
     await main();
   } catch (error) {
     logger.fatal({ error }, 'the process could not start');

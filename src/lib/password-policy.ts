@@ -1,10 +1,12 @@
 // What a new password must look like (contract.md §3).
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import Joi from 'joi';
 import { config } from '../../config/index.js';
 import { AppError } from './errors.js';
 import { problem } from './validation.js';
 
-const { passwordMinLength, passwordRequireMixed } = config.auth;
+const { passwordMinLength, passwordRequireMixed, passwordRefuseCommon } = config.auth;
 
 /** A password about to be set. */
 export const newPassword = () =>
@@ -13,8 +15,36 @@ export const newPassword = () =>
     .max(64)
     .custom((value: string, helpers) => {
       const isMixed = /\p{L}/u.test(value) && /\d/.test(value);
-      return passwordRequireMixed && !isMixed ? helpers.error('password.weak') : value;
+      if (passwordRequireMixed && !isMixed) return helpers.error('password.weak');
+      return passwordRefuseCommon && isCommonPassword(value) ? helpers.error('password.common') : value;
     });
+
+// Whatever digits and signs stand around them (ASVS 6.2.11).
+const contextWords = new Set([
+  'admin',
+  'administrator',
+  'backoffice',
+  'password',
+  'passwort',
+  'welcome',
+  'changeme',
+]);
+
+let common: ReadonlySet<string> | undefined;
+
+/** Whether a password is one of the 50,000 most common ones in any case, or a word of this service with digits and signs. */
+export function isCommonPassword(password: string): boolean {
+  const lower = password.toLowerCase();
+  common ??= readCommon();
+  return common.has(lower) || contextWords.has(lower.replace(/[^a-z]/g, ''));
+}
+
+// Read with the first password that is set. What is too short to be accepted anyway is left out.
+function readCommon(): ReadonlySet<string> {
+  const file = createRequire(import.meta.url).resolve('@zxcvbn-ts/language-common/src/passwords.json');
+  const passwords = JSON.parse(readFileSync(file, 'utf8')) as string[];
+  return new Set(passwords.filter(({ length }) => length >= passwordMinLength));
+}
 
 /** @throws value_not_acceptable when the password is the username in any case */
 export function mustDifferFromUsername(password: string, username: string, field = 'password'): void {

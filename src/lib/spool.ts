@@ -4,6 +4,7 @@ import { appendFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { privateFolder } from './folder.js';
 
 const blockLines = 500;
 const ending = '.ndjson';
@@ -30,8 +31,8 @@ export class Spool {
     const text = `${lines.join('\n')}\n`;
     const bytes = Buffer.byteLength(text);
     if (this.#bytes + bytes > this.#mostBytes) return false;
-    await mkdir(this.#folder, { recursive: true });
-    await appendFile(join(this.#folder, this.#own + ending), text);
+    await mkdir(this.#folder, { recursive: true, mode: privateFolder });
+    await appendFile(join(this.#folder, this.#own + ending), text, { mode: 0o600 });
     this.#bytes += bytes;
     return true;
   }

@@ -92,6 +92,7 @@ export class Admin extends Model {
   @Column(DataType.STRING(500)) declare avatar: string | null;
   @Column(DataType.TINYINT) declare status: number;
   @Column(DataType.BIGINT) declare department_id: number | null;
+  @Column(DataType.TINYINT) declare password_must_change: number;
   @Column(DataType.DATE(3)) declare last_login_at: Date | null;
   @Column(DataType.DATE(3)) declare created_at: Date;
   @Column(DataType.DATE(3)) declare updated_at: Date;
@@ -126,7 +127,7 @@ export class Admin extends Model {
     const id = await refuseDuplicates(
       changing(['identity'], async (t) => {
         const admin = await Admin.create(
-          { status: 1, ...blankToNull(columns), password_hash },
+          { status: 1, ...blankToNull(columns), password_hash, password_must_change: 1 },
           { transaction: t },
         );
         await mustExist('role', role_ids, t);
@@ -171,28 +172,42 @@ export class Admin extends Model {
     });
   }
 
-  /** Sets a new password and ends all sessions, the holder's own among them if it is theirs. */
+  /** Sets a new password, which its owner must change, and ends all sessions, the holder's own among them if it is theirs. */
   static async resetPassword(holder: Holder, id: number, password: string): Promise<void> {
     await mustOutrank(holder, id);
-    await Admin.replacePassword(id, password);
+    await storePassword(id, password, { mustChange: id !== holder.adminId });
   }
 
-  /** Stores a new password and ends the sessions, but for one if it is named. */
-  static async replacePassword(id: number, password: string, except?: string): Promise<void> {
-    const values = [await hashPassword(password), now(), id];
-    await changing(['identity'], async (t) => {
-      const changed = await change(
-        'UPDATE admins SET password_hash = ?, updated_at = ? WHERE id = ?',
-        values,
-        t,
-      );
-      if (changed === 0) fail('admin_not_found');
-      await endSessionsOf(id, t, except);
-    });
+  /** Sets one's own new password and ends all sessions but the one of that `jti`. */
+  static async changeOwnPassword(id: number, password: string, jti: string): Promise<void> {
+    await storePassword(id, password, { mustChange: false, except: jti });
   }
 }
 
 db.addModels([Admin]);
+
+/**
+ * Stores a new password and ends the sessions, but for one if it is named.
+ *
+ * @param mustChange somebody else has set it: its owner must change it before anything else (PASSWORD_CHANGE_REQUIRED)
+ * @throws admin_not_found
+ */
+export async function storePassword(
+  id: number,
+  password: string,
+  { mustChange, except }: { mustChange: boolean; except?: string },
+): Promise<void> {
+  const values = [await hashPassword(password), Number(mustChange), now(), id];
+  await changing(['identity'], async (t) => {
+    const changed = await change(
+      'UPDATE admins SET password_hash = ?, password_must_change = ?, updated_at = ? WHERE id = ?',
+      values,
+      t,
+    );
+    if (changed === 0) fail('admin_not_found');
+    await endSessionsOf(id, t, except);
+  });
+}
 
 /** The condition of a list over `admins a`. */
 export async function adminsWhere(criteria: AdminCriteria): Promise<Where> {

@@ -2,7 +2,7 @@
 import { now } from '../lib/clock.js';
 import { change, select } from '../lib/db.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../lib/list-query.js';
-import type { Identity } from './identity.js';
+import { idleSince, type Identity } from './identity.js';
 import { mustOutrank } from './rights.js';
 import { changing } from './versions.js';
 
@@ -83,8 +83,8 @@ export async function validSessions(jtis: readonly string[]): Promise<Set<string
   if (jtis.length === 0) return new Set();
   const rows = await select<{ jti: string }>(
     `SELECT s.jti FROM admin_sessions s JOIN admins a ON a.id = s.admin_id
-     WHERE s.jti IN (?) AND s.revoked_at IS NULL AND s.expires_at > ? AND a.status = 1`,
-    [jtis, now()],
+     WHERE s.jti IN (?) AND s.revoked_at IS NULL AND s.expires_at > ? AND s.last_used_at >= ? AND a.status = 1`,
+    [jtis, now(), idleSince()],
   );
   return new Set(rows.map(({ jti }) => jti));
 }

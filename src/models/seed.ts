@@ -1,8 +1,10 @@
 // The first administrator, their role and the menu tree; running it again changes nothing.
 import { config } from '../../config/index.js';
+import { knownFirstPassword } from '../../config/production.js';
 import { now } from '../lib/clock.js';
 import { change, insert, select, transact } from '../lib/db.js';
-import { hashPassword } from '../lib/password.js';
+import { isCommonPassword } from '../lib/password-policy.js';
+import { hashPassword, matchPassword } from '../lib/password.js';
 import { randomToken } from '../lib/random-id.js';
 import { superAdminSlug } from './identity.js';
 import { menuSeeds, type MenuSeed } from './menu-seed.js';
@@ -28,13 +30,18 @@ async function seedRole(): Promise<void> {
 
 async function seedAdmin(): Promise<void> {
   const [anybody] = await select('SELECT id FROM admins LIMIT 1');
-  if (anybody) return;
+  if (anybody) return refuseKnownPassword();
+  if (config.app.production && isCommonPassword(config.auth.adminPassword ?? ''))
+    throw new Error('ADMIN_PASSWORD is too common and easily guessed; choose another one');
   const generatedPassword = config.auth.adminPassword || !config.app.production ? undefined : randomToken(16);
-  const password_hash = await hashPassword(config.auth.adminPassword ?? generatedPassword ?? 'admin123');
+  const password_hash = await hashPassword(
+    config.auth.adminPassword ?? generatedPassword ?? knownFirstPassword,
+  );
   const at = now();
   await transact(async (t) => {
     const id = await insert(
-      `INSERT INTO admins (username, password_hash, nickname, created_at, updated_at) VALUES ('admin', ?, '管理员', ?, ?)`,
+      `INSERT INTO admins (username, password_hash, password_must_change, nickname, created_at, updated_at)
+       VALUES ('admin', ?, 1, '管理员', ?, ?)`,
       [password_hash, at, at],
       t,
     );
@@ -45,6 +52,19 @@ async function seedAdmin(): Promise<void> {
     );
   });
   if (generatedPassword) tell(generatedPassword);
+}
+
+// A database that was first started outside production keeps the password of its first administrator.
+async function refuseKnownPassword(): Promise<void> {
+  if (!config.app.production) return;
+  const [first] = await select<{ password_hash: string }>(
+    "SELECT password_hash FROM admins WHERE username = 'admin' AND status = 1",
+  );
+  if (!first || !(await matchPassword(knownFirstPassword, first.password_hash))) return;
+  throw new Error(
+    `the administrator "admin" still has the password ${knownFirstPassword}, which everybody knows; ` +
+      '"npm run reset-password -- admin" gives them another one',
+  );
 }
 
 // The only time it can be read, so not through the log, which hides what looks like a secret.

@@ -10,6 +10,8 @@ export interface Credential {
   nickname: string;
   avatar: string | null;
   status: number;
+  /** Somebody else has set the password. */
+  password_must_change: number;
 }
 
 /**
@@ -19,7 +21,7 @@ export interface Credential {
  */
 export async function findByPassword(username: string, password: string): Promise<Credential | undefined> {
   const [found] = await select<Credential & { password_hash: string }>(
-    'SELECT id, username, nickname, avatar, status, password_hash FROM admins WHERE username = ?',
+    'SELECT id, username, nickname, avatar, status, password_must_change, password_hash FROM admins WHERE username = ?',
     [username],
   );
   // The database also finds `ádmin` and `admin ` equal to `admin`; each would have a count of failures of its own.

@@ -7,6 +7,7 @@ import { endGracefully, start } from '../lib/lifecycle.js';
 import { logger } from '../lib/logger.js';
 import { queueNames, type QueueName } from '../lib/queue.js';
 import { connectRedis, disconnectRedis } from '../lib/redis.js';
+import { guardStorage } from '../lib/storage/index.js';
 import { closeLogs, keepSystemLog, recoverLogs } from '../jobs/log-keeping.js';
 import { PaymentMethod } from '../models/payment-method.js';
 import { checkDurability, prepareDatabase } from '../models/schema.js';
@@ -21,6 +22,7 @@ await start(async () => {
   await prepareDatabase(seed);
   await checkDurability();
   await PaymentMethod.resealSecrets();
+  await guardStorage();
   await recoverLogs();
   const stop = await startWorker(queues, (what) => {
     logger.fatal({ what }, 'the worker hangs: nothing has come through for 60 s');

@@ -1,5 +1,6 @@
 // The edges of the service: health, documentation, cross-origin pages, configured time fields, and a production start.
 import '../support/environment.js';
+import { connect } from 'node:net';
 import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import test from 'ava';
@@ -157,12 +158,33 @@ test('the served document is OpenAPI 3.1 and covers every route once', async (t)
   for (const pointer of schemas) t.notThrows(() => ajv.compile({ $ref: `document#${pointer}` }), pointer);
 });
 
+test('a request with two hosts, or in a version without headers, is refused', async (t) => {
+  const answerTo = async (lines: string[]): Promise<string> => {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    socket.write([...lines, 'Connection: close', '', ''].join('\r\n'));
+    let text = '';
+    for await (const bytes of socket) text += String(bytes);
+    return text;
+  };
+  t.regex(await answerTo(['GET /healthz HTTP/1.1', 'Host: a']), /^HTTP\/1\.1 200 /);
+  const twice = await answerTo(['GET /healthz HTTP/1.1', 'Host: a', 'host: b']);
+  t.regex(twice, /^HTTP\/1\.1 400 .*"error_code":"bad_request"/s);
+  t.regex(await answerTo(['GET /healthz HTTP/0.9', 'Host: a']), /^HTTP\/1\.1 400 /);
+});
+
 test('production prints a generated first password once, asks for strong passwords, and knows no admin123', async (t) => {
   const printed = / "admin" with the password (\S+)/.exec(production.output())?.[1] ?? '';
   t.true(printed.length >= 16);
   const anonymous = new Client(production.url);
   t.is((await anonymous.post('/login', { username: 'admin', password: 'admin123' })).code, 10001);
   const admin = await anonymous.signIn('admin', printed);
+  t.is((await admin.get('/admins')).errorCode, 'password_change_required');
+  const own = {
+    old_password: printed,
+    password: 'gentle-Harbour-7',
+    password_confirmation: 'gentle-Harbour-7',
+  };
+  t.is((await admin.put('/password', own)).status, 200);
   const made = (password: string) => admin.post('/admins', { username: 'someone', password, nickname: 'x' });
   for (const weak of ['abc1234', 'abcdefgh', '12345678'])
     t.deepEqual(Object.keys((await made(weak)).errors ?? {}), ['password'], weak);

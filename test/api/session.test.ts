@@ -86,6 +86,11 @@ test('every other token is invalid', async (t) => {
     'no audience': signed({ aud: undefined }),
     'no end': signed({ exp: undefined }),
     'no id': signed({ jti: undefined }),
+    'a number as id': signed({ jti: 1 }),
+    'an id of another form': signed({ jti: '01' }),
+    'a critical extension': signed({}, config.auth.jwtSecret, {
+      header: { alg: 'HS256', crit: ['b64'] },
+    }),
     'no subject': signed({ sub: undefined }),
     'not valid yet': signed({ nbf: 4_000_000_000 }),
     'a changed body': [head, `${body}A`, signature].join('.'),
@@ -99,6 +104,14 @@ test('every other token is invalid', async (t) => {
     Authorization: `Basic ${Buffer.from('admin:admin123').toString('base64')}`,
   });
   t.deepEqual(outcome(basic), invalid, 'another scheme');
+});
+
+test('a token counts only for the administrator it was made for', async (t) => {
+  const account = await makeAdmin(service.admin);
+  await signedIn(account);
+  const [{ jti }] = await select<any>('SELECT jti FROM admin_sessions WHERE admin_id = ?', [account.id]);
+  t.is((await bearer(signed({ jti, sub: String(account.id) })).get('/info')).data.id, account.id);
+  t.deepEqual(outcome(await bearer(signed({ jti, sub: '1' })).get('/info')), invalid);
 });
 
 const endings: Record<string, (account: MadeAdmin, own: Client, admin: Client) => Promise<Answer>> = {

@@ -24,6 +24,9 @@ test.after.always(async () => {
 
 test('production takes no mock method without a secret', async (t) => {
   const unsigned = await makeMethod(service.admin, '');
+  // No production starts on the password that everybody knows.
+  const own = { old_password: 'admin123', password: 'secret-9', password_confirmation: 'secret-9' };
+  t.is((await service.admin.put('/password', own)).status, 200);
   const production = await startApi({ NODE_ENV: 'production', HOST: '127.0.0.1' });
   const admin = service.admin.at(production.url);
   const refused = await admin.post('/payment-methods', { type: 'mock' });

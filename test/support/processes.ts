@@ -39,6 +39,21 @@ export async function killProcesses(): Promise<void> {
   await Promise.all([...started].map((child) => endOf(child, 'SIGKILL')));
 }
 
+/** Runs a command of the API's folder to its end. @returns what it wrote, and its exit code */
+export async function runCommand(
+  name: string,
+  args: string[],
+): Promise<{ output: string; code: number | null }> {
+  const child = spawn(process.execPath, [resolve(config.root, `build/src/api/${name}.js`), ...args], {
+    env: { ...process.env, LOG_LEVEL: 'info' },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (data: Buffer) => (output += data.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { output, code };
+}
+
 async function startProcess(
   name: string,
   args: string[],

@@ -8,10 +8,11 @@ import { redis } from '../../lib/redis.js';
 import { signToken } from '../../lib/token.js';
 import { sendNotification } from '../../jobs/deliver-notification.js';
 import { openSession, signsInFromNewAddress } from '../../models/admin-session.js';
+import { mustChangePassword } from '../../models/identity.js';
 import { findByPassword, noteSignIn, type Credential } from '../../models/sign-in.js';
 import { limit } from '../middleware/limits.js';
 import { logLogin } from '../operation-log.js';
-import { integer, record, text, textOrNull, timestamp } from '../response.js';
+import { flag, integer, record, text, textOrNull, timestamp } from '../response.js';
 import { route } from '../route.js';
 import { clearFailures, countFailure, mustNotBeLocked, type Subject } from '../sign-in-limits.js';
 
@@ -42,6 +43,7 @@ export const routes = [
     response: record({
       token: text(),
       expires_at: timestamp(),
+      password_must_change: flag(),
       admin: record({ id: integer(), username: text(), nickname: text(), avatar: textOrNull() }),
     }),
     async handle({ body, ip, userAgent }) {
@@ -64,6 +66,7 @@ export const routes = [
       return {
         token: signToken({ subject: String(id), id: jti, issuedAt, expiresAt }),
         expires_at: expiresAt,
+        password_must_change: mustChangePassword(admin),
         admin: { id, username, nickname, avatar },
       };
     },

@@ -39,6 +39,7 @@ const profile = record({
   department: recordOrNull({ id: integer(), name: text() }),
   roles: listOf(record({ id: integer(), name: text(), slug: text() })),
   is_super_admin: flag(),
+  password_must_change: flag(),
   permissions: listOf(Joi.string()),
   menus: menuForest,
   config: record({
@@ -56,6 +57,7 @@ export const routes = [
     path: '/info',
     summary: 'The signed-in administrator with permissions, menus and settings of the service',
     access: 'signedIn',
+    beforePasswordChange: true,
     response: profile,
     handle: ({ admin }) => profileOf(admin),
   }),
@@ -64,6 +66,7 @@ export const routes = [
     path: '/logout',
     summary: 'Revoke the token',
     access: 'signedIn',
+    beforePasswordChange: true,
     response: null,
     handle: ({ admin }) => revokeSession(admin.jti),
   }),
@@ -98,6 +101,7 @@ export const routes = [
     path: '/password',
     summary: 'Change one’s own password and end one’s other sessions',
     access: 'signedIn',
+    beforePasswordChange: true,
     body: Joi.object<PasswordBody, true>({
       old_password: Joi.string().min(1).max(200).required(),
       password: newPassword().required(),
@@ -119,7 +123,7 @@ export const routes = [
       }
       // As at sign-in: the right guess among many made at the same time must not get through.
       await passwordChange.mustNotBeLocked(admin.adminId);
-      await Admin.replacePassword(admin.adminId, body.password, admin.jti);
+      await Admin.changeOwnPassword(admin.adminId, body.password, admin.jti);
       await passwordChange.clear(admin.adminId);
     },
   }),
@@ -137,6 +141,7 @@ async function profileOf(identity: Identity): Promise<unknown> {
   return {
     ...{ id, username, nickname, email, phone, avatar, department_id, department, roles },
     is_super_admin: identity.isSuperAdmin,
+    password_must_change: identity.mustChangePassword,
     permissions,
     menus,
     config: {

@@ -8,6 +8,7 @@ import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy
 import type { Context } from 'koa';
 import { AppError, fail } from '../../lib/errors.js';
 import { FileWriter } from '../../lib/file-writer.js';
+import { privateFolder } from '../../lib/folder.js';
 import { randomToken } from '../../lib/random-id.js';
 import { isDiskFull } from '../../lib/storage/local.js';
 import { problem } from '../../lib/validation.js';
@@ -38,7 +39,7 @@ export async function receiveForm(ctx: Context, declaration: UploadDeclaration):
   allowUpload(req, res);
   const form = new Form(declaration);
   try {
-    await mkdir(incomingFolder, { recursive: true });
+    await mkdir(incomingFolder, { recursive: true, mode: privateFolder });
     await read(req, form);
     return await form.finish();
   } catch (error) {

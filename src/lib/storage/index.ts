@@ -1,5 +1,7 @@
 // The storage of this deployment, by setting; a driver is loaded when the first file is touched.
 import { config } from '../../../config/index.js';
+import { keepPrivate } from '../folder.js';
+import { logger } from '../logger.js';
 import type { Storage } from './storage.js';
 
 let chosen: Promise<Storage> | undefined;
@@ -8,6 +10,14 @@ let chosen: Promise<Storage> | undefined;
 export function storage(): Promise<Storage> {
   chosen ??= load();
   return chosen;
+}
+
+/** Closes STORAGE_ROOT to other accounts of this machine; a folder that stays open is warned about. */
+export async function guardStorage(): Promise<void> {
+  const { root } = config.storage;
+  await keepPrivate(root).catch((error: unknown) =>
+    logger.warn({ error, root }, 'other accounts of this machine may read the stored files'),
+  );
 }
 
 // The SDK takes some 20 MB, which a deployment without S3 need not pay.

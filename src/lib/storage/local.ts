@@ -4,7 +4,7 @@ import { mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { FileWriter } from '../file-writer.js';
-import { removeOldFiles } from '../folder.js';
+import { privateFolder, removeOldFiles } from '../folder.js';
 import { randomToken } from '../random-id.js';
 import { Digest } from './digest.js';
 import {
@@ -160,7 +160,7 @@ const readable = (error: unknown): unknown =>
 
 // A new folder is only there for good when the one above it is written, too.
 async function mustHave(folder: string): Promise<void> {
-  const made = await mkdir(folder, { recursive: true });
+  const made = await mkdir(folder, { recursive: true, mode: privateFolder });
   if (made === undefined) return;
   for (let path = folder; path.length >= made.length; path = dirname(path)) await sync(dirname(path));
 }

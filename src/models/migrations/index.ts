@@ -9,11 +9,12 @@ import { listIndexes } from './0007-list-indexes.js';
 import { attachmentCharset } from './0008-attachment-charset.js';
 import { exactLists } from './0010-exact-lists.js';
 import { logOutbox } from './0011-log-outbox.js';
+import { passwordChange } from './0012-password-change.js';
 import { refusedCallbacks } from './0013-refused-callbacks.js';
 import type { Migration } from './migration.js';
 
 export const migrations: Migration[] = [
   ...[administration, ordersAndPayments, logs, backOffice],
   ...[files, balancesExportsImports, listIndexes, attachmentCharset],
-  ...[exactLists, logOutbox, refusedCallbacks],
+  ...[exactLists, logOutbox, passwordChange, refusedCallbacks],
 ];

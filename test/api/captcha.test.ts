@@ -1,0 +1,71 @@
+// Captchas against a reader of pictures: it reads plain writing in the same fonts, and hardly any captcha.
+import '../support/environment.js';
+import { randomInt } from 'node:crypto';
+import test from 'ava';
+import { captchaCharacters, captchaFonts } from '../../src/lib/captcha-glyphs.js';
+import { key, redis } from '../../src/lib/redis.js';
+import { makeSolver, uprightPicture } from '../support/captcha-solver.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+
+test.before(async () => {
+  service = await startService({ withWorker: false });
+});
+
+test.after.always(() => service.stop());
+
+interface Shown {
+  png: Buffer;
+  answer: string;
+}
+
+async function shown(): Promise<Shown> {
+  const { captcha_id, captcha_image } = (await service.anonymous.get('/login/captcha')).data;
+  return {
+    png: Buffer.from(captcha_image.replace('data:image/png;base64,', ''), 'base64'),
+    answer: (await redis.get(key('captcha', captcha_id))) as string,
+  };
+}
+
+function plain(): Shown {
+  const text = Array.from({ length: 5 }, () => captchaCharacters[randomInt(captchaCharacters.length)]).join(
+    '',
+  );
+  return { png: uprightPicture(text, () => randomInt(captchaFonts.length)), answer: text.toLowerCase() };
+}
+
+const readBy = (solve: (png: Buffer) => string, pictures: readonly Shown[]): number =>
+  pictures.filter(({ png, answer }) => solve(png) === answer).length;
+
+test.serial(
+  'who reads plain writing in the same fonts by comparing pictures reads hardly any captcha',
+  async (t) => {
+    const captchas: Shown[] = [];
+    while (captchas.length < 200) captchas.push(await shown());
+    const plainOnes = Array.from({ length: 60 }, plain);
+    for (const turns of [[0], [-20, -10, 0, 10, 20]]) {
+      const solve = makeSolver(turns);
+      t.true(readBy(solve, plainOnes) >= 48, `plain writing, ${turns.length} angles`);
+      const read = readBy(solve, captchas);
+      t.true(read <= 8, `${read} of 200 captchas were read, ${turns.length} angles`);
+    }
+  },
+);
+
+test.serial('a captcha is large enough to read, and no two are alike', async (t) => {
+  const [one, other] = [await shown(), await shown()];
+  const [width, height] = [one.png.readUInt32BE(16), one.png.readUInt32BE(20)];
+  t.true(width >= 120 && height >= 40, `${width} × ${height}`);
+  t.false(one.png.equals(other.png));
+});
+
+test.serial('only characters that nobody takes for another one are asked for', async (t) => {
+  const letters = new Set<string>();
+  for (let time = 0; time < 60; time++) for (const letter of (await shown()).answer) letters.add(letter);
+  t.deepEqual(
+    [...'0o1ilqz2s5b8gcuv'].filter((letter) => letters.has(letter)),
+    [],
+  );
+  t.true(letters.size >= 15, [...letters].join(''));
+});

@@ -1,0 +1,158 @@
+// Passwords that somebody else has set, passwords that everybody uses, and sessions that nobody uses.
+import '../support/environment.js';
+import test from 'ava';
+import { select, change } from '../../src/lib/db.js';
+import { makeAdmin, unique } from '../support/factories.js';
+import { openStream } from '../support/events.js';
+import { killProcesses, startApi } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+import type { Answer, Client } from '../support/client.js';
+import { until } from '../support/until.js';
+
+let service: Service;
+/** A process with the switches of production, one without, and one whose sessions end when they are not used. */
+let careful: Client;
+let patient: Client;
+
+test.before(async () => {
+  service = await startService({ withWorker: false });
+  const [one, two] = await Promise.all([
+    startApi({ PASSWORD_CHANGE_REQUIRED: 'true', PASSWORD_REFUSE_COMMON: 'true' }),
+    startApi({ SESSION_IDLE_MINUTES: '30' }),
+  ]);
+  [careful, patient] = [service.anonymous.at(one.url), service.anonymous.at(two.url)];
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await service.stop();
+});
+
+const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
+const mustChange = [403, 20003, 'password_change_required'];
+
+const ownPassword = (old_password: string, password: string) => ({
+  old_password,
+  password,
+  password_confirmation: password,
+});
+
+test('a password that somebody else has set opens nothing until its owner has changed it', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const { data } = await careful.post('/login', account);
+  t.true(data.password_must_change);
+  const own = careful.with({ Authorization: `Bearer ${data.token}` });
+  t.true((await own.get('/info')).data.password_must_change);
+  for (const [method, path] of [
+    ['GET', '/heartbeat'],
+    ['PUT', '/profile'],
+    ['GET', '/notifications'],
+    ['POST', '/notifications/ws-ticket'],
+    ['GET', '/options'],
+    ['GET', '/admins'],
+  ] as const) {
+    const answer = await own.request(method, path, method === 'GET' ? {} : { body: {} });
+    t.deepEqual(outcome(answer), mustChange, path);
+  }
+  t.is((await own.with({ 'Accept-Language': 'en-US' }).get('/heartbeat')).message.includes('changed'), true);
+  t.is((await own.put('/password', ownPassword('secret-1', 'gentle-Harbour-7'))).status, 200);
+  t.is((await own.get('/heartbeat')).status, 200, 'in the same session, at once');
+  t.false((await own.get('/info')).data.password_must_change);
+  t.false(
+    (await careful.post('/login', { ...account, password: 'gentle-Harbour-7' })).data.password_must_change,
+  );
+});
+
+test('a password that was reset must be changed too, and signing out is always possible', async (t) => {
+  const account = await makeAdmin(service.admin);
+  await change('UPDATE admins SET password_must_change = 0 WHERE id = ?', [account.id]);
+  const before = await careful.signIn(account.username, account.password);
+  t.is((await before.get('/heartbeat')).status, 200);
+  t.is((await service.admin.put(`/admins/${account.id}/password`, { password: 'secret-2' })).status, 200);
+  const own = await careful.signIn(account.username, 'secret-2');
+  t.deepEqual(outcome(await own.get('/heartbeat')), mustChange);
+  t.is((await own.post('/logout')).status, 200);
+});
+
+test.serial(
+  'the first administrator must change the password it was made with; outside production nobody is asked',
+  async (t) => {
+    const [{ flag }] = await select<any>(
+      "SELECT password_must_change AS flag FROM admins WHERE username = 'admin'",
+    );
+    t.is(flag, 1);
+    const { data } = await careful.post('/login', { username: 'admin', password: 'admin123' });
+    t.true(data.password_must_change);
+    t.false((await service.admin.get('/info')).data.password_must_change);
+    t.is((await service.admin.get('/admins')).status, 200);
+  },
+);
+
+test.serial(
+  'a password from the list of common ones is refused wherever one is set, naming the field',
+  async (t) => {
+    await change("UPDATE admins SET password_must_change = 0 WHERE username = 'admin'");
+    const admin = await careful.signIn();
+    const made = (password: string) =>
+      admin.post('/admins', { username: unique('admin'), password, nickname: 'x' });
+    const common =
+      'password1 qwerty123 admin1234 abc12345 iloveyou1 letmein1 P@ssw0rd Admin@2026 admin123'.split(' ');
+    for (const password of common) {
+      const refused = await made(password);
+      t.deepEqual([refused.status, Object.keys(refused.errors ?? {})], [422, ['password']], password);
+    }
+    t.deepEqual((await made('Password123')).errors, { password: ['过于常见，容易被猜到'] });
+    t.is((await made('gentle-Harbour-7')).status, 200);
+    t.is(
+      (
+        await service.admin.post('/admins', {
+          username: unique('admin'),
+          password: 'password1',
+          nickname: 'x',
+        })
+      ).status,
+      200,
+    );
+    const user = await admin.post('/users', { username: unique('user'), password: 'letmein1' });
+    t.deepEqual([user.status, Object.keys(user.errors ?? {})], [422, ['password']]);
+    const own = await admin.put('/password', ownPassword('admin123', 'sunshine'));
+    t.deepEqual([own.status, Object.keys(own.errors ?? {})], [422, ['password']]);
+    t.is(
+      (await careful.post('/login', { username: 'admin', password: 'admin123' })).status,
+      200,
+      'no matter of sign-in',
+    );
+  },
+);
+
+test('a session that was not used for SESSION_IDLE_MINUTES is over, and one in use goes on', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const own = (await service.anonymous.signIn(account.username, account.password)).at(patient.url);
+  const lastUsed = async (): Promise<Date> =>
+    (await select<any>('SELECT last_used_at FROM admin_sessions WHERE admin_id = ?', [account.id]))[0]
+      .last_used_at;
+  const unusedFor = (minutes: number) =>
+    change('UPDATE admin_sessions SET last_used_at = ? WHERE admin_id = ?', [
+      new Date(Date.now() - minutes * 60_000),
+      account.id,
+    ]);
+  await unusedFor(29);
+  t.is((await own.get('/heartbeat')).status, 200);
+  await until(async () => Date.now() - (await lastUsed()).getTime() < 60_000);
+  t.is((await own.get('/heartbeat')).status, 200);
+  const other = (await service.anonymous.signIn(account.username, account.password)).at(patient.url);
+  await unusedFor(32);
+  for (const _ of [1, 2]) t.deepEqual(outcome(await other.get('/heartbeat')), [401, 10003, 'token_expired']);
+  t.is(
+    (await service.admin.with(other.headers).get('/heartbeat')).status,
+    200,
+    'no time-out at another process',
+  );
+});
+
+test('an open stream ends with its session when that is not used', async (t) => {
+  const { url } = await startApi({ SESSION_IDLE_MINUTES: '0.02' });
+  const stream = await openStream(await service.anonymous.at(url).signIn(), '/dashboard/stream');
+  await stream.event('connected');
+  await t.notThrowsAsync(stream.ended);
+});
