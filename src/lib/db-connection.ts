@@ -20,6 +20,16 @@ const graceMs = 500;
 const trustMs = 1000;
 const pingMs = 500;
 
+/** The pool closes a connection that nobody has used for so long. */
+const idleSeconds = 30;
+/** What the server hears nothing of for so long it gives up: nobody may be left at the other end. */
+const silences = {
+  // A transaction asks one statement after the other; those who wait for its locks get them in time.
+  pool: { connection: 2 * idleSeconds, transaction: 5 },
+  // Between two reads of a snapshot a slow storage may take its page.
+  own: { connection: 600, transaction: 600 },
+} as const;
+
 const sqlMode =
   'STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION';
 
@@ -66,7 +76,7 @@ export function openPool({ max, statementSeconds, packets = false }: PoolOptions
     ...{ keepDefaultTimezone: true },
     logging: false,
     pool: {
-      ...{ max, min: 0, acquire: acquireTimeoutMs, idle: 30_000, evict: 10_000 },
+      ...{ max, min: 0, acquire: acquireTimeoutMs, idle: idleSeconds * 1000, evict: 10_000 },
       validate: (connection?: DriverConnection) =>
         connection !== undefined && managerOf(pool).validate(connection) && vigil.trusts(connection),
     },
@@ -77,7 +87,7 @@ export function openPool({ max, statementSeconds, packets = false }: PoolOptions
       afterConnect: async (connection) => {
         const driver = connection as DriverConnection;
         vigil.watch(driver);
-        await prepareSession(driver, sessionSettings(statementSeconds));
+        await prepareSession(driver, sessionSettings(statementSeconds, 'pool'));
       },
       beforeDisconnect: (connection) => {
         const driver = connection as DriverConnection;
@@ -108,7 +118,7 @@ export async function openConnection(options: OwnConnectionOptions): Promise<Con
   // A statement that was running fails by itself; this is for the moments between two.
   connection.on('error', (error: unknown) => logger.warn({ error }, 'a connection of its own was lost'));
   try {
-    await prepareSession(driver, sessionSettings(statementSeconds));
+    await prepareSession(driver, sessionSettings(statementSeconds, 'own'));
   } catch (error) {
     connection.destroy();
     throw error;
@@ -207,10 +217,12 @@ class Vigil {
 
 // MariaDB reads the first comment, MySQL the second one; MySQL limits SELECT only. A table is waited for longer than an
 // ALTER of ours waits for it, so that nobody fails who has to queue behind one.
-function sessionSettings(statementSeconds: number): string {
+function sessionSettings(statementSeconds: number, kind: keyof typeof silences): string {
+  const { connection, transaction } = silences[kind];
   return `SET time_zone = '+00:00', sql_mode = '${sqlMode}', innodb_lock_wait_timeout = ${lockWaitSeconds},
-    lock_wait_timeout = ${lockWaitSeconds + 1}
-    /*M!100100 , max_statement_time = ${statementSeconds} */ /*!80000 , max_execution_time = ${statementSeconds * 1000} */`;
+    lock_wait_timeout = ${lockWaitSeconds + 1}, wait_timeout = ${connection}
+    /*M!100100 , max_statement_time = ${statementSeconds} */ /*M!100300 , idle_transaction_timeout = ${transaction} */
+    /*!80000 , max_execution_time = ${statementSeconds * 1000} */`;
 }
 
 async function prepareSession(connection: DriverConnection, settings: string): Promise<void> {
