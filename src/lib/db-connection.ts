@@ -19,6 +19,10 @@ const graceMs = 500;
 /** A connection that was heard of so recently is used without asking. */
 const trustMs = 1000;
 const pingMs = 500;
+/** An older connection is made anew: one that only reads is never told that the name leads elsewhere by now. */
+const longestLifeMs = 60_000;
+/** A server that takes no writes is left this often at most. */
+const leaveEveryMs = 1000;
 
 /** The pool closes a connection that nobody has used for so long. */
 const idleSeconds = 30;
@@ -78,7 +82,10 @@ export function openPool({ max, statementSeconds, packets = false }: PoolOptions
     pool: {
       ...{ max, min: 0, acquire: acquireTimeoutMs, idle: idleSeconds * 1000, evict: 10_000 },
       validate: (connection?: DriverConnection) =>
-        connection !== undefined && managerOf(pool).validate(connection) && vigil.trusts(connection),
+        connection !== undefined &&
+        managerOf(pool).validate(connection) &&
+        vigil.trusts(connection) &&
+        vigil.isYoung(connection),
     },
     // The driver's own conversion of columns; with Sequelize's function it would compile a parser for every statement.
     dialectOptions: { ...driverOptions, ...address, typeCast: true, multipleStatements: packets },
@@ -148,7 +155,11 @@ const managerOf = (pool: Sequelize): ConnectionManager =>
 
 /** Watches over the connections of a pool: when each was heard of, and since when the server may be silent. */
 class Vigil {
+  /** When a server last said that it takes no writes: it is left by every pool, also those that only read. */
+  static #refusedAt = -1;
+  static #leftAt = -1;
   readonly #deadlineMs: number;
+  readonly #openedAt = new WeakMap<DriverConnection, number>();
   readonly #heardAt = new WeakMap<DriverConnection, number>();
   #distrustedBefore = -1;
 
@@ -156,13 +167,20 @@ class Vigil {
     this.#deadlineMs = deadlineMs;
   }
 
-  /** Whether it was heard of since a statement last went unanswered. */
+  /** Whether it was heard of since a statement last went unanswered, and leads to a server that takes writes. */
   trusts(connection: DriverConnection): boolean {
-    return (this.#heardAt.get(connection) ?? 0) > this.#distrustedBefore;
+    const isHeard = (this.#heardAt.get(connection) ?? 0) > this.#distrustedBefore;
+    const isOver = performance.now() - Vigil.#refusedAt > leaveEveryMs;
+    return isHeard && (this.#openedAt.get(connection) ?? 0) > (isOver ? Vigil.#refusedAt : Vigil.#leftAt);
+  }
+
+  isYoung(connection: DriverConnection): boolean {
+    return performance.now() - (this.#openedAt.get(connection) ?? 0) < longestLifeMs;
   }
 
   /** Gives every statement of a connection its deadline. */
   watch(connection: DriverConnection): void {
+    this.#openedAt.set(connection, performance.now());
     this.#heardAt.set(connection, performance.now());
     for (const name of ['query', 'execute', 'ping'] as const) {
       const send = connection[name].bind(connection) as (...args: unknown[]) => unknown;
@@ -207,7 +225,9 @@ class Vigil {
       const at = performance.now();
       this.#heardAt.set(connection, at);
       if (error && isDemoted(error)) {
-        this.#distrustedBefore = at;
+        // Not at every refusal: until its successor is there, reading would make a new connection for each.
+        if (at - Vigil.#leftAt > leaveEveryMs) Vigil.#leftAt = at;
+        Vigil.#refusedAt = at;
         connection.destroy();
       }
       done(error, ...results);

@@ -15,7 +15,7 @@ const wellMs = 3000;
 const quietMs = 1500;
 
 const kinds = ['list', 'callback', 'order', 'balance'] as const;
-type Kind = (typeof kinds)[number];
+export type Kind = (typeof kinds)[number];
 
 export interface Figures {
   sent: number;
@@ -34,6 +34,7 @@ export class Load {
   readonly #paid: MadePayment[] = [];
   readonly #changes: string[] = [];
   readonly #underway = new Map<symbol, number>();
+  readonly #refused = new Map<Kind, number>();
   readonly #lastGood = new Map<Kind, number>();
   /** Answers that are neither an acknowledgement nor 503. */
   readonly unexpected: string[] = [];
@@ -105,6 +106,11 @@ export class Load {
       return areGood && !isHanging && now - lastBad > quietMs;
     }, 45_000);
     return lastBad - since;
+  }
+
+  /** How many requests of that kind were answered 503. */
+  refused(kind: Kind): number {
+    return this.#refused.get(kind) ?? 0;
   }
 
   /** Waits until it flows. */
@@ -204,6 +210,7 @@ export class Load {
     const status = answer instanceof Error ? answer.message : answer.status;
     if (status === 200 && at - begun < wellMs) this.#lastGood.set(kind, at);
     else this.#lastBadAt = at;
+    if (status === 503) this.#refused.set(kind, this.refused(kind) + 1);
     if (answer instanceof Error) {
       this.unexpected.push(`${kind}: ${status}`);
       return undefined;

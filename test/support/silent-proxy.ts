@@ -12,9 +12,12 @@ interface Pair {
   lost: Loss | undefined;
 }
 
+/** What the service says on a connection. */
+type Listener = (data: Buffer) => void;
+
 interface Trap {
   text: string;
-  loss: Loss;
+  loss: Loss | 'cut';
   /** How many connections it may still catch. */
   left: number;
 }
@@ -24,6 +27,8 @@ export class SilentProxy {
   readonly #pairs = new Set<Pair>();
   readonly #traps: Trap[] = [];
   #target: number;
+  #tried = 0;
+  #listen: (() => Listener) | undefined;
   #newcomers: 'passed' | 'refused' | 'dropped' = 'passed';
 
   /** @param target port of the server on this machine */
@@ -47,6 +52,11 @@ export class SilentProxy {
     return this.#pairs.size;
   }
 
+  /** How many connections were tried so far. */
+  get tried(): number {
+    return this.#tried;
+  }
+
   /** Every connection there is goes silent, for ever; new ones work. @returns how many there were */
   forget(loss: Loss = 'everything'): number {
     let count = 0;
@@ -66,6 +76,16 @@ export class SilentProxy {
     this.#traps.push({ text, loss, left: times });
   }
 
+  /** The next connection on which the service says this is cut at that moment. */
+  cutAt(text: string): void {
+    this.#traps.push({ text, loss: 'cut', left: 1 });
+  }
+
+  /** How many of those are still to come. */
+  get armed(): number {
+    return this.#traps.reduce((sum, { left }) => sum + left, 0);
+  }
+
   /** Every connection goes silent, also those that are made from now on. */
   drop(): void {
     this.forget();
@@ -80,15 +100,23 @@ export class SilentProxy {
 
   /** Every connection is cut; new ones work. */
   cut(): void {
-    for (const { client, server } of this.#pairs) {
-      client.resetAndDestroy();
-      server.destroy();
-    }
+    this.#pairs.forEach(disconnect);
   }
 
   /** New connections work again; forgotten ones stay silent. */
   pass(): void {
     this.#newcomers = 'passed';
+  }
+
+  /**
+   * Writes down the statements of connections that are made from now on, of which the database is told by text.
+   *
+   * @returns what was said so far
+   */
+  listenIn(): string[] {
+    const statements: string[] = [];
+    this.#listen = () => statementsInto(statements);
+    return statements;
   }
 
   /** New connections lead to another server, as when a name is moved. */
@@ -103,6 +131,7 @@ export class SilentProxy {
   }
 
   #accept(client: Socket): void {
+    this.#tried++;
     if (this.#newcomers === 'refused') {
       client.resetAndDestroy();
       return;
@@ -111,9 +140,12 @@ export class SilentProxy {
     const lost = this.#newcomers === 'dropped' ? 'everything' : undefined;
     const pair: Pair = { client, server, lost };
     this.#pairs.add(pair);
+    const listener = this.#listen?.();
     client.on('data', (data) => {
+      listener?.(data);
+      this.#spring(pair, data, 'cut');
       this.#spring(pair, data, 'everything');
-      if (pair.lost !== 'everything') server.write(data);
+      if (pair.lost !== 'everything' && !server.destroyed) server.write(data);
       this.#spring(pair, data, 'answers');
     });
     server.on('data', (data) => {
@@ -130,12 +162,33 @@ export class SilentProxy {
     });
   }
 
-  #spring(pair: Pair, data: Buffer, loss: Loss): void {
+  #spring(pair: Pair, data: Buffer, loss: Trap['loss']): void {
     const trap = this.#traps.find((one) => one.left > 0 && one.loss === loss && data.includes(one.text));
     if (!trap || pair.lost) return;
     trap.left--;
-    pair.lost = loss;
+    if (loss === 'cut') disconnect(pair);
+    else pair.lost = loss;
   }
+}
+
+function disconnect({ client, server }: Pair): void {
+  client.resetAndDestroy();
+  server.destroy();
+}
+
+const comQuery = 3;
+
+// A packet: its length in three bytes, its number, and here a command with its text.
+function statementsInto(statements: string[]): Listener {
+  let rest = Buffer.alloc(0);
+  return (data) => {
+    rest = Buffer.concat([rest, data]);
+    while (rest.length >= 4 && rest.length >= 4 + rest.readUIntLE(0, 3)) {
+      const end = 4 + rest.readUIntLE(0, 3);
+      if (rest[4] === comQuery) statements.push(rest.subarray(5, end).toString());
+      rest = rest.subarray(end);
+    }
+  };
 }
 
 /** One in front of the database of this test file, with the settings that lead a process to it. */
