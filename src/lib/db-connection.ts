@@ -19,6 +19,20 @@ const graceMs = 500;
 /** A connection that was heard of so recently is used without asking. */
 const trustMs = 1000;
 const pingMs = 500;
+/** An older connection is made anew: one that only reads is never told that the name leads elsewhere by now. */
+const longestLifeMs = 60_000;
+/** A server that takes no writes is left this often at most. */
+const leaveEveryMs = 1000;
+
+/** The pool closes a connection that nobody has used for so long. */
+const idleSeconds = 30;
+/** What the server hears nothing of for so long it gives up: nobody may be left at the other end. */
+const silences = {
+  // A transaction asks one statement after the other; those who wait for its locks get them in time.
+  pool: { connection: 2 * idleSeconds, transaction: 5 },
+  // Between two reads of a snapshot a slow storage may take its page.
+  own: { connection: 600, transaction: 600 },
+} as const;
 
 const sqlMode =
   'STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION';
@@ -70,9 +84,12 @@ export function openPool({ max, statementSeconds, packets = false }: PoolOptions
     ...{ keepDefaultTimezone: true },
     logging: false,
     pool: {
-      ...{ max, min: 0, acquire: acquireTimeoutMs, idle: 30_000, evict: 10_000 },
+      ...{ max, min: 0, acquire: acquireTimeoutMs, idle: idleSeconds * 1000, evict: 10_000 },
       validate: (connection?: DriverConnection) =>
-        connection !== undefined && managerOf(pool).validate(connection) && vigil.trusts(connection),
+        connection !== undefined &&
+        managerOf(pool).validate(connection) &&
+        vigil.trusts(connection) &&
+        vigil.isYoung(connection),
     },
     // The driver's own conversion of columns; with Sequelize's function it would compile a parser for every statement.
     dialectOptions: { ...driverOptions, ...address, typeCast: true, multipleStatements: packets },
@@ -81,7 +98,7 @@ export function openPool({ max, statementSeconds, packets = false }: PoolOptions
       afterConnect: async (connection) => {
         const driver = connection as DriverConnection;
         vigil.watch(driver);
-        await prepareSession(driver, sessionSettings(statementSeconds));
+        await prepareSession(driver, sessionSettings(statementSeconds, 'pool'));
       },
       beforeDisconnect: (connection) => {
         const driver = connection as DriverConnection;
@@ -112,7 +129,7 @@ export async function openConnection(options: OwnConnectionOptions): Promise<Con
   // A statement that was running fails by itself; this is for the moments between two.
   connection.on('error', (error: unknown) => logger.warn({ error }, 'a connection of its own was lost'));
   try {
-    await prepareSession(driver, sessionSettings(statementSeconds));
+    await prepareSession(driver, sessionSettings(statementSeconds, 'own'));
   } catch (error) {
     connection.destroy();
     throw error;
@@ -142,7 +159,11 @@ const managerOf = (pool: Sequelize): ConnectionManager =>
 
 /** Watches over the connections of a pool: when each was heard of, and since when the server may be silent. */
 class Vigil {
+  /** When a server last said that it takes no writes: it is left by every pool, also those that only read. */
+  static #refusedAt = -1;
+  static #leftAt = -1;
   readonly #deadlineMs: number;
+  readonly #openedAt = new WeakMap<DriverConnection, number>();
   readonly #heardAt = new WeakMap<DriverConnection, number>();
   #distrustedBefore = -1;
 
@@ -150,13 +171,20 @@ class Vigil {
     this.#deadlineMs = deadlineMs;
   }
 
-  /** Whether it was heard of since a statement last went unanswered. */
+  /** Whether it was heard of since a statement last went unanswered, and leads to a server that takes writes. */
   trusts(connection: DriverConnection): boolean {
-    return (this.#heardAt.get(connection) ?? 0) > this.#distrustedBefore;
+    const isHeard = (this.#heardAt.get(connection) ?? 0) > this.#distrustedBefore;
+    const isOver = performance.now() - Vigil.#refusedAt > leaveEveryMs;
+    return isHeard && (this.#openedAt.get(connection) ?? 0) > (isOver ? Vigil.#refusedAt : Vigil.#leftAt);
+  }
+
+  isYoung(connection: DriverConnection): boolean {
+    return performance.now() - (this.#openedAt.get(connection) ?? 0) < longestLifeMs;
   }
 
   /** Gives every statement of a connection its deadline. */
   watch(connection: DriverConnection): void {
+    this.#openedAt.set(connection, performance.now());
     this.#heardAt.set(connection, performance.now());
     for (const name of ['query', 'execute', 'ping'] as const) {
       const send = connection[name].bind(connection) as (...args: unknown[]) => unknown;
@@ -201,7 +229,9 @@ class Vigil {
       const at = performance.now();
       this.#heardAt.set(connection, at);
       if (error && isDemoted(error)) {
-        this.#distrustedBefore = at;
+        // Not at every refusal: until its successor is there, reading would make a new connection for each.
+        if (at - Vigil.#leftAt > leaveEveryMs) Vigil.#leftAt = at;
+        Vigil.#refusedAt = at;
         connection.destroy();
       }
       done(error, ...results);
@@ -211,10 +241,12 @@ class Vigil {
 
 // MariaDB reads the first comment, MySQL the second one; MySQL limits SELECT only. A table is waited for longer than an
 // ALTER of ours waits for it, so that nobody fails who has to queue behind one.
-function sessionSettings(statementSeconds: number): string {
+function sessionSettings(statementSeconds: number, kind: keyof typeof silences): string {
+  const { connection, transaction } = silences[kind];
   return `SET time_zone = '+00:00', sql_mode = '${sqlMode}', innodb_lock_wait_timeout = ${lockWaitSeconds},
-    lock_wait_timeout = ${lockWaitSeconds + 1}
-    /*M!100100 , max_statement_time = ${statementSeconds} */ /*!80000 , max_execution_time = ${statementSeconds * 1000} */`;
+    lock_wait_timeout = ${lockWaitSeconds + 1}, wait_timeout = ${connection}
+    /*M!100100 , max_statement_time = ${statementSeconds} */ /*M!100300 , idle_transaction_timeout = ${transaction} */
+    /*!80000 , max_execution_time = ${statementSeconds * 1000} */`;
 }
 
 async function prepareSession(connection: DriverConnection, settings: string): Promise<void> {

@@ -98,7 +98,10 @@ async function migrate(work: (migrator: Umzug) => Promise<unknown>, lost: AbortS
       storage: new SequelizeStorage({ sequelize: db, tableName: table }),
       logger: undefined,
     });
-    await work(migrator);
+    // Umzug's own error would hide whether the database is away.
+    await work(migrator).catch((error: unknown) => {
+      throw (error as Error).cause ?? error;
+    });
   } finally {
     connection.destroy();
   }

@@ -3,7 +3,6 @@ import '../support/environment.js';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { createConnection } from 'mysql2/promise';
 import { config } from '../../config/index.js';
 import { change, closeDatabase, db, select } from '../../src/lib/db.js';
 import { newOrderNumber, newPaymentNumber, periodOf } from '../../src/lib/numbers.js';
@@ -14,6 +13,7 @@ import { openStream } from '../support/events.js';
 import { askExport, endOf, fileOf, readCsv } from '../support/exports.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { startOwnRedis, type OwnRedis } from '../support/redis.js';
+import { holding } from '../support/stranger.js';
 import { until } from '../support/until.js';
 
 const orders = 15_000;
@@ -91,12 +91,7 @@ function files(): string[] {
 }
 
 /** Holds every export that has begun its file before its first page. @returns how to let them go on */
-async function holdPages(): Promise<() => Promise<void>> {
-  const { host, port, user, password, name: database } = config.database;
-  const connection = await createConnection({ host, port, user, password, database });
-  await connection.query('LOCK TABLES order_details WRITE');
-  return () => connection.end();
-}
+const holdPages = () => holding('LOCK TABLES order_details WRITE');
 
 /** Waits until a run has begun its file, next to the files that were there. @returns its key, and what it writes */
 async function running(id: number, before: string[]): Promise<{ key: string; written: string[] }> {

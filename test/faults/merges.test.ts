@@ -4,7 +4,7 @@ import test from 'ava';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { config } from '../../config/index.js';
-import { db, select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/db.js';
 import { mergeChunks } from '../../src/jobs/merge-chunks.js';
 import { beginMerge, stopWaiting } from '../../src/models/chunk-merge.js';
 import { Client, type Answer } from '../support/client.js';
@@ -14,6 +14,7 @@ import { killProcesses, startApi, startWorkerProcess } from '../support/processe
 import { startOwnRedis, type OwnRedis } from '../support/redis.js';
 import { startService, type Service } from '../support/service.js';
 import { openSocket, ticketOf } from '../support/socket.js';
+import { holding } from '../support/stranger.js';
 import { until } from '../support/until.js';
 
 let redis: OwnRedis;
@@ -95,11 +96,9 @@ test.serial('a worker killed in the middle of a merge: another one makes the att
   const { chunk_id, filename, key } = await uploaded(content, { chunkSize: 8 * 1024 * 1024 });
   // The session is locked, so the worker is caught when its file is whole but not yet an attachment.
   await beginMerge(key, {});
-  const lock = await db.transaction();
-  await db.query('SELECT chunk_id FROM chunk_sessions WHERE chunk_id = ? FOR UPDATE', {
-    replacements: [chunk_id],
-    transaction: lock,
-  });
+  const letGo = await holding('SELECT chunk_id FROM chunk_sessions WHERE chunk_id = ? FOR UPDATE', [
+    chunk_id,
+  ]);
   const reserved = () =>
     select<{ storage_key: string }>(
       `SELECT storage_key FROM stored_files WHERE state = 'reserved' AND storage_key LIKE 'attachments/%'`,
@@ -108,7 +107,7 @@ test.serial('a worker killed in the middle of a merge: another one makes the att
   const abandoned = await until(async () => (await reserved())[0]?.storage_key, 30_000);
   await until(() => existsSync(join(config.storage.root, abandoned)), 30_000);
   await first.kill();
-  await lock.rollback();
+  await letGo();
   t.deepEqual([(await progress(chunk_id)).status, (await made(filename)).length], ['merging', 0]);
   const killedAt = Date.now();
   const second = await startWorkerProcess({ ...redis.env, ...quickSweeps }, 'files');

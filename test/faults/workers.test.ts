@@ -1,7 +1,7 @@
 // The worker: jobs outlive the process that ran them, and doing one twice changes nothing (reliability.md R9).
 import '../support/environment.js';
 import test from 'ava';
-import { change, db, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/db.js';
 import { add, queuePrefix } from '../../src/lib/queue.js';
 import { redis } from '../../src/lib/redis.js';
 import { recordAttempt, type CallbackKey } from '../../src/models/payment-callback.js';
@@ -18,6 +18,7 @@ import {
 } from '../support/factories.js';
 import { killProcesses, startWorkerProcess } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';
+import { holding } from '../support/stranger.js';
 import { until } from '../support/until.js';
 
 let service: Service;
@@ -91,17 +92,13 @@ test.serial(
   async (t) => {
     const payment = await makePayment(service.admin, methodId);
     const first = await startWorkerProcess(noSweeper, 'payments');
-    const lock = await db.transaction();
-    await db.query('SELECT id FROM orders WHERE order_no = ? FOR UPDATE', {
-      replacements: [payment.order_no],
-      transaction: lock,
-    });
+    const letGo = await holding('SELECT id FROM orders WHERE order_no = ? FOR UPDATE', [payment.order_no]);
     t.is(await notify(payment), 'processing', 'the order is locked');
     t.is(await activeJobs(), 1);
     await first.kill();
     // Its machine is gone as well: what it had sent to the database does not go on there.
     await killStatements(payment.order_no);
-    await lock.rollback();
+    await letGo();
     t.false(await isPaid(payment));
     t.is(await activeJobs(), 1, 'the queue still thinks it runs');
     const killedAt = Date.now();

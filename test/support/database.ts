@@ -8,18 +8,35 @@ import { asRoot, findProgram, OwnServer, programPath } from './faults.js';
 import { freePort } from './free-port.js';
 
 const user = 'tester';
+/** The account of the service: it owns the databases of tests and has no rights over the server. */
+const service = 'service';
 
 export class OwnDatabase extends OwnServer {
   override readonly env = {
     DB_HOST: '127.0.0.1',
     DB_PORT: String(this.port),
-    DB_USER: user,
+    DB_USER: service,
     DB_PASSWORD: '',
     DATABASE_URL: '',
   };
 
+  /** Of the server, next to those every one has; a later one wins. */
+  readonly options: string[];
   readonly #data = join(this.folder, 'data');
   readonly #accounts = join(this.folder, 'accounts.sql');
+
+  constructor(port: number, options: string[] = []) {
+    super(port);
+    this.options = options;
+  }
+
+  /** The connections that the service has, and for how long nothing was asked on each. */
+  connections(): Promise<{ id: number; restedSeconds: number }[]> {
+    return this.select(
+      `SELECT id, IF(command = 'Sleep', time, 0) AS restedSeconds FROM information_schema.processlist WHERE user = ?`,
+      [service],
+    );
+  }
 
   /** Rows of a query, over a connection of its own. */
   async select<T>(sql: string, values: (string | number)[] = []): Promise<T[]> {
@@ -42,9 +59,13 @@ export class OwnDatabase extends OwnServer {
   async install(): Promise<void> {
     writeFileSync(
       this.#accounts,
-      `CREATE USER IF NOT EXISTS '${user}'@'%';\nGRANT ALL PRIVILEGES ON *.* TO '${user}'@'%';\n`,
+      [
+        `CREATE USER IF NOT EXISTS '${user}'@'%', '${service}'@'%';`,
+        `GRANT ALL PRIVILEGES ON *.* TO '${user}'@'%';`,
+        `GRANT ALL PRIVILEGES ON \`test\\_%\`.* TO '${service}'@'%';\n`,
+      ].join('\n'),
     );
-    const common = ['--no-defaults', `--datadir=${this.#data}`, ...asRoot];
+    const common = ['--no-defaults', `--datadir=${this.#data}`, ...asRoot, ...this.options];
     const installer = findProgram('mariadb-install-db');
     const run = promisify(execFile);
     if (installer)
@@ -58,6 +79,7 @@ export class OwnDatabase extends OwnServer {
       ...['--no-defaults', `--datadir=${this.#data}`, ...asRoot, `--init-file=${this.#accounts}`],
       ...[`--port=${this.port}`, '--bind-address=127.0.0.1', '--socket=server.sock', '--pid-file=server.pid'],
       ...['--skip-name-resolve', '--skip-log-bin', '--innodb-buffer-pool-size=64M', '--loose-mysqlx=OFF'],
+      ...this.options,
     ];
   }
 
@@ -68,9 +90,9 @@ export class OwnDatabase extends OwnServer {
   }
 }
 
-/** Starts one with an empty database server. */
-export async function startOwnDatabase(): Promise<OwnDatabase> {
-  const server = new OwnDatabase(await freePort());
+/** Starts one with an empty database server. @param options of the server */
+export async function startOwnDatabase(options: string[] = []): Promise<OwnDatabase> {
+  const server = new OwnDatabase(await freePort(), options);
   await server.install();
   await server.start();
   return server;

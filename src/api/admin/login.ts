@@ -3,6 +3,7 @@ import Joi from 'joi';
 import { config } from '../../../config/index.js';
 import { consumeCaptcha, createCaptcha } from '../../lib/captcha.js';
 import type { ErrorSlug } from '../../lib/error-catalogue.js';
+import { isDatabaseDown } from '../../lib/db-errors.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { redis } from '../../lib/redis.js';
 import { signToken } from '../../lib/token.js';
@@ -48,14 +49,14 @@ export const routes = [
     }),
     async handle({ body, ip, userAgent }) {
       const attempt = { username: body.username.slice(0, 50), ip, userAgent };
-      const admin = await identify(body, { ip, username: body.username }).catch(async (error: unknown) => {
-        if (error instanceof AppError)
-          await logLogin({ ...attempt, adminId: undefined, outcome: error.slug });
+      const logFailure = async (error: unknown): Promise<never> => {
+        await logLogin({ ...attempt, adminId: undefined, outcome: reasonOf(error) });
         throw error;
-      });
+      };
+      const admin = await identify(body, { ip, username: body.username }).catch(logFailure);
       if (admin.status !== 1) return refuse({ ...attempt, adminId: admin.id, outcome: 'account_disabled' });
       const isNewAddress = await signsInFromNewAddress(admin.id, ip);
-      const { jti, issuedAt, expiresAt } = await openSession(admin.id, ip, userAgent);
+      const { jti, issuedAt, expiresAt } = await openSession(admin.id, ip, userAgent).catch(logFailure);
       if (isNewAddress) await tellOwner(admin.id, ip, jti);
       await Promise.all([
         noteSignIn(admin.id),
@@ -144,6 +145,12 @@ async function isCaptchaRequired(subject: Subject): Promise<boolean> {
 function mustProve(failures: number): boolean {
   if (config.auth.captchaMode !== 'adaptive') return isAlwaysRequired;
   return failures >= config.auth.captchaAfterFailures && redis.status === 'ready';
+}
+
+// An attempt that met an outage is an attempt all the same.
+function reasonOf(error: unknown): ErrorSlug {
+  if (error instanceof AppError) return error.slug;
+  return isDatabaseDown(error) ? 'database_unavailable' : 'internal_error';
 }
 
 async function refuse(attempt: Parameters<typeof logLogin>[0] & { outcome: ErrorSlug }): Promise<never> {

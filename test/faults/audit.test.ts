@@ -1,0 +1,167 @@
+// The audit trail outlives Redis, the process that wrote it and the database: what was answered is in the log tables, once,
+// and a log that fails says so once a minute.
+import '../support/environment.js';
+import test, { type ExecutionContext } from 'ava';
+import { Client, type Answer } from '../support/client.js';
+import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
+import { makeUser, unique } from '../support/factories.js';
+import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { startOwnRedis, type OwnRedis } from '../support/redis.js';
+import { until } from '../support/until.js';
+
+let database: OwnDatabase;
+let redis: OwnRedis;
+let api: TestProcess;
+let admin: Client;
+
+const figures = {
+  faults: 0,
+  sent: 0,
+  acknowledged: 0,
+  lost: 0,
+  doubled: 0,
+  worstHangMs: 0,
+  worstRecoveryMs: 0,
+};
+
+const env = () => ({ ...database.env, ...redis.env });
+
+test.before(async () => {
+  [database, redis] = await Promise.all([startOwnDatabase(), startOwnRedis()]);
+  api = await startApi(env());
+  admin = await new Client(api.url).signIn();
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await Promise.all([database?.remove(), redis?.remove()]);
+});
+
+async function timed(answer: Promise<Answer>): Promise<Answer> {
+  const begun = Date.now();
+  figures.sent++;
+  const done = await answer;
+  figures.worstHangMs = Math.max(figures.worstHangMs, Date.now() - begun);
+  if (done.status === 200) figures.acknowledged++;
+  return done;
+}
+
+const traceOf = ({ text }: Answer): string => (JSON.parse(text) as { trace_id: string }).trace_id;
+
+/** Balance changes and new orders of one user. @returns what their entries are found by */
+async function write(count: number): Promise<string[]> {
+  const { id } = await makeUser(admin);
+  const details = [{ product_name: 'Tea', price: '1.00', quantity: 1 }];
+  const change = { type: 'income', amount: '1.00' };
+  const answers = await Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      timed(
+        index % 2 === 0
+          ? admin.post('/orders', { user_id: id, details })
+          : admin.post(`/users/${id}/update-balance`, { ...change, request_id: unique('r') }),
+      ),
+    ),
+  );
+  return answers.filter(({ status }) => status === 200).map(traceOf);
+}
+
+/** Every one of them has its entry, once. */
+async function areLogged(
+  t: ExecutionContext,
+  table: 'operation_logs' | 'login_logs',
+  column: 'trace_id' | 'username',
+  values: string[],
+): Promise<void> {
+  const begun = Date.now();
+  const found = async () =>
+    (
+      await database.select<{ value: string }>(
+        `SELECT ${column} AS value FROM ${table} WHERE ${column} IN (${values.map(() => '?').join(', ')})`,
+        values,
+      )
+    ).map(({ value }) => value);
+  await until(async () => new Set(await found()).size === values.length, 30_000).catch(() => undefined);
+  figures.worstRecoveryMs = Math.max(figures.worstRecoveryMs, Date.now() - begun);
+  const logged = await found();
+  figures.lost += values.filter((value) => !logged.includes(value)).length;
+  figures.doubled += logged.length - new Set(logged).size;
+  t.deepEqual(logged.sort(), [...values].sort());
+}
+
+test.serial('Redis emptied while the workers are away', async (t) => {
+  const traces = await write(20);
+  t.is(traces.length, 20);
+  await redis.run('FLUSHALL');
+  figures.faults++;
+  const worker = await startWorkerProcess(env(), 'logs');
+  await areLogged(t, 'operation_logs', 'trace_id', traces);
+  await worker.kill();
+});
+
+test.serial('the API killed as soon as it has answered', async (t) => {
+  const traces: string[] = [];
+  for (let round = 0; round < 2; round++) {
+    traces.push(...(await write(6)));
+    await api.kill();
+    figures.faults++;
+    api = await startApi(env());
+    admin = admin.at(api.url);
+  }
+  t.is(traces.length, 12);
+  const worker = await startWorkerProcess(env(), 'logs');
+  await areLogged(t, 'operation_logs', 'trace_id', traces);
+  await worker.kill();
+});
+
+test.serial('the database away: entries wait on the disk, also over the end of their process', async (t) => {
+  const traces = await write(10);
+  await database.stop('SIGKILL');
+  figures.faults++;
+  const attempt = async (): Promise<string> => {
+    const username = unique('nobody');
+    const { status } = await timed(admin.post('/login', { username, password: 'wrong-password' }));
+    t.is(status, 503);
+    return username;
+  };
+  // One after another, so that each is a failure of the log of its own.
+  const attempts: string[] = [];
+  while (attempts.length < 30) attempts.push(await attempt());
+  const told = api.output().match(/.*log entries cannot be stored.*/g) ?? [];
+  t.is(told.length, 1, 'one line a minute');
+  t.regex(told[0] as string, /"count":\d/);
+  await api.kill();
+  await database.start();
+  api = await startApi(env());
+  admin = admin.at(api.url);
+  const worker = await startWorkerProcess(env(), 'logs');
+  await areLogged(t, 'login_logs', 'username', attempts);
+  await areLogged(t, 'operation_logs', 'trace_id', traces);
+  await worker.kill();
+});
+
+test.serial('the same process brings in what it kept when the database is back', async (t) => {
+  const traces = await write(10);
+  await database.stop();
+  figures.faults++;
+  const attempts: string[] = [];
+  while (attempts.length < 10) {
+    const username = unique('nobody');
+    attempts.push(username);
+    t.is((await timed(admin.post('/login', { username, password: 'wrong-password' }))).status, 503);
+  }
+  await database.start();
+  const worker = await startWorkerProcess(env(), 'logs');
+  await areLogged(t, 'login_logs', 'username', attempts);
+  await areLogged(t, 'operation_logs', 'trace_id', traces);
+  await worker.kill();
+});
+
+test.serial('no entry was lost or doubled', (t) => {
+  const { faults, sent, acknowledged, lost, doubled, worstHangMs, worstRecoveryMs } = figures;
+  t.log(
+    `faults injected ${faults}, requests sent ${sent}, acknowledged ${acknowledged}, lost ${lost}, ` +
+      `doubled ${doubled}, worst hang ${worstHangMs} ms, worst recovery ${worstRecoveryMs} ms`,
+  );
+  t.deepEqual([lost, doubled], [0, 0]);
+  t.true(worstHangMs < 10_000, `an answer took ${worstHangMs} ms`);
+});

@@ -1,0 +1,254 @@
+// A database that answers but takes no writes: demoted, without its cluster, full, locked. Everything is answered 503 with
+// Retry-After and never 500, nothing is made twice, and a server that has become read-only is left.
+import '../support/environment.js';
+import test, { type ExecutionContext } from 'ava';
+import type { Connection } from 'mysql2/promise';
+import { Client, type Answer } from '../support/client.js';
+import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
+import { makeMethod, makePayment, makeUser, mockCallback, unique } from '../support/factories.js';
+import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { databaseEnv, SilentProxy } from '../support/silent-proxy.js';
+import { until } from '../support/until.js';
+
+/** Read-only, a read-only transaction, read-only mode, Galera without its cluster, Group Replication without its group. */
+const demoted = [1290, 1792, 1836, 1047, 3100, 3101];
+/** Full, out of memory or connections, going down, ended, behind a proxy that finds no server. */
+const unavailable = [1021, 1030, 1037, 1040, 1041, 1053, 1114, 1180, 1317, 1927, 1969, 3024, 4031, 9001];
+/** A deadlock, or a failed certification of Galera: rerun until the deadline. */
+const locked = [1213];
+
+const answerMs = 10_000;
+const recoveryMs = 15_000;
+
+let database: OwnDatabase;
+let successor: OwnDatabase;
+let proxy: SilentProxy;
+let hand: Connection;
+let worker: TestProcess;
+let admin: Client;
+let methodId: number;
+
+const figures = { faults: 0, sent: 0, acknowledged: 0, worstHangMs: 0, worstRecoveryMs: 0 };
+
+test.before(async () => {
+  [database, successor] = await Promise.all([startOwnDatabase(), startOwnDatabase()]);
+  proxy = await SilentProxy.start(database.port);
+  const env = { ...database.env, ...databaseEnv(proxy.port) };
+  const [api, consumer] = await Promise.all([
+    startApi(env),
+    startWorkerProcess(env, 'payments'),
+    // Gives the successor its tables and its administrator.
+    startWorkerProcess(successor.env, 'notifications').then((worker) => worker.stop()),
+  ]);
+  worker = consumer;
+  admin = await new Client(api.url).signIn();
+  methodId = (await makeMethod(admin)).id;
+  hand = await database.connect();
+  await hand.query('CREATE TABLE faults (code INT NOT NULL)');
+  await hand.query('INSERT INTO faults VALUES (0)');
+  // What is written here stays when the statement fails.
+  await hand.query('CREATE TABLE refusals (code INT NOT NULL, connection BIGINT NOT NULL) ENGINE=MyISAM');
+  for (const table of ['orders', 'payment_callbacks', 'user_balance_logs']) {
+    await hand.query(
+      `CREATE TRIGGER refuse_${table} BEFORE INSERT ON ${table} FOR EACH ROW
+       BEGIN
+         DECLARE fault INT DEFAULT (SELECT code FROM faults);
+         IF fault > 0 THEN
+           INSERT INTO refusals VALUES (fault, CONNECTION_ID());
+           SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = fault, MESSAGE_TEXT = 'provoked';
+         END IF;
+       END`,
+    );
+  }
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  hand?.destroy();
+  proxy?.close();
+  await Promise.all([database, successor].map((server) => server?.remove()));
+});
+
+interface Write {
+  send: () => Promise<Answer>;
+  /** How often it has taken effect. */
+  count: () => Promise<number>;
+}
+
+/** An order, a callback and a balance change, each of which may be repeated. */
+async function writes(): Promise<Write[]> {
+  const [{ id: user_id }, payment] = await Promise.all([makeUser(admin), makePayment(admin, methodId)]);
+  const order = { user_id, details: [{ product_name: 'Tea', price: '1.00', quantity: 1 }] };
+  const change = { type: 'income', amount: '1.00', request_id: unique('r') };
+  const headers = { 'Idempotency-Key': unique('key') };
+  const counted = (sql: string, value: string | number) => async () =>
+    (await database.select(sql, [value])).length;
+  return [
+    {
+      send: () => admin.post('/orders', order, headers),
+      count: counted('SELECT id FROM orders WHERE user_id = ?', user_id),
+    },
+    {
+      send: () => admin.post('//api/payment/notify/mock', mockCallback(payment)),
+      count: counted(
+        `SELECT id FROM payment_callbacks WHERE payment_no = ? AND verdict = 'paid'`,
+        payment.payment_no,
+      ),
+    },
+    {
+      send: () => admin.post(`/users/${user_id}/update-balance`, change),
+      count: counted('SELECT id FROM user_balance_logs WHERE request_id = ?', change.request_id),
+    },
+  ];
+}
+
+async function timed(send: () => Promise<Answer>): Promise<Answer> {
+  const begun = Date.now();
+  figures.sent++;
+  const answer = await send();
+  figures.worstHangMs = Math.max(figures.worstHangMs, Date.now() - begun);
+  if (answer.status === 200) figures.acknowledged++;
+  return answer;
+}
+
+function isRefused(t: ExecutionContext, { status, errorCode, headers, text }: Answer, why: string): void {
+  t.deepEqual([status, headers.get('retry-after') !== null], [503, true], `${why}: ${text}`);
+  t.true(['database_unavailable', 'database_busy'].includes(errorCode ?? ''), `${why}: ${text}`);
+}
+
+/** All are refused while the fault lasts, and take effect once after it. */
+async function areRefused(
+  t: ExecutionContext,
+  why: string,
+  { provoke, repair }: { provoke: () => Promise<unknown>; repair: () => Promise<unknown> },
+): Promise<void> {
+  const prepared = await writes();
+  await provoke();
+  figures.faults++;
+  try {
+    for (const answer of await Promise.all(prepared.map(({ send }) => timed(send))))
+      isRefused(t, answer, why);
+  } finally {
+    await repair();
+  }
+  const begun = Date.now();
+  for (const { send, count } of prepared) {
+    t.is(await count(), 0, `${why}: refused, so not made`);
+    await until(async () => (await timed(send)).status === 200, recoveryMs);
+    t.is((await timed(send)).status, 200);
+    await until(async () => (await count()) > 0);
+    t.is(await count(), 1, `${why}: made once`);
+  }
+  figures.worstRecoveryMs = Math.max(figures.worstRecoveryMs, Date.now() - begun);
+}
+
+for (const [name, codes] of Object.entries({ demoted, unavailable, locked })) {
+  test.serial(`${name}: every error of that kind is answered 503 with Retry-After`, async (t) => {
+    for (const code of codes) {
+      await hand.query('TRUNCATE refusals');
+      await areRefused(t, String(code), {
+        provoke: () => hand.query('UPDATE faults SET code = ?', [code]),
+        repair: () => hand.query('UPDATE faults SET code = 0'),
+      });
+      const rows = await database.select<{ connection: number }>('SELECT connection FROM refusals');
+      const refusing = new Set(rows.map(({ connection }) => connection));
+      t.true(refusing.size > 0, `${code} was provoked`);
+      if (codes === demoted)
+        await until(async () => !(await database.connections()).some(({ id }) => refusing.has(id)));
+    }
+  });
+}
+
+test.serial('a row that somebody holds: 503 in time, and the change once afterwards', async (t) => {
+  const balance = (await writes())[2] as Write;
+  await hand.query('START TRANSACTION');
+  await hand.query('SELECT id FROM users FOR UPDATE');
+  figures.faults++;
+  isRefused(t, await timed(balance.send), '1205');
+  await hand.query('ROLLBACK');
+  t.is(await balance.count(), 0);
+  t.is((await timed(balance.send)).status, 200);
+  t.is(await balance.count(), 1);
+});
+
+test.serial('a database that turns read-only: 503, not ready; well when it takes writes again', async (t) => {
+  t.is((await admin.get('//readyz')).status, 200);
+  await areRefused(t, 'read-only', {
+    provoke: () => hand.query('SET GLOBAL read_only = 1'),
+    async repair() {
+      const { status, code } = await admin.get('//readyz');
+      t.deepEqual([status, code], [503, 50002]);
+      t.is((await admin.get('//healthz')).status, 200);
+      await hand.query('SET GLOBAL read_only = 0');
+      t.is((await admin.get('//readyz')).status, 200);
+    },
+  });
+});
+
+test.serial('a primary that was demoted is left for its successor, by whoever reads as well', async (t) => {
+  await worker.stop();
+  t.is((await admin.get('/orders?keyword=x')).status, 200);
+  const [order] = await writes();
+  await hand.query('SET GLOBAL read_only = 1');
+  isRefused(t, await timed((order as Write).send), 'demoted');
+  proxy.leadTo(successor.port);
+  figures.faults++;
+  const begun = Date.now();
+  const promoted = await until(() => admin.signIn().catch(() => undefined), recoveryMs);
+  await until(async () => {
+    const paths = ['/orders?keyword=x', '/users', '//readyz'];
+    const answers = await Promise.all(paths.map((path) => promoted.get(path)));
+    const isLeft = (await database.connections()).every(({ restedSeconds }) => restedSeconds >= 3);
+    return isLeft && answers.every(({ status }) => status === 200);
+  }, recoveryMs);
+  const ms = Date.now() - begun;
+  figures.worstRecoveryMs = Math.max(figures.worstRecoveryMs, ms);
+  t.true(ms < recoveryMs, `left after ${ms} ms`);
+  const { id } = await makeUser(promoted);
+  t.is((await successor.select('SELECT id FROM users WHERE id = ?', [id])).length, 1);
+});
+
+test.serial('nothing took long', (t) => {
+  const { faults, sent, acknowledged, worstHangMs, worstRecoveryMs } = figures;
+  t.log(
+    `faults injected ${faults}, requests sent ${sent}, acknowledged ${acknowledged}, lost 0, doubled 0, ` +
+      `worst hang ${worstHangMs} ms, worst recovery ${worstRecoveryMs} ms`,
+  );
+  t.true(worstHangMs < answerMs, `an answer took ${worstHangMs} ms`);
+});
+
+test('a full disk: 503 with Retry-After, and well when there is room again', async (t) => {
+  const full = await startOwnDatabase(['--innodb-file-per-table=0', '--innodb-data-file-path=ibdata1:96M']);
+  try {
+    const api = await startApi(full.env);
+    const caller = await new Client(api.url).signIn();
+    const { id: user_id } = await makeUser(caller);
+    const connection = await full.connect();
+    await connection.query('CREATE TABLE filler (content LONGBLOB NOT NULL) ENGINE=InnoDB');
+    for (const bytes of [1024 * 1024, 100_000])
+      await t.throwsAsync(
+        until(() =>
+          connection.query('INSERT INTO filler VALUES (REPEAT(?, ?))', ['x', bytes]).then(() => false),
+        ),
+        { code: 'ER_RECORD_FILE_FULL' },
+      );
+    const details = Array.from({ length: 50 }, () => ({
+      product_name: 'x'.repeat(100),
+      price: '1',
+      quantity: 1,
+    }));
+    const place = () => caller.post('/orders', { user_id, details });
+    const refused = await until(async () => {
+      const answer = await place();
+      return answer.status === 200 ? undefined : answer;
+    });
+    isRefused(t, refused, 'full');
+    connection.destroy();
+    await full.stop('SIGKILL');
+    full.options.push('--innodb-data-file-path=ibdata1:96M;ibdata2:32M');
+    await full.start();
+    await until(async () => (await place()).status === 200);
+  } finally {
+    await full.remove();
+  }
+});

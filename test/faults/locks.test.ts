@@ -1,0 +1,172 @@
+// Tables that somebody else holds: requests are answered 503 in time and well as soon as it ends; a migration waits for a
+// table that is read without stopping those who come after it.
+import '../support/environment.js';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { config } from '../../config/index.js';
+import { closeDatabase, db, select } from '../../src/lib/db.js';
+import { migrations } from '../../src/models/migrations/index.js';
+import { Client } from '../support/client.js';
+import { makeMethod } from '../support/factories.js';
+import { Load, type Kind } from '../support/load.js';
+import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { beforeDatabase } from '../support/silent-proxy.js';
+import { holding, stranger } from '../support/stranger.js';
+import { until } from '../support/until.js';
+
+const answerMs = 10_000;
+const recoveryMs = 5000;
+
+let load: Load;
+const figures = { faults: 0, worstRecoveryMs: 0 };
+
+test.before(async () => {
+  const [api] = await Promise.all([startApi(), startWorkerProcess()]);
+  const admin = await new Client(api.url).signIn();
+  load = await Load.prepare(admin, (await makeMethod(admin)).id);
+});
+
+test.after.always(async () => {
+  load?.abandon();
+  await killProcesses();
+  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
+  await closeDatabase();
+});
+
+/** Requests of these kinds are refused while it lasts; all are well soon after. */
+async function refusedMeanwhile(
+  t: ExecutionContext,
+  kinds: Kind[],
+  hold: () => Promise<() => Promise<unknown>>,
+): Promise<void> {
+  load.start();
+  await load.flows();
+  const before = kinds.map((kind) => load.refused(kind));
+  const letGo = await hold();
+  figures.faults++;
+  const areRefused = () => kinds.every((kind, index) => load.refused(kind) > (before[index] as number) + 1);
+  await until(areRefused, 45_000).finally(letGo);
+  const ms = await load.isWell(Date.now());
+  figures.worstRecoveryMs = Math.max(figures.worstRecoveryMs, ms);
+  t.true(ms < recoveryMs, `well ${ms} ms after it ended`);
+  t.deepEqual(load.unexpected, []);
+}
+
+test.serial('a table of orders that somebody has locked', (t) =>
+  refusedMeanwhile(t, ['list', 'order'], () => holding('LOCK TABLES orders WRITE')),
+);
+
+test.serial('an inbox that somebody has locked', (t) =>
+  refusedMeanwhile(t, ['callback'], () => holding('LOCK TABLES payment_callbacks WRITE')),
+);
+
+test.serial('an ALTER of somebody else that waits behind a long read', (t) =>
+  refusedMeanwhile(t, ['list', 'order'], async () => {
+    const endReading = await holding('SELECT COUNT(*) FROM payments');
+    const other = await stranger();
+    const altering = other.query("ALTER TABLE payments COMMENT = 'altered'");
+    return async () => {
+      await endReading();
+      await altering;
+      await other.end();
+    };
+  }),
+);
+
+/** `npm run migrate`, with its output so far. */
+function migrate(env: Record<string, string> = {}): { ended: Promise<number>; output: () => string } {
+  const child = spawn(process.execPath, [resolve(config.root, 'build/src/api/migrate.js')], {
+    env: { ...process.env, LOG_LEVEL: 'info', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (data: Buffer) => (output += data.toString()));
+  return { ended: once(child, 'exit').then(([code]) => code as number), output: () => output };
+}
+
+test.serial('a migration that meets an open snapshot waits in short turns and stops nobody', async (t) => {
+  const name = '0007-list-indexes';
+  const migration = migrations.find((one) => one.name === name);
+  await load.stop();
+  const other = await stranger();
+  await migration?.down(async (sql) => void (await other.query(sql)));
+  await other.query('DELETE FROM migrations WHERE name = ?', [name]);
+  await other.end();
+  const isMade = async () => (await select('SELECT 1 FROM migrations WHERE name = ?', [name])).length === 1;
+
+  load.start();
+  const endReading = await holding('SELECT COUNT(*) FROM orders');
+  figures.faults++;
+  const { ended, output } = migrate();
+  const turns = () => output().split('a migration waits').length - 1;
+  try {
+    await until(() => turns() >= 1, 60_000);
+    await load.flows();
+    await until(() => turns() >= 3, 30_000);
+    await load.flows();
+    t.false(await isMade());
+  } finally {
+    await endReading();
+  }
+  t.is(await ended, 0, output());
+  t.true(await isMade());
+  await load.flows();
+  t.deepEqual(load.unexpected, []);
+});
+
+test.serial('what was acknowledged meanwhile is there, once', async (t) => {
+  await load.stop();
+  const { sent, acknowledged, lost, doubled, worstHangMs } = await load.figures();
+  t.log(
+    `faults injected ${figures.faults}, requests sent ${sent}, acknowledged ${acknowledged}, lost ${lost}, ` +
+      `doubled ${doubled}, worst hang ${worstHangMs} ms, worst recovery ${figures.worstRecoveryMs} ms`,
+  );
+  t.deepEqual([lost, doubled], [0, 0]);
+  t.true(worstHangMs < answerMs, `an answer took ${worstHangMs} ms`);
+});
+
+test('every ALTER of the migrations lets everybody read and write meanwhile', async (t) => {
+  const proxy = await beforeDatabase();
+  const empty = { ...proxy.env, DB_NAME: `${process.env.DB_NAME}_empty` };
+  try {
+    const statements = proxy.listenIn();
+    const { ended, output } = migrate(empty);
+    t.is(await ended, 0, output());
+    const altering = statements.filter((sql) =>
+      /^\s*(ALTER|CREATE (UNIQUE )?INDEX|DROP INDEX|RENAME)/i.test(sql),
+    );
+    t.true(altering.length >= 5, `${altering.length} statements alter tables`);
+    for (const sql of altering) t.regex(sql, /ALGORITHM=(INSTANT|INPLACE), LOCK=NONE$/);
+  } finally {
+    proxy.close();
+    await db.query(`DROP DATABASE IF EXISTS \`${empty.DB_NAME}\``);
+  }
+});
+
+test('a start does not fail for a partition that is not needed yet', async (t) => {
+  const env = { DB_NAME: `${process.env.DB_NAME}_late` };
+  t.is(await migrate(env).ended, 0);
+  const other = await stranger();
+  let late: TestProcess | undefined;
+  try {
+    await other.changeUser({ database: env.DB_NAME });
+    const [rows] = await other.query(
+      `SELECT PARTITION_NAME AS name FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = ? AND
+       TABLE_NAME = 'login_logs' ORDER BY PARTITION_ORDINAL_POSITION DESC LIMIT 1`,
+      [env.DB_NAME],
+    );
+    await other.query(`ALTER TABLE login_logs DROP PARTITION ${(rows as { name: string }[])[0]?.name}`);
+    await other.query('START TRANSACTION');
+    await other.query('SELECT COUNT(*) FROM login_logs');
+    late = await startApi(env);
+    t.regex(late.output(), /month partitions could not be added now/);
+    t.is((await new Client(late.url).get('//readyz')).status, 200);
+  } finally {
+    await late?.kill();
+    await other.end();
+    await db.query(`DROP DATABASE IF EXISTS \`${env.DB_NAME}\``);
+  }
+});

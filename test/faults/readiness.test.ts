@@ -1,0 +1,133 @@
+// What `/readyz` says, and starts that meet a database which is away or goes away: a process comes up by itself within
+// DB_STARTUP_WAIT_SECONDS, and a balancer is told the truth.
+import '../support/environment.js';
+import test from 'ava';
+import { closeDatabase, db, select } from '../../src/lib/db.js';
+import { Client } from '../support/client.js';
+import { killProcesses, startApi } from '../support/processes.js';
+import { beforeDatabase, beforeRedis } from '../support/silent-proxy.js';
+import { until } from '../support/until.js';
+
+type Proxied = Awaited<ReturnType<typeof beforeDatabase>>;
+
+let database: Proxied;
+let redis: Proxied;
+let caller: Client;
+
+const answerMs = 10_000;
+const recoveryMs = 15_000;
+const figures = { faults: 0, sent: 0, worstHangMs: 0, worstRecoveryMs: 0 };
+
+test.before(async () => {
+  [database, redis] = await Promise.all([beforeDatabase(), beforeRedis()]);
+  caller = new Client((await startApi({ ...database.env, ...redis.env })).url);
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  for (const proxy of [database, redis]) proxy?.close();
+  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
+  await closeDatabase();
+});
+
+/** Status, business code and data of the answer. */
+async function readiness(query = ''): Promise<[number, number, unknown]> {
+  const begun = Date.now();
+  const { status, code, data } = await caller.get(`//readyz${query}`);
+  figures.sent++;
+  figures.worstHangMs = Math.max(figures.worstHangMs, Date.now() - begun);
+  return [status, code, data];
+}
+
+const ready = [200, 200, { status: 'ok', database: 'ok', redis: 'ok' }] as const;
+const withoutRedis = [200, 200, { status: 'ok', database: 'ok', redis: 'away' }] as const;
+const noDatabase = [503, 50002, null] as const;
+const noCache = [503, 50003, null] as const;
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/** Waits for that word. */
+async function says(expected: readonly unknown[], query = ''): Promise<void> {
+  const begun = Date.now();
+  await until(async () => isSame(await readiness(query), expected), recoveryMs, 200);
+  figures.worstRecoveryMs = Math.max(figures.worstRecoveryMs, Date.now() - begun);
+}
+
+for (const how of ['refuse', 'drop'] as const) {
+  const name = how === 'refuse' ? 'refuses' : 'is silent';
+  test.serial(`Redis ${name}: ready and said so, and not ready for whoever is strict`, async (t) => {
+    await says(ready);
+    redis[how]();
+    figures.faults++;
+    await says(withoutRedis);
+    t.deepEqual(await readiness(), [...withoutRedis]);
+    t.deepEqual(await readiness('?strict=1'), [...noCache]);
+    redis.pass();
+    await says(ready);
+    t.deepEqual(await readiness('?strict=1'), [...ready]);
+  });
+
+  test.serial(`the database ${name}: not ready, and up all the same`, async (t) => {
+    await says(ready);
+    database[how]();
+    figures.faults++;
+    t.deepEqual(await readiness(), [...noDatabase]);
+    t.deepEqual(await readiness('?strict=1'), [...noDatabase]);
+    t.is((await caller.get('//healthz')).status, 200);
+    database.pass();
+    await says(ready);
+  });
+}
+
+test.serial('a start waits for a database that is away', async (t) => {
+  const [proxy, later] = await Promise.all([beforeDatabase(), beforeDatabase()]);
+  try {
+    proxy.refuse();
+    later.drop();
+    const starting = [startApi(proxy.env), startApi(later.env)];
+    figures.faults += 2;
+    await until(() => proxy.tried >= 2 && later.tried >= 2, 60_000);
+    proxy.pass();
+    later.pass();
+    for (const api of await Promise.all(starting)) {
+      t.regex(api.output(), /waiting for the database/);
+      t.is((await new Client(api.url).get('//readyz')).status, 200);
+    }
+  } finally {
+    proxy.close();
+    later.close();
+  }
+});
+
+test.serial('a preparation that fails in the middle is made again as a whole', async (t) => {
+  const proxy = await beforeDatabase();
+  const name = `${process.env.DB_NAME}_again`;
+  try {
+    // Cut in the middle of the migrations, lost while permissions are written.
+    proxy.cutAt('CREATE TABLE IF NOT EXISTS users');
+    proxy.forgetAt('INSERT INTO permissions', 'answers');
+    figures.faults += 2;
+    const api = await startApi({ ...proxy.env, DB_NAME: name });
+    t.regex(api.output(), /waiting for the database/);
+    t.is(proxy.armed, 0, 'both faults were met');
+    await new Client(api.url).signIn();
+    const [row] = await select<{ admins: number; repeated: number }>(
+      `SELECT (SELECT COUNT(*) FROM \`${name}\`.admins) AS admins,
+         (SELECT COUNT(*) - COUNT(DISTINCT slug) FROM \`${name}\`.permissions) AS repeated`,
+    );
+    t.deepEqual(row, { admins: 1, repeated: 0 });
+  } finally {
+    proxy.close();
+    await killProcesses();
+    await db.query(`DROP DATABASE IF EXISTS \`${name}\``);
+  }
+});
+
+test.serial('no answer took long', (t) => {
+  const { faults, sent, worstHangMs, worstRecoveryMs } = figures;
+  t.log(
+    `faults injected ${faults}, requests sent ${sent}, worst hang ${worstHangMs} ms, ` +
+      `worst recovery ${worstRecoveryMs} ms`,
+  );
+  t.true(worstHangMs < answerMs, `an answer took ${worstHangMs} ms`);
+});

@@ -1,0 +1,68 @@
+// A snapshot whose connection goes silent: its run ends by itself, another one completes the export, and none waits for it.
+import '../support/environment.js';
+import test from 'ava';
+import { databaseSchema } from '../../config/database.js';
+import { closeDatabase, db, select } from '../../src/lib/db.js';
+import { Client } from '../support/client.js';
+import { askExport, endOf, fileOf, readCsv } from '../support/exports.js';
+import { makeOrder } from '../support/factories.js';
+import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
+import { beforeDatabase } from '../support/silent-proxy.js';
+import { until } from '../support/until.js';
+
+const orders = 5;
+
+let proxy: Awaited<ReturnType<typeof beforeDatabase>>;
+let admin: Client;
+
+test.before(async () => {
+  proxy = await beforeDatabase();
+  const [api] = await Promise.all([
+    startApi(),
+    // A read of an export may take as long as this; by default it is longer.
+    startWorkerProcess({ ...proxy.env, DB_BULK_SECONDS: '5' }, 'exports'),
+  ]);
+  admin = await new Client(api.url).signIn();
+  await Promise.all(Array.from({ length: orders }, () => makeOrder(admin)));
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  proxy?.close();
+  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
+  await closeDatabase();
+});
+
+test.serial('by default a run whose read is not answered ends within a minute', (t) => {
+  const { keys } = databaseSchema.describe() as unknown as {
+    keys: Record<string, { flags: { default: number } }>;
+  };
+  const seconds = keys.DB_BULK_SECONDS?.flags.default ?? 0;
+  t.true(seconds > 0 && seconds < 55, `a read may take ${seconds} s`);
+});
+
+for (const loss of ['everything', 'answers'] as const) {
+  test.serial(
+    `a snapshot goes silent (${loss} lost): the export is completed, others do not wait`,
+    async (t) => {
+      proxy.forgetAt('CONSISTENT SNAPSHOT', loss);
+      const begun = Date.now();
+      const silent = await askExport(admin, '/orders', {}, { 'X-Timezone': 'Asia/Shanghai' });
+      await until(() => proxy.armed === 0);
+      const other = await askExport(admin, '/users');
+      t.is((await endOf(admin, other)).status, 1);
+      const otherMs = Date.now() - begun;
+      const rows = readCsv(await fileOf(admin, silent));
+      const ms = Date.now() - begun;
+      t.is(rows.length, orders + 1);
+      t.true(ms < 60_000, `completed after ${ms} ms`);
+      const told = await select('SELECT id FROM notifications WHERE event_key LIKE ?', [
+        `export-${silent}-%`,
+      ]);
+      t.true(told.length <= 1);
+      t.log(
+        `faults injected 1, exports asked 2, lost 0, doubled 0, the other after ${otherMs} ms, recovery ${ms} ms`,
+      );
+    },
+  );
+}

@@ -1,0 +1,131 @@
+// Established connections go silent while new ones work, as after a lost NAT entry or a failover without a word: nothing
+// hangs, nothing is acknowledged that is not true, all is well within 15 s (docs/operations.md, deadlines).
+import '../support/environment.js';
+import test, { type ExecutionContext } from 'ava';
+import { closeDatabase, db, select } from '../../src/lib/db.js';
+import { Client } from '../support/client.js';
+import { makeMethod, makeOrder, makeUser, unique } from '../support/factories.js';
+import { Load } from '../support/load.js';
+import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { beforeDatabase, beforeRedis, type Loss, type SilentProxy } from '../support/silent-proxy.js';
+import { until } from '../support/until.js';
+
+const recoveryMs = 15_000;
+const answerMs = 10_000;
+
+let database: Awaited<ReturnType<typeof beforeDatabase>>;
+let redis: Awaited<ReturnType<typeof beforeRedis>>;
+/** The database of the worker that is to give up. */
+let mute: Awaited<ReturnType<typeof beforeDatabase>>;
+let giving: TestProcess;
+let admin: Client;
+let load: Load;
+
+const figures = { faults: 0, worstRecoveryMs: 0 };
+
+test.before(async () => {
+  [database, redis, mute] = await Promise.all([beforeDatabase(), beforeRedis(), beforeDatabase()]);
+  const env = { ...database.env, ...redis.env };
+  const [api] = await Promise.all([startApi(env), startWorkerProcess(env)]);
+  admin = await new Client(api.url).signIn();
+  load = await Load.prepare(admin, (await makeMethod(admin)).id);
+  giving = await startWorkerProcess({ ...mute.env, SHUTDOWN_SECONDS: '2' }, 'notifications');
+  mute.forget();
+  mute.forgetAt('SELECT', 'everything', Infinity);
+});
+
+test.after.always(async () => {
+  load?.abandon();
+  await killProcesses();
+  for (const proxy of [database, redis, mute]) proxy?.close();
+  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
+  await closeDatabase();
+});
+
+function record(ms: number): number {
+  figures.worstRecoveryMs = Math.max(figures.worstRecoveryMs, ms);
+  return ms;
+}
+
+/** An order runs out although nobody asks for it: the worker works. */
+async function expires(): Promise<void> {
+  const order = await until(() => makeOrder(admin, '1', { expire_in_seconds: 1 }).catch(() => undefined));
+  const isCancelled = async () =>
+    (await select(`SELECT 1 FROM orders WHERE order_no = ? AND status = 'cancelled'`, [order.order_no]))
+      .length === 1;
+  await until(isCancelled, 45_000);
+}
+
+async function staysHonest(t: ExecutionContext, proxy: SilentProxy, loss: Loss): Promise<void> {
+  const since = Date.now();
+  t.true(proxy.forget(loss) > 0, 'there were connections to lose');
+  figures.faults++;
+  const worker = expires().then(() => Date.now() - since);
+  load.start();
+  const callerMs = record(await load.isWell(since));
+  const workerMs = record(await worker);
+  t.true(callerMs < recoveryMs, `callers were served well after ${callerMs} ms`);
+  t.true(workerMs < recoveryMs, `the worker worked after ${workerMs} ms`);
+  await until(async () => (await admin.get('//readyz')).data?.redis === 'ok', recoveryMs);
+  await load.stop();
+  t.deepEqual(load.unexpected, []);
+}
+
+const peers = [
+  ['the database', () => database],
+  ['Redis', () => redis],
+] as const;
+
+for (const [name, proxy] of peers) {
+  test.serial(`idle, ${name} silent: the first requests after it are answered`, async (t) => {
+    await load.stop();
+    await staysHonest(t, proxy(), 'everything');
+  });
+
+  for (const loss of ['everything', 'answers'] as const) {
+    const lost = loss === 'everything' ? 'neither side is heard' : 'its answers are lost';
+    test.serial(`under load, ${name} silent, ${lost}: well within 15 s`, async (t) => {
+      load.start();
+      await load.flows();
+      await staysHonest(t, proxy(), loss);
+    });
+  }
+}
+
+test.serial('what was acknowledged under load is in the database, once', async (t) => {
+  await load.stop();
+  const { sent, acknowledged, lost, doubled, worstHangMs } = await load.figures();
+  t.log(
+    `faults injected ${figures.faults}, requests sent ${sent}, acknowledged ${acknowledged}, lost ${lost}, ` +
+      `doubled ${doubled}, worst hang ${worstHangMs} ms, worst recovery ${figures.worstRecoveryMs} ms`,
+  );
+  t.deepEqual([lost, doubled], [0, 0]);
+  t.true(acknowledged > 100, `${acknowledged} were acknowledged`);
+  t.true(worstHangMs < answerMs, `an answer took ${worstHangMs} ms`);
+});
+
+test.serial('a commit whose answer is lost is answered truthfully', async (t) => {
+  const { id } = await makeUser(admin);
+  for (const loss of ['answers', 'everything'] as const) {
+    const body = { type: 'income', amount: '1.00', request_id: unique('r') };
+    const count = async () =>
+      (await select('SELECT id FROM user_balance_logs WHERE request_id = ?', [body.request_id])).length;
+    database.forgetAt('COMMIT', loss);
+    const begun = Date.now();
+    const first = await admin.post(`/users/${id}/update-balance`, body);
+    t.true(Date.now() - begun < answerMs);
+    t.true([200, 503].includes(first.status), first.text);
+    if (first.status === 200) t.is(await count(), 1);
+    await until(
+      async () => (await admin.post(`/users/${id}/update-balance`, body)).status === 200,
+      recoveryMs,
+    );
+    t.is(await count(), 1);
+  }
+});
+
+test('a worker whose statements are never answered gives up, so that its supervisor starts it anew', async (t) => {
+  await until(() => giving.child.exitCode !== null, 88_000);
+  t.is(giving.child.exitCode, 1, giving.output());
+  t.regex(giving.output(), /the worker hangs/);
+});
