@@ -5,14 +5,14 @@ import path from 'node:path';
 import ts from 'typescript';
 
 import { runAva } from './ava.mjs';
-import { command, refuseWhenEnding } from './lifetime.mjs';
+import { command } from './lifetime.mjs';
 import { lastLines } from './process.mjs';
 import { Failure, note, root, say, seconds, step } from './step.mjs';
 import { compiledName, prepareTests, SIGNAL_EXIT_CODES, testEnvironment } from './test-environment.mjs';
 
 const LEAST_KILLED = 0.95;
 /** A fault may make a test wait for what never comes. */
-const PATIENCE = ['--timeout', '30s'];
+const PATIENCE = '60s';
 const FAILURES = new Set([
   ...['test-failed', 'hook-failed', 'timeout'],
   ...['uncaught-exception', 'unhandled-rejection', 'process-exit'],
@@ -26,13 +26,12 @@ async function main() {
   await step(() => passUnharmed(faults, tree, env));
   let killed = 0;
   for (const [index, fault] of faults.entries()) {
-    refuseWhenEnding();
     const begun = performance.now();
-    const catcher = await planted(fault, tree, () => failureOf(testArguments(fault), fault.tests, tree, env));
+    const catcher = await planted(fault, tree, () => failureOf([fault], tree, env));
     if (catcher) killed++;
     const time = seconds(performance.now() - begun).padStart(8);
     const place = `${index + 1}/${faults.length} ${fault.subject}: ${path.basename(fault.file)}, ${fault.breaks}`;
-    say(`${catcher ? 'killed  ' : 'SURVIVED'} ${time}  ${place}${catcher ? `; by “${catcher}”` : ''}`);
+    say(`${catcher ? 'killed  ' : 'survived'} ${time}  ${place}`);
   }
   say(`\nran for ${seconds(performance.now() - startedAt)}`);
   say(`${faults.length} planted, ${killed} killed, ${faults.length - killed} survived`);
@@ -60,31 +59,41 @@ function copyTree(tree) {
   return tree;
 }
 
-/** A test that also fails without a fault proves nothing. */
+/** A test that fails without a fault as well proves nothing. */
 async function passUnharmed(faults, tree, env) {
-  const files = [...new Set(faults.flatMap(({ tests }) => tests))];
-  note(`running ${files.length} test files without a fault`);
-  for (const suite of new Set(files.map(suiteOf))) {
-    const own = files.filter((file) => suiteOf(file) === suite);
-    const failure = await failureOf(own.map(compiledName), own, tree, env);
+  note('running the same tests without a fault');
+  const whole = new Set(faults.filter(({ match }) => !match).map(({ test }) => test));
+  // Titles choose tests in all files of a run, so files of which every test is wanted have a run of their own.
+  const kinds = [
+    (test) => suiteOf(test) === 'main' && !whole.has(test),
+    (test) => suiteOf(test) === 'main' && whole.has(test),
+    (test) => suiteOf(test) === 'faults',
+  ];
+  for (const kind of kinds) {
+    const group = faults.filter(({ test }) => kind(test));
+    const failure = group.length > 0 && (await failureOf(group, tree, env));
     if (failure) throw new Failure(`“${failure}” fails without any fault`);
   }
   return 'they pass without a fault';
 }
 
-const suiteOf = (file) => (file.startsWith('test/faults/') ? 'faults' : 'main');
+const suiteOf = (test) => (test.startsWith('test/faults/') ? 'faults' : 'main');
 
-const testArguments = ({ tests, match }) => [
-  ...['--fail-fast', ...PATIENCE, ...tests.map(compiledName)],
-  ...(match ? ['--match', match] : []),
-];
-
-/** The first test that fails, or undefined when all have passed. */
-async function failureOf(args, tests, tree, env) {
+/** Runs the tests that these faults name, all of one suite. @returns the first one that fails, if any */
+async function failureOf(faults, tree, env) {
+  const files = [...new Set(faults.map(({ test }) => compiledName(test)))];
+  const titles = faults.every(({ match }) => match) ? [...new Set(faults.map(({ match }) => match))] : [];
+  const args = [
+    '--fail-fast',
+    '--timeout',
+    PATIENCE,
+    ...files,
+    ...titles.flatMap((title) => ['--match', title]),
+  ];
   const lines = [];
   let failed;
   const { code } = await runAva(args, {
-    ...{ cwd: tree, env: { ...env, TEST_SUITE: suiteOf(tests[0]) } },
+    ...{ cwd: tree, env: { ...env, TEST_SUITE: suiteOf(faults[0].test) } },
     onLine: (line) => lines.push(line),
     onEvent({ type, title }) {
       if (FAILURES.has(type)) failed ??= title ?? type;
@@ -94,6 +103,7 @@ async function failureOf(args, tests, tree, env) {
   return failed;
 }
 
+/** Does the work while the fault is in the copy of the build. */
 async function planted({ file, from, to }, tree, work) {
   const source = readFileSync(path.join(root, file), 'utf8');
   if (source.split(from).length !== 2) throw new Failure(`not exactly once in ${file}: ${from}`);
@@ -113,20 +123,17 @@ async function planted({ file, from, to }, tree, work) {
   }
 }
 
-const { options } = ts.parseJsonConfigFileContent(
-  ts.readConfigFile(path.join(root, 'tsconfig.json'), ts.sys.readFile).config,
-  ts.sys,
-  root,
-);
-
+// One file by itself, as the project compiles it.
 function compiled(source, fileName) {
+  const { compilerOptions } = ts.readConfigFile(path.join(root, 'tsconfig.json'), ts.sys.readFile).config;
+  const { target, experimentalDecorators, useDefineForClassFields } = compilerOptions;
   const { outputText, diagnostics } = ts.transpileModule(source, {
     ...{ fileName, reportDiagnostics: true },
-    compilerOptions: { ...options, sourceMap: false },
+    compilerOptions: { target, experimentalDecorators, useDefineForClassFields, module: 'ESNext' },
   });
-  if (diagnostics.length > 0)
-    throw new Failure(`a fault in ${fileName} does not compile: ${diagnostics[0].messageText}`);
-  return outputText;
+  if (diagnostics.length === 0) return outputText;
+  const text = ts.flattenDiagnosticMessageText(diagnostics[0].messageText, '\n');
+  throw new Failure(`a fault in ${fileName} does not compile: ${text}`);
 }
 
 command(main, (signal) => SIGNAL_EXIT_CODES[signal]);
