@@ -11,6 +11,8 @@ import { Failure, note, root, say, seconds, step } from './step.mjs';
 import { compiledName, prepareTests, SIGNAL_EXIT_CODES, testEnvironment } from './test-environment.mjs';
 
 const LEAST_KILLED = 0.95;
+/** So many faults are tried at a time. */
+const LANES = 2;
 /** A fault may make a test wait for what never comes. */
 const PATIENCE = '60s';
 const FAILURES = new Set([
@@ -22,17 +24,21 @@ async function main() {
   const startedAt = performance.now();
   const env = testEnvironment(await prepareTests());
   const faults = await chosenFaults(process.argv.slice(2));
-  const tree = copyTree(path.join(env.THROW_AWAY_HOME, 'tree'));
-  await step(() => passUnharmed(faults, tree, env));
+  const lanes = Array.from({ length: LANES }, (_, lane) => makeLane(env, lane));
+  await step(() => passUnharmed(faults, lanes[0]));
+  const waiting = [...faults];
   let killed = 0;
-  for (const [index, fault] of faults.entries()) {
-    const begun = performance.now();
-    const catcher = await planted(fault, tree, () => failureOf([fault], tree, env));
-    if (catcher) killed++;
-    const time = seconds(performance.now() - begun).padStart(8);
-    const place = `${index + 1}/${faults.length} ${fault.subject}: ${path.basename(fault.file)}, ${fault.breaks}`;
-    say(`${catcher ? 'killed  ' : 'survived'} ${time}  ${place}`);
-  }
+  const work = async (lane) => {
+    for (let fault = waiting.shift(); fault; fault = waiting.shift()) {
+      const begun = performance.now();
+      const catcher = await planted(fault, lane, () => failureOf([fault], lane));
+      if (catcher) killed++;
+      const time = seconds(performance.now() - begun).padStart(8);
+      const { subject, file, breaks } = fault;
+      say(`${catcher ? 'killed  ' : 'survived'} ${time}  ${subject}, ${path.basename(file)}: ${breaks}`);
+    }
+  };
+  await Promise.all(lanes.map(work));
   say(`\nran for ${seconds(performance.now() - startedAt)}`);
   say(`${faults.length} planted, ${killed} killed, ${faults.length - killed} survived`);
   return killed >= faults.length * LEAST_KILLED ? 0 : 1;
@@ -50,29 +56,29 @@ async function chosenFaults(words) {
   throw new Failure(`no such fault; the subjects are ${subjects.join(', ')}`);
 }
 
-// Only the build is a copy: what a test reads besides it is the same file.
-function copyTree(tree) {
+// A copy of the checkout, of which only the build is not the same files. What its tests leave running is known by its home.
+function makeLane(env, lane) {
+  const tree = path.join(env.THROW_AWAY_HOME, `lane-${lane}`);
   mkdirSync(tree);
   cpSync(path.join(root, 'build'), path.join(tree, 'build'), { recursive: true });
   for (const name of readdirSync(root).filter((entry) => !['build', '.git', '.local'].includes(entry)))
     symlinkSync(path.join(root, name), path.join(tree, name));
-  return tree;
+  return { tree, env: { ...env, THROW_AWAY_HOME: tree } };
 }
 
 /** A test that fails without a fault as well proves nothing. */
-async function passUnharmed(faults, tree, env) {
+async function passUnharmed(faults, lane) {
   note('running the same tests without a fault');
-  const whole = new Set(faults.filter(({ match }) => !match).map(({ test }) => test));
   // Titles choose tests in all files of a run, so files of which every test is wanted have a run of their own.
-  const kinds = [
-    (test) => suiteOf(test) === 'main' && !whole.has(test),
-    (test) => suiteOf(test) === 'main' && whole.has(test),
-    (test) => suiteOf(test) === 'faults',
-  ];
-  for (const kind of kinds) {
-    const group = faults.filter(({ test }) => kind(test));
-    const failure = group.length > 0 && (await failureOf(group, tree, env));
-    if (failure) throw new Failure(`“${failure}” fails without any fault`);
+  const isWhole = ({ test }) => faults.some((one) => one.test === test && !one.match);
+  const kinds = new Map();
+  for (const fault of faults) {
+    const kind = `${suiteOf(fault.test)} ${isWhole(fault)}`;
+    kinds.set(kind, [...(kinds.get(kind) ?? []), fault]);
+  }
+  for (const kind of kinds.values()) {
+    const failed = await failureOf(kind, lane);
+    if (failed) throw new Failure(`“${failed}” fails without any fault`);
   }
   return 'they pass without a fault';
 }
@@ -80,7 +86,7 @@ async function passUnharmed(faults, tree, env) {
 const suiteOf = (test) => (test.startsWith('test/faults/') ? 'faults' : 'main');
 
 /** Runs the tests that these faults name, all of one suite. @returns the first one that fails, if any */
-async function failureOf(faults, tree, env) {
+async function failureOf(faults, { tree, env }) {
   const files = [...new Set(faults.map(({ test }) => compiledName(test)))];
   const titles = faults.every(({ match }) => match) ? [...new Set(faults.map(({ match }) => match))] : [];
   const args = [
@@ -104,7 +110,7 @@ async function failureOf(faults, tree, env) {
 }
 
 /** Does the work while the fault is in the copy of the build. */
-async function planted({ file, from, to }, tree, work) {
+async function planted({ file, from, to }, { tree }, work) {
   const source = readFileSync(path.join(root, file), 'utf8');
   if (source.split(from).length !== 2) throw new Failure(`not exactly once in ${file}: ${from}`);
   const output = path.join(tree, 'build', file.replace(/\.ts$/, '.js'));
