@@ -35,7 +35,8 @@ async function main() {
       if (catcher) killed++;
       const time = seconds(performance.now() - begun).padStart(8);
       const { subject, file, breaks } = fault;
-      say(`${catcher ? 'killed  ' : 'survived'} ${time}  ${subject}, ${path.basename(file)}: ${breaks}`);
+      const by = catcher ? ` (${catcher})` : '';
+      say(`${catcher ? 'killed  ' : 'survived'} ${time}  ${subject}, ${path.basename(file)}: ${breaks}${by}`);
     }
   };
   await Promise.all(lanes.map(work));

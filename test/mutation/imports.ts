@@ -71,7 +71,6 @@ export const imports: Fault[] = [
     to: ``,
     breaks: 'imported orders are not announced',
     test: centre,
-    match: 'the owner is told*',
   },
   {
     file: draft,
@@ -147,7 +146,6 @@ export const imports: Fault[] = [
     to: `return isSuperAdmin || adminId > 0 ? where : where.and('i.admin_id = ?', adminId);`,
     breaks: 'an import is seen by others than its owner',
     test: centre,
-    match: 'an import is its owner*',
   },
   {
     file: 'src/models/import-error-file.ts',

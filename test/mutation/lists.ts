@@ -11,6 +11,13 @@ const exact = 'test/faults/lists.test.ts';
 export const lists: Fault[] = [
   {
     file: totals,
+    from: `Number(state?.epoch), Number(state?.version)]`,
+    to: `Number(state?.epoch), state?.version as unknown as number]`,
+    breaks: 'every total is counted anew each time',
+    test: oldRows,
+  },
+  {
+    file: totals,
     from: `mark === undefined || mark !== kept?.mark || isUnannounced(this.scope)`,
     to: `mark === undefined || isUnannounced(this.scope)`,
     breaks: 'a total is used although its mark is new',
@@ -23,6 +30,7 @@ export const lists: Fault[] = [
     to: `performance.now() - kept.checkedAt < Infinity`,
     breaks: 'a total is trusted for ever while no mark comes',
     test: exact,
+    match: 'whatever is lost*',
   },
   {
     file: totals,
@@ -75,6 +83,7 @@ export const lists: Fault[] = [
   }`,
     breaks: 'a change whose COMMIT was not answered is not announced',
     test: exact,
+    match: 'whatever is lost*',
   },
   {
     file: versions,
@@ -98,6 +107,7 @@ export const lists: Fault[] = [
   const batch = gathering ?? gather();`,
     breaks: 'no change is announced at all',
     test: exact,
+    match: 'whatever is lost*',
   },
   {
     file: pages,
@@ -109,6 +119,7 @@ export const lists: Fault[] = [
   );`,
     breaks: 'a list shows rows that no longer match its filter',
     test: exact,
+    match: 'a list whose only row*',
   },
   {
     file: pages,
@@ -116,6 +127,7 @@ export const lists: Fault[] = [
     to: ``,
     breaks: 'a list whose rows vanish answers 500',
     test: exact,
+    match: 'a list whose only row*',
   },
   {
     file: pages,
