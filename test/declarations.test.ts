@@ -12,6 +12,7 @@ import { errorCatalogue } from '../src/lib/error-catalogue.js';
 import { queueNames } from '../src/lib/queue.js';
 import { partitionedTables } from '../src/models/partitions.js';
 import { migrations } from '../src/models/migrations/index.js';
+import { faults } from './mutation/index.js';
 import { paidWriters } from './support/paid-writers.js';
 
 const label = (route: (typeof routes)[number]): string => `${route.method} ${fullPath(route)}`;
@@ -182,4 +183,14 @@ test('a second writer of the state paid would be found in any spelling', (t) => 
     "@Table({ tableName: 'payment_methods' }) class PaymentMethod extends Model {}",
   ];
   for (const source of others) t.deepEqual(paidWriters(source), [], source);
+});
+
+test('every planted fault still fits its source, and the tests that must catch it are there', (t) => {
+  const read = (file: string): string => readFileSync(resolve(config.root, file), 'utf8');
+  for (const { file, from, to, breaks, test: testFile, match } of faults) {
+    t.is(read(file).split(from).length, 2, `${file}: ${breaks}`);
+    t.not(from, to, breaks);
+    const tests = read(testFile);
+    for (const part of match?.split('*') ?? []) t.true(tests.includes(part), `${testFile}: ${match}`);
+  }
 });

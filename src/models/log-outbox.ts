@@ -73,24 +73,32 @@ export async function moveLogs(signal: AbortSignal): Promise<void> {
 
 async function moveBatch(size: number): Promise<number> {
   let moved: number | undefined;
+  const batch: Batch = { rows: [], latest: periodOf(now()) };
   try {
-    let latest = periodOf(now());
-    const look = (months: number[]): void => void (latest = Math.max(latest, ...months));
     moved = await withPartition(
       logTables,
-      () => latest,
-      () => move(size, look),
+      () => batch.latest,
+      () => move(size, batch),
     );
     return moved;
   } catch (error) {
     if (isDatabaseDown(error)) throw error;
     // One entry that no table takes must not keep the others here.
     if (size > 1) return moveOneByOne();
-    await dropFirst(error);
+    const [culprit] = batch.rows;
+    if (!culprit) throw error;
+    await leaveOut(culprit, error);
     return 1;
   } finally {
     if (moved !== 0) await announce(logTables);
   }
+}
+
+/** What a batch was found to hold, also when moving it fails. */
+interface Batch {
+  rows: OutboxRow[];
+  /** The latest month among them and now. */
+  latest: number;
 }
 
 async function moveOneByOne(): Promise<number> {
@@ -99,8 +107,7 @@ async function moveOneByOne(): Promise<number> {
   return moved;
 }
 
-/** @param look is shown the months of the entries before they are written */
-function move(size: number, look: (months: number[]) => void): Promise<number> {
+function move(size: number, batch: Batch): Promise<number> {
   return bulk.transact(async (t) => {
     // Without locks: those on their way in are locked by the writes they belong to.
     const due = await bulk.select<{ id: number }>(
@@ -116,8 +123,9 @@ function move(size: number, look: (months: number[]) => void): Promise<number> {
       [ids],
       t,
     );
+    batch.rows = rows;
     const items = rows.map(({ kind, entry }): LogItem => ({ kind, entry: JSON.parse(entry) as never }));
-    look(items.map(({ entry }) => periodOf(new Date(entry.created_at))));
+    batch.latest = Math.max(batch.latest, ...items.map(({ entry }) => periodOf(new Date(entry.created_at))));
     const of = <T>(wanted: LogItem['kind']): T[] =>
       items.flatMap(({ kind, entry }) => (kind === wanted ? [entry as T] : []));
     await insertLogs('operation_logs', operationColumns, of<OperationEntry>('operation'), t);
@@ -128,11 +136,8 @@ function move(size: number, look: (months: number[]) => void): Promise<number> {
   });
 }
 
-async function dropFirst(error: unknown): Promise<void> {
-  const [row] = await select<OutboxRow>(
-    `SELECT id, kind, entry FROM log_outbox WHERE ${dueSql} ORDER BY id LIMIT 1`,
-  );
-  if (!row) return;
-  logger.error({ error, entry: row.entry }, 'a log entry that no table takes was left out');
-  await change('DELETE FROM log_outbox WHERE id = ?', [row.id]);
+// By its id: another worker may have left it out meanwhile, and what is first now is a good one.
+async function leaveOut({ id, entry }: OutboxRow, error: unknown): Promise<void> {
+  logger.error({ error, entry }, 'a log entry that no table takes was left out');
+  await change('DELETE FROM log_outbox WHERE id = ?', [id]);
 }

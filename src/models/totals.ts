@@ -219,13 +219,14 @@ export class Totals {
   // One SELECT per month, joined into one statement: grouping makes the server build a table of all it reads.
   async #makeBase(where: Where): Promise<Base> {
     const { scope, table, month } = this.#counted;
-    const [state] = await reports.select<{ epoch: number; version: number; watermark: number }>(
+    const [state] = await reports.select<{ epoch: string; version: string; watermark: string }>(
       `SELECT ${settledEpochSql} AS epoch, ${versionSql} AS version, COALESCE((SELECT id FROM ${table}
          WHERE created_at < NOW(3) - INTERVAL 5 MINUTE ORDER BY created_at DESC LIMIT 1), 0) AS watermark`,
       [scope],
     );
-    const { epoch = 0, version = 0, watermark = 0 } = state ?? {};
-    const settled = Math.max(watermark, this.#settled());
+    // Beside a constant, what is unsigned comes as a DECIMAL, which the driver hands over as text.
+    const [epoch, version] = [Number(state?.epoch), Number(state?.version)];
+    const settled = Math.max(Number(state?.watermark), this.#settled());
     const months = month ? await monthsOf(table) : [undefined];
     const shares = await Promise.all(
       dealt(months).map((share) => this.#countShare(where, share, settled, epoch)),

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { config } from '../../config/index.js';
+import { importOrders } from '../../src/jobs/import-orders.js';
 import { change, select } from '../../src/lib/db.js';
 import { openStream } from '../support/events.js';
 import { readCsv } from '../support/exports.js';
@@ -74,6 +75,32 @@ test.serial('without a worker the answer says so within its time, and the file w
   const file = await storedFile(data.id);
   t.is(file.state, 'kept');
   t.true(existsSync(join(config.storage.root, file.storage_key)));
+});
+
+const work = (id: number): Promise<unknown> => importOrders.run({ id }, AbortSignal.timeout(60_000));
+
+const ordersOf = async (user: number): Promise<number> =>
+  (await select('SELECT id FROM orders WHERE user_id = ?', [user])).length;
+
+test.serial('two runs of one import at once make each order once', async (t) => {
+  const user = (await makeUser(admin)).id;
+  const id = await start(admin, sheet(...Array<string>(5000).fill(good(user))));
+  await Promise.all([work(id), work(id)]);
+  t.like(await ended(id), { status: 1, processed_rows: 5000, success_count: 5000, order_count: 5000 });
+  t.is(await ordersOf(user), 5000);
+});
+
+test.serial('an import that is cancelled in the middle goes no further', async (t) => {
+  const user = (await makeUser(admin)).id;
+  const id = await start(admin, sheet(...Array<string>(40_000).fill(good(user))));
+  const working = work(id);
+  await until(async () => (await admin.get(`/imports/${id}`)).data.processed_rows > 0);
+  t.is((await admin.post(`/imports/${id}/cancel`)).status, 200);
+  const made = await ordersOf(user);
+  t.true(made < 40_000);
+  await working;
+  t.is(await ordersOf(user), made);
+  t.like((await admin.get(`/imports/${id}`)).data, { status: 2, order_count: made });
 });
 
 test.serial(

@@ -1,9 +1,10 @@
 // The operation and login logs as the worker writes them: complete and exactly once.
 import '../support/environment.js';
 import test from 'ava';
-import { select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/db.js';
 import { newUlid } from '../../src/lib/random-id.js';
 import { readUserAgent } from '../../src/lib/user-agent.js';
+import { areWaiting, moveLogs } from '../../src/models/log-outbox.js';
 import { makeAdmin, makeRole, unique } from '../support/factories.js';
 import { killProcesses, startApi } from '../support/processes.js';
 import { writeLogins } from '../support/logs.js';
@@ -189,4 +190,42 @@ test('while Redis is away entries come into the logs without the queue', async (
   await alone.with({ Authorization: '' }).post('/login', { username, password: 'wrong-1' });
   await until(async () => (await logins(username)).length > 0);
   t.is((await logins(username))[0].outcome, 'username_or_password_error');
+});
+
+/** Puts an entry into the outbox as a transaction that has just committed leaves it. */
+async function leave(entry: object, isFinal: 0 | 1, ageSeconds: number): Promise<void> {
+  await change(
+    `INSERT INTO log_outbox (log_key, kind, entry, is_final, stored_at)
+     VALUES (?, 'operation', ?, ?, NOW(3) - INTERVAL ? SECOND)`,
+    [newUlid(), JSON.stringify(entry), isFinal, ageSeconds],
+  );
+}
+
+const lying = async (traceId: string): Promise<number> =>
+  (await select('SELECT id FROM log_outbox WHERE entry LIKE ?', [`%${traceId}%`])).length;
+
+test('the entry of a write whose process died comes into the log after two minutes, a younger one waits', async (t) => {
+  const made = await admin.post('/roles', { name: unique('r'), slug: unique('r-') });
+  const like = await operation(made.headers.get('X-Trace-Id') as string);
+  const [dead, alive] = [newUlid(), newUlid()];
+  await leave({ ...like, log_key: newUlid(), trace_id: dead }, 0, 150);
+  await leave({ ...like, log_key: newUlid(), trace_id: alive }, 0, 60);
+  t.true(await areWaiting());
+  await moveLogs(AbortSignal.timeout(10_000));
+  t.deepEqual([(await operations(dead)).length, await lying(dead)], [1, 0]);
+  t.deepEqual([(await operations(alive)).length, await lying(alive)], [0, 1]);
+});
+
+test.serial('an entry that no table takes keeps no other one waiting', async (t) => {
+  const made = await admin.post('/roles', { name: unique('r'), slug: unique('r-') });
+  const like = await operation(made.headers.get('X-Trace-Id') as string);
+  const [bad, good] = [newUlid(), newUlid()];
+  await leave({ ...like, log_key: newUlid(), trace_id: bad, method: 'x'.repeat(1000) }, 1, 0);
+  await leave({ ...like, log_key: newUlid(), trace_id: good }, 1, 0);
+  // Of several that meet the bad one each leaves out that one only.
+  await until(async () => {
+    await Promise.all([1, 2, 3].map(() => moveLogs(AbortSignal.timeout(10_000))));
+    return (await lying(bad)) + (await lying(good)) === 0;
+  });
+  t.deepEqual([(await operations(bad)).length, (await operations(good)).length], [0, 1]);
 });

@@ -13,6 +13,7 @@ import {
 import type { MadePayment } from '../support/factories.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
+import { sweep } from '../../src/worker/sweeper.js';
 
 let service: Service;
 let methodId: number;
@@ -172,4 +173,16 @@ test('payments that have been pending for too long are listed', async (t) => {
     const answer = await service.admin.get(`/payments?pending_longer_than=${value}`);
     t.deepEqual([answer.status, Object.keys(answer.errors ?? {})], [status, ['pending_longer_than']], value);
   }
+});
+
+test('what was flagged by a process that died before it told anybody is told by the sweeper, once', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  await mismatch(payment);
+  await change('DELETE FROM notifications WHERE content LIKE ?', [`${payment.payment_no}:%`]);
+  await change('UPDATE payments SET updated_at = updated_at - INTERVAL 1 HOUR WHERE payment_no = ?', [
+    payment.payment_no,
+  ]);
+  await sweep();
+  await sweep();
+  t.is(await timesTold(payment), 1);
 });

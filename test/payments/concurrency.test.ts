@@ -5,7 +5,14 @@ import test from 'ava';
 import { select } from '../../src/lib/db.js';
 import type { Answer, Client } from '../support/client.js';
 import { stateChanges, watchStates } from '../support/changes.js';
-import { makeMethod, makePayment, mockCallback, type MadePayment } from '../support/factories.js';
+import {
+  makeMethod,
+  makeOrder,
+  makePayment,
+  mockCallback,
+  unique,
+  type MadePayment,
+} from '../support/factories.js';
 import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -27,8 +34,8 @@ test.after.always(async () => {
   await service.stop();
 });
 
-const notify = (caller: Client, payment: MadePayment): Promise<Answer> =>
-  caller.post('//api/payment/notify/mock', mockCallback(payment));
+const notify = (caller: Client, payment: MadePayment, more: object = {}): Promise<Answer> =>
+  caller.post('//api/payment/notify/mock', { ...mockCallback(payment), ...more });
 
 const isSettled = async ({ payment_no }: MadePayment): Promise<boolean> => {
   const pending = `SELECT id FROM payment_callbacks WHERE payment_no = ? AND state = 'pending' LIMIT 1`;
@@ -157,3 +164,75 @@ test.serial(
     }
   },
 );
+
+test.serial(
+  'of two third-party numbers for one payment at once, one pays and the other is told of',
+  async (t) => {
+    for (let round = 0; round < 25; round++) {
+      const payment = await makePayment(service.admin, methodId);
+      const numbers = [unique('A-'), unique('B-')];
+      const answers = await Promise.all(
+        callers.map((caller, index) => notify(caller, payment, { transaction_id: numbers[index] })),
+      );
+      t.deepEqual(
+        answers.map(({ status }) => status),
+        [200, 200],
+      );
+      await until(() => isSettled(payment));
+      const attempts = await select<{ third_party_no: string; verdict: string }>(
+        'SELECT third_party_no, verdict FROM payment_callbacks WHERE payment_no = ? ORDER BY verdict',
+        [payment.payment_no],
+      );
+      t.deepEqual(
+        attempts.map(({ verdict }) => verdict),
+        ['paid', 'paid_twice'],
+      );
+      const { data } = await service.admin.get(`/payments/${payment.payment_no}`);
+      const expected = { status: 'paid', needs_attention: true, fail_reason: 'paid_twice' };
+      t.like(data, { ...expected, third_party_no: attempts[0]?.third_party_no });
+      t.deepEqual(await stateChanges(payment.payment_no), [
+        { number: payment.payment_no, before: 'pending', after: 'paid' },
+      ]);
+    }
+  },
+);
+
+test.serial('a further number for a payment that is long paid is recorded and told of as well', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  t.is((await notify(callers[0], payment, { transaction_id: unique('A-') })).data.status, 'paid');
+  t.is((await notify(callers[1], payment, { transaction_id: unique('B-') })).data.status, 'paid');
+  await until(() => isSettled(payment));
+  const { data } = await service.admin.get(`/payments/${payment.payment_no}`);
+  t.deepEqual(
+    data.callbacks.map(({ verdict }: { verdict: string }) => verdict),
+    ['paid_twice', 'paid'],
+  );
+  t.is(data.fail_reason, 'paid_twice');
+});
+
+test.serial('a payment made while its order is cancelled is cancelled with it or refused', async (t) => {
+  const outcomes = new Map<string, number>();
+  for (let round = 0; round < 40; round++) {
+    const { order_no } = await makeOrder(service.admin);
+    const [one, other] = round % 2 === 0 ? callers : [callers[1], callers[0]];
+    const create = () => one.post('/payments', { order_no, payment_method_id: methodId });
+    const [cancelled, ...created] = await Promise.all([
+      other.put(`/orders/${order_no}`, { status: 'cancelled' }),
+      ...[1, 2, 3].map(create),
+    ]);
+    t.is(cancelled.status, 200, cancelled.text);
+    for (const { status, errorCode } of created) {
+      const outcome = errorCode ?? String(status);
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    }
+    const left = await select("SELECT id FROM payments WHERE order_no = ? AND status <> 'cancelled'", [
+      order_no,
+    ]);
+    t.deepEqual(left, [], `round ${round}`);
+  }
+  t.log(Object.fromEntries(outcomes));
+  t.deepEqual(
+    [...outcomes.keys()].filter((outcome) => !['200', 'order_not_payable'].includes(outcome)),
+    [],
+  );
+});

@@ -144,3 +144,14 @@ test('a late success also pays an order whose payment had failed', async (t) => 
   t.like(late.payment, { status: 'paid', needs_attention: false, fail_reason: null });
   t.is(late.order?.status, 'paid');
 });
+
+test('a callback that was refused or has been settled does not keep its order from ending', async (t) => {
+  const { admin } = service;
+  const refused = await makePayment(admin, methodId);
+  t.is((await notify({ ...mockCallback(refused), sign: 'x' })).errorCode, 'payment_sign_invalid');
+  t.is((await admin.put(`/orders/${refused.order_no}`, { status: 'cancelled' })).status, 200);
+  const late = await makePayment(admin, methodId);
+  await admin.put(`/orders/${late.order_no}`, { status: 'cancelled' });
+  t.is((await notify(mockCallback(late))).data.status, 'paid');
+  t.is((await admin.delete(`/orders/${late.order_no}`)).status, 200);
+});

@@ -5,7 +5,7 @@ import test from 'ava';
 import { change, select } from '../../src/lib/db.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';
 import { expireOrder } from '../../src/models/order.js';
-import { recordVerified, type CallbackKey } from '../../src/models/payment-callback.js';
+import { recordAttempt, recordVerified, type CallbackKey } from '../../src/models/payment-callback.js';
 import { settle } from '../../src/models/payment-settlement.js';
 import { trace as traceOf, untouched } from '../support/callbacks.js';
 import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
@@ -29,17 +29,26 @@ const trace = (payment: MadePayment) => traceOf(service.admin, payment);
 const notify = (payment: MadePayment, more: object = {}) =>
   service.anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), ...more });
 
+const attempt = ({ payment_no: paymentNo }: MadePayment, thirdPartyNo: string) => ({
+  ...{ type: 'mock', period: paymentPeriod(paymentNo), paymentNo, thirdPartyNo },
+  ...{ fields: {}, ip: '127.0.0.1', state: 'pending' as const, verdict: 'verified', traceId: 'test' },
+});
+
 /** A verified attempt in the inbox. */
 const store = (payment: MadePayment, thirdPartyNo: string): Promise<CallbackKey | undefined> =>
-  recordVerified({
-    ...{
-      type: 'mock',
-      period: paymentPeriod(payment.payment_no),
-      paymentNo: payment.payment_no,
-      thirdPartyNo,
-    },
-    ...{ fields: {}, ip: '127.0.0.1', state: 'pending', verdict: 'verified', traceId: 'test' },
-  });
+  recordVerified(attempt(payment, thirdPartyNo));
+
+/** The same, stored an instant before its order ended and visible to nobody until then. */
+async function storeInTime(payment: MadePayment): Promise<CallbackKey> {
+  const key = (await store(payment, unique('T-'))) as CallbackKey;
+  const before = 'SELECT cancelled_at - INTERVAL 5000 MICROSECOND FROM orders WHERE order_no = ?';
+  await change(`UPDATE payment_callbacks SET created_at = (${before}) WHERE id = ? AND period = ?`, [
+    payment.order_no,
+    key.id,
+    key.period,
+  ]);
+  return key;
+}
 
 const pay = async (payment: MadePayment, thirdPartyNo: string) =>
   settle((await store(payment, thirdPartyNo)) as CallbackKey);
@@ -124,6 +133,32 @@ test('nothing is placed for what is not pending, also not by a repeated key', as
   t.deepEqual([refused.status, refused.errorCode], [400, 'order_not_payable']);
 });
 
+test('a create repeated under its key after its payment was paid is answered as booked', async (t) => {
+  const { admin } = service;
+  const { order_no } = await makeOrder(admin);
+  const body = { order_no, payment_method_id: methodId, initiate: true };
+  const headers = { 'Idempotency-Key': unique('key-') };
+  const made = (await admin.post('/payments', body, headers)).data;
+  const number = unique('T-');
+  t.is(await pay(made, number), 'paid');
+  const again = await admin.post('/payments', body, headers);
+  t.is(again.status, 200);
+  t.like(again.data, { payment_no: made.payment_no, status: 'paid', third_party_no: number });
+  t.is(again.data.gateway, undefined, 'it is not placed a second time');
+  t.is((await admin.get(`/payments?order_no=${order_no}`)).data.total, 1);
+});
+
+test('a payment is not placed again once the time of its order is up', async (t) => {
+  const { admin } = service;
+  const { order_no } = await makeOrder(admin, '1', { expire_in_seconds: 600 });
+  const body = { order_no, payment_method_id: methodId, initiate: true };
+  const headers = { 'Idempotency-Key': unique('key-') };
+  t.truthy((await admin.post('/payments', body, headers)).data.gateway);
+  await change('UPDATE orders SET expire_at = NOW(3) WHERE order_no = ?', [order_no]);
+  const late = await admin.post('/payments', body, headers);
+  t.deepEqual([late.status, late.errorCode], [400, 'order_not_payable']);
+});
+
 test('money that was reported in time wins over expiry, cancelling and deleting', async (t) => {
   const { admin } = service;
   const payment = await makePayment(admin, methodId);
@@ -143,17 +178,69 @@ test('money that was reported in time wins over expiry, cancelling and deleting'
 test('money reported an instant before its order was cancelled still pays it', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
-  // The attempt was stored before, and became visible to nobody until the order was cancelled.
-  const key = (await store(payment, unique('T-'))) as CallbackKey;
-  const before = 'SELECT cancelled_at - INTERVAL 5000 MICROSECOND FROM orders WHERE order_no = ?';
-  await change(`UPDATE payment_callbacks SET created_at = (${before}) WHERE id = ? AND period = ?`, [
-    payment.order_no,
-    key.id,
-    key.period,
-  ]);
-  t.is(await settle(key), 'paid');
+  t.is(await settle(await storeInTime(payment)), 'paid');
   const { order, payment: paid } = await trace(payment);
   t.deepEqual([order?.status, paid.status, paid.needs_attention], ['paid', 'paid', false]);
+});
+
+test('a deleted order is paid by nothing, also not by money reported an instant before', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  await service.admin.delete(`/orders/${payment.order_no}`);
+  t.is(await settle(await storeInTime(payment)), 'paid_needs_attention');
+  const { order, payment: paid } = await trace(payment);
+  t.deepEqual([order?.status, paid.fail_reason], ['cancelled', 'order_not_payable']);
+});
+
+test('of two payments that were in time for one cancelled order, one pays it', async (t) => {
+  for (let round = 0; round < 10; round++) {
+    const first = await makePayment(service.admin, methodId);
+    const again = { order_no: first.order_no, payment_method_id: methodId };
+    const second: MadePayment = (await service.admin.post('/payments', again)).data;
+    await service.admin.put(`/orders/${first.order_no}`, { status: 'cancelled' });
+    const keys = [await storeInTime(first), await storeInTime(second)];
+    const results = await Promise.all(keys.map((key) => settle(key)));
+    t.deepEqual([...results].sort(), ['paid', 'paid_needs_attention']);
+    const winner = [first, second][results.indexOf('paid')] as MadePayment;
+    t.is((await trace(winner)).order?.status, 'paid');
+    t.like((await trace(winner)).order, { payment_no: winner.payment_no });
+  }
+});
+
+test('two attempts under one number settled at once are one payment and nothing to look at', async (t) => {
+  for (let round = 0; round < 10; round++) {
+    const payment = await makePayment(service.admin, methodId);
+    const number = unique('T-');
+    const keys = [await store(payment, number), await store(payment, number)] as CallbackKey[];
+    const results = await Promise.all(keys.map((key) => settle(key)));
+    t.deepEqual([...results].sort(), ['already_paid', 'paid']);
+    t.like((await trace(payment)).payment, { status: 'paid', needs_attention: false, fail_reason: null });
+  }
+});
+
+test('an attempt that was stored before numbers were taken at once is refused when it is settled', async (t) => {
+  const [owner, other] = [
+    await makePayment(service.admin, methodId),
+    await makePayment(service.admin, methodId),
+  ];
+  const number = unique('T-');
+  t.is(await settle(await recordAttempt(attempt(owner, number))), 'paid');
+  const late = await recordAttempt(attempt(other, number));
+  t.is(await settle(late), 'payment_third_party_no_used');
+  t.is(await settle(late), 'payment_third_party_no_used', 'it stays refused');
+  const { payment, verdicts } = await trace(other);
+  t.like(payment, { status: 'pending', needs_attention: true, fail_reason: 'third_party_no_used' });
+  t.deepEqual(verdicts, ['payment_third_party_no_used']);
+});
+
+test('whoever settles again what was settled tells what was not told', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  t.is(await pay(payment, unique('T-')), 'paid');
+  const twice = (await store(payment, unique('T-'))) as CallbackKey;
+  t.is(await settle(twice), 'paid_twice');
+  // As if the process had died between the commit and the notification.
+  await change('DELETE FROM notifications WHERE content LIKE ?', [`${payment.payment_no}:%`]);
+  t.is(await settle(twice), 'already_paid');
+  t.is(await told(payment), 1);
 });
 
 test('a notice that cannot be verified marks its payment and tells', async (t) => {
@@ -179,6 +266,11 @@ test('a notice that cannot be verified marks its payment and tells', async (t) =
     untouched.payment,
     'a payment of another channel is none of it',
   );
+  await change("UPDATE payments SET status = 'paid', needs_attention = 0 WHERE payment_no = ?", [
+    payment.payment_no,
+  ]);
+  await service.anonymous.post('//api/payment/notify/alipay', notice);
+  t.false((await trace(payment)).payment.needs_attention, 'what is paid needs no proof');
 });
 
 test('so does a sealed notice of WeChat, which names its payment only to who has the key', async (t) => {

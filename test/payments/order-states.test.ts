@@ -2,6 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/db.js';
+import { expireOrder } from '../../src/jobs/expire-order.js';
 import { makeMethod, makeOrder, makePayment, mockCallback } from '../support/factories.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -99,4 +100,25 @@ test('an order whose expiry job is gone is cancelled by the sweeper, one with ti
   ]);
   await until(async () => (await admin.get(`/orders/${lost.order_no}`)).data.status === 'cancelled', 10_000);
   t.is((await admin.get(`/orders/${alive.order_no}`)).data.status, 'pending');
+});
+
+test('an expiry job cancels neither what has time left nor what is paid, cancelled or unknown', async (t) => {
+  const { admin } = service;
+  const [alive, closed] = [await makeOrder(admin), await makeOrder(admin)];
+  await admin.put(`/orders/${closed.order_no}`, { status: 'cancelled' });
+  const paid = await paidOrder();
+  await change('UPDATE orders SET expire_at = NOW(3) - INTERVAL 1 SECOND WHERE order_no IN (?)', [
+    [closed.order_no, paid],
+  ]);
+  // Set by hand, because a delayed job of its own would hold the key.
+  await change('UPDATE orders SET expire_at = NOW(3) + INTERVAL 1 HOUR WHERE order_no = ?', [alive.order_no]);
+  for (const [order_no, status] of [
+    [alive.order_no, 'pending'],
+    [closed.order_no, 'cancelled'],
+    [paid, 'paid'],
+  ] as const) {
+    t.is(await expireOrder.enqueueAndWait({ order_no }, 10_000), 'not_due', status);
+    t.is((await admin.get(`/orders/${order_no}`)).data.status, status);
+  }
+  t.is(await expireOrder.enqueueAndWait({ order_no: 'unknown' }, 10_000), 'not_due');
 });

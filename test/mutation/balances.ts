@@ -1,0 +1,105 @@
+// Faults in the balances of users.
+import type { Fault } from './fault.js';
+
+const file = 'src/models/balance.ts';
+const logs = 'src/models/balance-log.ts';
+const test = 'test/api/balances.test.ts';
+
+export const balances: Fault[] = [
+  {
+    file,
+    from: `WHERE id = ? AND deleted_at IS NULL FOR UPDATE`,
+    to: `WHERE id = ? AND deleted_at IS NULL`,
+    breaks: 'a balance is read without its lock',
+    test,
+    match: 'hundreds of random changes*',
+  },
+  {
+    file,
+    from: `WHERE id = ? AND deleted_at IS NULL FOR UPDATE`,
+    to: `WHERE id = ? FOR UPDATE`,
+    breaks: 'a deleted user gets money',
+    test: 'test/api/users.test.ts',
+    match: 'a deleted user*',
+  },
+  {
+    file,
+    from: `wanted.type === 'expense' ?`,
+    to: `wanted.type !== 'income' ?`,
+    breaks: 'a refund takes money',
+    test,
+    match: 'incomes and refunds*',
+  },
+  {
+    file,
+    from: `  if (after.isNegative) fail('insufficient_balance');`,
+    to: ``,
+    breaks: 'a balance goes below zero',
+    test,
+    match: 'a balance goes neither*',
+  },
+  {
+    file,
+    from: `  if (!after.withinLimit) fail('balance_limit_exceeded');`,
+    to: ``,
+    breaks: 'a balance goes above the limit',
+    test,
+    match: 'a balance goes neither*',
+  },
+  {
+    file,
+    from: `  if (!isSame) fail('request_id_reused', { field: 'request_id' });`,
+    to: `  void isSame;`,
+    breaks: 'another change under a used request_id is answered as done',
+    test,
+    match: 'one request_id*',
+  },
+  {
+    file,
+    from: `if (wanted.request_id === undefined) return undefined;`,
+    to: `if (wanted.request_id !== '') return undefined;`,
+    breaks: 'a repeated request_id is not known',
+    test,
+    match: 'one request_id counts once*',
+  },
+  {
+    file,
+    from: `if (!isDuplicate(error)) throw error;`,
+    to: `throw error;`,
+    breaks: 'two users under one request_id at once are an internal error',
+    test,
+    match: 'one request_id for different*',
+  },
+  {
+    file,
+    from: `before.toString(), after.toString()],`,
+    to: `after.toString(), after.toString()],`,
+    breaks: 'a log does not hold the balance before it',
+    test,
+    match: 'incomes and refunds*',
+  },
+  {
+    file,
+    from: `announcing(['user_balance_logs'], () =>`,
+    to: `announcing([], () =>`,
+    breaks: 'a change is not announced',
+    test,
+    match: 'the total of logs*',
+  },
+  {
+    file: logs,
+    from: `    .equalsAscii('l.source', criteria.source)`,
+    to: ``,
+    breaks: 'the filter by source is ignored',
+    test,
+    match: 'balance logs are found*',
+  },
+  {
+    file: logs,
+    from: `total_refund: of('refund')`,
+    to: `total_refund: of('income')`,
+    breaks: 'refunds are summed as incomes',
+    test,
+    match: 'statistics sum*',
+  },
+];

@@ -1,0 +1,186 @@
+// Faults in the intake of callbacks: what is verified, what is kept, which number belongs to whom.
+import type { Fault } from './fault.js';
+
+const intake = 'src/api/payment-notify.ts';
+const inbox = 'src/models/payment-callback.ts';
+const numbers = 'src/models/third-party-number.ts';
+const doubleMoney = 'test/payments/double-money.test.ts';
+const conflicts = 'test/payments/conflicts.test.ts';
+const notify = 'test/api/payment-notify.test.ts';
+
+export const callbacks: Fault[] = [
+  {
+    file: intake,
+    from: `if (notification.amounts.some((given) => !given.equals(amount))) {`,
+    to: `if (false as boolean) {`,
+    breaks: 'the amount is ignored',
+    test: conflicts,
+    match: 'a wrong amount*',
+  },
+  {
+    file: intake,
+    from: `notification.amounts.some((given)`,
+    to: `notification.amounts.every((given)`,
+    breaks: 'one right amount hides a wrong one',
+    test: conflicts,
+    match: 'a wrong amount*',
+  },
+  {
+    file: intake,
+    from: `await flagForAttention(paymentNo, 'payment_amount_mismatch');`,
+    to: ``,
+    breaks: 'a wrong amount is not flagged',
+    test: conflicts,
+    match: 'a wrong amount*',
+  },
+  {
+    file: intake,
+    from: `if (!channel.isAuthentic(fields, {`,
+    to: `if (!notification && !channel.isAuthentic(fields, {`,
+    breaks: 'the signature is ignored',
+    test: 'test/payments/mutations.test.ts',
+    match: 'no mutated signature*',
+  },
+  {
+    file: intake,
+    from: `if (!payment || payment.methodType !== type) return refuse('payment_not_found');`,
+    to: `if (!payment) return refuse('payment_not_found');`,
+    breaks: 'a channel reports for payments of another one',
+    test: notify,
+    match: 'a payment of another type*',
+  },
+  {
+    file: intake,
+    from: `    await keep('refused', slug);
+`,
+    to: ``,
+    breaks: 'refused attempts are not kept',
+    test: conflicts,
+    match: 'a wrong amount*',
+  },
+  {
+    file: intake,
+    from: `payment.status === 'paid' && payment.thirdPartyNo === thirdPartyNo`,
+    to: `payment.status === 'paid'`,
+    breaks: 'a second transaction for a paid payment is swallowed',
+    test: 'test/payments/concurrency.test.ts',
+    match: 'a further number*',
+  },
+  {
+    file: intake,
+    from: `  if (!callback) {
+    await flagForAttention(paymentNo, 'third_party_no_used');`,
+    to: `  if (!callback) {`,
+    breaks: 'a used number is refused without a flag',
+    test: doubleMoney,
+    match: 'a used number*',
+  },
+  {
+    file: intake,
+    from: `if (claimedNo !== undefined && isOpen) await`,
+    to: `if (claimedNo === undefined && isOpen) await`,
+    breaks: 'a notice that cannot be verified is not flagged',
+    test: doubleMoney,
+    match: 'a notice that cannot be verified*',
+  },
+  {
+    file: intake,
+    from: `payment?.methodType === type && payment.status !== 'paid'`,
+    to: `payment?.methodType === type`,
+    breaks: 'a notice that cannot be verified flags what is paid',
+    test: doubleMoney,
+    match: 'a notice that cannot be verified*',
+  },
+  {
+    file: intake,
+    from: `payment?.methodType === type && payment.status !== 'paid'`,
+    to: `payment?.status !== 'paid'`,
+    breaks: 'a notice that cannot be verified flags payments of other channels',
+    test: doubleMoney,
+    match: 'a notice that cannot be verified*',
+  },
+  {
+    file: intake,
+    from: `settlement === undefined || settlement === 'gone'`,
+    to: `settlement === 'gone'`,
+    breaks: 'what is not settled is answered as paid',
+    test: 'test/faults/workers.test.ts',
+    match: 'a callback that no worker settles*',
+  },
+  {
+    file: inbox,
+    from: `WHERE type = ? AND third_party_no = ? AND payment_no = ?\``,
+    to: `WHERE type = ? AND third_party_no = ? AND payment_no <> CONCAT('-', ?)\``,
+    breaks: 'an attempt under the number of another payment is accepted',
+    test: doubleMoney,
+    match: 'a used number*',
+  },
+  {
+    file: inbox,
+    from: `JSON.stringify(mask(attempt.fields))`,
+    to: `JSON.stringify(attempt.fields)`,
+    breaks: 'secrets of a callback are stored',
+    test: conflicts,
+    match: 'every attempt is shown*',
+  },
+  {
+    file: inbox,
+    from: `ORDER BY state = 'refused', id DESC`,
+    to: `ORDER BY id`,
+    breaks: 'forged attempts hide the genuine one',
+    test: 'test/payments/callback-retention.test.ts',
+    match: 'every attempt is shown*',
+  },
+  {
+    file: inbox,
+    from: `AND p.period >= ? AND c.state = 'pending' LIMIT 1`,
+    to: `AND p.period >= ? LIMIT 1`,
+    breaks: 'a refused attempt keeps its order from ending',
+    test: conflicts,
+    match: 'a callback that was refused*',
+  },
+  {
+    file: inbox,
+    from: `return waiting !== undefined;`,
+    to: `return waiting === null;`,
+    breaks: 'stored money loses to the end of its order',
+    test: doubleMoney,
+    match: 'money that was reported in time*',
+  },
+  {
+    file: inbox,
+    from: `AND (created_at > ? OR id > ?)`,
+    to: `AND (created_at > ? AND id > ?)`,
+    breaks: 'the sweeper loses attempts of one instant',
+    test: 'test/payments/sweep.test.ts',
+  },
+  {
+    file: inbox,
+    from: `created_at >= ? AND created_at < ? AND`,
+    to: `created_at >= ? AND created_at <> ? AND`,
+    breaks: 'the sweeper takes attempts that are in hand',
+    test: 'test/payments/sweep.test.ts',
+  },
+  {
+    file: 'src/worker/sweeper.ts',
+    from: `  for await (const callback of unsettledCallbacks(before)) await sweepOne(settlePayment, callback, 'hurry');`,
+    to: ``,
+    breaks: 'the sweeper skips callbacks',
+    test: 'test/payments/sweep.test.ts',
+  },
+  {
+    file: inbox,
+    from: `state IN ('settled', 'refused')`,
+    to: `state IN ('settled', 'refused', 'pending')`,
+    breaks: 'retention takes attempts that wait to be settled',
+    test: 'test/payments/callback-retention.test.ts',
+  },
+  {
+    file: numbers,
+    from: `ON DUPLICATE KEY UPDATE type = VALUES(type)`,
+    to: `ON DUPLICATE KEY UPDATE payment_no = VALUES(payment_no)`,
+    breaks: 'a number passes on to the payment that came last',
+    test: conflicts,
+    match: 'one third-party number*',
+  },
+];

@@ -1,0 +1,158 @@
+// Faults in importing orders.
+import type { Fault } from './fault.js';
+
+const run = 'src/models/import-run.ts';
+const batch = 'src/models/order-import-batch.ts';
+const gathering = 'src/models/order-gathering.ts';
+const draft = 'src/models/order-draft.ts';
+const test = 'test/api/imports.test.ts';
+const centre = 'test/api/import-centre.test.ts';
+
+export const imports: Fault[] = [
+  {
+    file: run,
+    from: `WHERE id = ? AND position = ? AND status = 0\``,
+    to: `WHERE id = ? AND position >= ? - 1e9 AND status = 0\``,
+    breaks: 'two runs at once make orders twice',
+    test: centre,
+    match: 'two runs of one import*',
+  },
+  {
+    file: run,
+    from: `WHERE id = ? AND position = ? AND status = 0\``,
+    to: `WHERE id = ? AND position = ?\``,
+    breaks: 'a cancelled import goes on',
+    test: centre,
+    match: 'an import that is cancelled*',
+  },
+  {
+    file: batch,
+    from: `if (!isDryRun && accepted.length > 0)`,
+    to: `if (accepted.length > 0)`,
+    breaks: 'a dry run makes orders',
+    test,
+    match: 'a dry run*',
+  },
+  {
+    file: batch,
+    from: `if (status === 1) accepted.push(draft);`,
+    to: `if (status !== undefined) accepted.push(draft);`,
+    breaks: 'a disabled user gets orders',
+    test,
+    match: 'every value that is not*',
+  },
+  {
+    file: batch,
+    from: `status === undefined ? 'user_unknown' : 'user_disabled'`,
+    to: `status === 1 ? 'user_unknown' : 'user_disabled'`,
+    breaks: 'an unknown user is reported as disabled',
+    test,
+    match: 'every value that is not*',
+  },
+  {
+    file: batch,
+    from: `quantity === 1 ? price : price.times(quantity)`,
+    to: `quantity === 2 ? price : price.times(quantity)`,
+    breaks: 'the subtotal of two pieces is that of one',
+    test,
+    match: 'rows become pending*',
+  },
+  {
+    file: 'src/models/order-import.ts',
+    from: `      if (toSkip > 0) {`,
+    to: `      if (toSkip < 0) {`,
+    breaks: 'an interrupted import begins anew',
+    test: 'test/faults/imports.test.ts',
+    match: 'killed twice*',
+  },
+  {
+    file: 'src/models/order-import.ts',
+    from: `if (dry_run === 0) await announce(['orders']);`,
+    to: ``,
+    breaks: 'imported orders are not announced',
+    test: centre,
+  },
+  {
+    file: draft,
+    from: `else if (given?.amount && !given.amount.equals(sum))`,
+    to: `else if (given?.amount && given.amount.isNegative)`,
+    breaks: 'an amount that is not the sum of the lines is imported',
+    test,
+    match: 'an order with one bad row*',
+  },
+  {
+    file: draft,
+    from: `if (value !== undefined && value !== valueOf(first))`,
+    to: `if (value === null)`,
+    breaks: 'rows of one order need not agree',
+    test,
+    match: 'an order with one bad row*',
+  },
+  {
+    file: draft,
+    from: `return own.length > 0 ? own : [innocent];`,
+    to: `return own.length > 0 ? own : [{ ...innocent, row: 0 }];`,
+    breaks: 'a good row of a refused order is reported at the wrong place',
+    test,
+    match: 'an order with one bad row*',
+  },
+  {
+    file: gathering,
+    from: `      this.#occurrences.isScattered(slot)
+`,
+    to: `      this.#occurrences.count(slot) < 0
+`,
+    breaks: 'scattered rows of one order become several orders',
+    test,
+    match: 'rows with the same order_ref*',
+  },
+  {
+    file: gathering,
+    from: `      if (this.#occurrences.isSettled(slot)) return;`,
+    to: ``,
+    breaks: 'a second reading of the file makes orders again',
+    test,
+    match: 'more scattered rows*',
+  },
+  {
+    file: gathering,
+    from: `if (slot !== undefined && this.#occurrences.count(slot) > mostLines)
+      this.#ready`,
+    to: `if (slot !== undefined && this.#occurrences.count(slot) < 0)
+      this.#ready`,
+    breaks: 'an order may have more than 200 lines',
+    test,
+    match: 'an order has 200 lines*',
+  },
+  {
+    file: 'src/models/order-sheet.ts',
+    from: `number >= 1 && number <= mostQuantity`,
+    to: `number >= 0 && number <= mostQuantity`,
+    breaks: 'a quantity of zero is imported',
+    test,
+    match: 'every value that is not*',
+  },
+  {
+    file: 'src/models/order-sheet.ts',
+    from: `const text = restore(cell).trim();`,
+    to: `const text = cell;`,
+    breaks: 'what an export neutralised stays neutralised',
+    test,
+    match: 'formulas are taken*',
+  },
+  {
+    file: 'src/models/import.ts',
+    from: `return isSuperAdmin ? where : where.and('i.admin_id = ?', adminId);`,
+    to: `return isSuperAdmin || adminId > 0 ? where : where.and('i.admin_id = ?', adminId);`,
+    breaks: 'an import is seen by others than its owner',
+    test: centre,
+  },
+  {
+    file: 'src/models/import-error-file.ts',
+    from: `if (found < expected) throw`,
+    to: `if (found > expected) throw`,
+    breaks: 'an error file lacks rows without a word',
+    test: 'test/api/import-error-file.test.ts',
+    match: 'rows that have gone*',
+  },
+];

@@ -1,0 +1,16 @@
+// Every planted fault, by subject: `npm run test:mutation -- settlement` plants those of one.
+import { balances } from './balances.js';
+import { callbacks } from './callbacks.js';
+import type { Fault } from './fault.js';
+import { imports } from './imports.js';
+import { lists } from './lists.js';
+import { logs } from './logs.js';
+import { orders } from './orders.js';
+import { payments } from './payments.js';
+import { settlement } from './settlement.js';
+
+const subjects = { settlement, callbacks, orders, payments, balances, imports, lists, logs };
+
+export const faults: readonly (Fault & { subject: string })[] = Object.entries(subjects).flatMap(
+  ([subject, planted]) => planted.map((fault) => ({ subject, ...fault })),
+);

@@ -1,0 +1,146 @@
+// Faults in totals, their journal, the marks and numbers that keep copies right, and the pages of months.
+import type { Fault } from './fault.js';
+
+const totals = 'src/models/totals.ts';
+const pages = 'src/models/month-pages.ts';
+const versions = 'src/models/versions.ts';
+const listTests = 'test/payments/lists.test.ts';
+const oldRows = 'test/payments/old-rows.test.ts';
+const exact = 'test/faults/lists.test.ts';
+
+export const lists: Fault[] = [
+  {
+    file: totals,
+    from: `Number(state?.epoch), Number(state?.version)]`,
+    to: `Number(state?.epoch), state?.version as unknown as number]`,
+    breaks: 'every total is counted anew each time',
+    test: oldRows,
+  },
+  {
+    file: totals,
+    from: `mark === undefined || mark !== kept?.mark || isUnannounced(this.scope)`,
+    to: `mark === undefined || isUnannounced(this.scope)`,
+    breaks: 'a total is used although its mark is new',
+    test: listTests,
+    match: 'each kind of write*',
+  },
+  {
+    file: totals,
+    from: `performance.now() - kept.checkedAt < trustMs`,
+    to: `performance.now() - kept.checkedAt < Infinity`,
+    breaks: 'a total is trusted for ever while no mark comes',
+    test: exact,
+    match: 'whatever is lost*',
+  },
+  {
+    file: totals,
+    from: `[first, first + second] : [first - second, first]`,
+    to: `[first, first] : [first - second, first]`,
+    breaks: 'new rows above the watermark are not counted',
+    test: listTests,
+    match: 'each kind of write*',
+  },
+  {
+    file: totals,
+    from: `SUM(IF(\${alias}.id <= ?, \${alias}.sign, 0))`,
+    to: `SUM(IF(\${alias}.id > ?, \${alias}.sign, 0))`,
+    breaks: 'changes of old rows are passed over',
+    test: oldRows,
+  },
+  {
+    file: totals,
+    from: `SELECT \${month ?? \`'all'\`}, -SUM(\${alias}.sign)`,
+    to: `SELECT \${month ?? \`'all'\`}, SUM(\${alias}.sign)`,
+    breaks: 'a new filter counts the open journal twice',
+    test: oldRows,
+  },
+  {
+    file: totals,
+    from: `const isSame = changes.version === usable.version;`,
+    to: `const isSame = true;`,
+    breaks: 'rows deleted for good are still counted',
+    test: 'test/api/log-lists.test.ts',
+    match: 'entries are deleted*',
+  },
+  {
+    file: 'src/models/list-journal.ts',
+    from: `SELECT -1 AS sign UNION ALL SELECT 1`,
+    to: `SELECT -1 AS sign UNION ALL SELECT -1`,
+    breaks: 'the journal takes rows away and never brings them back',
+    test: oldRows,
+  },
+  {
+    file: versions,
+    from: `    return await write();
+  } finally {
+    await announce(touched);
+  }`,
+    to: `    const written = await write();
+    await announce(touched);
+    return written;
+  } finally {
+    void touched;
+  }`,
+    breaks: 'a change whose COMMIT was not answered is not announced',
+    test: exact,
+    match: 'whatever is lost*',
+  },
+  {
+    file: versions,
+    from: `mark === undefined || mark !== stamped.mark || isUnannounced(scope)`,
+    to: `mark === undefined || isUnannounced(scope)`,
+    breaks: 'a copy is used although its mark is new',
+    test: 'test/api/blacklists.test.ts',
+  },
+  {
+    file: versions,
+    from: `      await raise(touched, t);
+`,
+    to: ``,
+    breaks: 'a change raises no number',
+    test: 'test/api/blacklists.test.ts',
+  },
+  {
+    file: 'src/lib/marks.ts',
+    from: `  const batch = gathering ?? gather();`,
+    to: `  if (scopes.length > 0) return Promise.resolve();
+  const batch = gathering ?? gather();`,
+    breaks: 'no change is announced at all',
+    test: exact,
+    match: 'whatever is lost*',
+  },
+  {
+    file: pages,
+    from: `const matching = where.with(\`\${alias}.id IN (?) AND \${alias}.period IN (?)\`, ids, months);`,
+    to: `const matching = new (where.constructor as new () => Where)().with(
+    \`\${alias}.id IN (?) AND \${alias}.period IN (?)\`,
+    ids,
+    months,
+  );`,
+    breaks: 'a list shows rows that no longer match its filter',
+    test: exact,
+    match: 'a list whose only row*',
+  },
+  {
+    file: pages,
+    from: `  if (keys.length === 0) return false;`,
+    to: ``,
+    breaks: 'a list whose rows vanish answers 500',
+    test: exact,
+    match: 'a list whose only row*',
+  },
+  {
+    file: pages,
+    from: `return isReversed ? keys.reverse() : keys;`,
+    to: `return keys;`,
+    breaks: 'pages near the end come upside down',
+    test: 'test/payments/pages.test.ts',
+  },
+  {
+    file: pages,
+    from: `offset: offset - before, size };`,
+    to: `offset, size };`,
+    breaks: 'a page that lies in a later month skips rows',
+    test: 'test/payments/pages.test.ts',
+  },
+];

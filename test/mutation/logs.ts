@@ -1,0 +1,103 @@
+// Faults in the outbox of the log and in the jobs.
+import type { Fault } from './fault.js';
+
+const file = 'src/models/log-outbox.ts';
+const logTests = 'test/api/logs.test.ts';
+
+export const logs: Fault[] = [
+  {
+    file,
+    from: `ON DUPLICATE KEY UPDATE entry = VALUES(entry), is_final = 1`,
+    to: `ON DUPLICATE KEY UPDATE is_final = 1`,
+    breaks: 'the entry of a write never says how its request ended',
+    test: logTests,
+    match: 'a write is logged*',
+  },
+  {
+    file,
+    from: `(is_final = 1 OR stored_at < NOW(3) - INTERVAL \${longestRequestSeconds} SECOND)`,
+    to: `(is_final = 1)`,
+    breaks: 'the entry of a write whose process died never comes into the log',
+    test: logTests,
+    match: 'the entry of a write whose*',
+  },
+  {
+    file,
+    from: `(is_final = 1 OR stored_at < NOW(3) - INTERVAL \${longestRequestSeconds} SECOND)`,
+    to: `(is_final <= 1)`,
+    breaks: 'the entry of a request that is under way is moved',
+    test: logTests,
+    match: 'the entry of a write whose*',
+  },
+  {
+    file,
+    from: `    if (size > 1) return moveOneByOne();`,
+    to: `    if (size > 1) throw error;`,
+    breaks: 'an entry that no table takes keeps all others waiting',
+    test: logTests,
+    match: 'an entry that no table*',
+  },
+  {
+    file,
+    from: `await change('DELETE FROM log_outbox WHERE id = ?', [id]);`,
+    to: `await change('DELETE FROM log_outbox WHERE id >= ? ORDER BY id DESC LIMIT 1', [id]);`,
+    breaks: 'instead of the entry that failed a good one is left out',
+    test: logTests,
+    match: 'an entry that no table*',
+  },
+  {
+    file,
+    from: `    if (moved !== 0) await announce(logTables);`,
+    to: `    void moved;`,
+    breaks: 'new log entries are not announced',
+    test: 'test/api/log-lists.test.ts',
+  },
+  {
+    file: 'src/models/log-writing.ts',
+    from: `const names = [...columns, 'created_at' as keyof T & string];
+  const places`,
+    to: `const names = [...columns, 'created_at' as keyof T & string];
+  entries = entries.slice(0, 100);
+  const places`,
+    breaks: 'of many entries some are lost',
+    test: logTests,
+    match: 'many entries at once*',
+  },
+  {
+    file: 'src/jobs/log-keeping.ts',
+    from: `    .catch(() => moveLogs(AbortSignal.timeout(writeLogs.timeoutMs)))`,
+    to: ``,
+    breaks: 'without Redis the log waits',
+    test: logTests,
+    match: 'while Redis is away*',
+  },
+  {
+    file: 'src/jobs/maintain-tables.ts',
+    from: `    await pruneCallbacks();`,
+    to: ``,
+    breaks: 'old callbacks stay for ever',
+    test: 'test/payments/callback-retention.test.ts',
+  },
+  {
+    file: 'src/jobs/job.ts',
+    from: `      removeOnComplete: true,`,
+    to: `      removeOnComplete: false,`,
+    breaks: 'work whose row was left over cannot be queued again',
+    test: 'test/payments/order-states.test.ts',
+    match: 'an expiry job*',
+  },
+  {
+    file: 'src/jobs/expire-order.ts',
+    from: `key: ({ order_no }) => order_no,`,
+    to: `key: ({ order_no }) => order_no.slice(0, 3),`,
+    breaks: 'of all orders one expires',
+    test: 'test/payments/sweep.test.ts',
+  },
+  {
+    file: 'src/jobs/settle-payment.ts',
+    from: `key: ({ id, period }) => \`\${period}-\${id}\`,`,
+    to: `key: ({ period }) => \`\${period}-x\`,`,
+    breaks: 'of all waiting callbacks one is queued',
+    test: 'test/payments/sweep.test.ts',
+  },
+];

@@ -1,0 +1,203 @@
+// Faults in orders: placing, cancelling, deleting, expiring.
+import type { Fault } from './fault.js';
+
+const file = 'src/models/order.ts';
+const placement = 'src/models/order-placement.ts';
+const states = 'test/payments/order-states.test.ts';
+const oldRows = 'test/payments/old-rows.test.ts';
+const lists = 'test/payments/lists.test.ts';
+const doubleMoney = 'test/payments/double-money.test.ts';
+const orderTests = 'test/api/orders.test.ts';
+
+export const orders: Fault[] = [
+  {
+    file,
+    from: `if (order.status !== 'pending') fail('order_not_cancellable');`,
+    to: ``,
+    breaks: 'a paid order can be cancelled',
+    test: states,
+    match: 'cancelling an order*',
+  },
+  {
+    file,
+    from: `fail('order_not_cancellable');
+      if (await isBeingPaid(order.order_no, t)) fail('order_being_paid');`,
+    to: `fail('order_not_cancellable');`,
+    breaks: 'an order that is being paid can be cancelled',
+    test: doubleMoney,
+    match: 'money that was reported in time*',
+  },
+  {
+    file,
+    from: `fail('order_not_deletable');
+    if (await isBeingPaid(order.order_no, t)) fail('order_being_paid');`,
+    to: `fail('order_not_deletable');`,
+    breaks: 'an order that is being paid can be deleted',
+    test: doubleMoney,
+    match: 'money that was reported in time*',
+  },
+  {
+    file,
+    from: `if (order.status === 'paid') fail('order_not_deletable');`,
+    to: ``,
+    breaks: 'a paid order can be deleted',
+    test: states,
+    match: 'pending and cancelled*',
+  },
+  {
+    file,
+    from: `if (order.status === 'pending') await cancel(order, t);`,
+    to: ``,
+    breaks: 'deleting an order leaves its payments',
+    test: states,
+    match: 'pending and cancelled*',
+  },
+  {
+    file,
+    from: `  await cancelPayments(order, t);`,
+    to: ``,
+    breaks: 'cancelling an order leaves its payments',
+    test: states,
+    match: 'cancelling an order*',
+  },
+  {
+    file,
+    from: `SET status = 'cancelled', cancelled_at = ?, updated_at = ? WHERE`,
+    to: `SET status = 'cancelled', cancelled_at = ? + INTERVAL 1 DAY, updated_at = ? WHERE`,
+    breaks: 'late money pays a cancelled order for a day',
+    test: 'test/payments/conflicts.test.ts',
+    match: 'money for an order*',
+  },
+  {
+    file,
+    from: `AND status = 'pending' AND expire_at <= ? AND`,
+    to: `AND status = 'pending' AND expire_at <> ? AND`,
+    breaks: 'an order expires before its time',
+    test: states,
+    match: 'an expiry job*',
+  },
+  {
+    file,
+    from: `WHERE order_no = ? AND period = ? AND status = 'pending' AND expire_at`,
+    to: `WHERE order_no = ? AND period = ? AND expire_at`,
+    breaks: 'a paid order is cancelled when its time is up',
+    test: states,
+    match: 'an expiry job*',
+  },
+  {
+    file,
+    from: `if (!order || (await isBeingPaid(orderNo, t))) return 'not_due';`,
+    to: `if (!order) return 'not_due';`,
+    breaks: 'stored, on-time money loses to the expiry of its order',
+    test: doubleMoney,
+    match: 'money that was reported in time*',
+  },
+  {
+    file,
+    from: `expire_at >= ? AND expire_at < ?`,
+    to: `expire_at >= ? AND expire_at > ?`,
+    breaks: 'the sweeper finds no overdue order',
+    test: 'test/payments/sweep.test.ts',
+  },
+  {
+    file,
+    from: `  await noteChanges('orders', rowOf(order), { status: 'pending' }, t);`,
+    to: ``,
+    breaks: 'the journal misses a cancelled order',
+    test: oldRows,
+  },
+  {
+    file,
+    from: `    await noteChanges('orders', rowOf(order), { deleted_at: null }, t);`,
+    to: ``,
+    breaks: 'the journal misses a deleted order',
+    test: oldRows,
+  },
+  {
+    file,
+    from: `    await noteChanges('orders', rowOf(order), { remark: order.remark }, t);`,
+    to: ``,
+    breaks: 'the journal misses a changed remark',
+    test: oldRows,
+  },
+  {
+    file,
+    from: `    .and('o.deleted_at IS NULL')
+    .numbered(`,
+    to: `    .numbered(`,
+    breaks: 'deleted orders are listed',
+    test: states,
+    match: 'pending and cancelled*',
+  },
+  {
+    file,
+    from: `const where = new Where().and('o.deleted_at IS NULL');`,
+    to: `const where = new Where();`,
+    breaks: 'a deleted order is found',
+    test: states,
+    match: 'pending and cancelled*',
+  },
+  {
+    file,
+    from: `    .equals('o.status', criteria.status)`,
+    to: ``,
+    breaks: 'the filter by state is ignored',
+    test: lists,
+    match: 'orders are found by*',
+  },
+  {
+    file,
+    from: `announcing(['orders', 'payments'], () => transact(write))`,
+    to: `announcing(['orders'], () => transact(write))`,
+    breaks: 'totals of payments are not marked when their order is cancelled',
+    test: lists,
+    match: 'each kind of write*',
+  },
+  {
+    file: placement,
+    from: `return announcing(['orders'], () =>`,
+    to: `return announcing([], () =>`,
+    breaks: 'a new order is not announced',
+    test: lists,
+    match: 'each kind of write*',
+  },
+  {
+    file: placement,
+    from: `!order.amount.equals(amount)`,
+    to: `order.amount.equals(new Money(0n))`,
+    breaks: 'an amount that is not the sum of the lines is taken',
+    test: orderTests,
+    match: 'a given amount*',
+  },
+  {
+    file: placement,
+    from: `if (!amount.withinLimit) fail(`,
+    to: `if (amount.isNegative) fail(`,
+    breaks: 'an amount beyond the limit is taken',
+    test: orderTests,
+    match: 'what is no exact amount*',
+  },
+  {
+    file: placement,
+    from: `if (user.status !== 1) fail('user_disabled');`,
+    to: ``,
+    breaks: 'a disabled user gets an order',
+    test: orderTests,
+    match: 'only a known*',
+  },
+  {
+    file: placement,
+    from: `lifetime * 1000`,
+    to: `lifetime * 1000_000`,
+    breaks: 'an order lives a thousand times as long as asked',
+    test: states,
+    match: 'an order whose time is up*',
+  },
+  {
+    file: 'src/models/idempotency-key.ts',
+    from: `if (!hashesOf(request).includes(earlier.request_hash))`,
+    to: `if (hashesOf(request).length === 0)`,
+    breaks: 'one key serves different requests',
+    test: 'test/payments/repeats.test.ts',
+  },
+];

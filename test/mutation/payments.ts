@@ -1,0 +1,175 @@
+// Faults in payments: making, placing, flagging, listing them.
+import type { Fault } from './fault.js';
+
+const file = 'src/models/payment.ts';
+const attention = 'src/models/payment-attention.ts';
+const placement = 'src/models/payment-placement.ts';
+const paymentTests = 'test/api/payments.test.ts';
+const attentionTests = 'test/payments/attention.test.ts';
+const doubleMoney = 'test/payments/double-money.test.ts';
+const oldRows = 'test/payments/old-rows.test.ts';
+
+export const payments: Fault[] = [
+  {
+    file,
+    from: `WHERE order_no = ? AND period = ? AND deleted_at IS NULL FOR UPDATE\``,
+    to: `WHERE order_no = ? AND period = ? AND deleted_at IS NULL\``,
+    breaks: 'a payment is made while its order is cancelled',
+    test: 'test/payments/concurrency.test.ts',
+    match: 'a payment made while*',
+  },
+  {
+    file,
+    from: `if (order.status !== 'pending' || isExpired) fail`,
+    to: `if (isExpired) fail`,
+    breaks: 'a paid or cancelled order gets a payment',
+    test: paymentTests,
+    match: 'an order that cannot be paid*',
+  },
+  {
+    file,
+    from: `if (order.status !== 'pending' || isExpired) fail`,
+    to: `if (order.status !== 'pending') fail`,
+    breaks: 'an order whose time is up gets a payment',
+    test: paymentTests,
+    match: 'an order that cannot be paid*',
+  },
+  {
+    file,
+    from: `!payment.amount.equals(order.amount)`,
+    to: `payment.amount.equals(new Money(0n))`,
+    breaks: 'a payment over another amount is made',
+    test: paymentTests,
+    match: 'an order that cannot be paid*',
+  },
+  {
+    file,
+    from: `if (is_active !== 1) fail('payment_method_disabled');`,
+    to: ``,
+    breaks: 'a method that is switched off is used',
+    test: paymentTests,
+    match: 'an order that cannot be paid*',
+  },
+  {
+    file,
+    from: `WHERE id = ? LOCK IN SHARE MODE`,
+    to: `WHERE id = ?`,
+    breaks: 'a method is deleted while a payment with it is made',
+    test: 'test/api/payment-methods.test.ts',
+    match: 'a method is either deleted*',
+  },
+  {
+    file,
+    from: `AND period >= ? AND status = 'pending' FOR UPDATE`,
+    to: `AND period = ? AND status = 'pending' FOR UPDATE`,
+    breaks: 'a payment of the next month is not cancelled with its order',
+    test: 'test/payments/months.test.ts',
+    match: 'an order of one month*',
+  },
+  {
+    file,
+    from: `  await noteChanges('payments', rows, { status: 'pending' }, t);`,
+    to: `  void rows;`,
+    breaks: 'the journal misses cancelled payments',
+    test: oldRows,
+  },
+  {
+    file,
+    from: `if (payment?.needs_attention === 0) await noteChanges(`,
+    to: `if (payment?.needs_attention === 2) await noteChanges(`,
+    breaks: 'the journal misses flagged payments',
+    test: oldRows,
+  },
+  {
+    file,
+    from: `if (payment?.needs_attention === 0) await noteChanges(`,
+    to: `if (payment) await noteChanges(`,
+    breaks: 'the journal counts a payment twice that is flagged again',
+    test: oldRows,
+  },
+  {
+    file,
+    from: `return announcing(['payments'], () => withPartition`,
+    to: `return announcing([], () => withPartition`,
+    breaks: 'a new payment is not announced',
+    test: 'test/payments/lists.test.ts',
+    match: 'each kind of write*',
+  },
+  {
+    file,
+    from: `where.and(\`p.status = 'pending' AND p.created_at < ?\`, madeBefore);`,
+    to: `where.and('p.created_at < ?', madeBefore);`,
+    breaks: 'paid payments are listed as waiting too long',
+    test: attentionTests,
+    match: 'payments that have been pending*',
+  },
+  {
+    file,
+    from: `criteria.time_field === 'created_at' && from ?`,
+    to: `from ?`,
+    breaks: 'what was made last month and paid this month is not found',
+    test: paymentTests,
+    match: 'a payment made last month*',
+  },
+  {
+    file: placement,
+    from: `both?.payment_status === 'pending' ?`,
+    to: `both ?`,
+    breaks: 'a payment that is not pending is placed again',
+    test: doubleMoney,
+    match: '*repeated*key*',
+  },
+  {
+    file: placement,
+    from: `if (status !== 'pending' || isExpired) fail`,
+    to: `if (isExpired) fail`,
+    breaks: 'a payment of a paid order is placed again: a second charge',
+    test: doubleMoney,
+    match: 'nothing is placed*',
+  },
+  {
+    file: placement,
+    from: `if (status !== 'pending' || isExpired) fail`,
+    to: `if (status !== 'pending') fail`,
+    breaks: 'a payment is placed although the time of its order is up',
+    test: doubleMoney,
+    match: 'a payment is not placed again*',
+  },
+  {
+    file: attention,
+    from: `if (payment.fail_reason !== fail_reason) fail(`,
+    to: `if (payment.fail_reason === null) fail(`,
+    breaks: 'what nobody has seen is put aside',
+    test: attentionTests,
+  },
+  {
+    file: attention,
+    from: `    await change('UPDATE notifications SET event_key = NULL WHERE event_key IN (?)', [told], t);`,
+    to: `    void told;`,
+    breaks: 'what is flagged again after it was put aside is not told',
+    test: attentionTests,
+    match: 'what needs attention*',
+  },
+  {
+    file: attention,
+    from: `    await noteChanges('payments', rows, { needs_attention: 1 }, t);`,
+    to: `    void rows;`,
+    breaks: 'the journal misses what was put aside',
+    test: oldRows,
+  },
+  {
+    file: attention,
+    from: `await announcing(['payments'], () => transact(revise));`,
+    to: `await transact(revise);`,
+    breaks: 'what was put aside is not announced',
+    test: oldRows,
+  },
+  {
+    file: attention,
+    from: `WHERE p.needs_attention = 1 AND p.updated_at < ?`,
+    to: `WHERE p.needs_attention = 2 AND p.updated_at < ?`,
+    breaks: 'what was flagged by a process that died is never told',
+    test: attentionTests,
+    match: 'what was flagged by a process*',
+  },
+];
