@@ -98,8 +98,8 @@ const mustBeNone: Record<string, string> = {
     SELECT o.order_no FROM orders o LEFT JOIN payments p ON p.payment_no = o.payment_no AND p.order_no = o.order_no
       AND p.status = 'paid' WHERE o.status = 'paid' AND p.id IS NULL`,
   'orders that are not the sum of their lines': `
-    SELECT o.order_no FROM orders o JOIN (SELECT order_id, SUM(subtotal) AS total FROM order_details GROUP BY order_id) d
-      ON d.order_id = o.id WHERE d.total <> o.amount`,
+    SELECT o.order_no FROM orders o JOIN (SELECT order_no, SUM(subtotal) AS total FROM order_details GROUP BY order_no) d
+      ON d.order_no = o.order_no WHERE d.total <> o.amount`,
   'balances that are not the sum of their logs': `
     SELECT u.id FROM users u LEFT JOIN (SELECT user_id, SUM(IF(type = 'expense', -amount, amount)) AS total
       FROM user_balance_logs GROUP BY user_id) l ON l.user_id = u.id WHERE u.balance <> COALESCE(l.total, 0)`,

@@ -53,9 +53,11 @@ const chances = { odd: 0.45, oddHeaders: 0.2, forged: 0.02, oddBody: 0.08, oddMe
 
 /** The request of that number; the same one for the same seed, but for what the service numbers by itself. */
 export function requestOf(index: number, operations: Operation[], world: World, r: Random): FuzzRequest {
-  const operation = r.pick(operations);
+  let operation = r.pick(operations);
+  // Whoever signs out is gone for a while.
+  if (operation.path.endsWith('/logout')) operation = r.pick(operations);
   const isPublic = operation.security.length === 0;
-  const actor: ActorName = r.chance(isPublic ? 0.7 : 0.04) ? 'anonymous' : r.chance(0.25) ? 'few' : 'super';
+  const actor: ActorName = r.chance(isPublic ? 0.7 : 0.04) ? 'anonymous' : r.chance(0.15) ? 'few' : 'super';
   const context: Context = { index, world, r, oddness: r.chance(chances.odd) ? r.pick([0.15, 0.3, 0.9]) : 0 };
   const isForged = r.chance(chances.forged);
   const { authorization } = world.actors[actor];
@@ -120,7 +122,18 @@ function oddHeaders({ responses }: Operation, r: Random): Record<string, string>
     'Accept-Language': () =>
       r.pick(['en', 'en-US', 'xx;q=9', ',,,;', 'x'.repeat(2000), '*', 'zh-CN;q=0, en;q=1e9']),
     'X-Timezone': () =>
-      r.pick(['Asia/Tokyo', 'America/St_Johns', 'nowhere', '__proto__', '+25:00', 'UTC', '../UTC']),
+      r.pick([
+        'Asia/Tokyo',
+        'America/St_Johns',
+        'Asia/Shanghai',
+        'Europe/Paris',
+        'UTC',
+        'nowhere',
+        '__proto__',
+        '+25:00',
+        'UTC',
+        '../UTC',
+      ]),
     'Idempotency-Key': () =>
       r.pick([`key-${r.below(40)}`, 'k'.repeat(64), 'k'.repeat(300), 'ä', headerText(r)]),
     'X-Trace-Id': () => r.pick(['trace-of-a-client', 'x', 'x'.repeat(65), headerText(r)]),

@@ -118,8 +118,8 @@ export class World {
     );
     this.pools = {
       users: users.map((user) => user.id),
-      orders: await make(10, () => makeOrder(keeper, '12.30', { user_id: users[0]?.id })),
-      payments: await make(10, () => makePayment(keeper, methods[0]?.id as number, '24.60')),
+      orders: await make(20, () => makeOrder(keeper, '12.30', { user_id: users[0]?.id })),
+      payments: await make(20, () => makePayment(keeper, methods[0]?.id as number, '24.60')),
       methods: methods.map((method) => method.id),
       admins: victims.map((victim) => victim.id),
       usernames: victims.map((victim) => victim.username),
