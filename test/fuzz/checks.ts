@@ -54,8 +54,11 @@ function shapeProblem(
     return text === '' ? undefined : `${status} with a body`;
   const type = String(headers['content-type'] ?? '');
   const declared = Object.keys(operation?.responses[200]?.content ?? {})[0];
-  if (isStream)
-    return declared === 'text/event-stream' && /^data: \{.*\}\n\n/.test(text) ? undefined : 'an odd stream';
+  // Where a path was made odd, the answer is that of the route it still is.
+  if (isStream) {
+    const isDeclared = !operation || declared === 'text/event-stream';
+    return isDeclared && /^data: \{.*\}\n\n/.test(text) ? undefined : 'an odd stream';
+  }
   if (declared === 'application/octet-stream' && (status === 200 || status === 206)) return undefined;
   // The documentation page and its parts; where a path was made odd it may have become one of them.
   if (!operation && status === 200 && (/^(text\/|image\/)/.test(type) || text.startsWith('{"openapi"')))
