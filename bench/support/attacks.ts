@@ -72,8 +72,13 @@ class Field {
     const socket = this.open(addresses);
     this.sent++;
     socket.write(request);
-    await Promise.race([once(socket, 'data'), once(socket, 'close'), sleep(this.until - Date.now() + 1)]);
+    await this.answered(socket);
     socket.destroy();
+  }
+
+  /** Something has come, or never will. */
+  async answered(socket: Socket): Promise<void> {
+    await Promise.race([once(socket, 'data'), once(socket, 'close'), sleep(this.until - Date.now() + 1)]);
   }
 
   /** Ends all connections. @returns what happened */
@@ -262,7 +267,7 @@ export const attacks: Record<string, Attack> = {
       const socket = field.open(4);
       field.sent++;
       socket.write(head('GET', '/api/admin/dashboard/stream?interval=2', owned(target)));
-      await once(socket, 'data');
+      await field.answered(socket);
       await sleep(20);
     });
     return field.end('streams');
@@ -281,7 +286,7 @@ export const attacks: Record<string, Attack> = {
       const socket = new WebSocket(`ws://${address}/ws/admin/notifications?ticket=${data.ticket}`);
       socket.on('error', () => undefined);
       field.sent++;
-      await once(socket, 'open');
+      await Promise.race([once(socket, 'open'), sleep(1000)]);
       open.add(socket);
       socket.pause();
       for (let ping = 0; ping < 2000; ping++) socket.ping(Buffer.alloc(125));

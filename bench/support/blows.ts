@@ -77,6 +77,7 @@ export function blows(authorization: string): Record<string, string | Buffer> {
     'captcha, drawn': get('/api/admin/login/captcha', ''),
     'list, 1,800 sort terms': get(`${orders}?order_by=${'id:asc,'.repeat(1800)}id:asc`),
     'list, 3,500 parameters': get(`${orders}?${'a=1&'.repeat(3500)}`),
+    'no such path, 7,500 parameters': get(`/nowhere?${'a&'.repeat(7500)}`, ''),
     'list, search of 100 wild cards': get(`${orders}?keyword=${'%25'.repeat(100)}`),
     'language of 15 KB': get(orders, `${owned}Accept-Language: ${'en;q=0.1,'.repeat(1700)}\r\n`),
     'address of 15 KB': get(`/${'%41/'.repeat(3700)}`, ''),

@@ -11,6 +11,7 @@ import { bodyParser, discard, withAliases } from './middleware/body.js';
 import { envelope } from './middleware/envelope.js';
 import { admit } from './middleware/guard.js';
 import { openApiDocument } from './openapi.js';
+import { readQueriesOnce } from './query.js';
 import { guardRoutes } from './permission.js';
 import type { Change, RequestState } from './request-state.js';
 import { fullPath, type Access, type Call, type Route } from './route.js';
@@ -22,6 +23,7 @@ export function createApp(): Koa<RequestState> {
   guardRoutes(routes);
   const app = new Koa<RequestState>();
   app.silent = true;
+  readQueriesOnce(app as unknown as Koa);
   app.use(envelope);
   if (config.app.corsOrigins.length > 0) app.use(crossOrigin());
   if (config.app.docsEnabled) app.use(docs(openApiDocument(routes)));
@@ -77,7 +79,8 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
   return (ctx) =>
     race(answer(ctx, Date.now() + deadlineMs), deadlineMs, (_, reject) => {
       const cause = new Error(`no answer within the ${deadlineMs} ms of the route`);
-      reject(new AppError('database_unavailable', { cause }));
+      // Of a body that is still on its way the client is the slow one.
+      reject(new AppError(ctx.req.complete ? 'database_unavailable' : 'request_timeout', { cause }));
     });
 }
 
