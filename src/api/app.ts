@@ -23,7 +23,7 @@ export function createApp(): Koa<RequestState> {
   guardRoutes(routes);
   const app = new Koa<RequestState>();
   app.silent = true;
-  readQueriesOnce(app as unknown as Koa);
+  readQueriesOnce(app);
   app.use(envelope);
   if (config.app.corsOrigins.length > 0) app.use(crossOrigin());
   if (config.app.docsEnabled) app.use(docs(openApiDocument(routes)));

@@ -178,10 +178,10 @@ export function junk(r: Random): unknown {
 
 function nested(r: Random): Literal {
   const levels = r.pick([5, 31, 32, 33, 100, 3000, 20_000]);
-  const [open, close] = r.pick([
+  const [open, close] = r.pick<[string, string]>([
     ['[', ']'],
     ['{"a":', '}'],
-  ]) as [string, string];
+  ]);
   return new Literal(`${open.repeat(levels)}1${close.repeat(levels)}`);
 }
 
