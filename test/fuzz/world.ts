@@ -62,7 +62,7 @@ export interface Pools {
   roles: number[];
   menus: number[];
   permissions: number[];
-  sessions: string[];
+  sessions: number[];
   /** By the first segment of the path. */
   others: Record<string, number[]>;
 }
@@ -79,8 +79,11 @@ export class World {
 
   /** Makes the actors. @param first the first administrator, whom requests may change as everybody else */
   static async make(first: Client): Promise<World> {
-    // Odd numbers in requests are small: those administrators and roles are nobody who is needed.
-    for (let made = 0; made < 5; made++) await Promise.all([makeAdmin(first), makeRole(first)]);
+    // Odd numbers in requests are small: those administrators, roles and sessions are nobody's who is needed.
+    for (let made = 0; made < 5; made++) {
+      const [{ username, password }] = await Promise.all([makeAdmin(first), makeRole(first)]);
+      await first.with({ Authorization: '' }).signIn(username, password);
+    }
     const { list } = (await first.get('/roles?slug=super-admin')).data as { list: { id: number }[] };
     const enter = async (by: Client, { id }: { id: number }): Promise<Client> => {
       const { username, password } = await makeAdmin(by, [id]);
@@ -113,9 +116,11 @@ export class World {
     for (const user of users)
       await keeper.post(`/users/${user.id}/update-balance`, { type: 'income', amount: '1000.50' });
     const victims = await make(3, () => makeAdmin(keeper));
-    const clients = await make(1, () =>
-      keeper.with({ Authorization: '' }).signIn(victims[0]?.username, victims[0]?.password),
-    );
+    const [victim] = victims;
+    await keeper.with({ Authorization: '' }).signIn(victim?.username, victim?.password);
+    const online = (await keeper.get(`/online-admins?username=${victim?.username}`)).data as {
+      list: { id: number }[];
+    };
     this.pools = {
       users: users.map((user) => user.id),
       orders: await make(20, () => makeOrder(keeper, '12.30', { user_id: users[0]?.id })),
@@ -128,7 +133,7 @@ export class World {
       permissions: await make(2, () =>
         id('/permissions', { name: 'fz', slug: unique('fz.'), method: 'GET', path: `/${unique()}` }),
       ),
-      sessions: clients.map(sessionOf),
+      sessions: online.list.map((session) => session.id),
       others: {
         departments: await make(2, () => id('/departments', named())),
         dictionaries: await make(2, () => id('/dictionaries', named())),
@@ -145,14 +150,6 @@ export class World {
 }
 
 const octet = (): number => parseInt(unique('').slice(0, 2), 16);
-
-function sessionOf({ headers }: Client): string {
-  const claims = Buffer.from(
-    (headers.Authorization as string).split('.')[1] as string,
-    'base64url',
-  ).toString();
-  return (JSON.parse(claims) as { jti: string }).jti;
-}
 
 /** What no answer may ever hold. */
 export const neverTold = [
