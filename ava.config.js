@@ -1,16 +1,17 @@
 // Test files are compiled with everything else; each gets a thread, a database and a Redis prefix of its own.
 // `npm test` runs the suite. What kills and freezes processes, needs a browser or takes long runs apart (npm run test:faults,
-// test:browser, test:long).
+// test:browser, test:long, test:fuzz).
 import { basename } from 'node:path';
 
 const suites = {
   main: [
     'build/test/**/*.test.js',
-    ...['faults', 'browser', 'long'].map((apart) => `!build/test/${apart}/**`),
+    ...['faults', 'browser', 'long', 'fuzz'].map((apart) => `!build/test/${apart}/**`),
   ],
   faults: ['build/test/faults/**/*.test.js'],
   browser: ['build/test/browser/**/*.test.js'],
   long: ['build/test/long/**/*.test.js'],
+  fuzz: ['build/test/fuzz/**/*.test.js'],
 };
 const suite = process.env.TEST_SUITE ?? 'main';
 

@@ -14,6 +14,8 @@ export interface Process {
   memory(): number;
   /** Processor time used so far, in milliseconds. */
   processorMs(): number;
+  /** The same of its main thread alone, to the microsecond. */
+  mainThreadMs(): number;
   stop(): Promise<void>;
 }
 
@@ -42,6 +44,9 @@ export const startBulkWorker = (site: Site): Promise<Process> =>
 /** One of bench/baseline-*.ts. */
 export const startBaseline = (name: string, site: Site, env: Record<string, string> = {}): Promise<Process> =>
   startProcess(`bench/baseline-${name}.js`, { ...site, env: { ...site.env, ...env } });
+
+/** Another script of the build. */
+export const startScript = (script: string, site: Site): Promise<Process> => startProcess(script, site);
 
 /** Ends every child, gracefully as far as it goes. */
 export async function stopProcesses(): Promise<void> {
@@ -72,6 +77,7 @@ async function startProcess(
     },
     memory: () => residentBytes(child.pid as number) / 1e6,
     processorMs: () => processorTicks(child.pid as number) * tickMs,
+    mainThreadMs: () => mainThreadNanoseconds(child.pid as number) / 1e6,
     stop: () => end(child),
   };
 }
@@ -107,6 +113,11 @@ const tickMs = 10;
 function processorTicks(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return Number(fields[11]) + Number(fields[12]);
+}
+
+// Scheduler statistics of Linux: the first number is the time on a processor.
+function mainThreadNanoseconds(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]);
 }
 
 function residentBytes(pid: number): number {

@@ -56,13 +56,23 @@ export function printTable(title: string, rows: Row[]): void {
     ...(figures ? cells(figures) : ['', '', '', '']),
     ...[value, target, reached === undefined ? '' : reached ? 'reached' : 'missed'],
   ]);
+  printColumns(title, heads, lines, [1, 4]);
+}
+
+/** Lines under their heads; columns between those two are set to the right. */
+export function printColumns(
+  title: string,
+  heads: string[],
+  lines: string[][],
+  [first, last] = [1, heads.length - 2] as [number, number],
+): void {
   const widths = heads.map((head, column) =>
     Math.max(...[head, ...lines.map((line) => line[column] as string)].map((cell) => cell.length)),
   );
   say(`\n${title}`);
   for (const line of [heads, ...lines]) {
     const padded = line.map((cell, column) =>
-      column >= 1 && column <= 4
+      column >= first && column <= last
         ? cell.padStart(widths[column] as number)
         : cell.padEnd(widths[column] as number),
     );

@@ -12,6 +12,7 @@ import { envelope } from './middleware/envelope.js';
 import { admit } from './middleware/guard.js';
 import { limitAddresses, limitCaller } from './middleware/limits.js';
 import { openApiDocument } from './openapi.js';
+import { readQueriesOnce } from './query.js';
 import { guardRoutes } from './permission.js';
 import type { Change, RequestState } from './request-state.js';
 import { fullPath, type Access, type Call, type Route } from './route.js';
@@ -23,6 +24,7 @@ export function createApp(): Koa<RequestState> {
   guardRoutes(routes);
   const app = new Koa<RequestState>();
   app.silent = true;
+  readQueriesOnce(app);
   app.use(envelope);
   if (config.app.corsOrigins.length > 0) app.use(crossOrigin());
   app.use(limitAddresses(routes));
@@ -80,7 +82,8 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
   return (ctx) =>
     race(answer(ctx, Date.now() + deadlineMs), deadlineMs, (_, reject) => {
       const cause = new Error(`no answer within the ${deadlineMs} ms of the route`);
-      reject(new AppError('database_unavailable', { cause }));
+      // Of a body that is still on its way the client is the slow one.
+      reject(new AppError(ctx.req.complete ? 'database_unavailable' : 'request_timeout', { cause }));
     });
 }
 

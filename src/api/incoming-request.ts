@@ -1,4 +1,5 @@
-// Requests as the server reads them: those that offer another protocol than WebSocket are ordinary ones.
+// Requests as the server reads them: those that offer another protocol than WebSocket are ordinary ones, and behind a closed
+// connection there are none.
 import { IncomingMessage } from 'node:http';
 
 /**
@@ -14,6 +15,8 @@ export class IncomingRequest extends IncomingMessage {
   }
 
   get upgrade(): boolean {
+    // Node reads on in what has already arrived, up to 2,500 requests, unless it takes the rest for another protocol.
+    if (this.socket.destroyed) return true;
     return this.wantsUpgrade === true && this.headers.upgrade?.toLowerCase() === 'websocket';
   }
 }

@@ -43,6 +43,7 @@ export function acceptSockets(server: Server): () => void {
   });
   const peers = new Set<Peer>();
   server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+    if (stream.destroyed) return;
     stream.on('error', () => stream.destroy());
     admit(request).then(
       (identity) =>

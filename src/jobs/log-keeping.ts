@@ -122,7 +122,8 @@ export function keepSystemLog(module: 'api' | 'worker'): void {
 }
 
 function entryOf({ level, message, fields, traceId }: LogLine, module: string): SystemEntry {
-  const context = JSON.stringify(fields);
+  // What a caller may read tells nothing of where the service is installed; standard output does, under the same trace id.
+  const context = JSON.stringify(fields, (name, value: unknown) => (name === 'stack' ? undefined : value));
   return {
     log_key: newUlid(),
     level: levels[level],

@@ -38,6 +38,7 @@ export const errorCatalogue = {
     '不支持压缩的请求内容',
     'Compressed request bodies are not accepted',
   ),
+  request_timeout: entry(408, 408, '请求未能及时到达', 'The request did not arrive in time'),
   payload_too_large: entry(413, 413, '请求体过大', 'The request body is too large'),
   range_not_satisfiable: entry(416, 416, '请求的范围无效', 'The range lies outside the file'),
   too_many_requests: entry(429, 429, '请求过于频繁，请稍后再试', 'Too many requests, please try again later'),

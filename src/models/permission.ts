@@ -220,6 +220,7 @@ function mustPass(holder: Holder, passes: Passes, routes: string[]): void {
 
 async function menuMustExist(menuId: number | null | undefined, t: Transaction): Promise<void> {
   if (!menuId) return;
-  const [found] = await select('SELECT id FROM menus WHERE id = ?', [menuId], t);
+  // Locked, so that it is still there when the permission refers to it.
+  const [found] = await select('SELECT id FROM menus WHERE id = ? LOCK IN SHARE MODE', [menuId], t);
   if (!found) fail('menu_unknown', { field: 'menu_id' });
 }

@@ -1,5 +1,7 @@
 // No input makes a 5xx, an answer off the envelope, or ends the process: requests generated from every route's schemas.
 import '../support/environment.js';
+import { once } from 'node:events';
+import { request as begin, type IncomingMessage } from 'node:http';
 import fc from 'fast-check';
 import pLimit from 'p-limit';
 import type Joi from 'joi';
@@ -350,4 +352,15 @@ test.serial('the requests reached further than the checks', (t) => {
   ]) {
     t.true((seen.get(outcome) ?? 0) > 0, `${outcome}: ${seen.get(outcome)}`);
   }
+});
+
+test.serial('a body that does not come in time is the fault of its sender', async (t) => {
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': 60_000 };
+  const sent = begin(`${service.url}/api/payment/notify/mock`, { method: 'POST', headers });
+  sent.write('{"out_trade_no":"');
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const [text] = (await once(response, 'data')) as [Buffer];
+  t.is(response.statusCode, 408);
+  t.is((JSON.parse(text.toString()) as { error_code: string }).error_code, 'request_timeout');
+  sent.destroy();
 });

@@ -127,6 +127,16 @@ test('warnings and errors of a process reach the system log with their trace id'
   t.is((await service.admin.get('/system-logs?level=loud')).status, 422);
 });
 
+test('the system log tells what failed and nothing of where the service lies', async (t) => {
+  const alone = await startApi({ REDIS_URL: 'redis://127.0.0.1:1' });
+  const caller = service.anonymous.at(alone.url).with({ 'X-Trace-Id': 'without-redis-1' });
+  t.is((await caller.get('/login/captcha')).status, 503);
+  const { list } = await listed('/system-logs?level=error&trace_id=without-redis-1');
+  t.like(list[0], { message: 'a request failed', context: { path: '/api/admin/login/captcha' } });
+  t.truthy(list[0].context.error.message);
+  t.notRegex(JSON.stringify(list[0]), /stack|node_modules|\.js:/);
+});
+
 const oldEntry = (username: string, at: Date) => ({
   ...{
     log_key: unique('K').toUpperCase().padEnd(26, '0').slice(0, 26),

@@ -1,10 +1,11 @@
 // Permissions: records, lists, which routes they open, and who may change them.
 import '../support/environment.js';
 import test from 'ava';
-import { select } from '../../src/lib/db.js';
+import { change, select, transact } from '../../src/lib/db.js';
 import { makeAdmin, makeRole, permissionId, unique, type MadeAdmin } from '../support/factories.js';
 import { startService, type Service } from '../support/service.js';
 import type { Answer, Client } from '../support/client.js';
+import { until } from '../support/until.js';
 
 let service: Service;
 let admin: Client;
@@ -72,6 +73,22 @@ test('values that are not acceptable are refused', async (t) => {
   for (const [change, expected] of refused) {
     t.deepEqual(outcome(await admin.post('/permissions', custom(change))), expected, JSON.stringify(change));
   }
+});
+
+test('a menu that is deleted at the same time is one that does not exist', async (t) => {
+  const menu = (await admin.post('/menus', { title: 'soon gone', slug: unique('menu-'), type: 2 })).data;
+  const body = custom({ menu_id: menu.id });
+  let answer: Promise<Answer> | undefined;
+  await transact(async (own) => {
+    await change('DELETE FROM menus WHERE id = ?', [menu.id], own);
+    answer = admin.post('/permissions', body);
+    // Either for the row of the menu or, having found it, for leave to refer to it.
+    const waiting = `SELECT id FROM information_schema.processlist
+      WHERE id <> CONNECTION_ID() AND (info LIKE '%INTO \`permissions\`%' OR info LIKE ?)`;
+    await until(async () => (await select(waiting, [`%FROM menus WHERE id = ${menu.id} LOCK%`])).length > 0);
+  });
+  const { status, errorCode } = (await answer) as Answer;
+  t.deepEqual([status, errorCode], [422, 'menu_unknown']);
 });
 
 test('every route that needs a permission has its row, named in the list and filterable', async (t) => {

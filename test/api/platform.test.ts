@@ -1,6 +1,8 @@
 // The edges of the service: health, documentation, cross-origin pages, configured time fields, and a production start.
 import '../support/environment.js';
-import { connect } from 'node:net';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import test from 'ava';
@@ -50,6 +52,33 @@ test('health and readiness answer anybody; without Redis a process is ready all 
   t.deepEqual((await alone.get('//readyz')).data, { ...ready, redis: 'away' });
   const unready = await alone.get('//readyz?strict=1');
   t.deepEqual([unready.status, unready.code, unready.errorCode], [503, 50003, 'cache_unavailable']);
+});
+
+/** Writes a text over a connection of its own. @returns what came back until it was closed, and how many requests were begun */
+async function overOneConnection(text: string): Promise<{ answer: string; begun: number }> {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  await once(socket, 'connect');
+  const { localPort } = socket;
+  let begun = 0;
+  const note = (message: unknown): void => {
+    if ((message as { socket: Socket }).socket.remotePort === localPort) begun++;
+  };
+  subscribe('http.server.request.start', note);
+  let answer = '';
+  socket.on('data', (data: Buffer) => (answer += data.toString()));
+  socket.on('error', () => undefined);
+  socket.end(text);
+  await once(socket, 'close');
+  unsubscribe('http.server.request.start', note);
+  return { answer, begun };
+}
+
+test('requests that come together are answered in turn; of thousands no more than a few are even read', async (t) => {
+  const request = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n';
+  const few = await overOneConnection(request.repeat(10));
+  t.is(few.answer.match(/"status":"ok"/g)?.length, 10);
+  const { begun } = await overOneConnection(request.repeat(1500));
+  t.true(begun < 50, `${begun} were begun`);
 });
 
 test('APP_RESPONSE_TIME_FIELDS adds fields to those that are converted', async (t) => {

@@ -1,0 +1,15 @@
+// The settings of this proof, in this thread as in its processes, so that both know the same document. Imported second.
+export const adminPassword = 'fuzz-Password-1';
+
+Object.assign(process.env, {
+  ADMIN_PASSWORD: adminPassword,
+  PASSWORD_MIN_LENGTH: '8',
+  PASSWORD_REQUIRE_MIXED: 'true',
+  PAYMENT_UNSIGNED_MOCK_ALLOWED: 'false',
+  // Nobody outside this machine is asked.
+  PAYMENT_GATEWAYS_ENABLED: 'mock',
+  DOCS_ENABLED: 'true',
+});
+
+/** What only the processes can be. */
+export const production = { NODE_ENV: 'production', LOG_LEVEL: 'warn' };

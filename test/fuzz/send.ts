@@ -1,0 +1,98 @@
+// Sends a request as it is, odd ones included, and takes whatever comes back.
+import { Agent, request as begin, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import type { FuzzRequest } from './requests.js';
+
+export interface FuzzAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: Buffer;
+  ms: number;
+  /** The reader left a stream after its first event. */
+  isStream: boolean;
+}
+
+const longestMs = 20_000;
+const addresses = 60;
+const agents = Array.from(
+  { length: addresses },
+  (_, index) => new Agent({ keepAlive: true, maxSockets: 4, localAddress: `127.1.0.${index + 1}` }),
+);
+
+/** Sends it from one of many addresses, so that limits on one address stay as they are. @throws Error when no answer comes */
+export function send(url: string, request: FuzzRequest): Promise<FuzzAnswer> {
+  const { method, path, headers, body, index } = request;
+  const { hostname, port } = new URL(url);
+  const startedAt = performance.now();
+  return new Promise((resolve, reject) => {
+    const length = body ? { 'Content-Length': String(body.length) } : {};
+    const sent = begin({
+      ...{ hostname, port, method, path, agent: agents[index % addresses] },
+      headers: { ...headers, ...length },
+    });
+    const timer = setTimeout(() => sent.destroy(new Error(`no answer within ${longestMs} ms`)), longestMs);
+    const done = (response: IncomingMessage, content: Buffer, isStream = false): void => {
+      clearTimeout(timer);
+      const { statusCode = 0, headers } = response;
+      resolve({ status: statusCode, headers, body: content, ms: performance.now() - startedAt, isStream });
+    };
+    sent.on('response', (response) => {
+      const isStream = response.headers['content-type']?.startsWith('text/event-stream') === true;
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        if (!isStream) return;
+        done(response, Buffer.concat(chunks), true);
+        sent.destroy();
+      });
+      response.on('end', () => done(response, Buffer.concat(chunks), isStream));
+      response.on('error', reject);
+    });
+    sent.on('error', (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    sent.end(body);
+  });
+}
+
+/** What no HTTP client would send. */
+export const malformed = [
+  'GARBAGE\r\n\r\n',
+  'GET /healthz\r\n\r\n',
+  'GET /healthz HTTP/9.9\r\nHost: a\r\n\r\n',
+  'GET  /healthz HTTP/1.1\r\nHost: a\r\n\r\n',
+  'GET /healthz HTTP/1.1\r\n\r\n',
+  'GET /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n',
+  'GET /healthz HTTP/1.1\r\nHost: a\r\n folded: x\r\n\r\n',
+  'GET /a b HTTP/1.1\r\nHost: a\r\n\r\n',
+  'GET /\0 HTTP/1.1\r\nHost: a\r\n\r\n',
+  'NOSUCH /healthz HTTP/1.1\r\nHost: a\r\n\r\n',
+  'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',
+  'POST /api/admin/login HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  'POST /api/admin/login HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}x',
+  'POST /api/admin/login HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n',
+  'GET /healthz HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\n\r\n',
+  `GET /healthz HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+  `GET /healthz HTTP/1.1\r\nHost: a\r\n${'X: y\r\n'.repeat(3000)}\r\n`,
+  'GET /ws/admin/notifications?ticket=x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+  'GET //[ HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n',
+];
+
+/** Writes a text to the socket and ends. @returns everything that came back @throws Error when it is not closed in time */
+export async function sendText(url: string, text: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), localAddress: '127.1.0.1' });
+  let answer = '';
+  socket.on('data', (data) => (answer += data.toString('latin1')));
+  socket.on('error', () => undefined);
+  socket.end(text);
+  await once(socket, 'close', { signal: AbortSignal.timeout(longestMs) });
+  return answer;
+}
+
+/** Closes what is kept open. */
+export function hangUp(): void {
+  for (const agent of agents) agent.destroy();
+}
