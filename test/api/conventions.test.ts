@@ -183,7 +183,10 @@ test('every answer forbids storing, sniffing and framing, and names no software'
     t.is(headers.get('Cache-Control'), 'no-store');
     t.is(headers.get('X-Content-Type-Options'), 'nosniff');
     t.is(headers.get('X-Frame-Options'), 'DENY');
-    t.is(headers.get('Content-Security-Policy'), "default-src 'none'; base-uri 'none'; frame-ancestors 'none'");
+    t.is(
+      headers.get('Content-Security-Policy'),
+      "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+    );
     t.is(headers.get('Referrer-Policy'), 'no-referrer');
     t.is(headers.get('Content-Type'), 'application/json; charset=utf-8');
     t.is(headers.get('X-Powered-By'), null);
