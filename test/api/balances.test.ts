@@ -184,6 +184,7 @@ test('balance logs are found by user, type, source, operator and time', async (t
   const found = async (query: string) =>
     (await clerk.get(`/user-balance-logs?${query}&order_by=id:asc`)).data.list.map(({ type }: any) => type);
   t.deepEqual(await found(`source=${source}`), ['income', 'expense']);
+  t.deepEqual(await found(`user_id=${id}&source=another`), []);
   t.deepEqual(await found(`user_id=${id}&type=expense`), ['expense']);
   t.deepEqual(await found(`operator_id=${clerk.account?.id}`), ['expense']);
   t.deepEqual(await found(`source=${source}&end_time=2024-01-01`), []);

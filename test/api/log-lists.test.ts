@@ -4,6 +4,8 @@ import test from 'ava';
 import { config } from '../../config/index.js';
 import { db, select } from '../../src/lib/db.js';
 import { periodOf, shiftPeriod } from '../../src/lib/numbers.js';
+import { newUlid } from '../../src/lib/random-id.js';
+import { readUserAgent } from '../../src/lib/user-agent.js';
 import { cleanLogs } from '../../src/models/log.js';
 import { makeAdmin, makeRole, unique } from '../support/factories.js';
 import { killProcesses, startApi } from '../support/processes.js';
@@ -90,6 +92,21 @@ test('an update keeps the fields it changed, a delete everything that was there'
       ({ field, old }: { field: string; old: unknown }) => field === 'slug' && old === role.slug,
     ),
   );
+});
+
+test.serial('entries that come in are in the totals at once', async (t) => {
+  const username = unique('log');
+  const total = async () => (await service.admin.get(`/login-logs?username=${username}`)).data.total;
+  for (let entries = 0; entries < 4; entries++) {
+    t.is(await total(), entries);
+    await writeLogins([
+      {
+        ...{ log_key: newUlid(), admin_id: null, username, ip: '::1', user_agent: '' },
+        ...readUserAgent(undefined),
+        ...{ status: 0, outcome: 'login_locked', created_at: new Date().toISOString() },
+      },
+    ]);
+  }
 });
 
 test('sign-ins are listed with outcome in the language of the reader', async (t) => {

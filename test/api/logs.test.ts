@@ -6,6 +6,7 @@ import { newUlid } from '../../src/lib/random-id.js';
 import { readUserAgent } from '../../src/lib/user-agent.js';
 import { areWaiting, moveLogs } from '../../src/models/log-outbox.js';
 import { makeAdmin, makeRole, unique } from '../support/factories.js';
+import { consume, type RunningWorker } from '../../src/worker/run.js';
 import { killProcesses, startApi } from '../support/processes.js';
 import { writeLogins } from '../support/logs.js';
 import { startService, type Service } from '../support/service.js';
@@ -13,17 +14,21 @@ import type { Client } from '../support/client.js';
 import { until } from '../support/until.js';
 
 let service: Service;
+let worker: RunningWorker;
 let admin: Client;
 let alone: Client;
 
 test.before(async () => {
-  service = await startService();
+  // Nothing but the queue of the log: no sweeper that would bring in late what was left lying.
+  service = await startService({ withWorker: false });
+  worker = consume('logs');
   admin = service.admin;
   alone = admin.at((await startApi({ REDIS_URL: 'redis://127.0.0.1:1' })).url);
 });
 
 test.after.always(async () => {
   await killProcesses();
+  await worker.close();
   await service.stop();
 });
 

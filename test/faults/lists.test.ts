@@ -53,10 +53,10 @@ class Place {
     this.#process = await this.#start(this.#env);
   }
 
-  /** The answer to the next commit is lost with its connection. */
-  loseCommit(): void {
+  /** The answer to the next commit is lost with its connection. @param of what the transaction names, if it comes as one packet */
+  loseCommit(of = ''): void {
     this.database.decide((sent) => {
-      if (!sent.includes('COMMIT')) return 'pass';
+      if (!sent.includes('COMMIT') || !sent.includes(of)) return 'pass';
       this.database.passAll();
       return 'lose answer';
     });
@@ -257,7 +257,14 @@ async function write(kind: string, pick: number, userId: number, place: Place): 
 const writeKinds = ['create', 'prepare', 'pay', 'cancel', 'delete', 'expire'] as const;
 
 interface Round {
-  how: 'calm' | 'lost commit' | 'cut' | 'marks lost' | 'killed before mark' | 'worker killed before mark';
+  how:
+    | 'calm'
+    | 'lost commit'
+    | 'cut'
+    | 'marks lost'
+    | 'killed before mark'
+    | 'worker killed before mark'
+    | 'worker lost commit';
   where: number;
   writes: { kind: (typeof writeKinds)[number]; pick: number }[];
 }
@@ -272,6 +279,7 @@ const anyRound: fc.Arbitrary<Round> = fc.record({
         [2, 'marks lost'],
         [2, 'killed before mark'],
         [1, 'worker killed before mark'],
+        [2, 'worker lost commit'],
       ] as const
     ).map(([weight, how]) => ({ weight, arbitrary: fc.constant(how) })),
   ),
@@ -292,6 +300,7 @@ const certain: Round[] = (
     ['cut', 'delete'],
     ['killed before mark', 'create'],
     ['worker killed before mark', 'pay'],
+    ['worker lost commit', 'pay'],
   ] as const
 ).map(([how, kind], where) => ({ how, where: where % 2, writes: [{ kind, pick: where }] }));
 
@@ -315,6 +324,7 @@ test.serial(
       const victim = how === 'worker killed before mark' ? worker : api;
       const isKilling = how.endsWith('killed before mark');
       let isDead = false;
+      if (how === 'worker lost commit') worker.loseCommit('UPDATE orders');
       if (how === 'lost commit') places.forEach((place) => place.loseCommit());
       if (how === 'cut') api.redis.cut();
       if (how === 'marks lost') await redis.del(key('marks'));

@@ -180,7 +180,7 @@ export const callbacks: Fault[] = [
     from: `ON DUPLICATE KEY UPDATE type = VALUES(type)`,
     to: `ON DUPLICATE KEY UPDATE payment_no = VALUES(payment_no)`,
     breaks: 'a number passes on to the payment that came last',
-    test: conflicts,
-    match: 'one third-party number*',
+    test: doubleMoney,
+    match: 'a used number*',
   },
 ];

@@ -71,6 +71,7 @@ export const imports: Fault[] = [
     to: ``,
     breaks: 'imported orders are not announced',
     test: centre,
+    match: 'imported orders are in*',
   },
   {
     file: draft,
@@ -78,7 +79,7 @@ export const imports: Fault[] = [
     to: `else if (given?.amount && given.amount.isNegative)`,
     breaks: 'an amount that is not the sum of the lines is imported',
     test,
-    match: 'an order with one bad row*',
+    match: 'every value that is not*',
   },
   {
     file: draft,

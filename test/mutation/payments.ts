@@ -117,7 +117,7 @@ export const payments: Fault[] = [
     to: `both ?`,
     breaks: 'a payment that is not pending is placed again',
     test: doubleMoney,
-    match: '*repeated*key*',
+    match: 'a payment that ended*',
   },
   {
     file: placement,

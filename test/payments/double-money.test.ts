@@ -6,6 +6,7 @@ import { change, select } from '../../src/lib/db.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';
 import { expireOrder } from '../../src/models/order.js';
 import { recordAttempt, recordVerified, type CallbackKey } from '../../src/models/payment-callback.js';
+import { payablePayment } from '../../src/models/payment-placement.js';
 import { settle } from '../../src/models/payment-settlement.js';
 import { trace as traceOf, untouched } from '../support/callbacks.js';
 import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
@@ -146,6 +147,13 @@ test('a create repeated under its key after its payment was paid is answered as 
   t.like(again.data, { payment_no: made.payment_no, status: 'paid', third_party_no: number });
   t.is(again.data.gateway, undefined, 'it is not placed a second time');
   t.is((await admin.get(`/payments?order_no=${order_no}`)).data.total, 1);
+});
+
+test('a payment that ended while it was being placed is not placed', async (t) => {
+  const { payment_no, order_no } = await makePayment(service.admin, methodId);
+  t.is((await payablePayment(payment_no, order_no)).amount.toString(), '12.30');
+  await change("UPDATE payments SET status = 'failed' WHERE payment_no = ?", [payment_no]);
+  await t.throwsAsync(payablePayment(payment_no, order_no), { message: /order_not_payable/ });
 });
 
 test('a payment is not placed again once the time of its order is up', async (t) => {

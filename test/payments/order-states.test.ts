@@ -121,4 +121,7 @@ test('an expiry job cancels neither what has time left nor what is paid, cancell
     t.is((await admin.get(`/orders/${order_no}`)).data.status, status);
   }
   t.is(await expireOrder.enqueueAndWait({ order_no: 'unknown' }, 10_000), 'not_due');
+  await change('UPDATE orders SET expire_at = NOW(3) WHERE order_no = ?', [alive.order_no]);
+  t.truthy(await expireOrder.enqueueAndWait({ order_no: alive.order_no }, 10_000), 'it may come again');
+  t.is((await admin.get(`/orders/${alive.order_no}`)).data.status, 'cancelled');
 });

@@ -4,6 +4,7 @@ import test from 'ava';
 import { select } from '../../src/lib/db.js';
 import { makeOrder, type MadePayment } from './factories.js';
 import type { Service } from './service.js';
+import { until } from './until.js';
 
 export interface ChannelSample {
   type: string;
@@ -111,6 +112,14 @@ export function channelContract(running: () => Service, sample: ChannelSample): 
       const repair = breakDown();
       const failed = await place(id, headers, order_no);
       t.deepEqual([failed.status, failed.code, failed.errorCode], [502, 50005, 'third_party_error']);
+      // The entry went with the payment that was made; how the request ended is told afterwards.
+      const traceId = failed.headers.get('X-Trace-Id') as string;
+      const ends = `SELECT status FROM operation_logs WHERE trace_id = ?`;
+      const [end] = await until(async () => {
+        const found = await select<{ status: number }>(ends, [traceId]);
+        return found.length > 0 ? found : undefined;
+      });
+      t.is(end?.status, 502);
       const [row] = await select<MadePayment & { fail_reason: string; status: string }>(
         'SELECT payment_no, status, fail_reason FROM payments WHERE order_no = ?',
         [order_no],
