@@ -43,7 +43,8 @@ export class Spool {
    */
   async takeAll(take: (lines: string[]) => Promise<void>): Promise<void> {
     const own = join(this.#folder, this.#own + ending);
-    const taken = join(this.#folder, `${this.#own}-${++this.#taken}${ending}`);
+    // Process numbers come again, in containers at every start: nobody else's file may be written over.
+    const taken = join(this.#folder, `${this.#own}-${Date.now()}${++this.#taken}${ending}`);
     await rename(own, taken).catch(() => undefined);
     this.#bytes = 0;
     for (const name of await this.#readable()) {
@@ -60,11 +61,13 @@ export class Spool {
 
   async #readable(): Promise<string[]> {
     const names = await readdir(this.#folder).catch(() => []);
+    // The name of the machine may hold numbers and dashes of its own.
+    const machine = `${hostname()}-`;
     return names.filter((name) => {
-      const match = /^(.+)-(\d+)(-\d+)?\.ndjson$/.exec(name);
-      if (!match || match[1] !== hostname()) return false;
-      const pid = Number(match[2]);
-      return pid === process.pid ? match[3] !== undefined : !isAlive(pid);
+      const match = name.startsWith(machine) && /^(\d+)(-\d+)?\.ndjson$/.exec(name.slice(machine.length));
+      if (!match) return false;
+      const pid = Number(match[1]);
+      return pid === process.pid ? match[2] !== undefined : !isAlive(pid);
     });
   }
 }
