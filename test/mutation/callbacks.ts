@@ -51,10 +51,10 @@ export const callbacks: Fault[] = [
   },
   {
     file: intake,
-    from: `    await keep('refused', slug);
+    from: `    await keep('refused', 'payment_amount_mismatch');
 `,
     to: ``,
-    breaks: 'refused attempts are not kept',
+    breaks: 'proven attempts with a wrong amount are not kept',
     test: conflicts,
     match: 'a wrong amount*',
   },

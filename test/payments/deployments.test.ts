@@ -31,7 +31,9 @@ test('production takes no mock method without a secret', async (t) => {
   const admin = service.admin.at(production.url);
   const refused = await admin.post('/payment-methods', { type: 'mock' });
   t.deepEqual([refused.status, Object.keys(refused.errors ?? {})], [400, ['config.shared_secret']]);
-  const signed = await makeMethod(admin);
+  const short = await admin.post('/payment-methods', { type: 'mock', shared_secret: 'x'.repeat(15) });
+  t.deepEqual([short.status, Object.keys(short.errors ?? {})], [422, ['config.shared_secret']]);
+  const signed = await makeMethod(admin, 'x'.repeat(16));
   t.is((await admin.put(`/payment-methods/${signed.id}`, { shared_secret: '' })).status, 400);
   const payment = await makePayment(service.admin, unsigned.id);
   const callback = { out_trade_no: payment.payment_no, trade_status: 'SUCCESS' };
