@@ -29,7 +29,7 @@ export async function openSession(
   const opened = await transact((t) =>
     change(
       `INSERT INTO admin_sessions (jti, admin_id, ip, user_agent, browser, os, last_used_at, expires_at, created_at)
-       SELECT ?, id, ?, ?, ?, ?, ?, ?, ? FROM admins WHERE id = ?`,
+       SELECT ?, id, ?, ?, ?, ?, ?, ?, ? FROM admins WHERE id = ? LOCK IN SHARE MODE`,
       [jti, ip, shortUserAgent(userAgent), browser, os, issuedAt, expiresAt, issuedAt, adminId],
       t,
     ),
