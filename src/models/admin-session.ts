@@ -2,8 +2,13 @@
 import type { Transaction } from 'sequelize';
 import { config } from '../../config/index.js';
 import { now } from '../lib/clock.js';
+<<<<<<< HEAD
 import { change, insert, select } from '../lib/db.js';
 import { networkOf } from '../lib/ip.js';
+=======
+import { change, select, transact } from '../lib/db.js';
+import { fail } from '../lib/errors.js';
+>>>>>>> fuzz
 import { newUlid } from '../lib/random-id.js';
 import { readUserAgent, shortUserAgent } from '../lib/user-agent.js';
 import { changing } from './versions.js';
@@ -14,7 +19,7 @@ export interface OpenedSession {
   expiresAt: Date;
 }
 
-/** Opens a session of JWT_TTL_MINUTES. */
+/** Opens a session of JWT_TTL_MINUTES. @throws username_or_password_error when the administrator is gone */
 export async function openSession(
   adminId: number,
   ip: string,
@@ -25,11 +30,16 @@ export async function openSession(
   const expiresAt = new Date(issuedAt.getTime() + config.auth.jwtTtlMinutes * 60_000);
   const jti = newUlid(issuedAt.getTime());
   const { browser, os } = readUserAgent(userAgent);
-  await insert(
-    `INSERT INTO admin_sessions (jti, admin_id, ip, user_agent, browser, os, last_used_at, expires_at, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [jti, adminId, ip, shortUserAgent(userAgent), browser, os, issuedAt, expiresAt, issuedAt],
+  // Whoever is deleted between the check of the password and this is unknown again.
+  const opened = await transact((t) =>
+    change(
+      `INSERT INTO admin_sessions (jti, admin_id, ip, user_agent, browser, os, last_used_at, expires_at, created_at)
+       SELECT ?, id, ?, ?, ?, ?, ?, ?, ? FROM admins WHERE id = ? LOCK IN SHARE MODE`,
+      [jti, ip, shortUserAgent(userAgent), browser, os, issuedAt, expiresAt, issuedAt, adminId],
+      t,
+    ),
   );
+  if (opened === 0) fail('username_or_password_error');
   return { jti, issuedAt, expiresAt };
 }
 

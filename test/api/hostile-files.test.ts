@@ -332,7 +332,9 @@ test.serial('aborted uploads leave no file, no descriptor and no memory', async 
   await many(60);
   const before = residentMiB();
   await many(200);
-  t.deepEqual([openFiles(), filesIn('incoming')], [[], []]);
+  // The last of them may still be on their way into the service.
+  t.is((await upload('text', 'between.txt')).status, 200);
+  await until(() => openFiles().length === 0 && filesIn('incoming').length === 0);
   const growth = residentMiB() - before;
   t.true(growth < 64, `memory grew by ${growth} MiB`);
   t.is((await upload('text', 'after.txt')).status, 200);

@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
-import { select } from '../../src/lib/db.js';
+import { change, select, transact } from '../../src/lib/db.js';
 import { key, redis } from '../../src/lib/redis.js';
 import { verifyToken } from '../../src/lib/token.js';
 import { makeAdmin, unique, type MadeAdmin } from '../support/factories.js';
@@ -141,6 +141,24 @@ test('a disabled administrator learns it only with the right password', async (t
   t.is((await login(service.anonymous, { ...account, password: 'wrong-1' })).code, 10001);
   const refused = await login(service.anonymous, account);
   t.deepEqual([refused.status, refused.code, refused.errorCode], [403, 10002, 'account_disabled']);
+});
+
+test('an administrator who is deleted while signing in is unknown', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const caller = service.anonymous.with({ 'User-Agent': unique('browser') });
+  let answer: Promise<Answer> | undefined;
+  await transact(async (own) => {
+    await change('DELETE FROM admins WHERE id = ?', [account.id], own);
+    answer = caller.post('/login', { username: account.username, password: account.password });
+    const waiting =
+      'SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND info LIKE ?';
+    await until(
+      async () =>
+        (await select(waiting, [`%INTO admin_sessions%${caller.headers['User-Agent']}%`])).length > 0,
+    );
+  });
+  const { status, code } = (await answer) as Answer;
+  t.deepEqual([status, code], [401, 10001]);
 });
 
 test('a body that is no sign-in is refused before anything else', async (t) => {

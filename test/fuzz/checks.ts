@@ -59,10 +59,10 @@ function shapeProblem(
     const isDeclared = !operation || declared === 'text/event-stream';
     return isDeclared && /^data: \{.*\}\n\n/.test(text) ? undefined : 'an odd stream';
   }
-  if (declared === 'application/octet-stream' && (status === 200 || status === 206)) return undefined;
-  // The documentation page and its parts; where a path was made odd it may have become one of them.
-  if (!operation && status === 200 && (/^(text\/|image\/)/.test(type) || text.startsWith('{"openapi"')))
-    return undefined;
+  // Where a path was made odd it may have become that of a file, or of the documentation.
+  const isFile = declared === 'application/octet-stream' || !operation;
+  if (isFile && !type.startsWith('application/json') && (status === 200 || status === 206)) return undefined;
+  if (!operation && text.startsWith('{"openapi"')) return undefined;
   if (!type.startsWith('application/json'))
     return `${status} is ${type || 'of no type'}: ${text.slice(0, 100)}`;
   try {

@@ -46,6 +46,6 @@ export async function openSocket(
     socket,
     frames,
     closed,
-    frame: (type) => until(() => frames.find((frame) => frame.type === type)),
+    frame: (type) => until(() => frames.find((frame) => frame.type === type), 60_000),
   };
 }
