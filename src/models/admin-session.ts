@@ -2,13 +2,9 @@
 import type { Transaction } from 'sequelize';
 import { config } from '../../config/index.js';
 import { now } from '../lib/clock.js';
-<<<<<<< HEAD
-import { change, insert, select } from '../lib/db.js';
-import { networkOf } from '../lib/ip.js';
-=======
 import { change, select, transact } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
->>>>>>> fuzz
+import { networkOf } from '../lib/ip.js';
 import { newUlid } from '../lib/random-id.js';
 import { readUserAgent, shortUserAgent } from '../lib/user-agent.js';
 import { changing } from './versions.js';
