@@ -77,8 +77,9 @@ export const callbacks: Fault[] = [
   },
   {
     file: intake,
-    from: `if (claimedNo !== undefined && isOpen) await`,
-    to: `if (claimedNo === undefined && isOpen) await`,
+    from: `      await flagForAttention(claimedNo, 'notice_unverified');
+`,
+    to: ``,
     breaks: 'a notice that cannot be verified is not flagged',
     test: doubleMoney,
     match: 'a notice that cannot be verified*',
