@@ -11,7 +11,7 @@ import { key, patientRedis } from './redis.js';
  * @throws when Redis is away
  */
 export async function createCaptcha(): Promise<{ id: string; image: string }> {
-  const { text, png } = await drawCaptcha();
+  const { text, png } = drawCaptcha();
   const id = randomToken(16);
   await patientRedis.set(captchaKey(id), text, 'EX', config.auth.captchaTtlSeconds);
   return { id, image: `data:image/png;base64,${png.toString('base64')}` };
