@@ -22,11 +22,13 @@ import { makeSite, type Site } from './support/site.js';
 
 const [mostGrowthMb, mostP99Ms, mostThreadMs] = [150, 250, 50];
 const seconds = 6;
+/** Against attacks the service has its limits; other benchmarks measure without them. */
+const asDelivered = { LIMITS_ENABLED: 'true', HASH_QUEUE_PER_ADDRESS: '16' };
 const wanted = process.argv[2] ?? '';
 
 await runBench(async () => {
   const made = await makeSite('hostile');
-  const site = { ...made, env: { ...made.env, DOCS_ENABLED: 'true', LOG_LEVEL: 'fatal' } };
+  const site = { ...made, env: { ...made.env, ...asDelivered, DOCS_ENABLED: 'true', LOG_LEVEL: 'fatal' } };
   await (await startApi(site)).stop();
   await fillOrders(site.db, 1000);
   const attacker = await startScript('bench/attacker.js', site);
