@@ -7,6 +7,7 @@ import { fail } from '../lib/errors.js';
 import { networkOf } from '../lib/ip.js';
 import { newUlid } from '../lib/random-id.js';
 import { readUserAgent, shortUserAgent } from '../lib/user-agent.js';
+import type { Credential } from './sign-in.js';
 import { changing } from './versions.js';
 
 export interface OpenedSession {
@@ -15,9 +16,13 @@ export interface OpenedSession {
   expiresAt: Date;
 }
 
-/** Opens a session of JWT_TTL_MINUTES. @throws username_or_password_error when the administrator is gone */
+/**
+ * Opens a session of JWT_TTL_MINUTES for an administrator as they were when they proved who they are.
+ *
+ * @throws username_or_password_error when they are gone, disabled or have another password by now
+ */
 export async function openSession(
-  adminId: number,
+  { id, password_hash }: Pick<Credential, 'id' | 'password_hash'>,
   ip: string,
   userAgent: string | undefined,
 ): Promise<OpenedSession> {
@@ -26,12 +31,13 @@ export async function openSession(
   const expiresAt = new Date(issuedAt.getTime() + config.auth.jwtTtlMinutes * 60_000);
   const jti = newUlid(issuedAt.getTime());
   const { browser, os } = readUserAgent(userAgent);
-  // Whoever is deleted between the check of the password and this is unknown again.
+  // A transaction that resets the password ends the sessions there are: this one waits for it and finds itself refused.
   const opened = await transact((t) =>
     change(
       `INSERT INTO admin_sessions (jti, admin_id, ip, user_agent, browser, os, last_used_at, expires_at, created_at)
-       SELECT ?, id, ?, ?, ?, ?, ?, ?, ? FROM admins WHERE id = ? LOCK IN SHARE MODE`,
-      [jti, ip, shortUserAgent(userAgent), browser, os, issuedAt, expiresAt, issuedAt, adminId],
+       SELECT ?, id, ?, ?, ?, ?, ?, ?, ? FROM admins
+       WHERE id = ? AND status = 1 AND password_hash = ? LOCK IN SHARE MODE`,
+      [jti, ip, shortUserAgent(userAgent), browser, os, issuedAt, expiresAt, issuedAt, id, password_hash],
       t,
     ),
   );

@@ -12,6 +12,8 @@ export interface Credential {
   status: number;
   /** Somebody else has set the password. */
   password_must_change: number;
+  /** As it is stored now: a session is opened for the password that was proven, not for its successor. */
+  password_hash: string;
 }
 
 /**
@@ -20,7 +22,7 @@ export interface Credential {
  * @throws too_many_requests when too many passwords are being checked
  */
 export async function findByPassword(username: string, password: string): Promise<Credential | undefined> {
-  const [found] = await select<Credential & { password_hash: string }>(
+  const [found] = await select<Credential>(
     'SELECT id, username, nickname, avatar, status, password_must_change, password_hash FROM admins WHERE username = ?',
     [username],
   );
@@ -28,9 +30,7 @@ export async function findByPassword(username: string, password: string): Promis
   const row = found?.username.toLowerCase() === username.toLowerCase() ? found : undefined;
   const match = await matchPassword(password, row?.password_hash);
   if (!match || !row) return undefined;
-  const { password_hash, ...credential } = row;
-  if (match === 'outdated') await rehash(row.id, password, password_hash);
-  return credential;
+  return match === 'outdated' ? { ...row, password_hash: await rehash(row, password) } : row;
 }
 
 /** Notes the time of a successful sign-in. */
@@ -40,11 +40,15 @@ export async function noteSignIn(adminId: number): Promise<void> {
 
 // BCRYPT_COST or APP_KEY has changed since; the condition keeps a password that was changed meanwhile. What fails now is done at
 // the next sign-in.
-async function rehash(adminId: number, password: string, before: string): Promise<void> {
+async function rehash({ id, password_hash }: Credential, password: string): Promise<string> {
   try {
-    const values = [await hashPassword(password), adminId, before];
-    await change('UPDATE admins SET password_hash = ? WHERE id = ? AND password_hash = ?', values);
+    const fresh = await hashPassword(password);
+    await change('UPDATE admins SET password_hash = ? WHERE id = ? AND password_hash = ?', [
+      ...[fresh, id, password_hash],
+    ]);
+    return fresh;
   } catch (error) {
     logger.warn({ error }, 'a password was not hashed anew');
+    return password_hash;
   }
 }

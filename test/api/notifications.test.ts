@@ -7,8 +7,10 @@ import { redis } from '../../src/lib/redis.js';
 import { issueTicket } from '../../src/lib/ticket.js';
 import { openSession } from '../../src/models/admin-session.js';
 import { storeNotification } from '../../src/models/notification.js';
+import type { Credential } from '../../src/models/sign-in.js';
 import { signedInWith, unique } from '../support/factories.js';
 import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
+import { selectRow } from '../support/rows.js';
 import { startService, type Service } from '../support/service.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { statementsDuring } from '../support/statements.js';
@@ -118,7 +120,10 @@ test.serial(
     const receivers = (await makeReceivers(500)).reverse();
     const sockets = [];
     for (const receiver of receivers) {
-      const { jti } = await openSession(receiver, '127.0.0.1', undefined);
+      const own = await selectRow<Credential>('SELECT id, password_hash FROM admins WHERE id = ?', [
+        receiver,
+      ]);
+      const { jti } = await openSession(own, '127.0.0.1', undefined);
       sockets.push(await openSocket(service.url, await issueTicket(jti)));
     }
     const bystander = await openSocket(service.url, await ticketOf(await signedInWith(service.admin, [])));

@@ -56,7 +56,7 @@ export const routes = [
       const admin = await identify(body, { ip, username: body.username }).catch(logFailure);
       if (admin.status !== 1) return refuse({ ...attempt, adminId: admin.id, outcome: 'account_disabled' });
       const isNewAddress = await signsInFromNewAddress(admin.id, ip);
-      const { jti, issuedAt, expiresAt } = await openSession(admin.id, ip, userAgent).catch(logFailure);
+      const { jti, issuedAt, expiresAt } = await openSession(admin, ip, userAgent).catch(logFailure);
       if (isNewAddress) await tellOwner(admin.id, ip, jti);
       await Promise.all([
         noteSignIn(admin.id),
@@ -93,7 +93,7 @@ export const routes = [
         : isAlwaysRequired;
       const expires_in = config.auth.captchaTtlSeconds;
       if (query.check) return { captcha_id: null, captcha_image: null, required, expires_in };
-      await limit('captcha', ip, ctx);
+      await limit('captcha', ctx);
       const { id, image } = await createCaptcha();
       return { captcha_id: id, captcha_image: image, required, expires_in };
     },
