@@ -33,7 +33,7 @@ export const limitsSchema = Joi.object<LimitsEnvironment, true>({
   ),
 });
 
-/** What is limited by itself, beside all requests of an address and of an administrator. */
+/** What is limited: all requests of a caller, or one kind of work. */
 export type LimitName = Exclude<keyof ReturnType<typeof limitsConfig>, 'enabled'>;
 
 export function limitsConfig(env: LimitsEnvironment) {

@@ -10,7 +10,7 @@ import { docs } from './docs.js';
 import { bodyParser, discard, withAliases } from './middleware/body.js';
 import { envelope } from './middleware/envelope.js';
 import { admit } from './middleware/guard.js';
-import { limitAddresses, limitCaller } from './middleware/limits.js';
+import { limitAddresses, limitWork } from './middleware/limits.js';
 import { openApiDocument } from './openapi.js';
 import { readQueriesOnce } from './query.js';
 import { guardRoutes } from './permission.js';
@@ -49,7 +49,7 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
     const state = ctx.state as RequestState;
     state.route = route;
     const { identity, marks } = await admit(route, ctx);
-    await limitCaller(route, ctx);
+    await limitWork(route, ctx);
     mustBeThere(ctx);
     const { body, upload } = parseBody ? await parseBody(ctx) : {};
     try {

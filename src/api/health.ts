@@ -16,6 +16,7 @@ export const routes = [
     path: '/healthz',
     host: true,
     anyAddress: true,
+    unlimited: true,
     summary: 'Tells that the process is up',
     access: 'public',
     response: record({ status: ok }),
@@ -26,6 +27,7 @@ export const routes = [
     path: '/readyz',
     host: true,
     anyAddress: true,
+    unlimited: true,
     summary: 'Tells that requests can be served: the database takes writes',
     description:
       'Without Redis callbacks are settled and administrators served all the same, so that is said and no reason to be taken ' +

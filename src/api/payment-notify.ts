@@ -31,7 +31,8 @@ const shared = {
   method: 'POST',
   host: true,
   access: 'public',
-  limit: 'refused-callback',
+  // Limited by what it proves, not by how often it comes.
+  unlimited: true,
   deadlineMs: config.payments.callbackDeadlineMs,
   description: 'The body depends on the channel; for mock: `out_trade_no`, `trade_status`, `sign`.',
   body: Joi.object<Record<string, unknown>>().unknown(true),
@@ -105,7 +106,7 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
     recordAttempt({ ...attempt, state, verdict });
   // Anybody can send these, so they must not fill the disk. Those that are proven are kept whole, and never counted.
   const refuse = async (slug: ErrorSlug): Promise<never> => {
-    await limit('refused-callback', ip, ctx);
+    await limit('refused-callback', ctx);
     await recordUnproven({ ...attempt, state: 'refused', verdict: slug });
     return fail(slug);
   };

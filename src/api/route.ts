@@ -88,6 +88,8 @@ export interface RouteDefinition<A extends Access, P, Q, B> {
   deadlineMs?: number;
   /** Counted by itself too, beside the requests of the address and of the administrator. */
   limit?: LimitName;
+  /** Not counted for its address. */
+  unlimited?: boolean;
   /** Open to an administrator who must change their password first. */
   beforePasswordChange?: boolean;
   /** Answered to blocked addresses too. */

@@ -13,33 +13,32 @@ const limits = Object.fromEntries(
   Object.entries(rates).map(([name, limit]) => [name, new RateLimit(name, limit)]),
 ) as Record<LimitName, RateLimit>;
 
-/**
- * Counts the request for its address, whatever it asks for; health checks and callbacks are not counted.
- *
- * @throws too_many_requests
- */
+/** Counted for the administrator; the others for the address. */
+const ofAdmins: ReadonlySet<LimitName> = new Set(['admin', 'export', 'upload', 'ticket', 'stream']);
+
+/** Counts each request for its address, whatever it asks for, but for routes that are unlimited. */
 export function limitAddresses(routes: readonly Route[]): Middleware<RequestState> {
   const free = routes
-    .filter((route) => route.anyAddress || route.limit === 'refused-callback')
+    .filter(({ unlimited }) => unlimited)
     .map((route) => fullPath(route).replace(/\{.*/, ''));
   return async (ctx, next) => {
-    if (!free.some((start) => ctx.path.startsWith(start))) await limit('address', ctx.state.ip, ctx);
+    if (!free.some((start) => ctx.path.startsWith(start))) await limit('address', ctx);
     await next();
   };
 }
 
-/** Counts the request for whoever makes it: an administrator, else an address. @throws too_many_requests */
-export async function limitCaller(route: Route, ctx: Context): Promise<void> {
-  const { ip, identity } = ctx.state as RequestState;
-  if (identity) await limit('admin', String(identity.adminId), ctx);
-  if (route.limit === undefined || route.limit === 'refused-callback') return;
-  await limit(route.limit, identity ? String(identity.adminId) : ip, ctx);
+/** Counts the request for the administrator who makes it, and for the work it asks for. @throws too_many_requests */
+export async function limitWork({ limit: work }: Route, ctx: Context): Promise<void> {
+  if ((ctx.state as RequestState).identity) await limit('admin', ctx);
+  if (work) await limit(work, ctx);
 }
 
-/** Counts once more for that subject: an address or a number. @throws too_many_requests */
-export async function limit(name: LimitName, subject: string, ctx: Context): Promise<void> {
+/** Counts once for the caller. @throws too_many_requests */
+export async function limit(name: LimitName, ctx: Context): Promise<void> {
   if (!enabled) return;
-  const refusal = await limits[name].take(networkOf(subject));
+  const { ip, identity } = ctx.state as RequestState;
+  const caller = ofAdmins.has(name) && identity ? String(identity.adminId) : networkOf(ip);
+  const refusal = await limits[name].take(caller);
   if (!refusal) return;
   const { retryAfter } = refusal;
   // draft-ietf-httpapi-ratelimit-headers-10
