@@ -71,7 +71,7 @@ export interface PoolOptions {
 
 /** A pool whose statements have a deadline, over Sequelize's own pool. */
 export function openPool({ max, statementSeconds, packets = false }: PoolOptions): Sequelize {
-  const vigil = new Vigil(statementSeconds * 1000 + graceMs);
+  const watchdog = new Watchdog(statementSeconds * 1000 + graceMs);
   const pool: Sequelize = new Sequelize({
     dialect: 'mysql',
     host,
@@ -88,8 +88,8 @@ export function openPool({ max, statementSeconds, packets = false }: PoolOptions
       validate: (connection?: DriverConnection) =>
         connection !== undefined &&
         managerOf(pool).validate(connection) &&
-        vigil.trusts(connection) &&
-        vigil.isYoung(connection),
+        watchdog.trusts(connection) &&
+        watchdog.isYoung(connection),
     },
     // The driver's own conversion of columns; with Sequelize's function it would compile a parser for every statement.
     dialectOptions: { ...driverOptions, ...address, typeCast: true, multipleStatements: packets },
@@ -97,17 +97,17 @@ export function openPool({ max, statementSeconds, packets = false }: PoolOptions
     hooks: {
       afterConnect: async (connection) => {
         const driver = connection as DriverConnection;
-        vigil.watch(driver);
+        watchdog.watch(driver);
         await prepareSession(driver, sessionSettings(statementSeconds, 'pool'));
       },
       beforeDisconnect: (connection) => {
         const driver = connection as DriverConnection;
         // A farewell to somebody silent would keep the socket open until TCP gives up.
-        if (!vigil.trusts(driver)) driver.destroy();
+        if (!watchdog.trusts(driver)) driver.destroy();
       },
     },
   });
-  vigil.guardPool(managerOf(pool), max);
+  watchdog.guardPool(managerOf(pool), max);
   return pool;
 }
 
@@ -125,7 +125,7 @@ export async function openConnection(options: OwnConnectionOptions): Promise<Con
   const { statementSeconds, ...more } = options;
   const connection = await createConnection({ ...driverOptions, ...address, timezone: 'Z', ...more });
   const driver = (connection as unknown as { connection: DriverConnection }).connection;
-  new Vigil(statementSeconds * 1000 + graceMs).watch(driver);
+  new Watchdog(statementSeconds * 1000 + graceMs).watch(driver);
   // A statement that was running fails by itself; this is for the moments between two.
   connection.on('error', (error: unknown) => logger.warn({ error }, 'a connection of its own was lost'));
   try {
@@ -158,7 +158,7 @@ const managerOf = (pool: Sequelize): ConnectionManager =>
   (pool as unknown as { connectionManager: ConnectionManager }).connectionManager;
 
 /** Watches over the connections of a pool: when each was heard of, and since when the server may be silent. */
-class Vigil {
+class Watchdog {
   /** When a server last said that it takes no writes: it is left by every pool, also those that only read. */
   static #refusedAt = -1;
   static #leftAt = -1;
@@ -174,8 +174,10 @@ class Vigil {
   /** Whether it was heard of since a statement last went unanswered, and leads to a server that takes writes. */
   trusts(connection: DriverConnection): boolean {
     const isHeard = (this.#heardAt.get(connection) ?? 0) > this.#distrustedBefore;
-    const isOver = performance.now() - Vigil.#refusedAt > leaveEveryMs;
-    return isHeard && (this.#openedAt.get(connection) ?? 0) > (isOver ? Vigil.#refusedAt : Vigil.#leftAt);
+    const isOver = performance.now() - Watchdog.#refusedAt > leaveEveryMs;
+    return (
+      isHeard && (this.#openedAt.get(connection) ?? 0) > (isOver ? Watchdog.#refusedAt : Watchdog.#leftAt)
+    );
   }
 
   isYoung(connection: DriverConnection): boolean {
@@ -230,8 +232,8 @@ class Vigil {
       this.#heardAt.set(connection, at);
       if (error && isDemoted(error)) {
         // Not at every refusal: until its successor is there, reading would make a new connection for each.
-        if (at - Vigil.#leftAt > leaveEveryMs) Vigil.#leftAt = at;
-        Vigil.#refusedAt = at;
+        if (at - Watchdog.#leftAt > leaveEveryMs) Watchdog.#leftAt = at;
+        Watchdog.#refusedAt = at;
         connection.destroy();
       }
       done(error, ...results);
