@@ -4,29 +4,18 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-import { ensureBuild } from './build.mjs';
-import { checkNodeVersion, ensureDependencies } from './dependencies.mjs';
 import { atEnd, command, refuseWhenEnding } from './lifetime.mjs';
+import { prepare, SIGNAL_EXIT_CODES } from './prepare.mjs';
 import { send } from './process.mjs';
-import { loadSettings, provide, requireServices } from './services.mjs';
-import { Failure, root, step } from './step.mjs';
-
-const SIGNAL_EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
+import { Failure, root } from './step.mjs';
 
 async function main() {
   const [name, ...args] = process.argv.slice(2);
   if (!/^[a-z][a-z-]*$/.test(name ?? '')) throw new Failure('Which benchmark? node bin/bench.mjs NAME');
-  process.chdir(root);
-  checkNodeVersion();
-  loadSettings();
-  requireServices();
-  await step(ensureDependencies);
-  await step(ensureBuild);
+  // Durable means the real disk: a commit that only reaches memory would flatter every figure.
+  const services = await prepare({ durable: true });
   const script = path.join(root, 'build/bench', `${name}.js`);
   if (!existsSync(script)) throw new Failure(`There is no benchmark bench/${name}.ts`);
-
-  // Durable means the real disk: a commit that only reaches memory would flatter every figure.
-  const services = await provide({ persistent: false, durable: true });
   const storage = path.join(services.THROW_AWAY_HOME, 'storage');
   const env = { LOG_LEVEL: 'warn', STORAGE_ROOT: storage, ...process.env, ...services };
   refuseWhenEnding();

@@ -8,7 +8,7 @@ import { runAva } from './ava.mjs';
 import { command } from './lifetime.mjs';
 import { lastLines } from './process.mjs';
 import { Failure, note, root, say, seconds, step } from './step.mjs';
-import { compiledName, prepareTests, SIGNAL_EXIT_CODES, testEnvironment } from './test-environment.mjs';
+import { compiledName, prepare, SIGNAL_EXIT_CODES, testEnvironment } from './prepare.mjs';
 
 const LEAST_KILLED = 0.95;
 /** So many faults are tried at a time. */
@@ -22,7 +22,7 @@ const FAILURES = new Set([
 
 async function main() {
   const startedAt = performance.now();
-  const env = testEnvironment(await prepareTests());
+  const env = testEnvironment(await prepare({ durable: false }));
   const faults = await chosenFaults(process.argv.slice(2));
   const lanes = Array.from({ length: LANES }, (_, lane) => makeLane(env, lane));
   await step(() => passUnharmed(faults, lanes[0]));

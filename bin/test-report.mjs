@@ -1,9 +1,10 @@
-// What a test run looks like: AVA's own words about everything but passed tests, a line per finished file.
+// What a test run looks like: AVA's own words about everything but passed tests, of which only what they logged is told, and a
+// line per finished file.
 import path from 'node:path';
 
 import { root, say, seconds } from './step.mjs';
 
-// AVA's lines about passed tests with what they logged, and its remark about the observer we use.
+// AVA's lines about passed tests and what they logged, and its remark about the observer we use.
 const PASSED_TEST = /^ {2}✔ /;
 const LOGGED_BY_TEST = /^ {4}(ℹ| )/;
 const REMARK = /Experiments are enabled|Using configuration from/;
@@ -26,7 +27,8 @@ export class TestReport {
   passed = 0;
   failed = 0;
   #files = new Map();
-  #isInPassedTest = false;
+  /** AVA's line about the passed test whose log may follow. */
+  #passedTest;
   #closingPart = [];
 
   /** Takes one event. */
@@ -44,10 +46,15 @@ export class TestReport {
     if (type === 'worker-finished' || type === 'worker-failed') this.#close(testFile);
   }
 
-  /** Prints a line of AVA's output, unless it is about a passed test. */
+  /** Prints a line of AVA's output; that a test has passed only before what it logged. */
   print(line) {
-    this.#isInPassedTest = PASSED_TEST.test(line) || (this.#isInPassedTest && LOGGED_BY_TEST.test(line));
-    if (this.#isInPassedTest || REMARK.test(line)) return;
+    if (REMARK.test(line)) return;
+    if (PASSED_TEST.test(line)) {
+      this.#passedTest = line;
+      return;
+    }
+    if (this.#passedTest && LOGGED_BY_TEST.test(line)) say(this.#passedTest);
+    this.#passedTest = undefined;
     if (line === CLOSING_PART || this.#closingPart.length > 0) this.#closingPart.push(line);
     else say(line);
   }

@@ -2,14 +2,14 @@
 import { runAva } from './ava.mjs';
 import { command } from './lifetime.mjs';
 import { complain, root, say, seconds } from './step.mjs';
-import { compiledName, prepareTests, SIGNAL_EXIT_CODES, testEnvironment } from './test-environment.mjs';
+import { compiledName, prepare, SIGNAL_EXIT_CODES, testEnvironment } from './prepare.mjs';
 import { TestReport } from './test-report.mjs';
 
 async function main() {
   const startedAt = performance.now();
   const report = new TestReport();
   try {
-    const env = testEnvironment(await prepareTests());
+    const env = testEnvironment(await prepare({ durable: false }));
     const { code, signal } = await runAva(process.argv.slice(2).map(compiledName), {
       ...{ cwd: root, env },
       onLine: (line) => report.print(line),

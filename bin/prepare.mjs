@@ -1,4 +1,4 @@
-// What test runs need before AVA: the build, MariaDB and Redis, and the settings that lead to them.
+// What tests and benchmarks need before they run: the build, MariaDB and Redis, and the settings that lead to them.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
@@ -7,18 +7,22 @@ import { checkNodeVersion, ensureDependencies } from './dependencies.mjs';
 import { loadSettings, provide, requireServices } from './services.mjs';
 import { root, step } from './step.mjs';
 
-/** How a test command ends that a signal has stopped. */
+/** How such a command ends that a signal has stopped. */
 export const SIGNAL_EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
-/** Installs, compiles and provides throw-away servers; answers the environment variables that lead to them. */
-export async function prepareTests() {
+/**
+ * Installs, compiles and provides throw-away servers; answers the environment variables that lead to them.
+ *
+ * @param durable their files lie on the real disk, and every commit reaches it
+ */
+export async function prepare({ durable }) {
   process.chdir(root);
   checkNodeVersion();
   loadSettings();
   requireServices();
   await step(ensureDependencies);
   await step(ensureBuild);
-  return provide({ persistent: false, durable: false });
+  return provide({ persistent: false, durable });
 }
 
 /** The environment of AVA. Temporary files and uploads of the tests lie in the throw-away directory and vanish with it. */
