@@ -13,30 +13,26 @@ import { connectRedis, disconnectRedis, key, redis } from '../../src/lib/redis.j
 import { Client, type Answer } from '../support/client.js';
 import { makeMethod, makeOrder, makeUser, mockCallback, type MadePayment } from '../support/factories.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
-import { Proxy } from '../support/proxy.js';
+import { beforeDatabase, beforeRedis } from '../support/faulty-proxy.js';
 import { until } from '../support/until.js';
 
 /** A process of the service with its ways to the servers. */
 class Place {
-  readonly database = new Proxy(process.env.DB_HOST as string, Number(process.env.DB_PORT));
-  readonly redis: Proxy;
+  database!: Awaited<ReturnType<typeof beforeDatabase>>;
+  redis!: Awaited<ReturnType<typeof beforeRedis>>;
   readonly #start: (env: Record<string, string>) => Promise<TestProcess>;
   #env: Record<string, string> = {};
   #process: TestProcess | undefined;
 
   constructor(start: (env: Record<string, string>) => Promise<TestProcess>) {
-    const { hostname, port } = new URL(process.env.REDIS_URL as string);
-    this.redis = new Proxy(hostname, Number(port));
     this.#start = start;
   }
 
   async open(): Promise<void> {
-    const url = new URL(process.env.REDIS_URL as string);
-    url.host = `127.0.0.1:${await this.redis.listen()}`;
-    const DB_PORT = String(await this.database.listen());
+    [this.database, this.redis] = await Promise.all([beforeDatabase(), beforeRedis()]);
     // The sweeper stays out of the way: what is wrong must not be put right by it.
     const noSweeper = { SWEEP_SECONDS: '59', SWEEP_AGE_SECONDS: '3600' };
-    this.#env = { DB_HOST: '127.0.0.1', DB_PORT, REDIS_URL: url.href, ...noSweeper };
+    this.#env = { ...this.database.env, ...this.redis.env, ...noSweeper };
     await this.revive();
   }
 
@@ -55,21 +51,21 @@ class Place {
 
   /** The answer to the next commit is lost with its connection. @param of what the transaction names, if it comes as one packet */
   loseCommit(of = ''): void {
-    this.database.decide((sent) => {
-      if (!sent.includes('COMMIT') || !sent.includes(of)) return 'pass';
-      this.database.passAll();
-      return 'lose answer';
+    this.database.decide((said) => {
+      if (!said.includes('COMMIT') || !said.includes(of)) return undefined;
+      this.database.decide();
+      return 'cut by the answer';
     });
   }
 
   /** It dies when it has committed and is about to tell the others. */
   dieBeforeMark(died: () => void): void {
-    this.redis.decide((sent) => {
-      const command = sent.toString();
-      if (!/hset[^]*marks/i.test(command) || !/\r\n(orders|payments)\r\n/.test(command)) return 'pass';
+    this.redis.decide((said) => {
+      const command = said.toString();
+      if (!/hset[^]*marks/i.test(command) || !/\r\n(orders|payments)\r\n/.test(command)) return undefined;
       this.kill();
       died();
-      return 'lose';
+      return 'cut';
     });
   }
 
@@ -326,7 +322,7 @@ test.serial(
       let isDead = false;
       if (how === 'worker lost commit') worker.loseCommit('UPDATE orders');
       if (how === 'lost commit') places.forEach((place) => place.loseCommit());
-      if (how === 'cut') api.redis.cut();
+      if (how === 'cut') api.redis.refuse();
       if (how === 'marks lost') await redis.del(key('marks'));
       if (isKilling) victim.dieBeforeMark(() => (isDead = true));
       const answers = await Promise.all(
@@ -335,7 +331,7 @@ test.serial(
           return write(kind, pick, user, place).catch(() => undefined);
         }),
       );
-      for (const place of places) place.database.passAll();
+      for (const place of places) place.database.decide();
       for (const answer of answers)
         t.true(answer === undefined || answer.status < 500 || answer.status === 503, answer?.text);
       // Also whoever was not told that its commit succeeded announces it before it answers.
@@ -351,8 +347,8 @@ test.serial(
         const others = apis.filter((place) => !isDead || place !== victim);
         await mustBeExact(t, others, lists, 3000, why);
       }
-      api.redis.mend();
-      for (const place of places) place.redis.passAll();
+      api.redis.pass();
+      for (const place of places) place.redis.decide();
       if (isDead) await victim.revive();
       if (isDead || how === 'cut') {
         await settleAll();
@@ -381,16 +377,19 @@ test.serial(
 
 test.serial('a list whose only row comes, changes and goes shows what matches or nothing', async (t) => {
   t.timeout(300_000);
-  const user_id = (await makeUser(admin)).id;
+  const user_id = (await makeUser(at(apis[0]))).id;
   const lists = listsOf(user_id).filter(({ table, like }) => table === 'orders' && 'user_id' in like);
   const end = watch(lists.slice(0, 2), 6);
-  for (let round = 0; round < 60; round++) {
-    const [one, other] = round % 2 === 0 ? apis : [apis[1], apis[0]];
-    const { order_no } = await makeOrder(at(one), '1', { user_id });
-    if (round % 3 > 0) await at(other).put(`/orders/${order_no}`, { status: 'cancelled' });
-    await at(other).delete(`/orders/${order_no}`);
+  try {
+    for (let round = 0; round < 60; round++) {
+      const [one, other] = round % 2 === 0 ? apis : [apis[1], apis[0]];
+      const { order_no } = await makeOrder(at(one), '1', { user_id });
+      if (round % 3 > 0) await at(other).put(`/orders/${order_no}`, { status: 'cancelled' });
+      await at(other).delete(`/orders/${order_no}`);
+    }
+  } finally {
+    const { faults, answers } = await end();
+    t.log({ answers });
+    t.deepEqual(faults.slice(0, 3), []);
   }
-  const { faults, answers } = await end();
-  t.log({ answers });
-  t.deepEqual(faults.slice(0, 3), []);
 });

@@ -62,7 +62,11 @@ test.serial(
     await notify({ transaction_id: 'T-1' });
     const { data } = await service.admin.get(`/payments/${payment.payment_no}`);
     t.deepEqual(
-      data.callbacks.map(({ type, state, verdict }: any) => [type, state, verdict]),
+      data.callbacks.map(({ type, state, verdict }: { type: string; state: string; verdict: string }) => [
+        type,
+        state,
+        verdict,
+      ]),
       [
         ['mock', 'settled', 'already_paid'],
         ['mock', 'settled', 'paid'],

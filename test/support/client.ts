@@ -103,6 +103,11 @@ export class Client {
       method,
       headers: { ...type, ...this.headers, ...headers },
       body: typeof body === 'string' || isForm ? body : JSON.stringify(body),
+    }).catch((error: Error) => {
+      throw new Error(
+        `${method} ${target} got no answer: ${(error.cause as Error | undefined)?.message ?? error.message}`,
+        { cause: error },
+      );
     });
     const text = await response.text();
     const envelope = JSON.parse(text) as Record<string, unknown>;

@@ -4,6 +4,7 @@ import { setInterval } from 'node:timers/promises';
 import { select } from '../../src/lib/db.js';
 import { mustAddUp } from './balances.js';
 import type { Answer, Client } from './client.js';
+import type { Figures } from './figures.js';
 import { makeUser, mockCallback, unique, type MadeOrder, type MadePayment } from './factories.js';
 import { until } from './until.js';
 
@@ -16,14 +17,6 @@ const quietMs = 1500;
 
 const kinds = ['list', 'callback', 'order', 'balance'] as const;
 export type Kind = (typeof kinds)[number];
-
-export interface Figures {
-  sent: number;
-  acknowledged: number;
-  lost: number;
-  doubled: number;
-  worstHangMs: number;
-}
 
 export class Load {
   readonly #caller: Client;
@@ -120,7 +113,7 @@ export class Load {
   }
 
   /** Holds everything acknowledged against the database; what was acknowledged as `processing` gets its time. */
-  async figures(): Promise<Figures> {
+  async figures(): Promise<Omit<Figures, 'faults' | 'worstRecoveryMs'>> {
     const payments = this.#paid.map(({ payment_no }) => payment_no);
     const verdicts = async () =>
       new Map(

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { newCertificate, newRsaKeys, type Certificate, type RsaKeys } from './rsa-keys.js';
+import { reset } from './reset.js';
 
 /** How it answers a transaction. */
 export type WechatMood =
@@ -124,7 +125,7 @@ export class WechatPlatform {
       slow: () => void setTimeout(() => this.#send(response, 200, good), 700),
       silent: () => undefined,
       dripping: () => drip(response),
-      resetting: () => response.socket?.resetAndDestroy(),
+      resetting: () => response.socket && reset(response.socket),
       redirecting: () => response.writeHead(307, { Location: `${this.url}/v3/elsewhere` }).end(),
       flooding: () => this.#send(response, 200, { ...good, more: 'x'.repeat(1_000_000) }),
     };

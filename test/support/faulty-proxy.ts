@@ -1,15 +1,21 @@
-// A TCP proxy between the service and one of its servers, which can lose connections without a word: neither side is told.
+// A TCP proxy between the service and one of its servers that can lose connections: cut them, or go silent without a word
+// to either side.
 import { once } from 'node:events';
 import { createConnection, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { config } from '../../config/index.js';
+import { reset } from './reset.js';
 
 /** What no longer arrives: what either side says, or only what the server answers. */
 export type Loss = 'everything' | 'answers';
+
+/** What becomes of a connection with what the service says on it: lost, cut before it arrives, or cut by its answer. */
+export type Fate = Loss | 'cut' | 'cut by the answer';
 
 interface Pair {
   client: Socket;
   server: Socket;
   lost: Loss | undefined;
+  isCutByAnswer: boolean;
 }
 
 /** What the service says on a connection. */
@@ -17,18 +23,19 @@ type Listener = (data: Buffer) => void;
 
 interface Trap {
   text: string;
-  loss: Loss | 'cut';
+  fate: Fate;
   /** How many connections it may still catch. */
   left: number;
 }
 
-export class SilentProxy {
+export class FaultyProxy {
   readonly #listener: Server;
   readonly #pairs = new Set<Pair>();
   readonly #traps: Trap[] = [];
   #target: number;
   #tried = 0;
   #listen: (() => Listener) | undefined;
+  #decide: ((said: Buffer) => Fate | undefined) | undefined;
   #newcomers: 'passed' | 'refused' | 'dropped' = 'passed';
 
   /** @param target port of the server on this machine */
@@ -37,8 +44,8 @@ export class SilentProxy {
     this.#listener = createServer((client) => this.#accept(client));
   }
 
-  static async start(target: number): Promise<SilentProxy> {
-    const proxy = new SilentProxy(target);
+  static async start(target: number): Promise<FaultyProxy> {
+    const proxy = new FaultyProxy(target);
     await once(proxy.#listener.listen(0, '127.0.0.1'), 'listening');
     return proxy;
   }
@@ -73,17 +80,22 @@ export class SilentProxy {
    * `answers` only what comes back.
    */
   forgetAt(text: string, loss: Loss = 'everything', times = 1): void {
-    this.#traps.push({ text, loss, left: times });
+    this.#traps.push({ text, fate: loss, left: times });
   }
 
   /** The next connection on which the service says this is cut at that moment. */
   cutAt(text: string): void {
-    this.#traps.push({ text, loss: 'cut', left: 1 });
+    this.#traps.push({ text, fate: 'cut', left: 1 });
   }
 
   /** How many of those are still to come. */
   get armed(): number {
     return this.#traps.reduce((sum, { left }) => sum + left, 0);
+  }
+
+  /** Decides about everything the service says from now on; without a function it is passed on. */
+  decide(decide?: (said: Buffer) => Fate | undefined): void {
+    this.#decide = decide;
   }
 
   /** Every connection goes silent, also those that are made from now on. */
@@ -133,23 +145,25 @@ export class SilentProxy {
   #accept(client: Socket): void {
     this.#tried++;
     if (this.#newcomers === 'refused') {
-      client.resetAndDestroy();
+      reset(client);
       return;
     }
     const server = createConnection(this.#target, '127.0.0.1');
     const lost = this.#newcomers === 'dropped' ? 'everything' : undefined;
-    const pair: Pair = { client, server, lost };
+    const pair: Pair = { client, server, lost, isCutByAnswer: false };
     this.#pairs.add(pair);
     const listener = this.#listen?.();
     client.on('data', (data) => {
       listener?.(data);
-      this.#spring(pair, data, 'cut');
-      this.#spring(pair, data, 'everything');
+      const fate = pair.lost ? undefined : (this.#decide?.(data) ?? this.#trapped(data));
+      if (fate === 'cut') return disconnect(pair);
+      if (fate === 'cut by the answer') pair.isCutByAnswer = true;
+      else if (fate) pair.lost = fate;
       if (pair.lost !== 'everything' && !server.destroyed) server.write(data);
-      this.#spring(pair, data, 'answers');
     });
     server.on('data', (data) => {
-      if (!pair.lost) client.write(data);
+      if (pair.isCutByAnswer) disconnect(pair);
+      else if (!pair.lost) client.write(data);
     });
     for (const socket of [client, server]) socket.setNoDelay(true).on('error', () => undefined);
     // Whoever cannot be heard cannot take leave either: the other side goes on believing in the connection.
@@ -162,17 +176,15 @@ export class SilentProxy {
     });
   }
 
-  #spring(pair: Pair, data: Buffer, loss: Trap['loss']): void {
-    const trap = this.#traps.find((one) => one.left > 0 && one.loss === loss && data.includes(one.text));
-    if (!trap || pair.lost) return;
-    trap.left--;
-    if (loss === 'cut') disconnect(pair);
-    else pair.lost = loss;
+  #trapped(data: Buffer): Fate | undefined {
+    const trap = this.#traps.find(({ left, text }) => left > 0 && data.includes(text));
+    if (trap) trap.left--;
+    return trap?.fate;
   }
 }
 
 function disconnect({ client, server }: Pair): void {
-  client.resetAndDestroy();
+  reset(client);
   server.destroy();
 }
 
@@ -192,8 +204,8 @@ function statementsInto(statements: string[]): Listener {
 }
 
 /** One in front of the database of this test file, with the settings that lead a process to it. */
-export async function beforeDatabase(): Promise<SilentProxy & { env: Record<string, string> }> {
-  const proxy = await SilentProxy.start(config.database.port);
+export async function beforeDatabase(): Promise<FaultyProxy & { env: Record<string, string> }> {
+  const proxy = await FaultyProxy.start(config.database.port);
   return Object.assign(proxy, { env: databaseEnv(proxy.port) });
 }
 
@@ -203,9 +215,9 @@ export const databaseEnv = (port: number): Record<string, string> => ({
 });
 
 /** One in front of the Redis of this test file, with the settings that lead a process to it. */
-export async function beforeRedis(): Promise<SilentProxy & { env: Record<string, string> }> {
+export async function beforeRedis(): Promise<FaultyProxy & { env: Record<string, string> }> {
   const url = new URL(config.redis.url);
-  const proxy = await SilentProxy.start(Number(url.port || 6379));
+  const proxy = await FaultyProxy.start(Number(url.port || 6379));
   url.hostname = '127.0.0.1';
   url.port = String(proxy.port);
   return Object.assign(proxy, { env: { REDIS_URL: url.href } });
