@@ -5,6 +5,7 @@ import { insert, select } from '../../src/lib/db.js';
 import { makeAdmin, makeRole, signedInWith, unique, type MadeAdmin } from '../support/factories.js';
 import { startService, type Service } from '../support/service.js';
 import type { Answer, Client } from '../support/client.js';
+import { selectRow } from '../support/rows.js';
 
 let service: Service;
 let admin: Client;
@@ -13,7 +14,7 @@ let superRole: number;
 test.before(async () => {
   service = await startService({ withWorker: false });
   admin = service.admin;
-  superRole = (await select<any>("SELECT id FROM roles WHERE slug = 'super-admin'"))[0].id;
+  superRole = (await selectRow<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'")).id;
 });
 
 test.after.always(() => service.stop());
@@ -72,9 +73,10 @@ test('a new administrator has the fields given, defaults for the others, and nev
 
 test('times of records keep their milliseconds', async (t) => {
   const made = await Promise.all(Array.from({ length: 6 }, () => makeAdmin(admin)));
-  const rows = await select<any>('SELECT MICROSECOND(created_at) AS part FROM admins WHERE id IN (?)', [
-    made.map(({ id }) => id),
-  ]);
+  const rows = await select<{ part: number }>(
+    'SELECT MICROSECOND(created_at) AS part FROM admins WHERE id IN (?)',
+    [made.map(({ id }) => id)],
+  );
   t.true(rows.some(({ part }) => part > 0));
 });
 
@@ -184,7 +186,7 @@ test('an administrator gives only roles within their own rights', async (t) => {
   t.deepEqual(outcome(await manager.post('/admins', { ...body(), ...toSuper })), protectedSuper);
   t.deepEqual(outcome(await manager.put(`/admins/${manager.account?.id}`, toSuper)), protectedSuper);
   t.deepEqual(
-    (await admin.get(`/admins/${created.data.id}`)).data.roles.map(({ id }: any) => id),
+    (await admin.get(`/admins/${created.data.id}`)).data.roles.map(({ id }: { id: number }) => id),
     [within.id],
   );
 });

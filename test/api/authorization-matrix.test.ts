@@ -24,7 +24,7 @@ const slugOf = (route: Route): string => permissionOf(route)?.slug ?? '';
 test.before(async () => {
   service = await startService({ withWorker: false });
   admin = service.admin;
-  permissions.push(...(await select<any>('SELECT id, slug FROM permissions')));
+  permissions.push(...(await select<{ id: number; slug: string }>('SELECT id, slug FROM permissions')));
   for (const { id, slug } of permissions) permissionIds.set(slug, id);
   roleId = (await makeRole(admin)).id;
   const account = await makeAdmin(admin, [roleId]);

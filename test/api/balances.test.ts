@@ -45,7 +45,10 @@ test('incomes and refunds add, expenses take, and each leaves its log', async (t
   const { data } = await admin.get(`/user-balance-logs?user_id=${id}`);
   t.is(data.total, 3);
   t.deepEqual(
-    data.list.map(({ type, balance_after }: any) => [type, balance_after]),
+    data.list.map(({ type, balance_after }: { type: string; balance_after: number }) => [
+      type,
+      balance_after,
+    ]),
     [
       ['refund', 105],
       ['expense', 100],
@@ -182,7 +185,9 @@ test('balance logs are found by user, type, source, operator and time', async (t
   await update(id, { type: 'income', amount: 2, source });
   await update(id, { type: 'expense', amount: 1, source }, clerk);
   const found = async (query: string) =>
-    (await clerk.get(`/user-balance-logs?${query}&order_by=id:asc`)).data.list.map(({ type }: any) => type);
+    (await clerk.get(`/user-balance-logs?${query}&order_by=id:asc`)).data.list.map(
+      ({ type }: { type: string }) => type,
+    );
   t.deepEqual(await found(`source=${source}`), ['income', 'expense']);
   t.deepEqual(await found(`user_id=${id}&source=another`), []);
   t.deepEqual(await found(`user_id=${id}&type=expense`), ['expense']);

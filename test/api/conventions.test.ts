@@ -1,10 +1,10 @@
 // What holds for every endpoint: languages, bodies, and what bad input is answered.
 import '../support/environment.js';
 import test from 'ava';
-import { select } from '../../src/lib/db.js';
 import { makeOrder, makeUser, unique } from '../support/factories.js';
 import { startService, type Service } from '../support/service.js';
 import type { Answer, Client } from '../support/client.js';
+import { selectRow } from '../support/rows.js';
 
 let service: Service;
 let admin: Client;
@@ -126,7 +126,10 @@ test('unknown fields are dropped, and keys that reach for prototypes are refused
   };
   const created = await admin.post('/roles', { name: 'x', slug, ...unknown });
   t.is(created.status, 200);
-  const [row] = await select<any>('SELECT id, name, status FROM roles WHERE slug = ?', [slug]);
+  const row = await selectRow<{ id: number; name: string; status: number }>(
+    'SELECT id, name, status FROM roles WHERE slug = ?',
+    [slug],
+  );
   t.deepEqual([row.id, row.name, row.status], [created.data.id, 'x', 1]);
   t.not(row.id, 1);
   const reaching = (keys: string) =>

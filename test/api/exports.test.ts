@@ -258,7 +258,7 @@ test('the record tells state, counts, file and times; the status endpoints answe
   const part = await admin.download(`/exports/${id}/download`, { Range: 'bytes=3-9' });
   t.deepEqual([part.status, part.bytes], [206, bytes.subarray(3, 10)]);
   const listed = await admin.get('/exports?type=orders&format=csv&status=1&order_by=id:desc');
-  t.true(listed.data.list.some((item: any) => item.id === id));
+  t.true(listed.data.list.some((item: { id: number }) => item.id === id));
 });
 
 test('exports are seen, fetched and deleted by their owner and super administrators only', async (t) => {
@@ -346,7 +346,7 @@ test.serial('the owner is told once, over the socket and as a notification', asy
   t.is(data.title, 'Your export is ready');
   t.regex(data.content, /^Users: users-\d{8}-\d{6}\.csv, 0 records$/);
   const { list } = (await owner.get('/notifications')).data;
-  t.is(list.filter(({ title }: any) => title === 'Your export is ready').length, 1);
+  t.is(list.filter(({ title }: { title: string }) => title === 'Your export is ready').length, 1);
 });
 
 test.serial('the progress stream ends with the last state, also with a ticket', async (t) => {

@@ -1,12 +1,13 @@
 // Passwords that somebody else has set, passwords that everybody uses, and sessions that nobody uses.
 import '../support/environment.js';
 import test from 'ava';
-import { select, change } from '../../src/lib/db.js';
+import { change } from '../../src/lib/db.js';
 import { makeAdmin, unique } from '../support/factories.js';
 import { openStream } from '../support/events.js';
 import { killProcesses, startApi } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';
 import type { Answer, Client } from '../support/client.js';
+import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
 let service: Service;
@@ -77,7 +78,7 @@ test('a password that was reset must be changed too, and signing out is always p
 test.serial(
   'the first administrator must change the password it was made with; outside production nobody is asked',
   async (t) => {
-    const [{ flag }] = await select<any>(
+    const { flag } = await selectRow<{ flag: number }>(
       "SELECT password_must_change AS flag FROM admins WHERE username = 'admin'",
     );
     t.is(flag, 1);
@@ -129,8 +130,11 @@ test('a session that was not used for SESSION_IDLE_MINUTES is over, and one in u
   const account = await makeAdmin(service.admin);
   const own = (await service.anonymous.signIn(account.username, account.password)).at(patient.url);
   const lastUsed = async (): Promise<Date> =>
-    (await select<any>('SELECT last_used_at FROM admin_sessions WHERE admin_id = ?', [account.id]))[0]
-      .last_used_at;
+    (
+      await selectRow<{ last_used_at: Date }>('SELECT last_used_at FROM admin_sessions WHERE admin_id = ?', [
+        account.id,
+      ])
+    ).last_used_at;
   const unusedFor = (minutes: number) =>
     change('UPDATE admin_sessions SET last_used_at = ? WHERE admin_id = ?', [
       new Date(Date.now() - minutes * 60_000),

@@ -13,6 +13,7 @@ import { signedInWith } from '../support/factories.js';
 import { gif, jpeg, pdf, png, sendChunk, textOf, zipOf } from '../support/files.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
 import { until } from '../support/until.js';
+import { reset } from '../support/reset.js';
 
 let api: TestProcess;
 let admin: Client;
@@ -322,7 +323,7 @@ test.serial('aborted uploads leave no file, no descriptor and no memory', async 
     );
     if (index % 3 > 0) await sleep(index % 7);
     if (index % 2 === 0) socket.destroy();
-    else socket.resetAndDestroy();
+    else reset(socket);
   };
   const many = async (count: number): Promise<void> => {
     for (let index = 0; index < count; index += 20)

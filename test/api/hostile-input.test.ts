@@ -8,10 +8,10 @@ import type Joi from 'joi';
 import test from 'ava';
 import { fullPath, type Route } from '../../src/api/route.js';
 import { routes } from '../../src/api/routes.js';
-import { select } from '../../src/lib/db.js';
 import { makeAdmin, makeMethod, makePayment, makeRole, makeUser, unique } from '../support/factories.js';
 import { startService, type Service } from '../support/service.js';
 import type { Client } from '../support/client.js';
+import { selectRow } from '../support/rows.js';
 
 const runsPerRoute = 10;
 const someAtOnce = pLimit(6);
@@ -24,7 +24,7 @@ const victims = ['3', '4', '5'];
 test.before(async () => {
   service = await startService();
   const { admin } = service;
-  const [role] = await select<any>("SELECT id FROM roles WHERE slug = 'super-admin'");
+  const role = await selectRow<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'");
   const own = await makeAdmin(admin, [role.id]);
   caller = await service.anonymous.signIn(own.username, own.password);
   for (let made = 0; made < 5; made++) {

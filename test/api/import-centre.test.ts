@@ -14,6 +14,7 @@ import { killProcesses, startWorkerProcess } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import type { Client } from '../support/client.js';
+import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
 let service: Service;
@@ -49,11 +50,10 @@ const ended = (id: number, caller = admin) =>
   }, 30_000);
 
 const storedFile = async (id: number): Promise<{ storage_key: string; state: string | null }> => {
-  const [row] = await select<any>(
+  return selectRow<{ storage_key: string; state: string | null }>(
     'SELECT i.storage_key, f.state FROM imports i LEFT JOIN stored_files f ON f.storage_key = i.storage_key WHERE i.id = ?',
     [id],
   );
-  return row;
 };
 
 test.serial('without a worker the answer says so within its time, and the file waits', async (t) => {
@@ -179,7 +179,7 @@ test('an import is its owner’s and super administrators’, to everybody else 
   for (const caller of [owner, admin]) {
     const { list } = (await caller.get('/imports?type=orders&status=1&dry_run=0&order_by=created_at:desc'))
       .data;
-    t.true(list.some((item: any) => item.id === id));
+    t.true(list.some((item: { id: number }) => item.id === id));
     t.is((await caller.get(`/imports/${id}`)).status, 200);
     t.is((await caller.get(`/imports/${id}/errors`)).data.total, 1);
     t.is((await caller.download(`/imports/${id}/error-file`)).status, 200);

@@ -4,6 +4,7 @@ import test from 'ava';
 import { change, select } from '../../src/lib/db.js';
 import type { Answer, Client } from '../support/client.js';
 import { makeUser } from '../support/factories.js';
+import { selectRow } from '../support/rows.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
 
@@ -151,7 +152,7 @@ test.serial('more scattered rows than are held at once are gathered by reading t
   );
   const { data } = await send(rows);
   t.like(data, { status: 1, total_rows: size, success_count: size, order_count: size / 2 });
-  const [made] = await select<any>(
+  const made = await selectRow<{ orders: number; whole: string }>(
     'SELECT COUNT(*) AS orders, SUM(amount = 3) AS whole FROM orders WHERE user_id = ?',
     [user],
   );
@@ -207,7 +208,19 @@ test('every value that is not acceptable is reported with its row, column, value
   ];
   const { data } = await send(rows);
   t.like(data, { status: 1, total_rows: 25, success_count: 1, failed_count: 24, order_count: 1 });
-  const reasons = data.errors.map(({ row, column, value, reason }: any) => [row, column, value, reason]);
+  const reasons = data.errors.map(
+    ({
+      row,
+      column,
+      value,
+      reason,
+    }: {
+      row: number;
+      column: string | null;
+      value: string | null;
+      reason: string;
+    }) => [row, column, value, reason],
+  );
   const money = 'must be an amount of at least 0 with at most two decimals';
   const quantity = 'must be an integer from 1 to 1000000';
   const key = 'must be a positive integer';
@@ -246,7 +259,7 @@ test('every value that is not acceptable is reported with its row, column, value
   t.is((await ordersOf(user)).length, 1);
   const chinese = await send([rows[1] as string, rows[7] as string], {}, admin);
   t.deepEqual(
-    chinese.data.errors.map((error: any) => error.reason),
+    chinese.data.errors.map((error: { reason: string }) => error.reason),
     ['必填', '必须是不小于 0、最多两位小数的金额'],
   );
 });
@@ -263,7 +276,11 @@ test('an order with one bad row is not imported; rows of one order must agree', 
   ]);
   t.like(data, { status: 1, total_rows: 6, success_count: 1, failed_count: 5, order_count: 1 });
   t.deepEqual(
-    data.errors.map(({ row, column, reason }: any) => [row, column, reason]),
+    data.errors.map(({ row, column, reason }: { row: number; column: string | null; reason: string }) => [
+      row,
+      column,
+      reason,
+    ]),
     [
       [2, 'order_ref', 'Row 3 of the same order is not acceptable, so the order was not imported'],
       [3, 'price', 'must be an amount of at least 0 with at most two decimals'],

@@ -61,7 +61,7 @@ test('pages follow each other without gaps, and the total is that of the filter'
   const pages = await Promise.all(
     [1, 2, 3].map((page) => admin.get(`/roles?name=${prefix}&page_size=3&page=${page}&order_by=status:asc`)),
   );
-  const ids = pages.flatMap(({ data }) => data.list.map(({ id }: any) => id));
+  const ids = pages.flatMap(({ data }) => data.list.map(({ id }: { id: number }) => id));
   t.deepEqual(
     ids,
     [...new Set(ids)].sort((one, other) => other - one),
@@ -87,7 +87,7 @@ test('order_by takes several sortable fields and refuses everything else', async
   }
   const sorted = async (order: string) =>
     (await admin.get(`/roles?name=${role}&order_by=${encodeURIComponent(order)}`)).data.list.map(
-      (row: any) => row.name.at(-1) + row.sort,
+      (row: { name: string; sort: number }) => `${row.name.at(-1)}${row.sort}`,
     );
   t.deepEqual(await sorted('name:asc,sort:desc'), ['a2', 'a1', 'b1']);
   t.deepEqual(await sorted('sort:desc, name:desc'), ['a2', 'b1', 'a1']);
@@ -119,7 +119,7 @@ test('a fuzzy filter is a literal part of the text', async (t) => {
   for (const name of names) {
     const { data } = await admin.get(`/roles?name=${encodeURIComponent(name)}`);
     t.deepEqual(
-      data.list.map((row: any) => row.name),
+      data.list.map((row: { name: string }) => row.name),
       [name],
     );
   }
@@ -159,7 +159,7 @@ test('start and end are inclusive, a bare end date means its whole day, both in 
   ]);
   const found = async (query: string, headers?: Record<string, string>) => {
     const { data, text, status } = await admin.get(`/roles?name=${prefix}&order_by=id:asc&${query}`, headers);
-    return status === 200 ? data.list.map(({ name }: any) => Number(name.at(-1))) : text;
+    return status === 200 ? data.list.map(({ name }: { name: string }) => Number(name.at(-1))) : text;
   };
   t.deepEqual(await found('start_time=2024-03-10&end_time=2024-03-10'), [1, 2, 3]);
   t.deepEqual(await found('start_date=2024-03-10&end_date=2024-03-10&timezone=Asia/Shanghai'), [0, 1, 2]);

@@ -11,6 +11,7 @@ import { killProcesses, startApi } from '../support/processes.js';
 import { writeLogins } from '../support/logs.js';
 import { startService, type Service } from '../support/service.js';
 import type { Client } from '../support/client.js';
+import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
 let service: Service;
@@ -149,12 +150,10 @@ test('many entries at once are each written exactly once', async (t) => {
   const traceIds = Array.from({ length: 300 }, () => newUlid());
   await Promise.all(traceIds.map((traceId) => admin.put('/admins/999999', {}, { 'X-Trace-Id': traceId })));
   const count = async () =>
-    (
-      await select<any>(
-        'SELECT COUNT(*) AS entries, COUNT(DISTINCT trace_id) AS requests FROM operation_logs WHERE trace_id IN (?)',
-        [traceIds],
-      )
-    )[0];
+    selectRow<{ entries: number; requests: number }>(
+      'SELECT COUNT(*) AS entries, COUNT(DISTINCT trace_id) AS requests FROM operation_logs WHERE trace_id IN (?)',
+      [traceIds],
+    );
   await until(async () => (await count()).requests === 300);
   t.deepEqual(await count(), { entries: 300, requests: 300 });
 });

@@ -1,11 +1,11 @@
 // Menus: the tree, its records, moving within it, and who may do so.
 import '../support/environment.js';
 import test from 'ava';
-import { select } from '../../src/lib/db.js';
 import { makeAdmin, makeRole, signedInWith, unique } from '../support/factories.js';
 import { killProcesses, startApi } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';
 import type { Answer, Client } from '../support/client.js';
+import { selectRow } from '../support/rows.js';
 
 let service: Service;
 let admin: Client;
@@ -190,7 +190,7 @@ test('menus of switched-off modules are left out, and only those', async (t) => 
 
 test('an administrator changes only menus they hold, with the permissions that hang on them', async (t) => {
   const [mine, others] = [await makeMenu(), await makeMenu()];
-  const [withRights] = await select<any>("SELECT id FROM menus WHERE slug = 'orders'");
+  const withRights = await selectRow<{ id: number }>("SELECT id FROM menus WHERE slug = 'orders'");
   const verbs = ['menu.store', 'menu.update', 'menu.destroy'];
   const role = await makeRole(admin, [...verbs, 'order.index'], { menu_ids: [mine.id, withRights.id] });
   const account = await makeAdmin(admin, [role.id]);
@@ -232,12 +232,12 @@ test('options list enabled entries for select boxes to whoever may list them', a
   const slugs = ['role.index', 'admin.index', 'menu.index'];
   const own = await signedInWith(admin, slugs);
   const values = async (type: string) =>
-    (await own.get(`/options?type=${type}`)).data.map(({ value }: any) => value);
+    (await own.get(`/options?type=${type}`)).data.map(({ value }: { value: number }) => value);
   const roles = await values('role');
   t.deepEqual([roles.includes(role.id), roles.includes(off.id)], [true, false]);
   t.true((await values('admin')).includes(own.account?.id));
   const menus = (await own.get('/options?type=menu')).data;
-  const option = menus.find(({ value }: any) => value === root.id);
+  const option = menus.find(({ value }: { value: number }) => value === root.id);
   t.deepEqual(option, { value: root.id, label: 'x', children: [{ value: child.id, label: 'x' }] });
   for (const type of ['department', 'payment_method', 'dictionary:gender'])
     t.deepEqual(outcome(await own.get(`/options?type=${type}`)), noPermission, type);

@@ -52,7 +52,7 @@ test('an order carries its lines, its user and the exact sum of its lines', asyn
   });
   t.is(order.user.id, userId);
   t.deepEqual(
-    order.details.map((detail: any) => detail.product_id),
+    order.details.map((detail: { product_id: number | null }) => detail.product_id),
     [7, null],
   );
   const rows = await select<object>('SELECT amount, period FROM orders WHERE order_no = ?', [order.order_no]);

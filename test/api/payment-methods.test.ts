@@ -131,7 +131,7 @@ test('unknown types, duplicate codes and mistyped fields are refused', async (t)
   const made = await makeMethod(admin, undefined, { code });
   const other = await makeMethod(admin);
   const tooMany = Array.from({ length: 31 }, (_, index) => [`key${index}`, 'x']);
-  const refused: [Promise<any>, number, number, string][] = [
+  const refused: [Promise<Answer>, number, number, string][] = [
     [
       admin.post('/payment-methods', { type: 'mock', config: Object.fromEntries(tooMany) }),
       422,

@@ -235,7 +235,7 @@ test('a payment made last month and paid this month is found by its pay time in 
   const day = first.toISOString().slice(0, 10);
   const found = async (query: string, headers?: Record<string, string>) =>
     (await admin.get(`/payments?payment_method_id=${method.id}&${query}`, headers)).data.list.map(
-      (row: any) => row.pay_time,
+      (row: { pay_time: string | null }) => row.pay_time,
     );
   const utc = paidAt.toISOString();
   t.deepEqual(await found(`time_field=pay_time&start_time=${day}&end_time=${day}`), [utc]);

@@ -5,6 +5,7 @@ import { change, select, transact } from '../../src/lib/db.js';
 import { makeAdmin, makeRole, permissionId, unique, type MadeAdmin } from '../support/factories.js';
 import { startService, type Service } from '../support/service.js';
 import type { Answer, Client } from '../support/client.js';
+import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
 let service: Service;
@@ -46,7 +47,9 @@ async function holderOf(...permission_ids: number[]): Promise<Client & { roleId:
 }
 
 test('a new permission has the fields given and defaults for the others', async (t) => {
-  const [menu] = await select<any>("SELECT id, title FROM menus WHERE slug = 'orders'");
+  const menu = await selectRow<{ id: number; title: string }>(
+    "SELECT id, title FROM menus WHERE slug = 'orders'",
+  );
   const given = custom({ description: 'd', sort: 3, menu_id: menu.id, is_builtin: true });
   const created = await admin.post('/permissions', given);
   t.is(created.status, 200);
@@ -98,9 +101,11 @@ test('every route that needs a permission has its row, named in the list and fil
     [row.method, row.path, row.name, row.is_builtin, row.menu.title],
     ['PUT', '/api/admin/admins/*/password', 'Reset passwords', true, '管理员'],
   );
-  const slugs = async (query: string) => (await list(query)).map(({ slug }: any) => slug);
+  const slugs = async (query: string) => (await list(query)).map(({ slug }: { slug: string }) => slug);
   const builtIn = async (query: string) =>
-    (await list(query)).flatMap((row: any) => (row.is_builtin ? row.slug : []));
+    (await list(query)).flatMap((row: { is_builtin: boolean; slug: string }) =>
+      row.is_builtin ? row.slug : [],
+    );
   const ofRoles = ['role.destroy', 'role.index', 'role.show', 'role.store', 'role.update'];
   t.deepEqual((await builtIn('path=/admin/roles')).sort(), ofRoles);
   t.deepEqual(await builtIn('path=/roles&method=POST'), ['role.store']);

@@ -8,11 +8,12 @@ import addFormats from 'ajv-formats';
 import test from 'ava';
 import { routes } from '../../src/api/routes.js';
 import { fullPath } from '../../src/api/route.js';
-import { db, select } from '../../src/lib/db.js';
+import { db } from '../../src/lib/db.js';
 import { makeAdmin } from '../support/factories.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';
 import { Client } from '../support/client.js';
+import { selectRow } from '../support/rows.js';
 
 const productionDatabase = `${process.env.DB_NAME}_production`;
 
@@ -149,28 +150,43 @@ test('the documentation page and its parts come from here and name no other host
   t.notRegex((await loaded('/docs/swagger-ui.css')).text, /url\(["']?https?:|@import/);
 });
 
+interface Operation {
+  operationId: string;
+  summary: string;
+  parameters: { name: string; in: string; required: boolean }[];
+  responses: object;
+  security: object[];
+}
+
+interface Document {
+  openapi: string;
+  info: { title: string; version: string };
+  paths: Record<string, Record<string, Operation>>;
+  components: { securitySchemes: object };
+}
+
 test('the served document is OpenAPI 3.1 and covers every route once', async (t) => {
   const response = await fetch(`${service.url}/openapi.json`);
   t.regex(response.headers.get('Content-Type') ?? '', /^application\/json/);
-  const document = (await response.json()) as any;
+  const document = (await response.json()) as Document;
   t.regex(document.openapi, /^3\.1\.\d+$/);
   t.true(Boolean(document.info.title && document.info.version));
-  const operations = Object.entries<any>(document.paths).flatMap(([path, methods]) =>
-    Object.entries<any>(methods).map(([method, operation]) => ({ path, method, operation })),
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
   const named = routes.map((route) => `${route.method.toLowerCase()} ${fullPath(route)}`).sort();
   t.deepEqual(operations.map(({ path, method }) => `${method} ${path}`).sort(), named);
   t.is(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length);
   for (const { path, operation } of operations) {
     const placeholders = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
-    const described = operation.parameters.filter((parameter: any) => parameter.in === 'path');
+    const described = operation.parameters.filter((parameter) => parameter.in === 'path');
     t.deepEqual(
-      described.map(({ name }: any) => name),
+      described.map(({ name }) => name),
       placeholders,
       path,
     );
     t.true(
-      described.every(({ required }: any) => required),
+      described.every(({ required }) => required),
       path,
     );
     t.true(
@@ -218,7 +234,7 @@ test('production prints a generated first password once, asks for strong passwor
   for (const weak of ['abc1234', 'abcdefgh', '12345678'])
     t.deepEqual(Object.keys((await made(weak)).errors ?? {}), ['password'], weak);
   t.is((await made('密码abc123')).status, 200);
-  const [{ password_hash }] = await select<any>(
+  const { password_hash } = await selectRow<{ password_hash: string }>(
     `SELECT password_hash FROM \`${productionDatabase}\`.admins WHERE id = 1`,
   );
   t.regex(password_hash, /^\$2b\$/);

@@ -2,10 +2,10 @@
 import '../support/environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
-import { select } from '../../src/lib/db.js';
 import { makeAdmin, makeRole, type MadeAdmin } from '../support/factories.js';
 import { startService, type Service } from '../support/service.js';
 import type { Answer, Client } from '../support/client.js';
+import { selectRow } from '../support/rows.js';
 
 let service: Service;
 
@@ -62,17 +62,20 @@ test('the profile changes only in the fields sent, and an empty text clears', as
 });
 
 test('the profile tells roles, permissions, menus and the settings of the service', async (t) => {
-  const [system] = await select<any>("SELECT id FROM menus WHERE slug = 'admins'");
+  const system = await selectRow<{ id: number }>("SELECT id FROM menus WHERE slug = 'admins'");
   const role = await makeRole(service.admin, ['admin.index', 'admin.show'], { menu_ids: [system.id] });
   const own = await signedIn(await makeAdmin(service.admin, [role.id]));
   const { data } = await own.get('/info', { 'Accept-Language': 'en-US' });
   t.deepEqual(data.permissions, ['admin.index', 'admin.show']);
   t.deepEqual(
-    data.roles.map(({ id, slug }: any) => [id, slug]),
+    data.roles.map(({ id, slug }: { id: number; slug: string }) => [id, slug]),
     [[role.id, role.slug]],
   );
   t.deepEqual(
-    data.menus.map(({ slug, children }: any) => [slug, children.map((child: any) => child.slug)]),
+    data.menus.map(({ slug, children }: { slug: string; children: { slug: string }[] }) => [
+      slug,
+      children.map((child) => child.slug),
+    ]),
     [['system', ['admins']]],
   );
   const { payment_gateways, ...settings } = data.config;

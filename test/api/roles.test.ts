@@ -13,6 +13,7 @@ import {
 import { killProcesses, startApi } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';
 import type { Answer, Client } from '../support/client.js';
+import { selectRow } from '../support/rows.js';
 
 let service: Service;
 let admin: Client;
@@ -25,8 +26,9 @@ test.before(async () => {
   service = await startService({ withWorker: false });
   admin = service.admin;
   otherUrl = (await startApi()).url;
-  superRole = (await select<any>("SELECT id FROM roles WHERE slug = 'super-admin'"))[0].id;
-  for (const { slug, id } of await select<any>('SELECT slug, id FROM menus')) menus.set(slug, id);
+  superRole = (await selectRow<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'")).id;
+  for (const { slug, id } of await select<{ slug: string; id: number }>('SELECT slug, id FROM menus'))
+    menus.set(slug, id);
 });
 
 test.after.always(async () => {
@@ -60,7 +62,7 @@ test('a new role answers what it carries, as ids in lists and as objects when sh
   });
   t.deepEqual(permissions, [{ id: permission, name: 'List orders', slug: 'order.index' }]);
   t.deepEqual(
-    carried.map(({ id, slug }: any) => [id, slug]),
+    carried.map(({ id, slug }: { id: number; slug: string }) => [id, slug]),
     [[menu, 'orders']],
   );
   t.deepEqual((await admin.get(`/roles/${id}`)).data, created.data);
@@ -125,7 +127,9 @@ test('the list filters by name, slug and state', async (t) => {
     });
   await Promise.all([make('%1'), make('_2', { status: 0 }), make('-3')]);
   const found = async (query: string) =>
-    (await admin.get(`/roles?${query}`)).data.list.map(({ name }: any) => name.slice(prefix.length)).sort();
+    (await admin.get(`/roles?${query}`)).data.list
+      .map(({ name }: { name: string }) => name.slice(prefix.length))
+      .sort();
   t.deepEqual(await found(`name=${prefix}`), ['%1', '-3', '_2']);
   t.deepEqual(await found(`name=${encodeURIComponent(`${prefix}%`)}`), ['%1']);
   t.deepEqual(await found(`slug=${prefix}_`), ['_2']);

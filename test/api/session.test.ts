@@ -10,6 +10,7 @@ import { makeAdmin, makeRole, unique, type MadeAdmin } from '../support/factorie
 import { killProcesses, startApi } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';
 import type { Answer, Client } from '../support/client.js';
+import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
 let service: Service;
@@ -109,7 +110,9 @@ test('every other token is invalid', async (t) => {
 test('a token counts only for the administrator it was made for', async (t) => {
   const account = await makeAdmin(service.admin);
   await signedIn(account);
-  const [{ jti }] = await select<any>('SELECT jti FROM admin_sessions WHERE admin_id = ?', [account.id]);
+  const { jti } = await selectRow<{ jti: string }>('SELECT jti FROM admin_sessions WHERE admin_id = ?', [
+    account.id,
+  ]);
   t.is((await bearer(signed({ jti, sub: String(account.id) })).get('/info')).data.id, account.id);
   t.deepEqual(outcome(await bearer(signed({ jti, sub: '1' })).get('/info')), invalid);
 });
@@ -150,9 +153,10 @@ test('signing out ends that session only', async (t) => {
   const [one, two] = [await signedIn(account), await signedIn(account)];
   t.is((await one.post('/logout')).data, null);
   t.is((await two.get('/heartbeat')).status, 200);
-  const rows = await select<any>('SELECT revoked_at FROM admin_sessions WHERE admin_id = ? ORDER BY id', [
-    account.id,
-  ]);
+  const rows = await select<{ revoked_at: Date | null }>(
+    'SELECT revoked_at FROM admin_sessions WHERE admin_id = ? ORDER BY id',
+    [account.id],
+  );
   t.deepEqual(
     rows.map(({ revoked_at }) => revoked_at === null),
     [false, true],
@@ -184,8 +188,10 @@ test('the heartbeat tells the time and keeps the session active, written at most
   const own = await signedIn(account);
   const lastUse = async (): Promise<number> =>
     (
-      await select<any>('SELECT last_used_at FROM admin_sessions WHERE admin_id = ?', [account.id])
-    )[0].last_used_at.getTime();
+      await selectRow<{ last_used_at: Date }>('SELECT last_used_at FROM admin_sessions WHERE admin_id = ?', [
+        account.id,
+      ])
+    ).last_used_at.getTime();
   const opened = await lastUse();
   const { data } = await own.get('/heartbeat');
   t.true(Math.abs(Date.parse(data.server_time) - Date.now()) < 5000);

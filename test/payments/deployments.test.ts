@@ -63,7 +63,7 @@ test('a gateway that is not enabled can be neither created, placed, queried nor 
   t.deepEqual((await service.admin.get('/info')).data.config.payment_gateways, ['mock', 'wechat', 'alipay']);
   const { status, callbacks } = (await service.admin.get(`/payments/${payment.payment_no}`)).data;
   t.deepEqual(
-    [status, callbacks.map(({ verdict }: any) => verdict)],
+    [status, callbacks.map(({ verdict }: { verdict: string }) => verdict)],
     ['pending', ['payment_gateway_disabled']],
   );
 });
