@@ -1,4 +1,4 @@
-// Test files are compiled with everything else; each gets a process, a database and a Redis prefix of its own.
+// Test files are compiled with everything else; each gets a thread, a database and a Redis prefix of its own.
 // `npm test` runs the suite. What kills and freezes processes, needs a browser or takes long runs apart (npm run test:faults,
 // test:browser, test:long, test:fuzz).
 import { basename } from 'node:path';
@@ -19,8 +19,6 @@ export default {
   files: suites[suite],
   timeout: suite === 'long' ? '30m' : '90s',
   concurrency: 2,
-  // Threads of Node.js 20 that end while a socket is being reset spin or crash, and take the whole run along.
-  workerThreads: false,
   failWithoutAssertions: true,
   // Not folder by folder: files that wait for processes to die go together, where others could use the processor.
   sortTestFiles: (one, other) => (basename(one) < basename(other) ? 1 : -1),
