@@ -30,7 +30,10 @@ export async function findByPassword(username: string, password: string): Promis
   const row = found?.username.toLowerCase() === username.toLowerCase() ? found : undefined;
   const match = await matchPassword(password, row?.password_hash);
   if (!match || !row) return undefined;
-  return match === 'outdated' ? { ...row, password_hash: await rehash(row, password) } : row;
+  if (match !== 'outdated') return row;
+  const password_hash = await rehash(row, password);
+  // Another sign-in has hashed it anew, or it has been changed: what is stored now decides.
+  return password_hash ? { ...row, password_hash } : findByPassword(username, password);
 }
 
 /** Notes the time of a successful sign-in. */
@@ -39,14 +42,14 @@ export async function noteSignIn(adminId: number): Promise<void> {
 }
 
 // BCRYPT_COST or APP_KEY has changed since; the condition keeps a password that was changed meanwhile. What fails now is done at
-// the next sign-in.
-async function rehash({ id, password_hash }: Credential, password: string): Promise<string> {
+// the next sign-in. @returns the hash that is stored; undefined when it is neither this one nor the one before
+async function rehash({ id, password_hash }: Credential, password: string): Promise<string | undefined> {
   try {
     const fresh = await hashPassword(password);
-    await change('UPDATE admins SET password_hash = ? WHERE id = ? AND password_hash = ?', [
+    const stored = await change('UPDATE admins SET password_hash = ? WHERE id = ? AND password_hash = ?', [
       ...[fresh, id, password_hash],
     ]);
-    return fresh;
+    return stored ? fresh : undefined;
   } catch (error) {
     logger.warn({ error }, 'a password was not hashed anew');
     return password_hash;

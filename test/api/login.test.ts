@@ -283,6 +283,15 @@ test('CAPTCHA_MODE=off never asks', async (t) => {
   t.is((await login(client, account)).status, 200);
 });
 
+test('sign-ins at the same time that hash a password anew all succeed', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const answers = await Promise.all([1, 2, 3].map(() => login(service.anonymous.at(costly.url), account)));
+  t.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200],
+  );
+});
+
 test('a password is hashed anew at sign-in when the cost has changed', async (t) => {
   const account = await makeAdmin(service.admin);
   const hash = async (): Promise<string> =>
