@@ -351,6 +351,8 @@ test.serial(
       for (const place of places) place.redis.decide();
       if (isDead) await victim.revive();
       if (isDead || how === 'cut') {
+        // Until it has its Redis again, what it writes is known to the others 3 s later at most, also in the next round.
+        await until(async () => (await at(api).get('//readyz')).data?.redis === 'ok');
         await settleAll();
         await mustBeExact(t, apis, lists, 3000, `${why}, afterwards`);
       }
