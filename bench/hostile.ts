@@ -17,7 +17,7 @@ import { fillOrders } from './support/orders.js';
 import { startApi, startScript, type Process } from './support/processes.js';
 import { printColumns, say } from './support/report.js';
 import { runBench } from './support/run.js';
-import { call, signIn } from './support/session.js';
+import { call, makeAdmin, signIn } from './support/session.js';
 import { makeSite, type Site } from './support/site.js';
 
 const [mostGrowthMb, mostP99Ms, mostThreadMs] = [150, 250, 50];
@@ -25,11 +25,15 @@ const seconds = 6;
 /** Against attacks the service has its limits; other benchmarks measure without them. */
 const asDelivered = { LIMITS_ENABLED: 'true', HASH_QUEUE_PER_ADDRESS: '16' };
 const wanted = process.argv[2] ?? '';
+/** Who attacks signed in is another administrator than the honest one. */
+const attackerName = 'attacker';
 
 await runBench(async () => {
   const made = await makeSite('hostile');
   const site = { ...made, env: { ...made.env, ...asDelivered, DOCS_ENABLED: 'true', LOG_LEVEL: 'fatal' } };
-  await (await startApi(site)).stop();
+  const first = await startApi(site);
+  await makeAdmin(first.url, attackerName);
+  await first.stop();
   await fillOrders(site.db, 1000);
   const attacker = await startScript('bench/attacker.js', site);
 
@@ -63,7 +67,8 @@ async function row(name: string, site: Site, attacker: Process): Promise<string[
   const sampling = setInterval(() => (peak = Math.max(peak, api.memory())), 50);
   const honest = startHonest(api.url, authorization);
   const { hostname: host, port } = new URL(api.url);
-  const target = { host, port: Number(port), authorization, seconds };
+  const hostile = await signIn(api.url, attackerName);
+  const target = { host, port: Number(port), ...hostile, seconds };
   const summary = attacks[name]
     ? await attacker.ask<string>({ attack: name, target })
     : await sleep(seconds * 1000, 'nothing');

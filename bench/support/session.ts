@@ -6,14 +6,20 @@ export interface Page {
   total: number;
 }
 
-/** Signs the first administrator in. @returns the headers of a signed-in request */
-export async function signIn(url: string): Promise<{ authorization: string }> {
+/** Signs an administrator in, usually the first one. @returns the headers of a signed-in request */
+export async function signIn(url: string, username = 'admin'): Promise<{ authorization: string }> {
   const { token } = await call<{ token: string }>(
     `${url}/api/admin/login`,
     {},
-    { username: 'admin', password: adminPassword },
+    { username, password: adminPassword },
   );
   return { authorization: `Bearer ${token}` };
+}
+
+/** Makes another administrator who may do everything. */
+export async function makeAdmin(url: string, username: string): Promise<void> {
+  const record = { username, password: adminPassword, nickname: username, role_ids: [1] };
+  await call(`${url}/api/admin/admins`, await signIn(url), record);
 }
 
 /** The `data` of an answer. @throws Error unless it is 200 */

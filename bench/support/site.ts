@@ -24,6 +24,7 @@ const common = {
   APP_KEY: randomBytes(32).toString('hex'),
   ADMIN_PASSWORD: adminPassword,
   BCRYPT_COST: '10',
+  PASSWORD_CHANGE_REQUIRED: 'false',
   LIMITS_ENABLED: 'false',
   HASH_QUEUE_PER_ADDRESS: '1000',
   MODULE_PAYMENTS_ENABLED: 'true',

@@ -6,23 +6,24 @@ import { canonicalIp, isTrustedProxy, networkOf } from '../lib/ip.js';
 
 /** Requests that one connection may have waiting behind the one that is worked on (HTTP pipelining). */
 const mostWaiting = 16;
+/** Who sends more than that is not let in for so long. */
+const turnedAwayMs = 10_000;
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * Closes connections beyond CONNECTIONS_MAX, and those of one address beyond CONNECTIONS_PER_ADDRESS (IPv6: of one /64). A
- * trusted proxy speaks for many addresses and counts among all only.
+ * Closes connections beyond CONNECTIONS_MAX, those of one address beyond CONNECTIONS_PER_ADDRESS (IPv6: of one /64), and those
+ * of an address that was turned away. A trusted proxy speaks for many addresses and counts among all only.
  */
 export function boundConnections(server: Server): void {
   const { connectionsMax, connectionsPerAddress } = config.app;
   server.maxConnections = connectionsMax;
   const open = new Map<string, number>();
   server.on('connection', (socket: Socket) => {
-    const address = canonicalIp(socket.remoteAddress ?? '') ?? '';
-    if (isTrustedProxy(address)) return;
-    const network = networkOf(address);
+    const network = networkBehind(socket);
+    if (!network) return;
     const count = (open.get(network) ?? 0) + 1;
-    if (count > connectionsPerAddress) {
+    if (count > connectionsPerAddress || turnedAway.has(network)) {
       socket.destroy();
       return;
     }
@@ -39,6 +40,23 @@ export function boundConnections(server: Server): void {
 }
 
 const leave = new WeakMap<Socket, () => void>();
+
+/** The network of a client, or undefined behind a trusted proxy, which speaks for many. */
+function networkBehind({ remoteAddress = '' }: Socket): string | undefined {
+  const address = canonicalIp(remoteAddress) ?? '';
+  return isTrustedProxy(address) ? undefined : networkOf(address);
+}
+
+/** Networks that have sent without reading, for a while: parsing what they send costs more than refusing them. */
+const turnedAway = new Set<string>();
+
+function turnAway(socket: Socket): void {
+  const network = networkBehind(socket);
+  socket.destroy();
+  if (!network || turnedAway.has(network)) return;
+  turnedAway.add(network);
+  setTimeout(() => turnedAway.delete(network), turnedAwayMs).unref();
+}
 
 /** A connection that has become a WebSocket is bounded by the administrator it belongs to, and no longer by its address. */
 export function releaseConnection(socket: Socket): void {
@@ -73,6 +91,6 @@ export function inLine(handle: Handle): Handle {
     lines.set(socket, line);
     if (!line.isBusy) begin(line, request, response);
     else if (line.waiting.length < mostWaiting) line.waiting.push([request, response]);
-    else socket.destroy();
+    else turnAway(socket);
   };
 }

@@ -12,6 +12,8 @@ export interface Context {
   ip?: string;
   /** What goes with the transactions of the write at hand. */
   unit?: Unit;
+  /** Whether whoever asked has hung up; of reads only, a write is done all the same. */
+  isAbandoned?: () => boolean;
 }
 
 /** What belongs into the same transaction as a write, whoever makes it. */
@@ -45,6 +47,9 @@ export function setUnit(unit: Unit | undefined): void {
   const context = storage.getStore();
   if (context) context.unit = unit;
 }
+
+/** Whether nobody waits for what is being read any more. */
+export const isAbandoned = (): boolean => storage.getStore()?.isAbandoned?.() ?? false;
 
 /** The trace id of the request or job at hand. */
 export const currentTraceId = (): string | undefined => storage.getStore()?.traceId;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { UniqueConstraintError, type Transaction } from 'sequelize';
 import type { Sequelize } from 'sequelize-typescript';
 import { config } from '../../config/index.js';
-import { currentUnit } from './context.js';
+import { currentUnit, isAbandoned } from './context.js';
 import { getConnection, openPool, releaseConnection, type DriverConnection } from './db-connection.js';
 import { DatabaseBusy, DatabaseTimeout, isDuplicate, isRerunnable, StatementFailed } from './db-errors.js';
 import { fail } from './errors.js';
@@ -121,6 +121,8 @@ export class Database {
     const own = (t as unknown as { connection: DriverConnection } | undefined)?.connection;
     const connection = own ?? (await getConnection(this.pool));
     try {
+      // Many who do not wait for their answers would make those wait who do.
+      if (isAbandoned()) fail('client_gone');
       return await send<T>(connection, sql, values);
     } finally {
       if (!own) releaseConnection(this.pool, connection);

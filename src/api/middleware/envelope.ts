@@ -1,6 +1,6 @@
 // Outermost: gives each request its trace id, language and zone, and each answer its envelope, headers and log line.
 import type { Context, Middleware, Next } from 'koa';
-import { inContext } from '../../lib/context.js';
+import { inContext, type Context as RunContext } from '../../lib/context.js';
 import { DatabaseBusy, isDatabaseDown } from '../../lib/db-errors.js';
 import { AppError } from '../../lib/errors.js';
 import { clientIp } from '../../lib/ip.js';
@@ -41,7 +41,8 @@ export const envelope: Middleware<RequestState> = async (ctx, next) => {
   const zone = askedZone(ctx);
   const isKnownZone = zone === undefined || isZone(zone);
   const ip = clientIp(ctx.req);
-  const context = { traceId, language, zone: isKnownZone ? zone : undefined, ip };
+  const context: RunContext = { traceId, language, zone: isKnownZone ? zone : undefined, ip };
+  if (ctx.method === 'GET') context.isAbandoned = () => ctx.res.closed;
   ctx.state.traceId = traceId;
   ctx.state.ip = ip;
   ctx.set(securityHeaders);
@@ -53,6 +54,7 @@ export const envelope: Middleware<RequestState> = async (ctx, next) => {
     } catch (error) {
       refuse(ctx, error, language);
     }
+    context.isAbandoned = undefined;
     const durationMs = performance.now() - started;
     void logOperation(ctx, durationMs);
     logAccess(ctx, durationMs);

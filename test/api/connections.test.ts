@@ -1,0 +1,140 @@
+// Connections to the API: how many one address may have, what one of them may have under way, and reads nobody waits for.
+import '../support/environment.js';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import test from 'ava';
+import { db, select } from '../../src/lib/db.js';
+import { beforeDatabase } from '../support/faulty-proxy.js';
+import { unique } from '../support/factories.js';
+import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+import { until } from '../support/until.js';
+
+let service: Service;
+let api: TestProcess;
+let database: Awaited<ReturnType<typeof beforeDatabase>>;
+
+test.before(async () => {
+  [service, database] = await Promise.all([startService({ withWorker: false }), beforeDatabase()]);
+  api = await startApi({
+    ...database.env,
+    ...{ CONNECTIONS_PER_ADDRESS: '20', CONNECTIONS_MAX: '50', DB_POOL_SIZE: '2' },
+  });
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  database.close();
+  await service.stop();
+});
+
+interface Dialled {
+  socket: Socket;
+  /** What came so far. */
+  said(): string;
+}
+
+/** A connection from that address of this machine. */
+async function dial(localAddress: string): Promise<Dialled> {
+  const { hostname, port } = new URL(api.url);
+  const socket = connect({ host: hostname, port: Number(port), localAddress });
+  socket.on('error', () => undefined);
+  let said = '';
+  socket.on('data', (data) => (said += data.toString()));
+  await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
+  return { socket, said: () => said };
+}
+
+const get = (path: string, headers = ''): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n${headers}\r\n`;
+
+const answers = (one: Dialled): number => one.said().split('HTTP/1.1 200').length - 1;
+
+/** Whether a request over a new connection from that address is answered. */
+async function isServed(address: string): Promise<boolean> {
+  const one = await dial(address);
+  one.socket.write(get('/healthz'));
+  await until(() => one.socket.destroyed || answers(one) > 0);
+  one.socket.destroy();
+  return answers(one) > 0;
+}
+
+test.serial('connections beyond those of an address are closed, and others are served', async (t) => {
+  const many = await Promise.all(Array.from({ length: 25 }, () => dial('127.3.0.1')));
+  await until(() => many.filter(({ socket }) => socket.destroyed).length === 5);
+  t.false(await isServed('127.3.0.1'));
+  t.true(await isServed('127.3.0.2'));
+  many.find(({ socket }) => !socket.destroyed)?.socket.destroy();
+  await until(() => isServed('127.3.0.1'));
+  for (const { socket } of many) socket.destroy();
+  await until(() => isServed('127.3.0.1'));
+  t.pass();
+});
+
+test.serial('connections beyond all that there may be are closed', async (t) => {
+  const many = await Promise.all(
+    Array.from({ length: 54 }, (_, index) => dial(`127.3.1.${1 + (index % 3)}`)),
+  );
+  await until(() => many.some(({ socket }) => socket.destroyed));
+  t.false(await isServed('127.3.1.9'));
+  for (const { socket } of many) socket.destroy();
+  await until(() => isServed('127.3.1.9'));
+});
+
+test.serial(
+  'requests sent at once are answered in their order; whoever sends on without end is turned away',
+  async (t) => {
+    const patient = await dial('127.3.2.1');
+    patient.socket.write(
+      Array.from({ length: 16 }, (_, index) => get('/healthz', `X-Trace-Id: request-${index}\r\n`)).join(''),
+    );
+    await until(() => answers(patient) === 16);
+    const order = [...patient.said().matchAll(/x-trace-id: request-(\d+)/gi)].map(([, index]) =>
+      Number(index),
+    );
+    t.deepEqual(order, [...Array(16).keys()]);
+
+    const greedy = await dial('127.3.2.2');
+    greedy.socket.write(get('/healthz').repeat(1000));
+    await until(() => greedy.socket.destroyed);
+    t.true(answers(greedy) < 20);
+    t.false(await isServed('127.3.2.2'));
+    t.true(await isServed('127.3.2.1'));
+    await until(() => isServed('127.3.2.2'), 20_000);
+  },
+);
+
+test.serial('a read whose caller has hung up before its turn is never asked of the database', async (t) => {
+  const admin = service.admin.at(api.url);
+  await admin.get('/users');
+  const asked = database.listenIn();
+  database.cut();
+  const [kept, left] = [unique('kept'), unique('left')];
+  const headers = `Authorization: ${admin.headers.Authorization}\r\n`;
+  await db.transaction(async (transaction) => {
+    // The one connection for such lists waits for the table, and further lists for the connection.
+    await db.query('LOCK TABLES users WRITE', { transaction });
+    const first = admin.get('/users?username=first');
+    await until(async () => {
+      const [stuck] = await select<{ count: number }>(
+        "SELECT COUNT(*) AS count FROM information_schema.processlist WHERE state LIKE '%metadata lock%' AND db = DATABASE()",
+      );
+      return stuck?.count === 1;
+    });
+    const abandoned = await dial('127.3.3.1');
+    abandoned.socket.write(get(`/api/admin/users?username=${left}`, headers));
+    const other = await dial('127.3.3.2');
+    other.socket.write(get(`/api/admin/users?username=${kept}`, headers));
+    // Whatever was sent before these are answered waits for its turn by now.
+    for (let round = 0; round < 3; round++) await isServed('127.3.3.3');
+    abandoned.socket.destroy();
+    await isServed('127.3.3.3');
+    await db.query('UNLOCK TABLES', { transaction });
+    await first;
+    await until(() => answers(other) > 0);
+  });
+  t.true(asked.some((sql) => sql.includes(kept)));
+  t.deepEqual(
+    asked.filter((sql) => sql.includes(left)),
+    [],
+  );
+});
