@@ -11,44 +11,70 @@ const turnedAwayMs = 10_000;
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
+const open = new Map<Socket, string | undefined>();
+/** How many of them each network has. */
+const perNetwork = new Map<string, number>();
+/** Connections without a request under way, the longest first: those that never had one, and the others. */
+const [silent, resting] = [new Set<Socket>(), new Set<Socket>()];
+/** Networks that have sent without reading, for a while: parsing what they send costs more than refusing them. */
+const turnedAway = new Set<string>();
+
 /**
- * Closes connections beyond CONNECTIONS_MAX, those of one address beyond CONNECTIONS_PER_ADDRESS (IPv6: of one /64), and those
- * of an address that was turned away. A trusted proxy speaks for many addresses and counts among all only.
+ * Closes connections of one address beyond CONNECTIONS_PER_ADDRESS (IPv6: of one /64), and those of an address that was turned
+ * away. Beyond CONNECTIONS_MAX the one that has been idle for the longest makes room. A trusted proxy speaks for many
+ * addresses and counts among all only.
  */
 export function boundConnections(server: Server): void {
   const { connectionsMax, connectionsPerAddress } = config.app;
-  server.maxConnections = connectionsMax;
-  const open = new Map<string, number>();
   server.on('connection', (socket: Socket) => {
     const network = networkBehind(socket);
-    if (!network) return;
-    const count = (open.get(network) ?? 0) + 1;
-    if (count > connectionsPerAddress || turnedAway.has(network)) {
+    const count = network ? (perNetwork.get(network) ?? 0) : 0;
+    const isWelcome = count < connectionsPerAddress && !(network && turnedAway.has(network));
+    if (!isWelcome || (open.size >= connectionsMax && !makeRoom())) {
       socket.destroy();
       return;
     }
-    open.set(network, count);
-    const release = (): void => {
-      if (!leave.delete(socket)) return;
-      const left = (open.get(network) ?? 1) - 1;
-      if (left > 0) open.set(network, left);
-      else open.delete(network);
-    };
-    leave.set(socket, release);
-    socket.once('close', release);
+    open.set(socket, network);
+    silent.add(socket);
+    if (network) perNetwork.set(network, count + 1);
+    socket.once('close', () => leave(socket));
   });
 }
 
-const leave = new WeakMap<Socket, () => void>();
-
-/** The network of a client, or undefined behind a trusted proxy, which speaks for many. */
+/** The network of a client, or undefined behind a trusted proxy. */
 function networkBehind({ remoteAddress = '' }: Socket): string | undefined {
   const address = canonicalIp(remoteAddress) ?? '';
   return isTrustedProxy(address) ? undefined : networkOf(address);
 }
 
-/** Networks that have sent without reading, for a while: parsing what they send costs more than refusing them. */
-const turnedAway = new Set<string>();
+function makeRoom(): boolean {
+  const idle = first(silent) ?? first(resting);
+  if (!idle) return false;
+  leave(idle);
+  idle.destroy();
+  return true;
+}
+
+const first = (sockets: Set<Socket>): Socket | undefined => sockets.values().next().value;
+
+function leave(socket: Socket): void {
+  releaseConnection(socket);
+  open.delete(socket);
+  silent.delete(socket);
+  resting.delete(socket);
+}
+
+/** A connection that has become a WebSocket is bounded by the administrator it belongs to, and no longer by its address. */
+export function releaseConnection(socket: Socket): void {
+  const network = open.get(socket);
+  silent.delete(socket);
+  resting.delete(socket);
+  if (network === undefined) return;
+  open.set(socket, undefined);
+  const left = (perNetwork.get(network) ?? 1) - 1;
+  if (left > 0) perNetwork.set(network, left);
+  else perNetwork.delete(network);
+}
 
 function turnAway(socket: Socket): void {
   const network = networkBehind(socket);
@@ -56,11 +82,6 @@ function turnAway(socket: Socket): void {
   if (!network || turnedAway.has(network)) return;
   turnedAway.add(network);
   setTimeout(() => turnedAway.delete(network), turnedAwayMs).unref();
-}
-
-/** A connection that has become a WebSocket is bounded by the administrator it belongs to, and no longer by its address. */
-export function releaseConnection(socket: Socket): void {
-  leave.get(socket)?.();
 }
 
 interface Line {
@@ -76,12 +97,18 @@ const lines = new WeakMap<Socket, Line>();
  */
 export function inLine(handle: Handle): Handle {
   const begin = (line: Line, request: IncomingMessage, response: ServerResponse): void => {
+    const { socket } = request;
     line.isBusy = true;
+    silent.delete(socket);
+    resting.delete(socket);
     response.once('close', () => {
       line.isBusy = false;
       const next = line.waiting.shift();
       if (next && !next[0].socket.destroyed) begin(line, ...next);
-      else line.waiting.length = 0;
+      else {
+        line.waiting.length = 0;
+        if (open.has(socket) && !socket.destroyed) resting.add(socket);
+      }
     });
     handle(request, response);
   };

@@ -51,6 +51,29 @@ export function setUnit(unit: Unit | undefined): void {
 /** Whether nobody waits for what is being read any more. */
 export const isAbandoned = (): boolean => storage.getStore()?.isAbandoned?.() ?? false;
 
+/** Runs what others may join or find later: it goes on when the request that happens to begin it is abandoned. */
+export function inLastingContext<T>(run: () => T): T {
+  const own = storage.getStore();
+  return own?.isAbandoned ? storage.run({ ...own, isAbandoned: undefined }, run) : run();
+}
+
+/**
+ * Begins what others may join; it is abandoned when everybody who has joined it has hung up.
+ *
+ * @returns how to join it
+ */
+export function shared<T>(run: () => Promise<T>): () => Promise<T> {
+  const callers: (() => boolean)[] = [];
+  let result: Promise<T> | undefined;
+  return () => {
+    const own = storage.getStore();
+    callers.push(own?.isAbandoned ?? (() => false));
+    const begin = () =>
+      own ? storage.run({ ...own, isAbandoned: () => callers.every((hasLeft) => hasLeft()) }, run) : run();
+    return (result ??= begin());
+  };
+}
+
 /** The trace id of the request or job at hand. */
 export const currentTraceId = (): string | undefined => storage.getStore()?.traceId;
 

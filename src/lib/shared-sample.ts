@@ -1,4 +1,5 @@
 // A costly value that many ask for at the same time: made once, shared while it is fresh.
+import { inLastingContext } from './context.js';
 
 /**
  * @param make makes a value for a key
@@ -11,7 +12,7 @@ export function sharedSample<T>(
   return (key, maxAgeMs) => {
     const known = samples.get(key);
     if (known && Date.now() - known.startedAt < maxAgeMs) return known.value;
-    const value = make(key);
+    const value = inLastingContext(() => make(key));
     samples.set(key, { startedAt: Date.now(), value });
     value.catch(() => samples.delete(key));
     if (samples.size > 100) samples.delete(samples.keys().next().value as string);

@@ -1,5 +1,6 @@
 // blacklists: addresses that are turned away before anything else is looked at.
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
+import { inLastingContext } from '../lib/context.js';
 import { change, db, refuseDuplicates, select } from '../lib/db.js';
 import { fail } from '../lib/errors.js';
 import { ipBytes, ipNumber, IpSet, parseRange, type IpRange } from '../lib/ip-range.js';
@@ -114,7 +115,7 @@ export async function isBlocked(ip: string, mark: string | undefined): Promise<b
   const number = ipNumber(ip);
   if (number === undefined) return false;
   while (!(kept && (await holds('blacklist', kept.stamped, mark)))) {
-    loading ??= load(mark).finally(() => (loading = undefined));
+    loading ??= inLastingContext(() => load(mark)).finally(() => (loading = undefined));
     const loaded = await race<Kept | undefined>(loading, longestWaitMs, (resolve) => resolve(undefined));
     if (!loaded) return isListed(number);
   }

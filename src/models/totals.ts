@@ -8,6 +8,7 @@
 //
 // Only rows that are deleted for good have everything counted anew. A total is used again as long as no mark says that
 // there are changes, for 2 s at most: so it is exact on every process, also when whoever wrote died before telling.
+import { shared } from '../lib/context.js';
 import { reports, type SqlValue } from '../lib/db.js';
 import { DatabaseTimeout } from '../lib/db-errors.js';
 import type { Where } from '../lib/list-query.js';
@@ -54,8 +55,9 @@ interface Kept {
 /** What belongs to one filter. */
 interface Slot {
   kept: Kept | undefined;
-  running: Promise<Kept> | undefined;
-  next: Promise<Kept> | undefined;
+  /** How to join the count that is under way, and the one after it. */
+  running: (() => Promise<Kept>) | undefined;
+  next: (() => Promise<Kept>) | undefined;
 }
 
 export interface CountedTable {
@@ -122,22 +124,24 @@ export class Totals {
   #ask(slot: Slot, where: Where, mark: string | undefined): Promise<Kept> {
     const { running } = slot;
     if (!running) return this.#run(slot, where, mark);
-    slot.next ??= running
-      .catch(() => undefined)
-      .then(() => {
-        slot.next = undefined;
-        return this.#run(slot, where, mark);
-      });
-    return slot.next;
+    slot.next ??= shared(async () => {
+      await running().catch(() => undefined);
+      slot.next = undefined;
+      return this.#run(slot, where, mark);
+    });
+    return slot.next();
   }
 
   #run(slot: Slot, where: Where, mark: string | undefined): Promise<Kept> {
-    const run = this.#carryOn(slot.kept?.base, where, mark).then((kept) => (slot.kept = kept));
-    const running = run.finally(() => {
-      if (slot.running === running) slot.running = undefined;
+    const running = shared(async () => {
+      try {
+        return (slot.kept = await this.#carryOn(slot.kept?.base, where, mark));
+      } finally {
+        if (slot.running === running) slot.running = undefined;
+      }
     });
     slot.running = running;
-    return running;
+    return running();
   }
 
   async #carryOn(base: Base | undefined, where: Where, mark: string | undefined): Promise<Kept> {

@@ -4,6 +4,7 @@
 // seconds: so it is exact on the next request where Redis brings the news, and within 3 s where it does not, also when the
 // process that made the change died before it could tell anybody.
 import type { Transaction } from 'sequelize';
+import { inLastingContext } from '../lib/context.js';
 import { change, select, transact } from '../lib/db.js';
 import { announce, isUnannounced } from '../lib/marks.js';
 
@@ -116,9 +117,13 @@ function sharedVersions(): Promise<Answer> {
 
 function ask(): Promise<Answer> {
   const askedAt = performance.now();
-  const answer = select<{ scope: string; version: number }>('SELECT scope, version FROM versions').then(
-    (rows) => ({ versions: new Map(rows.map(({ scope, version }) => [scope, version])), askedAt }),
+  const asked = inLastingContext(() =>
+    select<{ scope: string; version: number }>('SELECT scope, version FROM versions'),
   );
+  const answer = asked.then((rows) => ({
+    versions: new Map(rows.map(({ scope, version }) => [scope, version])),
+    askedAt,
+  }));
   const asking = answer.finally(() => {
     if (running === asking) running = undefined;
   });

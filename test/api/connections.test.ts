@@ -70,15 +70,23 @@ test.serial('connections beyond those of an address are closed, and others are s
   t.pass();
 });
 
-test.serial('connections beyond all that there may be are closed', async (t) => {
-  const many = await Promise.all(
-    Array.from({ length: 54 }, (_, index) => dial(`127.3.1.${1 + (index % 3)}`)),
-  );
-  await until(() => many.some(({ socket }) => socket.destroyed));
-  t.false(await isServed('127.3.1.9'));
-  for (const { socket } of many) socket.destroy();
-  await until(() => isServed('127.3.1.9'));
-});
+test.serial(
+  'beyond all connections there may be, those that have been idle the longest make room',
+  async (t) => {
+    const busy = await dial('127.3.1.8');
+    busy.socket.write(get('/healthz'));
+    await until(() => answers(busy) === 1);
+    const idle = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => dial(`127.3.1.${1 + (index % 4)}`)),
+    );
+    await until(() => idle.filter(({ socket }) => socket.destroyed).length >= 60 - 49);
+    t.true(await isServed('127.3.1.9'));
+    t.true(idle.filter(({ socket }) => !socket.destroyed).length >= 45, 'no more than needed are closed');
+    busy.socket.write(get('/healthz'));
+    await until(() => answers(busy) === 2);
+    for (const { socket } of [busy, ...idle]) socket.destroy();
+  },
+);
 
 test.serial(
   'requests sent at once are answered in their order; whoever sends on without end is turned away',
@@ -122,11 +130,15 @@ test.serial('a read whose caller has hung up before its turn is never asked of t
     });
     const abandoned = await dial('127.3.3.1');
     abandoned.socket.write(get(`/api/admin/users?username=${left}`, headers));
+    // Another one has begun what the last one shares with it.
+    const sharing = await dial('127.3.3.1');
+    sharing.socket.write(get(`/api/admin/users?username=${kept}`, headers));
+    await isServed('127.3.3.3');
     const other = await dial('127.3.3.2');
     other.socket.write(get(`/api/admin/users?username=${kept}`, headers));
     // Whatever was sent before these are answered waits for its turn by now.
     for (let round = 0; round < 3; round++) await isServed('127.3.3.3');
-    abandoned.socket.destroy();
+    for (const { socket } of [abandoned, sharing]) socket.destroy();
     await isServed('127.3.3.3');
     await db.query('UNLOCK TABLES', { transaction });
     await first;
