@@ -1,4 +1,4 @@
-// Connections to the HTTP server: how many there may be, and what one of them may have under way.
+// Connections to the HTTP server: how many there may be, what one of them may have under way, and whose turn it is.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { config } from '../../config/index.js';
@@ -91,6 +91,40 @@ interface Line {
 
 const lines = new WeakMap<Socket, Line>();
 
+/** Requests begun in one turn of the event loop; the others wait for the next. */
+const perTurn = 16;
+/** Requests that wait to be begun, by network. */
+const waiting = new Map<string, (() => void)[]>();
+let begun = 0;
+let isTurnPlanned = false;
+
+// One of each network in turn: a thousand requests that come at once hold up their senders, and nobody else.
+function startInTurn(network: string, start: () => void): void {
+  if (!isTurnPlanned) setImmediate(takeTurn);
+  isTurnPlanned = true;
+  if (begun < perTurn && waiting.size === 0) {
+    begun++;
+    start();
+    return;
+  }
+  const line = waiting.get(network);
+  if (line) line.push(start);
+  else waiting.set(network, [start]);
+}
+
+function takeTurn(): void {
+  isTurnPlanned = waiting.size > 0;
+  if (isTurnPlanned) setImmediate(takeTurn);
+  for (begun = 0; begun < perTurn && waiting.size > 0; begun++) {
+    const [network, line] = waiting.entries().next().value as [string, (() => void)[]];
+    const start = line.shift();
+    // Whoever has had a turn goes to the end.
+    waiting.delete(network);
+    if (line.length > 0) waiting.set(network, line);
+    start?.();
+  }
+}
+
 /**
  * Handles the requests of a connection one after the other, as they are answered; Node would begin all of them at once. A
  * client that has gone costs nothing more.
@@ -110,7 +144,7 @@ export function inLine(handle: Handle): Handle {
         if (open.has(socket) && !socket.destroyed) resting.add(socket);
       }
     });
-    handle(request, response);
+    startInTurn(open.get(socket) ?? '', () => handle(request, response));
   };
   return (request, response) => {
     const { socket } = request;

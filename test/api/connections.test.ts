@@ -35,8 +35,8 @@ interface Dialled {
 }
 
 /** A connection from that address of this machine. */
-async function dial(localAddress: string): Promise<Dialled> {
-  const { hostname, port } = new URL(api.url);
+async function dial(localAddress: string, { url } = api): Promise<Dialled> {
+  const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), localAddress });
   socket.on('error', () => undefined);
   let said = '';
@@ -87,6 +87,22 @@ test.serial(
     for (const { socket } of [busy, ...idle]) socket.destroy();
   },
 );
+
+test.serial('hundreds of requests that come at once do not hold up somebody else', async (t) => {
+  const roomy = await startApi({ CONNECTIONS_PER_ADDRESS: '600' });
+  const flood = await Promise.all(Array.from({ length: 600 }, () => dial('127.3.4.1', roomy)));
+  const other = await dial('127.3.4.2', roomy);
+  other.socket.write(get('/healthz'));
+  await once(other.socket, 'data');
+  for (const { socket } of flood) socket.write(get('/api/admin/info'));
+  other.socket.write(get('/api/admin/info'));
+  await once(other.socket, 'data');
+  const answered = flood.filter((one) => one.said() !== '').length;
+  t.true(answered < 300, `${answered} of 600 were answered before`);
+  await until(() => flood.every((one) => one.said().startsWith('HTTP/1.1 401')));
+  for (const { socket } of flood) socket.destroy();
+  await roomy.kill();
+});
 
 test.serial(
   'requests sent at once are answered in their order; whoever sends on without end is turned away',
