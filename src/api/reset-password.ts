@@ -13,7 +13,7 @@ await start(async () => {
   await prepareDatabase(() => Promise.resolve());
   const [admin] = await select<{ id: number }>('SELECT id FROM admins WHERE username = ?', [username]);
   if (!admin) throw new Error(`there is no administrator "${username}"`);
-  const password = randomToken(22);
+  const password = randomToken(16);
   await storePassword(admin.id, password, { mustChange: true });
   // Not through the log, which hides what looks like a secret.
   process.stdout.write(`The password of "${username}" is now ${password}\n`);

@@ -33,7 +33,7 @@ async function seedAdmin(): Promise<void> {
   if (anybody) return refuseKnownPassword();
   if (config.app.production && isCommonPassword(config.auth.adminPassword ?? ''))
     throw new Error('ADMIN_PASSWORD is too common and easily guessed; choose another one');
-  const generatedPassword = config.auth.adminPassword || !config.app.production ? undefined : randomToken(22);
+  const generatedPassword = config.auth.adminPassword || !config.app.production ? undefined : randomToken(16);
   const password_hash = await hashPassword(
     config.auth.adminPassword ?? generatedPassword ?? knownFirstPassword,
   );
