@@ -57,7 +57,9 @@ test('health and readiness answer anybody; without Redis a process is ready all 
 
 /** Writes a text over a connection of its own. @returns what came back until it was closed, and how many requests were begun */
 async function overOneConnection(text: string): Promise<{ answer: string; begun: number }> {
-  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  const port = Number(new URL(service.url).port);
+  // From an address of its own: it may be turned away.
+  const socket = connect({ host: '127.0.0.1', port, localAddress: '127.3.5.1' });
   await once(socket, 'connect');
   const { localPort } = socket;
   let begun = 0;
