@@ -2,6 +2,19 @@
 const rule = (name, from, to, comment) => ({ name, severity: 'error', comment, from, to });
 const package_ = (names) => ({ path: `^node_modules/(${names})/` });
 
+/** Rooms of src/models, and those below each of them. */
+const rooms = {
+  tables: [],
+  access: ['tables'],
+  office: ['tables', 'access'],
+  logs: ['tables'],
+  files: ['office'],
+  trade: ['tables', 'office'],
+  exports: ['access', 'office', 'files', 'trade'],
+  imports: ['tables', 'access', 'office', 'files', 'trade'],
+  migrations: ['tables'],
+};
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
@@ -43,9 +56,9 @@ module.exports = {
     ),
     rule(
       'resources-stay-apart',
-      { path: '^src/api/admin/([^/]+)\\.ts$' },
+      { path: '^src/api/admin/(.+)\\.ts$' },
       { path: '^src/api/admin/', pathNot: '^src/api/admin/$1\\.ts$' },
-      'what two resources share stands beside them, in src/api',
+      'what two resources share stands in src/api/declare or src/api/flows',
     ),
     rule(
       'channels-know-no-table',
@@ -80,7 +93,27 @@ module.exports = {
       package_('bullmq'),
       '',
     ),
-    rule('no-cycles', { pathNot: '^src/models/' }, { circular: true }, 'models may refer to each other'),
+    ...Object.entries(rooms).map(([room, below]) =>
+      rule(
+        `models-${room}`,
+        { path: `^src/models/${room}/` },
+        { path: '^src/models/', pathNot: `^src/models/(${[room, ...below].join('|')})/` },
+        'docs/architecture.md has the floors',
+      ),
+    ),
+    rule(
+      'http-below-declarations',
+      { path: '^src/api/http/', pathNot: '^src/api/http/(health|docs|middleware/.+)\\.ts$' },
+      { path: '^src/api/(admin|flows)/' },
+      'how requests travel knows no resource',
+    ),
+    rule(
+      'flows-below-resources',
+      { path: '^src/api/flows/' },
+      { path: '^src/api/(admin/|declare/routes|app|server|main)' },
+      'resources use flows',
+    ),
+    rule('no-cycles', {}, { circular: true }, ''),
     rule(
       'no-orphans',
       { orphan: true, path: '^(config|src)/', pathNot: '(main|\\.d)\\.ts$' },

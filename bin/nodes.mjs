@@ -11,9 +11,9 @@ const VERSIONS = ['20.19', '22', '24'];
 const FILES = [
   'test/config.test.ts',
   'test/start.test.ts',
-  'test/api/session.test.ts',
-  'test/api/first-password.test.ts',
-  'test/payments/mutations.test.ts',
+  'test/access/session.test.ts',
+  'test/access/first-password.test.ts',
+  'test/trade/mutations.test.ts',
 ];
 
 function nodeOf(version) {

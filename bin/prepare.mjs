@@ -35,7 +35,7 @@ export function testEnvironment(services) {
   return { ...settings, NODE_ENV: 'test', TMPDIR: temporary };
 }
 
-/** test/api/login.test.ts → build/test/api/login.test.js; what is no test file stays as it is. */
+/** test/access/login.test.ts → build/test/access/login.test.js; what is no test file stays as it is. */
 export function compiledName(argument) {
   const relative = path.relative(root, path.resolve(argument));
   const isTest = !argument.startsWith('-') && (relative === 'test' || relative.startsWith('test/'));

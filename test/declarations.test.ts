@@ -4,13 +4,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import test from 'ava';
 import { config } from '../config/index.js';
-import { opens, guardRoutes } from '../src/api/permission.js';
-import { fullPath, permissionOf } from '../src/api/route.js';
-import { routes } from '../src/api/routes.js';
+import { opens, guardRoutes } from '../src/api/declare/permission.js';
+import { fullPath, permissionOf } from '../src/api/declare/route.js';
+import { routes } from '../src/api/declare/routes.js';
 import { jobs } from '../src/jobs/index.js';
 import { errorCatalogue } from '../src/lib/error-catalogue.js';
 import { queueNames } from '../src/lib/queue.js';
-import { partitionedTables } from '../src/models/partitions.js';
+import { partitionedTables } from '../src/models/tables/partitions.js';
 import { migrations } from '../src/models/migrations/index.js';
 import { faults } from './mutation/index.js';
 import { paidWriters } from './support/paid-writers.js';
@@ -143,7 +143,7 @@ test('one file of the service writes the state paid', (t) => {
     .filter((name) => name.endsWith('.ts'));
   t.true(files.length > 60);
   const writers = files.filter((name) => paidWriters(readFileSync(resolve(folder, name), 'utf8')).length > 0);
-  t.deepEqual(writers, ['models/payment-settlement.ts']);
+  t.deepEqual(writers, ['models/trade/payment-settlement.ts']);
 });
 
 test('a second writer of the state paid would be found in any spelling', (t) => {

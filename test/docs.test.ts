@@ -11,7 +11,7 @@ const text = read('docs/security.md');
 
 const spans = [...text.matchAll(/`([^`\n]+)`/g)].map(([, span]) => span as string);
 
-/** `api/limits: an address gets so many requests`: a file below test/ and a part of a title in it. */
+/** `http/limits: an address gets so many requests`: a file below test/ and a part of a title in it. */
 const citations = spans.flatMap((span) => {
   const [, file, part] = /^([a-z0-9/-]+): (.+)$/.exec(span) ?? [];
   return file && part ? [{ span, file: `test/${file}.test.ts`, part }] : [];

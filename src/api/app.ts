@@ -6,18 +6,18 @@ import { config } from '../../config/index.js';
 import { AppError, fail } from '../lib/errors.js';
 import { race } from '../lib/race.js';
 import { coercer, validate } from '../lib/validation.js';
-import { docs } from './docs.js';
-import { bodyParser, discard, withAliases } from './middleware/body.js';
-import { envelope } from './middleware/envelope.js';
-import { admit } from './middleware/guard.js';
-import { limitAddresses, limitWork } from './middleware/limits.js';
-import { openApiDocument } from './openapi.js';
-import { readQueriesOnce } from './query.js';
-import { guardRoutes } from './permission.js';
-import type { Change, RequestState } from './request-state.js';
-import { fullPath, type Access, type Call, type Route } from './route.js';
-import { routes } from './routes.js';
-import { handleAsUnit } from './write-unit.js';
+import { docs } from './http/docs.js';
+import { bodyParser, discard, withAliases } from './http/middleware/body.js';
+import { envelope } from './http/middleware/envelope.js';
+import { admit } from './http/middleware/guard.js';
+import { limitAddresses, limitWork } from './http/middleware/limits.js';
+import { openApiDocument } from './declare/openapi.js';
+import { readQueriesOnce } from './http/query.js';
+import { guardRoutes } from './declare/permission.js';
+import type { Change, RequestState } from './http/request-state.js';
+import { fullPath, type Access, type Call, type Route } from './declare/route.js';
+import { routes } from './declare/routes.js';
+import { handleAsUnit } from './declare/write-unit.js';
 
 /** The application, ready to be given to an HTTP server. */
 export function createApp(): Koa<RequestState> {

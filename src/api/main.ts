@@ -11,12 +11,12 @@ import { connectRedis, disconnectRedis } from '../lib/redis.js';
 import { guardStorage } from '../lib/storage/index.js';
 import { watchSystem } from '../lib/system-info.js';
 import { closeLogs, keepSystemLog, recoverLogs } from '../jobs/log-keeping.js';
-import { checkDurability, prepareDatabase } from '../models/schema.js';
-import { seed } from '../models/seed.js';
-import { keepIncomingClean } from './incoming.js';
-import { syncPermissions } from './permission-sync.js';
-import { routes } from './routes.js';
-import { drain, listen } from './server.js';
+import { checkDurability, prepareDatabase } from '../models/migrations/schema.js';
+import { seed } from '../models/access/seed.js';
+import { keepIncomingClean } from './http/incoming.js';
+import { syncPermissions } from './declare/permission-sync.js';
+import { routes } from './declare/routes.js';
+import { drain, listen } from './http/server.js';
 
 await start(async () => {
   keepSystemLog('api');

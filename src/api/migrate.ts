@@ -3,10 +3,10 @@ import { closeDatabase } from '../lib/db.js';
 import { logger } from '../lib/logger.js';
 import { start } from '../lib/lifecycle.js';
 import { disconnectRedis } from '../lib/redis.js';
-import { prepareDatabase } from '../models/schema.js';
-import { seed } from '../models/seed.js';
-import { syncPermissions } from './permission-sync.js';
-import { routes } from './routes.js';
+import { prepareDatabase } from '../models/migrations/schema.js';
+import { seed } from '../models/access/seed.js';
+import { syncPermissions } from './declare/permission-sync.js';
+import { routes } from './declare/routes.js';
 
 await start(async () => {
   await prepareDatabase(async () => {

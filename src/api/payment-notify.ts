@@ -9,7 +9,7 @@ import type { ErrorSlug } from '../lib/error-catalogue.js';
 import { AppError, fail } from '../lib/errors.js';
 import { paymentPeriod } from '../lib/numbers.js';
 import { race } from '../lib/race.js';
-import { flagForAttention } from '../models/payment-attention.js';
+import { flagForAttention } from '../models/trade/payment-attention.js';
 import {
   findCalledPayment,
   recordAttempt,
@@ -17,13 +17,13 @@ import {
   recordVerified,
   type CallbackKey,
   type CallbackState,
-} from '../models/payment-callback.js';
-import { PaymentMethod } from '../models/payment-method.js';
-import { settleAccepted, type Accepted } from './callback-settlement.js';
-import { limit } from './middleware/limits.js';
-import type { RequestState } from './request-state.js';
-import { record, text } from './response.js';
-import { route } from './route.js';
+} from '../models/trade/payment-callback.js';
+import { PaymentMethod } from '../models/trade/payment-method.js';
+import { settleAccepted, type Accepted } from './flows/callback-settlement.js';
+import { limit } from './http/middleware/limits.js';
+import type { RequestState } from './http/request-state.js';
+import { record, text } from './declare/response.js';
+import { route } from './declare/route.js';
 
 const largestBody = 64 * 1024;
 

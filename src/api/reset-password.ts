@@ -3,8 +3,8 @@ import { closeDatabase, select } from '../lib/db.js';
 import { start } from '../lib/lifecycle.js';
 import { randomToken } from '../lib/random-id.js';
 import { disconnectRedis } from '../lib/redis.js';
-import { storePassword } from '../models/admin.js';
-import { prepareDatabase } from '../models/schema.js';
+import { storePassword } from '../models/access/admin.js';
+import { prepareDatabase } from '../models/migrations/schema.js';
 
 await start(async () => {
   const [, , username] = process.argv;

@@ -8,7 +8,7 @@ import {
   storeNotification,
   type NewNotification,
   type NotificationRecord,
-} from '../models/notification.js';
+} from '../models/office/notification.js';
 import { job } from './job.js';
 
 export interface DeliverNotification {

@@ -1,6 +1,6 @@
 // Cancels a pending order when its time is up.
 import Joi from 'joi';
-import { expireOrder as expire } from '../models/order.js';
+import { expireOrder as expire } from '../models/trade/order.js';
 import { job } from './job.js';
 
 export interface ExpireOrder {

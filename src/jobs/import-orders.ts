@@ -1,7 +1,7 @@
 // Imports orders from a file that an administrator has sent.
 import Joi from 'joi';
 import { id } from '../lib/schema.js';
-import { giveImportUp, importOrders as importAll } from '../models/order-import.js';
+import { giveImportUp, importOrders as importAll } from '../models/imports/order-import.js';
 import { job } from './job.js';
 
 export interface ImportOrders {

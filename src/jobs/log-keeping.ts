@@ -8,8 +8,8 @@ import { logger, onLogLine, type LogLine } from '../lib/logger.js';
 import { newUlid } from '../lib/random-id.js';
 import { rarely } from '../lib/rarely.js';
 import { Spool } from '../lib/spool.js';
-import { moveLogs, storeItems, type LogItem } from '../models/log-outbox.js';
-import type { SystemEntry } from '../models/system-log.js';
+import { moveLogs, storeItems, type LogItem } from '../models/logs/log-outbox.js';
+import type { SystemEntry } from '../models/logs/system-log.js';
 import { writeLogs } from './write-logs.js';
 
 /** Entries wait so long for company. */

@@ -1,11 +1,11 @@
 // Nightly upkeep: month partitions ahead of time, old entries of logs and callbacks, sessions, idempotency keys, secrets.
 import Joi from 'joi';
-import { pruneSessions } from '../models/admin-session.js';
-import { pruneIdempotencyKeys } from '../models/idempotency-key.js';
-import { pruneLogs } from '../models/log.js';
-import { extendPartitions } from '../models/partitions.js';
-import { pruneCallbacks } from '../models/payment-callback.js';
-import { PaymentMethod } from '../models/payment-method.js';
+import { pruneSessions } from '../models/access/admin-session.js';
+import { pruneIdempotencyKeys } from '../models/trade/idempotency-key.js';
+import { pruneLogs } from '../models/logs/log.js';
+import { extendPartitions } from '../models/tables/partitions.js';
+import { pruneCallbacks } from '../models/trade/payment-callback.js';
+import { PaymentMethod } from '../models/trade/payment-method.js';
 import { job } from './job.js';
 
 export interface MaintainTables {

@@ -1,8 +1,8 @@
 // Puts the chunks of an upload together and makes the attachment.
 import Joi from 'joi';
 import { id } from '../lib/schema.js';
-import type { SessionKey } from '../models/chunk.js';
-import { failMerge, merge } from '../models/chunk-merge.js';
+import type { SessionKey } from '../models/files/chunk.js';
+import { failMerge, merge } from '../models/files/chunk-merge.js';
 import { job } from './job.js';
 
 export const mergeChunks = job<SessionKey>({

@@ -1,8 +1,8 @@
 // Applies a verified payment callback.
 import Joi from 'joi';
 import { id } from '../lib/schema.js';
-import { noteFailure, type CallbackKey } from '../models/payment-callback.js';
-import { settle } from '../models/payment-settlement.js';
+import { noteFailure, type CallbackKey } from '../models/trade/payment-callback.js';
+import { settle } from '../models/trade/payment-settlement.js';
 import { job } from './job.js';
 
 export const settlePayment = job<CallbackKey>({

@@ -1,13 +1,13 @@
 // Writes the file of an export: one snapshot, page after page into the storage.
 import Joi from 'joi';
-import { csvOf } from '../lib/csv.js';
+import { csvOf } from '../lib/sheets/csv.js';
 import { say } from '../lib/language.js';
 import { logger } from '../lib/logger.js';
 import { runTime } from '../lib/run-time.js';
 import { id } from '../lib/schema.js';
-import type { Cell, Sheet } from '../lib/sheet.js';
+import type { Cell, Sheet } from '../lib/sheets/sheet.js';
 import { storage } from '../lib/storage/index.js';
-import { xlsxOf } from '../lib/xlsx.js';
+import { xlsxOf } from '../lib/sheets/xlsx.js';
 import {
   claimExport,
   dropFile,
@@ -17,10 +17,10 @@ import {
   tellOwner,
   type ExportRun,
   type Progress,
-} from '../models/export-run.js';
-import { columnsFor, readSheet, type SheetPage, type SheetSource } from '../models/export-sheet.js';
-import { exportSources } from '../models/export-sources.js';
-import { openSnapshot } from '../models/snapshot.js';
+} from '../models/exports/export-run.js';
+import { columnsFor, readSheet, type SheetPage, type SheetSource } from '../models/exports/export-sheet.js';
+import { exportSources } from '../models/exports/export-sources.js';
+import { openSnapshot } from '../models/exports/snapshot.js';
 import { job } from './job.js';
 
 /** How often the row says how far it is, and is asked whether the export is still wanted. */

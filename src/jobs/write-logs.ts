@@ -1,6 +1,6 @@
 // Moves log entries from their outbox into the log tables, those that came together in one go.
 import Joi from 'joi';
-import { moveLogs } from '../models/log-outbox.js';
+import { moveLogs } from '../models/logs/log-outbox.js';
 import { job } from './job.js';
 
 export interface WriteLogs {

@@ -153,7 +153,7 @@ async function rerun<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-// A process that was frozen in the middle must not commit what others have long counted without (models/totals.ts).
+// A process that was frozen in the middle must not commit what others have long counted without (models/tables/totals.ts).
 function mustBeYoung(begun: number): void {
   if (Date.now() - begun > longestTransactionMs)
     throw new DatabaseTimeout(`a transaction took longer than ${longestTransactionMs} ms`);

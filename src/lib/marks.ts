@@ -2,7 +2,7 @@
 //
 // A mark is a random text. Who changes data sets a new one after the commit and before the answer; who reads compares it
 // with the one its copy was made under. Marks are news and no more: that a change was made is written in the database, in
-// its transaction (models/versions.ts), and copies are held against that.
+// its transaction (models/tables/versions.ts), and copies are held against that.
 import { logger } from './logger.js';
 import { race } from './race.js';
 import { randomToken } from './random-id.js';

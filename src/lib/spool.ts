@@ -4,7 +4,7 @@ import { appendFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { privateFolder } from './folder.js';
+import { privateFolder } from './files/folder.js';
 
 const blockLines = 500;
 const ending = '.ndjson';

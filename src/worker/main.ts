@@ -9,9 +9,9 @@ import { queueNames, type QueueName } from '../lib/queue.js';
 import { connectRedis, disconnectRedis } from '../lib/redis.js';
 import { guardStorage } from '../lib/storage/index.js';
 import { closeLogs, keepSystemLog, recoverLogs } from '../jobs/log-keeping.js';
-import { PaymentMethod } from '../models/payment-method.js';
-import { checkDurability, prepareDatabase } from '../models/schema.js';
-import { seed } from '../models/seed.js';
+import { PaymentMethod } from '../models/trade/payment-method.js';
+import { checkDurability, prepareDatabase } from '../models/migrations/schema.js';
+import { seed } from '../models/access/seed.js';
 import { startWorker } from './worker.js';
 
 await start(async () => {

@@ -14,18 +14,18 @@ import { mergeChunks } from '../jobs/merge-chunks.js';
 import { settlePayment } from '../jobs/settle-payment.js';
 import { writeExport } from '../jobs/write-export.js';
 import { writeLogs } from '../jobs/write-logs.js';
-import { areWaiting } from '../models/log-outbox.js';
-import { pruneJournals } from '../models/list-journal.js';
-import { tellForgottenMerges, unfinishedMerges } from '../models/chunk-merge.js';
-import { sweepSessions } from '../models/chunk-session.js';
-import { removeExpiredExports } from '../models/export.js';
-import { stalledExports, tellForgottenExports } from '../models/export-run.js';
-import { pruneImports } from '../models/import.js';
-import { forgottenImports } from '../models/import-run.js';
-import { overdueOrders } from '../models/order.js';
-import { tellForgottenAttention } from '../models/payment-attention.js';
-import { unsettledCallbacks } from '../models/payment-callback.js';
-import { sweepFiles, sweepStorage } from '../models/stored-file.js';
+import { areWaiting } from '../models/logs/log-outbox.js';
+import { pruneJournals } from '../models/tables/list-journal.js';
+import { tellForgottenMerges, unfinishedMerges } from '../models/files/chunk-merge.js';
+import { sweepSessions } from '../models/files/chunk-session.js';
+import { removeExpiredExports } from '../models/exports/export.js';
+import { stalledExports, tellForgottenExports } from '../models/exports/export-run.js';
+import { pruneImports } from '../models/imports/import.js';
+import { forgottenImports } from '../models/imports/import-run.js';
+import { overdueOrders } from '../models/trade/order.js';
+import { tellForgottenAttention } from '../models/trade/payment-attention.js';
+import { unsettledCallbacks } from '../models/trade/payment-callback.js';
+import { sweepFiles, sweepStorage } from '../models/files/stored-file.js';
 
 /** Starts the sweeper (every SWEEP_SECONDS) and the nightly maintenance. @returns how to stop both */
 export function startSweeper(): () => Promise<void> {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { config } from '../../config/index.js';
 import { select } from '../../src/lib/db.js';
 import { mergeChunks } from '../../src/jobs/merge-chunks.js';
-import { beginMerge, stopWaiting } from '../../src/models/chunk-merge.js';
+import { beginMerge, stopWaiting } from '../../src/models/files/chunk-merge.js';
 import { Client, type Answer } from '../support/client.js';
 import { unique } from '../support/factories.js';
 import { chunksOf, sendChunk, sha256, textOf } from '../support/files.js';

@@ -4,9 +4,9 @@ import test from 'ava';
 import { change, select } from '../../src/lib/db.js';
 import { add, queuePrefix } from '../../src/lib/queue.js';
 import { redis } from '../../src/lib/redis.js';
-import { recordAttempt, type CallbackKey } from '../../src/models/payment-callback.js';
+import { recordAttempt, type CallbackKey } from '../../src/models/trade/payment-callback.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';
-import { settle } from '../../src/models/payment-settlement.js';
+import { settle } from '../../src/models/trade/payment-settlement.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import {
   makeMethod,

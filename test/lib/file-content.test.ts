@@ -3,8 +3,8 @@ import '../support/environment.js';
 import { Readable } from 'node:stream';
 import test from 'ava';
 import { AppError } from '../../src/lib/errors.js';
-import { mustBeOfKind } from '../../src/lib/file-content.js';
-import { kindOf, type FileKind } from '../../src/lib/file-kinds.js';
+import { mustBeOfKind } from '../../src/lib/files/file-content.js';
+import { kindOf, type FileKind } from '../../src/lib/files/file-kinds.js';
 import { docx, mp4, png, textOf } from '../support/files.js';
 
 const kind = (extension: string): FileKind => kindOf(extension) as FileKind;

@@ -1,7 +1,7 @@
 // Names of files: what is kept of them, and where their extension begins.
 import test from 'ava';
 import fc from 'fast-check';
-import { cleanFilename, extensionOf } from '../../src/lib/filename.js';
+import { cleanFilename, extensionOf } from '../../src/lib/files/filename.js';
 
 test('path, control characters, direction marks and trailing dots go; the rest stays', (t) => {
   const cases: [string, string | undefined][] = [

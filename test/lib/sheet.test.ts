@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import fc from 'fast-check';
-import { neutralise, restore } from '../../src/lib/sheet.js';
+import { neutralise, restore } from '../../src/lib/sheets/sheet.js';
 
 test('no text leaves as a formula, and each comes back as what it was', (t) => {
   const pieces = fc.constantFrom(

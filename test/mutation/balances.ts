@@ -1,9 +1,9 @@
 // Faults in the balances of users.
 import type { Fault } from './fault.js';
 
-const file = 'src/models/balance.ts';
-const logs = 'src/models/balance-log.ts';
-const test = 'test/api/balances.test.ts';
+const file = 'src/models/trade/balance.ts';
+const logs = 'src/models/trade/balance-log.ts';
+const test = 'test/trade/balances.test.ts';
 
 export const balances: Fault[] = [
   {
@@ -19,7 +19,7 @@ export const balances: Fault[] = [
     from: `WHERE id = ? AND deleted_at IS NULL FOR UPDATE`,
     to: `WHERE id = ? FOR UPDATE`,
     breaks: 'a deleted user gets money',
-    test: 'test/api/users.test.ts',
+    test: 'test/trade/users.test.ts',
     match: 'a deleted user*',
   },
   {

@@ -2,11 +2,11 @@
 import type { Fault } from './fault.js';
 
 const intake = 'src/api/payment-notify.ts';
-const inbox = 'src/models/payment-callback.ts';
-const numbers = 'src/models/third-party-number.ts';
-const doubleMoney = 'test/payments/double-money.test.ts';
-const conflicts = 'test/payments/conflicts.test.ts';
-const notify = 'test/api/payment-notify.test.ts';
+const inbox = 'src/models/trade/payment-callback.ts';
+const numbers = 'src/models/trade/third-party-number.ts';
+const doubleMoney = 'test/trade/double-money.test.ts';
+const conflicts = 'test/trade/conflicts.test.ts';
+const notify = 'test/trade/payment-notify.test.ts';
 
 export const callbacks: Fault[] = [
   {
@@ -38,7 +38,7 @@ export const callbacks: Fault[] = [
     from: `if (!channel.isAuthentic(fields, {`,
     to: `if (!notification && !channel.isAuthentic(fields, {`,
     breaks: 'the signature is ignored',
-    test: 'test/payments/mutations.test.ts',
+    test: 'test/trade/mutations.test.ts',
     match: 'no mutated signature*',
   },
   {
@@ -63,7 +63,7 @@ export const callbacks: Fault[] = [
     from: `payment.status === 'paid' && payment.thirdPartyNo === thirdPartyNo`,
     to: `payment.status === 'paid'`,
     breaks: 'a second transaction for a paid payment is swallowed',
-    test: 'test/payments/concurrency.test.ts',
+    test: 'test/trade/concurrency.test.ts',
     match: 'a further number*',
   },
   {
@@ -129,7 +129,7 @@ export const callbacks: Fault[] = [
     from: `ORDER BY state = 'refused', id DESC`,
     to: `ORDER BY id`,
     breaks: 'forged attempts hide the genuine one',
-    test: 'test/payments/callback-retention.test.ts',
+    test: 'test/trade/callback-retention.test.ts',
     match: 'every attempt is shown*',
   },
   {
@@ -153,28 +153,28 @@ export const callbacks: Fault[] = [
     from: `AND (created_at > ? OR id > ?)`,
     to: `AND (created_at > ? AND id > ?)`,
     breaks: 'the sweeper loses attempts of one instant',
-    test: 'test/payments/sweep.test.ts',
+    test: 'test/trade/sweep.test.ts',
   },
   {
     file: inbox,
     from: `created_at >= ? AND created_at < ? AND`,
     to: `created_at >= ? AND created_at <> ? AND`,
     breaks: 'the sweeper takes attempts that are in hand',
-    test: 'test/payments/sweep.test.ts',
+    test: 'test/trade/sweep.test.ts',
   },
   {
     file: 'src/worker/sweeper.ts',
     from: `  for await (const callback of unsettledCallbacks(before)) await sweepOne(settlePayment, callback, 'hurry');`,
     to: ``,
     breaks: 'the sweeper skips callbacks',
-    test: 'test/payments/sweep.test.ts',
+    test: 'test/trade/sweep.test.ts',
   },
   {
     file: inbox,
     from: `state IN ('settled', 'refused')`,
     to: `state IN ('settled', 'refused', 'pending')`,
     breaks: 'retention takes attempts that wait to be settled',
-    test: 'test/payments/callback-retention.test.ts',
+    test: 'test/trade/callback-retention.test.ts',
   },
   {
     file: numbers,

@@ -1,12 +1,12 @@
 // Faults in importing orders.
 import type { Fault } from './fault.js';
 
-const run = 'src/models/import-run.ts';
-const batch = 'src/models/order-import-batch.ts';
-const gathering = 'src/models/order-gathering.ts';
-const draft = 'src/models/order-draft.ts';
-const test = 'test/api/imports.test.ts';
-const centre = 'test/api/import-centre.test.ts';
+const run = 'src/models/imports/import-run.ts';
+const batch = 'src/models/imports/order-import-batch.ts';
+const gathering = 'src/models/imports/order-gathering.ts';
+const draft = 'src/models/imports/order-draft.ts';
+const test = 'test/imports/imports.test.ts';
+const centre = 'test/imports/import-centre.test.ts';
 
 export const imports: Fault[] = [
   {
@@ -58,7 +58,7 @@ export const imports: Fault[] = [
     match: 'rows become pending*',
   },
   {
-    file: 'src/models/order-import.ts',
+    file: 'src/models/imports/order-import.ts',
     from: `      if (toSkip > 0) {`,
     to: `      if (toSkip < 0) {`,
     breaks: 'an interrupted import begins anew',
@@ -66,7 +66,7 @@ export const imports: Fault[] = [
     match: 'killed twice*',
   },
   {
-    file: 'src/models/order-import.ts',
+    file: 'src/models/imports/order-import.ts',
     from: `if (dry_run === 0) await announce(['orders']);`,
     to: ``,
     breaks: 'imported orders are not announced',
@@ -126,7 +126,7 @@ export const imports: Fault[] = [
     match: 'an order has 200 lines*',
   },
   {
-    file: 'src/models/order-sheet.ts',
+    file: 'src/models/imports/order-sheet.ts',
     from: `number >= 1 && number <= mostQuantity`,
     to: `number >= 0 && number <= mostQuantity`,
     breaks: 'a quantity of zero is imported',
@@ -134,7 +134,7 @@ export const imports: Fault[] = [
     match: 'every value that is not*',
   },
   {
-    file: 'src/models/order-sheet.ts',
+    file: 'src/models/imports/order-sheet.ts',
     from: `const text = restore(cell).trim();`,
     to: `const text = cell;`,
     breaks: 'what an export neutralised stays neutralised',
@@ -142,18 +142,18 @@ export const imports: Fault[] = [
     match: 'formulas are taken*',
   },
   {
-    file: 'src/models/import.ts',
+    file: 'src/models/imports/import.ts',
     from: `return isSuperAdmin ? where : where.and('i.admin_id = ?', adminId);`,
     to: `return isSuperAdmin || adminId > 0 ? where : where.and('i.admin_id = ?', adminId);`,
     breaks: 'an import is seen by others than its owner',
     test: centre,
   },
   {
-    file: 'src/models/import-error-file.ts',
+    file: 'src/models/imports/import-error-file.ts',
     from: `if (found < expected) throw`,
     to: `if (found > expected) throw`,
     breaks: 'an error file lacks rows without a word',
-    test: 'test/api/import-error-file.test.ts',
+    test: 'test/imports/import-error-file.test.ts',
     match: 'rows that have gone*',
   },
 ];

@@ -1,11 +1,11 @@
 // Faults in totals, their journal, the marks and numbers that keep copies right, and the pages of months.
 import type { Fault } from './fault.js';
 
-const totals = 'src/models/totals.ts';
-const pages = 'src/models/month-pages.ts';
-const versions = 'src/models/versions.ts';
-const listTests = 'test/payments/lists.test.ts';
-const oldRows = 'test/payments/old-rows.test.ts';
+const totals = 'src/models/tables/totals.ts';
+const pages = 'src/models/tables/month-pages.ts';
+const versions = 'src/models/tables/versions.ts';
+const listTests = 'test/trade/lists.test.ts';
+const oldRows = 'test/trade/old-rows.test.ts';
 const exact = 'test/faults/lists.test.ts';
 
 export const lists: Fault[] = [
@@ -59,11 +59,11 @@ export const lists: Fault[] = [
     from: `const isSame = changes.version === usable.version;`,
     to: `const isSame = true;`,
     breaks: 'rows deleted for good are still counted',
-    test: 'test/api/log-lists.test.ts',
+    test: 'test/logs/log-lists.test.ts',
     match: 'entries are deleted*',
   },
   {
-    file: 'src/models/list-journal.ts',
+    file: 'src/models/tables/list-journal.ts',
     from: `SELECT -1 AS sign UNION ALL SELECT 1`,
     to: `SELECT -1 AS sign UNION ALL SELECT -1`,
     breaks: 'the journal takes rows away and never brings them back',
@@ -90,7 +90,7 @@ export const lists: Fault[] = [
     from: `mark === undefined || mark !== stamped.mark || isUnannounced(scope)`,
     to: `mark === undefined || isUnannounced(scope)`,
     breaks: 'a copy is used although its mark is new',
-    test: 'test/api/blacklists.test.ts',
+    test: 'test/office/blacklists.test.ts',
   },
   {
     file: versions,
@@ -98,7 +98,7 @@ export const lists: Fault[] = [
 `,
     to: ``,
     breaks: 'a change raises no number',
-    test: 'test/api/blacklists.test.ts',
+    test: 'test/office/blacklists.test.ts',
   },
   {
     file: 'src/lib/marks.ts',
@@ -134,13 +134,13 @@ export const lists: Fault[] = [
     from: `return isReversed ? keys.reverse() : keys;`,
     to: `return keys;`,
     breaks: 'pages near the end come upside down',
-    test: 'test/payments/pages.test.ts',
+    test: 'test/trade/pages.test.ts',
   },
   {
     file: pages,
     from: `offset: offset - before, size };`,
     to: `offset, size };`,
     breaks: 'a page that lies in a later month skips rows',
-    test: 'test/payments/pages.test.ts',
+    test: 'test/trade/pages.test.ts',
   },
 ];

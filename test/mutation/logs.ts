@@ -1,8 +1,8 @@
 // Faults in the outbox of the log and in the jobs.
 import type { Fault } from './fault.js';
 
-const file = 'src/models/log-outbox.ts';
-const logTests = 'test/api/logs.test.ts';
+const file = 'src/models/logs/log-outbox.ts';
+const logTests = 'test/logs/logs.test.ts';
 
 export const logs: Fault[] = [
   {
@@ -10,7 +10,7 @@ export const logs: Fault[] = [
     from: `ON DUPLICATE KEY UPDATE entry = VALUES(entry), is_final = 1`,
     to: `ON DUPLICATE KEY UPDATE is_final = 1`,
     breaks: 'the entry of a write never says how its request ended',
-    test: 'test/payments/channels.test.ts',
+    test: 'test/trade/channels.test.ts',
     match: '*when the company fails*',
   },
   {
@@ -50,11 +50,11 @@ export const logs: Fault[] = [
     from: `    if (moved !== 0) await announce(logTables);`,
     to: `    void moved;`,
     breaks: 'new log entries are not announced',
-    test: 'test/api/log-lists.test.ts',
+    test: 'test/logs/log-lists.test.ts',
     match: 'entries that come in*',
   },
   {
-    file: 'src/models/log-writing.ts',
+    file: 'src/models/logs/log-writing.ts',
     from: `const names = [...columns, 'created_at' as keyof T & string];
   const places`,
     to: `const names = [...columns, 'created_at' as keyof T & string];
@@ -77,14 +77,14 @@ export const logs: Fault[] = [
     from: `    await pruneCallbacks();`,
     to: ``,
     breaks: 'old callbacks stay for ever',
-    test: 'test/payments/callback-retention.test.ts',
+    test: 'test/trade/callback-retention.test.ts',
   },
   {
     file: 'src/jobs/job.ts',
     from: `      removeOnComplete: true,`,
     to: `      removeOnComplete: false,`,
     breaks: 'work whose row was left over cannot be queued again',
-    test: 'test/payments/order-states.test.ts',
+    test: 'test/trade/order-states.test.ts',
     match: 'an expiry job*',
   },
   {
@@ -92,13 +92,13 @@ export const logs: Fault[] = [
     from: `key: ({ order_no }) => order_no,`,
     to: `key: ({ order_no }) => order_no.slice(0, 3),`,
     breaks: 'of all orders one expires',
-    test: 'test/payments/sweep.test.ts',
+    test: 'test/trade/sweep.test.ts',
   },
   {
     file: 'src/jobs/settle-payment.ts',
     from: `key: ({ id, period }) => \`\${period}-\${id}\`,`,
     to: `key: ({ period }) => \`\${period}-x\`,`,
     breaks: 'of all waiting callbacks one is queued',
-    test: 'test/payments/sweep.test.ts',
+    test: 'test/trade/sweep.test.ts',
   },
 ];

@@ -1,13 +1,13 @@
 // Faults in orders: placing, cancelling, deleting, expiring.
 import type { Fault } from './fault.js';
 
-const file = 'src/models/order.ts';
-const placement = 'src/models/order-placement.ts';
-const states = 'test/payments/order-states.test.ts';
-const oldRows = 'test/payments/old-rows.test.ts';
-const lists = 'test/payments/lists.test.ts';
-const doubleMoney = 'test/payments/double-money.test.ts';
-const orderTests = 'test/api/orders.test.ts';
+const file = 'src/models/trade/order.ts';
+const placement = 'src/models/trade/order-placement.ts';
+const states = 'test/trade/order-states.test.ts';
+const oldRows = 'test/trade/old-rows.test.ts';
+const lists = 'test/trade/lists.test.ts';
+const doubleMoney = 'test/trade/double-money.test.ts';
+const orderTests = 'test/trade/orders.test.ts';
 
 export const orders: Fault[] = [
   {
@@ -65,7 +65,7 @@ export const orders: Fault[] = [
     from: `SET status = 'cancelled', cancelled_at = ?, updated_at = ? WHERE`,
     to: `SET status = 'cancelled', cancelled_at = ? + INTERVAL 1 DAY, updated_at = ? WHERE`,
     breaks: 'late money pays a cancelled order for a day',
-    test: 'test/payments/conflicts.test.ts',
+    test: 'test/trade/conflicts.test.ts',
     match: 'money for an order*',
   },
   {
@@ -97,7 +97,7 @@ export const orders: Fault[] = [
     from: `expire_at >= ? AND expire_at < ?`,
     to: `expire_at >= ? AND expire_at > ?`,
     breaks: 'the sweeper finds no overdue order',
-    test: 'test/payments/sweep.test.ts',
+    test: 'test/trade/sweep.test.ts',
   },
   {
     file,
@@ -194,10 +194,10 @@ export const orders: Fault[] = [
     match: 'an order whose time is up*',
   },
   {
-    file: 'src/models/idempotency-key.ts',
+    file: 'src/models/trade/idempotency-key.ts',
     from: `if (!hashesOf(request).includes(earlier.request_hash))`,
     to: `if (hashesOf(request).length === 0)`,
     breaks: 'one key serves different requests',
-    test: 'test/payments/repeats.test.ts',
+    test: 'test/trade/repeats.test.ts',
   },
 ];

@@ -1,13 +1,13 @@
 // Faults in payments: making, placing, flagging, listing them.
 import type { Fault } from './fault.js';
 
-const file = 'src/models/payment.ts';
-const attention = 'src/models/payment-attention.ts';
-const placement = 'src/models/payment-placement.ts';
-const paymentTests = 'test/api/payments.test.ts';
-const attentionTests = 'test/payments/attention.test.ts';
-const doubleMoney = 'test/payments/double-money.test.ts';
-const oldRows = 'test/payments/old-rows.test.ts';
+const file = 'src/models/trade/payment.ts';
+const attention = 'src/models/trade/payment-attention.ts';
+const placement = 'src/models/trade/payment-placement.ts';
+const paymentTests = 'test/trade/payments.test.ts';
+const attentionTests = 'test/trade/attention.test.ts';
+const doubleMoney = 'test/trade/double-money.test.ts';
+const oldRows = 'test/trade/old-rows.test.ts';
 
 export const payments: Fault[] = [
   {
@@ -15,7 +15,7 @@ export const payments: Fault[] = [
     from: `WHERE order_no = ? AND period = ? AND deleted_at IS NULL FOR UPDATE\``,
     to: `WHERE order_no = ? AND period = ? AND deleted_at IS NULL\``,
     breaks: 'a payment is made while its order is cancelled',
-    test: 'test/payments/concurrency.test.ts',
+    test: 'test/trade/concurrency.test.ts',
     match: 'a payment made while*',
   },
   {
@@ -55,7 +55,7 @@ export const payments: Fault[] = [
     from: `WHERE id = ? LOCK IN SHARE MODE`,
     to: `WHERE id = ?`,
     breaks: 'a method is deleted while a payment with it is made',
-    test: 'test/api/payment-methods.test.ts',
+    test: 'test/trade/payment-methods.test.ts',
     match: 'a method is either deleted*',
   },
   {
@@ -63,7 +63,7 @@ export const payments: Fault[] = [
     from: `AND period >= ? AND status = 'pending' FOR UPDATE`,
     to: `AND period = ? AND status = 'pending' FOR UPDATE`,
     breaks: 'a payment of the next month is not cancelled with its order',
-    test: 'test/payments/months.test.ts',
+    test: 'test/trade/months.test.ts',
     match: 'an order of one month*',
   },
   {
@@ -92,7 +92,7 @@ export const payments: Fault[] = [
     from: `return announcing(['payments'], () => withPartition`,
     to: `return announcing([], () => withPartition`,
     breaks: 'a new payment is not announced',
-    test: 'test/payments/lists.test.ts',
+    test: 'test/trade/lists.test.ts',
     match: 'each kind of write*',
   },
   {

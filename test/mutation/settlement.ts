@@ -1,10 +1,10 @@
 // Faults in the one place that makes payments and orders paid.
 import type { Fault } from './fault.js';
 
-const file = 'src/models/payment-settlement.ts';
-const doubleMoney = 'test/payments/double-money.test.ts';
-const conflicts = 'test/payments/conflicts.test.ts';
-const oldRows = 'test/payments/old-rows.test.ts';
+const file = 'src/models/trade/payment-settlement.ts';
+const doubleMoney = 'test/trade/double-money.test.ts';
+const conflicts = 'test/trade/conflicts.test.ts';
+const oldRows = 'test/trade/old-rows.test.ts';
 
 export const settlement: Fault[] = [
   {
@@ -20,7 +20,7 @@ export const settlement: Fault[] = [
     from: `SET o.status = 'paid', o.paid_at = c.created_at, o.payment_no = p.payment_no, o.updated_at = ?,`,
     to: `SET o.updated_at = ?,`,
     breaks: 'a payment is paid without its order',
-    test: 'test/api/payment-notify.test.ts',
+    test: 'test/trade/payment-notify.test.ts',
     match: 'a signed success*',
   },
   {
@@ -46,7 +46,7 @@ export const settlement: Fault[] = [
     from: `p.needs_attention = 0, p.fail_reason = NULL`,
     to: `p.fail_reason = NULL`,
     breaks: 'a flagged payment stays flagged when it is paid',
-    test: 'test/payments/attention.test.ts',
+    test: 'test/trade/attention.test.ts',
     match: 'what needs attention*',
   },
   {
@@ -178,7 +178,7 @@ export const settlement: Fault[] = [
     to: `announcing(['orders'], async () =>
     (await`,
     breaks: 'totals of payments are not marked after settling',
-    test: 'test/payments/lists.test.ts',
+    test: 'test/trade/lists.test.ts',
     match: 'each kind of write*',
   },
   {

@@ -1,9 +1,9 @@
 // Holds answers against the OpenAPI document the service serves.
 import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { openApiDocument } from '../../src/api/openapi.js';
-import { routes } from '../../src/api/routes.js';
-import { fullPath, type Route } from '../../src/api/route.js';
+import { openApiDocument } from '../../src/api/declare/openapi.js';
+import { routes } from '../../src/api/declare/routes.js';
+import { fullPath, type Route } from '../../src/api/declare/route.js';
 
 const document = openApiDocument(routes) as {
   paths: Record<

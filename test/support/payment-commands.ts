@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { change, select } from '../../src/lib/db.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';
-import { expireOrder } from '../../src/models/order.js';
-import { recordVerified, verdictOf, type CallbackKey } from '../../src/models/payment-callback.js';
-import { settle } from '../../src/models/payment-settlement.js';
+import { expireOrder } from '../../src/models/trade/order.js';
+import { recordVerified, verdictOf, type CallbackKey } from '../../src/models/trade/payment-callback.js';
+import { settle } from '../../src/models/trade/payment-settlement.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import type { Answer } from './client.js';
 import { makeOrder, mockCallback, mockSign, unique } from './factories.js';

@@ -1,16 +1,16 @@
 // The service in this thread: database prepared, API listening on a free port, and the real worker when asked for.
 import type { AddressInfo } from 'node:net';
-import { closeConnections } from '../../src/api/live-connections.js';
-import { syncPermissions } from '../../src/api/permission-sync.js';
-import { routes } from '../../src/api/routes.js';
-import { listen } from '../../src/api/server.js';
+import { closeConnections } from '../../src/api/http/live-connections.js';
+import { syncPermissions } from '../../src/api/declare/permission-sync.js';
+import { routes } from '../../src/api/declare/routes.js';
+import { listen } from '../../src/api/http/server.js';
 import { closeDatabase, db } from '../../src/lib/db.js';
 import { closeLogs } from '../../src/jobs/log-keeping.js';
 import { closePubsub } from '../../src/lib/pubsub.js';
 import { closeQueues, queueNames } from '../../src/lib/queue.js';
 import { connectRedis, disconnectRedis } from '../../src/lib/redis.js';
-import { prepareDatabase } from '../../src/models/schema.js';
-import { seed } from '../../src/models/seed.js';
+import { prepareDatabase } from '../../src/models/migrations/schema.js';
+import { seed } from '../../src/models/access/seed.js';
 import { startWorker } from '../../src/worker/worker.js';
 import { Client } from './client.js';
 

@@ -1,6 +1,6 @@
 // The storage of this deployment, by setting; a driver is loaded when the first file is touched.
 import { config } from '../../../config/index.js';
-import { keepPrivate } from '../folder.js';
+import { keepPrivate } from '../files/folder.js';
 import { logger } from '../logger.js';
 import type { Storage } from './storage.js';
 

@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { FileWriter } from '../file-writer.js';
-import { privateFolder, removeOldFiles } from '../folder.js';
+import { FileWriter } from '../files/file-writer.js';
+import { privateFolder, removeOldFiles } from '../files/folder.js';
 import { randomToken } from '../random-id.js';
 import { Digest } from './digest.js';
 import {

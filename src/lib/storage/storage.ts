@@ -8,7 +8,7 @@ export interface ByteRange {
 }
 
 /**
- * A key is made by the service (models/stored-file.ts): letters, digits, `-` and `/`, never from a name that a user gave.
+ * A key is made by the service (models/files/stored-file.ts): letters, digits, `-` and `/`, never from a name that a user gave.
  * A key is written once. What is there is whole: a file that could not be written to its end does not appear.
  * Every method throws StorageUnavailable while the storage does not answer.
  */

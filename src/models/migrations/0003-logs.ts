@@ -1,5 +1,5 @@
 // Operation and login logs, one partition per month so that old months can be dropped at once.
-import { partitionClause } from '../partitions.js';
+import { partitionClause } from '../tables/partitions.js';
 import type { Migration } from './migration.js';
 
 const ascii = `CHARACTER SET ascii COLLATE ascii_bin`;

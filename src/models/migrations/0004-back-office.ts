@@ -1,5 +1,5 @@
 // Dictionaries, the IP blacklist, notifications with their read state, and the system log.
-import { partitionClause } from '../partitions.js';
+import { partitionClause } from '../tables/partitions.js';
 import type { Migration } from './migration.js';
 
 const times = `created_at DATETIME(3) NOT NULL, updated_at DATETIME(3) NOT NULL`;

@@ -86,7 +86,7 @@ const tables = [
     KEY ix_imports_open (concluded, updated_at),
     KEY ix_imports_expiry (expires_at)
   )`,
-  // reason: a name of models/import-reason.ts, put into words when it is read; detail fills its place.
+  // reason: a name of models/imports/import-reason.ts, put into words when it is read; detail fills its place.
   `CREATE TABLE IF NOT EXISTS import_errors (
     import_id BIGINT UNSIGNED NOT NULL,
     row_no BIGINT UNSIGNED NOT NULL,

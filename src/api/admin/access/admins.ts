@@ -1,0 +1,162 @@
+// /admins: the administrators.
+import Joi from 'joi';
+import { listKeys } from '../../../lib/list-query.js';
+import { mustDifferFromUsername, newPassword } from '../../../lib/password-policy.js';
+import { email, id, idParam, ids, phone, status, text as given, webAddress } from '../../../lib/schema.js';
+import {
+  Admin,
+  adminSortable,
+  adminTotals,
+  type AdminFields,
+  type AdminFilter,
+  type NewAdmin,
+} from '../../../models/access/admin.js';
+import { revokeSessionsOf } from '../../../models/access/admin-session.js';
+import { mustOutrank } from '../../../models/access/rights.js';
+import { exportRoutes } from '../../declare/export-routes.js';
+import {
+  flag,
+  integer,
+  listOf,
+  pageOf,
+  record,
+  recordOrNull,
+  text,
+  textOrNull,
+  timestamp,
+  timestampOrNull,
+} from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+const admin = record({
+  id: integer(),
+  username: text(),
+  nickname: text(),
+  email: textOrNull(),
+  phone: textOrNull(),
+  avatar: textOrNull(),
+  status: integer(),
+  department_id: Joi.number().integer().allow(null).required(),
+  department: recordOrNull({ id: integer(), name: text() }),
+  roles: listOf(record({ id: integer(), name: text(), slug: text() })),
+  is_super_admin: flag(),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+  last_login_at: timestampOrNull(),
+});
+
+const fields = {
+  nickname: given(50),
+  email: email(),
+  phone: phone(),
+  avatar: webAddress(500),
+  department_id: id().allow(null),
+  role_ids: ids(100),
+  status: status(),
+};
+
+const filters = {
+  username: Joi.string().allow('').max(50),
+  nickname: Joi.string().allow('').max(50),
+  status: status(),
+  department_id: id(),
+  role_id: id(),
+};
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/admins',
+    summary: 'List administrators',
+    description: '`department_id` includes the departments below it.',
+    access: can('admin.index', 'List administrators'),
+    query: Joi.object<AdminFilter, true>({ ...listKeys(adminSortable), ...filters }),
+    response: pageOf(admin),
+    versions: [adminTotals.scope],
+    handle: ({ query, marks }) => Admin.list(query, marks[0]),
+  }),
+  route({
+    method: 'POST',
+    path: '/admins',
+    summary: 'Create an administrator',
+    access: can('admin.store', 'Create administrators'),
+    body: Joi.object<NewAdmin, true>({
+      ...fields,
+      nickname: fields.nickname.required(),
+      username: Joi.string()
+        .min(3)
+        .max(50)
+        .pattern(/^[A-Za-z0-9_.@-]+$/)
+        .required(),
+      password: newPassword().required(),
+    }),
+    response: admin,
+    async handle({ admin: holder, body }) {
+      mustDifferFromUsername(body.password, body.username);
+      return Admin.record(await Admin.register(holder, body));
+    },
+    repeat: (id) => Admin.record(id),
+  }),
+  ...exportRoutes({ segment: 'admins', type: 'admins', noun: 'admin', title: 'administrators', filters }),
+  route({
+    method: 'GET',
+    path: '/admins/{id}',
+    summary: 'Show an administrator',
+    access: can('admin.show', 'Show administrators'),
+    params: idParam,
+    response: admin,
+    handle: ({ params }) => Admin.record(params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/admins/{id}',
+    summary: 'Change an administrator',
+    description: 'Only the fields sent change; `role_ids` replaces the roles. The username is fixed.',
+    access: can('admin.update', 'Change administrators'),
+    params: idParam,
+    body: Joi.object<Partial<AdminFields>, true>(fields),
+    response: admin,
+    subject: ({ params }) => Admin.record(params.id),
+    async handle({ admin: holder, params, body }) {
+      await Admin.revise(holder, params.id, body);
+      return Admin.record(params.id);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/admins/{id}',
+    summary: 'Delete an administrator',
+    access: can('admin.destroy', 'Delete administrators'),
+    params: idParam,
+    response: null,
+    subject: ({ params }) => Admin.record(params.id),
+    handle: ({ admin: holder, params }) => Admin.remove(holder, params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/admins/{id}/password',
+    summary: 'Set a new password and end all sessions of that administrator',
+    access: can('admin.reset_password', 'Reset passwords'),
+    params: idParam,
+    body: Joi.object<{ password: string }, true>({ password: newPassword().required() }),
+    response: null,
+    async handle({ admin: holder, params, body }) {
+      const { username } = await Admin.record(params.id);
+      mustDifferFromUsername(body.password, username);
+      await Admin.resetPassword(holder, params.id, body.password);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/admins/{id}/tokens',
+    summary: 'End all sessions of an administrator',
+    access: can('admin.kick_out', 'End sessions of administrators'),
+    params: idParam,
+    response: record({ count: integer() }),
+    async handle({ admin: holder, params }) {
+      await Admin.record(params.id);
+      await mustOutrank(holder, params.id);
+      return { count: await revokeSessionsOf(params.id) };
+    },
+  }),
+];

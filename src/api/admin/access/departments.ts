@@ -1,0 +1,100 @@
+// /departments: the tree administrators belong to.
+import Joi from 'joi';
+import {
+  email,
+  idOrZero,
+  idParam,
+  optionalText,
+  phone,
+  sort,
+  status,
+  text as given,
+} from '../../../lib/schema.js';
+import { Department, type DepartmentFields } from '../../../models/access/department.js';
+import { forestOf, integer, record, text, textOrNull, timestamp } from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+const keys = {
+  id: integer(),
+  parent_id: integer(),
+  name: text(),
+  code: textOrNull(),
+  leader: textOrNull(),
+  phone: textOrNull(),
+  email: textOrNull(),
+  remark: textOrNull(),
+  status: integer(),
+  sort: integer(),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+};
+
+const fields = {
+  name: given(50),
+  parent_id: idOrZero(),
+  code: optionalText(50),
+  leader: optionalText(50),
+  phone: phone(),
+  email: email(),
+  remark: optionalText(255),
+  status: status(),
+  sort: sort(),
+};
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/departments',
+    summary: 'The department tree; with a filter, the matching departments as a flat list',
+    access: can('department.index', 'List departments'),
+    query: Joi.object<{ name?: string; status?: number }, true>({
+      name: Joi.string().allow('').max(50),
+      status: status(),
+    }),
+    response: record({ list: forestOf('department', keys) }),
+    handle: async ({ query }) => ({ list: await Department.tree(query) }),
+  }),
+  route({
+    method: 'POST',
+    path: '/departments',
+    summary: 'Create a department',
+    access: can('department.store', 'Create departments'),
+    body: Joi.object<DepartmentFields, true>({ ...fields, name: fields.name.required() }),
+    response: record(keys),
+    handle: async ({ body }) => Department.record(await Department.register(body)),
+    repeat: (id) => Department.record(id),
+  }),
+  route({
+    method: 'GET',
+    path: '/departments/{id}',
+    summary: 'Show a department',
+    access: can('department.show', 'Show departments'),
+    params: idParam,
+    response: record(keys),
+    handle: ({ params }) => Department.record(params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/departments/{id}',
+    summary: 'Change or move a department',
+    access: can('department.update', 'Change departments'),
+    params: idParam,
+    body: Joi.object<Partial<DepartmentFields>, true>(fields),
+    response: record(keys),
+    subject: ({ params }) => Department.record(params.id),
+    async handle({ params, body }) {
+      await Department.revise(params.id, body);
+      return Department.record(params.id);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/departments/{id}',
+    summary: 'Delete a department without children and administrators',
+    access: can('department.destroy', 'Delete departments'),
+    params: idParam,
+    response: null,
+    subject: ({ params }) => Department.record(params.id),
+    handle: ({ params }) => Department.remove(params.id),
+  }),
+];

@@ -1,0 +1,159 @@
+// /login and /login/captcha: signing in.
+import Joi from 'joi';
+import { config } from '../../../../config/index.js';
+import { consumeCaptcha, createCaptcha } from '../../../lib/captcha.js';
+import type { ErrorSlug } from '../../../lib/error-catalogue.js';
+import { isDatabaseDown } from '../../../lib/db-errors.js';
+import { AppError, fail } from '../../../lib/errors.js';
+import { redis } from '../../../lib/redis.js';
+import { signToken } from '../../../lib/token.js';
+import { sendNotification } from '../../../jobs/deliver-notification.js';
+import { openSession, signsInFromNewAddress } from '../../../models/access/admin-session.js';
+import { mustChangePassword } from '../../../models/access/identity.js';
+import { findByPassword, noteSignIn, type Credential } from '../../../models/access/sign-in.js';
+import { limit } from '../../http/middleware/limits.js';
+import { logLogin } from '../../declare/operation-log.js';
+import { flag, integer, record, text, textOrNull, timestamp } from '../../declare/response.js';
+import { route } from '../../declare/route.js';
+import { clearFailures, countFailure, mustNotBeLocked, type Subject } from '../../flows/sign-in-limits.js';
+
+interface LoginBody {
+  username: string;
+  password: string;
+  captcha_id?: string;
+  captcha_code?: string;
+}
+
+export const routes = [
+  route({
+    method: 'POST',
+    path: '/login',
+    limit: 'sign-in',
+    bodyBytes: 4096,
+    summary: 'Sign in and receive a bearer token',
+    description: 'A captcha that is sent is always checked; `captcha_required` says when one is needed.',
+    access: 'public',
+    body: Joi.object<LoginBody, true>({
+      username: Joi.string().min(1).max(100).required(),
+      password: Joi.string().min(1).max(200).required(),
+      captcha_id: Joi.string().allow('', null).max(64),
+      captcha_code: Joi.string().allow('', null).max(16),
+    }),
+    example: { username: 'admin', password: 'admin123' },
+    aliases: { captcha_answer: 'captcha_code' },
+    response: record({
+      token: text(),
+      expires_at: timestamp(),
+      password_must_change: flag(),
+      admin: record({ id: integer(), username: text(), nickname: text(), avatar: textOrNull() }),
+    }),
+    async handle({ body, ip, userAgent }) {
+      const attempt = { username: body.username.slice(0, 50), ip, userAgent };
+      const logFailure = async (error: unknown): Promise<never> => {
+        await logLogin({ ...attempt, adminId: undefined, outcome: reasonOf(error) });
+        throw error;
+      };
+      const admin = await identify(body, { ip, username: body.username }).catch(logFailure);
+      if (admin.status !== 1) return refuse({ ...attempt, adminId: admin.id, outcome: 'account_disabled' });
+      const isNewAddress = await signsInFromNewAddress(admin.id, ip);
+      const { jti, issuedAt, expiresAt } = await openSession(admin, ip, userAgent).catch(logFailure);
+      if (isNewAddress) await tellOwner(admin.id, ip, jti);
+      await Promise.all([
+        noteSignIn(admin.id),
+        clearFailures({ ip, username: body.username }),
+        logLogin({ ...attempt, adminId: admin.id, outcome: 'login_success' }),
+      ]);
+      const { id, username, nickname, avatar } = admin;
+      return {
+        token: signToken({ subject: String(id), id: jti, issuedAt, expiresAt }),
+        expires_at: expiresAt,
+        password_must_change: mustChangePassword(admin),
+        admin: { id, username, nickname, avatar },
+      };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/login/captcha',
+    summary: 'Get a captcha, or learn whether one is required',
+    access: 'public',
+    query: Joi.object<{ username?: string; check: boolean }, true>({
+      username: Joi.string().allow('').max(100),
+      check: Joi.boolean().default(false),
+    }),
+    response: record({
+      captcha_id: textOrNull(),
+      captcha_image: textOrNull(),
+      required: Joi.boolean().required(),
+      expires_in: integer(),
+    }),
+    async handle({ query, ip }, ctx) {
+      const required = query.username
+        ? await isCaptchaRequired({ ip, username: query.username })
+        : isAlwaysRequired;
+      const expires_in = config.auth.captchaTtlSeconds;
+      if (query.check) return { captcha_id: null, captcha_image: null, required, expires_in };
+      await limit('captcha', ctx);
+      const { id, image } = await createCaptcha();
+      return { captcha_id: id, captcha_image: image, required, expires_in };
+    },
+  }),
+];
+
+const isAlwaysRequired = config.auth.captchaMode === 'always';
+
+function tellOwner(adminId: number, ip: string, jti: string): Promise<unknown> {
+  return sendNotification({
+    type: 'system',
+    title: '新地址登录 / Sign-in from a new address',
+    content: `您的账号刚刚从新地址 ${ip} 登录。如非本人操作，请立即修改密码。 / Your account was signed in to from ${ip}.`,
+    receiverIds: [adminId],
+    eventKey: `sign-in-${jti}`,
+  });
+}
+
+// Lock, captcha, password: in this order, so that a locked or unproven caller costs no hash.
+async function identify(body: LoginBody, subject: Subject): Promise<Credential> {
+  const failures = await mustNotBeLocked(subject);
+  await checkCaptcha(body, failures);
+  const admin = await findByPassword(body.username, body.password);
+  if (!admin) {
+    await countFailure(subject);
+    fail('username_or_password_error');
+  }
+  // Attempts made at the same time may have locked the subject meanwhile: the right guess among them must not show.
+  await mustNotBeLocked(subject);
+  return admin;
+}
+
+async function checkCaptcha({ captcha_id, captcha_code }: LoginBody, failures: number): Promise<void> {
+  if (captcha_id || captcha_code) {
+    if (!captcha_id || !captcha_code)
+      fail('captcha_invalid', { field: captcha_id ? 'captcha_code' : 'captcha_id' });
+    if (!(await consumeCaptcha(captcha_id, captcha_code))) fail('captcha_invalid', { field: 'captcha_code' });
+    return;
+  }
+  if (mustProve(failures)) fail('captcha_required', { field: 'captcha_code' });
+}
+
+async function isCaptchaRequired(subject: Subject): Promise<boolean> {
+  const failures = await mustNotBeLocked(subject).catch(() => Infinity);
+  return mustProve(failures);
+}
+
+// Without Redis no captcha can be kept; the lock-out goes on counting in this process.
+function mustProve(failures: number): boolean {
+  if (config.auth.captchaMode !== 'adaptive') return isAlwaysRequired;
+  return failures >= config.auth.captchaAfterFailures && redis.status === 'ready';
+}
+
+// An attempt that met an outage is an attempt all the same.
+function reasonOf(error: unknown): ErrorSlug {
+  if (error instanceof AppError) return error.slug;
+  return isDatabaseDown(error) ? 'database_unavailable' : 'internal_error';
+}
+
+async function refuse(attempt: Parameters<typeof logLogin>[0] & { outcome: ErrorSlug }): Promise<never> {
+  await logLogin(attempt);
+  return fail(attempt.outcome);
+}

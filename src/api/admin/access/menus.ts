@@ -1,0 +1,103 @@
+// /menus: the tree of the administration.
+import Joi from 'joi';
+import {
+  idOrZero,
+  idParam,
+  optionalText,
+  slug,
+  sort,
+  status,
+  text as given,
+  webAddress,
+} from '../../../lib/schema.js';
+import { Menu, type MenuFields } from '../../../models/access/menu.js';
+import { menuRecord, menuForest } from '../../declare/menu-response.js';
+import { record } from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+const bit = () => Joi.number().valid(0, 1);
+
+const fields = {
+  parent_id: idOrZero(),
+  title: given(50),
+  slug: slug(),
+  icon: optionalText(100),
+  path: webAddress(255),
+  component: optionalText(255),
+  type: Joi.number().valid(1, 2, 3),
+  status: status(),
+  sort: sort(),
+  is_hidden: bit(),
+  link_type: Joi.number().valid(1, 2),
+  open_type: Joi.number().valid(1, 2),
+  no_cache: bit(),
+};
+
+const tree = record({ list: menuForest });
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/menus',
+    summary: 'The whole menu tree, disabled entries too',
+    access: can('menu.index', 'List menus'),
+    response: tree,
+    handle: async () => ({ list: await Menu.tree() }),
+  }),
+  route({
+    method: 'GET',
+    path: '/menus/tree',
+    summary: 'The enabled menus of the signed-in administrator',
+    access: 'signedIn',
+    response: tree,
+    handle: async ({ admin }) => ({ list: await Menu.treeFor(admin) }),
+  }),
+  route({
+    method: 'POST',
+    path: '/menus',
+    summary: 'Create a menu',
+    access: can('menu.store', 'Create menus'),
+    body: Joi.object<MenuFields, true>({
+      ...fields,
+      title: fields.title.required(),
+      slug: fields.slug.required(),
+      type: fields.type.required(),
+    }),
+    response: menuRecord,
+    handle: async ({ admin, body }) => Menu.record(await Menu.register(admin, body)),
+    repeat: (id) => Menu.record(id),
+  }),
+  route({
+    method: 'GET',
+    path: '/menus/{id}',
+    summary: 'Show a menu',
+    access: can('menu.show', 'Show menus'),
+    params: idParam,
+    response: menuRecord,
+    handle: ({ params }) => Menu.record(params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/menus/{id}',
+    summary: 'Change or move a menu',
+    access: can('menu.update', 'Change menus'),
+    params: idParam,
+    body: Joi.object<Partial<MenuFields>, true>(fields),
+    response: menuRecord,
+    subject: ({ params }) => Menu.record(params.id),
+    async handle({ admin, params, body }) {
+      await Menu.revise(admin, params.id, body);
+      return Menu.record(params.id);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/menus/{id}',
+    summary: 'Delete a menu without children',
+    access: can('menu.destroy', 'Delete menus'),
+    params: idParam,
+    response: null,
+    subject: ({ params }) => Menu.record(params.id),
+    handle: ({ admin, params }) => Menu.remove(admin, params.id),
+  }),
+];

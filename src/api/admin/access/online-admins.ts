@@ -1,0 +1,74 @@
+// /online-admins: sessions used in the last 15 minutes.
+import Joi from 'joi';
+import { AppError, fail } from '../../../lib/errors.js';
+import { listKeys } from '../../../lib/list-query.js';
+import { idParam } from '../../../lib/schema.js';
+import { problem } from '../../../lib/validation.js';
+import {
+  kickOut,
+  listOnline,
+  onlineSortable,
+  type OnlineFilter,
+} from '../../../models/access/online-admin.js';
+import { flag, integer, pageOf, record, text, timestamp } from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+const session = record({
+  id: integer(),
+  admin_id: integer(),
+  username: text(),
+  nickname: text(),
+  ip: text(),
+  browser: text(),
+  os: text(),
+  last_active: timestamp(),
+  created_at: timestamp(),
+  is_current: flag(),
+});
+
+const access = can('online_admin.kick_out', 'End sessions of online administrators');
+const mostAtOnce = 100;
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/online-admins',
+    summary: 'List online administrators',
+    access: can('online_admin.index', 'List online administrators'),
+    query: Joi.object<OnlineFilter, true>({
+      ...listKeys(onlineSortable),
+      username: Joi.string().allow('').max(50),
+      ip: Joi.string().allow('').max(45),
+    }),
+    response: pageOf(session),
+    handle: ({ admin, query }) => listOnline(admin, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/online-admins/batch-kick-out',
+    summary: 'End several sessions',
+    description: '`token_ids`: session ids, comma separated, at most 100.',
+    access,
+    body: Joi.object<{ token_ids: string }, true>({ token_ids: Joi.string().min(1).max(2000).required() }),
+    response: record({ count: integer() }),
+    handle: async ({ admin, body }) => ({ count: await kickOut(admin, readIds(body.token_ids)) }),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/online-admins/{id}',
+    summary: 'End a session at once',
+    access,
+    params: idParam,
+    response: null,
+    async handle({ admin, params }) {
+      if ((await kickOut(admin, [params.id])) === 0) fail('online_admin_not_found');
+    },
+  }),
+];
+
+function readIds(text: string): number[] {
+  const parts = text.split(',').map((part) => part.trim());
+  const isReadable = parts.length <= mostAtOnce && parts.every((part) => /^[1-9]\d{0,15}$/.test(part));
+  if (isReadable) return parts.map(Number);
+  throw new AppError('value_not_acceptable', { fields: { token_ids: [problem('string.pattern.base')] } });
+}

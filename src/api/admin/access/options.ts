@@ -1,0 +1,81 @@
+// /options: values and labels for select boxes.
+import Joi from 'joi';
+import { fail } from '../../../lib/errors.js';
+import { toTree, type Tree } from '../../../lib/tree.js';
+import { Admin } from '../../../models/access/admin.js';
+import { Department } from '../../../models/access/department.js';
+import { Dictionary } from '../../../models/office/dictionary.js';
+import { Menu } from '../../../models/access/menu.js';
+import { PaymentMethod } from '../../../models/trade/payment-method.js';
+import { Role } from '../../../models/access/role.js';
+import { mayPass } from '../../declare/permission.js';
+import { route } from '../../declare/route.js';
+
+interface Option {
+  value: number | string;
+  label: string;
+  children?: Option[];
+}
+
+const sources = {
+  role: () => Role.choices(),
+  admin: () => Admin.choices(),
+  payment_method: () => PaymentMethod.choices(),
+  department: async () => toTree(await Department.choices()).map(toOption),
+  menu: async () => toTree(await Menu.choices()).map(toOption),
+} satisfies Record<string, () => Promise<Option[]>>;
+
+const option = Joi.object({
+  value: Joi.alternatives(Joi.number(), Joi.string()).required(),
+  label: Joi.string().allow('').required(),
+  children: Joi.array().items(Joi.link('#option')),
+}).id('option');
+
+const options = Joi.array().items(Joi.link('#option')).required().shared(option);
+
+const dictionaryPrefix = 'dictionary:';
+
+type OptionType = keyof typeof sources;
+
+/** Where the same entries are listed. */
+const lists: Record<OptionType | 'dictionary', string> = {
+  role: 'roles',
+  admin: 'admins',
+  payment_method: 'payment-methods',
+  department: 'departments',
+  menu: 'menus',
+  dictionary: 'dictionaries',
+};
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/options',
+    summary: 'Values and labels of enabled entries, for select boxes',
+    description: 'Each type asks for the right to list what it shows.',
+    access: 'signedIn',
+    query: Joi.object<{ type: string }, true>({
+      type: Joi.string()
+        .pattern(new RegExp(`^(?:${Object.keys(sources).join('|')}|dictionary:[A-Za-z0-9_.:-]{1,50})$`))
+        .required(),
+    }),
+    versions: ['dictionaries'],
+    response: options,
+    handle({ admin, query: { type }, marks }) {
+      const kind = type.startsWith(dictionaryPrefix) ? 'dictionary' : (type as OptionType);
+      if (!mayPass(admin, [`GET /api/admin/${lists[kind]}`])) fail('no_permission');
+      return kind === 'dictionary'
+        ? dictionaryOptions(type.slice(dictionaryPrefix.length), marks[0])
+        : sources[kind]();
+    },
+  }),
+];
+
+async function dictionaryOptions(code: string, mark: string | undefined): Promise<Option[]> {
+  const entries = await Dictionary.entriesOf(code, mark);
+  return entries.map((entry) => ({ value: entry.value ?? entry.code, label: entry.name }));
+}
+
+function toOption({ id, label, children }: Tree<{ id: number; parent_id: number; label: string }>): Option {
+  return { value: id, label, ...(children.length > 0 ? { children: children.map(toOption) } : {}) };
+}

@@ -1,0 +1,127 @@
+// /permissions: what roles may be allowed.
+import Joi from 'joi';
+import { listKeys } from '../../../lib/list-query.js';
+import { id, idParam, optionalText, slug, sort, status, text as given } from '../../../lib/schema.js';
+import type { Identity } from '../../../models/access/identity.js';
+import {
+  Permission,
+  permissionSortable,
+  type Passes,
+  type PermissionFields,
+  type PermissionFilter,
+} from '../../../models/access/permission.js';
+import { mayPass, opens } from '../../declare/permission.js';
+import {
+  flag,
+  integer,
+  pageOf,
+  record,
+  recordOrNull,
+  text,
+  textOrNull,
+  timestamp,
+} from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+const permission = record({
+  id: integer(),
+  name: text(),
+  slug: text(),
+  method: text(),
+  path: text(),
+  menu_id: Joi.number().integer().allow(null).required(),
+  menu: recordOrNull({ id: integer(), title: text() }),
+  description: textOrNull(),
+  status: integer(),
+  sort: integer(),
+  is_builtin: flag(),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+});
+
+const method = () => Joi.string().valid('GET', 'POST', 'PUT', 'DELETE');
+
+const fields = {
+  name: given(100),
+  slug: slug(),
+  method: method(),
+  path: given(255).pattern(/^\/[\x21-\x7e]*$/),
+  menu_id: id().allow(null),
+  description: optionalText(255),
+  status: status(),
+  sort: sort(),
+};
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/permissions',
+    summary: 'List permissions',
+    access: can('permission.index', 'List permissions'),
+    query: Joi.object<PermissionFilter, true>({
+      ...listKeys(permissionSortable),
+      name: Joi.string().allow('').max(100),
+      slug: Joi.string().allow('').max(100),
+      path: Joi.string().allow('').max(255),
+      method: method(),
+      status: status(),
+      menu_id: id(),
+    }),
+    response: pageOf(permission),
+    handle: ({ query }) => Permission.list(query),
+  }),
+  route({
+    method: 'POST',
+    path: '/permissions',
+    summary: 'Create a permission',
+    access: can('permission.store', 'Create permissions'),
+    body: Joi.object<PermissionFields, true>({
+      ...fields,
+      name: fields.name.required(),
+      slug: fields.slug.required(),
+      method: fields.method.required(),
+      path: fields.path.required(),
+    }),
+    response: permission,
+    handle: async ({ admin, body }) =>
+      Permission.record(await Permission.register(admin, body, opens, passesOf(admin))),
+    repeat: (id) => Permission.record(id),
+  }),
+  route({
+    method: 'GET',
+    path: '/permissions/{id}',
+    summary: 'Show a permission',
+    access: can('permission.show', 'Show permissions'),
+    params: idParam,
+    response: permission,
+    handle: ({ params }) => Permission.record(params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/permissions/{id}',
+    summary: 'Change a permission',
+    access: can('permission.update', 'Change permissions'),
+    params: idParam,
+    body: Joi.object<Partial<PermissionFields>, true>(fields),
+    response: permission,
+    subject: ({ params }) => Permission.record(params.id),
+    async handle({ admin, params, body }) {
+      await Permission.revise(admin, params.id, body, opens, passesOf(admin));
+      return Permission.record(params.id);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/permissions/{id}',
+    summary: 'Delete a permission',
+    access: can('permission.destroy', 'Delete permissions'),
+    params: idParam,
+    response: null,
+    subject: ({ params }) => Permission.record(params.id),
+    handle: ({ admin, params }) => Permission.remove(admin, params.id, opens, passesOf(admin)),
+  }),
+];
+
+function passesOf(admin: Identity): Passes {
+  return (routes) => mayPass(admin, routes);
+}

@@ -1,0 +1,101 @@
+// /roles: named sets of permissions and menus.
+import Joi from 'joi';
+import { listKeys } from '../../../lib/list-query.js';
+import { idParam, ids, optionalText, slug, sort, status, text as given } from '../../../lib/schema.js';
+import { Role, roleSortable, type RoleFields, type RoleFilter } from '../../../models/access/role.js';
+import { integer, listOf, pageOf, record, text, textOrNull, timestamp } from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+const keys = {
+  id: integer(),
+  name: text(),
+  slug: text(),
+  description: textOrNull(),
+  status: integer(),
+  sort: integer(),
+  permission_ids: listOf(Joi.number().integer()),
+  menu_ids: listOf(Joi.number().integer()),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+};
+
+const detail = record({
+  ...keys,
+  permissions: listOf(record({ id: integer(), name: text(), slug: text() })),
+  menus: listOf(record({ id: integer(), title: text(), slug: text() })),
+});
+
+const fields = {
+  name: given(50),
+  slug: slug(50),
+  description: optionalText(255),
+  status: status(),
+  sort: sort(),
+  permission_ids: ids(2000),
+  menu_ids: ids(2000),
+};
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/roles',
+    summary: 'List roles',
+    access: can('role.index', 'List roles'),
+    query: Joi.object<RoleFilter, true>({
+      ...listKeys(roleSortable),
+      name: Joi.string().allow('').max(50),
+      slug: Joi.string().allow('').max(50),
+      status: status(),
+    }),
+    response: pageOf(record(keys)),
+    handle: ({ query }) => Role.list(query),
+  }),
+  route({
+    method: 'POST',
+    path: '/roles',
+    summary: 'Create a role',
+    access: can('role.store', 'Create roles'),
+    body: Joi.object<RoleFields, true>({
+      ...fields,
+      name: fields.name.required(),
+      slug: fields.slug.required(),
+    }),
+    response: detail,
+    handle: async ({ admin, body }) => Role.record(await Role.register(admin, body)),
+    repeat: (id) => Role.record(id),
+  }),
+  route({
+    method: 'GET',
+    path: '/roles/{id}',
+    summary: 'Show a role with its permissions and menus',
+    access: can('role.show', 'Show roles'),
+    params: idParam,
+    response: detail,
+    handle: ({ params }) => Role.record(params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/roles/{id}',
+    summary: 'Change a role',
+    description: 'Only the fields sent change; `permission_ids` and `menu_ids` replace the sets.',
+    access: can('role.update', 'Change roles'),
+    params: idParam,
+    body: Joi.object<Partial<RoleFields>, true>(fields),
+    response: detail,
+    subject: ({ params }) => Role.record(params.id),
+    async handle({ admin, params, body }) {
+      await Role.revise(admin, params.id, body);
+      return Role.record(params.id);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/roles/{id}',
+    summary: 'Delete a role that nobody has',
+    access: can('role.destroy', 'Delete roles'),
+    params: idParam,
+    response: null,
+    subject: ({ params }) => Role.record(params.id),
+    handle: ({ admin, params }) => Role.remove(admin, params.id),
+  }),
+];

@@ -1,0 +1,164 @@
+// /info, /logout, /heartbeat, /profile, /password: the signed-in administrator's own session and account.
+import Joi from 'joi';
+import { config } from '../../../../config/index.js';
+import { enabledTypes } from '../../../lib/channels/index.js';
+import { now } from '../../../lib/clock.js';
+import { currentLanguage } from '../../../lib/context.js';
+import { AppError, fail } from '../../../lib/errors.js';
+import { mustDifferFromUsername, newPassword } from '../../../lib/password-policy.js';
+import { email, phone, text as given, webAddress } from '../../../lib/schema.js';
+import { problem } from '../../../lib/validation.js';
+import { Admin, type AdminFields } from '../../../models/access/admin.js';
+import { revokeSession } from '../../../models/access/admin-session.js';
+import type { Identity } from '../../../models/access/identity.js';
+import { Menu } from '../../../models/access/menu.js';
+import { countUnread } from '../../../models/office/notification.js';
+import { Permission } from '../../../models/access/permission.js';
+import { findByPassword } from '../../../models/access/sign-in.js';
+import {
+  flag,
+  integer,
+  listOf,
+  record,
+  recordOrNull,
+  text,
+  textOrNull,
+  timestamp,
+} from '../../declare/response.js';
+import { route } from '../../declare/route.js';
+import { menuForest } from '../../declare/menu-response.js';
+import { passwordChange } from '../../flows/sign-in-limits.js';
+
+type ProfileFields = Partial<Pick<AdminFields, 'nickname' | 'email' | 'phone' | 'avatar'>>;
+
+interface PasswordBody {
+  old_password: string;
+  password: string;
+  password_confirmation: string;
+}
+
+const profile = record({
+  id: integer(),
+  username: text(),
+  nickname: text(),
+  email: textOrNull(),
+  phone: textOrNull(),
+  avatar: textOrNull(),
+  department_id: Joi.number().integer().allow(null).required(),
+  department: recordOrNull({ id: integer(), name: text() }),
+  roles: listOf(record({ id: integer(), name: text(), slug: text() })),
+  is_super_admin: flag(),
+  password_must_change: flag(),
+  permissions: listOf(Joi.string()),
+  menus: menuForest,
+  config: record({
+    payment_gateways: listOf(Joi.string()),
+    payments_enabled: flag(),
+    orders_enabled: flag(),
+    locale: text(),
+    version: text(),
+  }),
+});
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/info',
+    summary: 'The signed-in administrator with permissions, menus and settings of the service',
+    access: 'signedIn',
+    beforePasswordChange: true,
+    response: profile,
+    handle: ({ admin }) => profileOf(admin),
+  }),
+  route({
+    method: 'POST',
+    path: '/logout',
+    summary: 'Revoke the token',
+    access: 'signedIn',
+    beforePasswordChange: true,
+    response: null,
+    handle: ({ admin }) => revokeSession(admin.jti),
+  }),
+  route({
+    method: 'GET',
+    path: '/heartbeat',
+    summary: 'Keep the session active',
+    access: 'signedIn',
+    response: record({ server_time: timestamp(), unread_count: integer() }),
+    handle: async ({ admin }) => ({ server_time: now(), unread_count: await countUnread(admin.adminId) }),
+  }),
+  route({
+    method: 'PUT',
+    path: '/profile',
+    summary: 'Change one’s own profile',
+    description: 'Only the fields sent change; an empty text clears a field, but not the nickname.',
+    access: 'signedIn',
+    body: Joi.object<ProfileFields, true>({
+      nickname: given(50),
+      email: email(),
+      phone: phone(),
+      avatar: webAddress(500),
+    }),
+    response: profile,
+    async handle({ admin, body }) {
+      await Admin.revise(admin, admin.adminId, body);
+      return profileOf(admin);
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/password',
+    summary: 'Change one’s own password and end one’s other sessions',
+    access: 'signedIn',
+    beforePasswordChange: true,
+    body: Joi.object<PasswordBody, true>({
+      old_password: Joi.string().min(1).max(200).required(),
+      password: newPassword().required(),
+      password_confirmation: Joi.string().min(1).max(200).required(),
+    }),
+    aliases: { new_password: 'password', confirm_password: 'password_confirmation' },
+    response: null,
+    async handle({ admin, body }) {
+      if (body.password_confirmation !== body.password) {
+        throw new AppError('value_not_acceptable', {
+          fields: { password_confirmation: [problem('password.confirmation')] },
+        });
+      }
+      mustDifferFromUsername(body.password, admin.username);
+      await passwordChange.mustNotBeLocked(admin.adminId);
+      if (!(await findByPassword(admin.username, body.old_password))) {
+        await passwordChange.countFailure(admin.adminId);
+        fail('old_password_wrong', { field: 'old_password' });
+      }
+      // As at sign-in: the right guess among many made at the same time must not get through.
+      await passwordChange.mustNotBeLocked(admin.adminId);
+      await Admin.changeOwnPassword(admin.adminId, body.password, admin.jti);
+      await passwordChange.clear(admin.adminId);
+    },
+  }),
+];
+
+async function profileOf(identity: Identity): Promise<unknown> {
+  const [admin, permissions, menus] = await Promise.all([
+    Admin.record(identity.adminId),
+    identity.isSuperAdmin
+      ? Permission.allSlugs()
+      : [...new Set(identity.rules.map(({ slug }) => slug))].sort(),
+    Menu.treeFor(identity),
+  ]);
+  const { id, username, nickname, email, phone, avatar, department_id, department, roles } = admin;
+  return {
+    ...{ id, username, nickname, email, phone, avatar, department_id, department, roles },
+    is_super_admin: identity.isSuperAdmin,
+    password_must_change: identity.mustChangePassword,
+    permissions,
+    menus,
+    config: {
+      payment_gateways: enabledTypes(),
+      payments_enabled: config.payments.enabled,
+      orders_enabled: config.app.ordersEnabled,
+      locale: currentLanguage(),
+      version: config.version,
+    },
+  };
+}

@@ -1,0 +1,132 @@
+// /exports: the files that administrators asked for. One's own; a super administrator sees all of them.
+import Joi from 'joi';
+import type { Context } from 'koa';
+import { AppError, fail } from '../../../lib/errors.js';
+import { listKeys } from '../../../lib/list-query.js';
+import { idParam, ids } from '../../../lib/schema.js';
+import {
+  asCancelled,
+  exportFile,
+  exportFormats,
+  exportSortable,
+  findExport,
+  listExports,
+  removeExports,
+  type ExportFilter,
+  type ExportFormat,
+  type ExportRecord,
+  type Viewer,
+} from '../../../models/exports/export.js';
+import { exportTypes } from '../../../models/exports/export-sources.js';
+import { sendEvents } from '../../http/event-stream.js';
+import { exportRecord } from '../../declare/export-routes.js';
+import { sendStored } from '../../http/file-response.js';
+import { integer, pageOf, record } from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+const progressEveryMs = 500;
+
+const mediaTypes: Record<ExportFormat, string> = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+};
+
+const show = can('export.show', 'Show exports');
+const destroy = can('export.destroy', 'Delete exports');
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/exports',
+    summary: 'List exports',
+    access: can('export.index', 'List exports'),
+    query: Joi.object<ExportFilter, true>({
+      ...listKeys(exportSortable),
+      type: Joi.string().valid(...exportTypes),
+      format: Joi.string().valid(...exportFormats),
+      status: Joi.number().valid(0, 1, 2),
+    }),
+    response: pageOf(exportRecord),
+    handle: ({ admin, query }) => listExports(admin, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/exports/batch-delete',
+    summary: 'Delete several exports',
+    description: 'Running ones are cancelled. Answers how many there were; others’ are left alone.',
+    access: destroy,
+    body: Joi.object<{ ids: number[] }, true>({ ids: ids(100).min(1).required() }),
+    response: record({ count: integer() }),
+    handle: async ({ admin, body }) => ({ count: await removeExports(admin, body.ids) }),
+  }),
+  route({
+    method: 'GET',
+    path: '/exports/{id}',
+    summary: 'Show an export',
+    access: show,
+    params: idParam,
+    response: exportRecord,
+    handle: ({ admin, params }) => findExport(admin, params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/exports/{id}/progress',
+    limit: 'stream',
+    summary: 'An export as server-sent events until it has ended',
+    description:
+      'Events `connected`, then `export` with the record twice a second; the stream ends with the last one.',
+    access: show,
+    params: idParam,
+    ticket: true,
+    reply: 'event-stream',
+    response: null,
+    async handle({ admin, params }, ctx) {
+      const known = await findExport(admin, params.id);
+      sendEvents(ctx, admin, {
+        type: 'export',
+        intervalMs: progressEveryMs,
+        read: () => latestOf(admin, known),
+        isLast: (latest) => (latest as ExportRecord).status !== 0,
+      });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/exports/{id}/download',
+    summary: 'Download the file',
+    access: can('export.download', 'Download exports'),
+    params: idParam,
+    reply: 'file',
+    response: null,
+    handle: ({ admin, params }, ctx) => sendExport(ctx, admin, params.id),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/exports/{id}',
+    summary: 'Delete an export with its file; a running one is cancelled',
+    access: destroy,
+    params: idParam,
+    response: null,
+    subject: ({ admin, params }) => findExport(admin, params.id),
+    async handle({ admin, params }) {
+      if ((await removeExports(admin, [params.id])) === 0) fail('export_not_found');
+    },
+  }),
+];
+
+// An export that was deleted while somebody watches ends as cancelled.
+async function latestOf(viewer: Viewer, known: ExportRecord): Promise<ExportRecord> {
+  try {
+    return await findExport(viewer, known.id);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.slug !== 'export_not_found') throw error;
+    return asCancelled(known);
+  }
+}
+
+async function sendExport(ctx: Context, viewer: Viewer, id: number): Promise<void> {
+  const { key, filename, size, format } = await exportFile(viewer, id);
+  const type = mediaTypes[format];
+  const etag = key.replaceAll('/', '-');
+  await sendStored(ctx, { key, filename, type, size, etag, missing: 'export_expired' });
+}

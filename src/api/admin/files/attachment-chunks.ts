@@ -1,0 +1,204 @@
+// /attachments/chunk: a large file in pieces. init (or the first chunk) opens a session, merge makes it an attachment.
+import Joi from 'joi';
+import { config } from '../../../../config/index.js';
+import { fail } from '../../../lib/errors.js';
+import { QueueUnavailable } from '../../../lib/queue.js';
+import { problem } from '../../../lib/validation.js';
+import { mergeChunks } from '../../../jobs/merge-chunks.js';
+import { findAttachment } from '../../../models/files/attachment.js';
+import type { SessionKey } from '../../../models/files/chunk.js';
+import { beginMerge, stopWaiting, type Merge } from '../../../models/files/chunk-merge.js';
+import { addChunk } from '../../../models/files/chunk-upload.js';
+import {
+  cancelSession,
+  chunkStatuses,
+  findOrOpenSession,
+  mustMatchSession,
+  openSession,
+  progressOf,
+  type NewSession,
+} from '../../../models/files/chunk-session.js';
+import { attachment } from '../../declare/attachment-response.js';
+import { integer, listOf, record, text, textOrNull, timestamp } from '../../declare/response.js';
+import { can, route, type Upload } from '../../declare/route.js';
+
+const mostChunks = 10_000;
+/** A merge is answered with the attachment when it is done by then. */
+const waitMs = 10_000;
+
+interface ChunkCall {
+  action: 'init' | 'upload' | 'merge' | 'cancel';
+  chunk_id?: string;
+  chunk_index?: number;
+  total_chunks?: number;
+  filename?: string;
+  total_size?: number;
+  chunk_size?: number;
+  sha256?: string;
+}
+
+const chunkId = () => Joi.string().pattern(/^[A-Za-z0-9_-]{8,64}$/);
+
+const progress = record({
+  chunk_id: text(),
+  filename: text(),
+  total_chunks: integer(),
+  uploaded_count: integer(),
+  uploaded_chunks: listOf(Joi.number().integer()),
+  progress: integer(),
+  status: Joi.string()
+    .valid(...chunkStatuses)
+    .required(),
+  error: textOrNull(),
+  attachment_id: Joi.number().integer().allow(null).required(),
+  expires_at: timestamp(),
+});
+
+const opened = record({
+  chunk_id: text(),
+  chunk_size: integer(),
+  total_chunks: integer(),
+  expires_at: timestamp(),
+});
+
+const received = record({
+  chunk_id: text(),
+  chunk_index: integer(),
+  size: integer(),
+  uploaded_count: integer(),
+  total_chunks: integer(),
+  progress: integer(),
+});
+
+const standing = record({
+  chunk_id: text(),
+  status: Joi.string().valid('merging', 'cancelled').required(),
+});
+
+export const routes = [
+  route({
+    method: 'POST',
+    path: '/attachments/chunk',
+    summary: 'Upload a file in chunks',
+    description:
+      '`init` (filename, total_size or total_chunks, optionally chunk_size and sha256) answers a chunk_id; `upload` sends the ' +
+      'chunk `chunk_index` (from 0) and opens the session by itself when it names filename and total_chunks; `merge` answers ' +
+      'the attachment, or `{chunk_id, status: "merging"}` when that takes longer; `cancel` removes the chunks of an upload ' +
+      'that is not being merged.',
+    access: can('attachment.store', 'Upload attachments'),
+    upload: { parts: ['file', 'chunk'], maxBytes: config.storage.chunkMaxBytes, required: false },
+    body: Joi.object<ChunkCall, true>({
+      action: Joi.string().valid('init', 'upload', 'merge', 'cancel').required(),
+      chunk_id: chunkId().when('action', {
+        is: Joi.valid('upload', 'merge', 'cancel').required(),
+        then: Joi.required(),
+      }),
+      chunk_index: Joi.number()
+        .integer()
+        .min(0)
+        .max(mostChunks - 1)
+        .when('action', { is: 'upload', then: Joi.required() }),
+      total_chunks: Joi.number().integer().min(1).max(mostChunks),
+      filename: Joi.string().max(1000).when('action', { is: 'init', then: Joi.required() }),
+      total_size: Joi.number().integer().min(1).max(config.storage.chunkedMaxBytes),
+      chunk_size: Joi.number().integer().min(1).max(config.storage.chunkMaxBytes),
+      sha256: Joi.string().pattern(/^[0-9a-f]{64}$/),
+    }),
+    isLogged: (body) => (body as ChunkCall | undefined)?.action === 'merge',
+    response: Joi.alternatives().try(opened, received, attachment, standing).required(),
+    handle({ admin, body, upload }) {
+      if (body.action === 'init') return open(admin.adminId, body);
+      const key = { admin_id: admin.adminId, chunk_id: body.chunk_id as string };
+      if (body.action === 'upload') return receive(key, body, upload);
+      return body.action === 'merge' ? merge(key, body) : cancel(key);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/attachments/chunk',
+    summary: 'How far a chunked upload is',
+    access: can('attachment.store', 'Upload attachments'),
+    query: Joi.object<{ action: 'progress'; chunk_id: string }, true>({
+      action: Joi.string().valid('progress').default('progress'),
+      chunk_id: chunkId().required(),
+    }),
+    response: progress,
+    handle: ({ admin, query }) => progressOf({ admin_id: admin.adminId, chunk_id: query.chunk_id }),
+  }),
+];
+
+async function open(adminId: number, call: ChunkCall): Promise<object> {
+  const { chunk_id, chunk_size, total_chunks, expires_at } = await openSession(adminId, planOf(call));
+  return { chunk_id, chunk_size: chunk_size ?? config.storage.chunkMaxBytes, total_chunks, expires_at };
+}
+
+// What the client leaves open is decided here; what it says twice must agree.
+function planOf({ filename = '', total_size, chunk_size, total_chunks, sha256 }: ChunkCall): NewSession {
+  if (total_size === undefined) {
+    if (total_chunks === undefined) return missing('total_size');
+    return { filename, total_chunks, chunk_size, sha256 };
+  }
+  if (chunk_size === undefined && total_chunks !== undefined) {
+    if (total_chunks > total_size || total_chunks * config.storage.chunkMaxBytes < total_size)
+      fail('chunk_count_invalid', { field: 'total_chunks' });
+    return { filename, total_size, total_chunks, sha256 };
+  }
+  const size = chunk_size ?? config.storage.chunkMaxBytes;
+  const chunks = Math.ceil(total_size / size);
+  if (chunks > mostChunks) fail('chunk_count_invalid', { field: 'chunk_size' });
+  if (total_chunks !== undefined && total_chunks !== chunks)
+    fail('chunk_count_invalid', { field: 'total_chunks' });
+  return { filename, total_size, chunk_size: size, total_chunks: chunks, sha256 };
+}
+
+async function receive(key: SessionKey, call: ChunkCall, upload: Upload | undefined): Promise<object> {
+  if (!upload) return missing('file');
+  if (upload.size === 0) fail('file_empty', { field: 'file' });
+  const told = toldBy(call);
+  const { filename, total_chunks } = told;
+  const isWhole = filename !== undefined && total_chunks !== undefined;
+  const session = await findOrOpenSession(key, isWhole ? planOf(call) : undefined);
+  mustMatchSession(session, told);
+  const { path, size } = upload;
+  const uploaded_count = await addChunk(session, { index: call.chunk_index as number, path, size });
+  return {
+    ...{ chunk_id: key.chunk_id, chunk_index: call.chunk_index, size, uploaded_count },
+    total_chunks: session.total_chunks,
+    progress: Math.floor((uploaded_count * 100) / session.total_chunks),
+  };
+}
+
+// The row says that there is something to merge; without its queue it is merged when that is back.
+async function merge(key: SessionKey, call: ChunkCall): Promise<object> {
+  const { begun, ...standing } = await beginMerge(key, toldBy(call));
+  if (!begun) return answerOf(key, standing);
+  const result = await mergeChunks.enqueueAndWait(key, waitMs).catch((error: unknown) => {
+    if (error instanceof QueueUnavailable) return undefined;
+    throw error;
+  });
+  return answerOf(key, (result as Merge | undefined) ?? (await stopWaiting(key)));
+}
+
+async function cancel(key: SessionKey): Promise<object> {
+  await cancelSession(key);
+  return { chunk_id: key.chunk_id, status: 'cancelled' };
+}
+
+async function answerOf({ chunk_id }: SessionKey, { status, attachment_id, error }: Merge): Promise<object> {
+  if (status === 'merging') return { chunk_id, status };
+  if (attachment_id !== null) return findAttachment(attachment_id);
+  return fail(error ?? 'upload_failed', { field: 'file' });
+}
+
+const toldBy = ({
+  filename,
+  total_chunks,
+  total_size,
+  chunk_size,
+  sha256,
+}: ChunkCall): Partial<NewSession> => ({
+  ...{ filename, total_chunks, total_size, chunk_size, sha256 },
+});
+
+const missing = (field: string): never =>
+  fail('validation_failed', { fields: { [field]: [problem('any.required')] } });

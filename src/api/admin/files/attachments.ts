@@ -1,0 +1,152 @@
+// /attachments: files that administrators keep.
+import { createReadStream } from 'node:fs';
+import Joi from 'joi';
+import type { Context } from 'koa';
+import { config } from '../../../../config/index.js';
+import { fail } from '../../../lib/errors.js';
+import { fileTypes, kindOf, type FileType } from '../../../lib/files/file-kinds.js';
+import { extensionOf } from '../../../lib/files/filename.js';
+import { listKeys } from '../../../lib/list-query.js';
+import { id, idParam, ids, text as given } from '../../../lib/schema.js';
+import {
+  addAttachment,
+  attachmentSortable,
+  contentOfAttachment,
+  findAttachment,
+  listAttachments,
+  readFileName,
+  removeAttachments,
+  renameAttachment,
+  type AttachmentFilter,
+} from '../../../models/files/attachment.js';
+import { attachment } from '../../declare/attachment-response.js';
+import { sendStored } from '../../http/file-response.js';
+import { integer, pageOf, record } from '../../declare/response.js';
+import { can, route, type Upload } from '../../declare/route.js';
+
+const show = can('attachment.show', 'Show and download attachments');
+const store = can('attachment.store', 'Upload attachments');
+const destroy = can('attachment.destroy', 'Delete attachments');
+
+const type = () => Joi.string().valid(...fileTypes);
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/attachments',
+    summary: 'List attachments',
+    access: can('attachment.index', 'List attachments'),
+    query: Joi.object<AttachmentFilter, true>({
+      ...listKeys(attachmentSortable),
+      filename: Joi.string().allow('').max(255),
+      display_name: Joi.string().allow('').max(255),
+      type: type(),
+      extension: Joi.string().allow('').max(16),
+      admin_id: id(),
+    }),
+    response: pageOf(attachment),
+    handle: ({ query }) => listAttachments(query),
+  }),
+  route({
+    method: 'POST',
+    path: '/attachments/upload',
+    limit: 'upload',
+    summary: 'Upload a file',
+    description:
+      '`type`, when given, must be the type of the file. The extension must be an allowed one and the content must agree with it.',
+    access: store,
+    upload: { parts: ['file'], maxBytes: config.storage.uploadMaxBytes, required: true, digest: true },
+    body: Joi.object<{ type?: FileType }, true>({ type: Joi.string().valid('image', 'document', 'video') }),
+    response: attachment,
+    async handle({ admin, body, upload }) {
+      const file = upload as Upload & { sha256: string };
+      const name = readFileName(file.filename, 'file');
+      if (file.size === 0) fail('file_empty', { field: 'file' });
+      if (body.type !== undefined && body.type !== name.kind.type)
+        fail('file_type_mismatch', { field: 'type' });
+      const id = await addAttachment(admin.adminId, name, file, (range) =>
+        Promise.resolve(createReadStream(file.path, range)),
+      );
+      return findAttachment(id);
+    },
+    repeat: (id) => findAttachment(id),
+  }),
+  route({
+    method: 'POST',
+    path: '/attachments/batch-delete',
+    summary: 'Delete several attachments',
+    access: destroy,
+    body: Joi.object<{ ids: number[] }, true>({ ids: ids(100).min(1).required() }),
+    response: record({ count: integer() }),
+    handle: async ({ body }) => ({ count: await removeAttachments(body.ids) }),
+  }),
+  route({
+    method: 'GET',
+    path: '/attachments/{id}',
+    summary: 'Show an attachment',
+    access: show,
+    params: idParam,
+    response: attachment,
+    handle: ({ params }) => findAttachment(params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/attachments/{id}/preview',
+    summary: 'Show the file in the page',
+    description:
+      'Raster images, mp4, webm, pdf and plain text are shown; everything else is a download. Answers one byte range.',
+    access: show,
+    params: idParam,
+    reply: 'file',
+    response: null,
+    handle: ({ params }, ctx) => sendAttachment(ctx, params.id, true),
+  }),
+  route({
+    method: 'GET',
+    path: '/attachments/{id}/download',
+    summary: 'Download the file',
+    description: 'Answers one byte range.',
+    access: show,
+    params: idParam,
+    reply: 'file',
+    response: null,
+    handle: ({ params }, ctx) => sendAttachment(ctx, params.id, false),
+  }),
+  route({
+    method: 'PUT',
+    path: '/attachments/{id}/display-name',
+    summary: 'Change the name an attachment is shown under',
+    access: can('attachment.update', 'Rename attachments'),
+    params: idParam,
+    body: Joi.object<{ display_name: string }, true>({ display_name: given(255).required() }),
+    response: attachment,
+    subject: ({ params }) => findAttachment(params.id),
+    async handle({ params, body }) {
+      await renameAttachment(params.id, body.display_name);
+      return findAttachment(params.id);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/attachments/{id}',
+    summary: 'Delete an attachment',
+    access: destroy,
+    params: idParam,
+    response: null,
+    subject: ({ params }) => findAttachment(params.id),
+    async handle({ params }) {
+      if ((await removeAttachments([params.id])) === 0) fail('attachment_not_found');
+    },
+  }),
+];
+
+async function sendAttachment(ctx: Context, id: number, wantsInline: boolean): Promise<void> {
+  const { display_name, extension, mime_type, size, sha256 } = await findAttachment(id);
+  const { key, charset } = await contentOfAttachment(id);
+  // The name it is saved under keeps the extension that its content was checked against.
+  const filename = extensionOf(display_name) === extension ? display_name : `${display_name}.${extension}`;
+  const inline = wantsInline && kindOf(extension)?.inline === true;
+  const type = charset === null ? mime_type : `${mime_type}; charset=${charset}`;
+  const missing = 'attachment_file_missing';
+  await sendStored(ctx, { key, filename, type, size, etag: sha256, inline, missing });
+}

@@ -1,0 +1,186 @@
+// /imports: files that orders were or are being imported from. An administrator sees those sent by themselves, a super
+// administrator all. POST /orders/import (orders.ts) makes them.
+import { Readable } from 'node:stream';
+import Joi from 'joi';
+import type { Context } from 'koa';
+import { currentLanguage } from '../../../lib/context.js';
+import { byteOrderMark, csvLine } from '../../../lib/sheets/csv.js';
+import { fail } from '../../../lib/errors.js';
+import { listKeys, type ListQuery } from '../../../lib/list-query.js';
+import { idParam } from '../../../lib/schema.js';
+import {
+  cancelImport,
+  findImport,
+  importSortable,
+  importTypes,
+  listImports,
+  removeImport,
+  type ImportFilter,
+} from '../../../models/imports/import.js';
+import { listErrors } from '../../../models/imports/import-error.js';
+import { importStatuses } from '../../../models/imports/import-run.js';
+import { openErrorFile } from '../../../models/imports/import-error-file.js';
+import { columnHead, sheetColumns } from '../../../models/imports/order-sheet.js';
+import { sendEvents } from '../../http/event-stream.js';
+import { sendFile } from '../../http/file-response.js';
+import {
+  flag,
+  integer,
+  pageOf,
+  record,
+  recordOrNull,
+  text,
+  textOrNull,
+  timestamp,
+  timestampOrNull,
+} from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+const item = record({
+  id: integer(),
+  type: Joi.string()
+    .valid(...importTypes)
+    .required(),
+  filename: text(),
+  size: integer(),
+  dry_run: flag(),
+  status: Joi.number()
+    .valid(...importStatuses)
+    .required(),
+  status_text: text(),
+  progress: integer(),
+  total_rows: Joi.number().integer().allow(null).required(),
+  processed_rows: integer(),
+  success_count: integer(),
+  failed_count: integer(),
+  order_count: integer(),
+  error_msg: textOrNull(),
+  admin_id: integer(),
+  admin: recordOrNull({ id: integer(), username: text() }),
+  created_at: timestamp(),
+  finished_at: timestampOrNull(),
+  error_file_url: textOrNull(),
+});
+
+const show = can('import.show', 'Show imports');
+const progressEveryMs = 1000;
+const { page, page_size } = listKeys([]);
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/imports',
+    summary: 'List imports',
+    access: can('import.index', 'List imports'),
+    query: Joi.object<ImportFilter, true>({
+      ...listKeys(importSortable),
+      type: Joi.string().valid(...importTypes),
+      status: Joi.number().valid(...importStatuses),
+      dry_run: Joi.boolean(),
+    }),
+    response: pageOf(item),
+    handle: ({ admin, query }) => listImports(admin, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/imports/template',
+    summary: 'Download an empty sheet for orders',
+    access: can('order.import', 'Import orders'),
+    reply: 'file',
+    response: null,
+    handle(_call, ctx) {
+      const head = sheetColumns.map((column) => columnHead(column, currentLanguage()));
+      const sheet = Readable.from([byteOrderMark + csvLine(head)]);
+      return sendCsv(ctx, 'orders.csv', () => Promise.resolve(sheet));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/imports/{id}',
+    summary: 'Show an import',
+    access: show,
+    params: idParam,
+    response: item,
+    handle: ({ admin, params }) => findImport(admin, params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/imports/{id}/progress',
+    limit: 'stream',
+    summary: 'The import as server-sent events until it has ended',
+    description:
+      'Events `connected`, then `import` with the record every second; the stream ends with the import.',
+    access: show,
+    ticket: true,
+    reply: 'event-stream',
+    params: idParam,
+    response: null,
+    async handle({ admin, params }, ctx) {
+      await findImport(admin, params.id);
+      sendEvents(ctx, admin, {
+        type: 'import',
+        intervalMs: progressEveryMs,
+        read: () => findImport(admin, params.id),
+        isLast: (value) => (value as { status: number }).status !== 0,
+      });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/imports/{id}/errors',
+    summary: 'List the rows that were not imported, with the reasons, in the order of the file',
+    access: show,
+    params: idParam,
+    query: Joi.object<Pick<ListQuery, 'page' | 'page_size'>, true>({ page, page_size }),
+    response: pageOf(record({ row: integer(), column: text(), value: text(), reason: text() })),
+    async handle({ admin, params, query }) {
+      await findImport(admin, params.id);
+      return listErrors(params.id, query, currentLanguage());
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/imports/{id}/error-file',
+    summary: 'Download the rows that were not imported, to be corrected and imported again',
+    description:
+      'A csv (UTF-8 with byte order mark) with the columns of the file that was sent and a last one, `reason`: one line per row that was not imported, also those that only belong to an order with a bad row. Imported again, its column `reason` is not read. A cell of more than 1,000 characters is cut there and marked with `…`; of cells without a column the first five are shown. `/imports/{id}/errors` lists every single problem.',
+    access: show,
+    reply: 'file',
+    params: idParam,
+    response: null,
+    async handle({ admin, params }, ctx) {
+      const { filename, error_file_url } = await findImport(admin, params.id);
+      if (error_file_url === null) fail('import_errors_missing');
+      const name = `${filename.replace(/\.csv$/i, '')}-errors.csv`;
+      await sendCsv(ctx, name, () => openErrorFile(params.id, currentLanguage()));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/imports/{id}/cancel',
+    summary: 'Stop a waiting or running import',
+    description: 'Orders it has made stay; `order_count` says how many.',
+    access: can('import.cancel', 'Cancel imports'),
+    params: idParam,
+    response: item,
+    async handle({ admin, params }) {
+      await cancelImport(admin, params.id);
+      return findImport(admin, params.id);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/imports/{id}',
+    summary: 'Delete the record of an ended import',
+    description: 'Orders it has made stay.',
+    access: can('import.destroy', 'Delete imports'),
+    params: idParam,
+    response: null,
+    subject: ({ admin, params }) => findImport(admin, params.id),
+    handle: ({ admin, params }) => removeImport(admin, params.id),
+  }),
+];
+
+function sendCsv(ctx: Context, filename: string, open: () => Promise<Readable>): Promise<void> {
+  return sendFile(ctx, { filename, type: 'text/csv; charset=utf-8', open });
+}

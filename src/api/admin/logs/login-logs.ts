@@ -1,0 +1,49 @@
+// /login-logs: attempts to sign in.
+import Joi from 'joi';
+import { listKeys } from '../../../lib/list-query.js';
+import { id, status } from '../../../lib/schema.js';
+import { logTotals } from '../../../models/logs/log.js';
+import { findLogin, listLogins, loginSortable, type LoginFilter } from '../../../models/logs/login-log.js';
+import { logRoutes } from '../../declare/log-routes.js';
+import { integer, pageOf, record, text, timestamp } from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+const item = record({
+  id: integer(),
+  admin_id: Joi.number().integer().allow(null).required(),
+  username: text(),
+  ip: text(),
+  user_agent: text(),
+  browser: text(),
+  os: text(),
+  status: integer(),
+  message: text(),
+  created_at: timestamp(),
+});
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/login-logs',
+    summary: 'List attempts to sign in',
+    access: can('login_log.index', 'List login logs'),
+    query: Joi.object<LoginFilter, true>({
+      ...listKeys(loginSortable),
+      admin_id: id(),
+      username: Joi.string().allow('').max(50),
+      ip: Joi.string().allow('').max(45),
+      status: status(),
+    }),
+    response: pageOf(item),
+    versions: [logTotals.login_logs.scope],
+    handle: ({ query, marks }) => listLogins(query, marks[0]),
+  }),
+  ...logRoutes({
+    segment: 'login-logs',
+    table: 'login_logs',
+    noun: 'login_log',
+    title: 'login logs',
+    item,
+    find: findLogin,
+  }),
+];

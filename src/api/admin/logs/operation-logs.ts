@@ -1,0 +1,68 @@
+// /operation-logs: what administrators did.
+import Joi from 'joi';
+import { listKeys } from '../../../lib/list-query.js';
+import { id } from '../../../lib/schema.js';
+import { logTotals } from '../../../models/logs/log.js';
+import {
+  findOperation,
+  listOperations,
+  operationSortable,
+  type OperationFilter,
+} from '../../../models/logs/operation-log.js';
+import { logRoutes } from '../../declare/log-routes.js';
+import { integer, listOf, pageOf, record, text, timestamp } from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+const item = record({
+  id: integer(),
+  admin_id: integer(),
+  username: text(),
+  admin: record({ id: integer(), username: text() }),
+  module: text(),
+  action: text(),
+  title: text(),
+  method: text(),
+  path: text(),
+  ip: text(),
+  user_agent: text(),
+  request: Joi.any(),
+  status: integer(),
+  duration_ms: integer(),
+  changes: listOf(Joi.object({ field: text(), old: Joi.any(), new: Joi.any() })),
+  trace_id: text(),
+  created_at: timestamp(),
+});
+
+const filter = (max: number) => Joi.string().allow('').max(max);
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/operation-logs',
+    summary: 'List operations of administrators',
+    access: can('operation_log.index', 'List operation logs'),
+    query: Joi.object<OperationFilter, true>({
+      ...listKeys(operationSortable),
+      admin_id: id(),
+      username: filter(50),
+      module: filter(50),
+      action: filter(50),
+      method: Joi.string().valid('POST', 'PUT', 'PATCH', 'DELETE'),
+      path: filter(200),
+      ip: filter(45),
+      status: Joi.number().integer(),
+      trace_id: filter(64),
+    }),
+    response: pageOf(item),
+    versions: [logTotals.operation_logs.scope],
+    handle: ({ query, marks }) => listOperations(query, marks[0]),
+  }),
+  ...logRoutes({
+    segment: 'operation-logs',
+    table: 'operation_logs',
+    noun: 'operation_log',
+    title: 'operation logs',
+    item,
+    find: findOperation,
+  }),
+];

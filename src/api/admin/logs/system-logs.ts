@@ -1,0 +1,54 @@
+// /system-logs: warnings and errors of API and worker.
+import Joi from 'joi';
+import { listKeys } from '../../../lib/list-query.js';
+import { logTotals } from '../../../models/logs/log.js';
+import {
+  findSystemEntry,
+  listSystemEntries,
+  systemSortable,
+  type SystemFilter,
+} from '../../../models/logs/system-log.js';
+import { logRoutes } from '../../declare/log-routes.js';
+import { integer, pageOf, record, text, timestamp } from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+const levels = ['error', 'warning', 'info', 'debug'];
+
+const item = record({
+  id: integer(),
+  level: Joi.string()
+    .valid(...levels)
+    .required(),
+  module: text(),
+  message: text(),
+  context: Joi.any(),
+  trace_id: text(),
+  created_at: timestamp(),
+});
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/system-logs',
+    summary: 'List warnings and errors of the service',
+    access: can('system_log.index', 'List system logs'),
+    query: Joi.object<SystemFilter, true>({
+      ...listKeys(systemSortable),
+      level: Joi.string().valid(...levels),
+      trace_id: Joi.string().allow('').max(64),
+      module: Joi.string().allow('').max(50),
+      message: Joi.string().allow('').max(200),
+    }),
+    response: pageOf(item),
+    versions: [logTotals.system_logs.scope],
+    handle: ({ query, marks }) => listSystemEntries(query, marks[0]),
+  }),
+  ...logRoutes({
+    segment: 'system-logs',
+    table: 'system_logs',
+    noun: 'system_log',
+    title: 'system logs',
+    item,
+    find: findSystemEntry,
+  }),
+];

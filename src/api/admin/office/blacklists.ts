@@ -1,0 +1,102 @@
+// /blacklists: addresses that are turned away.
+import Joi from 'joi';
+import { fail } from '../../../lib/errors.js';
+import { listKeys } from '../../../lib/list-query.js';
+import { idParam, ids, optionalText, status, text as given } from '../../../lib/schema.js';
+import {
+  Blacklist,
+  blacklistSortable,
+  type BlacklistFields,
+  type BlacklistFilter,
+} from '../../../models/office/blacklist.js';
+import { integer, listOf, record, text, textOrNull, timestamp } from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+const entry = record({
+  id: integer(),
+  ip: text(),
+  remark: textOrNull(),
+  status: integer(),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+});
+
+const fields = { ip: given(100), remark: optionalText(255), status: status() };
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/blacklists',
+    summary: 'List blocked addresses, with the caller’s own address',
+    access: can('blacklist.index', 'List blacklist entries'),
+    query: Joi.object<BlacklistFilter, true>({
+      ...listKeys(blacklistSortable),
+      ip: Joi.string().allow('').max(100),
+      status: status(),
+    }),
+    response: record({
+      list: listOf(entry),
+      page: integer(),
+      page_size: integer(),
+      total: integer(),
+      client_ip: text(),
+    }),
+    handle: async ({ query, ip }) => ({ ...(await Blacklist.list(query)), client_ip: ip }),
+  }),
+  route({
+    method: 'POST',
+    path: '/blacklists',
+    summary: 'Block an address, a CIDR block or a range first-last',
+    description:
+      'A single address, a CIDR block, or a range with both its ends written out. Stored in canonical form; an entry that covers the caller’s own address is refused.',
+    access: can('blacklist.store', 'Create blacklist entries'),
+    body: Joi.object<BlacklistFields, true>({ ...fields, ip: fields.ip.required() }),
+    response: entry,
+    handle: async ({ body, ip }) => Blacklist.record(await Blacklist.register(body, ip)),
+    repeat: (id) => Blacklist.record(id),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/blacklists/batch',
+    summary: 'Delete several entries',
+    access: can('blacklist.destroy', 'Delete blacklist entries'),
+    body: Joi.object<{ ids: number[] }, true>({ ids: ids(1000).min(1).required() }),
+    response: record({ count: integer() }),
+    handle: async ({ body }) => ({ count: await Blacklist.remove(body.ids) }),
+  }),
+  route({
+    method: 'GET',
+    path: '/blacklists/{id}',
+    summary: 'Show an entry',
+    access: can('blacklist.show', 'Show blacklist entries'),
+    params: idParam,
+    response: entry,
+    handle: ({ params }) => Blacklist.record(params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/blacklists/{id}',
+    summary: 'Change an entry',
+    access: can('blacklist.update', 'Change blacklist entries'),
+    params: idParam,
+    body: Joi.object<Partial<BlacklistFields>, true>(fields),
+    response: entry,
+    subject: ({ params }) => Blacklist.record(params.id),
+    async handle({ params, body, ip }) {
+      await Blacklist.revise(params.id, body, ip);
+      return Blacklist.record(params.id);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/blacklists/{id}',
+    summary: 'Delete an entry',
+    access: can('blacklist.destroy', 'Delete blacklist entries'),
+    params: idParam,
+    response: null,
+    subject: ({ params }) => Blacklist.record(params.id),
+    async handle({ params }) {
+      if ((await Blacklist.remove([params.id])) === 0) fail('blacklist_not_found');
+    },
+  }),
+];

@@ -1,0 +1,127 @@
+// /dashboard: figures of now, of today and of the last months.
+import Joi from 'joi';
+import { currentZone, inContext } from '../../../lib/context.js';
+import { defaultLanguage } from '../../../lib/language.js';
+import { sharedSample } from '../../../lib/shared-sample.js';
+import {
+  dashboardCount,
+  monthlySales,
+  recentActivities,
+  userAccessSource,
+  weeklyUserActivity,
+} from '../../../models/office/dashboard.js';
+import { sendEvents } from '../../http/event-stream.js';
+import { amount, integer, listOf, record, text, timestamp } from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+const count = record({
+  admin_count: integer(),
+  role_count: integer(),
+  menu_count: integer(),
+  login_count_today: integer(),
+  operation_count_today: integer(),
+  online_admin_count: integer(),
+  order_count_today: integer(),
+  paid_amount_today: amount(),
+  recent_logins: listOf(
+    record({ id: integer(), username: text(), ip: text(), status: integer(), created_at: timestamp() }),
+  ),
+  recent_operations: listOf(
+    record({ id: integer(), username: text(), module: text(), action: text(), created_at: timestamp() }),
+  ),
+});
+
+const access = can('dashboard.show', 'Watch the dashboard');
+
+// One snapshot per zone and process, however many streams show it.
+const snapshot = sharedSample((zone) =>
+  inContext({ traceId: '', language: defaultLanguage, zone: zone || undefined }, async () => {
+    const [counts, sources, weekly, monthly, activities] = await Promise.all([
+      dashboardCount(),
+      userAccessSource(),
+      weeklyUserActivity(),
+      monthlySales(),
+      recentActivities(),
+    ]);
+    return {
+      count: counts,
+      user_access_source: sources,
+      weekly_user_activity: weekly,
+      monthly_sales: monthly,
+      recent_activities: activities,
+    };
+  }),
+);
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/dashboard/count',
+    summary: 'Counts of now and of today, with the latest sign-ins and operations',
+    access,
+    response: count,
+    handle: () => dashboardCount(),
+  }),
+  route({
+    method: 'GET',
+    path: '/dashboard/user-access-source',
+    summary: 'Sign-ins of 30 days by kind of device',
+    access,
+    response: listOf(record({ name: text(), value: integer() })),
+    handle: () => userAccessSource(),
+  }),
+  route({
+    method: 'GET',
+    path: '/dashboard/weekly-user-activity',
+    summary: 'Sign-ins and administrators of the last seven days, oldest first',
+    access,
+    response: listOf(record({ date: text(), visits: integer(), users: integer() })),
+    handle: () => weeklyUserActivity(),
+  }),
+  route({
+    method: 'GET',
+    path: '/dashboard/monthly-sales',
+    summary: 'Paid orders of the last twelve months, oldest first',
+    access,
+    response: listOf(record({ month: text(), orders: integer(), amount: amount() })),
+    handle: () => monthlySales(),
+  }),
+  route({
+    method: 'GET',
+    path: '/dashboard/recent-activities',
+    summary: 'The last ten operations',
+    access,
+    response: listOf(
+      record({ id: integer(), user: text(), action: text(), status: text(), created_at: timestamp() }),
+    ),
+    handle: () => recentActivities(),
+  }),
+  route({
+    method: 'GET',
+    path: '/dashboard/stream',
+    limit: 'stream',
+    summary: 'All figures as server-sent events',
+    description: 'Events `connected`, then `dashboard_data` every `interval` seconds.',
+    access,
+    ticket: true,
+    reply: 'event-stream',
+    query: Joi.object<{ interval: number }, true>({
+      interval: Joi.number()
+        .integer()
+        .default(5)
+        .custom((seconds: number) => Math.min(Math.max(seconds, 2), 60)),
+    }),
+    response: null,
+    handle({ admin, query }, ctx) {
+      const intervalMs = query.interval * 1000;
+      const zone = currentZone() ?? '';
+      // A little less than the interval, so that timers that drift apart still share one snapshot.
+      sendEvents(ctx, admin, {
+        type: 'dashboard_data',
+        intervalMs,
+        read: () => snapshot(zone, intervalMs * 0.9),
+      });
+      return Promise.resolve();
+    },
+  }),
+];

@@ -1,0 +1,118 @@
+// /dictionaries: types and their entries.
+import Joi from 'joi';
+import { listKeys } from '../../../lib/list-query.js';
+import { idOrZero, idParam, optionalText, slug, sort, status, text as given } from '../../../lib/schema.js';
+import {
+  Dictionary,
+  dictionarySortable,
+  type DictionaryFields,
+  type DictionaryFilter,
+} from '../../../models/office/dictionary.js';
+import { integer, listOf, pageOf, record, text, textOrNull, timestamp } from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+const entry = record({
+  id: integer(),
+  parent_id: integer(),
+  name: text(),
+  code: text(),
+  value: textOrNull(),
+  description: textOrNull(),
+  status: integer(),
+  sort: integer(),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+});
+
+const fields = {
+  parent_id: idOrZero(),
+  name: given(50),
+  code: slug(50),
+  value: optionalText(500),
+  description: optionalText(255),
+  status: status(),
+  sort: sort(),
+};
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/dictionaries',
+    summary: 'List dictionary entries',
+    access: can('dictionary.index', 'List dictionaries'),
+    query: Joi.object<DictionaryFilter, true>({
+      ...listKeys(dictionarySortable),
+      parent_id: idOrZero(),
+      code: Joi.string().allow('').max(50),
+      name: Joi.string().allow('').max(50),
+      status: status(),
+    }),
+    response: pageOf(entry),
+    handle: ({ query }) => Dictionary.list(query),
+  }),
+  route({
+    method: 'POST',
+    path: '/dictionaries',
+    summary: 'Create a type (parent 0) or an entry',
+    access: can('dictionary.store', 'Create dictionaries'),
+    body: Joi.object<DictionaryFields, true>({
+      ...fields,
+      name: fields.name.required(),
+      code: fields.code.required(),
+    }),
+    response: entry,
+    handle: async ({ body }) => Dictionary.record(await Dictionary.register(body)),
+    repeat: (id) => Dictionary.record(id),
+  }),
+  route({
+    method: 'GET',
+    path: '/dictionaries/types',
+    summary: 'All dictionary types',
+    access: can('dictionary.index', 'List dictionaries'),
+    response: listOf(entry),
+    handle: () => Dictionary.types(),
+  }),
+  route({
+    method: 'GET',
+    path: '/dictionaries/type/{code}',
+    summary: 'The enabled entries of an enabled type',
+    access: can('dictionary.index', 'List dictionaries'),
+    params: Joi.object<{ code: string }, true>({ code: Joi.string().max(50).required() }),
+    response: listOf(entry),
+    versions: ['dictionaries'],
+    handle: ({ params, marks }) => Dictionary.entriesOf(params.code, marks[0]),
+  }),
+  route({
+    method: 'GET',
+    path: '/dictionaries/{id}',
+    summary: 'Show an entry',
+    access: can('dictionary.show', 'Show dictionaries'),
+    params: idParam,
+    response: entry,
+    handle: ({ params }) => Dictionary.record(params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/dictionaries/{id}',
+    summary: 'Change or move an entry',
+    access: can('dictionary.update', 'Change dictionaries'),
+    params: idParam,
+    body: Joi.object<Partial<DictionaryFields>, true>(fields),
+    response: entry,
+    subject: ({ params }) => Dictionary.record(params.id),
+    async handle({ params, body }) {
+      await Dictionary.revise(params.id, body);
+      return Dictionary.record(params.id);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/dictionaries/{id}',
+    summary: 'Delete an entry without entries below it',
+    access: can('dictionary.destroy', 'Delete dictionaries'),
+    params: idParam,
+    response: null,
+    subject: ({ params }) => Dictionary.record(params.id),
+    handle: ({ params }) => Dictionary.remove(params.id),
+  }),
+];

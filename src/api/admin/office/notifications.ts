@@ -1,0 +1,167 @@
+// /notifications: messages to administrators.
+import Joi from 'joi';
+import { listKeys } from '../../../lib/list-query.js';
+import { id, idParam, ids, text as given } from '../../../lib/schema.js';
+import { issueTicket, ticketSeconds } from '../../../lib/ticket.js';
+import { sendNotification } from '../../../jobs/deliver-notification.js';
+import {
+  countUnread,
+  findNotification,
+  findSent,
+  listNotifications,
+  notificationSortable,
+  notificationTypes,
+  sentTypes,
+  readAllNotifications,
+  readNotification,
+  type NotificationFilter,
+  type NotificationType,
+} from '../../../models/office/notification.js';
+import { flag, integer, listOf, record, text, timestamp, timestampOrNull } from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+interface NotificationBody {
+  title: string;
+  content: string;
+  type: NotificationType;
+  receiver_id?: number;
+  receiver_ids?: number[];
+}
+
+const keys = {
+  id: integer(),
+  type: Joi.string()
+    .valid(...notificationTypes)
+    .required(),
+  title: text(),
+  content: text(),
+  sender_id: Joi.number().integer().allow(null).required(),
+  receiver_id: Joi.number().integer().allow(null).required(),
+  is_read: flag(),
+  read_at: timestampOrNull(),
+  created_at: timestamp(),
+};
+
+const item = record(keys);
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/notifications',
+    summary: 'List one’s notifications',
+    access: 'signedIn',
+    query: Joi.object<NotificationFilter, true>({
+      ...listKeys(notificationSortable),
+      type: Joi.string().valid(...notificationTypes),
+      is_read: Joi.boolean(),
+    }),
+    response: record({
+      list: listOf(item),
+      page: integer(),
+      page_size: integer(),
+      total: integer(),
+      unread_count: integer(),
+    }),
+    async handle({ admin, query }) {
+      const [page, unread_count] = await Promise.all([
+        listNotifications(admin.adminId, query),
+        countUnread(admin.adminId),
+      ]);
+      return { ...page, unread_count };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/notifications',
+    summary: 'Send a notification to one, several or every administrator',
+    description:
+      'Without `receiver_id` and `receiver_ids` it goes to everybody and is stored once. To named receivers it goes to all of them or, when one does not exist, to none; the answer is the first record, `ids` are all of them. The answer does not wait for the frames on the WebSocket.',
+    access: can('notification.store', 'Send notifications'),
+    body: Joi.object<NotificationBody, true>({
+      title: given(150).required(),
+      content: given(10_000).required(),
+      type: Joi.string()
+        .valid(...sentTypes)
+        .default('announcement'),
+      receiver_id: id(),
+      receiver_ids: ids(500).min(1),
+    }),
+    response: record({ ...keys, ids: listOf(Joi.number().integer()) }),
+    async handle({ admin, body: { receiver_id, receiver_ids, ...notification } }) {
+      const receivers = [...new Set([...(receiver_ids ?? []), ...(receiver_id ? [receiver_id] : [])])];
+      const receiverIds = receivers.length > 0 ? receivers : undefined;
+      const made = await sendNotification({ ...notification, senderId: admin.adminId, receiverIds });
+      return { ...made[0], ids: made.map((one) => one.id) };
+    },
+    repeat: (id) => findSent(id),
+  }),
+  route({
+    method: 'GET',
+    path: '/notifications/unread-count',
+    summary: 'How many notifications are unread',
+    access: 'signedIn',
+    response: record({ count: integer() }),
+    handle: async ({ admin }) => ({ count: await countUnread(admin.adminId) }),
+  }),
+  route({
+    method: 'GET',
+    path: '/notifications/recent',
+    summary: 'The latest notifications',
+    access: 'signedIn',
+    query: Joi.object<{ limit: number }, true>({
+      limit: Joi.number()
+        .integer()
+        .default(5)
+        .custom((limit: number) => Math.min(Math.max(limit, 1), 20)),
+    }),
+    response: record({ list: listOf(item), unread_count: integer() }),
+    async handle({ admin, query }) {
+      const latest = {
+        page: 1,
+        page_size: query.limit,
+        order_by: [{ field: 'id', direction: 'DESC' as const }],
+      };
+      const [{ list }, unread_count] = await Promise.all([
+        listNotifications(admin.adminId, latest),
+        countUnread(admin.adminId),
+      ]);
+      return { list, unread_count };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/notifications/ws-ticket',
+    limit: 'ticket',
+    summary: 'Get a one-time ticket for the WebSocket or an event stream',
+    description: 'Good for one use within 60 seconds: `/ws/admin/notifications?ticket=…`.',
+    access: 'signedIn',
+    response: record({ ticket: text(), expires_in: integer() }),
+    handle: async ({ admin }) => ({ ticket: await issueTicket(admin.jti), expires_in: ticketSeconds }),
+  }),
+  route({
+    method: 'POST',
+    path: '/notifications/read-all',
+    summary: 'Mark everything as read',
+    access: 'signedIn',
+    response: null,
+    handle: ({ admin }) => readAllNotifications(admin.adminId),
+  }),
+  route({
+    method: 'GET',
+    path: '/notifications/{id}',
+    summary: 'Show a notification',
+    access: 'signedIn',
+    params: idParam,
+    response: item,
+    handle: ({ admin, params }) => findNotification(admin.adminId, params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/notifications/{id}/read',
+    summary: 'Mark a notification as read',
+    access: 'signedIn',
+    params: idParam,
+    response: null,
+    handle: ({ admin, params }) => readNotification(admin.adminId, params.id),
+  }),
+];

@@ -1,0 +1,194 @@
+// /orders: what users are to pay for. {id} is the order number; the numeric id works too.
+import Joi from 'joi';
+import { config } from '../../../../config/index.js';
+import { now } from '../../../lib/clock.js';
+import { logger } from '../../../lib/logger.js';
+import { listKeys } from '../../../lib/list-query.js';
+import { id, money, optionalText, text as given } from '../../../lib/schema.js';
+import { expireOrder } from '../../../jobs/expire-order.js';
+import {
+  findOrder,
+  listOrders,
+  orderSortable,
+  orderTotals,
+  removeOrder,
+  reviseOrder,
+  type OrderFilter,
+} from '../../../models/trade/order.js';
+import { placeOrder, type NewOrder, type OrderLine } from '../../../models/trade/order-placement.js';
+import { orderStatuses } from '../../../models/trade/order-record.js';
+import { exportRoutes } from '../../declare/export-routes.js';
+import { importAnswer, importFrom } from '../../flows/order-import.js';
+import {
+  amount,
+  integer,
+  listOf,
+  pageOf,
+  record,
+  recordOrNull,
+  text,
+  textOrNull,
+  timestamp,
+  timestampOrNull,
+} from '../../declare/response.js';
+import { can, route, type Upload } from '../../declare/route.js';
+
+const order = record({
+  id: integer(),
+  order_no: text(),
+  user_id: integer(),
+  user: recordOrNull({ id: integer(), username: text() }),
+  amount: amount(),
+  status: Joi.string()
+    .valid(...orderStatuses)
+    .required(),
+  remark: textOrNull(),
+  expire_at: timestampOrNull(),
+  paid_at: timestampOrNull(),
+  payment_no: textOrNull(),
+  details: listOf(
+    record({
+      product_id: Joi.number().integer().allow(null).required(),
+      product_name: text(),
+      price: amount(),
+      quantity: integer(),
+      subtotal: amount(),
+    }),
+  ),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+});
+
+const orderParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
+
+const line = Joi.object<OrderLine, true>({
+  product_id: id().allow(null),
+  product_name: given(200).required(),
+  price: money(0n).required(),
+  quantity: Joi.number().integer().min(1).max(1_000_000).required(),
+});
+
+const filters = {
+  order_no: Joi.string().allow('').max(64),
+  user_id: id(),
+  status: Joi.string().valid(...orderStatuses),
+  min_amount: money(0n),
+  max_amount: money(0n),
+  keyword: Joi.string().allow('').max(100),
+};
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/orders',
+    summary: 'List orders',
+    access: can('order.index', 'List orders'),
+    module: 'orders',
+    query: Joi.object<OrderFilter, true>({ ...listKeys(orderSortable), ...filters }),
+    response: pageOf(order),
+    versions: [orderTotals.scope],
+    handle: ({ query, marks }) => listOrders(query, marks[0]),
+  }),
+  route({
+    method: 'POST',
+    path: '/orders',
+    bodyBytes: 256 * 1024,
+    summary: 'Place a pending order',
+    description: '`amount`, when given, must equal the sum of the details.',
+    access: can('order.store', 'Create orders'),
+    module: 'orders',
+    body: Joi.object<NewOrder, true>({
+      user_id: id().required(),
+      details: Joi.array().items(line).min(1).max(200).required(),
+      amount: money(0n),
+      remark: optionalText(500),
+      expire_in_seconds: Joi.number().integer().min(1).max(31_536_000),
+    }),
+    aliases: { products: 'details' },
+    response: order,
+    async handle({ body }) {
+      const placed = await placeOrder(body);
+      if (placed.expire_at) await scheduleExpiry(placed.order_no, placed.expire_at);
+      return placed;
+    },
+    repeat: (id) => findOrder(String(id)),
+  }),
+  ...exportRoutes({
+    ...{ segment: 'orders', type: 'orders', noun: 'order', title: 'orders', module: 'orders', filters },
+  }),
+  route({
+    method: 'POST',
+    path: '/orders/import',
+    limit: 'upload',
+    summary: 'Import orders from a CSV file',
+    description:
+      'UTF-8, GBK or UTF-16 with a byte order mark; columns in any order: `user_id`, `amount`, `remark`, `order_ref`, `product_id`, `product_name`, `price`, `quantity`, or their Chinese names; a column `reason`, which an error file has, is not read. Rows with the same `order_ref` are one order. Orders with a bad row are left out and reported; `dry_run`, a field of the form or the query, only checks. The answer waits up to 3 seconds for the end.',
+    access: can('order.import', 'Import orders'),
+    module: 'orders',
+    upload: { parts: ['file'], maxBytes: config.storage.importMaxBytes, required: true, digest: true },
+    // In either place: overlooked, a check would make orders.
+    query: Joi.object<{ dry_run: boolean }, true>({ dry_run: Joi.boolean().default(false) }),
+    body: Joi.object<{ dry_run: boolean }, true>({ dry_run: Joi.boolean().default(false) }),
+    response: record({
+      import_id: integer(),
+      status: integer(),
+      status_text: text(),
+      total_rows: Joi.number().integer().allow(null).required(),
+      success_count: integer(),
+      failed_count: integer(),
+      order_count: integer(),
+      error_msg: textOrNull(),
+      errors: listOf(record({ row: integer(), column: text(), value: text(), reason: text() })).max(100),
+    }),
+    handle: ({ admin, query, body, upload }) =>
+      importFrom(upload as Upload, admin, query.dry_run || body.dry_run),
+    repeat: (id, { admin }) => importAnswer(id, admin),
+  }),
+  route({
+    method: 'GET',
+    path: '/orders/{id}',
+    summary: 'Show an order',
+    access: can('order.show', 'Show orders'),
+    module: 'orders',
+    params: orderParam,
+    response: order,
+    handle: ({ params }) => findOrder(params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/orders/{id}',
+    summary: 'Change the remark of an order or cancel it',
+    access: can('order.update', 'Change orders'),
+    module: 'orders',
+    params: orderParam,
+    body: Joi.object<{ remark?: string | null; status?: 'cancelled' }, true>({
+      remark: optionalText(500),
+      status: Joi.string().valid('cancelled'),
+    }),
+    response: order,
+    subject: ({ params }) => findOrder(params.id),
+    async handle({ params, body }) {
+      await reviseOrder(params.id, body);
+      return findOrder(params.id);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/orders/{id}',
+    summary: 'Delete a pending or cancelled order',
+    access: can('order.destroy', 'Delete orders'),
+    module: 'orders',
+    params: orderParam,
+    response: null,
+    subject: ({ params }) => findOrder(params.id),
+    handle: ({ params }) => removeOrder(params.id),
+  }),
+];
+
+// The row says when the order expires; a job that cannot be queued is found by the sweeper.
+async function scheduleExpiry(orderNo: string, expireAt: Date): Promise<void> {
+  const delayMs = Math.max(0, expireAt.getTime() - now().getTime());
+  await expireOrder
+    .enqueue({ order_no: orderNo }, { delayMs })
+    .catch((error: unknown) => logger.warn({ error }, 'the sweeper will expire this order'));
+}

@@ -1,0 +1,131 @@
+// /payment-methods: how customers may pay.
+import Joi from 'joi';
+import type { MethodConfig } from '../../../lib/channels/channel.js';
+import { allChannels, channelOf, isEnabled } from '../../../lib/channels/index.js';
+import { describeKeys } from '../../../lib/channels/method-config.js';
+import { fail } from '../../../lib/errors.js';
+import { listKeys } from '../../../lib/list-query.js';
+import { idParam, optionalText, slug, sort, text as given } from '../../../lib/schema.js';
+import { methodSortable, PaymentMethod, type MethodFilter } from '../../../models/trade/payment-method.js';
+import { flag, integer, pageOf, record, text, textOrNull, timestamp } from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+interface MethodBody {
+  name?: string;
+  code?: string;
+  config?: MethodConfig;
+  shared_secret?: string | null;
+  is_active?: boolean;
+  sort?: number;
+  description?: string | null;
+}
+
+const method = record({
+  id: integer(),
+  name: text(),
+  code: text(),
+  type: text(),
+  config: Joi.object().pattern(Joi.string(), Joi.string()).required(),
+  has_shared_secret: flag(),
+  is_active: flag(),
+  sort: integer(),
+  description: textOrNull(),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+});
+
+const fields = {
+  name: given(50),
+  code: slug(50),
+  config: Joi.object().pattern(Joi.string(), Joi.string().allow('').max(8000)).max(30),
+  shared_secret: Joi.string().allow('', null).max(200),
+  is_active: Joi.boolean(),
+  sort: sort(),
+  description: optionalText(255),
+};
+
+const secretsNote =
+  'Secrets are stored encrypted and answered as `***`; sending `***` back leaves them as they are.';
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/payment-methods',
+    summary: 'List payment methods',
+    access: can('payment_method.index', 'List payment methods'),
+    module: 'payments',
+    query: Joi.object<MethodFilter, true>({
+      ...listKeys(methodSortable),
+      name: Joi.string().allow('').max(50),
+      code: Joi.string().allow('').max(50),
+      type: Joi.string().allow('').max(20),
+      is_active: Joi.boolean(),
+    }),
+    response: pageOf(method),
+    handle: ({ query }) => PaymentMethod.list(query),
+  }),
+  route({
+    method: 'POST',
+    path: '/payment-methods',
+    summary: 'Create a payment method',
+    description: `${secretsNote} Keys of \`config\`, others are refused: ${describeKeys(allChannels)}.`,
+    access: can('payment_method.store', 'Create payment methods'),
+    module: 'payments',
+    body: Joi.object<MethodBody & { type: string }, true>({
+      ...fields,
+      type: Joi.string().min(1).max(20).required(),
+    }),
+    response: method,
+    async handle({ body: { shared_secret, config, ...body } }) {
+      if (channelOf(body.type) && !isEnabled(body.type)) fail('payment_gateway_disabled');
+      const id = await PaymentMethod.register({ ...body, config: withSecret(config, shared_secret) });
+      return PaymentMethod.record(id);
+    },
+    repeat: (id) => PaymentMethod.record(id),
+  }),
+  route({
+    method: 'GET',
+    path: '/payment-methods/{id}',
+    summary: 'Show a payment method',
+    access: can('payment_method.show', 'Show payment methods'),
+    module: 'payments',
+    params: idParam,
+    response: method,
+    handle: ({ params }) => PaymentMethod.record(params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/payment-methods/{id}',
+    summary: 'Change a payment method',
+    description: `Only the fields and configuration keys sent change; an empty text removes a key. The type is fixed. ${secretsNote}`,
+    access: can('payment_method.update', 'Change payment methods'),
+    module: 'payments',
+    params: idParam,
+    body: Joi.object<MethodBody, true>(fields),
+    response: method,
+    subject: ({ params }) => PaymentMethod.record(params.id),
+    async handle({ params: { id }, body: { shared_secret, config, ...body } }) {
+      await PaymentMethod.revise(id, { ...body, config: withSecret(config, shared_secret) });
+      return PaymentMethod.record(id);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/payment-methods/{id}',
+    summary: 'Delete a payment method that no payment uses',
+    access: can('payment_method.destroy', 'Delete payment methods'),
+    module: 'payments',
+    params: idParam,
+    response: null,
+    subject: ({ params }) => PaymentMethod.record(params.id),
+    handle: ({ params }) => PaymentMethod.remove(params.id),
+  }),
+];
+
+// The shared secret may stand at the top level or in the configuration map.
+function withSecret(
+  config: MethodConfig | undefined,
+  secret: string | null | undefined,
+): MethodConfig | undefined {
+  return secret === undefined ? config : { ...config, shared_secret: secret ?? '' };
+}

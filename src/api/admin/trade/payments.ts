@@ -1,0 +1,232 @@
+// /payments: attempts to pay orders. {id} is the payment number; the numeric id works too.
+import Joi from 'joi';
+import { config } from '../../../../config/index.js';
+import type { Channel } from '../../../lib/channels/channel.js';
+import { channelOf, isEnabled } from '../../../lib/channels/index.js';
+import { fail } from '../../../lib/errors.js';
+import { listKeys } from '../../../lib/list-query.js';
+import { id, money, optionalText } from '../../../lib/schema.js';
+import {
+  createPayment,
+  findPayment,
+  listPayments,
+  paymentSortable,
+  paymentStatuses,
+  paymentTotals,
+  type NewPayment,
+  type PaymentFilter,
+  type PaymentRecord,
+  type PaymentStatus,
+} from '../../../models/trade/payment.js';
+import { revisePayment, type PaymentRevision } from '../../../models/trade/payment-attention.js';
+import { callbacksOf } from '../../../models/trade/payment-callback.js';
+import type { Identity } from '../../../models/access/identity.js';
+import { exportRoutes } from '../../declare/export-routes.js';
+import { mustSuit, placePayment, placingChannel } from '../../flows/payment-placing.js';
+import {
+  amount,
+  flag,
+  integer,
+  listOf,
+  pageOf,
+  record,
+  recordOrNull,
+  text,
+  textOrNull,
+  timestamp,
+  timestampOrNull,
+} from '../../declare/response.js';
+import { mayPass } from '../../declare/permission.js';
+import { can, route } from '../../declare/route.js';
+
+const keys = {
+  id: integer(),
+  payment_no: text(),
+  order_no: text(),
+  user_id: integer(),
+  payment_method_id: integer(),
+  payment_method: recordOrNull({ id: integer(), name: text(), code: text(), type: text() }),
+  amount: amount(),
+  status: Joi.string()
+    .valid(...paymentStatuses)
+    .required(),
+  third_party_no: textOrNull(),
+  pay_time: timestampOrNull(),
+  needs_attention: flag(),
+  fail_reason: textOrNull(),
+  remark: textOrNull(),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+};
+
+const callback = record({
+  id: integer(),
+  type: text(),
+  third_party_no: textOrNull(),
+  body: Joi.any(),
+  ip: text(),
+  state: Joi.string().valid('pending', 'settled', 'refused').required(),
+  verdict: text(),
+  times: integer(),
+  created_at: timestamp(),
+  last_at: timestampOrNull(),
+  settled_at: timestampOrNull(),
+});
+
+const tradeStates = {
+  pending: 'NOTPAY',
+  paid: 'SUCCESS',
+  cancelled: 'CLOSED',
+  failed: 'REVOKED',
+} as const satisfies Record<PaymentStatus, string>;
+
+const filter = () => Joi.string().allow('').max(64);
+
+const paymentParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
+
+/** Ten years in minutes. */
+const longestPending = 5_256_000;
+
+const filters = {
+  payment_no: filter(),
+  order_no: filter(),
+  third_party_no: filter(),
+  payment_method_id: id(),
+  user_id: id(),
+  status: Joi.string().valid(...paymentStatuses),
+  needs_attention: Joi.boolean(),
+  pending_longer_than: Joi.number().integer().min(1).max(longestPending),
+  time_field: Joi.string().valid('created_at', 'pay_time').default('created_at'),
+};
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/payments',
+    summary: 'List payments',
+    description:
+      '`start_time` and `end_time` apply to `time_field`. `needs_attention=1` lists what a person must look at, the reason in ' +
+      '`fail_reason`; `pending_longer_than` (minutes) lists pending payments made longer ago than that, to the minute.',
+    access: can('payment.index', 'List payments'),
+    module: 'payments',
+    query: Joi.object<PaymentFilter, true>({ ...listKeys(paymentSortable), ...filters }),
+    response: pageOf(record(keys)),
+    versions: [paymentTotals.scope],
+    handle: ({ query, marks }) => listPayments(query, marks[0]),
+  }),
+  route({
+    method: 'POST',
+    path: '/payments',
+    deadlineMs: config.payments.gatewayTimeoutMs + 5000,
+    summary: 'Create a pending payment for an order',
+    description:
+      'With `initiate` it is also placed with its channel, whose answer is `gateway`: mock `{payment_no, gateway, amount, ' +
+      'notify_url, trade_status, sign?}`; wechat `{payment_no, code_url}`, or with an `openid` in its configuration ' +
+      '`{payment_no, prepay_id, jsapi}`, where `jsapi` is what the page hands to WeChat; alipay `{payment_no, pay_url}`. ' +
+      'When the channel fails (502, `third_party_error`) the payment stays pending with the reason in `fail_reason`. ' +
+      'To try again, repeat the request: under the same Idempotency-Key the same payment is placed again, without one ' +
+      'a new payment is made for the order.',
+    access: can('payment.store', 'Create payments', { slugOnly: true }),
+    module: 'payments',
+    body: Joi.object<NewPayment & { initiate: boolean }, true>({
+      order_no: Joi.string().min(1).max(64).required(),
+      payment_method_id: id().required(),
+      initiate: Joi.boolean().default(false),
+      amount: money(0n),
+      remark: optionalText(500),
+    }),
+    response: record({ ...keys, gateway: Joi.object().unknown(true) }),
+    async handle({ admin, body: { initiate, ...payment } }) {
+      const channel = initiate ? await placingChannel(payment.payment_method_id) : undefined;
+      const made = await createPayment(payment, (order) => channel && mustSuit(channel, order));
+      return channel ? placed(channel, made, admin) : made;
+    },
+    async repeat(id, { admin, body: { initiate } }) {
+      const made = await findPayment(String(id));
+      // It may have been paid or cancelled since.
+      if (!initiate || made.status !== 'pending') return made;
+      return placed(await placingChannel(made.payment_method_id), made, admin);
+    },
+  }),
+  ...exportRoutes({
+    ...{
+      segment: 'payments',
+      type: 'payments',
+      noun: 'payment',
+      title: 'payments',
+      module: 'payments',
+      filters,
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/payments/{id}',
+    summary: 'Show a payment with the callbacks received for it',
+    access: can('payment.show', 'Show payments'),
+    module: 'payments',
+    params: paymentParam,
+    response: record({ ...keys, callbacks: listOf(callback) }),
+    async handle({ params }) {
+      const payment = await findPayment(params.id);
+      return { ...payment, callbacks: await callbacksOf(payment.payment_no) };
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/payments/{id}',
+    summary: 'Change the remark of a payment or put its attention aside',
+    description:
+      '`needs_attention` can only be set to false, once the matter is handled, together with the `fail_reason` that was ' +
+      'seen: when there is another one by now, the request is refused. The reason stays to be read. State, amount and ' +
+      'third-party number are changed by callbacks only.',
+    access: can('payment.update', 'Change payments'),
+    module: 'payments',
+    params: paymentParam,
+    body: Joi.object<PaymentRevision, true>({
+      remark: optionalText(500),
+      needs_attention: Joi.boolean<false>().valid(false),
+      fail_reason: Joi.string().max(255).when('needs_attention', { is: Joi.exist(), then: Joi.required() }),
+    }),
+    response: record(keys),
+    subject: ({ params }) => findPayment(params.id),
+    async handle({ params, body }) {
+      await revisePayment(params.id, body);
+      return findPayment(params.id);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/payments/{payment_no}/query',
+    summary: 'Ask for the state of a payment',
+    description: 'The mock channel reads the local state; wechat and alipay answer 501.',
+    access: can('payment.query', 'Query payments'),
+    module: 'payments',
+    params: Joi.object<{ payment_no: string }, true>({ payment_no: Joi.string().max(64).required() }),
+    response: record({
+      payment_no: text(),
+      status: keys.status,
+      trade_state: Joi.string()
+        .valid(...Object.values(tradeStates))
+        .required(),
+      third_party_no: textOrNull(),
+      amount: amount(),
+      pay_time: timestampOrNull(),
+    }),
+    async handle({ params }) {
+      const payment = await findPayment(params.payment_no);
+      const type = payment.payment_method?.type ?? '';
+      if (!isEnabled(type)) fail('payment_gateway_disabled');
+      if (!channelOf(type)?.answersLocally) fail('payment_gateway_not_implemented');
+      const { payment_no, status, third_party_no, amount, pay_time } = payment;
+      return { payment_no, status, trade_state: tradeStates[status], third_party_no, amount, pay_time };
+    },
+  }),
+];
+
+async function placed(channel: Channel, made: PaymentRecord, admin: Identity): Promise<object> {
+  const { app, payments } = config;
+  // Who holds the signature can pay without money; in production that takes the right to set the secret.
+  const isTrusted = !app.production || mayPass(admin, ['PUT /api/admin/payment-methods/{id}']);
+  const gateway = await placePayment(channel, made, payments.mockSignVisible && isTrusted);
+  return { ...(made.fail_reason === null ? made : await findPayment(made.payment_no)), gateway };
+}

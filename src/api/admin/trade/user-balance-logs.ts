@@ -1,0 +1,90 @@
+// /user-balance-logs: what changed the balances of users.
+import Joi from 'joi';
+import { AppError, fail } from '../../../lib/errors.js';
+import { listKeys, timeKeys, type TimeRange } from '../../../lib/list-query.js';
+import { id, idParam } from '../../../lib/schema.js';
+import { changeBalance, changed, type BalanceChange } from '../../../models/trade/balance.js';
+import {
+  balanceChangeTypes,
+  balanceLogSortable,
+  balanceLogTotals,
+  balanceStatistics,
+  findBalanceLog,
+  listBalanceLogs,
+  type BalanceLogFilter,
+} from '../../../models/trade/balance-log.js';
+import { balanceChanged, balanceChangeKeys, balanceLog, operatorOf } from '../../flows/balance-change.js';
+import { exportRoutes } from '../../declare/export-routes.js';
+import { amount, integer, pageOf, record } from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+const filters = {
+  user_id: id(),
+  type: Joi.string().valid(...balanceChangeTypes),
+  source: Joi.string().allow('').max(20),
+  operator_id: id(),
+};
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/user-balance-logs',
+    summary: 'List balance changes',
+    access: can('user_balance_log.index', 'List balance changes'),
+    query: Joi.object<BalanceLogFilter, true>({ ...listKeys(balanceLogSortable), ...filters }),
+    response: pageOf(balanceLog),
+    versions: [balanceLogTotals.scope],
+    handle: ({ query, marks }) => listBalanceLogs(query, marks[0]),
+  }),
+  route({
+    method: 'POST',
+    path: '/user-balance-logs',
+    summary: 'Change the balance of a user',
+    description: 'As `POST /users/{id}/update-balance`, with the user in the body.',
+    access: can('user_balance_log.store', 'Record balance changes'),
+    body: Joi.object<BalanceChange & { user_id: number }, true>({
+      ...balanceChangeKeys,
+      user_id: id().required(),
+    }),
+    response: balanceChanged,
+    async handle({ admin, body: { user_id, ...wanted } }) {
+      try {
+        return await changeBalance(user_id, wanted, operatorOf(admin));
+      } catch (error) {
+        if (error instanceof AppError && error.slug === 'user_not_found')
+          fail('user_unknown', { field: 'user_id' });
+        throw error;
+      }
+    },
+    repeat: async (id) => changed(await findBalanceLog(id)),
+  }),
+  ...exportRoutes({
+    ...{ segment: 'user-balance-logs', type: 'user_balance_logs', noun: 'user_balance_log' },
+    ...{ title: 'balance changes', filters },
+  }),
+  route({
+    method: 'GET',
+    path: '/user-balance-logs/statistics',
+    summary: 'Sums of balance changes of one user or of all',
+    description: '`current_balance` is that of now, whatever the time range.',
+    access: can('user_balance_log.statistics', 'Sum balance changes'),
+    query: Joi.object<{ user_id?: number } & TimeRange, true>({ ...timeKeys(), user_id: id() }),
+    response: record({
+      total_income: amount(),
+      total_expense: amount(),
+      total_refund: amount(),
+      count: integer(),
+      current_balance: amount(),
+    }),
+    handle: ({ query }) => balanceStatistics(query),
+  }),
+  route({
+    method: 'GET',
+    path: '/user-balance-logs/{id}',
+    summary: 'Show a balance change',
+    access: can('user_balance_log.show', 'Show balance changes'),
+    params: idParam,
+    response: balanceLog,
+    handle: ({ params }) => findBalanceLog(params.id),
+  }),
+];

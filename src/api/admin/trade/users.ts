@@ -1,0 +1,154 @@
+// /users: the customers who place orders.
+import Joi from 'joi';
+import { listKeys } from '../../../lib/list-query.js';
+import { mustDifferFromUsername, newPassword } from '../../../lib/password-policy.js';
+import { email, idParam, optionalText, phone, status, webAddress } from '../../../lib/schema.js';
+import { changeBalance, changed } from '../../../models/trade/balance.js';
+import { findBalanceLog } from '../../../models/trade/balance-log.js';
+import type { BalanceChange } from '../../../models/trade/balance.js';
+import {
+  User,
+  userSortable,
+  userTotals,
+  type UserFields,
+  type UserFilter,
+} from '../../../models/trade/user.js';
+import { balanceChanged, balanceChangeKeys, operatorOf } from '../../flows/balance-change.js';
+import { exportRoutes } from '../../declare/export-routes.js';
+import {
+  amount,
+  integer,
+  pageOf,
+  record,
+  text,
+  textOrNull,
+  timestamp,
+  timestampOrNull,
+} from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+const user = record({
+  id: integer(),
+  username: text(),
+  nickname: text(),
+  avatar: textOrNull(),
+  email: textOrNull(),
+  phone: textOrNull(),
+  balance: amount(),
+  status: integer(),
+  last_login_at: timestampOrNull(),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+});
+
+const fields = {
+  username: Joi.string()
+    .min(3)
+    .max(50)
+    .pattern(/^[A-Za-z0-9_.@-]+$/),
+  nickname: optionalText(50),
+  avatar: webAddress(500),
+  email: email(),
+  phone: phone(),
+  status: status(),
+};
+
+const filter = (max: number) => Joi.string().allow('').max(max);
+
+const filters = {
+  username: filter(50),
+  nickname: filter(50),
+  email: filter(100),
+  phone: filter(30),
+  status: status(),
+};
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/users',
+    summary: 'List users',
+    access: can('user.index', 'List users'),
+    query: Joi.object<UserFilter, true>({ ...listKeys(userSortable), ...filters }),
+    response: pageOf(user),
+    versions: [userTotals.scope],
+    handle: ({ query, marks }) => User.list(query, marks[0]),
+  }),
+  route({
+    method: 'POST',
+    path: '/users',
+    summary: 'Create a user',
+    access: can('user.store', 'Create users'),
+    body: Joi.object<UserFields, true>({
+      ...fields,
+      username: fields.username.required(),
+      password: newPassword(),
+    }),
+    response: user,
+    handle: async ({ body }) => User.record(await User.register(body)),
+    repeat: (id) => User.record(id),
+  }),
+  ...exportRoutes({ segment: 'users', type: 'users', noun: 'user', title: 'users', filters }),
+  route({
+    method: 'GET',
+    path: '/users/{id}',
+    summary: 'Show a user',
+    access: can('user.show', 'Show users'),
+    params: idParam,
+    response: user,
+    handle: ({ params }) => User.record(params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/users/{id}',
+    summary: 'Change a user',
+    description: 'Only the fields sent change. The balance has a route of its own.',
+    access: can('user.update', 'Change users'),
+    params: idParam,
+    body: Joi.object<Partial<Omit<UserFields, 'password'>>, true>(fields),
+    response: user,
+    subject: ({ params }) => User.record(params.id),
+    async handle({ params, body }) {
+      await User.revise(params.id, body);
+      return User.record(params.id);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/users/{id}',
+    summary: 'Delete a user whose balance is zero',
+    description: 'Their pending orders stay payable until they expire, and the username stays taken.',
+    access: can('user.destroy', 'Delete users'),
+    params: idParam,
+    response: null,
+    subject: ({ params }) => User.record(params.id),
+    handle: ({ params }) => User.remove(params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/users/{id}/password',
+    summary: 'Set a new password',
+    access: can('user.password', 'Set passwords of users'),
+    params: idParam,
+    body: Joi.object<{ password: string }, true>({ password: newPassword().required() }),
+    response: null,
+    async handle({ params, body }) {
+      const { username } = await User.record(params.id);
+      mustDifferFromUsername(body.password, username);
+      await User.resetPassword(params.id, body.password);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/users/{id}/update-balance',
+    summary: 'Change the balance of a user',
+    description:
+      'An income or a refund adds to the balance, an expense takes from it, never below zero. The same `request_id` never applies twice: repeating it answers what the first request answered.',
+    access: can('user.update_balance', 'Change balances of users'),
+    params: idParam,
+    body: Joi.object<BalanceChange, true>(balanceChangeKeys),
+    response: balanceChanged,
+    handle: ({ admin, params, body }) => changeBalance(params.id, body, operatorOf(admin)),
+    repeat: async (id) => changed(await findBalanceLog(id)),
+  }),
+];

@@ -1,0 +1,108 @@
+// The endpoints of a list that can be exported: ask for the file, and look how far it is.
+import Joi from 'joi';
+import { currentLanguage, currentZone } from '../../lib/context.js';
+import { timeKeys } from '../../lib/list-query.js';
+import { logger } from '../../lib/logger.js';
+import { idParam } from '../../lib/schema.js';
+import { writeExport } from '../../jobs/write-export.js';
+import { exportFormats, findExport, requestExport, type ExportFormat } from '../../models/exports/export.js';
+import { exportTypes, type ExportType } from '../../models/exports/export-sources.js';
+import { integer, record, recordOrNull, text, textOrNull, timestamp, timestampOrNull } from './response.js';
+import { can, route, type Route, type RouteDefinition } from './route.js';
+
+export interface ExportResource {
+  /** URL segment of the list. */
+  segment: string;
+  type: ExportType;
+  /** Noun of the permission slug, and how it reads in its name. */
+  noun: string;
+  title: string;
+  module?: RouteDefinition<'signedIn', object, object, object>['module'];
+  /** The filters of the list, without its time range. */
+  filters: Record<string, Joi.Schema>;
+}
+
+/** An export as it is answered. */
+export const exportRecord = record({
+  id: integer(),
+  type: Joi.string()
+    .valid(...exportTypes)
+    .required(),
+  format: Joi.string()
+    .valid(...exportFormats)
+    .required(),
+  status: integer().valid(0, 1, 2),
+  status_text: text(),
+  progress: integer(),
+  processed_rows: integer(),
+  total_rows: Joi.number().integer().allow(null).required(),
+  filename: text(),
+  size: Joi.number().integer().allow(null).required(),
+  error_msg: textOrNull(),
+  admin_id: integer(),
+  admin: recordOrNull({ id: integer(), username: text() }),
+  created_at: timestamp(),
+  finished_at: timestampOrNull(),
+  expires_at: timestampOrNull(),
+  file_url: textOrNull(),
+});
+
+/** Those endpoints for one list. */
+export function exportRoutes({ segment, type, noun, title, module, filters }: ExportResource): Route[] {
+  const access = can(`${noun}.export`, `Export ${title}`);
+  return [
+    route({
+      method: 'POST',
+      path: `/${segment}/export`,
+      limit: 'export',
+      summary: `Export ${title} into a file`,
+      description:
+        'Takes the filters of the list, times in the request zone. Repeated while it waits or runs, the same request answers the same `export_id`. Progress: `/exports/{id}` and its event stream.',
+      access,
+      module,
+      body: bodyOf(filters),
+      response: record({ export_id: integer(), status: integer() }),
+      async handle({ admin, body: { format, ...criteria } }) {
+        const wanted = { adminId: admin.adminId, type, format, criteria };
+        const { id, isNew } = await requestExport({
+          ...wanted,
+          language: currentLanguage(),
+          zone: currentZone(),
+        });
+        if (isNew) await enqueue(id);
+        return { export_id: id, status: 0 };
+      },
+      repeat: (id) => Promise.resolve({ export_id: id, status: 0 }),
+    }),
+    route({
+      method: 'GET',
+      path: `/${segment}/export/status/{id}`,
+      summary: `Show an export of ${title}`,
+      access,
+      module,
+      params: idParam,
+      response: exportRecord,
+      handle: ({ admin, params }) => findExport(admin, params.id, type),
+    }),
+  ];
+}
+
+// As in a query, an empty filter counts as not given.
+function bodyOf(filters: Record<string, Joi.Schema>): Joi.ObjectSchema<{ format: ExportFormat }> {
+  const keys: Record<string, Joi.Schema> = {
+    ...timeKeys(),
+    ...filters,
+    format: Joi.string()
+      .valid(...exportFormats)
+      .default('csv'),
+  };
+  const optional = Object.entries(keys).map(([name, schema]) => [name, schema.empty(Joi.valid('', null))]);
+  return Joi.object<{ format: ExportFormat }>(Object.fromEntries(optional) as Record<string, Joi.Schema>);
+}
+
+// The row waits; a job that cannot be queued is found by the sweeper.
+async function enqueue(id: number): Promise<void> {
+  await writeExport
+    .enqueue({ id })
+    .catch((error: unknown) => logger.warn({ error, export: id }, 'the sweeper will queue this export'));
+}

@@ -1,0 +1,67 @@
+// The endpoints every log has beside its list: show, delete, delete several, clean.
+import Joi from 'joi';
+import { fail } from '../../lib/errors.js';
+import { idParam, ids } from '../../lib/schema.js';
+import { cleanLogs, removeLogs, type LogTable } from '../../models/logs/log.js';
+import { integer, record } from './response.js';
+import { can, route, type Route } from './route.js';
+
+export interface LogResource {
+  /** URL segment. */
+  segment: string;
+  table: LogTable;
+  /** Noun of the permission slugs, and how it reads in their names. */
+  noun: string;
+  title: string;
+  item: Joi.Schema;
+  find: (id: number) => Promise<object>;
+}
+
+/** Those endpoints for one log. */
+export function logRoutes({ segment, table, noun, title, item, find }: LogResource): Route[] {
+  const count = record({ count: integer() });
+  const destroy = can(`${noun}.destroy`, `Delete ${title}`);
+  return [
+    route({
+      method: 'POST',
+      path: `/${segment}/batch-delete`,
+      summary: 'Delete several entries',
+      access: destroy,
+      body: Joi.object<{ ids: number[] }, true>({ ids: ids(1000).min(1).required() }),
+      response: count,
+      handle: async ({ body }) => ({ count: await removeLogs(table, body.ids) }),
+    }),
+    route({
+      method: 'POST',
+      path: `/${segment}/clean`,
+      deadlineMs: Infinity,
+      summary: 'Delete everything older than that many days',
+      access: can(`${noun}.clean`, `Clean ${title}`),
+      body: Joi.object<{ days: number }, true>({
+        days: Joi.number().integer().min(0).max(36_500).required(),
+      }),
+      response: count,
+      handle: async ({ body }) => ({ count: await cleanLogs(table, body.days) }),
+    }),
+    route({
+      method: 'GET',
+      path: `/${segment}/{id}`,
+      summary: 'Show an entry',
+      access: can(`${noun}.show`, `Show ${title}`),
+      params: idParam,
+      response: item,
+      handle: ({ params }) => find(params.id),
+    }),
+    route({
+      method: 'DELETE',
+      path: `/${segment}/{id}`,
+      summary: 'Delete an entry',
+      access: destroy,
+      params: idParam,
+      response: null,
+      async handle({ params }) {
+        if ((await removeLogs(table, [params.id])) === 0) fail('log_not_found');
+      },
+    }),
+  ];
+}

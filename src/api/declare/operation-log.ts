@@ -1,0 +1,98 @@
+// Writes of administrators and attempts to sign in, as the logs keep them.
+import type { Context } from 'koa';
+import { now } from '../../lib/clock.js';
+import type { ErrorSlug } from '../../lib/error-catalogue.js';
+import { mask, maskText } from '../../lib/mask.js';
+import { newUlid } from '../../lib/random-id.js';
+import { readUserAgent, shortUserAgent } from '../../lib/user-agent.js';
+import { keepEntry } from '../../jobs/log-keeping.js';
+import type { Identity } from '../../models/access/identity.js';
+import type { OperationEntry } from '../../models/logs/operation-log.js';
+import type { RequestState } from '../http/request-state.js';
+import { fullPath, permissionOf, type Route } from './route.js';
+
+const longestRequest = 20_000;
+
+/** Whether a call of that route belongs into the operation log: every write of a signed-in administrator, mostly. */
+export function isLogged({ identity, route, input }: RequestState): boolean {
+  if (!identity || !route || route.method === 'GET') return false;
+  return route.isLogged?.(input?.body) ?? true;
+}
+
+/** Keeps the entry of a write when its request has ended, also when it was refused or failed. Never throws. */
+export async function logOperation(ctx: Context, durationMs: number): Promise<void> {
+  const state = ctx.state as RequestState;
+  if (!isLogged(state)) return;
+  const { changes } = state;
+  const entry = {
+    ...operationEntry(ctx),
+    status: ctx.status,
+    duration_ms: Math.round(durationMs),
+    changes: changes && changes.length > 0 ? JSON.stringify(mask(changes)) : null,
+  };
+  await keepEntry({ kind: 'operation', entry });
+}
+
+/** The entry of a write as far as it is known while it is made. */
+export function operationEntry(ctx: Context): OperationEntry {
+  const state = ctx.state as RequestState;
+  const { ip, traceId, input } = state;
+  const identity = state.identity as Identity;
+  state.entry ??= {
+    log_key: newUlid(),
+    admin_id: identity.adminId,
+    username: identity.username,
+    ...operationOf(state.route as Route),
+    method: ctx.method,
+    path: maskText(ctx.path).slice(0, 500),
+    ip,
+    user_agent: shortUserAgent(ctx.get('User-Agent')),
+    request: requestText(input),
+    status: 200,
+    duration_ms: 0,
+    changes: null,
+    trace_id: traceId,
+    created_at: now().toISOString(),
+  };
+  return state.entry;
+}
+
+/** Logs an attempt to sign in. Never throws. */
+export async function logLogin(attempt: {
+  adminId: number | undefined;
+  username: string;
+  ip: string;
+  userAgent: string | undefined;
+  outcome: ErrorSlug | 'login_success';
+}): Promise<void> {
+  const entry = {
+    log_key: newUlid(),
+    admin_id: attempt.adminId ?? null,
+    username: attempt.username,
+    ip: attempt.ip,
+    user_agent: shortUserAgent(attempt.userAgent),
+    ...readUserAgent(attempt.userAgent),
+    status: attempt.outcome === 'login_success' ? 1 : 0,
+    outcome: attempt.outcome,
+    created_at: now().toISOString(),
+  };
+  await keepEntry({ kind: 'login', entry });
+}
+
+/** Module, action and title of a route, as the operation log names them. */
+export function operationOf(route: Route): { module: string; action: string; title: string } {
+  const permission = permissionOf(route);
+  const [module = '', action = ''] = permission ? permission.slug.split('.') : nameOf(route);
+  return { module, action, title: (permission?.name ?? route.summary).slice(0, 100) };
+}
+
+function nameOf(route: Route): string[] {
+  const [first = '', ...rest] = fullPath(route).split('/').slice(3);
+  return [first.slice(0, 50), (rest.at(-1) ?? route.method.toLowerCase()).slice(0, 50)];
+}
+
+function requestText(input: RequestState['input']): string | null {
+  if (!input) return null;
+  const text = JSON.stringify(mask(input));
+  return text.length > longestRequest ? JSON.stringify({ omitted: `${text.length} characters` }) : text;
+}

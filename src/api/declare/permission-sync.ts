@@ -1,0 +1,22 @@
+// Keeps the permission rows equal to what the routes declare.
+import { Permission, type BuiltinPermission } from '../../models/access/permission.js';
+import { fullPath, permissionOf, type Route } from './route.js';
+
+/** Writes a permission row for every route that needs one; several routes may share a slug, the first names the row. */
+export function syncPermissions(routes: readonly Route[]): Promise<void> {
+  const wanted = new Map<string, BuiltinPermission>();
+  for (const route of routes) {
+    const permission = permissionOf(route);
+    if (!permission || wanted.has(permission.slug)) continue;
+    const path = fullPath(route).replace(/\{\w+\}/g, '*');
+    const menu = route.path.split('/')[1] ?? '';
+    wanted.set(permission.slug, {
+      slug: permission.slug,
+      name: permission.name,
+      method: route.method,
+      path,
+      menu,
+    });
+  }
+  return Permission.declareBuiltin([...wanted.values()]);
+}

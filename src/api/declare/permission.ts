@@ -1,0 +1,72 @@
+// Which routes a caller's permissions open (contract.md §4).
+import type { Identity, PermissionRule } from '../../models/access/identity.js';
+import { fullPath, permissionOf, type Permission, type Route } from './route.js';
+
+interface Guarded {
+  name: string;
+  permission: Permission;
+  method: string;
+  segments: string[];
+}
+
+let guarded: Guarded[] = [];
+const passes = new WeakMap<Identity, Set<string>>();
+
+/** Tells which routes there are; called once when the application is put together. */
+export function guardRoutes(routes: readonly Route[]): void {
+  guarded = routes.flatMap((route) => {
+    const permission = permissionOf(route);
+    const { method } = route;
+    return permission
+      ? [{ name: nameOf(route), permission, method, segments: segmentsOf(fullPath(route)) }]
+      : [];
+  });
+}
+
+/**
+ * The routes that a permission with that slug, method and path opens, as `METHOD /path`. Routes may share a slug, but a
+ * path opens only those it matches.
+ */
+export function opens(rule: PermissionRule): string[] {
+  const segments = segmentsOf(rule.path);
+  return guarded.filter((route) => isOpenedBy(route, rule, segments)).map(({ name }) => name);
+}
+
+/** Whether the caller may pass that route. */
+export function mayCall(identity: Identity, route: Route): boolean {
+  return mayPass(identity, [nameOf(route)]);
+}
+
+/** Whether the caller may pass all these routes, as `opens` names them. */
+export function mayPass(identity: Identity, names: readonly string[]): boolean {
+  if (identity.isSuperAdmin) return true;
+  let own = passes.get(identity);
+  if (!own) passes.set(identity, (own = new Set(identity.rules.flatMap(opens))));
+  return names.every((name) => own.has(name));
+}
+
+const nameOf = (route: Route): string => `${route.method} ${fullPath(route)}`;
+
+function isOpenedBy(
+  { permission, method, segments }: Guarded,
+  rule: PermissionRule,
+  ruled: string[],
+): boolean {
+  if (rule.slug === permission.slug) return true;
+  if (permission.slugOnly || rule.method.toUpperCase() !== method || ruled.length !== segments.length)
+    return false;
+  // A literal segment needs a right of its own: `*` stands for what differs from call to call.
+  return ruled.every((segment, index) =>
+    isPlaceholder(segment) ? isPlaceholder(segments[index] as string) : segment === segments[index],
+  );
+}
+
+// `*`, `{id}` and `:id` stand for exactly one segment; the prefix may be left out.
+function isPlaceholder(segment: string): boolean {
+  return segment === '*' || segment.startsWith(':') || (segment.startsWith('{') && segment.endsWith('}'));
+}
+
+function segmentsOf(path: string): string[] {
+  const segments = path.split('/').filter((segment) => segment !== '');
+  return segments[0] === 'api' && segments[1] === 'admin' ? segments.slice(2) : segments;
+}

@@ -1,0 +1,84 @@
+// What goes into the transaction of an administrator's write beside the write itself: its entry in the operation log, and its
+// Idempotency-Key.
+import type { Context } from 'koa';
+import { setUnit, type Unit } from '../../lib/context.js';
+import type { Transaction } from '../../lib/transaction.js';
+import { storeWithWrite, isStored } from '../../models/logs/log-outbox.js';
+import { claimKey, findEarlier, type Repeatable } from '../../models/trade/idempotency-key.js';
+import { idempotencyKeyOf } from './idempotency.js';
+import { isLogged, operationEntry } from './operation-log.js';
+import { permissionOf, type Access, type Call, type Route } from './route.js';
+
+type AnyCall = Call<Access, object, object, object>;
+
+/**
+ * Handles a call so that its log entry commits with what it writes, and a request repeated under its Idempotency-Key gets
+ * the record made first.
+ *
+ * @throws idempotency_key_reused when the key was used for another request
+ */
+export async function handleAsUnit(route: Route, call: AnyCall, ctx: Context): Promise<unknown> {
+  if (!isLogged(ctx.state)) return route.handle(call, ctx);
+  const repeatable = repeatableOf(route, call);
+  const again = repeatable && (await answerEarlier(route, call, repeatable));
+  if (again) return again.answer;
+  setUnit(unitOf(ctx, repeatable));
+  try {
+    return await route.handle(call, ctx);
+  } catch (error) {
+    setUnit(undefined);
+    // The same request at the same time may have been quicker; this one then met what that one had made.
+    const meanwhile = repeatable && (await answerEarlier(route, call, repeatable));
+    if (meanwhile) return meanwhile.answer;
+    throw error;
+  } finally {
+    setUnit(undefined);
+  }
+}
+
+async function answerEarlier(
+  route: Route,
+  call: AnyCall,
+  repeatable: Repeatable,
+): Promise<{ answer: unknown } | undefined> {
+  const id = await findEarlier(repeatable);
+  return id === undefined ? undefined : { answer: await route.repeat?.(id, call) };
+}
+
+function repeatableOf(route: Route, { admin, body, upload, header }: AnyCall): Repeatable | undefined {
+  const key = route.repeat && idempotencyKeyOf(header);
+  if (!key || !admin) return undefined;
+  const { path: _, ...file } = upload ?? { path: '' };
+  return {
+    scope: permissionOf(route)?.slug ?? route.path,
+    adminId: admin.adminId,
+    key,
+    request: { body, file },
+  };
+}
+
+function unitOf(ctx: Context, repeatable: Repeatable | undefined): Unit {
+  let isClaimed = false;
+  let claims = false;
+  return {
+    async end(t: Transaction, result: unknown) {
+      const id = idOf(result);
+      claims = repeatable !== undefined && !isClaimed && id !== undefined;
+      if (claims) await claimKey(repeatable as Repeatable, id as number, t);
+      const entry = operationEntry(ctx);
+      await storeWithWrite(entry, t);
+      return () => isStored(entry.log_key);
+    },
+    committed() {
+      isClaimed ||= claims;
+    },
+  };
+}
+
+// A transaction that makes a record comes to its id, to the record, or to several of them.
+function idOf(result: unknown): number | undefined {
+  if (typeof result === 'number') return result;
+  if (Array.isArray(result)) return idOf(result[0]);
+  const { id } = (result ?? {}) as { id?: unknown };
+  return typeof id === 'number' ? id : undefined;
+}

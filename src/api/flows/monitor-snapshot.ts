@@ -1,0 +1,31 @@
+// The live figures of this process, sampled once however many ask.
+import { select } from '../../lib/db.js';
+import { countJobs } from '../../lib/queue.js';
+import { redis } from '../../lib/redis.js';
+import { sharedSample } from '../../lib/shared-sample.js';
+import { sampleSystem } from '../../lib/system-info.js';
+import { countSockets } from '../http/live-connections.js';
+
+const sampled = sharedSample(async () => {
+  const [system, queues, database, cache] = await Promise.all([
+    sampleSystem(),
+    countJobs(),
+    probe(() => select('SELECT 1')),
+    probe(() => redis.ping()),
+  ]);
+  return { ...system, websocket: { connections: countSockets() }, queues, database, redis: cache };
+});
+
+/** A snapshot at most that old. */
+export const monitorSnapshot = (maxAgeMs: number): Promise<object> => sampled('system', maxAgeMs);
+
+async function probe(
+  question: () => Promise<unknown>,
+): Promise<{ status: 'up' | 'down'; latency_ms: number }> {
+  const started = performance.now();
+  const status = await question().then(
+    () => 'up' as const,
+    () => 'down' as const,
+  );
+  return { status, latency_ms: Math.round((performance.now() - started) * 100) / 100 };
+}

@@ -1,0 +1,90 @@
+// Places payments with the channel of their method.
+import { config } from '../../../config/index.js';
+import { ChannelFailure, type Channel } from '../../lib/channels/channel.js';
+import { channelOf, defaultNotifyUrl, isEnabled } from '../../lib/channels/index.js';
+import { now } from '../../lib/clock.js';
+import { AppError, fail } from '../../lib/errors.js';
+import { logger } from '../../lib/logger.js';
+import { maskText } from '../../lib/mask.js';
+import { PaymentMethod } from '../../models/trade/payment-method.js';
+import { notePlacement, payablePayment, type Payable } from '../../models/trade/payment-placement.js';
+import type { PaymentRecord } from '../../models/trade/payment.js';
+
+const longestReason = 200;
+
+/**
+ * The channel that a payment by that method will be placed with. Found before the payment is made, so that a channel
+ * that cannot place leaves nothing behind.
+ *
+ * @throws payment_method_unknown, payment_method_disabled, payment_gateway_disabled, payment_gateway_not_implemented
+ */
+export async function placingChannel(methodId: number): Promise<Channel> {
+  const { type, is_active } = await PaymentMethod.record(methodId).catch((error: unknown) => {
+    if (error instanceof AppError) fail('payment_method_unknown', { field: 'payment_method_id' });
+    throw error;
+  });
+  if (!is_active) fail('payment_method_disabled');
+  if (!isEnabled(type)) fail('payment_gateway_disabled');
+  const channel = channelOf(type);
+  return channel?.place ? channel : fail('payment_gateway_not_implemented');
+}
+
+/**
+ * Whether a channel takes such a payment: beyond its limits the customer would only meet its error page.
+ *
+ * @throws payment_beyond_channel, order_expires_too_soon
+ */
+export function mustSuit({ placingLimits }: Channel, { amount, expireAt }: Payable): void {
+  if (!placingLimits) return;
+  const { least, most, leastMs } = placingLimits;
+  const isBeyond = amount.cents < least.cents || (most !== undefined && amount.cents > most.cents);
+  if (isBeyond)
+    fail('payment_beyond_channel', { params: { least: least.toString(), most: most?.toString() ?? '∞' } });
+  if (expireAt && expireAt.getTime() < now().getTime() + leastMs) fail('order_expires_too_soon');
+}
+
+/**
+ * Places a waiting payment. When that fails the payment still waits, with the reason, and may be placed again.
+ *
+ * @param showsSignature whether a trial channel may answer the signature of its callback
+ * @returns what the client needs to go on, as the channel says it
+ * @throws order_not_payable unless payment and order both wait; what `mustSuit` throws; third_party_error with the reason
+ */
+export async function placePayment(
+  channel: Channel,
+  payment: PaymentRecord,
+  showsSignature: boolean,
+): Promise<unknown> {
+  const { payment_no, order_no, amount } = payment;
+  const [methodConfig, payable] = await Promise.all([
+    PaymentMethod.configOf(payment.payment_method_id),
+    payablePayment(payment_no, order_no),
+  ]);
+  mustSuit(channel, payable);
+  const expireAt = tellableEnd(channel, payable.expireAt);
+  const notifyUrl = methodConfig.notify_url ?? defaultNotifyUrl(channel.type);
+  const placement = { paymentNo: payment_no, orderNo: order_no, amount, expireAt, notifyUrl, showsSignature };
+  try {
+    const signal = AbortSignal.timeout(config.payments.gatewayTimeoutMs);
+    const gateway = await channel.place?.({ ...placement, config: methodConfig }, signal);
+    if (payment.fail_reason !== null) await notePlacement(payment_no, null);
+    return gateway;
+  } catch (error) {
+    if (!(error instanceof ChannelFailure)) throw error;
+    const reason = readable(error.message);
+    logger.warn({ error, payment_no, type: channel.type }, 'a channel did not take a payment');
+    await notePlacement(payment_no, reason);
+    return fail('third_party_error', { params: { reason }, cause: error });
+  }
+}
+
+function tellableEnd({ placingLimits }: Channel, expireAt: Date | null): Date | null {
+  const { mostMs = Infinity } = placingLimits ?? {};
+  return expireAt && expireAt.getTime() <= now().getTime() + mostMs ? expireAt : null;
+}
+
+// The words may be another company's: no control characters, no secrets, not endless.
+function readable(reason: string): string {
+  const line = maskText(reason.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')).trim();
+  return [...line].slice(0, longestReason).join('') || '?';
+}

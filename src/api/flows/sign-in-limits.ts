@@ -1,0 +1,82 @@
+// The limits on guessing passwords (contract.md §3), at sign-in and at a password change.
+import { config } from '../../../config/index.js';
+import { Attempts } from '../../lib/attempts.js';
+import { fail } from '../../lib/errors.js';
+import { networkOf } from '../../lib/ip.js';
+import { signedInLately } from '../../models/access/admin-session.js';
+
+const { auth } = config;
+const hour = 3600;
+const hold = { window: auth.loginWindowSeconds, lock: auth.loginLockSeconds };
+
+const byNameAndAddress = new Attempts({ name: 'sign-in', points: auth.loginMaxAttempts, ...hold });
+const byAddress = new Attempts({ name: 'sign-in-any-name', points: auth.loginMaxPerAddress, ...hold });
+const byName = new Attempts({
+  ...{ name: 'sign-in-anywhere', points: auth.loginMaxPerUsernameHour },
+  ...{ window: hour, lock: hour },
+});
+const byAdmin = new Attempts({ name: 'password-change', points: auth.loginMaxAttempts, ...hold });
+
+export interface Subject {
+  ip: string;
+  username: string;
+}
+
+/**
+ * How many failures stand against that address and name; endlessly many when the address has used half of those it has
+ * under all names. Strangers who guess at a name do not lock out the addresses it
+ * has signed in from lately.
+ *
+ * @throws login_locked with the seconds to wait
+ */
+export async function mustNotBeLocked(subject: Subject): Promise<number> {
+  const [both, address, name] = await Promise.all([
+    byNameAndAddress.state(pairKey(subject)),
+    byAddress.state(networkOf(subject.ip)),
+    byName.state(nameKey(subject)),
+  ]);
+  const lockedFor = Math.max(both.lockedFor, address.lockedFor, await forStrangers(name.lockedFor, subject));
+  if (lockedFor > 0) fail('login_locked', { retryAfter: lockedFor });
+  return address.failures * 2 >= auth.loginMaxPerAddress ? Infinity : both.failures;
+}
+
+/** Counts a wrong password. @throws login_locked when the limit had been reached by attempts made at the same time */
+export async function countFailure(subject: Subject): Promise<void> {
+  const [both, address, name] = await Promise.all([
+    byNameAndAddress.fail(pairKey(subject)),
+    byAddress.fail(networkOf(subject.ip)),
+    byName.fail(nameKey(subject)),
+  ]);
+  const lockedFor = Math.max(both, address, await forStrangers(name, subject));
+  if (lockedFor > 0) fail('login_locked', { retryAfter: lockedFor });
+}
+
+/** Forgets the failures under a name after a success; what locks strangers out goes on locking them. */
+export async function clearFailures(subject: Subject): Promise<void> {
+  await byNameAndAddress.clear(pairKey(subject));
+  const { lockedFor } = await byName.state(nameKey(subject));
+  if (lockedFor === 0) await byName.clear(nameKey(subject));
+}
+
+/** The same for an administrator who proves the old password to set a new one: no stranger can use up their attempts. */
+export const passwordChange = {
+  /** @throws login_locked */
+  async mustNotBeLocked(adminId: number): Promise<void> {
+    const { lockedFor } = await byAdmin.state(String(adminId));
+    if (lockedFor > 0) fail('login_locked', { retryAfter: lockedFor });
+  },
+  /** @throws login_locked */
+  async countFailure(adminId: number): Promise<void> {
+    const lockedFor = await byAdmin.fail(String(adminId));
+    if (lockedFor > 0) fail('login_locked', { retryAfter: lockedFor });
+  },
+  clear: (adminId: number): Promise<void> => byAdmin.clear(String(adminId)),
+};
+
+async function forStrangers(lockedFor: number, { username, ip }: Subject): Promise<number> {
+  return lockedFor > 0 && (await signedInLately(username, ip)) ? 0 : lockedFor;
+}
+
+// The database compares usernames without case, so the counters do too.
+const nameKey = ({ username }: Subject): string => Buffer.from(username.toLowerCase()).toString('base64url');
+const pairKey = (subject: Subject): string => `${networkOf(subject.ip)}-${nameKey(subject)}`;

@@ -1,0 +1,72 @@
+// Server-sent events (WHATWG HTML, 9.2): unnamed events, one data line each with {type, data, timestamp}.
+import type { Context } from 'koa';
+import { now } from '../../lib/clock.js';
+import { toJson } from '../../lib/json.js';
+import { logger } from '../../lib/logger.js';
+import { withZone } from '../../lib/time.js';
+import { currentZone } from '../../lib/context.js';
+import type { Identity } from '../../models/access/identity.js';
+import { track } from './live-connections.js';
+import type { RequestState } from './request-state.js';
+import type { Route } from '../declare/route.js';
+
+export interface EventSource {
+  /** `type` of its events. */
+  type: string;
+  intervalMs: number;
+  read(): Promise<unknown>;
+  /** Whether that value is the last one; the stream then ends. */
+  isLast?(value: unknown): boolean;
+}
+
+const heartbeatMs = 15_000;
+
+/** A reader that leaves this much unread is dropped. */
+const mostUnreadBytes = 256 * 1024;
+
+/** Answers with a stream: `connected`, at once the first value, then one each interval until the client or the session goes. */
+export function sendEvents(ctx: Context, identity: Identity, source: EventSource): void {
+  const { res } = ctx;
+  const { ip, route } = ctx.state as RequestState;
+  const zone = currentZone();
+  const isHead = ctx.method === 'HEAD';
+  const release = isHead ? undefined : track({ identity, ip, route: route as Route, close: () => res.end() });
+  ctx.respond = false;
+  res.writeHead(200, {
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'no-store, no-transform',
+    'X-Accel-Buffering': 'no',
+    Connection: 'keep-alive',
+  });
+  if (!release) {
+    res.end();
+    return;
+  }
+  const write = (text: string): void => {
+    if (res.writableLength > mostUnreadBytes) res.destroy();
+    else res.write(text);
+  };
+  const send = (type: string, data: unknown): void => {
+    const shown = zone ? withZone(data, zone) : data;
+    write(`data: ${toJson({ type, data: shown, timestamp: now() })}\n\n`);
+  };
+  const tick = async (): Promise<void> => {
+    try {
+      const value = await source.read();
+      if (res.writableEnded || res.destroyed) return;
+      send(source.type, value);
+      if (source.isLast?.(value)) res.end();
+    } catch (error) {
+      logger.warn({ error, stream: source.type }, 'a stream has no value this time');
+    }
+  };
+  send('connected', null);
+  void tick();
+  const ticks = setInterval(() => void tick(), source.intervalMs);
+  const heartbeats = setInterval(() => write(': heartbeat\n\n'), heartbeatMs);
+  res.on('close', () => {
+    clearInterval(ticks);
+    clearInterval(heartbeats);
+    release();
+  });
+}

@@ -1,0 +1,93 @@
+// Sends a file: as a download or shown in the page, whole or one range of it (RFC 9110, 14).
+import type { Readable } from 'node:stream';
+import type { Context } from 'koa';
+import type { ErrorSlug } from '../../lib/error-catalogue.js';
+import { AppError } from '../../lib/errors.js';
+import { storage } from '../../lib/storage/index.js';
+import { FileMissing, type ByteRange } from '../../lib/storage/storage.js';
+
+export interface StoredContent extends Omit<SentFile, 'open'> {
+  /** Where it lies in the storage. */
+  key: string;
+  /** What is answered when it lies there no more. */
+  missing: ErrorSlug;
+}
+
+/**
+ * Sends a file of the storage, or the way to it (S3_PRESIGNED_DOWNLOADS).
+ *
+ * @throws range_not_satisfiable, the slug of `missing`
+ */
+export async function sendStored(ctx: Context, { key, missing, ...file }: StoredContent): Promise<void> {
+  const driver = await storage();
+  if (driver.downloadUrl) return ctx.redirect(await driver.downloadUrl(key, disposition(file), file.type));
+  const open = async (range?: ByteRange): Promise<Readable> => {
+    try {
+      return await driver.get(key, range);
+    } catch (error) {
+      throw error instanceof FileMissing ? new AppError(missing, { cause: error }) : error;
+    }
+  };
+  await sendFile(ctx, { ...file, open });
+}
+
+export interface SentFile {
+  /** As the client shall save it. */
+  filename: string;
+  type: string;
+  /** Bytes, when they are known; only then are ranges answered. */
+  size?: number;
+  /** Identifies the content, for If-Range. */
+  etag?: string;
+  /** Shown in the page instead of being saved. */
+  inline?: boolean;
+  open(range?: ByteRange): Promise<Readable>;
+}
+
+// Whatever a file contains, it may not run or load anything in the name of this site.
+const filePolicy =
+  "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'; sandbox";
+
+/** Sends it. @throws range_not_satisfiable */
+export async function sendFile(ctx: Context, file: SentFile): Promise<void> {
+  const range = file.size === undefined ? undefined : askedRange(ctx, file.size, file.etag);
+  const content = await file.open(range);
+  ctx.set('Content-Disposition', disposition(file));
+  ctx.set('Content-Security-Policy', filePolicy);
+  if (file.etag) ctx.set('ETag', `"${file.etag}"`);
+  if (file.size !== undefined) {
+    ctx.set('Accept-Ranges', 'bytes');
+    ctx.length = range ? range.end - range.start + 1 : file.size;
+  }
+  if (range) ctx.set('Content-Range', `bytes ${range.start}-${range.end}/${file.size}`);
+  ctx.status = range ? 206 : 200;
+  ctx.type = file.type;
+  ctx.body = content;
+}
+
+// Several ranges, another unit or a range that makes no sense is answered with the whole file (RFC 9110, 14.2).
+function askedRange(ctx: Context, size: number, etag: string | undefined): ByteRange | undefined {
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(ctx.get('Range').trim());
+  const condition = ctx.get('If-Range');
+  if (!match || (condition !== '' && condition !== `"${etag}"`)) return undefined;
+  const [, first = '', last = ''] = match;
+  if (first === '' && last === '') return undefined;
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
+  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
+  if (first !== '' && last !== '' && Number(last) < Number(first)) return undefined;
+  if (start >= size || (first === '' && Number(last) === 0)) {
+    ctx.set('Content-Range', `bytes */${size}`);
+    throw new AppError('range_not_satisfiable');
+  }
+  return { start, end };
+}
+
+/** Content-Disposition (RFC 6266): a plain name for old clients, the true one in UTF-8. */
+function disposition({ filename, inline }: Pick<SentFile, 'filename' | 'inline'>): string {
+  const plain = filename.replace(/[^\x20-\x7e]|["\\%;]/g, '_');
+  const encoded = encodeURIComponent(Buffer.from(filename).toString()).replace(
+    /['()*]/g,
+    (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `${inline ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}

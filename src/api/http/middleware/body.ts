@@ -1,0 +1,100 @@
+// Reads request bodies: JSON everywhere, forms and uploads where a route accepts them; nothing else, nothing over the limit.
+import { rm } from 'node:fs/promises';
+import { parse as parseSafely } from '@hapi/bourne';
+import type { Context } from 'koa';
+import { koaBody, type HttpMethodEnum } from 'koa-body';
+import { config } from '../../../../config/index.js';
+import { AppError, fail } from '../../../lib/errors.js';
+import { keepDigits } from '../../../lib/exact-json.js';
+import { exceeds } from '../../../lib/json-bounds.js';
+import { coercer, problem } from '../../../lib/validation.js';
+import type { Route, Upload, UploadDeclaration } from '../../declare/route.js';
+import { receiveForm } from './upload.js';
+
+export interface Received {
+  body?: unknown;
+  upload?: Upload;
+}
+
+type Parser = (ctx: Context) => Promise<Received>;
+
+/** More than the fields of most records take. */
+const usualBytes = 64 * 1024;
+
+/** The body parser of a route, or undefined when the route takes no body. */
+export function bodyParser({ method, body, form, upload, aliases, bodyBytes }: Route): Parser | undefined {
+  if (!body) return undefined;
+  const limit = Math.min(form?.maxBytes ?? bodyBytes ?? usualBytes, config.app.jsonMaxBytes);
+  const parse = koaBody({
+    // JSON is taken as a text: its size in values is bounded before it is parsed.
+    ...{ json: false, text: true, textTypes: [jsonType], textLimit: limit },
+    ...{ urlencoded: form !== undefined, formLimit: limit },
+    multipart: false,
+    parsedMethods: [method as HttpMethodEnum],
+    onError: refuse,
+  });
+  const coerceFields = coercer(body);
+  return async (ctx) => {
+    mustBeUtf8(ctx);
+    mustBePlain(ctx);
+    if (upload && ctx.is('multipart')) {
+      const received = await receiveForm(ctx, upload);
+      const fields = withAliases(received.fields, aliases) as Record<string, unknown>;
+      return { body: coerceFields(fields), upload: received.upload };
+    }
+    await parse(ctx, () => Promise.resolve());
+    if (upload?.required) fileMissing(upload);
+    const { body: received = {} } = ctx.request as { body?: unknown };
+    return { body: typeof received === 'string' ? parseJson(received) : received };
+  };
+}
+
+const jsonType = 'application/json';
+/** Schemas, masks and logs walk through a body by calling themselves. */
+const bounds = { values: 10_000, levels: 32 };
+
+// Numbers that a double cannot carry stay texts, and no key reaches a prototype.
+function parseJson(text: string): unknown {
+  if (text === '') return {};
+  if (exceeds(text, bounds)) fail('payload_too_large');
+  if (!/^[ \t\n\r]*[[{]/.test(text)) fail('bad_request');
+  try {
+    return parseSafely(keepDigits(text) ?? text);
+  } catch (error) {
+    return fail('bad_request', { cause: error });
+  }
+}
+
+/** Removes what is left of an upload. */
+export async function discard(upload: Upload): Promise<void> {
+  await rm(upload.path, { force: true });
+}
+
+/** The body with its fields also under their documented names. */
+export function withAliases(body: unknown, aliases: Record<string, string> = {}): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  const named: Record<string, unknown> = { ...body };
+  for (const [alias, field] of Object.entries(aliases)) named[field] ??= named[alias];
+  return named;
+}
+
+function fileMissing({ parts }: UploadDeclaration): never {
+  return fail('validation_failed', { fields: { [parts[0]]: [problem('any.required')] } });
+}
+
+// What carries no status of its own is a body that cannot be unpacked, such as a broken gzip stream.
+function refuse(error: Error & { status?: number }): never {
+  throw error.status === undefined ? new AppError('bad_request', { cause: error }) : error;
+}
+
+// Another charset could make the bytes that were signed and the text that is checked differ.
+function mustBeUtf8(ctx: Context): void {
+  const charset = ctx.request.charset.toLowerCase();
+  if (charset !== '' && charset !== 'utf-8' && charset !== 'utf8') fail('bad_request');
+}
+
+// A kilobyte of it could become a megabyte.
+function mustBePlain(ctx: Context): void {
+  const encoding = ctx.get('Content-Encoding').trim().toLowerCase();
+  if (encoding !== '' && encoding !== 'identity') fail('content_encoding_unsupported');
+}

@@ -1,0 +1,146 @@
+// Outermost: gives each request its trace id, language and zone, and each answer its envelope, headers and log line.
+import type { Context, Middleware, Next } from 'koa';
+import { inContext, type Context as RunContext } from '../../../lib/context.js';
+import { DatabaseBusy, isDatabaseDown } from '../../../lib/db-errors.js';
+import { AppError } from '../../../lib/errors.js';
+import { clientIp } from '../../../lib/ip.js';
+import { toJson } from '../../../lib/json.js';
+import { languageOf, type Language } from '../../../lib/language.js';
+import { logger } from '../../../lib/logger.js';
+import { QueueUnavailable } from '../../../lib/queue.js';
+import { newUlid } from '../../../lib/random-id.js';
+import { isRedisDown } from '../../../lib/redis.js';
+import { StorageUnavailable } from '../../../lib/storage/storage.js';
+import { isZone, withZone } from '../../../lib/time.js';
+import { answerEarly, isStillSending } from '../arrival.js';
+import { logOperation } from '../../declare/operation-log.js';
+import type { RequestState } from '../request-state.js';
+
+// Fixed headers of a JSON API (OWASP REST security); the documentation page sets its own policy.
+export const securityHeaders = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'Strict-Transport-Security': 'max-age=31536000',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+};
+
+const foreignTraceId = /^[A-Za-z0-9_-]{8,64}$/;
+const slowMs = 1000;
+/** What is away is tried again after this long; who was told may ask again then. */
+const retrySeconds = 2;
+
+/** Runs the request and answers it; nothing that goes wrong inside escapes the envelope. */
+export const envelope: Middleware<RequestState> = async (ctx, next) => {
+  const started = performance.now();
+  const given = ctx.get('X-Trace-Id');
+  const traceId = foreignTraceId.test(given) ? given : newUlid();
+  const language = languageOf(ctx.get('Accept-Language'));
+  const zone = askedZone(ctx);
+  const isKnownZone = zone === undefined || isZone(zone);
+  const ip = clientIp(ctx.req);
+  const context: RunContext = { traceId, language, zone: isKnownZone ? zone : undefined, ip };
+  if (ctx.method === 'GET') context.isAbandoned = () => ctx.res.closed;
+  ctx.state.traceId = traceId;
+  ctx.state.ip = ip;
+  ctx.set(securityHeaders);
+  ctx.set('X-Trace-Id', traceId);
+  await inContext(context, async () => {
+    try {
+      if (!isKnownZone) throw new AppError('timezone_invalid', { field: 'timezone' });
+      await answer(ctx, next, language, context.zone);
+    } catch (error) {
+      refuse(ctx, error, language);
+    }
+    context.isAbandoned = undefined;
+    const durationMs = performance.now() - started;
+    void logOperation(ctx, durationMs);
+    logAccess(ctx, durationMs);
+  });
+};
+
+async function answer(ctx: Context, next: Next, language: Language, zone: string | undefined): Promise<void> {
+  await next();
+  const state = ctx.state as RequestState;
+  if (!('data' in state)) {
+    if (ctx.respond === false) return;
+    // An answer without a body has a status of its own: the 204 to a preflight request.
+    if (!ctx.body && ctx.status === 404) throw new AppError('route_not_found');
+    return;
+  }
+  const data = zone === undefined ? state.data : withZone(state.data, zone);
+  const message = language === 'en-US' ? 'success' : '操作成功';
+  send(ctx, 200, { code: 200, message, data: data ?? null, trace_id: state.traceId });
+}
+
+function refuse(ctx: Context, error: unknown, language: Language): void {
+  const outcome = hasGone(ctx) ? new AppError('client_gone', { cause: error }) : outcomeOf(error);
+  // 501 says what was never meant to work; nobody has to look after it.
+  if (outcome.status >= 500 && outcome.status !== 501)
+    logger.error({ error, path: ctx.path }, 'a request failed');
+  const retryAfter = outcome.details.retryAfter ?? (outcome.status === 503 ? retrySeconds : undefined);
+  if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
+  send(ctx, outcome.status, {
+    code: outcome.code,
+    message: outcome.text(language),
+    data: null,
+    error_code: outcome.slug,
+    errors: outcome.fieldTexts(language),
+    trace_id: (ctx.state as RequestState).traceId,
+  });
+}
+
+// Who hangs up or breaks a body off is no fault of ours.
+const hasGone = ({ req, res }: Context): boolean => res.closed || (req.destroyed && !req.complete);
+
+function send(ctx: Context, status: number, content: unknown): void {
+  ctx.status = status;
+  ctx.type = 'application/json; charset=utf-8';
+  const text = toJson(content);
+  if (!isStillSending(ctx.req)) {
+    ctx.body = text;
+    return;
+  }
+  ctx.set('Connection', 'close');
+  ctx.body = answerEarly(ctx.req, text);
+  ctx.length = Buffer.byteLength(text);
+}
+
+function outcomeOf(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (error instanceof DatabaseBusy) return new AppError('database_busy', { cause: error });
+  if (isDatabaseDown(error)) return new AppError('database_unavailable', { cause: error });
+  if (error instanceof QueueUnavailable) return new AppError('queue_unavailable', { cause: error });
+  if (error instanceof StorageUnavailable) return new AppError('storage_unavailable', { cause: error });
+  if (isRedisDown(error)) return new AppError('cache_unavailable', { cause: error });
+  const status = (error as { status?: number } | undefined)?.status;
+  if (status === 413) return new AppError('payload_too_large');
+  if (error instanceof URIError || (status !== undefined && status >= 400 && status < 500)) {
+    return new AppError('bad_request', { cause: error });
+  }
+  return new AppError('internal_error', { cause: error });
+}
+
+// Sources in the order of spec.md, Timezone rules; the first one present counts.
+function askedZone(ctx: Context): string | undefined {
+  const fromQuery = ctx.search === '' ? undefined : ctx.query.timezone;
+  const given = Array.isArray(fromQuery) ? fromQuery.join() : fromQuery;
+  return given || ctx.get('X-Timezone') || ctx.get('Timezone') || undefined;
+}
+
+function logAccess(ctx: Context, durationMs: number): void {
+  const { ip, identity, route } = ctx.state as RequestState;
+  const line = {
+    method: ctx.method,
+    path: ctx.path,
+    status: ctx.status,
+    duration_ms: Math.round(durationMs * 10) / 10,
+    ip,
+    admin_id: identity?.adminId,
+  };
+  // How long an upload takes is up to its sender.
+  if (durationMs > slowMs && !route?.upload) logger.warn(line, 'slow request');
+  else logger.info(line, 'request');
+}

@@ -1,0 +1,48 @@
+// How often one client may call (docs/security.md): all routes together, and those that cost more by themselves.
+import type { Context, Middleware } from 'koa';
+import type { LimitName } from '../../../../config/limits.js';
+import { config } from '../../../../config/index.js';
+import { fail } from '../../../lib/errors.js';
+import { networkOf } from '../../../lib/ip.js';
+import { RateLimit } from '../../../lib/rate-limit.js';
+import type { RequestState } from '../request-state.js';
+import { fullPath, type Route } from '../../declare/route.js';
+
+const { enabled, ...rates } = config.limits;
+const limits = Object.fromEntries(
+  Object.entries(rates).map(([name, limit]) => [name, new RateLimit(name, limit)]),
+) as Record<LimitName, RateLimit>;
+
+/** Counted for the administrator; the others for the address. */
+const ofAdmins: ReadonlySet<LimitName> = new Set(['admin', 'export', 'upload', 'ticket', 'stream']);
+
+/** Counts each request for its address, whatever it asks for, but for routes that are unlimited. */
+export function limitAddresses(routes: readonly Route[]): Middleware<RequestState> {
+  const free = routes
+    .filter(({ unlimited }) => unlimited)
+    .map((route) => fullPath(route).replace(/\{.*/, ''));
+  return async (ctx, next) => {
+    if (!free.some((start) => ctx.path.startsWith(start))) await limit('address', ctx);
+    await next();
+  };
+}
+
+/** Counts the request for the administrator who makes it, and for the work it asks for. @throws too_many_requests */
+export async function limitWork({ limit: work }: Route, ctx: Context): Promise<void> {
+  if ((ctx.state as RequestState).identity) await limit('admin', ctx);
+  if (work) await limit(work, ctx);
+}
+
+/** Counts once for the caller. @throws too_many_requests */
+export async function limit(name: LimitName, ctx: Context): Promise<void> {
+  if (!enabled) return;
+  const { ip, identity } = ctx.state as RequestState;
+  const caller = ofAdmins.has(name) && identity ? String(identity.adminId) : networkOf(ip);
+  const refusal = await limits[name].take(caller);
+  if (!refusal) return;
+  const { retryAfter } = refusal;
+  // draft-ietf-httpapi-ratelimit-headers-10
+  ctx.set('RateLimit-Policy', `"${name}";q=${refusal.limit};w=60`);
+  ctx.set('RateLimit', `"${name}";r=0;t=${retryAfter}`);
+  fail('too_many_requests', { retryAfter });
+}

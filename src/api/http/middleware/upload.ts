@@ -1,0 +1,209 @@
+// Reads a multipart body: its fields, and its file straight to the disk, within their limits while they arrive.
+import { createHash, type Hash } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { addAbortSignal, type Readable } from 'node:stream';
+import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
+import type { Context } from 'koa';
+import { AppError, fail } from '../../../lib/errors.js';
+import { FileWriter } from '../../../lib/files/file-writer.js';
+import { privateFolder } from '../../../lib/files/folder.js';
+import { randomToken } from '../../../lib/random-id.js';
+import { isDiskFull } from '../../../lib/storage/local.js';
+import { problem } from '../../../lib/validation.js';
+import { allowUpload } from '../arrival.js';
+import { incomingFolder } from '../incoming.js';
+import type { Upload, UploadDeclaration } from '../../declare/route.js';
+
+export interface ReceivedForm {
+  fields: Record<string, unknown>;
+  upload?: Upload;
+}
+
+const mostParts = 40;
+const mostFieldBytes = 64 * 1024;
+/** What the heads of parts and their delimiters may take beside the file and the fields. */
+const overheadBytes = 512 * 1024;
+const blockBytes = 512 * 1024;
+
+/**
+ * Receives the form. Whatever goes wrong, nothing of the file remains.
+ *
+ * @throws payload_too_large, bad_request, validation_failed, storage_full, upload_failed
+ */
+export async function receiveForm(ctx: Context, declaration: UploadDeclaration): Promise<ReceivedForm> {
+  const { req, res } = ctx;
+  const most = declaration.maxBytes + mostFieldBytes + overheadBytes;
+  if (Number(req.headers['content-length'] ?? 0) > most) fail('payload_too_large');
+  allowUpload(req, res);
+  const form = new Form(declaration);
+  try {
+    await mkdir(incomingFolder, { recursive: true, mode: privateFolder });
+    await read(req, form);
+    return await form.finish();
+  } catch (error) {
+    await form.abandon();
+    throw outcomeOf(error, req);
+  }
+}
+
+// Not with pipeline(), which would destroy the connection when the form is refused: the client still gets its answer over it.
+function read(request: IncomingMessage, form: Form): Promise<void> {
+  const parser = parserFor(request, form.maxBytes);
+  return new Promise<void>((resolve, reject) => {
+    const stop = (error: Error): void => {
+      request.unpipe(parser);
+      parser.destroy();
+      reject(error);
+    };
+    parser.on('field', (name, value, _, isTruncated) => {
+      if (!form.addField(name, value) || isTruncated) stop(new AppError('payload_too_large'));
+    });
+    parser.on('file', (name, content, filename, encoding) => {
+      // RFC 7578, 4.7: parts are not encoded; what is would be kept as it stands there.
+      if (/^(base64|quoted-printable)$/i.test(encoding)) stop(new AppError('bad_request'));
+      content.once('limit', () => stop(new AppError('payload_too_large')));
+      form.addFile(name, content, unescaped(filename)).catch(stop);
+    });
+    parser.once('partsLimit', () => stop(new AppError('payload_too_large')));
+    parser.once('error', (error) => stop(new AppError('bad_request', { cause: error })));
+    parser.once('finish', resolve);
+    request.once('close', () => request.complete || stop(new AppError('bad_request')));
+    request.pipe(parser);
+  });
+}
+
+function parserFor({ headers }: IncomingMessage, maxBytes: number): BusboyInstance {
+  try {
+    return new Busboy({
+      headers: headers as BusboyHeaders,
+      // A browser sends a file input that was left empty as a file without a name.
+      isPartAFile: (_name, _type, filename) => filename !== undefined,
+      preservePath: true,
+      // One byte more than a file may have tells that it is too large.
+      limits: { parts: mostParts, fieldSize: mostFieldBytes, fileSize: maxBytes + 1, headerPairs: 20 },
+    });
+  } catch (error) {
+    throw new AppError('bad_request', { cause: error });
+  }
+}
+
+// Browsers write a quote and line ends of a name as %22, %0D and %0A (WHATWG HTML, multipart/form-data).
+function unescaped(filename: string): string {
+  return filename.replace(/%22/g, '"').replace(/%0d/gi, '\r').replace(/%0a/gi, '\n');
+}
+
+function outcomeOf(error: unknown, request: IncomingMessage): unknown {
+  if (isDiskFull(error)) return new AppError('storage_full', { cause: error });
+  // A client that went away or was cut off gets no answer; it is not a fault of ours either.
+  if (request.destroyed && !request.complete) return new AppError('bad_request', { cause: error });
+  // Our disk refuses: a file system that is read-only, or not ours to write to.
+  const isOfSystem = error instanceof Error && 'syscall' in error;
+  return isOfSystem ? new AppError('upload_failed', { cause: error }) : error;
+}
+
+class Form {
+  readonly #declaration: UploadDeclaration;
+  readonly #fields = new Map<string, unknown>();
+  readonly #abandoned = new AbortController();
+  #fieldBytes = 0;
+  #files = 0;
+  #file: Spool | undefined;
+  #written: Promise<void> | undefined;
+
+  constructor(declaration: UploadDeclaration) {
+    this.#declaration = declaration;
+  }
+
+  get maxBytes(): number {
+    return this.#declaration.maxBytes;
+  }
+
+  /** @returns false when the fields are too large together */
+  addField(name: string, value: string): boolean {
+    this.#fieldBytes += Buffer.byteLength(name) + Buffer.byteLength(value);
+    const known = this.#fields.get(name);
+    this.#fields.set(name, known === undefined ? value : [known, value].flat());
+    return this.#fieldBytes <= mostFieldBytes;
+  }
+
+  /** Writes the file; what nobody asked for is read and forgotten. @throws payload_too_large, what writing fails with */
+  async addFile(name: string, content: Readable, filename: string): Promise<void> {
+    const isWanted = filename !== '' && this.#declaration.parts.includes(name);
+    if (isWanted) this.#files++;
+    if (!isWanted || this.#files > 1) return this.#forget(content);
+    this.#file = new Spool(filename, this.#declaration.digest === true);
+    this.#written = this.#file.write(content, this.#abandoned.signal);
+    await this.#written;
+  }
+
+  async #forget(content: Readable): Promise<void> {
+    for await (const bytes of content as AsyncIterable<Buffer>) {
+      this.#fieldBytes += bytes.length;
+      if (this.#fieldBytes > mostFieldBytes) fail('payload_too_large');
+    }
+  }
+
+  async finish(): Promise<ReceivedForm> {
+    if (this.#files > 1) fail('validation_failed', { fields: { [this.#part]: [problem('file.single')] } });
+    await this.#written;
+    const upload = this.#file?.received();
+    if (upload && upload.size > this.maxBytes) fail('payload_too_large');
+    if (!upload && this.#declaration.required)
+      fail('validation_failed', { fields: { [this.#part]: [problem('any.required')] } });
+    return { fields: Object.fromEntries(this.#fields), upload };
+  }
+
+  async abandon(): Promise<void> {
+    this.#abandoned.abort();
+    await this.#written?.catch(() => undefined);
+    await this.#file?.remove();
+  }
+
+  get #part(): string {
+    return this.#declaration.parts[0];
+  }
+}
+
+/** A file on its way to the disk. */
+class Spool {
+  readonly #path = join(incomingFolder, randomToken(12));
+  readonly #filename: string;
+  readonly #hash: Hash | undefined;
+  #size = 0;
+
+  constructor(filename: string, digest: boolean) {
+    this.#filename = filename;
+    this.#hash = digest ? createHash('sha256') : undefined;
+  }
+
+  async write(content: Readable, signal: AbortSignal): Promise<void> {
+    // A form that breaks off stops the parser as well, and with it this.
+    content.on('error', () => undefined);
+    const writer = await FileWriter.create(this.#path, blockBytes);
+    try {
+      for await (const bytes of addAbortSignal(signal, content) as AsyncIterable<Buffer>) {
+        this.#size += bytes.length;
+        this.#hash?.update(bytes);
+        await writer.write(bytes);
+      }
+      await writer.end();
+    } finally {
+      await writer.close();
+    }
+  }
+
+  received(): Upload {
+    return {
+      path: this.#path,
+      size: this.#size,
+      filename: this.#filename,
+      sha256: this.#hash?.digest('hex'),
+    };
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.#path, { force: true });
+  }
+}

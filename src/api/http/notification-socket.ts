@@ -1,0 +1,152 @@
+// {host}/ws/admin/notifications?ticket=…: the WebSocket that notifications are pushed through.
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocket, WebSocketServer } from 'ws';
+import { config } from '../../../config/index.js';
+import { AppError, fail } from '../../lib/errors.js';
+import { clientIp } from '../../lib/ip.js';
+import { toJson } from '../../lib/json.js';
+import { defaultLanguage } from '../../lib/language.js';
+import { logger } from '../../lib/logger.js';
+import { listen } from '../../lib/pubsub.js';
+import { consumeTicket } from '../../lib/ticket.js';
+import { readMarks } from '../../lib/marks.js';
+import { isBlocked } from '../../models/office/blacklist.js';
+import { recognise, type Identity } from '../../models/access/identity.js';
+import { deliveryChannel, type Delivery } from '../../models/office/notification.js';
+import { releaseConnection } from './connections.js';
+import { track } from './live-connections.js';
+import { securityHeaders } from './middleware/envelope.js';
+
+const path = '/ws/admin/notifications';
+const largestMessage = 16 * 1024;
+const pingMs = 30_000;
+
+/** A reader that leaves this much unread is dropped, so that it never delays the others. */
+const mostUnreadBytes = 1024 * 1024;
+
+/** Close codes: RFC 6455 for going away and overload, the 4000 range for reasons of our own. */
+const closeCodes = { revoked: 4401, shutdown: 1001, too_many: 4429 } as const;
+
+interface Peer {
+  socket: WebSocket;
+  adminId: number;
+  isAlive: boolean;
+}
+
+/** Accepts sockets on the server and delivers to them what any process publishes. @returns how to stop */
+export function acceptSockets(server: Server): () => void {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: largestMessage,
+    perMessageDeflate: false,
+  });
+  const peers = new Set<Peer>();
+  server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+    if (stream.destroyed) return;
+    stream.on('error', () => stream.destroy());
+    admit(request).then(
+      (identity) =>
+        sockets.handleUpgrade(request, stream, head, (socket) => {
+          releaseConnection(request.socket);
+          welcome(socket, { identity, ip: clientIp(request) }, peers);
+        }),
+      (error: unknown) => refuse(stream, error),
+    );
+  });
+  listen(deliveryChannel, (message) => deliverTo(peers, message as Delivery));
+  const pings = setInterval(() => pingAll(peers), pingMs).unref();
+  return () => clearInterval(pings);
+}
+
+// Everything is checked before the upgrade; a wrong origin does not use the ticket up.
+async function admit(request: IncomingMessage): Promise<Identity> {
+  const target = request.url ?? '';
+  const url = URL.canParse(target, 'http://host') ? new URL(target, 'http://host') : undefined;
+  if (url?.pathname !== path) fail('route_not_found');
+  const [blacklistMark, identityMark] = await readMarks(['blacklist', 'identity']);
+  if (await isBlocked(clientIp(request), blacklistMark)) fail('ip_blocked');
+  if (!isAllowedOrigin(request.headers.origin)) fail('forbidden');
+  const jti = (await consumeTicket(url.searchParams.get('ticket') ?? '')) ?? fail('ticket_invalid');
+  const identity = await recognise(jti, identityMark);
+  if (identity.mustChangePassword) fail('password_change_required');
+  return identity;
+}
+
+// Browsers always send an origin; the service's own address and the configured pages are allowed.
+function isAllowedOrigin(origin: string | undefined): boolean {
+  return (
+    origin === undefined ||
+    origin === new URL(config.app.url).origin ||
+    config.app.corsOrigins.includes(origin)
+  );
+}
+
+function refuse(stream: Duplex, error: unknown): void {
+  const outcome = error instanceof AppError ? error : new AppError('cache_unavailable', { cause: error });
+  if (!(error instanceof AppError)) logger.warn({ error }, 'a socket could not be opened');
+  const body = toJson({
+    code: outcome.code,
+    message: outcome.text(defaultLanguage),
+    data: null,
+    error_code: outcome.slug,
+  });
+  const headers = {
+    ...securityHeaders,
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  stream.end(`HTTP/1.1 ${outcome.status} Refused\r\n${head.join('')}\r\n${body}`);
+}
+
+function welcome(
+  socket: WebSocket,
+  { identity, ip }: { identity: Identity; ip: string },
+  peers: Set<Peer>,
+): void {
+  const peer = { socket, adminId: identity.adminId, isAlive: true };
+  peers.add(peer);
+  const release = track({
+    identity,
+    ip,
+    route: 'socket',
+    close: (reason) => end(socket, closeCodes[reason], reason),
+  });
+  socket.on('pong', () => (peer.isAlive = true));
+  // What clients send means nothing here; reading it keeps the connection moving.
+  socket.on('message', () => undefined);
+  socket.on('error', () => socket.terminate());
+  socket.on('close', () => {
+    peers.delete(peer);
+    release();
+  });
+}
+
+// A peer that does not answer the close handshake is cut.
+function end(socket: WebSocket, code: number, reason: string): void {
+  socket.close(code, reason);
+  setTimeout(() => socket.terminate(), 500).unref();
+}
+
+function deliverTo(peers: Set<Peer>, { adminId, frame }: Delivery): void {
+  const text = Buffer.from(JSON.stringify(frame));
+  for (const peer of peers) {
+    if (adminId !== undefined && peer.adminId !== adminId) continue;
+    if (peer.socket.readyState !== WebSocket.OPEN) continue;
+    if (peer.socket.bufferedAmount > mostUnreadBytes) peer.socket.terminate();
+    else peer.socket.send(text, { binary: false });
+  }
+}
+
+function pingAll(peers: Set<Peer>): void {
+  for (const peer of peers) {
+    if (!peer.isAlive) {
+      peer.socket.terminate();
+      continue;
+    }
+    peer.isAlive = false;
+    peer.socket.ping();
+  }
+}

@@ -1,0 +1,66 @@
+// The HTTP server around the application, with its limits, and how it drains.
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { config } from '../../../config/index.js';
+import { createApp } from '../app.js';
+import { watchArrival } from './arrival.js';
+import { boundConnections, inLine } from './connections.js';
+import { IncomingRequest } from './incoming-request.js';
+import { closeConnections } from './live-connections.js';
+import { acceptSockets } from './notification-socket.js';
+
+/** Listens; resolves when connections are accepted. */
+export function listen(port: number, host: string): Promise<Server> {
+  const handle = createApp().callback();
+  // Bodies have deadlines of their own (arrival.ts), because an upload may take longer than every other request.
+  const server = createServer(
+    { IncomingMessage: IncomingRequest, maxHeaderSize: 16_384, connectionsCheckingInterval: 2000 },
+    inLine((request, response) => {
+      watchArrival(request, response);
+      void handle(request, response);
+    }),
+  );
+  boundConnections(server);
+  server.headersTimeout = 10_000;
+  server.requestTimeout = 0;
+  server.keepAliveTimeout = 65_000;
+  const stopSockets = acceptSockets(server);
+  server.once('close', stopSockets);
+  server.prependListener('request', (_, response) => {
+    if (draining) response.setHeader('Connection', 'close');
+    running.add(response);
+    response.once('close', () => running.delete(response));
+  });
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => resolve(server));
+  });
+}
+
+// Answers not yet sent. Once the server drains, each of them tells its client to use another connection next time.
+const running = new Set<ServerResponse>();
+
+let draining = false;
+
+/** For so long clients that keep their connection are told, with the next answer, to use another one. */
+const farewellMs = 1500;
+
+/**
+ * Says farewell on every kept connection, then accepts nothing new, lets running requests end, and cuts what is still open
+ * shortly before the deadline. Closing a kept connection at once would take away the request that is on its way over it.
+ */
+export async function drain(server: Server): Promise<void> {
+  draining = true;
+  closeConnections();
+  for (const response of running) if (!response.headersSent) response.setHeader('Connection', 'close');
+  for (let waited = 0; waited < farewellMs && (await hasConnections(server)); waited += 50) await sleep(50);
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const idle = setInterval(() => server.closeIdleConnections(), 100);
+  await Promise.race([closed, sleep(config.app.shutdownMs * 0.7 - farewellMs, undefined, { ref: false })]);
+  clearInterval(idle);
+  server.closeAllConnections();
+}
+
+const hasConnections = (server: Server): Promise<boolean> =>
+  new Promise((resolve) => server.getConnections((error, count) => resolve(!error && count > 0)));

@@ -1,0 +1,82 @@
+// Looks into a file: whether its content is what its extension says.
+import type { Readable } from 'node:stream';
+import { fail } from '../errors.js';
+import type { FileKind } from './file-kinds.js';
+import type { ByteRange } from '../storage/storage.js';
+
+/** Reads the file, or one range of it. */
+export type OpenFile = (range?: ByteRange) => Promise<Readable>;
+
+/** Containers tell within this much what they hold. */
+const telling = 16 * 1024 * 1024;
+const headBytes = 1024;
+
+// What a browser or an interpreter would take for a program of its own.
+const markup = /<(?:!doctype|html|head|body|script|svg|iframe|object|embed|\?php|\?xml|%)/i;
+const control = /(?![\t\n\f\r])[\p{Cc}]/u;
+const program = /^(?:#!|<[a-z!?%/])/i;
+
+const charsets = ['utf-8', 'gbk'] as const;
+
+/** How a text is encoded (WHATWG Encoding, labels). */
+export type Charset = (typeof charsets)[number];
+
+/**
+ * Checks that the content belongs to the kind: by its signature, or, for texts, by being a text that is no markup.
+ *
+ * @param size bytes of the file
+ * @returns how it is encoded when it is a text
+ * @throws file_content_mismatch
+ */
+export async function mustBeOfKind(kind: FileKind, size: number, open: OpenFile): Promise<Charset | null> {
+  const head = await headOf(open, size);
+  if (kind.content === 'text') {
+    const start = head.toString('latin1').replace(/^(?:\xef\xbb\xbf|\s)+/, '');
+    const isProgram = program.test(start) || markup.test(start);
+    const charset = isProgram ? undefined : await charsetOf(open);
+    return charset ?? fail('file_content_mismatch', { field: 'file' });
+  }
+  const found = await signatureOf(await open({ start: 0, end: Math.min(size, telling) - 1 }));
+  const isOfKind = found !== undefined && kind.content.includes(found);
+  // A picture or film that begins with markup is made to be taken for a page.
+  const isDisguised = /^(?:image|video|audio)\//.test(kind.mime) && markup.test(head.toString('latin1'));
+  return isOfKind && !isDisguised ? null : fail('file_content_mismatch', { field: 'file' });
+}
+
+/** The media type that the content begins like, if any is known. */
+async function signatureOf(content: Readable): Promise<string | undefined> {
+  const { fileTypeFromStream } = await import('file-type');
+  let broken: Error | undefined;
+  content.once('error', (error) => (broken = error));
+  // A content that cannot be read to its end is no content that breaks the rules of its kind.
+  const found = await fileTypeFromStream(content).catch((error: unknown) => {
+    if (broken) throw error;
+  });
+  return found?.mime;
+}
+
+async function charsetOf(open: OpenFile): Promise<Charset | undefined> {
+  for (const charset of charsets) if (await isTextIn(charset, await open())) return charset;
+  return undefined;
+}
+
+async function headOf(open: OpenFile, size: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const bytes of await open({ start: 0, end: Math.min(size, headBytes) - 1 }))
+    pieces.push(bytes as Buffer);
+  return Buffer.concat(pieces);
+}
+
+// Valid throughout, without control characters other than tab, line ends and form feed.
+async function isTextIn(charset: Charset, content: Readable): Promise<boolean> {
+  const decoder = new TextDecoder(charset, { fatal: true });
+  try {
+    for await (const bytes of content) {
+      if (control.test(decoder.decode(bytes as Buffer, { stream: true }))) return false;
+    }
+    return !control.test(decoder.decode());
+  } catch (error) {
+    if (error instanceof TypeError) return false;
+    throw error;
+  }
+}

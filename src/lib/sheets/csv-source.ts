@@ -1,0 +1,176 @@
+// Reads CSV files of unknown origin (RFC 4180 and what spreadsheets make of it) as streams, whatever their size.
+import { open } from 'node:fs/promises';
+import { pipeline, type Readable } from 'node:stream';
+import { TextDecoder } from 'node:util';
+import { fail } from '../errors.js';
+
+const delimiters = [',', ';', '\t'] as const;
+
+export interface CsvFormat {
+  /** GBK is read as its superset GB 18030; UTF-16 only with a byte order mark. */
+  encoding: 'utf-8' | 'gb18030' | 'utf-16le' | 'utf-16be';
+  delimiter: (typeof delimiters)[number];
+}
+
+/** Some records in the order of the file. */
+export interface CsvBlock {
+  /** Row of the first one as a spreadsheet shows it, from 1; quoted line breaks do not count, blank lines do. */
+  row: number;
+  records: string[][];
+}
+
+/** The records end in the middle of a quoted cell, or one of them has no end. */
+export class CsvBroken extends Error {
+  /** Where the broken record begins. */
+  readonly row: number;
+
+  constructor(row: number) {
+    super(`no record can be read from row ${row} on`);
+    this.row = row;
+  }
+}
+
+const chunkBytes = 64 * 1024;
+const longestHead = 64 * 1024;
+const longestRecord = 64 * 1024;
+/** Bounds the number of cells of a row: outside of quotes a record ends with its line. */
+const longestLine = 1024 * 1024;
+const blockSize = 100;
+
+/**
+ * Finds out how a file is to be read, going through the whole of it once.
+ *
+ * @throws import_not_csv, import_encoding_unknown, import_line_too_long
+ */
+export async function formatOf(path: string): Promise<CsvFormat> {
+  const head = await firstBytes(path);
+  const marked = markedEncoding(head);
+  for (const encoding of marked ? [marked] : (['utf-8', 'gb18030'] as const)) {
+    if (await isWrittenIn(path, encoding)) return { encoding, delimiter: delimiterOf(head, encoding) };
+  }
+  return fail('import_encoding_unknown', { field: 'file' });
+}
+
+/**
+ * The records of a file, blank lines included. Cells are texts as they stand there.
+ *
+ * @throws CsvBroken
+ */
+export async function* readCsv(
+  content: Readable,
+  { encoding, delimiter }: CsvFormat,
+): AsyncGenerator<CsvBlock> {
+  const { parse, CsvError } = await import('csv-parse');
+  const parser = parse({
+    bom: true,
+    delimiter,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_column_count: true,
+    relax_quotes: true,
+    max_record_size: longestRecord,
+  });
+  // What goes wrong with the content ends the parser as well, and so the loop below.
+  pipeline(encoding === 'utf-8' ? content : decoded(content, encoding), parser, () => undefined);
+  let row = 1;
+  let records: string[][] = [];
+  try {
+    for await (const record of parser) {
+      records.push(record as string[]);
+      if (records.length < blockSize) continue;
+      yield { row, records };
+      row += records.length;
+      records = [];
+    }
+    yield { row, records };
+  } catch (error) {
+    // By the parser's own count: what it had read ahead is gone with it.
+    if (error instanceof CsvError) throw new CsvBroken(Number(error.records) + 1);
+    throw error;
+  } finally {
+    parser.destroy();
+  }
+}
+
+/** Whether a record has no content: a blank line, or cells that are all empty. */
+export const isBlank = (record: readonly string[]): boolean => record.every((cell) => cell.trim() === '');
+
+async function firstBytes(path: string): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(longestHead), 0, longestHead, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+function markedEncoding(head: Buffer): CsvFormat['encoding'] | undefined {
+  if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return 'utf-8';
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
+  return head[0] === 0xfe && head[1] === 0xff ? 'utf-16be' : undefined;
+}
+
+async function isWrittenIn(path: string, encoding: CsvFormat['encoding']): Promise<boolean> {
+  // It keeps the first bytes of a character until the others come with the next chunk.
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  let lineLength = 0;
+  for await (const bytes of chunksOf(path)) {
+    if (!encoding.startsWith('utf-16') && bytes.includes(0)) fail('import_not_csv', { field: 'file' });
+    const text = decodeOrRefuse(decoder, bytes);
+    if (text === undefined) return false;
+    if (text.includes('\0')) fail('import_not_csv', { field: 'file' });
+    lineLength = unfinishedLine(text, lineLength);
+  }
+  return decodeOrRefuse(decoder) !== undefined;
+}
+
+// One buffer for all chunks: a stream would leave a large file's size of them to be collected.
+async function* chunksOf(path: string): AsyncGenerator<Buffer> {
+  const file = await open(path);
+  const buffer = Buffer.alloc(chunkBytes);
+  try {
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, chunkBytes);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+function decodeOrRefuse(decoder: TextDecoder, bytes?: Buffer): string | undefined {
+  try {
+    return decoder.decode(bytes, { stream: bytes !== undefined });
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns how long the unfinished last line is by now */
+function unfinishedLine(text: string, before: number): number {
+  const ends = ['\n', '\r'].map((end) => ({ first: text.indexOf(end), last: text.lastIndexOf(end) }));
+  const last = Math.max(...ends.map((end) => end.last));
+  const first = Math.min(...ends.map((end) => (end.first < 0 ? text.length : end.first)));
+  // A chunk is shorter than the longest line, so what lies between two of its line ends need not be measured.
+  if (before + first > longestLine) fail('import_line_too_long', { field: 'file' });
+  return last < 0 ? before + text.length : text.length - last - 1;
+}
+
+// The one that occurs most in the first line, quoted or not: names of columns contain none of them.
+function delimiterOf(head: Buffer, encoding: CsvFormat['encoding']): CsvFormat['delimiter'] {
+  const text = new TextDecoder(encoding).decode(head, { stream: true });
+  const line = text.trimStart().split(/[\r\n]/, 1)[0] ?? '';
+  const occurrences = (delimiter: string): number => line.split(delimiter).length;
+  return delimiters.reduce((best, one) => (occurrences(one) > occurrences(best) ? one : best));
+}
+
+async function* decoded(content: Readable, encoding: CsvFormat['encoding']): AsyncGenerator<string> {
+  const decoder = new TextDecoder(encoding);
+  for await (const chunk of content) {
+    const text = decoder.decode(chunk as Buffer, { stream: true });
+    if (text !== '') yield text;
+  }
+  const rest = decoder.decode();
+  if (rest !== '') yield rest;
+}

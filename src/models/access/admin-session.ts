@@ -1,0 +1,104 @@
+// admin_sessions: one row per issued token. Revoking one counts on the next request on every process.
+import type { Transaction } from 'sequelize';
+import { config } from '../../../config/index.js';
+import { now } from '../../lib/clock.js';
+import { change, select, transact } from '../../lib/db.js';
+import { fail } from '../../lib/errors.js';
+import { networkOf } from '../../lib/ip.js';
+import { newUlid } from '../../lib/random-id.js';
+import { readUserAgent, shortUserAgent } from '../../lib/user-agent.js';
+import type { Credential } from './sign-in.js';
+import { changing } from '../tables/versions.js';
+
+export interface OpenedSession {
+  jti: string;
+  issuedAt: Date;
+  expiresAt: Date;
+}
+
+/**
+ * Opens a session of JWT_TTL_MINUTES for an administrator as they were when they proved who they are.
+ *
+ * @throws username_or_password_error when they are gone, disabled or have another password by now
+ */
+export async function openSession(
+  { id, password_hash }: Pick<Credential, 'id' | 'password_hash'>,
+  ip: string,
+  userAgent: string | undefined,
+): Promise<OpenedSession> {
+  // Tokens count in whole seconds, so the row does too.
+  const issuedAt = new Date(Math.floor(now().getTime() / 1000) * 1000);
+  const expiresAt = new Date(issuedAt.getTime() + config.auth.jwtTtlMinutes * 60_000);
+  const jti = newUlid(issuedAt.getTime());
+  const { browser, os } = readUserAgent(userAgent);
+  // A transaction that resets the password ends the sessions there are: this one waits for it and finds itself refused.
+  const opened = await transact((t) =>
+    change(
+      `INSERT INTO admin_sessions (jti, admin_id, ip, user_agent, browser, os, last_used_at, expires_at, created_at)
+       SELECT ?, id, ?, ?, ?, ?, ?, ?, ? FROM admins
+       WHERE id = ? AND status = 1 AND password_hash = ? LOCK IN SHARE MODE`,
+      [jti, ip, shortUserAgent(userAgent), browser, os, issuedAt, expiresAt, issuedAt, id, password_hash],
+      t,
+    ),
+  );
+  if (opened === 0) fail('username_or_password_error');
+  return { jti, issuedAt, expiresAt };
+}
+
+/** Whether an administrator who has signed in before never did so from that address. */
+export async function signsInFromNewAddress(adminId: number, ip: string): Promise<boolean> {
+  const [row] = await select<{ known: number; same: number }>(
+    `SELECT EXISTS (SELECT 1 FROM admin_sessions WHERE admin_id = ?) AS known,
+       EXISTS (SELECT 1 FROM admin_sessions WHERE admin_id = ? AND ip = ?) AS same`,
+    [adminId, adminId, ip],
+  );
+  return row?.known === 1 && row.same === 0;
+}
+
+/** Whether the administrator of that name has signed in within 30 days from that address (IPv6: its /64). */
+export async function signedInLately(username: string, ip: string): Promise<boolean> {
+  const since = new Date(now().getTime() - 30 * 86_400_000);
+  const rows = await select<{ ip: string }>(
+    `SELECT DISTINCT s.ip FROM admins a JOIN admin_sessions s ON s.admin_id = a.id
+     WHERE a.username = ? AND s.created_at > ? LIMIT 500`,
+    [username, since],
+  );
+  const network = networkOf(ip);
+  return rows.some((row) => networkOf(row.ip) === network);
+}
+
+/** Revokes one session. */
+export async function revokeSession(jti: string): Promise<void> {
+  await changing(['identity'], (t) =>
+    change('UPDATE admin_sessions SET revoked_at = ? WHERE jti = ? AND revoked_at IS NULL', [now(), jti], t),
+  );
+}
+
+/**
+ * Revokes the sessions of an administrator.
+ *
+ * @returns how many were really ended
+ */
+export function revokeSessionsOf(adminId: number): Promise<number> {
+  return changing(['identity'], (t) => endSessionsOf(adminId, t));
+}
+
+/**
+ * Ends the sessions of an administrator, but for one if it is named, within a transaction that changes `identity`.
+ *
+ * @returns how many were really ended
+ */
+export function endSessionsOf(adminId: number, t: Transaction, except = ''): Promise<number> {
+  const at = now();
+  return change(
+    'UPDATE admin_sessions SET revoked_at = ? WHERE admin_id = ? AND jti <> ? AND revoked_at IS NULL AND expires_at > ?',
+    [at, adminId, except, at],
+    t,
+  );
+}
+
+/** Deletes sessions that ended more than 30 days ago. */
+export async function pruneSessions(): Promise<number> {
+  const before = new Date(now().getTime() - 30 * 86_400_000);
+  return change('DELETE FROM admin_sessions WHERE expires_at < ?', [before]);
+}

@@ -1,0 +1,172 @@
+// Who is calling: the session of a token, its administrator and rights, kept per process in the scope `identity`.
+import { config } from '../../../config/index.js';
+import { now } from '../../lib/clock.js';
+import { change, select } from '../../lib/db.js';
+import { fail } from '../../lib/errors.js';
+import { logger } from '../../lib/logger.js';
+import { withAncestors } from '../../lib/tree.js';
+import { holds, stamp, type Stamp } from '../tables/versions.js';
+
+/** Slug of the role that passes every check while it is enabled. */
+export const superAdminSlug = 'super-admin';
+
+export interface PermissionRule {
+  slug: string;
+  method: string;
+  path: string;
+}
+
+export interface Identity {
+  sessionId: number;
+  jti: string;
+  adminId: number;
+  username: string;
+  /** When the session ends by itself. */
+  expiresAt: Date;
+  /** Only the routes that say so are open until the password has been changed. */
+  mustChangePassword: boolean;
+  isSuperAdmin: boolean;
+  /** What the enabled permissions of the enabled roles allow; empty for a super administrator. */
+  rules: PermissionRule[];
+  permissionIds: ReadonlySet<number>;
+  /** Menus of the enabled roles with all their ancestors. */
+  menuIds: ReadonlySet<number>;
+}
+
+/** Whether a password that somebody else has set must be changed before anything else. */
+export const mustChangePassword = (admin: { password_must_change: number }): boolean =>
+  config.auth.passwordChangeRequired && admin.password_must_change === 1;
+
+const mostKept = 10_000;
+const { sessionIdleMs } = config.auth;
+const touchEveryMs = sessionIdleMs === 0 ? 60_000 : Math.min(60_000, sessionIdleMs);
+
+interface Kept {
+  stamped: Stamp;
+  identity: Identity;
+}
+
+const kept = new Map<string, Kept>();
+const touched = new Map<number, number>();
+
+/**
+ * The caller behind a token's `jti`, as of now on every process, whose session is being used.
+ *
+ * @param mark of the scope `identity` as read at the start of the request; undefined when Redis is away
+ * @throws token_revoked when the session or its administrator is no longer valid, token_expired when it was not used for long
+ */
+export async function recognise(jti: string, mark: string | undefined): Promise<Identity> {
+  const identity = await identityOf(jti, mark);
+  touch(identity.sessionId);
+  return identity;
+}
+
+/** As `recognise`, but the session does not count as used. */
+export async function identityOf(jti: string, mark: string | undefined): Promise<Identity> {
+  const known = kept.get(jti);
+  const isSure = known && !mayBeIdle(known.identity.sessionId);
+  const identity = isSure && (await holds('identity', known.stamped, mark)) ? known.identity : undefined;
+  return identity ?? reload(jti, mark);
+}
+
+async function reload(jti: string, mark: string | undefined): Promise<Identity> {
+  kept.delete(jti);
+  const stamped = await stamp('identity', mark);
+  const identity = await load(jti);
+  keepNewest(kept, jti, { stamped, identity });
+  return identity;
+}
+
+function keepNewest<K, V>(map: Map<K, V>, key: K, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > mostKept) map.delete(map.keys().next().value as K);
+}
+
+/**
+ * A session last used before that instant is over. The time of use is written once a minute only, which is given to its
+ * holder: SESSION_IDLE_MINUTES may last a minute longer.
+ */
+export function idleSince(): Date {
+  return new Date(sessionIdleMs === 0 ? 0 : now().getTime() - sessionIdleMs - touchEveryMs);
+}
+
+// Used a minute ago here, it may have been in use at another process since: its row knows.
+function mayBeIdle(sessionId: number): boolean {
+  return sessionIdleMs > 0 && Date.now() - (touched.get(sessionId) ?? 0) >= touchEveryMs;
+}
+
+// Written at most once a minute and waited for by nobody: it feeds "last active" and the time-out.
+function touch(sessionId: number): void {
+  const at = Date.now();
+  if (at - (touched.get(sessionId) ?? 0) < touchEveryMs) return;
+  keepNewest(touched, sessionId, at);
+  change('UPDATE admin_sessions SET last_used_at = ? WHERE id = ?', [now(), sessionId]).catch(
+    (error: unknown) => logger.warn({ error }, 'the last activity of a session was not written'),
+  );
+}
+
+interface SessionRow {
+  session_id: number;
+  expires_at: Date;
+  admin_id: number;
+  username: string;
+  password_must_change: number;
+  last_used_at: Date;
+}
+
+async function load(jti: string): Promise<Identity> {
+  const [session] = await select<SessionRow>(
+    `SELECT s.id AS session_id, s.expires_at, s.last_used_at, a.id AS admin_id, a.username,
+       a.password_must_change
+     FROM admin_sessions s JOIN admins a ON a.id = s.admin_id
+     WHERE s.jti = ? AND s.revoked_at IS NULL AND s.expires_at > ? AND a.status = 1`,
+    [jti, now()],
+  );
+  if (!session) fail('token_revoked');
+  if (session.last_used_at < idleSince()) fail('token_expired');
+  const rights = await loadRights(session.admin_id);
+  return {
+    sessionId: session.session_id,
+    jti,
+    adminId: session.admin_id,
+    username: session.username,
+    expiresAt: session.expires_at,
+    mustChangePassword: mustChangePassword(session),
+    ...rights,
+  };
+}
+
+/** The rights an administrator holds through enabled roles. */
+export async function loadRights(
+  adminId: number,
+): Promise<Pick<Identity, 'isSuperAdmin' | 'rules' | 'permissionIds' | 'menuIds'>> {
+  const roles = await select<{ id: number; slug: string }>(
+    `SELECT r.id, r.slug FROM admin_roles ar JOIN roles r ON r.id = ar.role_id WHERE ar.admin_id = ? AND r.status = 1`,
+    [adminId],
+  );
+  const isSuperAdmin = roles.some(({ slug }) => slug === superAdminSlug);
+  if (isSuperAdmin || roles.length === 0) {
+    return { isSuperAdmin, rules: [], permissionIds: new Set(), menuIds: new Set() };
+  }
+  const roleIds = roles.map(({ id }) => id);
+  const [permissions, granted, menus] = await Promise.all([
+    select<PermissionRule & { id: number }>(
+      `SELECT DISTINCT p.id, p.slug, p.method, p.path
+       FROM role_permissions rp JOIN permissions p ON p.id = rp.permission_id LEFT JOIN menus m ON m.id = p.menu_id
+       WHERE rp.role_id IN (?) AND p.status = 1 AND (p.menu_id IS NULL OR m.status = 1)`,
+      [roleIds],
+    ),
+    select<{ menu_id: number }>('SELECT DISTINCT menu_id FROM role_menus WHERE role_id IN (?)', [roleIds]),
+    select<{ id: number; parent_id: number }>('SELECT id, parent_id FROM menus'),
+  ]);
+  return {
+    isSuperAdmin,
+    rules: permissions.map(({ slug, method, path }) => ({ slug, method, path })),
+    permissionIds: new Set(permissions.map(({ id }) => id)),
+    menuIds: withAncestors(
+      menus,
+      granted.map(({ menu_id }) => menu_id),
+    ),
+  };
+}

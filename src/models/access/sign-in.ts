@@ -1,0 +1,57 @@
+// The part of an administrator that signing in needs.
+import { now } from '../../lib/clock.js';
+import { change, select } from '../../lib/db.js';
+import { logger } from '../../lib/logger.js';
+import { hashPassword, matchPassword } from '../../lib/password.js';
+
+export interface Credential {
+  id: number;
+  username: string;
+  nickname: string;
+  avatar: string | null;
+  status: number;
+  /** Somebody else has set the password. */
+  password_must_change: number;
+  /** As it is stored now: a session is opened for the password that was proven, not for its successor. */
+  password_hash: string;
+}
+
+/**
+ * The administrator of that name if the password is right. An unknown name takes as long as a wrong password.
+ *
+ * @throws too_many_requests when too many passwords are being checked
+ */
+export async function findByPassword(username: string, password: string): Promise<Credential | undefined> {
+  const [found] = await select<Credential>(
+    'SELECT id, username, nickname, avatar, status, password_must_change, password_hash FROM admins WHERE username = ?',
+    [username],
+  );
+  // The database also finds `ádmin` and `admin ` equal to `admin`; each would have a count of failures of its own.
+  const row = found?.username.toLowerCase() === username.toLowerCase() ? found : undefined;
+  const match = await matchPassword(password, row?.password_hash);
+  if (!match || !row) return undefined;
+  if (match !== 'outdated') return row;
+  const password_hash = await rehash(row, password);
+  // Another sign-in has hashed it anew, or it has been changed: what is stored now decides.
+  return password_hash ? { ...row, password_hash } : findByPassword(username, password);
+}
+
+/** Notes the time of a successful sign-in. */
+export async function noteSignIn(adminId: number): Promise<void> {
+  await change('UPDATE admins SET last_login_at = ? WHERE id = ?', [now(), adminId]);
+}
+
+// BCRYPT_COST or APP_KEY has changed since; the condition keeps a password that was changed meanwhile. What fails now is done at
+// the next sign-in. @returns the hash that is stored; undefined when it is neither this one nor the one before
+async function rehash({ id, password_hash }: Credential, password: string): Promise<string | undefined> {
+  try {
+    const fresh = await hashPassword(password);
+    const stored = await change('UPDATE admins SET password_hash = ? WHERE id = ? AND password_hash = ?', [
+      ...[fresh, id, password_hash],
+    ]);
+    return stored ? fresh : undefined;
+  } catch (error) {
+    logger.warn({ error }, 'a password was not hashed anew');
+    return password_hash;
+  }
+}

@@ -1,0 +1,185 @@
+// exports as the job sees them: taken by a run, moved on, finished once, and told to their owner.
+import { now } from '../../lib/clock.js';
+import { change, select, transact } from '../../lib/db.js';
+import { AppError } from '../../lib/errors.js';
+import type { ErrorSlug } from '../../lib/error-catalogue.js';
+import { fill, say, type Language, type Text } from '../../lib/language.js';
+import { Money } from '../../lib/money.js';
+import { expiryOf, type ExportFormat, type ExportStatus } from './export.js';
+import { exportSources, type ExportType } from './export-sources.js';
+import { deliver, notify } from '../office/notification.js';
+import { keepFile, releaseFiles, removeFiles, reserveFile } from '../files/stored-file.js';
+
+/** One run of an export. Of several at the same time the latest counts: the row holds the key of its file. */
+export interface ExportRun {
+  id: number;
+  key: string;
+  adminId: number;
+  type: ExportType;
+  format: ExportFormat;
+  criteria: object;
+  language: Language;
+  zone: string | undefined;
+}
+
+/** Takes a waiting export, also from a run that has died or hangs. @returns undefined when there is nothing to do */
+export async function claimExport(id: number): Promise<ExportRun | undefined> {
+  const key = await reserveFile('exports');
+  const taken = await change(
+    'UPDATE exports SET storage_key = ?, progress = 0, processed_rows = 0, updated_at = ? WHERE id = ? AND status = 0',
+    [key, now(), id],
+  );
+  const [row] = await select<ClaimedRow>(
+    'SELECT admin_id, type, format, filter, language, zone FROM exports WHERE id = ? AND storage_key = ?',
+    [id, key],
+  );
+  if (taken === 0 || !row) {
+    await dropFile(key);
+    return undefined;
+  }
+  const { admin_id: adminId, type, format, language, zone } = row;
+  const criteria = JSON.parse(row.filter, revive) as object;
+  return { id, key, adminId, type, format, criteria, language, zone: zone ?? undefined };
+}
+
+interface ClaimedRow {
+  admin_id: number;
+  type: ExportType;
+  format: ExportFormat;
+  filter: string;
+  language: Language;
+  zone: string | null;
+}
+
+// JSON knows neither times nor amounts; the names of the filters do.
+function revive(name: string, value: unknown): unknown {
+  if (/^(start|end)_(time|date)$/.test(name)) return new Date(value as string);
+  return /^(min|max)_amount$/.test(name) ? Money.from(value as string) : value;
+}
+
+export interface Progress {
+  /** Records. */
+  processed: number;
+  total: number | undefined;
+}
+
+/** Writes down how far a run is and tells the owner. @returns false when the export was removed or another run has it */
+export async function moveExport(run: ExportRun, { processed, total }: Progress): Promise<boolean> {
+  const progress = total ? Math.min(99, Math.floor((processed * 100) / total)) : 0;
+  const isMine = await change(
+    `UPDATE exports SET progress = ?, processed_rows = ?, total_rows = ?, updated_at = ?
+     WHERE id = ? AND status = 0 AND storage_key = ?`,
+    [progress, processed, total ?? null, now(), run.id, run.key],
+  );
+  if (isMine === 0) return false;
+  await deliver(frame(run.adminId, run.id, 0, progress));
+  return true;
+}
+
+/**
+ * Makes the written file the one of its export.
+ *
+ * @returns false when the export was removed or another run has it; the file is then gone
+ */
+export async function finishExport(run: ExportRun, total: number, size: number): Promise<boolean> {
+  const at = now();
+  const isMine = await transact(async (t) => {
+    const finished = await change(
+      `UPDATE exports SET status = 1, progress = 100, processed_rows = ?, total_rows = ?, size = ?, running_key = NULL,
+         updated_at = ?, finished_at = ?, expires_at = ?
+       WHERE id = ? AND status = 0 AND storage_key = ?`,
+      [total, total, size, at, at, expiryOf(at), run.id, run.key],
+      t,
+    );
+    if (finished > 0) await keepFile(run.key, t);
+    return finished > 0;
+  });
+  if (!isMine) await dropFile(run.key);
+  return isMine;
+}
+
+/** Frees the file of a run that came to nothing. */
+export async function dropFile(key: string): Promise<void> {
+  await releaseFiles([key]);
+  await removeFiles([key]);
+}
+
+/** Gives an export up. */
+export async function failExport(id: number, error: ErrorSlug): Promise<void> {
+  const at = now();
+  await change(
+    `UPDATE exports SET status = 2, error = ?, running_key = NULL, updated_at = ?, finished_at = ?, expires_at = ?
+     WHERE id = ? AND status = 0`,
+    [error, at, at, expiryOf(at), id],
+  );
+  await tellOwner(id);
+}
+
+interface Told {
+  admin_id: number;
+  type: ExportType;
+  language: Language;
+  filename: string;
+  status: ExportStatus;
+  progress: number;
+  total_rows: number | null;
+  error: ErrorSlug | null;
+}
+
+const texts = {
+  done: { zh: '导出完成', en: 'Your export is ready' },
+  failed: { zh: '导出失败', en: 'Your export failed' },
+  doneContent: { zh: '{title}：{filename}，共 {rows} 条', en: '{title}: {filename}, {rows} records' },
+  failedContent: { zh: '{title}：{filename}，{reason}', en: '{title}: {filename}. {reason}' },
+} satisfies Record<string, Text>;
+
+/** Tells the owner of an export that has ended, once. */
+export async function tellOwner(id: number): Promise<void> {
+  const [row] = await select<Told>(
+    `SELECT admin_id, type, language, filename, status, progress, total_rows, error FROM exports
+     WHERE id = ? AND status <> 0 AND notified_at IS NULL`,
+    [id],
+  );
+  if (!row) return;
+  const { admin_id, type, language, filename, status, error } = row;
+  const places = {
+    title: say(exportSources[type].title, language),
+    filename,
+    rows: row.total_rows ?? 0,
+    reason: new AppError(error ?? 'export_failed').text(language),
+  };
+  await deliver(frame(admin_id, id, status, row.progress));
+  await notify({
+    type: 'system',
+    title: say(status === 1 ? texts.done : texts.failed, language),
+    content: fill(say(status === 1 ? texts.doneContent : texts.failedContent, language), places),
+    receiverIds: [admin_id],
+    eventKey: `export-${id}`,
+  }).catch((error: unknown) => {
+    // An administrator who was deleted in the meantime needs no news.
+    if (!(error instanceof AppError) || error.slug !== 'receiver_unknown') throw error;
+  });
+  await change('UPDATE exports SET notified_at = ? WHERE id = ?', [now(), id]);
+}
+
+/** Exports that nobody has moved since that instant: their job is gone, or will find nothing to do. */
+export async function stalledExports(before: Date): Promise<number[]> {
+  const rows = await select<{ id: number }>(
+    'SELECT id FROM exports WHERE status = 0 AND updated_at < ? ORDER BY id LIMIT 500',
+    [before],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Tells of exports that ended before that instant and whose owner was not told: the process died in between. */
+export async function tellForgottenExports(before: Date): Promise<void> {
+  const forgotten = await select<{ id: number }>(
+    'SELECT id FROM exports WHERE status <> 0 AND notified_at IS NULL AND updated_at < ? ORDER BY id LIMIT 100',
+    [before],
+  );
+  for (const { id } of forgotten) await tellOwner(id);
+}
+
+const frame = (adminId: number, id: number, status: ExportStatus, progress: number) => ({
+  ...{ adminId, frame: { type: 'export', data: { id, status, progress } } },
+});

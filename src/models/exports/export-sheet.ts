@@ -1,0 +1,122 @@
+// How the rows of an export are read: month by month, page after page by key, from one snapshot.
+import { say, type Language, type Text } from '../../lib/language.js';
+import type { Where } from '../../lib/list-query.js';
+import type { Cell, SheetColumn } from '../../lib/sheets/sheet.js';
+import { localTimes } from '../../lib/time.js';
+import type { Snapshot } from './snapshot.js';
+
+export interface SourceColumn {
+  title: Text;
+  sql: string;
+  kind: SheetColumn['kind'];
+  /** Texts of a column with few values. */
+  texts?: Readonly<Record<string, Text>>;
+}
+
+/** What one type of export consists of. */
+export interface SheetSource<C> {
+  title: Text;
+  /** The records with their alias, such as `orders o`. */
+  table: string;
+  /** Column of the key and, of a table partitioned by month, of the month. */
+  key: string;
+  month?: string;
+  columns: readonly SourceColumn[];
+  where(criteria: C): Where | Promise<Where>;
+  /** Whether the filters leave so few records that an index of their own beats reading all in the order of the keys. */
+  isNarrow?(criteria: C): boolean;
+  /** From FROM to LIMIT, in the order of the keys. @param records `table` with its index @param limit LIMIT with its number */
+  from(records: string, where: string, limit: string): string;
+}
+
+/** Records of a page: few enough to be answered at once, many enough that the round trip does not count. */
+const pageSize = 1000;
+
+/** Columns as the reader sees them: heads and texts in that language, times in that zone, which their heads name. */
+export function columnsFor(
+  source: Pick<SheetSource<never>, 'columns'>,
+  language: Language,
+  zone: string | undefined,
+): SheetColumn[] {
+  const local = localTimes(zone);
+  return source.columns.map(({ title, kind, texts }) => {
+    const name = say(title, language);
+    if (kind === 'time')
+      return { title: `${name} (${zone ?? 'UTC'})`, kind, show: (cell) => local(String(cell)) };
+    if (!texts) return { title: name, kind };
+    const shown = new Map(Object.entries(texts).map(([value, text]) => [value, say(text, language)]));
+    return { title: name, kind, show: (cell) => shown.get(String(cell)) ?? cell };
+  });
+}
+
+export interface SheetPage {
+  /** The key of its record stands before the columns of each row. */
+  rows: Cell[][];
+  records: number;
+}
+
+/** How many records there are, and their pages, oldest first. */
+export async function readSheet<C>(
+  source: SheetSource<C>,
+  criteria: C,
+  snapshot: Snapshot,
+): Promise<{ total: number; pages: AsyncGenerator<SheetPage> }> {
+  const where = await source.where(criteria);
+  const rows = await snapshot.rows(
+    `SELECT ${source.month ?? 'NULL'}, COUNT(*) FROM ${source.table} ${where.sql} GROUP BY 1 ORDER BY 1`,
+    where.values,
+  );
+  const parts = rows.map(([month, records]) => ({ month: month ?? null, records: Number(records) }));
+  const total = parts.reduce((sum, { records }) => sum + records, 0);
+  return { total, pages: readPages(source, criteria, where, parts, snapshot) };
+}
+
+// The next page is on its way while one is used.
+async function* readPages<C>(
+  source: SheetSource<C>,
+  criteria: C,
+  where: Where,
+  parts: readonly { month: Cell; records: number }[],
+  snapshot: Snapshot,
+): AsyncGenerator<SheetPage> {
+  const sql = pageSql(source, criteria, where);
+  for (const { month, records: expected } of parts) {
+    const read = (after: number): Promise<Cell[][]> => {
+      const page = snapshot.rows(sql, [...where.values, ...(month === null ? [] : [month]), after]);
+      // Whoever stops reading does not look at the page that is on its way.
+      page.catch(() => undefined);
+      return page;
+    };
+    let seen = 0;
+    let next = expected > 0 ? read(0) : undefined;
+    while (next) {
+      const rows = await next;
+      const records = countRecords(rows);
+      seen += records;
+      const isLast = records < pageSize || seen >= expected;
+      next = isLast ? undefined : read(Number(rows.at(-1)?.[0]));
+      yield { rows, records };
+    }
+  }
+}
+
+function pageSql<C>(source: SheetSource<C>, criteria: C, where: Where): string {
+  const columns = [source.key, ...source.columns.map(({ sql }) => sql)].join(', ');
+  const month = source.month ? `${source.month} = ? AND ` : '';
+  const condition = `${where.sql ? `${where.sql} AND` : 'WHERE'} ${month}${source.key} > ?`;
+  // Any other index would have its keys sorted again for every page.
+  const records = source.isNarrow?.(criteria) ? source.table : `${source.table} FORCE INDEX (PRIMARY)`;
+  return `SELECT ${columns} ${source.from(records, condition, `LIMIT ${pageSize}`)}`;
+}
+
+// The rows of one record follow each other.
+function countRecords(rows: Cell[][]): number {
+  let count = 0;
+  let key: Cell | undefined;
+  for (const [own] of rows) {
+    if (own === key) continue;
+    key = own;
+    count++;
+  }
+  return count;
+}

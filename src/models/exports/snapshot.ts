@@ -1,0 +1,39 @@
+// A read over many statements that sees everything as of one instant, however long it takes.
+import { config } from '../../../config/index.js';
+import { literal, type SqlValue } from '../../lib/db.js';
+import { openConnection } from '../../lib/db-connection.js';
+import type { Cell } from '../../lib/sheets/sheet.js';
+
+export interface Snapshot {
+  /** Rows of a SELECT as arrays; DECIMAL and DATETIME columns are texts, times in UTC. */
+  rows(sql: string, values: readonly SqlValue[]): Promise<Cell[][]>;
+  /** Also ends a read that is under way. */
+  close: () => void;
+}
+
+/**
+ * Opens one, over a connection of its own. While it is open the database keeps old versions of changed rows, and ALTER
+ * TABLE waits for it: so it is for bulk work only and closed at its end.
+ */
+export async function openSnapshot(): Promise<Snapshot> {
+  const connection = await openConnection({
+    database: config.database.name,
+    statementSeconds: config.database.bulkSeconds,
+    dateStrings: true,
+  });
+  try {
+    await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+    await connection.query('SET SESSION group_concat_max_len = 65536');
+    await connection.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
+  } catch (error) {
+    connection.destroy();
+    throw error;
+  }
+  return {
+    async rows(sql, values) {
+      const [rows] = await connection.query({ sql, values: values.map(literal), rowsAsArray: true });
+      return rows as unknown as Cell[][];
+    },
+    close: () => connection.destroy(),
+  };
+}

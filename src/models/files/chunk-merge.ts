@@ -1,0 +1,243 @@
+// Merging a chunked upload: the session says how far it is, and it becomes an attachment exactly once.
+import type { Transaction } from 'sequelize';
+import { now } from '../../lib/clock.js';
+import { change, select, transact } from '../../lib/db.js';
+import { errorCatalogue, type ErrorSlug } from '../../lib/error-catalogue.js';
+import { AppError, fail } from '../../lib/errors.js';
+import { mustBeOfKind, type Charset } from '../../lib/files/file-content.js';
+import { logger } from '../../lib/logger.js';
+import { storage } from '../../lib/storage/index.js';
+import { FileMissing, StorageFull, type Composed } from '../../lib/storage/storage.js';
+import { insertAttachment, readFileName, type NewAttachment } from './attachment.js';
+import { chunkFiles, chunkIndexes, releaseChunks, type SessionKey } from './chunk.js';
+import {
+  expiry,
+  findSession,
+  lockSession,
+  mustMatchSession,
+  type ChunkSession,
+  type ChunkStatus,
+  type NewSession,
+} from './chunk-session.js';
+import { deliver, notify } from '../office/notification.js';
+import { keepOrRemove, removeFiles, reserveFile } from './stored-file.js';
+
+export interface Merge {
+  status: ChunkStatus;
+  attachment_id: number | null;
+  error: ErrorSlug | null;
+}
+
+const mostNamed = 50;
+
+/**
+ * Closes the session for further chunks. Of several calls at once one does it. A merge that failed for a reason that may
+ * be gone still has its chunks and may be begun again.
+ *
+ * @param told what the call says about the whole
+ * @returns how the merge stands, and whether this call has begun it
+ * @throws chunk_session_not_found, chunk_session_mismatch, chunks_missing
+ */
+export async function beginMerge(
+  key: SessionKey,
+  told: Partial<NewSession>,
+): Promise<Merge & { begun: boolean }> {
+  return transact(async (t) => {
+    const session = await lockSession(key, t);
+    mustMatchSession(session, told);
+    const { status, received_chunks, total_chunks, attachment_id, error } = session;
+    const isWhole = received_chunks === total_chunks;
+    if (status === 'merging' || status === 'completed' || (status === 'failed' && !isWhole))
+      return { status, attachment_id, error, begun: false };
+    if (!isWhole) await refuseMissing(session, t);
+    await change(
+      `UPDATE chunk_sessions SET status = 'merging', error = NULL, to_be_told = 0, total_size = ?, sha256 = ?, updated_at = ?
+       WHERE admin_id = ? AND chunk_id = ? AND status IN ('uploading', 'failed')`,
+      [
+        session.total_size ?? told.total_size ?? null,
+        session.sha256 ?? told.sha256 ?? null,
+        now(),
+        key.admin_id,
+        key.chunk_id,
+      ],
+      t,
+    );
+    return { status: 'merging', attachment_id: null, error: null, begun: true };
+  });
+}
+
+/** Its owner stops waiting, and is to be told when it is done. @returns how the merge stands, if it has ended by now */
+export async function stopWaiting({ admin_id, chunk_id }: SessionKey): Promise<Merge> {
+  await change(
+    `UPDATE chunk_sessions SET to_be_told = 1 WHERE admin_id = ? AND chunk_id = ? AND status = 'merging'`,
+    [admin_id, chunk_id],
+  );
+  return mergeOf(await findSession({ admin_id, chunk_id }));
+}
+
+/** Keys of sessions that have been merging since before that instant. */
+export async function unfinishedMerges(before: Date): Promise<SessionKey[]> {
+  return select<SessionKey>(
+    `SELECT admin_id, chunk_id FROM chunk_sessions WHERE status = 'merging' AND updated_at < ? LIMIT 100`,
+    [before],
+  );
+}
+
+/**
+ * Puts the chunks together. May be run again at any time, also while another run is at it: whoever ends first decides.
+ *
+ * @returns how the merge stands; undefined when the session is gone
+ */
+export async function merge(key: SessionKey, signal: AbortSignal): Promise<Merge | undefined> {
+  const session = await findSession(key).catch(() => undefined);
+  if (session?.status !== 'merging') return session && mergeOf(session);
+  const parts = await chunkFiles(key);
+  const file = await reserveFile('attachments');
+  try {
+    return await keepOrRemove(file, async () => {
+      const composed = await (await storage()).compose(file, parts, signal);
+      const charset = await mustBeAsTold(session, file, composed);
+      return complete(key, { key: file, charset, ...composed });
+    });
+  } catch (error) {
+    if (error instanceof Overtaken) return mergeOf(error.session);
+    const outcome = failureOf(error);
+    if (!outcome) throw error;
+    return failMerge(key, outcome.slug, { isFinal: outcome.isFinal });
+  }
+}
+
+/** Ends a merge without an attachment. Unless that is final, the chunks stay and it may be begun again. */
+export async function failMerge(
+  key: SessionKey,
+  slug: ErrorSlug,
+  { isFinal }: { isFinal: boolean },
+): Promise<Merge> {
+  const { ended, chunks } = await transact(async (t) => {
+    const session = await lockSession(key, t);
+    if (session.status !== 'merging') return { ended: session, chunks: [] };
+    const released = isFinal ? await releaseChunks(key, t) : [];
+    const failed: ChunkSession = { ...session, status: 'failed', error: slug };
+    await end(failed, isFinal ? 0 : session.received_chunks, t);
+    return { ended: failed, chunks: released };
+  });
+  await tell(ended);
+  await removeFiles(chunks);
+  return mergeOf(ended);
+}
+
+/** Tells of merges that ended before that instant and whose notification was never made: the process died. */
+export async function tellForgottenMerges(before: Date): Promise<void> {
+  const forgotten = await select<SessionKey>(
+    `SELECT admin_id, chunk_id FROM chunk_sessions
+     WHERE to_be_told = 1 AND status IN ('completed', 'failed') AND updated_at < ? LIMIT 100`,
+    [before],
+  );
+  for (const key of forgotten) await tell(await findSession(key));
+}
+
+async function complete(
+  key: SessionKey,
+  file: Pick<NewAttachment, 'key' | 'charset' | 'size' | 'sha256'>,
+): Promise<Merge> {
+  const { ended, chunks } = await transact(async (t) => {
+    const session = await lockSession(key, t);
+    // Another run was first; this one's file is abandoned.
+    if (session.status !== 'merging') throw new Overtaken(session);
+    const name = readFileName(session.filename, 'filename');
+    const attachment_id = await insertAttachment({ adminId: key.admin_id, name, ...file }, t);
+    const completed: ChunkSession = { ...session, status: 'completed', attachment_id };
+    const released = await releaseChunks(key, t);
+    await end(completed, 0, t);
+    return { ended: completed, chunks: released };
+  });
+  await tell(ended);
+  await removeFiles(chunks);
+  return mergeOf(ended);
+}
+
+/** Another run of the same merge ended first. */
+class Overtaken extends Error {
+  constructor(readonly session: ChunkSession) {
+    super('another run ended first');
+  }
+}
+
+const mergeOf = ({ status, attachment_id, error }: ChunkSession): Merge => ({
+  status,
+  attachment_id,
+  error,
+});
+
+async function refuseMissing(session: ChunkSession, t: Transaction): Promise<never> {
+  const there = new Set(await chunkIndexes(session, t));
+  const missing = [...Array(session.total_chunks).keys()].filter((index) => !there.has(index));
+  const named = missing.slice(0, mostNamed).join(', ');
+  const indexes = missing.length > mostNamed ? `${named}, … (${missing.length})` : named;
+  return fail('chunks_missing', { params: { indexes }, field: 'chunk_id' });
+}
+
+/** @throws upload_size_mismatch, upload_digest_mismatch, file_content_mismatch, file_type_not_allowed */
+async function mustBeAsTold(
+  session: ChunkSession,
+  file: string,
+  { size, sha256 }: Composed,
+): Promise<Charset | null> {
+  if (size !== (session.total_size ?? session.received_bytes)) fail('upload_size_mismatch');
+  if (session.sha256 !== null && session.sha256 !== sha256) fail('upload_digest_mismatch');
+  const { kind } = readFileName(session.filename, 'filename');
+  const driver = await storage();
+  return mustBeOfKind(kind, size, (range) => driver.get(file, range));
+}
+
+function failureOf(error: unknown): { slug: ErrorSlug; isFinal: boolean } | undefined {
+  if (error instanceof StorageFull) return { slug: 'storage_full', isFinal: false };
+  if (error instanceof FileMissing) return { slug: 'upload_failed', isFinal: true };
+  return error instanceof AppError ? { slug: error.slug, isFinal: true } : undefined;
+}
+
+async function end(session: ChunkSession, chunksLeft: number, t: Transaction): Promise<void> {
+  const { admin_id, chunk_id, status, error, attachment_id } = session;
+  await change(
+    `UPDATE chunk_sessions SET status = ?, error = ?, attachment_id = ?, received_chunks = ?,
+       received_bytes = IF(? = 0, 0, received_bytes), updated_at = ?, expires_at = ?
+     WHERE admin_id = ? AND chunk_id = ?`,
+    [...[status, error, attachment_id, chunksLeft, chunksLeft, now(), expiry()], ...[admin_id, chunk_id]],
+    t,
+  );
+}
+
+// The merge has ended, whatever becomes of the word about it; the sweeper looks after that.
+async function tell(session: ChunkSession): Promise<void> {
+  const { admin_id, chunk_id, status, error, attachment_id, to_be_told } = session;
+  await deliver({
+    adminId: admin_id,
+    frame: { type: 'merge', data: { chunk_id, status, attachment_id, error } },
+  });
+  if (to_be_told === 0) return;
+  try {
+    await notifyOwner(session);
+    await change('UPDATE chunk_sessions SET to_be_told = 0 WHERE admin_id = ? AND chunk_id = ?', [
+      admin_id,
+      chunk_id,
+    ]);
+  } catch (reason) {
+    logger.warn({ error: reason }, 'the owner of an upload could not be told; the sweeper will try again');
+  }
+}
+
+async function notifyOwner({ admin_id, chunk_id, filename, status, error }: ChunkSession): Promise<void> {
+  const isDone = status === 'completed';
+  await notify({
+    type: 'system',
+    title: isDone ? '文件上传完成 / The upload is complete' : '文件上传失败 / The upload failed',
+    content: isDone ? filename : `${filename}: ${textOf(error ?? 'upload_failed')}`,
+    receiverIds: [admin_id],
+    eventKey: `merge-${chunk_id}-${status}`,
+  }).catch((reason: unknown) => {
+    // An administrator who is gone cannot be told.
+    if (!(reason instanceof AppError)) throw reason;
+  });
+}
+
+const textOf = (slug: ErrorSlug): string => `${errorCatalogue[slug].zh} / ${errorCatalogue[slug].en}`;

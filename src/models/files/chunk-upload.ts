@@ -1,0 +1,82 @@
+// Taking in a chunk of an upload.
+import type { Transaction } from 'sequelize';
+import { config } from '../../../config/index.js';
+import { now } from '../../lib/clock.js';
+import { change, select, transact } from '../../lib/db.js';
+import { fail } from '../../lib/errors.js';
+import type { SessionKey } from './chunk.js';
+import { expiry, lockSession, type ChunkSession } from './chunk-session.js';
+import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './stored-file.js';
+import { mustFitQuota } from './upload-quota.js';
+
+export interface ReceivedChunk {
+  index: number;
+  /** On the local disk; the storage takes it over. */
+  path: string;
+  size: number;
+}
+
+/**
+ * Keeps a chunk; one of the same index is replaced.
+ *
+ * @returns how many chunks there are now
+ * @throws chunk_session_closed, chunk_index_invalid, chunk_size_invalid, payload_too_large, upload_quota_exceeded,
+ * storage_full, upload_failed
+ */
+export async function addChunk(session: ChunkSession, chunk: ReceivedChunk): Promise<number> {
+  mustFitSession(session, chunk);
+  const key = await storeFile('chunks', chunk.path);
+  const { count, replaced } = await keepOrRemove(key, () =>
+    transact((t) => insertChunk(session, chunk, key, t)),
+  );
+  await removeFiles(replaced);
+  return count;
+}
+
+function mustFitSession(session: ChunkSession, { index, size }: ReceivedChunk): void {
+  const { status, total_chunks, total_size, chunk_size } = session;
+  if (status !== 'uploading') fail('chunk_session_closed', { field: 'chunk_id' });
+  if (index >= total_chunks) fail('chunk_index_invalid', { field: 'chunk_index' });
+  if (chunk_size === null) return;
+  const isLast = index === total_chunks - 1;
+  const rest = total_size === null ? undefined : total_size - chunk_size * (total_chunks - 1);
+  const fits = isLast ? (rest === undefined ? size <= chunk_size : size === rest) : size === chunk_size;
+  if (!fits) fail('chunk_size_invalid', { field: 'file' });
+}
+
+async function insertChunk(
+  key: SessionKey,
+  { index, size }: ReceivedChunk,
+  storageKey: string,
+  t: Transaction,
+): Promise<{ count: number; replaced: string[] }> {
+  const { admin_id, chunk_id } = key;
+  // The administrator's row before the session's, as everywhere.
+  await mustFitQuota(admin_id, size, t);
+  const session = await lockSession(key, t);
+  if (session.status !== 'uploading') fail('chunk_session_closed', { field: 'chunk_id' });
+  const [old] = await select<{ size: number; storage_key: string }>(
+    'SELECT size, storage_key FROM chunks WHERE admin_id = ? AND chunk_id = ? AND chunk_index = ?',
+    [admin_id, chunk_id, index],
+    t,
+  );
+  const bytes = session.received_bytes + size - (old?.size ?? 0);
+  if (bytes > (session.total_size ?? config.storage.chunkedMaxBytes)) fail('payload_too_large');
+  const count = session.received_chunks + (old ? 0 : 1);
+  await change(
+    `INSERT INTO chunks (admin_id, chunk_id, chunk_index, size, storage_key) VALUES (?, ?, ?, ?, ?)
+     ON DUPLICATE KEY UPDATE size = VALUES(size), storage_key = VALUES(storage_key)`,
+    [admin_id, chunk_id, index, size, storageKey],
+    t,
+  );
+  await change(
+    `UPDATE chunk_sessions SET received_chunks = ?, received_bytes = ?, updated_at = ?, expires_at = ?
+     WHERE admin_id = ? AND chunk_id = ?`,
+    [count, bytes, now(), expiry(), admin_id, chunk_id],
+    t,
+  );
+  await keepFile(storageKey, t);
+  const replaced = old ? [old.storage_key] : [];
+  await releaseFiles(replaced, t);
+  return { count, replaced };
+}

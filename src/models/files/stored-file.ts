@@ -1,0 +1,130 @@
+// stored_files: every file of the storage, as a row before it is written and until it is removed.
+import pLimit from 'p-limit';
+import type { Transaction } from 'sequelize';
+import { now } from '../../lib/clock.js';
+import { change, select } from '../../lib/db.js';
+import { AppError } from '../../lib/errors.js';
+import { logger } from '../../lib/logger.js';
+import { newUlid } from '../../lib/random-id.js';
+import { storage } from '../../lib/storage/index.js';
+import { StorageFull, StorageUnavailable } from '../../lib/storage/storage.js';
+
+const purposes = ['attachments', 'chunks', 'exports', 'imports'] as const;
+
+export type FilePurpose = (typeof purposes)[number];
+
+/** Longer than any file takes to be written. */
+const longestWriteMs = 24 * 3_600_000;
+
+const removalsAtOnce = 4;
+
+/** A new key of its own to write under. What is not kept within a day is removed by the sweeper. */
+export async function reserveFile(purpose: FilePurpose): Promise<string> {
+  const at = now();
+  const month = at.toISOString().slice(0, 7);
+  const key = `${purpose}/${month}/${newUlid()}`;
+  await change(
+    "INSERT INTO stored_files (storage_key, state, created_at, updated_at) VALUES (?, 'reserved', ?, ?)",
+    [key, at, at],
+  );
+  return key;
+}
+
+/**
+ * Hands a received file of the local disk to the storage.
+ *
+ * @returns its key; to be kept by whoever owns it
+ * @throws storage_full, upload_failed
+ */
+export async function storeFile(purpose: FilePurpose, path: string): Promise<string> {
+  const driver = await storage();
+  const [key] = await Promise.all([reserveFile(purpose), stored(driver.prepare?.(path))]);
+  await keepOrRemove(key, () => stored(driver.putFile(key, path)));
+  return key;
+}
+
+/** A written file gets an owner; in the transaction that writes the owner's row. */
+export async function keepFile(key: string, t: Transaction): Promise<void> {
+  const kept = await change(
+    "UPDATE stored_files SET state = 'kept', updated_at = ? WHERE storage_key = ? AND state = 'reserved'",
+    [now(), key],
+    t,
+  );
+  if (kept === 0) throw new Error(`the file ${key} is no longer reserved`);
+}
+
+/**
+ * Runs what gives a reserved file its owner; when that fails, the file goes, unless it has its owner all the same: a
+ * commit whose answer was lost may have happened.
+ */
+export async function keepOrRemove<T>(key: string, keep: () => Promise<T>): Promise<T> {
+  try {
+    return await keep();
+  } catch (error) {
+    await abandon(key).catch(() => logger.warn({ key }, 'a file without owner is left to the sweeper'));
+    throw error;
+  }
+}
+
+/** Files lose their owner; in the transaction that changes the owner's row. `removeFiles` then frees their room. */
+export async function releaseFiles(keys: readonly string[], t?: Transaction): Promise<void> {
+  if (keys.length === 0) return;
+  await change(
+    "UPDATE stored_files SET state = 'released', updated_at = ? WHERE storage_key IN (?)",
+    [now(), keys],
+    t,
+  );
+}
+
+/** Removes released files; what cannot be removed now is left to the sweeper. */
+export async function removeFiles(keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return;
+  const driver = await storage();
+  const atOnce = pLimit(removalsAtOnce);
+  const removed: string[] = [];
+  const remove = async (key: string): Promise<void> => {
+    try {
+      await driver.remove(key);
+      removed.push(key);
+    } catch (error) {
+      logger.warn({ error, key }, 'a file could not be removed; the sweeper will try again');
+    }
+  };
+  await Promise.all(keys.map((key) => atOnce(remove, key)));
+  if (removed.length > 0)
+    await change("DELETE FROM stored_files WHERE storage_key IN (?) AND state <> 'kept'", [removed]);
+}
+
+/** Removes files that nobody owns: released before that instant, or reserved a day ago and never kept. */
+export async function sweepFiles(before: Date): Promise<void> {
+  const abandoned = new Date(now().getTime() - longestWriteMs);
+  const rows = await select<{ storage_key: string }>(
+    `(SELECT storage_key FROM stored_files WHERE state = 'released' AND updated_at < ? LIMIT 500)
+     UNION ALL (SELECT storage_key FROM stored_files WHERE state = 'reserved' AND updated_at < ? LIMIT 500)`,
+    [before, abandoned],
+  );
+  await removeFiles(rows.map(({ storage_key }) => storage_key));
+}
+
+/** Removes what writes that never ended left in the storage. */
+export async function sweepStorage(): Promise<void> {
+  const driver = await storage();
+  await driver.sweep?.(new Date(now().getTime() - longestWriteMs), purposes);
+}
+
+async function stored(written: Promise<void> | undefined): Promise<void> {
+  try {
+    await written;
+  } catch (error) {
+    if (error instanceof StorageUnavailable) throw error;
+    throw new AppError(error instanceof StorageFull ? 'storage_full' : 'upload_failed', { cause: error });
+  }
+}
+
+async function abandon(key: string): Promise<void> {
+  const abandoned = await change(
+    "UPDATE stored_files SET state = 'released', updated_at = ? WHERE storage_key = ? AND state = 'reserved'",
+    [now(), key],
+  );
+  if (abandoned > 0) await removeFiles([key]);
+}

@@ -1,0 +1,127 @@
+// import_errors: the rows of an import that were refused, each with its reasons.
+import type { Transaction } from 'sequelize';
+import { bulk, change, select, type SqlValue } from '../../lib/db.js';
+import type { Language } from '../../lib/language.js';
+import type { ListQuery, Page } from '../../lib/list-query.js';
+import { reasonText, type ImportReason } from './import-reason.js';
+import type { Problem, SheetColumn } from './order-sheet.js';
+
+export interface ImportError {
+  /** As a spreadsheet shows it, the head being row 1. */
+  row: number;
+  /** Empty when it is about the row as a whole. */
+  column: SheetColumn | '';
+  /** At most 200 characters. */
+  value: string;
+  reason: string;
+}
+
+const pageSize = 1000;
+
+/** Keeps problems, which are in the order of their rows. */
+export async function keepProblems(
+  importId: number,
+  problems: readonly Problem[],
+  t: Transaction,
+): Promise<void> {
+  for (let start = 0; start < problems.length; start += pageSize) {
+    const page = problems.slice(start, start + pageSize);
+    await change(
+      `INSERT INTO import_errors (import_id, row_no, place, field, value, reason, detail)
+       VALUES ${page.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+      page.flatMap((problem, index) => valuesOf(importId, problem, placeOf(problems, start + index))),
+      t,
+    );
+  }
+}
+
+/** A page of them in the order of the file. */
+export async function listErrors(
+  importId: number,
+  { page, page_size }: Pick<ListQuery, 'page' | 'page_size'>,
+  language: Language,
+): Promise<Page<ImportError>> {
+  const [rows, [count]] = await Promise.all([
+    select<ErrorRow>(
+      `SELECT row_no, place, field, value, reason, detail FROM import_errors
+       WHERE import_id = ? ORDER BY row_no, place LIMIT ? OFFSET ?`,
+      [importId, page_size, (page - 1) * page_size],
+    ),
+    select<{ total: number }>('SELECT COUNT(*) AS total FROM import_errors WHERE import_id = ?', [importId]),
+  ]);
+  const list = rows.map((row) => toError(row, language));
+  return { list, page, page_size, total: count?.total ?? 0 };
+}
+
+/** The first ones in the order of the file. */
+export async function firstErrors(
+  importId: number,
+  count: number,
+  language: Language,
+): Promise<ImportError[]> {
+  const rows = await errorsAfter(importId, { row_no: 0, place: 0 }, count);
+  return rows.map((row) => toError(row, language));
+}
+
+/** All of them in the order of the file, read page by page. */
+export async function* allErrors(importId: number, language: Language): AsyncGenerator<ImportError[]> {
+  let last: Place = { row_no: 0, place: 0 };
+  for (;;) {
+    const rows = await errorsAfter(importId, last, pageSize);
+    if (rows.length > 0) yield rows.map((row) => toError(row, language));
+    if (rows.length < pageSize) return;
+    last = rows.at(-1) as ErrorRow;
+  }
+}
+
+/** Removes errors of an import, at most `most` of them. @returns whether all are gone */
+export async function removeErrors(importId: number, most: number): Promise<boolean> {
+  for (let removed = 0; removed < most; removed += pageSize) {
+    if (
+      (await bulk.change(`DELETE FROM import_errors WHERE import_id = ? LIMIT ${pageSize}`, [importId])) <
+      pageSize
+    )
+      return true;
+  }
+  return false;
+}
+
+interface Place {
+  row_no: number;
+  /** Among the problems of its row. */
+  place: number;
+}
+
+interface ErrorRow extends Place {
+  field: SheetColumn | '';
+  value: string;
+  reason: ImportReason;
+  detail: string;
+}
+
+function valuesOf(
+  importId: number,
+  { row, column, value, reason, detail = '' }: Problem,
+  place: number,
+): SqlValue[] {
+  return [importId, row, place, column, value, reason, String(detail)];
+}
+
+// Counted from 1 within the row.
+function placeOf(problems: readonly Problem[], index: number): number {
+  let place = 1;
+  while (problems[index - place]?.row === problems[index]?.row) place++;
+  return place;
+}
+
+function errorsAfter(importId: number, { row_no, place }: Place, count: number): Promise<ErrorRow[]> {
+  return select<ErrorRow>(
+    `SELECT row_no, place, field, value, reason, detail FROM import_errors
+     WHERE import_id = ? AND row_no >= ? AND (row_no > ? OR place > ?) ORDER BY row_no, place LIMIT ?`,
+    [importId, row_no, row_no, place, count],
+  );
+}
+
+function toError({ row_no, field, value, reason, detail }: ErrorRow, language: Language): ImportError {
+  return { row: row_no, column: field, value, reason: reasonText(reason, detail, language) };
+}

@@ -1,0 +1,126 @@
+// An order as the rows of a sheet describe it, and the rules that rows of one order obey together.
+import { Money } from '../../lib/money.js';
+import type { OrderLine } from '../trade/order-placement.js';
+import type { Problem, SheetColumn, SheetRow } from './order-sheet.js';
+
+export interface OrderDraft {
+  /** Where its rows stand in the file. */
+  rows: number[];
+  /** Not empty: the order is not made. */
+  problems: Problem[];
+  userId: number;
+  /** The row that names the user. */
+  userRow: number;
+  amount: Money;
+  remark: string | null;
+  lines: OrderLine[];
+}
+
+/** As many as POST /orders takes. */
+export const mostLines = 200;
+
+/**
+ * Puts an order together. What belongs to the whole order (user, amount, remark) may stand in each of its rows or in some
+ * of them; where it stands it must be the same. A single row with an amount and no price is an order of one line.
+ *
+ * @param unnamed name of the only line of an order that gives nothing but its amount
+ */
+export function draftOrder(rows: readonly SheetRow[], unnamed: string): OrderDraft {
+  const problems: Problem[] = [];
+  for (const row of rows) problems.push(...row.problems);
+  const userRow = agreed(rows, 'user_id', (row) => row.userId, problems);
+  const amountRow = agreed(rows, 'amount', (row) => row.amount?.toString(), problems);
+  const remarkRow = agreed(rows, 'remark', (row) => row.remark, problems);
+  if (!userRow && !rows.some((row) => isRefused(row, 'user_id')))
+    demand(rows[0] as SheetRow, 'user_id', problems);
+  const given = rows.map((row) => lineOf(row, rows.length === 1, unnamed, problems));
+  const lines = given.every((line) => line !== undefined) ? given : [];
+  const amount = lines.reduce((sum, { price, quantity }) => sum.plus(price.times(quantity)), new Money(0n));
+  if (lines.length > 0) checkAmount(amount, amountRow, rows[0] as SheetRow, problems);
+  return {
+    rows: rows.map(({ row }) => row),
+    problems,
+    userId: userRow?.userId ?? 0,
+    userRow: userRow?.row ?? 0,
+    amount,
+    remark: remarkRow?.remark ?? null,
+    lines,
+  };
+}
+
+/** A row of an order that has too many of them. */
+export function draftOfTooMany({ row, ref, problems }: SheetRow): OrderDraft {
+  const tooMany: Problem = {
+    row,
+    column: 'order_ref',
+    value: ref,
+    reason: 'too_many_lines',
+    detail: mostLines,
+  };
+  const nothing = { userId: 0, userRow: 0, amount: new Money(0n), remark: null, lines: [] };
+  return { rows: [row], problems: [tooMany, ...problems], ...nothing };
+}
+
+/**
+ * The problems of an order that is not made, in the order of its rows: one with nothing wrong by itself names one that has.
+ */
+export function problemsByRow({ rows, problems }: OrderDraft): Problem[] {
+  const culprit = problems[0]?.row;
+  return rows.flatMap((row) => {
+    const own = problems.filter((problem) => problem.row === row);
+    const innocent = {
+      row,
+      column: 'order_ref',
+      value: '',
+      reason: 'order_rejected',
+      detail: culprit,
+    } as const;
+    return own.length > 0 ? own : [innocent];
+  });
+}
+
+/** The first row that gives the value; rows that give another one are problems. */
+function agreed(
+  rows: readonly SheetRow[],
+  column: SheetColumn,
+  valueOf: (row: SheetRow) => string | number | undefined,
+  problems: Problem[],
+): SheetRow | undefined {
+  const first = rows.find((row) => valueOf(row) !== undefined);
+  if (!first || rows.length === 1) return first;
+  for (const row of rows) {
+    const value = valueOf(row);
+    if (value !== undefined && value !== valueOf(first))
+      problems.push({ row: row.row, column, value: String(value), reason: 'differs', detail: first.row });
+  }
+  return first;
+}
+
+function lineOf(row: SheetRow, isOnly: boolean, unnamed: string, problems: Problem[]): OrderLine | undefined {
+  const { price, quantity, amount, productName, productId = null } = row;
+  const saysNothing =
+    [price, quantity].every((value) => value === undefined) && !isRefused(row, 'price', 'quantity');
+  if (isOnly && saysNothing && (amount || isRefused(row, 'amount')))
+    return (
+      amount && { product_id: productId, product_name: productName ?? unnamed, price: amount, quantity: 1 }
+    );
+  if (!productName && !isRefused(row, 'product_name')) demand(row, 'product_name', problems);
+  if (!price && !isRefused(row, 'price')) demand(row, 'price', problems);
+  if (!productName || !price || isRefused(row, 'quantity', 'product_id')) return undefined;
+  return { product_id: productId, product_name: productName, price, quantity: quantity ?? 1 };
+}
+
+function checkAmount(sum: Money, given: SheetRow | undefined, first: SheetRow, problems: Problem[]): void {
+  const row = (given ?? first).row;
+  const value = given?.amount?.toString() ?? '';
+  if (!sum.withinLimit) problems.push({ row, column: 'amount', value, reason: 'amount_too_large' });
+  else if (given?.amount && !given.amount.equals(sum))
+    problems.push({ row, column: 'amount', value, reason: 'amount_mismatch', detail: sum.toString() });
+}
+
+function demand({ row }: SheetRow, column: SheetColumn, problems: Problem[]): void {
+  problems.push({ row, column, value: '', reason: 'required' });
+}
+
+const isRefused = ({ problems }: SheetRow, ...columns: SheetColumn[]): boolean =>
+  problems.some(({ column }) => column !== '' && columns.includes(column));

@@ -1,0 +1,107 @@
+// One batch of an order import: some orders with their lines, the rows that were refused, and the position, in one transaction.
+import type { Transaction } from 'sequelize';
+import { now } from '../../lib/clock.js';
+import { bulk, change, select, type SqlValue } from '../../lib/db.js';
+import { newOrderNumber, periodOf } from '../../lib/numbers.js';
+import { keepProblems } from './import-error.js';
+import { advance, type Advance, type ImportWork } from './import-run.js';
+import { problemsByRow, type OrderDraft } from './order-draft.js';
+import { withPartition } from '../tables/partitions.js';
+
+/**
+ * Writes a batch, or only its refused rows in a dry run.
+ *
+ * @returns false when nothing was written: another run was there first, or the import has ended
+ */
+export async function writeBatch(
+  { id, isDryRun }: ImportWork,
+  drafts: readonly OrderDraft[],
+  step: Pick<Advance, 'from' | 'rows' | 'progress'>,
+): Promise<boolean> {
+  const at = now();
+  return withPartition(['orders', 'order_details'], periodOf(at), () =>
+    bulk.transact(async (t) => {
+      const { accepted, refused } = await judge(drafts, t);
+      const succeeded = accepted.reduce((sum, { rows }) => sum + rows.length, 0);
+      if (!(await advance(id, { ...step, succeeded, orders: accepted.length }, t))) return false;
+      if (!isDryRun && accepted.length > 0) await insertOrders(accepted, at, t);
+      if (refused.length > 0) {
+        const problems = refused.flatMap(problemsByRow).sort((one, other) => one.row - other.row);
+        await keepProblems(id, problems, t);
+      }
+      return true;
+    }),
+  );
+}
+
+// Users are looked up as late as POST /orders does it.
+async function judge(
+  drafts: readonly OrderDraft[],
+  t: Transaction,
+): Promise<{ accepted: OrderDraft[]; refused: OrderDraft[] }> {
+  const sound = drafts.filter(({ problems }) => problems.length === 0);
+  const refused: OrderDraft[] = drafts.filter(({ problems }) => problems.length > 0);
+  const statuses = await statusesOf([...new Set(sound.map(({ userId }) => userId))], t);
+  const accepted: OrderDraft[] = [];
+  for (const draft of sound) {
+    const status = statuses.get(draft.userId);
+    if (status === 1) accepted.push(draft);
+    else refused.push(withoutUser(draft, status === undefined ? 'user_unknown' : 'user_disabled'));
+  }
+  return { accepted, refused };
+}
+
+async function statusesOf(userIds: number[], t: Transaction): Promise<Map<number, number>> {
+  if (userIds.length === 0) return new Map();
+  const users = await select<{ id: number; status: number }>(
+    'SELECT id, status FROM users WHERE id IN (?) AND deleted_at IS NULL',
+    [userIds],
+    t,
+  );
+  return new Map(users.map(({ id, status }) => [id, status]));
+}
+
+function withoutUser(draft: OrderDraft, reason: 'user_unknown' | 'user_disabled'): OrderDraft {
+  const { userId, userRow } = draft;
+  return { ...draft, problems: [{ row: userRow, column: 'user_id', value: String(userId), reason }] };
+}
+
+// A million rows pass through here, so the values are put one by one into one array.
+async function insertOrders(orders: readonly OrderDraft[], at: Date, t: Transaction): Promise<void> {
+  const period = periodOf(at);
+  const time = at.toISOString().slice(0, 23);
+  const [heads, lines]: [SqlValue[], SqlValue[]] = [[], []];
+  for (const { userId, amount, remark, lines: own } of orders) {
+    const orderNo = newOrderNumber(at);
+    heads.push(period, orderNo, userId, amount.toString(), remark, time, time);
+    for (const { product_id, product_name, price, quantity } of own) {
+      const subtotal = quantity === 1 ? price : price.times(quantity);
+      lines.push(
+        period,
+        orderNo,
+        product_id ?? null,
+        product_name,
+        price.toString(),
+        quantity,
+        subtotal.toString(),
+      );
+    }
+  }
+  await change(
+    `INSERT INTO orders (period, order_no, user_id, amount, remark, created_at, updated_at) VALUES ${places(heads)}`,
+    heads,
+    t,
+  );
+  await change(
+    `INSERT INTO order_details (period, order_no, product_id, product_name, price, quantity, subtotal)
+     VALUES ${places(lines)}`,
+    lines,
+    t,
+  );
+}
+
+/** Both tables are given seven columns. */
+const places = (values: SqlValue[]): string =>
+  Array<string>(values.length / 7)
+    .fill('(?, ?, ?, ?, ?, ?, ?)')
+    .join(', ');

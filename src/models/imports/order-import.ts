@@ -1,0 +1,191 @@
+// Imports orders from a CSV file: every order once, however often its job is killed, repeated or run twice at the same time.
+//
+// The orders of a file come in a fixed sequence (order-gathering.ts), and imports.position says how many of its rows are dealt
+// with. A batch moves the position on under the condition that it still stands where the batch begins, in the transaction
+// that makes its orders: so of two runs one writes a batch and the other finds the position moved and stops.
+import { CsvBroken, readCsv, type CsvBlock } from '../../lib/sheets/csv-source.js';
+import { AppError } from '../../lib/errors.js';
+import { fill, say } from '../../lib/language.js';
+import { announce } from '../../lib/marks.js';
+import { storage } from '../../lib/storage/index.js';
+import { FileMissing, type Storage } from '../../lib/storage/storage.js';
+import {
+  concludeImport,
+  endImport,
+  findWork,
+  importErrorText,
+  mostRows,
+  noteTotal,
+  type EndedImport,
+  type ImportEnd,
+  type ImportWork,
+} from './import-run.js';
+import { deliver, notify } from '../office/notification.js';
+import type { OrderDraft } from './order-draft.js';
+import { gather, survey } from './order-gathering.js';
+import { writeBatch } from './order-import-batch.js';
+
+const batchRows = 1000;
+const frameEveryMs = 500;
+/** Marked months are counted anew by the next list, so this is not done for each batch. */
+const totalsEveryMs = 60_000;
+
+/** Works on an import until it has ended, or another run is found to work on it. */
+export async function importOrders(id: number, signal: AbortSignal): Promise<void> {
+  const work = await findWork(id);
+  if (work?.status === 0) await run(work, signal);
+  await concludeImport(id, followEnd);
+}
+
+/** Ends an import that no run has brought to its end. */
+export async function giveImportUp(id: number): Promise<void> {
+  await endImport(id, { status: 2, error: 'import_failed' });
+  await concludeImport(id, followEnd);
+}
+
+async function run(work: ImportWork, signal: AbortSignal): Promise<void> {
+  const files = await storage();
+  const read = (): AsyncIterable<CsvBlock> => blocksOf(files, work, signal);
+  try {
+    const known = await survey(read, mostRows);
+    if (known.rows > mostRows) {
+      await endImport(work.id, { status: 2, error: 'import_too_many_rows' });
+      return;
+    }
+    await noteTotal(work.id, known.rows);
+    const unnamed = say({ zh: '导入订单', en: 'Imported order' }, work.language);
+    const isWhole = await writeAll(work, known.rows, gather(read, known, unnamed), signal);
+    if (isWhole && !(await endImport(work.id, { status: 1 }))) await mustHaveEnded(work.id);
+  } catch (error) {
+    const end = finalEnd(error);
+    if (!end) throw error;
+    await endImport(work.id, end);
+  }
+}
+
+async function* blocksOf(
+  files: Storage,
+  { storage_key, format }: ImportWork,
+  signal: AbortSignal,
+): AsyncGenerator<CsvBlock> {
+  for await (const block of readCsv(await files.get(storage_key), format)) {
+    signal.throwIfAborted();
+    yield block;
+  }
+}
+
+/** Writes what lies behind the position, the next batch being read meanwhile. @returns false when it was overtaken */
+async function writeAll(
+  work: ImportWork,
+  total: number,
+  orders: AsyncIterable<OrderDraft[]>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const report = reporter(work);
+  let from = work.position;
+  let written = Promise.resolve(true);
+  for await (const { drafts, rows } of batches(orders, work.position)) {
+    if (!(await written)) return false;
+    signal.throwIfAborted();
+    written = writeBatch(work, drafts, { from, rows, progress: percent(from + rows, total) });
+    // A failure is met at the next turn; it is not unhandled until then.
+    written.catch(() => undefined);
+    from += rows;
+    await report(percent(from - rows, total));
+  }
+  return written;
+}
+
+interface Batch {
+  drafts: OrderDraft[];
+  rows: number;
+}
+
+async function* batches(orders: AsyncIterable<OrderDraft[]>, position: number): AsyncGenerator<Batch> {
+  let toSkip = position;
+  let batch: Batch = { drafts: [], rows: 0 };
+  for await (const drafts of orders) {
+    for (const draft of drafts) {
+      if (toSkip > 0) {
+        toSkip -= draft.rows.length;
+        continue;
+      }
+      batch.drafts.push(draft);
+      batch.rows += draft.rows.length;
+      if (batch.rows < batchRows) continue;
+      yield batch;
+      batch = { drafts: [], rows: 0 };
+    }
+  }
+  if (batch.rows > 0) yield batch;
+}
+
+/** Tells the owner how far it is, and lists that there are more orders, not more often than is useful. */
+function reporter({ id, admin_id, isDryRun }: ImportWork): (progress: number) => Promise<void> {
+  let toldAt = 0;
+  let totalsAt = Date.now();
+  return async (progress) => {
+    const at = Date.now();
+    if (at - toldAt >= frameEveryMs) {
+      toldAt = at;
+      await deliver({ adminId: admin_id, frame: { type: 'import', data: { id, status: 0, progress } } });
+    }
+    if (isDryRun || at - totalsAt < totalsEveryMs) return;
+    totalsAt = at;
+    await announce(['orders']);
+  };
+}
+
+// 100 is the end's.
+const percent = (rows: number, total: number): number => Math.min(99, Math.floor((rows * 100) / total));
+
+async function mustHaveEnded(id: number): Promise<void> {
+  const work = await findWork(id);
+  if (work?.status === 0) throw new Error(`import ${id} ended at row ${work.position} of its file`);
+}
+
+// What another run would meet again.
+function finalEnd(error: unknown): ImportEnd | undefined {
+  if (error instanceof CsvBroken) return { status: 2, error: 'import_file_invalid', row: error.row };
+  if (error instanceof FileMissing) return { status: 2, error: 'import_failed' };
+  return error instanceof AppError && error.status === 422 ? { status: 2, error: error.slug } : undefined;
+}
+
+async function followEnd(ended: EndedImport): Promise<void> {
+  const { id, admin_id, username, status, dry_run } = ended;
+  if (dry_run === 0) await announce(['orders']);
+  const progress = status === 1 ? 100 : ended.progress;
+  await deliver({ adminId: admin_id, frame: { type: 'import', data: { id, status, progress } } });
+  if (username === null) return;
+  const texts = noticeOf(ended);
+  await notify({ type: 'system', ...texts, receiverIds: [admin_id], eventKey: `import-${id}` });
+}
+
+function noticeOf(ended: EndedImport): { title: string; content: string } {
+  const { language, error, error_row, status, dry_run } = ended;
+  const reason = error ? importErrorText(error, error_row, language) : '';
+  const kind = dry_run === 1 ? check : real;
+  const content = status === 1 ? counts : { zh: '{filename}：{reason}', en: '{filename}: {reason}' };
+  return {
+    title: say(status === 1 ? kind.done : kind.failed, language),
+    content: fill(say(content, language), {
+      ...{ filename: ended.filename, reason, total: ended.total_rows ?? 0 },
+      ...{ success: ended.success_count, failed: ended.failed_count, orders: ended.order_count },
+    }),
+  };
+}
+
+const real = {
+  done: { zh: '订单导入完成', en: 'Orders imported' },
+  failed: { zh: '订单导入失败', en: 'Importing orders failed' },
+};
+
+const check = {
+  done: { zh: '订单导入校验完成', en: 'Orders checked for import' },
+  failed: { zh: '订单导入校验失败', en: 'Checking orders for import failed' },
+};
+
+const counts = {
+  zh: '{filename}：共 {total} 行，成功 {success} 行（{orders} 个订单），失败 {failed} 行',
+  en: '{filename}: {total} rows, {success} accepted ({orders} orders), {failed} refused',
+};

@@ -1,0 +1,186 @@
+// The sheet that orders are imported from: its columns under their names in both languages, and what a row says.
+import { currentLanguage } from '../../lib/context.js';
+import { fail } from '../../lib/errors.js';
+import { say, type Language } from '../../lib/language.js';
+import { Money } from '../../lib/money.js';
+import { restore } from '../../lib/sheets/sheet.js';
+import type { ImportReason } from './import-reason.js';
+
+const heads = {
+  user_id: '用户ID',
+  amount: '金额',
+  remark: '备注',
+  order_ref: '订单标识',
+  product_id: '商品ID',
+  product_name: '商品名称',
+  price: '单价',
+  quantity: '数量',
+} as const;
+
+export type SheetColumn = keyof typeof heads;
+
+export const sheetColumns = Object.keys(heads) as SheetColumn[];
+
+/** What an error file has as its last column; an import does not read it. */
+export const reasonHead = 'reason';
+
+/** Whether a column is the one that an error file has added. */
+export const isReasonHead = (name: string): boolean =>
+  [reasonHead, '失败原因'].includes(name.trim().toLowerCase());
+
+/** The name of a column in that language. */
+export const columnHead = (column: SheetColumn, language: Language): string =>
+  say({ zh: heads[column], en: column }, language);
+
+/** Where each column stands, from 0; -1 when the file does not have it. */
+export type Layout = Record<SheetColumn, number> & { width: number };
+
+/** What is wrong with a row. */
+export interface Problem {
+  row: number;
+  /** Empty when it is about the row as a whole. */
+  column: SheetColumn | '';
+  value: string;
+  reason: ImportReason;
+  detail?: string | number;
+}
+
+/** A row of the file, checked by itself; what is undefined was left empty or is a problem. */
+export interface SheetRow {
+  row: number;
+  /** Rows with the same one are one order; empty for an order of its own. */
+  ref: string;
+  userId?: number;
+  amount?: Money;
+  remark?: string;
+  productId?: number;
+  productName?: string;
+  price?: Money;
+  quantity?: number;
+  problems: Problem[];
+}
+
+export const mostQuantity = 1_000_000;
+const longest = { order_ref: 64, remark: 500, product_name: 200 } as const;
+const mostNamed = 10;
+/** Characters of a refused value that are kept. */
+const longestShown = 200;
+/** Characters of white space around a cell that are not worth a copy. */
+const mostPadding = 100;
+
+/**
+ * The layout that the head of a file gives. Names may be in either language, in any case and order; the reasons of an error
+ * file are passed over.
+ *
+ * @throws import_head_invalid naming the columns that are unknown, missing or there twice
+ */
+export function layoutOf(head: readonly string[]): Layout {
+  const names = head.map((name) => name.trim());
+  while (names.at(-1) === '') names.pop();
+  const found = names.map(columnNamed);
+  const unknown = names
+    .map((name, index) => (found[index] || isReasonHead(name) ? '' : name.slice(0, 50) || `#${index + 1}`))
+    .filter(Boolean);
+  const twice = sheetColumns.filter((column) => found.filter((one) => one === column).length > 1);
+  const missing = missingFrom(new Set(found));
+  const language = currentLanguage();
+  const named = (columns: SheetColumn[]): string[] => columns.map((column) => columnHead(column, language));
+  const parts = [
+    ...listed(say({ zh: '未知列', en: 'unknown' }, language), unknown),
+    ...listed(say({ zh: '缺少列', en: 'missing' }, language), named(missing)),
+    ...listed(say({ zh: '重复列', en: 'repeated' }, language), named(twice)),
+  ];
+  if (parts.length > 0) fail('import_head_invalid', { field: 'file', params: { columns: parts.join('; ') } });
+  const places = sheetColumns.map((column) => [column, found.indexOf(column)] as const);
+  return { ...(Object.fromEntries(places) as Record<SheetColumn, number>), width: names.length };
+}
+
+/** The order reference of a row as rows are gathered by it; empty when there is none that could be one. */
+export function refOf(cells: readonly string[], layout: Layout): string {
+  const ref = cellText(cells, layout.order_ref);
+  return ref.length > longest.order_ref ? '' : ref;
+}
+
+/** Reads one row. */
+export function readRow(cells: readonly string[], row: number, layout: Layout): SheetRow {
+  const problems: Problem[] = [];
+  const refuse = (
+    column: SheetColumn | '',
+    value: string,
+    reason: ImportReason,
+    detail?: number,
+  ): undefined => {
+    problems.push({ row, column, value: detached(value.slice(0, longestShown)), reason, detail });
+  };
+  const text = (column: keyof typeof longest): string | undefined => {
+    const value = cellText(cells, layout[column]);
+    if (value.length > longest[column]) return refuse(column, value, 'too_long', longest[column]);
+    return value === '' ? undefined : value;
+  };
+  const key = (column: SheetColumn): number | undefined => {
+    const value = cellText(cells, layout[column]);
+    if (value === '') return undefined;
+    const number = /^[1-9]\d{0,15}$/.test(value) ? Number(value) : NaN;
+    return Number.isSafeInteger(number) ? number : refuse(column, value, 'key');
+  };
+  const money = (column: SheetColumn): Money | undefined => {
+    const value = cellText(cells, layout[column]);
+    if (value === '') return undefined;
+    const amount = Money.parse(value);
+    return amount && amount.cents >= 0n ? amount : refuse(column, value, 'money');
+  };
+  const quantity = (): number | undefined => {
+    const value = cellText(cells, layout.quantity);
+    if (value === '') return undefined;
+    const number = /^\d{1,7}$/.test(value) ? Number(value) : 0;
+    return number >= 1 && number <= mostQuantity
+      ? number
+      : refuse('quantity', value, 'quantity', mostQuantity);
+  };
+  const surplus = cells.length > layout.width && cells.slice(layout.width).find((cell) => cell.trim() !== '');
+  if (surplus) refuse('', surplus, 'too_many_cells');
+  return {
+    row,
+    ref: text('order_ref') ?? '',
+    userId: key('user_id'),
+    amount: money('amount'),
+    remark: text('remark'),
+    productId: key('product_id'),
+    productName: text('product_name'),
+    price: money('price'),
+    quantity: quantity(),
+    problems,
+  };
+}
+
+function columnNamed(name: string): SheetColumn | undefined {
+  const wanted = name.toLowerCase();
+  return sheetColumns.find((column) => column === wanted || heads[column].toLowerCase() === wanted);
+}
+
+// An order needs its user, and either its amount or lines that it is the sum of.
+function missingFrom(found: ReadonlySet<SheetColumn | undefined>): SheetColumn[] {
+  const needed: SheetColumn[] = found.has('price')
+    ? ['user_id', 'product_name']
+    : found.has('amount')
+      ? ['user_id']
+      : ['user_id', 'product_name', 'price'];
+  return needed.filter((column) => !found.has(column));
+}
+
+function listed(title: string, names: string[]): string[] {
+  if (names.length === 0) return [];
+  const more = names.length > mostNamed ? ', …' : '';
+  return [`${title} ${names.slice(0, mostNamed).join(', ')}${more}`];
+}
+
+// Exports and error files put an apostrophe before what a spreadsheet would take for a formula.
+function cellText(cells: readonly string[], place: number): string {
+  const raw = cells[place] ?? '';
+  const cell = raw.trim();
+  const text = restore(cell).trim();
+  return raw.length - text.length > mostPadding ? detached(text) : text;
+}
+
+// A part of a text keeps the whole of it in memory; a copy does not.
+const detached = (part: string): string => Buffer.from(part).toString();

@@ -1,0 +1,148 @@
+// Brings the database to today's shape: makes it when it is missing, migrates forward and back, under one lock.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Connection } from 'mysql2/promise';
+import type { Umzug } from 'umzug';
+import { config } from '../../../config/index.js';
+import { db } from '../../lib/db.js';
+import { errno, isDatabaseDown } from '../../lib/db-errors.js';
+import { openConnection } from '../../lib/db-connection.js';
+import { logger } from '../../lib/logger.js';
+import { underClaim } from '../tables/claim.js';
+import { migrations } from './index.js';
+import { extendPartitions, partitionsMustSuffice } from '../tables/partitions.js';
+
+const unknownDatabase = 1049;
+const unknownTable = 1146;
+const lockTimeout = 1205;
+
+/** A statement of a migration may take this long: an index over all orders does. */
+const migrationSeconds = 3600;
+/** Between two tries of an ALTER those who queued behind it get through. */
+const pauseMs = 1000;
+
+/**
+ * Brings the database to today's shape and runs `seed`. Any number of processes may do this at once, also on an empty
+ * database: one works, the others wait for it. What fails because the database is away is tried again within
+ * DB_STARTUP_WAIT_SECONDS.
+ */
+export async function prepareDatabase(seed: () => Promise<void>): Promise<void> {
+  const deadline = Date.now() + config.database.startupWaitMs;
+  for (;;) {
+    try {
+      return await prepare(seed);
+    } catch (error) {
+      if (errno(error) === unknownDatabase) await createDatabase();
+      else if (!isDatabaseDown(error) || Date.now() > deadline) throw error;
+      else {
+        logger.warn({ error }, 'waiting for the database');
+        await sleep(pauseMs);
+      }
+    }
+  }
+}
+
+async function prepare(seed: () => Promise<void>): Promise<void> {
+  await db.authenticate();
+  await underClaim('schema', async (lost) => {
+    if (!(await isMigrated())) await migrate((migrator) => migrator.up(), lost);
+    await extendPartitions().catch(partitionsMustSuffice);
+    await seed();
+  });
+}
+
+/** Undoes every migration. */
+export async function emptyDatabase(): Promise<void> {
+  await underClaim('schema', (lost) => migrate((migrator) => migrator.down({ to: 0 }), lost));
+}
+
+/** Warns about server settings under which a commit may be lost; refuses them under STRICT_STARTUP. */
+export async function checkDurability(): Promise<void> {
+  const [rows] = await db.query("SHOW GLOBAL VARIABLES LIKE 'innodb_flush_log_at_trx_commit'");
+  const value = (rows as { Value: string }[])[0]?.Value;
+  if (value === undefined || value === '1') return;
+  const message = `innodb_flush_log_at_trx_commit is ${value}: a crash of the server may lose acknowledged payments`;
+  if (config.app.strict) throw new Error(message);
+  logger.warn(message);
+}
+
+const table = 'migrations';
+
+/** Whether every migration was made: most starts find nothing to do. */
+async function isMigrated(): Promise<boolean> {
+  try {
+    const [made] = await db.query(`SELECT name FROM ${table}`);
+    const names = new Set((made as { name: string }[]).map(({ name }) => name));
+    return migrations.every(({ name }) => names.has(name));
+  } catch (error) {
+    if (errno(error) === unknownTable) return false;
+    throw error;
+  }
+}
+
+// Over a connection of its own, whose statements may take long. Umzug is loaded when needed only: it brings a whole
+// command line with it.
+async function migrate(work: (migrator: Umzug) => Promise<unknown>, lost: AbortSignal): Promise<void> {
+  const connection = await openConnection({
+    database: config.database.name,
+    statementSeconds: migrationSeconds,
+  });
+  const run = (sql: string): Promise<void> => runSql(connection, sql, lost);
+  try {
+    const { SequelizeStorage, Umzug } = await import('umzug');
+    const migrator = new Umzug({
+      migrations: migrations.map(({ name, up, down }) => ({
+        name,
+        up: () => up(run),
+        down: () => down(run),
+      })),
+      storage: new SequelizeStorage({ sequelize: db, tableName: table }),
+      logger: undefined,
+    });
+    // Umzug's own error would hide whether the database is away.
+    await work(migrator).catch((error: unknown) => {
+      throw (error as Error).cause ?? error;
+    });
+  } finally {
+    connection.destroy();
+  }
+}
+
+// A table that is being read makes an ALTER wait, and every later statement on it queues behind: so it waits a second at
+// most and tries again. One that would copy the table or lock out writers is refused by the server.
+async function runSql(connection: Connection, sql: string, lost: AbortSignal): Promise<void> {
+  if (!sql.startsWith('ALTER TABLE')) {
+    lost.throwIfAborted();
+    await connection.query(sql.startsWith('CREATE TABLE') ? withTableOptions(sql) : sql);
+    return;
+  }
+  await connection.query('SET SESSION lock_wait_timeout = 1');
+  for (;;) {
+    lost.throwIfAborted();
+    try {
+      await connection.query(`${sql}, ALGORITHM=INPLACE, LOCK=NONE`);
+      return;
+    } catch (error) {
+      if (errno(error) !== lockTimeout) throw error;
+      logger.info({ sql }, 'a migration waits for a table that is in use');
+      await sleep(pauseMs * (1 + Math.random()));
+    }
+  }
+}
+
+// Table options stand before the PARTITION BY clause.
+function withTableOptions(sql: string): string {
+  const options = ') ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci ';
+  const end = sql.lastIndexOf(')', sql.includes('PARTITION BY') ? sql.indexOf('PARTITION BY') : sql.length);
+  return sql.slice(0, end) + options + sql.slice(end + 1);
+}
+
+async function createDatabase(): Promise<void> {
+  const connection = await openConnection({ statementSeconds: 10 });
+  try {
+    await connection.query(
+      `CREATE DATABASE IF NOT EXISTS \`${config.database.name}\` DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci`,
+    );
+  } finally {
+    connection.destroy();
+  }
+}

@@ -1,0 +1,263 @@
+// notifications: messages to administrators. One for everybody is stored once; who has read it is kept per administrator.
+import { now } from '../../lib/clock.js';
+import { change, insert, select, transact, type SqlValue } from '../../lib/db.js';
+import { fail } from '../../lib/errors.js';
+import { pageSql, toPage, Where, type ListQuery, type Page } from '../../lib/list-query.js';
+import { logger } from '../../lib/logger.js';
+import { publish } from '../../lib/pubsub.js';
+import { newUlid } from '../../lib/random-id.js';
+
+/** What administrators send. */
+export const sentTypes = ['announcement', 'message'] as const;
+
+/** `system` comes from the service itself only. */
+export const notificationTypes = [...sentTypes, 'system'] as const;
+
+export type NotificationType = (typeof notificationTypes)[number];
+
+export interface NotificationRecord {
+  id: number;
+  type: NotificationType;
+  title: string;
+  content: string;
+  sender_id: number | null;
+  receiver_id: number | null;
+  is_read: boolean;
+  read_at: Date | null;
+  created_at: Date;
+}
+
+export interface NotificationFilter extends ListQuery {
+  type?: NotificationType;
+  is_read?: boolean;
+}
+
+export interface NewNotification {
+  type: NotificationType;
+  title: string;
+  content: string;
+  senderId?: number;
+  /** Nobody named: every administrator. */
+  receiverIds?: number[];
+  /** Names the event it tells of; a second notification of the same event is not made. */
+  eventKey?: string;
+}
+
+export const notificationSortable = ['id', 'type', 'title', 'created_at'] as const;
+
+/** What travels to the sockets: a frame, and whose it is (undefined: everybody's). */
+export interface Delivery {
+  adminId?: number;
+  frame: { type: string; data?: unknown };
+}
+
+const deliveredAtOnce = 100;
+
+/** Name of the channel that every API process delivers from. */
+export const deliveryChannel = 'deliveries';
+
+/** Hands a frame to the sockets of an administrator, or of everybody, on every API process. Missing it loses nothing. */
+export async function deliver(delivery: Delivery): Promise<void> {
+  await publish(deliveryChannel, delivery).catch((error: unknown) =>
+    logger.warn({ error }, 'a frame could not be delivered; its row remains'),
+  );
+}
+
+/**
+ * Stores a notification: for everybody as one row, for named receivers as one row each, all of them or none.
+ *
+ * @returns the records in the order of the receivers; none when the event was told before
+ * @throws receiver_unknown
+ */
+export async function storeNotification(notification: NewNotification): Promise<NotificationRecord[]> {
+  const { type, title, content, senderId: sender_id = null, receiverIds } = notification;
+  const created_at = now();
+  const rows = receiverIds
+    ? await storeForEach(notification, receiverIds, created_at)
+    : await storeForAll(notification, created_at);
+  return rows.map(({ id, receiver_id }) => ({
+    ...{ id, type, title, content, sender_id, receiver_id, is_read: false, read_at: null, created_at },
+  }));
+}
+
+/**
+ * Delivers stored notifications. A second time their frames come twice, with the same ids.
+ *
+ * @throws when Redis is away
+ */
+export async function deliverNotifications(ids: readonly number[], signal?: AbortSignal): Promise<void> {
+  for (let start = 0; start < ids.length; start += deliveredAtOnce) {
+    signal?.throwIfAborted();
+    const rows = await unreadOf(ids.slice(start, start + deliveredAtOnce));
+    await Promise.all(rows.map((row) => publish(deliveryChannel, deliveryOf(row))));
+  }
+}
+
+/**
+ * Stores a notification and delivers it at once: for work in the background, which tells of its own end to one administrator
+ * or to everybody. Requests leave the delivery to a job (jobs/deliver-notification.ts).
+ *
+ * @throws receiver_unknown
+ */
+export async function notify(notification: NewNotification): Promise<void> {
+  for (const record of await storeNotification(notification)) await deliver(deliveryOf(record));
+}
+
+export async function listNotifications(
+  adminId: number,
+  query: NotificationFilter,
+): Promise<Page<NotificationRecord>> {
+  const mine = visibleTo(adminId).equals('n.type', query.type).during('n.created_at', query);
+  if (query.is_read !== undefined) mine.and(query.is_read ? readSql : `NOT ${readSql}`);
+  const [rows, [count]] = await Promise.all([
+    select<NotificationRow>(`${recordSql} ${mine.sql} ${pageSql(query, 'n')}`, values(adminId, mine)),
+    select<{ total: number }>(`SELECT COUNT(*) AS total ${fromSql} ${mine.sql}`, values(adminId, mine)),
+  ]);
+  return toPage(query, rows.map(toRecord), count?.total ?? 0);
+}
+
+/** A notification as that administrator sees it. @throws notification_not_found also when it is another's */
+export async function findNotification(adminId: number, id: number): Promise<NotificationRecord> {
+  const mine = visibleTo(adminId).and('n.id = ?', id);
+  const [row] = await select<NotificationRow>(`${recordSql} ${mine.sql}`, values(adminId, mine));
+  return row ? toRecord(row) : fail('notification_not_found');
+}
+
+export async function countUnread(adminId: number): Promise<number> {
+  const unread = visibleTo(adminId).and(`NOT ${readSql}`);
+  const [row] = await select<{ total: number }>(
+    `SELECT COUNT(*) AS total ${fromSql} ${unread.sql}`,
+    values(adminId, unread),
+  );
+  return row?.total ?? 0;
+}
+
+/** Marks one as read; reading twice changes nothing. @throws notification_not_found also when it is another's */
+export async function readNotification(adminId: number, id: number): Promise<void> {
+  await findNotification(adminId, id);
+  await change(
+    'INSERT IGNORE INTO notification_reads (admin_id, notification_id, read_at) VALUES (?, ?, ?)',
+    [adminId, id, now()],
+  );
+  await deliver({ adminId, frame: { type: 'read', data: { ids: [id] } } });
+}
+
+/** Marks everything up to now as read. */
+export async function readAllNotifications(adminId: number): Promise<void> {
+  await change(
+    `INSERT INTO notification_marks (admin_id, read_until) VALUES (?, ?)
+     ON DUPLICATE KEY UPDATE read_until = GREATEST(read_until, VALUES(read_until))`,
+    [adminId, now()],
+  );
+  await deliver({ adminId, frame: { type: 'read_all' } });
+}
+
+interface NotificationRow extends Omit<NotificationRecord, 'is_read'> {
+  is_read: number;
+}
+
+const fromSql = `FROM notifications n
+  JOIN admins a ON a.id = ?
+  LEFT JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = a.id
+  LEFT JOIN notification_marks m ON m.admin_id = a.id`;
+
+const readSql = '(r.read_at IS NOT NULL OR (m.read_until IS NOT NULL AND n.created_at <= m.read_until))';
+
+const recordSql = `SELECT n.id, n.type, n.title, n.content, n.sender_id, n.receiver_id, ${readSql} AS is_read,
+    COALESCE(r.read_at, IF(n.created_at <= m.read_until, m.read_until, NULL)) AS read_at, n.created_at ${fromSql}`;
+
+// What was announced before an administrator came is not news to them.
+function visibleTo(adminId: number): Where {
+  return new Where().and(
+    '(n.receiver_id = ? OR (n.receiver_id IS NULL AND n.created_at >= a.created_at))',
+    adminId,
+  );
+}
+
+function values(adminId: number, where: Where): SqlValue[] {
+  return [adminId, ...where.values];
+}
+
+function toRecord(row: NotificationRow): NotificationRecord {
+  return { ...row, is_read: row.is_read === 1 };
+}
+
+type StoredRow = Pick<NotificationRecord, 'id' | 'receiver_id'>;
+
+async function storeForAll(notification: NewNotification, at: Date): Promise<StoredRow[]> {
+  const { type, title, content, senderId, eventKey } = notification;
+  const id = await insert(
+    `INSERT IGNORE INTO notifications (type, title, content, sender_id, event_key, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+    [type, title, content, senderId ?? null, eventKey ?? null, at],
+  );
+  return id === 0 ? [] : [{ id, receiver_id: null }];
+}
+
+// The text is sent once, however many receivers there are. Their rows are found again by key, because not every server
+// numbers the rows of one statement without gaps.
+function storeForEach(
+  notification: NewNotification,
+  receiverIds: readonly number[],
+  at: Date,
+): Promise<StoredRow[]> {
+  const { type, title, content, senderId, eventKey = `sent-${newUlid()}` } = notification;
+  return transact(async (t) => {
+    const made = await change(
+      `INSERT IGNORE INTO notifications (type, title, content, sender_id, receiver_id, event_key, created_at)
+       SELECT ?, ?, ?, ?, a.id, CONCAT(?, '-', a.id), ? FROM admins a WHERE a.id IN (?)`,
+      [type, title, content, senderId ?? null, eventKey, at, receiverIds],
+      t,
+    );
+    const rows = await select<StoredRow & { event_key: string }>(
+      'SELECT id, receiver_id, event_key FROM notifications WHERE event_key IN (?)',
+      [receiverIds.map((id) => `${eventKey}-${id}`)],
+      t,
+    );
+    const byKey = new Map(rows.map((row) => [row.event_key, row]));
+    const found = receiverIds.map(
+      (id) => byKey.get(`${eventKey}-${id}`) ?? fail('receiver_unknown', { field: 'receiver_ids' }),
+    );
+    return made === 0 ? [] : found;
+  });
+}
+
+/** A notification as its sender got it answered, with the ids of those that were sent together with it. */
+export async function findSent(id: number): Promise<NotificationRecord & { ids: number[] }> {
+  const [first] = await select<
+    Omit<NotificationRecord, 'is_read' | 'read_at'> & { event_key: string | null }
+  >(
+    'SELECT id, type, title, content, sender_id, receiver_id, created_at, event_key FROM notifications WHERE id = ?',
+    [id],
+  );
+  if (!first) fail('notification_not_found');
+  const { event_key, created_at, ...record } = first;
+  const together =
+    record.receiver_id === null || event_key === null
+      ? []
+      : await select<{ id: number }>('SELECT id FROM notifications WHERE event_key LIKE ? ORDER BY id', [
+          `${event_key.slice(0, -String(record.receiver_id).length)}%`,
+        ]);
+  const ids = together.length > 0 ? together.map((one) => one.id) : [id];
+  return { ...record, is_read: false, read_at: null, created_at, ids };
+}
+
+// One that was read before it was delivered is news no more.
+function unreadOf(ids: readonly number[]): Promise<DeliveredRow[]> {
+  return select<DeliveredRow>(
+    `SELECT n.id, n.type, n.title, n.content, n.receiver_id, n.created_at FROM notifications n
+       LEFT JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = n.receiver_id
+       LEFT JOIN notification_marks m ON m.admin_id = n.receiver_id
+     WHERE n.id IN (?) AND NOT ${readSql} ORDER BY n.id`,
+    [ids],
+  );
+}
+
+type DeliveredRow = Pick<
+  NotificationRecord,
+  'id' | 'type' | 'title' | 'content' | 'receiver_id' | 'created_at'
+>;
+
+function deliveryOf({ id, type, title, content, receiver_id, created_at }: DeliveredRow): Delivery {
+  const data = { id, title, content, created_at, type, is_read: false };
+  return { adminId: receiver_id ?? undefined, frame: { type: 'notification', data } };
+}

@@ -1,0 +1,55 @@
+// claims: work that one process at a time may do. A claim is a committed row, renewed while the work goes on.
+//
+// Not GET_LOCK and no row lock: both are local to a node of a cluster, and a row lock would need a transaction as long as
+// the work.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { change } from '../../lib/db.js';
+import { logger } from '../../lib/logger.js';
+import { randomToken } from '../../lib/random-id.js';
+
+/** A claim that was not renewed for so long is free: its process has died. */
+const claimSeconds = 15;
+const renewEveryMs = 4000;
+const askEveryMs = 250;
+
+/**
+ * Does the work while nobody else does work of that name; waits for its turn as long as it takes.
+ *
+ * @param work is told when the claim was lost, because this process stood still for too long
+ */
+export async function underClaim<T>(name: string, work: (lost: AbortSignal) => Promise<T>): Promise<T> {
+  const owner = randomToken(12);
+  const lost = new AbortController();
+  await layOut(name);
+  while (!(await take(name, owner))) await sleep(askEveryMs);
+  const renewal = setInterval(() => {
+    take(name, owner).then(
+      (isMine) => isMine || lost.abort(new Error(`the claim ${name} was lost`)),
+      (error: unknown) => logger.warn({ error, name }, 'a claim could not be renewed'),
+    );
+  }, renewEveryMs);
+  try {
+    return await work(lost.signal);
+  } finally {
+    clearInterval(renewal);
+    await change(`UPDATE claims SET owner = '' WHERE name = ? AND owner = ?`, [name, owner]);
+  }
+}
+
+// By the clock of the database: those of the processes may differ.
+async function take(name: string, owner: string): Promise<boolean> {
+  const taken = await change(
+    `UPDATE claims SET owner = ?, expires_at = NOW(3) + INTERVAL ${claimSeconds} SECOND
+     WHERE name = ? AND (owner IN ('', ?) OR expires_at < NOW(3))`,
+    [owner, name, owner],
+  );
+  return taken === 1;
+}
+
+async function layOut(name: string): Promise<void> {
+  await change(
+    `CREATE TABLE IF NOT EXISTS claims (name VARCHAR(50) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
+       owner VARCHAR(20) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, expires_at DATETIME(3) NOT NULL) ENGINE=InnoDB`,
+  );
+  await change(`INSERT IGNORE INTO claims (name, owner, expires_at) VALUES (?, '', NOW(3))`, [name]);
+}

@@ -1,0 +1,161 @@
+// Pages of lists that lie in month partitions: a deep page reads the months it lies in, not everything before it.
+import { reports, select, type SqlValue } from '../../lib/db.js';
+import {
+  orderSql,
+  pageSql,
+  toPage,
+  type ListQuery,
+  type Order,
+  type Page,
+  type Where,
+} from '../../lib/list-query.js';
+
+/** Matching rows by month (YYYYMM). */
+export type Months = ReadonlyMap<number, number>;
+
+/** What a page is read from, and how its rows are made. */
+export interface MonthlyList<T extends { id: number }> {
+  table: string;
+  /** The alias that filters use for the table. */
+  alias: string;
+  /** The rows that `tail` (WHERE, ORDER BY and LIMIT) selects. */
+  rows(this: void, tail: string, values: SqlValue[]): Promise<T[]>;
+}
+
+/** So many first rows of a list without filters, newest or oldest first, are read as they come. */
+const shortRead = 1000;
+
+/**
+ * The page a caller asked for, with its total.
+ *
+ * @param months how many rows match in each month
+ */
+export async function monthlyPage<T extends { id: number }>(
+  list: MonthlyList<T>,
+  where: Where,
+  asked: ListQuery,
+  months: Months,
+): Promise<Page<T>> {
+  const query = { ...asked, order_by: inIndexOrder(asked.order_by) };
+  const total = [...months.values()].reduce((sum, rows) => sum + rows, 0);
+  const isPlain = where.values.length === 0 && query.order_by[0]?.field === 'id';
+  const isShort = isPlain && query.page * query.page_size <= shortRead;
+  const found = isShort
+    ? await list.rows(`${where.sql} ${pageSql(query, list.alias)}`, where.values)
+    : await rowsOf(list, where, await pageKeys(list, where, query, months));
+  return toPage(query, found, total);
+}
+
+// Equal rows go the way of the last column asked for, as the keys of an index do.
+function inIndexOrder(orders: Order[]): Order[] {
+  const direction = orders.at(-1)?.direction ?? 'DESC';
+  return orders.some(({ field }) => field === 'id') ? orders : [...orders, { field: 'id', direction }];
+}
+
+// Under the filter once more: what has changed since its key was read may not belong here any more.
+async function rowsOf<T extends { id: number }>(
+  { alias, rows }: MonthlyList<T>,
+  where: Where,
+  keys: Key[],
+): Promise<T[]> {
+  if (keys.length === 0) return [];
+  const months = [...new Set(keys.map(({ period }) => period))];
+  const ids = keys.map(({ id }) => id);
+  const matching = where.with(`${alias}.id IN (?) AND ${alias}.period IN (?)`, ids, months);
+  const found = await rows(matching.sql, matching.values);
+  const byId = new Map(found.map((row) => [row.id, row]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+interface Key {
+  id: number;
+  period: number;
+}
+
+/** Some months, in which `matching` rows match, `offset` of them before the page. */
+interface Span {
+  months: number[];
+  matching: number;
+  offset: number;
+  size: number;
+}
+
+interface Source {
+  table: string;
+  alias: string;
+}
+
+// What every month holds tells which months a page sorted by time lies in. Ids grow with time as well, but where writers met
+// at the turn of a month they may cross over: then the page is read from all months.
+async function pageKeys(source: Source, where: Where, query: ListQuery, months: Months): Promise<Key[]> {
+  const everywhere = wholeSpan(months, query);
+  if (everywhere.size <= 0) return [];
+  const [order] = query.order_by;
+  if (order?.field === 'created_at') return readKeys(source, where, query, narrowSpan(months, query));
+  if (order?.field !== 'id') return readKeys(source, where, query, everywhere);
+  const span = narrowSpan(months, query);
+  const keys = await readKeys(source, where, query, span);
+  return (await hasIntruder(source, where, keys, span)) ? readKeys(source, where, query, everywhere) : keys;
+}
+
+function wholeSpan(months: Months, { page, page_size }: ListQuery): Span {
+  const matching = [...months.values()].reduce((sum, rows) => sum + rows, 0);
+  const offset = (page - 1) * page_size;
+  const size = Math.min(page_size, matching - offset);
+  return { months: [...months.keys()], matching, offset, size };
+}
+
+function narrowSpan(months: Months, query: ListQuery): Span {
+  const { offset, size } = wholeSpan(months, query);
+  const isDescending = query.order_by[0]?.direction === 'DESC';
+  const ordered = [...months].sort(([one], [other]) => (isDescending ? other - one : one - other));
+  const touched: number[] = [];
+  let [passed, before, matching] = [0, 0, 0];
+  for (const [period, rows] of ordered) {
+    if (rows > 0 && passed + rows > offset && passed < offset + size) {
+      if (touched.length === 0) before = passed;
+      touched.push(period);
+      matching += rows;
+    }
+    passed += rows;
+  }
+  return { months: touched, matching, offset: offset - before, size };
+}
+
+// Keys come from an index alone wherever one fits; a page behind the middle is read from the other end.
+async function readKeys(
+  { table, alias }: Source,
+  where: Where,
+  query: ListQuery,
+  span: Span,
+): Promise<Key[]> {
+  const behind = span.matching - span.offset - span.size;
+  const isReversed = behind < span.offset;
+  const { sql, values } = where.with(`${alias}.period IN (?)`, span.months);
+  const keys = await reports.select<Key>(
+    `SELECT ${alias}.id, ${alias}.period FROM ${table} ${alias} ${sql}
+     ${orderSql(query, alias, isReversed)} LIMIT ${span.size} OFFSET ${isReversed ? behind : span.offset}`,
+    values,
+  );
+  return isReversed ? keys.reverse() : keys;
+}
+
+/** Whether a matching row of another month belongs between these or on their other side. */
+async function hasIntruder(
+  { table, alias }: Source,
+  where: Where,
+  keys: Key[],
+  { months }: Span,
+): Promise<boolean> {
+  // The rows that were counted have gone since.
+  if (keys.length === 0) return false;
+  const ids = keys.map(({ id }) => id);
+  const older = where.with(`${alias}.period < ? AND ${alias}.id > ?`, Math.min(...months), Math.min(...ids));
+  const newer = where.with(`${alias}.period > ? AND ${alias}.id < ?`, Math.max(...months), Math.max(...ids));
+  const from = `SELECT 1 FROM ${table} ${alias} FORCE INDEX (PRIMARY)`;
+  const [row] = await select<{ found: number }>(
+    `SELECT EXISTS (${from} ${older.sql}) OR EXISTS (${from} ${newer.sql}) AS found`,
+    [...older.values, ...newer.values],
+  );
+  return row?.found === 1;
+}

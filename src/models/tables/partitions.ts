@@ -1,0 +1,143 @@
+// Month partitions on `period` (YYYYMM): laid out when a table is made, added ahead of time, never run out.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { config } from '../../../config/index.js';
+import { now } from '../../lib/clock.js';
+import { select, type SqlValue } from '../../lib/db.js';
+import { errno } from '../../lib/db-errors.js';
+import { openConnection } from '../../lib/db-connection.js';
+import { logger } from '../../lib/logger.js';
+import { periodOf, shiftPeriod } from '../../lib/numbers.js';
+
+/** Every table partitioned by month. */
+export const partitionedTables = [
+  'orders',
+  'order_details',
+  'payments',
+  'payment_callbacks',
+  'operation_logs',
+  'login_logs',
+  'system_logs',
+] as const;
+
+export type PartitionedTable = (typeof partitionedTables)[number];
+
+const monthsAhead = 3;
+const duplicatePartition = new Set([1517, 1493]);
+
+/** The PARTITION BY clause of a new table: everything before last month, then month by month to three months ahead. */
+export function partitionClause(): string {
+  const current = periodOf(now());
+  const parts = [`PARTITION p_before VALUES LESS THAN (${shiftPeriod(current, -1)})`];
+  for (let months = -1; months <= monthsAhead; months++) parts.push(partition(shiftPeriod(current, months)));
+  return `PARTITION BY RANGE (period) (${parts.join(', ')})`;
+}
+
+/** Adds to every table the partitions up to three months after the present one. Safe to run at any time, by many. */
+export async function extendPartitions(): Promise<void> {
+  for (const table of partitionedTables) await extendTable(table, shiftPeriod(periodOf(now()), monthsAhead));
+}
+
+/**
+ * Every month that rows of a table may lie in, oldest first: those with a partition, and earlier ones found through the index on
+ * created_at. A table without partitions has its months in an index on `period`.
+ */
+export async function monthsOf(table: string): Promise<number[]> {
+  const rows = await select<{ until: string | number }>(
+    `SELECT PARTITION_DESCRIPTION AS until FROM information_schema.PARTITIONS
+     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? ORDER BY PARTITION_ORDINAL_POSITION`,
+    [table],
+  );
+  const months = rows.slice(1).map(({ until }) => shiftPeriod(Number(until), -1));
+  const [first] = months;
+  if (first === undefined) return distinctMonths(`SELECT DISTINCT period FROM ${table} ORDER BY period`);
+  const earlier = await distinctMonths(
+    `SELECT DISTINCT period FROM ${table} WHERE period < ? AND created_at < ? ORDER BY period`,
+    [first, new Date(Date.UTC(Math.floor(first / 100), (first % 100) - 1))],
+  );
+  return [...earlier, ...months];
+}
+
+async function distinctMonths(sql: string, values: SqlValue[] = []): Promise<number[]> {
+  return (await select<{ period: number }>(sql, values)).map(({ period }) => period);
+}
+
+/**
+ * Writes into a partitioned table; when the month has no partition yet (1526), adds it and writes again.
+ *
+ * @param period the month, or how to ask for it once it is known
+ * @param write the whole write, a transaction included
+ */
+export async function withPartition<T>(
+  tables: readonly PartitionedTable[],
+  period: number | (() => number),
+  write: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (errno(error) !== 1526) throw error;
+    const month = typeof period === 'number' ? period : period();
+    for (const table of tables) await extendTable(table, month);
+    return write();
+  }
+}
+
+/**
+ * Changes the partitions of a table, over a connection of its own. A reader's open transaction blocks that, and every later
+ * statement queues behind it: so it waits a second at most.
+ */
+export async function alterPartitions(table: PartitionedTable, clause: string): Promise<void> {
+  const connection = await openConnection({
+    database: config.database.name,
+    statementSeconds: config.database.bulkSeconds,
+  });
+  try {
+    await connection.query('SET SESSION lock_wait_timeout = 1');
+    await connection.query(`ALTER TABLE ${table} ${clause}`);
+  } finally {
+    connection.destroy();
+  }
+}
+
+/** Passes over a failure to add partitions as long as this month's and the next one's are there. @throws it otherwise */
+export async function partitionsMustSuffice(failure: unknown): Promise<void> {
+  const needed = shiftPeriod(periodOf(now()), 1);
+  for (const table of partitionedTables) if ((await lastBound(table)) <= needed) throw failure;
+  logger.warn(
+    { error: failure },
+    'month partitions could not be added now; there are enough for the next month',
+  );
+}
+
+async function extendTable(table: PartitionedTable, until: number): Promise<void> {
+  for (let period = await lastBound(table); period <= until; period = shiftPeriod(period, 1))
+    await addPartition(table, period);
+}
+
+/** The first month without a partition. */
+async function lastBound(table: PartitionedTable): Promise<number> {
+  const [row] = await select<{ last: string }>(
+    `SELECT MAX(CAST(PARTITION_DESCRIPTION AS UNSIGNED)) AS last FROM information_schema.PARTITIONS
+     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?`,
+    [table],
+  );
+  return Number(row?.last);
+}
+
+async function addPartition(table: PartitionedTable, period: number): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await alterPartitions(table, `ADD PARTITION (${partition(period)})`);
+      logger.info({ table, period }, 'month partition added');
+      return;
+    } catch (error) {
+      if (duplicatePartition.has(errno(error) ?? 0)) return;
+      if (attempt === 10) throw error;
+      await sleep(200 + Math.random() * 800);
+    }
+  }
+}
+
+function partition(period: number): string {
+  return `PARTITION p${period} VALUES LESS THAN (${shiftPeriod(period, 1)})`;
+}

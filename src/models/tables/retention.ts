@@ -1,0 +1,68 @@
+// How old rows leave the tables partitioned by month: whole months at once, the rest in batches.
+import { now } from '../../lib/clock.js';
+import { bulk, select } from '../../lib/db.js';
+import { logger } from '../../lib/logger.js';
+import { periodOf } from '../../lib/numbers.js';
+import { alterPartitions, type PartitionedTable } from './partitions.js';
+
+const batchSize = 5000;
+
+/**
+ * Deletes what was made more than that many days ago.
+ *
+ * @param isDone SQL condition under which a row may go at all
+ * @returns how many rows were deleted
+ */
+export async function removeOld(table: PartitionedTable, days: number, isDone = 'TRUE'): Promise<number> {
+  const before = new Date(now().getTime() - days * 86_400_000);
+  let dropped = 0;
+  for (const { name } of await wholeMonths(table, periodOf(before))) {
+    dropped += await dropMonth(table, name, before, isDone);
+  }
+  return dropped + (await removeOldRows(table, days, isDone));
+}
+
+/** The same without looking for months that could go as a whole, which means to count their rows. */
+export async function removeOldRows(table: PartitionedTable, days: number, isDone: string): Promise<number> {
+  const before = new Date(now().getTime() - days * 86_400_000);
+  let removed = 0;
+  for (;;) {
+    const batch = await bulk.change(
+      `DELETE FROM ${table} WHERE ${isDone} AND created_at < ? AND period <= ? LIMIT ${batchSize}`,
+      [before, periodOf(before)],
+    );
+    removed += batch;
+    if (batch < batchSize) return removed;
+  }
+}
+
+// The oldest partition takes everything older than the first month and stays.
+function wholeMonths(table: PartitionedTable, month: number): Promise<{ name: string }[]> {
+  return select<{ name: string }>(
+    `SELECT PARTITION_NAME AS name FROM information_schema.PARTITIONS
+     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND PARTITION_NAME <> 'p_before'
+       AND CAST(PARTITION_DESCRIPTION AS UNSIGNED) <= ?`,
+    [table, month],
+  );
+}
+
+// A month may hold rows made later: a callback lies in the month of its payment. Then its rows go one by one.
+async function dropMonth(
+  table: PartitionedTable,
+  name: string,
+  before: Date,
+  isDone: string,
+): Promise<number> {
+  const [rows] = await bulk.select<{ total: number; old: string | null }>(
+    `SELECT COUNT(*) AS total, SUM(${isDone} AND created_at < ?) AS old FROM ${table} PARTITION (${name})`,
+    [before],
+  );
+  if (!rows || Number(rows.old ?? 0) < rows.total) return 0;
+  try {
+    await alterPartitions(table, `DROP PARTITION ${name}`);
+    return rows.total;
+  } catch (error) {
+    logger.warn({ error, table }, 'an old month could not be dropped now; its rows are deleted one by one');
+    return 0;
+  }
+}

@@ -1,0 +1,136 @@
+// versions: a number per scope that is raised in the transaction of every change of what processes keep copies of.
+//
+// A copy is used while its mark in Redis says nothing new (lib/marks.ts) and the number was found unchanged within the last
+// seconds: so it is exact on the next request where Redis brings the news, and within 3 s where it does not, also when the
+// process that made the change died before it could tell anybody.
+import type { Transaction } from 'sequelize';
+import { inLastingContext } from '../../lib/context.js';
+import { change, select, transact } from '../../lib/db.js';
+import { announce, isUnannounced } from '../../lib/marks.js';
+
+/** What processes keep copies of. */
+export const scopes = [
+  ...['identity', 'blacklist', 'dictionaries'],
+  ...['orders', 'payments', 'users', 'user_balance_logs'],
+  ...['operation_logs', 'login_logs', 'system_logs'],
+] as const;
+
+export type Scope = (typeof scopes)[number];
+
+/**
+ * Runs a write in one transaction and raises the numbers of the scopes in it; the change is announced before this
+ * returns, also when its outcome is unknown because the answer to COMMIT was lost.
+ */
+export async function changing<T>(
+  touched: readonly Scope[],
+  write: (t: Transaction) => Promise<T>,
+): Promise<T> {
+  return announcing(touched, () =>
+    transact(async (t) => {
+      const result = await write(t);
+      await raise(touched, t);
+      return result;
+    }),
+  );
+}
+
+/** Announces a change of what is counted or kept otherwise (models/tables/totals.ts) after it was made, also when that fails. */
+export async function announcing<T>(touched: readonly Scope[], write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } finally {
+    await announce(touched);
+  }
+}
+
+/** Raises the numbers, within a transaction. In one order, so that nobody meets somebody half way. */
+export async function raise(touched: readonly Scope[], t: Transaction): Promise<void> {
+  const sorted = [...touched].sort();
+  await change(
+    `INSERT INTO versions (scope, version) VALUES ${sorted.map(() => '(?, 1)').join(', ')}
+     ON DUPLICATE KEY UPDATE version = version + 1`,
+    sorted,
+    t,
+  );
+}
+
+/** What a copy was made under. */
+export interface Stamp {
+  mark: string | undefined;
+  version: number;
+  /** When the number was asked for, in milliseconds of performance.now(). */
+  checkedAt: number;
+}
+
+/** A stamp for a copy that is about to be read. @param mark as read at the start of the request */
+export async function stamp(scope: Scope, mark: string | undefined): Promise<Stamp> {
+  const { versions, askedAt } = await askVersions();
+  return { mark, version: versionIn(versions, scope), checkedAt: askedAt };
+}
+
+/** Copies are trusted for this long without asking, and answers shared for the rest of the 3 s. */
+const trustMs = 2000;
+const shareMs = 1000;
+
+/**
+ * Whether a copy made under that stamp still holds; the stamp is renewed when it does.
+ *
+ * @param mark as read at the start of the request; undefined when Redis is away
+ */
+export async function holds(scope: Scope, stamped: Stamp, mark: string | undefined): Promise<boolean> {
+  const isNews = mark === undefined || mark !== stamped.mark || isUnannounced(scope);
+  if (!isNews && performance.now() - stamped.checkedAt < trustMs) return true;
+  const { versions, askedAt } = isNews ? await askVersions() : await sharedVersions();
+  if (versionIn(versions, scope) !== stamped.version) return false;
+  Object.assign(stamped, { mark, checkedAt: askedAt });
+  return true;
+}
+
+interface Answer {
+  versions: ReadonlyMap<string, number>;
+  askedAt: number;
+}
+
+const versionIn = (versions: ReadonlyMap<string, number>, scope: Scope): number => versions.get(scope) ?? 0;
+
+let latest: Promise<Answer> | undefined;
+let latestAt = -Infinity;
+let running: Promise<Answer> | undefined;
+let next: Promise<Answer> | undefined;
+
+// One who asks shares the question with all who asked before it was put, never one that is under way already: its answer
+// may be older than the change they must see.
+function askVersions(): Promise<Answer> {
+  if (!running) return ask();
+  next ??= running
+    .catch(() => undefined)
+    .then(() => {
+      next = undefined;
+      return ask();
+    });
+  return next;
+}
+
+function sharedVersions(): Promise<Answer> {
+  return latest && performance.now() - latestAt < shareMs ? latest : askVersions();
+}
+
+function ask(): Promise<Answer> {
+  const askedAt = performance.now();
+  const asked = inLastingContext(() =>
+    select<{ scope: string; version: number }>('SELECT scope, version FROM versions'),
+  );
+  const answer = asked.then((rows) => ({
+    versions: new Map(rows.map(({ scope, version }) => [scope, version])),
+    askedAt,
+  }));
+  const asking = answer.finally(() => {
+    if (running === asking) running = undefined;
+  });
+  running = asking;
+  [latest, latestAt] = [asking, askedAt];
+  asking.catch(() => {
+    if (latest === asking) latest = undefined;
+  });
+  return asking;
+}

@@ -1,0 +1,145 @@
+// Balances of users: every change is a log row, written in the transaction that changes the balance.
+import type { Transaction } from 'sequelize';
+import { now } from '../../lib/clock.js';
+import { change, insert, select, transact } from '../../lib/db.js';
+import { DatabaseBusy, isDuplicate } from '../../lib/db-errors.js';
+import { fail } from '../../lib/errors.js';
+import { Money } from '../../lib/money.js';
+import { periodOf } from '../../lib/numbers.js';
+import { race } from '../../lib/race.js';
+import { findRequest, type BalanceChangeType, type BalanceLogRecord } from './balance-log.js';
+import { announcing } from '../tables/versions.js';
+
+export interface BalanceChange {
+  /** Above zero. A refund gives money back to the user, as an income does; only an expense takes it. */
+  amount: Money;
+  type: BalanceChangeType;
+  /** Where it comes from. */
+  source: string;
+  source_id?: string | null;
+  description?: string | null;
+  /** The same id never applies twice. */
+  request_id?: string;
+}
+
+export interface BalanceChanged {
+  balance: Money;
+  log: BalanceLogRecord;
+}
+
+/**
+ * Changes the balance of a user who is not deleted; a disabled one may still be paid out. One request_id counts once,
+ * however often and at however many processes it arrives: the repeats get the first answer.
+ *
+ * @throws user_not_found, insufficient_balance, balance_limit_exceeded
+ * @throws request_id_reused when the id was used for another change
+ */
+export async function changeBalance(
+  userId: number,
+  wanted: BalanceChange,
+  operator: Operator,
+): Promise<BalanceChanged> {
+  const at = now();
+  try {
+    const log = await announcing(['user_balance_logs'], () =>
+      inTurn(userId, () => transact((t) => apply(userId, wanted, operator, at, t))),
+    );
+    return changed(log);
+  } catch (error) {
+    // Two users under one request_id at the same time: the unique key lets one through.
+    if (!isDuplicate(error)) throw error;
+    return changed((await appliedBefore(userId, wanted)) ?? fail('internal_error', { cause: error }));
+  }
+}
+
+async function apply(
+  userId: number,
+  wanted: BalanceChange,
+  operator: Operator,
+  at: Date,
+  t: Transaction,
+): Promise<BalanceLogRecord> {
+  const [user] = await select<{ username: string; balance: string }>(
+    'SELECT username, balance FROM users WHERE id = ? AND deleted_at IS NULL FOR UPDATE',
+    [userId],
+    t,
+  );
+  // Asked only now: whoever sent the same request first has committed, or waits for this lock.
+  const earlier = await appliedBefore(userId, wanted, t);
+  if (earlier) return earlier;
+  if (!user) fail('user_not_found');
+  const before = Money.from(user.balance);
+  const after = wanted.type === 'expense' ? before.minus(wanted.amount) : before.plus(wanted.amount);
+  if (after.isNegative) fail('insufficient_balance');
+  if (!after.withinLimit) fail('balance_limit_exceeded');
+  const { type, amount, source, source_id, description, request_id = null } = wanted;
+  const log = {
+    ...{ user_id: userId, user: { id: userId, username: user.username }, type },
+    ...{ amount, balance_before: before, balance_after: after },
+    ...{ source, source_id: source_id || null, description: description || null, request_id },
+    ...{ operator_id: operator.id, operator, created_at: at },
+  };
+  const id = await insert(
+    `INSERT INTO user_balance_logs (period, user_id, type, amount, balance_before, balance_after, source, source_id,
+       description, operator_id, request_id, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      ...[periodOf(at), userId, type, amount.toString(), before.toString(), after.toString()],
+      ...[source, log.source_id, log.description, operator.id, request_id, at],
+    ],
+    t,
+  );
+  await change(
+    'UPDATE users SET balance = ?, updated_at = ? WHERE id = ?',
+    [after.toString(), at, userId],
+    t,
+  );
+  return { id, ...log };
+}
+
+/** The answer about a change. */
+export const changed = (log: BalanceLogRecord): BalanceChanged => ({ balance: log.balance_after, log });
+
+/** Who changes a balance. */
+export interface Operator {
+  id: number;
+  username: string;
+}
+
+/** Changes of one balance wait for each other here, and not with a connection each for the lock of its row. */
+const turns = new Map<number, Promise<unknown>>();
+
+async function inTurn<T>(userId: number, work: () => Promise<T>): Promise<T> {
+  const earlier = turns.get(userId) ?? Promise.resolve();
+  const turn = race(earlier, longestTurnMs, (_, reject) =>
+    reject(new DatabaseBusy('a balance is in use')),
+  ).then(work);
+  const ended = turn.catch(() => undefined);
+  turns.set(userId, ended);
+  try {
+    return await turn;
+  } finally {
+    if (turns.get(userId) === ended) turns.delete(userId);
+  }
+}
+
+const longestTurnMs = 7000;
+
+async function appliedBefore(
+  userId: number,
+  wanted: BalanceChange,
+  t?: Transaction,
+): Promise<BalanceLogRecord | undefined> {
+  if (wanted.request_id === undefined) return undefined;
+  const log = await findRequest(wanted.request_id, t);
+  if (!log) return undefined;
+  const isSame =
+    log.user_id === userId &&
+    log.type === wanted.type &&
+    log.amount.equals(wanted.amount) &&
+    log.source === wanted.source &&
+    log.source_id === (wanted.source_id || null) &&
+    log.description === (wanted.description || null);
+  if (!isSame) fail('request_id_reused', { field: 'request_id' });
+  return log;
+}

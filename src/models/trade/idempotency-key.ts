@@ -1,0 +1,70 @@
+// idempotency_keys: a create repeated with the same Idempotency-Key answers the record made the first time.
+import type { Transaction } from 'sequelize';
+import { now } from '../../lib/clock.js';
+import { change, select } from '../../lib/db.js';
+import { fail } from '../../lib/errors.js';
+import { derivedKeys, hmacHex } from '../../lib/secret-box.js';
+
+export interface Repeatable {
+  /** What the key is used for: the slug of a permission. */
+  scope: string;
+  adminId: number;
+  key: string;
+  /** What was asked for; the same key with another request is refused. */
+  request: unknown;
+}
+
+/**
+ * The record that was made under the key.
+ *
+ * @throws idempotency_key_reused when the key was used for another request
+ */
+export async function findEarlier({ scope, adminId, key, request }: Repeatable): Promise<number | undefined> {
+  const [earlier] = await select<{ request_hash: string; result_no: string }>(
+    'SELECT request_hash, result_no FROM idempotency_keys WHERE scope = ? AND admin_id = ? AND idempotency_key = ?',
+    [scope, adminId, key],
+  );
+  if (!earlier) return undefined;
+  if (!hashesOf(request).includes(earlier.request_hash))
+    fail('idempotency_key_reused', { field: 'Idempotency-Key' });
+  return Number(earlier.result_no);
+}
+
+/**
+ * Takes the key for a record, in the transaction that makes it. Of several requests at once one commits; the others fail here
+ * and take back what they made.
+ */
+export async function claimKey(
+  { scope, adminId, key, request }: Repeatable,
+  id: number,
+  t: Transaction,
+): Promise<void> {
+  await change(
+    `INSERT INTO idempotency_keys (scope, admin_id, idempotency_key, request_hash, result_no, created_at)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+    [scope, adminId, key, hashesOf(request)[0], String(id), now()],
+    t,
+  );
+}
+
+const keys = derivedKeys('idempotency');
+
+/** With today's APP_KEY, then with those it replaces: a request may hold a password. */
+function hashesOf(request: unknown): [string, ...string[]] {
+  const text = JSON.stringify(request, sortedKeys);
+  const [today, ...before] = keys;
+  return [hmacHex(today, text), ...before.map((key) => hmacHex(key, text))];
+}
+
+// The order of its fields does not make a request another one.
+function sortedKeys(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** Deletes keys older than seven days. */
+export async function pruneIdempotencyKeys(): Promise<number> {
+  return change('DELETE FROM idempotency_keys WHERE created_at < ?', [
+    new Date(now().getTime() - 7 * 86_400_000),
+  ]);
+}

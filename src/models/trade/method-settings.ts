@@ -1,0 +1,76 @@
+// The configuration of a payment method as its row holds it: plain settings and sealed secrets, each a JSON map.
+import type { MethodConfig } from '../../lib/channels/channel.js';
+import { channelOf } from '../../lib/channels/index.js';
+import { checkedConfig, secretKeys } from '../../lib/channels/method-config.js';
+import { fail } from '../../lib/errors.js';
+import { isSealedToday, seal, unseal } from '../../lib/secret-box.js';
+
+export interface StoredSettings {
+  config: string;
+  secrets: string;
+}
+
+/** What an answer shows instead of a secret; sent back, it leaves the secret as it is. */
+const hiddenSecret = '***';
+
+/**
+ * Settings of a new method.
+ *
+ * @throws payment_gateway_unknown and what `checkedConfig` throws
+ */
+export function newSettings(type: string, config: MethodConfig): StoredSettings {
+  return store(type, merge({}, config));
+}
+
+/**
+ * Settings after a change: an empty text removes a key, a hidden secret stays. What is replaced need not open any more,
+ * so that secrets whose key is lost can be entered anew.
+ *
+ * @throws as `newSettings`
+ */
+export function changedSettings(type: string, before: StoredSettings, changes: MethodConfig): StoredSettings {
+  const isKept = (name: string): boolean => (changes[name] ?? hiddenSecret) === hiddenSecret;
+  const kept = Object.fromEntries(Object.entries(parse(before.secrets)).filter(([name]) => isKept(name)));
+  return store(type, merge(wholeConfig({ config: before.config, secrets: JSON.stringify(kept) }), changes));
+}
+
+/** Every setting with its value, for the channel's eyes only. @throws Error when a secret does not open */
+export function wholeConfig({ config, secrets }: StoredSettings): MethodConfig {
+  return { ...parse(config), ...mapped(parse(secrets), unseal) };
+}
+
+/** Every setting, the secrets hidden. */
+export function shownConfig({ config, secrets }: StoredSettings): MethodConfig {
+  return { ...parse(config), ...mapped(parse(secrets), () => hiddenSecret) };
+}
+
+/** Whether all of these secrets are sealed under today's APP_KEY. */
+export function areSealedToday(secrets: string): boolean {
+  return Object.values(parse(secrets)).every(isSealedToday);
+}
+
+/** The same secrets sealed under today's APP_KEY. @throws Error when one does not open */
+export function sealedAnew(secrets: string): string {
+  return JSON.stringify(mapped(parse(secrets), (value) => seal(unseal(value))));
+}
+
+function store(type: string, given: MethodConfig): StoredSettings {
+  const channel = channelOf(type) ?? fail('payment_gateway_unknown', { field: 'type' });
+  const entries = Object.entries(checkedConfig(channel, given));
+  const secret = secretKeys(channel);
+  const [plain, sealed] = [false, true].map((wanted) =>
+    Object.fromEntries(entries.filter(([name]) => secret.has(name) === wanted)),
+  ) as [MethodConfig, MethodConfig];
+  return { config: JSON.stringify(plain), secrets: JSON.stringify(mapped(sealed, seal)) };
+}
+
+function merge(before: MethodConfig, changes: MethodConfig): MethodConfig {
+  const changed = Object.entries(changes).filter(([, value]) => value !== hiddenSecret);
+  const merged = { ...before, ...Object.fromEntries(changed) };
+  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value));
+}
+
+const parse = (json: string): MethodConfig => JSON.parse(json) as MethodConfig;
+
+const mapped = (config: MethodConfig, change: (value: string) => string): MethodConfig =>
+  Object.fromEntries(Object.entries(config).map(([name, value]) => [name, change(value)]));

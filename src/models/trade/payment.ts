@@ -1,0 +1,281 @@
+// payments: attempts to pay an order. Only payment-settlement.ts makes a payment paid.
+import type { Transaction } from 'sequelize';
+import { now } from '../../lib/clock.js';
+import { change, insert, select, transact, type SqlValue } from '../../lib/db.js';
+import { fail } from '../../lib/errors.js';
+import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
+import { isEnabled } from '../../lib/channels/index.js';
+import { Money } from '../../lib/money.js';
+import { newPaymentNumber, orderPeriod, paymentPeriod, periodOf } from '../../lib/numbers.js';
+import { journals, noteChanges } from '../tables/list-journal.js';
+import { monthlyPage } from '../tables/month-pages.js';
+import { withPartition } from '../tables/partitions.js';
+import type { Payable } from './payment-placement.js';
+import { Totals } from '../tables/totals.js';
+import { announcing } from '../tables/versions.js';
+
+export const paymentStatuses = ['pending', 'paid', 'failed', 'cancelled'] as const;
+
+export type PaymentStatus = (typeof paymentStatuses)[number];
+
+export interface PaymentCriteria extends TimeRange {
+  payment_no?: string;
+  order_no?: string;
+  third_party_no?: string;
+  payment_method_id?: number;
+  user_id?: number;
+  status?: PaymentStatus;
+  needs_attention?: boolean;
+  /** Minutes; only pending payments made longer ago. */
+  pending_longer_than?: number;
+  time_field: 'pay_time' | 'created_at';
+}
+
+export type PaymentFilter = PaymentCriteria & ListQuery;
+
+export const paymentSortable = ['id', 'amount', 'status', 'pay_time', 'created_at', 'updated_at'] as const;
+
+export interface PaymentRecord {
+  id: number;
+  payment_no: string;
+  order_no: string;
+  user_id: number;
+  payment_method_id: number;
+  payment_method: { id: number; name: string; code: string; type: string } | null;
+  amount: Money;
+  status: PaymentStatus;
+  third_party_no: string | null;
+  pay_time: Date | null;
+  needs_attention: boolean;
+  fail_reason: string | null;
+  remark: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export interface NewPayment {
+  order_no: string;
+  payment_method_id: number;
+  amount?: Money;
+  remark?: string | null;
+}
+
+/** Totals of payment lists, month by month. */
+export const paymentTotals = new Totals({
+  table: 'payments',
+  scope: 'payments',
+  alias: 'p',
+  month: 'p.period',
+  journal: journals.payments,
+});
+
+export async function listPayments(query: PaymentFilter, mark?: string): Promise<Page<PaymentRecord>> {
+  const where = paymentsWhere(query);
+  const months = await paymentTotals.months(where, mark);
+  return monthlyPage({ table: 'payments', alias: 'p', rows: selectPayments }, where, query, months);
+}
+
+/** The condition of a list over `payments p`. */
+export function paymentsWhere(criteria: PaymentCriteria): Where {
+  const where = new Where()
+    .numbered('p.payment_no', criteria.payment_no, 'p.period')
+    .numbered('p.order_no', criteria.order_no)
+    .containsAscii('p.third_party_no', criteria.third_party_no)
+    .equals('p.payment_method_id', criteria.payment_method_id)
+    .equals('p.user_id', criteria.user_id)
+    .equals('p.status', criteria.status)
+    .equals('p.needs_attention', criteria.needs_attention);
+  if (criteria.pending_longer_than !== undefined) {
+    const madeBefore = wholeMinutesAgo(criteria.pending_longer_than);
+    where.and(`p.status = 'pending' AND p.created_at < ?`, madeBefore);
+  }
+  inTime(where, criteria);
+  return where;
+}
+
+async function selectPayments(tail: string, values: SqlValue[]): Promise<PaymentRecord[]> {
+  return (await select<PaymentRow>(`${recordSql} ${tail}`, values)).map(toRecord);
+}
+
+/**
+ * The payment of that number or numeric id.
+ *
+ * @throws payment_record_not_found
+ */
+export async function findPayment(reference: string): Promise<PaymentRecord> {
+  const period = paymentPeriod(reference);
+  const where = new Where();
+  if (period !== undefined) where.and('p.payment_no = ? AND p.period = ?', reference, period);
+  else if (/^[1-9]\d{0,15}$/.test(reference)) where.and('p.id = ?', Number(reference));
+  else fail('payment_record_not_found');
+  const [payment] = await selectPayments(where.sql, where.values);
+  return payment ?? fail('payment_record_not_found');
+}
+
+/**
+ * Creates a pending payment for a payable order.
+ *
+ * @param suits refuses an order that the payment could not be placed for
+ * @throws order_unknown, order_not_payable, payment_amount_not_equal, payment_method_unknown, payment_method_disabled,
+ * payment_gateway_disabled
+ */
+export async function createPayment(
+  payment: NewPayment,
+  suits: (order: Payable) => void = () => undefined,
+): Promise<PaymentRecord> {
+  const at = now();
+  const period = periodOf(at);
+  const payment_no = newPaymentNumber(at);
+  // What is no order number may not even be comparable with one.
+  const orderMonth = orderPeriod(payment.order_no) ?? fail('order_unknown', { field: 'order_no' });
+  const make = (): Promise<PaymentRecord> =>
+    transact(async (t) => {
+      const order = await lockPayable(payment.order_no, orderMonth, at, t);
+      suits(order);
+      if (payment.amount && !payment.amount.equals(order.amount))
+        fail('payment_amount_not_equal', { field: 'amount' });
+      const payment_method = await usableMethod(payment.payment_method_id, t);
+      const { order_no, remark } = payment;
+      const id = await insert(
+        `INSERT INTO payments (period, payment_no, order_no, user_id, payment_method_id, amount, remark, created_at, updated_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        [
+          ...[period, payment_no, order_no, order.userId, payment_method.id, order.amount.toString()],
+          ...[remark || null, at, at],
+        ],
+        t,
+      );
+      return {
+        ...{ id, payment_no, order_no, user_id: order.userId, payment_method_id: payment_method.id },
+        ...{ payment_method, amount: order.amount, status: 'pending', third_party_no: null, pay_time: null },
+        ...{ needs_attention: false, fail_reason: null, remark: remark || null },
+        ...{ created_at: at, updated_at: at },
+      };
+    });
+  return announcing(['payments'], () => withPartition(['payments'], period, make));
+}
+
+/** Marks a payment for a person to look at; its state stays as it is. */
+export async function flagPayment(paymentNo: string, reason: string): Promise<void> {
+  const key = [paymentNo, paymentPeriod(paymentNo) ?? 0];
+  await announcing(['payments'], () =>
+    transact(async (t) => {
+      const [payment] = await select<{ needs_attention: number }>(
+        'SELECT needs_attention FROM payments WHERE payment_no = ? AND period = ? FOR UPDATE',
+        key,
+        t,
+      );
+      await change(
+        `UPDATE payments SET needs_attention = 1, fail_reason = ?, updated_at = ? WHERE payment_no = ? AND period = ?`,
+        [reason, now(), ...key],
+        t,
+      );
+      const rows = { sql: 'r.payment_no = ? AND r.period = ?', values: key };
+      if (payment?.needs_attention === 0) await noteChanges('payments', rows, { needs_attention: 0 }, t);
+    }),
+  );
+}
+
+/** Cancels the pending payments of an order, whose row is locked. */
+export async function cancelPayments(
+  { order_no, period }: { order_no: string; period: number },
+  t: Transaction,
+): Promise<void> {
+  // A payment is never older than its order, so months before the order's need no look.
+  const pending = await select<{ id: number; period: number }>(
+    `SELECT id, period FROM payments WHERE order_no = ? AND period >= ? AND status = 'pending' FOR UPDATE`,
+    [order_no, period],
+    t,
+  );
+  if (pending.length === 0) return;
+  const keys = [pending.map(({ id }) => id), pending.map((payment) => payment.period)];
+  await change(
+    `UPDATE payments SET status = 'cancelled', updated_at = ? WHERE id IN (?) AND period IN (?)`,
+    [now(), ...keys],
+    t,
+  );
+  const rows = { sql: 'r.id IN (?) AND r.period IN (?)', values: keys };
+  await noteChanges('payments', rows, { status: 'pending' }, t);
+}
+
+/** The order stays payable until the transaction ends. @throws order_unknown, order_not_payable */
+async function lockPayable(
+  orderNo: string,
+  period: number,
+  at: Date,
+  t: Transaction,
+): Promise<Payable & { userId: number }> {
+  const [order] = await select<{ user_id: number; amount: string; status: string; expire_at: Date | null }>(
+    `SELECT user_id, amount, status, expire_at FROM orders
+     WHERE order_no = ? AND period = ? AND deleted_at IS NULL FOR UPDATE`,
+    [orderNo, period],
+    t,
+  );
+  if (!order) fail('order_unknown', { field: 'order_no' });
+  const isExpired = order.expire_at !== null && order.expire_at <= at;
+  if (order.status !== 'pending' || isExpired) fail('order_not_payable');
+  return { userId: order.user_id, amount: Money.from(order.amount), expireAt: order.expire_at };
+}
+
+interface PaymentRow extends Omit<PaymentRecord, 'payment_method' | 'amount' | 'needs_attention'> {
+  method_name: string | null;
+  method_code: string | null;
+  method_type: string | null;
+  amount: string;
+  needs_attention: number;
+}
+
+const recordSql = `SELECT p.id, p.payment_no, p.order_no, p.user_id, p.payment_method_id, p.amount, p.status, p.third_party_no,
+    p.pay_time, p.needs_attention, p.fail_reason, p.remark, p.created_at, p.updated_at,
+    m.name AS method_name, m.code AS method_code, m.type AS method_type
+  FROM payments p LEFT JOIN payment_methods m ON m.id = p.payment_method_id`;
+
+function toRecord({ method_name, method_code, method_type, ...row }: PaymentRow): PaymentRecord {
+  const method = {
+    id: row.payment_method_id,
+    name: method_name ?? '',
+    code: method_code ?? '',
+    type: method_type ?? '',
+  };
+  return {
+    ...{ id: row.id, payment_no: row.payment_no, order_no: row.order_no, user_id: row.user_id },
+    payment_method_id: row.payment_method_id,
+    payment_method: method_type === null ? null : method,
+    amount: Money.from(row.amount),
+    ...{ status: row.status, third_party_no: row.third_party_no, pay_time: row.pay_time },
+    needs_attention: row.needs_attention === 1,
+    ...{ fail_reason: row.fail_reason, remark: row.remark },
+    ...{ created_at: row.created_at, updated_at: row.updated_at },
+  };
+}
+
+// The beginning of that minute, so that the total of this minute is counted once.
+function wholeMinutesAgo(minutes: number): Date {
+  return new Date((Math.floor(now().getTime() / 60_000) - minutes) * 60_000);
+}
+
+// A payment's month is the month it was made in. It may be paid in that month, the next one or much later, never before.
+function inTime(where: Where, criteria: PaymentCriteria): void {
+  const from = criteria.start_time ?? criteria.start_date;
+  const to = criteria.end_time ?? criteria.end_date;
+  where.between(`p.${criteria.time_field}`, from, to);
+  const first = criteria.time_field === 'created_at' && from ? periodOf(from) : undefined;
+  where.between('p.period', first, to && periodOf(to));
+}
+
+// The shared lock keeps the method from being deleted before the payment that uses it is there.
+async function usableMethod(
+  id: number,
+  t: Transaction,
+): Promise<NonNullable<PaymentRecord['payment_method']>> {
+  const [method] = await select<{ name: string; code: string; type: string; is_active: number }>(
+    'SELECT name, code, type, is_active FROM payment_methods WHERE id = ? LOCK IN SHARE MODE',
+    [id],
+    t,
+  );
+  if (!method) fail('payment_method_unknown', { field: 'payment_method_id' });
+  const { is_active, ...named } = method;
+  if (is_active !== 1) fail('payment_method_disabled');
+  if (!isEnabled(named.type)) fail('payment_gateway_disabled');
+  return { id, ...named };
+}

@@ -1,0 +1,131 @@
+// Every route against every kind of caller, from the list of routes: who must not pass is refused, who may is not.
+import '../support/environment.js';
+import test from 'ava';
+import pLimit from 'p-limit';
+import { permissionOf, type Route } from '../../src/api/declare/route.js';
+import { routes } from '../../src/api/declare/routes.js';
+import { select } from '../../src/lib/db.js';
+import { makeAdmin, makeRole } from '../support/factories.js';
+import { killProcesses, startApi } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+import type { Answer, Client } from '../support/client.js';
+
+let service: Service;
+let admin: Client;
+/** A caller whose only role the tests change, on two processes in turn. */
+let caller: Client[];
+let roleId: number;
+const permissionIds = new Map<string, number>();
+const permissions: { id: number; slug: string }[] = [];
+
+const guarded = routes.filter(permissionOf);
+const slugOf = (route: Route): string => permissionOf(route)?.slug ?? '';
+
+test.before(async () => {
+  service = await startService({ withWorker: false });
+  admin = service.admin;
+  permissions.push(...(await select<{ id: number; slug: string }>('SELECT id, slug FROM permissions')));
+  for (const { id, slug } of permissions) permissionIds.set(slug, id);
+  roleId = (await makeRole(admin)).id;
+  const account = await makeAdmin(admin, [roleId]);
+  const own = await service.anonymous.signIn(account.username, account.password);
+  caller = [own, own.at((await startApi()).url)];
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await service.stop();
+});
+
+const name = ({ method, path }: Route): string => `${method} ${path}`;
+
+type Outcome = Pick<Answer, 'status' | 'code'>;
+
+// Nobody has these keys, so that a call that is let through changes nothing.
+function call(client: Client, route: Route): Promise<Outcome> {
+  const path = (route.host ? '/' : '') + route.path.replace(/\{\w+\}/g, '999999999');
+  if (route.reply) return openReply(client, path);
+  return client.request(route.method, path, route.method === 'GET' ? {} : { body: {} });
+}
+
+/** Opens a stream or a file and leaves it at once; one that is refused answers like any other route. */
+async function openReply(client: Client, path: string): Promise<Outcome> {
+  const { headers } = client;
+  const response = await fetch(`${client.url}/api/admin${path}`, { headers });
+  const isRefusal = response.headers.get('Content-Type')?.startsWith('application/json');
+  if (isRefusal) return { status: response.status, code: ((await response.json()) as { code: number }).code };
+  await response.body?.cancel();
+  return { status: response.status, code: response.status };
+}
+
+/** Some at a time: each waits for the database more than it works. */
+async function eachRoute(check: (route: Route) => Promise<void>): Promise<void> {
+  const turns = pLimit(6);
+  await Promise.all(routes.map((route) => turns(() => check(route))));
+}
+
+const isRefused = ({ status }: Outcome): boolean => status === 401 || status === 403;
+
+async function grant(slugs: string[]): Promise<void> {
+  const permission_ids = slugs.map((slug) => permissionIds.get(slug));
+  const { status, text } = await admin.put(`/roles/${roleId}`, { permission_ids });
+  if (status !== 200) throw new Error(text);
+}
+
+test('the list of routes is whole: every permission has a row, and most routes need one', (t) => {
+  t.true(guarded.length >= 35, `${guarded.length} of ${routes.length} routes need a permission`);
+  for (const route of guarded) t.true(permissionIds.has(slugOf(route)), name(route));
+});
+
+test.serial('an anonymous caller passes public routes only', async (t) => {
+  await eachRoute(async (route) => {
+    const answer = await call(service.anonymous, route);
+    if (route.access === 'public') t.false(isRefused(answer), name(route));
+    else t.deepEqual([answer.status, answer.code], [401, 401], name(route));
+  });
+});
+
+test.serial('a forged token passes public routes only', async (t) => {
+  const forged = service.anonymous.with({ Authorization: 'Bearer forged' });
+  await eachRoute(async (route) => {
+    const answer = await call(forged, route);
+    if (route.access === 'public') t.false(isRefused(answer), name(route));
+    else t.deepEqual([answer.status, answer.code], [401, 10007], name(route));
+  });
+});
+
+test.serial('a signed-in caller without rights passes what needs none', async (t) => {
+  await grant([]);
+  const account = await makeAdmin(admin);
+  await eachRoute(async (route) => {
+    // Signing out ends the session, so each call has one of its own.
+    const own = await service.anonymous.signIn(account.username, account.password);
+    const answer = await call(own, route);
+    if (permissionOf(route)) t.deepEqual([answer.status, answer.code], [403, 20001], name(route));
+    else t.false(isRefused(answer), name(route));
+  });
+});
+
+test.serial('the right permission alone opens a route, on the next request of every process', async (t) => {
+  for (const route of guarded) {
+    await grant([slugOf(route)]);
+    for (const client of caller) t.false(isRefused(await call(client, route)), name(route));
+  }
+});
+
+test.serial('every other permission together opens no route', async (t) => {
+  for (const [index, route] of guarded.entries()) {
+    const others = permissions.filter(({ slug }) => slug !== slugOf(route));
+    t.is(others.length, permissionIds.size - 1, name(route));
+    await grant(others.map(({ slug }) => slug));
+    const answer = await call(caller[index % 2] as Client, route);
+    t.deepEqual([answer.status, answer.code], [403, 20001], name(route));
+  }
+});
+
+test.serial('a super administrator passes every route', async (t) => {
+  await eachRoute(async (route) => {
+    const own = await service.anonymous.signIn();
+    t.false(isRefused(await call(own, route)), name(route));
+  });
+});

@@ -1,0 +1,143 @@
+// Idempotency-Key: on every route that creates, a request repeated under its key makes nothing and answers the first record.
+import '../support/environment.js';
+import test from 'ava';
+import { routes } from '../../src/api/declare/routes.js';
+import { permissionOf } from '../../src/api/declare/route.js';
+import { select } from '../../src/lib/db.js';
+import type { Answer, Client } from '../support/client.js';
+import { makeAdmin, makeMethod, makeOrder, makeUser, unique } from '../support/factories.js';
+import { killProcesses, startApi } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+let callers: [Client, Client];
+
+test.before(async () => {
+  service = await startService();
+  callers = [service.admin, service.admin.at((await startApi()).url)];
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await service.stop();
+});
+
+type Send = (caller: Client, headers?: Record<string, string>) => Promise<Answer>;
+
+const json =
+  (path: string, body: object): Send =>
+  (caller, headers) =>
+    caller.post(path, body, headers);
+
+const upload =
+  (path: string, content: string, filename: string): Send =>
+  (caller, headers = {}) =>
+    caller.with(headers).upload(path, content, { filename });
+
+/** Slug of a route's permission → the table it creates in, and a request that it takes. */
+type Prepared = [table: string, send: Send];
+
+const creates: Record<string, () => Prepared | Promise<Prepared>> = {
+  'admin.store': () => [
+    'admins',
+    json('/admins', { username: unique('a'), password: 'secret-12', nickname: 'x' }),
+  ],
+  'role.store': () => ['roles', json('/roles', { name: 'x', slug: unique('r') })],
+  'menu.store': () => ['menus', json('/menus', { title: 'x', slug: unique('m'), type: 1 })],
+  'permission.store': () => [
+    'permissions',
+    json('/permissions', { name: 'x', slug: unique('p'), method: 'GET', path: '/nowhere' }),
+  ],
+  'department.store': () => ['departments', json('/departments', { name: 'x' })],
+  'dictionary.store': () => ['dictionaries', json('/dictionaries', { name: 'x', code: unique('d') })],
+  'blacklist.store': () => ['blacklists', json('/blacklists', { ip: '203.0.113.7' })],
+  'user.store': () => ['users', json('/users', { username: unique('u') })],
+  'payment_method.store': () => ['payment_methods', json('/payment-methods', { type: 'mock' })],
+  'notification.store': async () => {
+    const receivers = [await makeAdmin(service.admin), await makeAdmin(service.admin)];
+    const receiver_ids = receivers.map(({ id }) => id);
+    return ['notifications', json('/notifications', { title: 'x', content: 'y', receiver_ids })];
+  },
+  'user.update_balance': async () => {
+    const { id } = await makeUser(service.admin);
+    return ['user_balance_logs', json(`/users/${id}/update-balance`, { type: 'income', amount: 1 })];
+  },
+  'user_balance_log.store': async () => {
+    const user_id = (await makeUser(service.admin)).id;
+    return ['user_balance_logs', json('/user-balance-logs', { user_id, type: 'income', amount: 1 })];
+  },
+  'order.store': async () => {
+    const user_id = (await makeUser(service.admin)).id;
+    const details = [{ product_name: 'Tea', price: '1.00', quantity: 1 }];
+    return ['orders', json('/orders', { user_id, details })];
+  },
+  'payment.store': async () => {
+    const { order_no } = await makeOrder(service.admin);
+    const payment_method_id = (await makeMethod(service.admin)).id;
+    return ['payments', json('/payments', { order_no, payment_method_id })];
+  },
+  'order.import': async () => {
+    const { id } = await makeUser(service.admin);
+    return ['imports', upload('/orders/import', `user_id,amount\n${id},1.00\n`, 'orders.csv')];
+  },
+  'attachment.store': () => ['attachments', upload('/attachments/upload', unique('text '), 'a.txt')],
+  ...Object.fromEntries(
+    Object.entries({ admin: 'admins', user: 'users', order: 'orders', payment: 'payments' })
+      .concat([['user_balance_log', 'user-balance-logs']])
+      .map(([noun, path]) => [
+        `${noun}.export`,
+        () => ['exports', json(`/${path}/export`, { format: 'csv' })] as Prepared,
+      ]),
+  ),
+};
+
+const countOf = async (table: string): Promise<number> =>
+  (await select<{ total: number }>(`SELECT COUNT(*) AS total FROM ${table}`))[0]?.total ?? 0;
+
+const idOf = ({ data }: Answer): unknown => data?.id ?? data?.import_id ?? data?.export_id ?? data?.log?.id;
+
+test('every route that creates takes the header', (t) => {
+  const taking = routes.filter((route) => route.repeat).map((route) => permissionOf(route)?.slug);
+  t.deepEqual([...taking].sort(), Object.keys(creates).sort());
+});
+
+for (const [slug, prepare] of Object.entries(creates)) {
+  test.serial(`${slug}: repeated, also at once on two processes, it creates one record`, async (t) => {
+    const [table, send] = await prepare();
+    const before = await countOf(table);
+    const headers = { 'Idempotency-Key': unique('key-') };
+    const [one, other] = await Promise.all(callers.map((caller) => send(caller, headers)));
+    const made = await countOf(table);
+    const again = await send(callers[1], headers);
+    for (const answer of [one, other, again]) {
+      t.is(answer?.status, 200, answer?.text);
+      t.is(idOf(answer as Answer), idOf(again));
+    }
+    const ids = again.data.ids as number[] | undefined;
+    t.is(made - before, ids?.length ?? 1);
+    t.is(await countOf(table), made);
+    if (ids) t.deepEqual([one?.data.ids, other?.data.ids], [ids, ids]);
+  });
+}
+
+test.serial(
+  'the same key with another request is refused; another administrator has keys of their own',
+  async (t) => {
+    const headers = { 'Idempotency-Key': unique('key-') };
+    const [first, second] = [unique('u'), unique('u')];
+    t.is((await service.admin.post('/users', { username: first }, headers)).status, 200);
+    const reused = await service.admin.post('/users', { username: second }, headers);
+    t.deepEqual([reused.status, reused.errorCode], [422, 'idempotency_key_reused']);
+    t.is((await service.admin.post('/departments', { name: 'x' }, headers)).status, 200, 'another resource');
+    const account = await makeAdmin(service.admin, [1]);
+    const colleague = await service.anonymous.signIn(account.username, account.password);
+    t.is((await colleague.post('/users', { username: second }, headers)).status, 200);
+  },
+);
+
+test.serial('a request that was refused has used no key', async (t) => {
+  const headers = { 'Idempotency-Key': unique('key-') };
+  const { username } = await makeUser(service.admin);
+  t.is((await service.admin.post('/users', { username }, headers)).status, 422);
+  t.is((await service.admin.post('/users', { username: unique('u') }, headers)).status, 200);
+});

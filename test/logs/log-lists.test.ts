@@ -1,0 +1,215 @@
+// /operation-logs, /login-logs, /system-logs: lists with their filters, changes, deletion, retention.
+import '../support/environment.js';
+import test from 'ava';
+import { config } from '../../config/index.js';
+import { db, select } from '../../src/lib/db.js';
+import { periodOf, shiftPeriod } from '../../src/lib/numbers.js';
+import { newUlid } from '../../src/lib/random-id.js';
+import { readUserAgent } from '../../src/lib/user-agent.js';
+import { cleanLogs } from '../../src/models/logs/log.js';
+import { makeAdmin, makeRole, unique } from '../support/factories.js';
+import { killProcesses, startApi } from '../support/processes.js';
+import { writeLogins } from '../support/logs.js';
+import { startService, type Service } from '../support/service.js';
+import { until } from '../support/until.js';
+
+let service: Service;
+
+test.before(async () => {
+  service = await startService();
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await service.stop();
+});
+
+const listed = (path: string) =>
+  until(async () => {
+    const { data } = await service.admin.get(path);
+    return data.list.length > 0 ? data : undefined;
+  });
+
+test('an operation is found by each of its filters, with its masked request', async (t) => {
+  const made = await service.admin.post(
+    '/roles',
+    { name: unique('r'), slug: unique('r-') },
+    { 'X-Trace-Id': unique('trace-') },
+  );
+  const traceId = made.headers.get('X-Trace-Id') as string;
+  const { list } = await listed(`/operation-logs?trace_id=${traceId}`);
+  t.like(list[0], {
+    username: 'admin',
+    module: 'role',
+    action: 'store',
+    title: 'Create roles',
+    method: 'POST',
+    path: '/api/admin/roles',
+    ip: '127.0.0.1',
+    status: 200,
+    trace_id: traceId,
+  });
+  t.is(list[0].request.body.slug, made.data.slug);
+  const filters = [
+    'admin_id=1',
+    'username=adm',
+    'module=role',
+    'action=store',
+    'method=POST',
+    'path=/roles',
+    'ip=127.0',
+    'status=200',
+  ];
+  for (const filter of filters) {
+    const found = await service.admin.get(`/operation-logs?trace_id=${traceId}&${filter}`);
+    t.is(found.data.total, 1, filter);
+  }
+  for (const filter of [
+    'admin_id=2',
+    'username=zz',
+    'module=zz',
+    'action=zz',
+    'method=PUT',
+    'path=/zz',
+    'ip=9.9',
+    'status=500',
+  ]) {
+    const found = await service.admin.get(`/operation-logs?trace_id=${traceId}&${filter}`);
+    t.is(found.data.total, 0, filter);
+  }
+  t.deepEqual((await service.admin.get(`/operation-logs/${list[0].id}`)).data, list[0]);
+});
+
+test('an update keeps the fields it changed, a delete everything that was there', async (t) => {
+  const role = await makeRole(service.admin, [], { description: 'before' });
+  const updated = await service.admin.put(`/roles/${role.id}`, { description: 'after' });
+  const [change] = (await listed(`/operation-logs?trace_id=${updated.headers.get('X-Trace-Id')}`)).list;
+  t.deepEqual(change.changes, [{ field: 'description', old: 'before', new: 'after' }]);
+  const deleted = await service.admin.delete(`/roles/${role.id}`);
+  const [removal] = (await listed(`/operation-logs?trace_id=${deleted.headers.get('X-Trace-Id')}`)).list;
+  t.true(
+    removal.changes.some(
+      ({ field, old }: { field: string; old: unknown }) => field === 'slug' && old === role.slug,
+    ),
+  );
+});
+
+test.serial('entries that come in are in the totals at once', async (t) => {
+  const username = unique('log');
+  const total = async () => (await service.admin.get(`/login-logs?username=${username}`)).data.total;
+  for (let entries = 0; entries < 4; entries++) {
+    t.is(await total(), entries);
+    await writeLogins([
+      {
+        ...{ log_key: newUlid(), admin_id: null, username, ip: '::1', user_agent: '' },
+        ...readUserAgent(undefined),
+        ...{ status: 0, outcome: 'login_locked', created_at: new Date().toISOString() },
+      },
+    ]);
+  }
+});
+
+test('sign-ins are listed with outcome in the language of the reader', async (t) => {
+  const account = await makeAdmin(service.admin);
+  await service.anonymous.post('/login', { username: account.username, password: 'wrong-password' });
+  await service.anonymous.signIn(account.username, account.password);
+  const list = await until(async () => {
+    const { data } = await service.admin.get(`/login-logs?username=${account.username}&order_by=id:asc`, {
+      'Accept-Language': 'en-US',
+    });
+    return data.list.length === 2 ? data.list : undefined;
+  });
+  t.deepEqual(
+    list.map(({ status, message }: { status: number; message: string }) => [status, message]),
+    [
+      [0, 'Wrong username or password'],
+      [1, 'Signed in'],
+    ],
+  );
+  t.is((await service.admin.get(`/login-logs?username=${account.username}&status=0`)).data.total, 1);
+  t.is((await service.admin.get(`/login-logs?admin_id=${account.id}&ip=127.0.0.1`)).data.total, 1);
+});
+
+test('warnings and errors of a process reach the system log with their trace id', async (t) => {
+  const broken = await startApi({ BCRYPT_COST: '15' });
+  await service.anonymous
+    .at(broken.url)
+    .with({ 'X-Trace-Id': 'slow-request-1' })
+    .post('/login', { username: 'nobody', password: 'x' });
+  const { list } = await listed('/system-logs?level=warning&trace_id=slow-request-1');
+  t.like(list[0], { level: 'warning', module: 'api', message: 'slow request', trace_id: 'slow-request-1' });
+  t.is(list[0].context.path, '/api/admin/login');
+  t.is((await service.admin.get('/system-logs?message=slow%20req&module=api')).data.total > 0, true);
+  t.is((await service.admin.get('/system-logs?level=error&trace_id=slow-request-1')).data.total, 0);
+  t.is((await service.admin.get('/system-logs?level=loud')).status, 422);
+});
+
+test('the system log tells what failed and nothing of where the service lies', async (t) => {
+  const alone = await startApi({ REDIS_URL: 'redis://127.0.0.1:1' });
+  const caller = service.anonymous.at(alone.url).with({ 'X-Trace-Id': 'without-redis-1' });
+  t.is((await caller.get('/login/captcha')).status, 503);
+  const { list } = await listed('/system-logs?level=error&trace_id=without-redis-1');
+  t.like(list[0], { message: 'a request failed', context: { path: '/api/admin/login/captcha' } });
+  t.truthy(list[0].context.error.message);
+  t.notRegex(JSON.stringify(list[0]), /stack|node_modules|\.js:/);
+});
+
+const oldEntry = (username: string, at: Date) => ({
+  ...{
+    log_key: unique('K').toUpperCase().padEnd(26, '0').slice(0, 26),
+    admin_id: null,
+    username,
+    ip: '127.0.0.1',
+  },
+  ...{
+    user_agent: '',
+    browser: '',
+    os: '',
+    device: 'other',
+    status: 0,
+    outcome: 'login_locked',
+    created_at: at.toISOString(),
+  },
+});
+
+const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
+
+test('entries are deleted one by one, several at once, and by age', async (t) => {
+  const name = unique('old');
+  await writeLogins([
+    oldEntry(name, daysAgo(40)),
+    oldEntry(name, daysAgo(3)),
+    oldEntry(name, daysAgo(1)),
+    oldEntry(name, daysAgo(0)),
+  ]);
+  const { list } = await listed(`/login-logs?username=${name}&order_by=created_at:asc`);
+  t.is(list.length, 4);
+  t.is((await service.admin.delete(`/login-logs/${list[2].id}`)).status, 200);
+  t.is((await service.admin.delete(`/login-logs/${list[2].id}`)).status, 404);
+  t.deepEqual(
+    (await service.admin.post('/login-logs/batch-delete', { ids: [list[1].id, list[2].id] })).data,
+    { count: 1 },
+  );
+  const cleaned = await service.admin.post('/login-logs/clean', { days: 30 });
+  t.is(cleaned.status, 200);
+  t.true(cleaned.data.count >= 1);
+  t.is((await service.admin.get(`/login-logs?username=${name}`)).data.total, 1);
+  t.is((await service.admin.post('/login-logs/clean', {})).status, 400);
+});
+
+test('months that are wholly past the retention go with their partitions', async (t) => {
+  const partitions = async () =>
+    (
+      await select<{ name: string }>(
+        `SELECT PARTITION_NAME AS name FROM information_schema.PARTITIONS
+         WHERE TABLE_SCHEMA = ? AND TABLE_NAME = 'system_logs'`,
+        [config.database.name],
+      )
+    ).map(({ name }) => name);
+  const last = shiftPeriod(periodOf(new Date()), -1);
+  t.true((await partitions()).includes(`p${last}`));
+  await cleanLogs('system_logs', 0);
+  t.false((await partitions()).includes(`p${last}`));
+  t.true((await partitions()).includes(`p${periodOf(new Date())}`));
+  t.truthy(db);
+});

@@ -1,0 +1,235 @@
+// The operation and login logs as the worker writes them: complete and exactly once.
+import '../support/environment.js';
+import test from 'ava';
+import { change, select } from '../../src/lib/db.js';
+import { newUlid } from '../../src/lib/random-id.js';
+import { readUserAgent } from '../../src/lib/user-agent.js';
+import { areWaiting, moveLogs } from '../../src/models/logs/log-outbox.js';
+import { makeAdmin, makeRole, unique } from '../support/factories.js';
+import { consume, type RunningWorker } from '../../src/worker/run.js';
+import { killProcesses, startApi } from '../support/processes.js';
+import { writeLogins } from '../support/logs.js';
+import { startService, type Service } from '../support/service.js';
+import type { Client } from '../support/client.js';
+import { selectRow } from '../support/rows.js';
+import { until } from '../support/until.js';
+
+let service: Service;
+let worker: RunningWorker;
+let admin: Client;
+let alone: Client;
+
+test.before(async () => {
+  // Nothing but the queue of the log: no sweeper that would bring in late what was left lying.
+  service = await startService({ withWorker: false });
+  worker = consume('logs');
+  admin = service.admin;
+  alone = admin.at((await startApi({ REDIS_URL: 'redis://127.0.0.1:1' })).url);
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await worker.close();
+  await service.stop();
+});
+
+const operations = (traceId: string): Promise<any[]> =>
+  select('SELECT * FROM operation_logs WHERE trace_id = ?', [traceId]);
+
+const logins = (username: string): Promise<any[]> =>
+  select('SELECT * FROM login_logs WHERE username = ? ORDER BY id', [username]);
+
+/** The one entry a request has left. */
+const operation = (traceId: string): Promise<any> => until(async () => (await operations(traceId))[0]);
+
+test('a write is logged with who, what, how it ended and the masked request', async (t) => {
+  const traceId = newUlid();
+  const headers = { 'X-Trace-Id': traceId, 'User-Agent': 'Mozilla/5.0 test' };
+  const body = { username: unique('user'), password: 'secret-1', nickname: 'x' };
+  t.is((await admin.post('/users?token=abc&note=1', body, headers)).status, 200);
+  const { id, log_key, duration_ms, created_at, ...entry } = await operation(traceId);
+  t.deepEqual(JSON.parse(entry.request), {
+    query: { token: '***', note: '1' },
+    body: { username: body.username, password: '***', nickname: 'x' },
+  });
+  t.deepEqual(
+    { ...entry, request: '' },
+    {
+      ...{
+        period: new Date().getUTCFullYear() * 100 + new Date().getUTCMonth() + 1,
+        admin_id: 1,
+        username: 'admin',
+      },
+      ...{
+        module: 'user',
+        action: 'store',
+        title: 'Create users',
+        method: 'POST',
+        path: '/api/admin/users',
+        ip: '127.0.0.1',
+      },
+      ...{ user_agent: 'Mozilla/5.0 test', request: '', status: 200, changes: null, trace_id: traceId },
+    },
+  );
+  t.true(id > 0 && duration_ms >= 0 && log_key.length === 26);
+  t.true(Math.abs(created_at.getTime() - Date.now()) < 20_000);
+});
+
+test('refused and failed writes are logged, reads and strangers are not', async (t) => {
+  const role = await makeRole(admin, ['role.index', 'role.show']);
+  const account = await makeAdmin(admin, [role.id]);
+  const own = await service.anonymous.signIn(account.username, account.password);
+  const request = async (client: Client, method: string, path: string, body?: unknown) => {
+    const traceId = newUlid();
+    const { status } = await client.request(method, path, { body, headers: { 'X-Trace-Id': traceId } });
+    return { traceId, status };
+  };
+  const silent = [
+    await request(own, 'GET', '/info'),
+    await request(own, 'GET', '/roles?name=x'),
+    await request(service.anonymous, 'POST', '/roles', {}),
+    await request(service.anonymous.with({ Authorization: 'Bearer x' }), 'DELETE', '/roles/1'),
+    await request(admin, 'POST', '/nothing', {}),
+  ];
+  const head = newUlid();
+  await fetch(`${service.url}/api/admin/login/captcha?check=1`, {
+    method: 'HEAD',
+    headers: { 'X-Trace-Id': head },
+  });
+  const logged = [
+    { ...(await request(own, 'POST', '/roles', { name: 'x' })), expected: [403, 'role', 'store'] },
+    { ...(await request(admin, 'POST', '/roles', {})), expected: [400, 'role', 'store'] },
+    { ...(await request(admin, 'POST', '/roles', '{broken')), expected: [400, 'role', 'store'] },
+    { ...(await request(admin, 'PUT', '/roles/999999', { name: 'x' })), expected: [404, 'role', 'update'] },
+    { ...(await request(admin, 'DELETE', `/roles/${role.id}`)), expected: [400, 'role', 'destroy'] },
+    { ...(await request(own, 'PUT', '/profile', { nickname: '' })), expected: [422, 'profile', 'put'] },
+    { ...(await request(own, 'POST', '/logout')), expected: [200, 'logout', 'post'] },
+  ];
+  for (const { traceId, status, expected } of logged) {
+    const { module, action, ...entry } = await operation(traceId);
+    t.deepEqual([entry.status, module, action], expected);
+    t.is(entry.status, status);
+  }
+  for (const { traceId } of silent) t.deepEqual(await operations(traceId), []);
+  t.deepEqual(await operations(head), []);
+});
+
+test('every attempt to sign in is logged with its outcome', async (t) => {
+  const account = await makeAdmin(admin);
+  const { username, password } = account;
+  const login = (body: object) => service.anonymous.post('/login', { username, ...body });
+  await login({ password });
+  await login({ password: 'wrong-1' });
+  await login({ password: 'wrong-2' });
+  await login({ password });
+  await login({ password, captcha_id: 'x', captcha_code: 'y' });
+  const expected = [
+    [account.id, 1, 'login_success'],
+    ...[
+      'username_or_password_error',
+      'username_or_password_error',
+      'captcha_required',
+      'captcha_invalid',
+    ].map((outcome) => [null, 0, outcome]),
+  ];
+  await until(async () => (await logins(username)).length === expected.length);
+  const seen = (await logins(username)).map(({ admin_id, status, outcome }) => [admin_id, status, outcome]);
+  t.deepEqual(seen.sort(), expected.sort());
+
+  const disabled = await makeAdmin(admin, [], { status: 0 });
+  await service.anonymous.post('/login', disabled);
+  const entry = await until(async () => (await logins(disabled.username))[0]);
+  t.deepEqual([entry.admin_id, entry.status, entry.outcome], [disabled.id, 0, 'account_disabled']);
+
+  const long = '长'.repeat(60);
+  await service.anonymous.post('/login', { username: long, password });
+  t.is((await until(async () => (await logins(long.slice(0, 50)))[0])).outcome, 'username_or_password_error');
+});
+
+test('many entries at once are each written exactly once', async (t) => {
+  const traceIds = Array.from({ length: 300 }, () => newUlid());
+  await Promise.all(traceIds.map((traceId) => admin.put('/admins/999999', {}, { 'X-Trace-Id': traceId })));
+  const count = async () =>
+    selectRow<{ entries: number; requests: number }>(
+      'SELECT COUNT(*) AS entries, COUNT(DISTINCT trace_id) AS requests FROM operation_logs WHERE trace_id IN (?)',
+      [traceIds],
+    );
+  await until(async () => (await count()).requests === 300);
+  t.deepEqual(await count(), { entries: 300, requests: 300 });
+});
+
+test('an entry that is queued twice, or for a month without a partition, is one row', async (t) => {
+  const entry = (created_at: string) => ({
+    ...{
+      log_key: newUlid(),
+      admin_id: null,
+      username: unique('log'),
+      ip: '::1',
+      user_agent: '',
+    },
+    ...readUserAgent(undefined),
+    ...{ status: 0, outcome: 'login_locked', created_at },
+  });
+  const [today, later] = [entry(new Date().toISOString()), entry('2031-05-31T23:59:59.999Z')];
+  await writeLogins([today]);
+  await until(async () => (await logins(today.username)).length === 1);
+  const marker = entry(today.created_at);
+  await writeLogins([today, marker]);
+  await until(async () => (await logins(marker.username)).length === 1);
+  t.is((await logins(today.username)).length, 1);
+  await writeLogins([later]);
+  const row = await until(async () => (await logins(later.username))[0]);
+  t.deepEqual([row.period, row.created_at.toISOString()], [203105, later.created_at]);
+});
+
+test('while Redis is away entries come into the logs without the queue', async (t) => {
+  const traceId = newUlid();
+  t.is((await alone.put('/admins/999999', { nickname: 'x' }, { 'X-Trace-Id': traceId })).status, 404);
+  await until(async () => (await operations(traceId)).length > 0);
+  t.deepEqual(
+    (await operations(traceId)).map(({ status, action }) => [status, action]),
+    [[404, 'update']],
+  );
+  const username = unique('nobody');
+  await alone.with({ Authorization: '' }).post('/login', { username, password: 'wrong-1' });
+  await until(async () => (await logins(username)).length > 0);
+  t.is((await logins(username))[0].outcome, 'username_or_password_error');
+});
+
+/** Puts an entry into the outbox as a transaction that has just committed leaves it. */
+async function leave(entry: object, isFinal: 0 | 1, ageSeconds: number): Promise<void> {
+  await change(
+    `INSERT INTO log_outbox (log_key, kind, entry, is_final, stored_at)
+     VALUES (?, 'operation', ?, ?, NOW(3) - INTERVAL ? SECOND)`,
+    [newUlid(), JSON.stringify(entry), isFinal, ageSeconds],
+  );
+}
+
+const lying = async (traceId: string): Promise<number> =>
+  (await select('SELECT id FROM log_outbox WHERE entry LIKE ?', [`%${traceId}%`])).length;
+
+test('the entry of a write whose process died comes into the log after two minutes, a younger one waits', async (t) => {
+  const made = await admin.post('/roles', { name: unique('r'), slug: unique('r-') });
+  const like = await operation(made.headers.get('X-Trace-Id') as string);
+  const [dead, alive] = [newUlid(), newUlid()];
+  await leave({ ...like, log_key: newUlid(), trace_id: dead }, 0, 150);
+  await leave({ ...like, log_key: newUlid(), trace_id: alive }, 0, 60);
+  t.true(await areWaiting());
+  await moveLogs(AbortSignal.timeout(10_000));
+  t.deepEqual([(await operations(dead)).length, await lying(dead)], [1, 0]);
+  t.deepEqual([(await operations(alive)).length, await lying(alive)], [0, 1]);
+});
+
+test.serial('an entry that no table takes keeps no other one waiting', async (t) => {
+  const made = await admin.post('/roles', { name: unique('r'), slug: unique('r-') });
+  const like = await operation(made.headers.get('X-Trace-Id') as string);
+  const [bad, good] = [newUlid(), newUlid()];
+  await leave({ ...like, log_key: newUlid(), trace_id: bad, method: 'x'.repeat(1000) }, 1, 0);
+  await leave({ ...like, log_key: newUlid(), trace_id: good }, 1, 0);
+  // Of several that meet the bad one each leaves out that one only.
+  await until(async () => {
+    await Promise.all([1, 2, 3].map(() => moveLogs(AbortSignal.timeout(10_000))));
+    return (await lying(bad)) + (await lying(good)) === 0;
+  });
+  t.deepEqual([(await operations(bad)).length, (await operations(good)).length], [0, 1]);
+});

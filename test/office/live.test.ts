@@ -1,0 +1,299 @@
+// What pushes: notifications over the WebSocket, event streams, and both ending with their session. Two API processes.
+import '../support/environment.js';
+import test from 'ava';
+import { redis } from '../../src/lib/redis.js';
+import { change, select } from '../../src/lib/db.js';
+import { deliver } from '../../src/models/office/notification.js';
+import type { Client } from '../support/client.js';
+import { openStream } from '../support/events.js';
+import {
+  makeAdmin,
+  makeMethod,
+  makePayment,
+  makeRole,
+  mockCallback,
+  signedInWith,
+  unique,
+} from '../support/factories.js';
+import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+import { openSocket, ticketOf } from '../support/socket.js';
+import { until } from '../support/until.js';
+
+let service: Service;
+let second: TestProcess;
+
+test.before(async () => {
+  service = await startService();
+  second = await startApi({ CORS_ORIGINS: 'https://admin.test' });
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await service.stop();
+});
+
+const newAdmin = async (): Promise<Client & { adminId: number }> => {
+  const account = await makeAdmin(service.admin);
+  return Object.assign(await service.anonymous.signIn(account.username, account.password), {
+    adminId: account.id,
+  });
+};
+
+test.serial('a notification for everybody is one row and reaches the sockets of every process', async (t) => {
+  const [one, other] = [await newAdmin(), await newAdmin()];
+  const here = await openSocket(service.url, await ticketOf(one));
+  const there = await openSocket(second.url, await ticketOf(other));
+  const title = unique('t');
+  const sent = await service.admin.post('/notifications', { title, content: 'to all' });
+  t.is(sent.data.receiver_id, null);
+  for (const { frames } of [here, there]) {
+    const frame = await until(() => frames.find((candidate) => candidate.data?.title === title));
+    t.deepEqual(Object.keys(frame.data).sort(), ['content', 'created_at', 'id', 'is_read', 'title', 'type']);
+    t.like(frame, { type: 'notification', data: { id: sent.data.id, content: 'to all', is_read: false } });
+  }
+  const [{ rows } = { rows: 0 }] = await select<{ rows: number }>(
+    'SELECT COUNT(*) AS `rows` FROM notifications WHERE title = ?',
+    [title],
+  );
+  t.is(rows, 1);
+});
+
+test.serial('a notification for one is theirs alone, to see and to read', async (t) => {
+  const [mine, other] = [await newAdmin(), await newAdmin()];
+  const [socket, foreign] = [
+    await openSocket(second.url, await ticketOf(mine)),
+    await openSocket(second.url, await ticketOf(other)),
+  ];
+  const sent = await service.admin.post('/notifications', {
+    title: 'x',
+    content: 'y',
+    type: 'message',
+    receiver_id: mine.adminId,
+  });
+  t.is((await socket.frame('notification')).data.id, sent.data.id);
+  t.is((await other.get(`/notifications/${sent.data.id}`)).status, 404);
+  t.is((await other.post(`/notifications/${sent.data.id}/read`)).code, 20002);
+  t.is((await mine.get('/notifications/unread-count')).data.count, 1);
+  t.is((await mine.post(`/notifications/${sent.data.id}/read`)).status, 200);
+  t.is((await mine.post(`/notifications/${sent.data.id}/read`)).status, 200);
+  t.deepEqual((await socket.frame('read')).data, { ids: [sent.data.id] });
+  t.is((await mine.get('/heartbeat')).data.unread_count, 0);
+  t.is((await mine.get('/notifications?is_read=true')).data.total, 1);
+  t.is((await mine.get('/notifications?is_read=false')).data.total, 0);
+  t.is(foreign.frames.length, 0);
+});
+
+test.serial(
+  'read all covers what is there, not what comes later, and new administrators start without old news',
+  async (t) => {
+    const mine = await newAdmin();
+    const ids = [mine.adminId, 1];
+    const several = await service.admin.post('/notifications', {
+      title: 'a',
+      content: 'b',
+      receiver_ids: ids,
+    });
+    t.is(several.data.ids.length, 2);
+    await mine.post('/notifications/read-all');
+    t.is((await mine.get('/notifications/unread-count')).data.count, 0);
+    await service.admin.post('/notifications', { title: 'c', content: 'd', receiver_id: mine.adminId });
+    t.is((await mine.get('/notifications/recent?limit=1')).data.list[0].title, 'c');
+    t.is((await mine.get('/notifications/unread-count')).data.count, 1);
+    const late = await newAdmin();
+    t.is((await late.get('/notifications')).data.total, 0);
+  },
+);
+
+test.serial('the worker tells every administrator once of a payment that needs attention', async (t) => {
+  const socket = await openSocket(second.url, await ticketOf(await newAdmin()));
+  const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id);
+  await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+  for (let time = 0; time < 3; time++) {
+    const answer = await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+    t.is(answer.data.status, 'paid');
+  }
+  const { data } = await socket.frame('notification');
+  t.is(data.type, 'system');
+  t.true(data.content.includes(payment.payment_no));
+  const [{ told } = { told: 0 }] = await select<{ told: number }>(
+    'SELECT COUNT(*) AS told FROM notifications WHERE content LIKE ?',
+    [`%${payment.payment_no}%`],
+  );
+  t.is(told, 1);
+  // As if the worker had died before it told anybody.
+  await change('DELETE FROM notifications WHERE content LIKE ?', [`%${payment.payment_no}%`]);
+  await until(
+    () => socket.frames.filter((frame) => frame.data?.content?.includes(payment.payment_no)).length === 2,
+  );
+});
+
+test.serial('wrong notifications are refused', async (t) => {
+  const refused = await service.admin.post('/notifications', { title: 'x'.repeat(151), content: '' });
+  t.is(refused.status, 422);
+  t.deepEqual(Object.keys(refused.errors ?? {}).sort(), ['content', 'title']);
+  const unknown = await service.admin.post('/notifications', {
+    title: 'x',
+    content: 'y',
+    receiver_ids: [999_999],
+  });
+  t.is(unknown.status, 422);
+  t.is(unknown.code, 30003);
+});
+
+test.serial('of fifty sockets with one ticket exactly one opens', async (t) => {
+  const ticket = await ticketOf(await newAdmin());
+  const attempts = await Promise.allSettled(
+    Array.from({ length: 50 }, (_, index) => openSocket(index % 2 ? service.url : second.url, ticket)),
+  );
+  t.is(attempts.filter(({ status }) => status === 'fulfilled').length, 1);
+});
+
+test.serial('tickets are kept only as digests and for 60 seconds; other ways in are refused', async (t) => {
+  const mine = await newAdmin();
+  const ticket = await ticketOf(mine);
+  const keys = await redis.keys('*:ticket:*');
+  t.true(keys.length > 0 && keys.every((name) => !name.includes(ticket)));
+  const ttl = await redis.ttl(keys[0] as string);
+  t.true(ttl > 0 && ttl <= 60);
+  const token = mine.headers.Authorization?.replace('Bearer ', '') as string;
+  const refusal = await t.throwsAsync(openSocket(service.url, ''), { message: '401' });
+  t.like(refusal?.cause, { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
+  await t.throwsAsync(openSocket(service.url, token), { message: '401' });
+  await t.throwsAsync(openSocket(service.url, `&token=${token}`), { message: '401' });
+});
+
+test.serial('a foreign origin is refused without using the ticket up', async (t) => {
+  const ticket = await ticketOf(await newAdmin());
+  await t.throwsAsync(openSocket(second.url, ticket, { Origin: 'https://evil.test' }), { message: '403' });
+  const opened = await openSocket(second.url, ticket, { Origin: 'https://admin.test' });
+  t.is(opened.socket.readyState, 1);
+});
+
+test.serial('an administrator has at most ten sockets, the oldest gives way', async (t) => {
+  const mine = await newAdmin();
+  const sockets = [];
+  for (let index = 0; index < 11; index++) sockets.push(await openSocket(service.url, await ticketOf(mine)));
+  t.is(await sockets[0]?.closed, 4429);
+  t.is(sockets[10]?.socket.readyState, 1);
+});
+
+test.serial('a socket that does not read is dropped and delays nobody', async (t) => {
+  const slow = await openSocket(service.url, await ticketOf(await newAdmin()));
+  const quick = await openSocket(service.url, await ticketOf(await newAdmin()));
+  slow.socket.pause();
+  for (let index = 0; index < 150; index++) {
+    await deliver({ frame: { type: 'flood', data: 'x'.repeat(100_000) } });
+  }
+  await until(() => quick.frames.filter(({ type }) => type === 'flood').length === 150);
+  const open = (await service.admin.get('/monitor/system-info')).data.websocket.connections;
+  slow.socket.resume();
+  t.is(await slow.closed, 1006);
+  t.is(quick.socket.readyState, 1);
+  t.true(open >= 1);
+});
+
+test.serial('a message that is too large closes the socket, smaller ones mean nothing', async (t) => {
+  const socket = await openSocket(service.url, await ticketOf(await newAdmin()));
+  socket.socket.send('{"type":"anything"}');
+  socket.socket.send('x'.repeat(20_000));
+  t.is(await socket.closed, 1009);
+});
+
+test.serial(
+  'kicking a session out ends its requests, sockets and streams on every process within a second',
+  async (t) => {
+    const account = await makeAdmin(service.admin, [(await makeRole(service.admin, ['monitor.show'])).id]);
+    const mine = await service.anonymous.signIn(account.username, account.password);
+    const socket = await openSocket(second.url, await ticketOf(mine));
+    const stream = await openStream(mine.at(second.url), '/monitor/system-info/stream?interval=1');
+    await stream.event('system_info');
+    const { list } = (await service.admin.get(`/online-admins?username=${account.username}`)).data;
+    t.like(list[0], { username: account.username, is_current: false, ip: '127.0.0.1' });
+    const started = Date.now();
+    t.deepEqual(
+      (await service.admin.post('/online-admins/batch-kick-out', { token_ids: `${list[0].id},999999` })).data,
+      { count: 1 },
+    );
+    const refused = await mine.at(second.url).get('/info');
+    t.is(refused.status, 401);
+    t.is(refused.code, 10004);
+    t.is(await socket.closed, 4401);
+    await stream.ended;
+    t.true(Date.now() - started < 1500);
+    t.is((await service.admin.delete(`/online-admins/${list[0].id}`)).status, 404);
+  },
+);
+
+test.serial('nobody ends the session of somebody with more rights', async (t) => {
+  const stronger = await signedInWith(service.admin, ['online_admin.index', 'order.store']);
+  const limited = await signedInWith(service.admin, ['online_admin.index', 'online_admin.kick_out']);
+  const { list } = (await limited.get('/online-admins?username=admin&page_size=100')).data;
+  const boss = list.find((session: { username: string }) => session.username === 'admin');
+  t.is((await limited.delete(`/online-admins/${boss.id}`)).errorCode, 'super_admin_protected');
+  const others = (await limited.get(`/online-admins?username=${stronger.account?.username}`)).data.list;
+  const refused = await limited.delete(`/online-admins/${others[0].id}`);
+  t.deepEqual([refused.status, refused.errorCode], [403, 'grant_beyond_own']);
+  t.is((await stronger.get('/heartbeat')).status, 200);
+  const own = list.find((session: { is_current: boolean }) => session.is_current);
+  t.is((await limited.delete(`/online-admins/${own.id}`)).status, 200);
+  t.is((await limited.get('/info')).code, 10004);
+  t.is((await service.admin.post('/online-admins/batch-kick-out', { token_ids: '1,x' })).status, 422);
+});
+
+test.serial(
+  'a stream says connected, sends a value at once and goes on; a ticket opens it, once',
+  async (t) => {
+    const limited = await signedInWith(service.admin, ['dashboard.show']);
+    const ticket = await ticketOf(limited);
+    const bare = limited.with({ Authorization: '' });
+    const stream = await openStream(
+      bare,
+      `/dashboard/stream?interval=2&ticket=${ticket}&timezone=Asia/Shanghai`,
+    );
+    t.is(stream.status, 200);
+    t.is((await stream.event('connected')).data, null);
+    const first = await stream.event('dashboard_data');
+    t.regex(first.timestamp, /Z$/);
+    t.regex(first.data.count.recent_logins[0].created_at, /\+08:00$/);
+    await until(() => stream.events.filter(({ type }) => type === 'dashboard_data').length >= 2);
+    stream.close();
+    const again = await bare.get(`/dashboard/count?ticket=${ticket}`);
+    t.is(again.status, 401);
+    t.is((await openStream(bare, `/dashboard/stream?ticket=${ticket}`)).status, 401);
+  },
+);
+
+test.serial('CPU usage is measured over an interval and every part of the system is reported', async (t) => {
+  // While Redis is slow to answer, the queues are left out.
+  const { data } = await until(async () => {
+    const answer = await service.admin.get('/monitor/system-info');
+    return answer.data.queues.length > 0 ? answer : undefined;
+  });
+  t.true(data.cpu.usage >= 0 && data.cpu.usage <= 100);
+  t.is(data.cpu.usage, data.cpu.percent);
+  t.is(data.go.version, process.version);
+  t.regex(data.go.gc_pause, /^\d+\.\dms$/);
+  t.is(data.queues.length, 7);
+  t.is(data.database.status, 'up');
+  t.is(data.redis.status, 'up');
+  t.true(data.memory.used > 0 && data.disk.total > 0);
+});
+
+test.serial('a sign-in from a new address tells its owner, the first and a known one do not', async (t) => {
+  const proxied = await startApi({ TRUSTED_PROXIES: '127.0.0.1' });
+  const account = await makeAdmin(service.admin);
+  const from = (address: string) =>
+    service.anonymous
+      .at(proxied.url)
+      .with({ 'X-Forwarded-For': address })
+      .signIn(account.username, account.password);
+  const mine = await from('203.0.113.1');
+  await from('203.0.113.1');
+  t.is((await mine.get('/notifications/unread-count')).data.count, 0);
+  await from('203.0.113.2');
+  const { list } = (await mine.get('/notifications')).data;
+  t.is(list.length, 1);
+  t.true(list[0].content.includes('203.0.113.2'));
+  t.is(list[0].type, 'system');
+});

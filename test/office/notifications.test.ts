@@ -1,0 +1,173 @@
+// POST /notifications: rows first, all of them or none, whatever is away; then a job that pushes them to the sockets.
+import '../support/environment.js';
+import test from 'ava';
+import { config } from '../../config/index.js';
+import { change, select } from '../../src/lib/db.js';
+import { redis } from '../../src/lib/redis.js';
+import { issueTicket } from '../../src/lib/ticket.js';
+import { openSession } from '../../src/models/access/admin-session.js';
+import { storeNotification } from '../../src/models/office/notification.js';
+import type { Credential } from '../../src/models/access/sign-in.js';
+import { signedInWith, unique } from '../support/factories.js';
+import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
+import { selectRow } from '../support/rows.js';
+import { startService, type Service } from '../support/service.js';
+import { openSocket, ticketOf } from '../support/socket.js';
+import { statementsDuring } from '../support/statements.js';
+
+let service: Service;
+
+// The worker is a process of its own, so that tests may do without it.
+test.before(async () => {
+  service = await startService({ withWorker: false });
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await service.stop();
+});
+
+/** Administrators without passwords: what they receive is tried, not how they sign in. */
+async function makeReceivers(count: number): Promise<number[]> {
+  const prefix = unique('receiver-');
+  const at = new Date();
+  await change(
+    `INSERT INTO admins (username, password_hash, nickname, created_at, updated_at)
+     VALUES ${Array<string>(count).fill('(?, ?, ?, ?, ?)').join(', ')}`,
+    Array.from({ length: count }, (_, index) => [`${prefix}-${index}`, '', 'receiver', at, at]).flat(),
+  );
+  const rows = await select<{ id: number }>('SELECT id FROM admins WHERE username LIKE ? ORDER BY id', [
+    `${prefix}-%`,
+  ]);
+  return rows.map(({ id }) => id);
+}
+
+const rowsOf = (title: string) =>
+  select<{ id: number; receiver_id: number }>(
+    'SELECT id, receiver_id FROM notifications WHERE title = ? ORDER BY id',
+    [title],
+  );
+
+const waitingKey = `{${config.redis.prefix}-notifications}:notifications:wait`;
+
+test.serial('without a worker notifications are stored and listed; its job waits', async (t) => {
+  const [early, late] = [await signedInWith(service.admin, []), await signedInWith(service.admin, [])];
+  const sockets = [
+    await openSocket(service.url, await ticketOf(early)),
+    await openSocket(service.url, await ticketOf(late)),
+  ];
+  const receiver_ids = await Promise.all(
+    [early, late].map(async (one) => (await one.get('/info')).data.id as number),
+  );
+  const title = unique('t');
+  const posing = await service.admin.post('/notifications', { title, content: 'x', type: 'system' });
+  t.is(posing.status, 422, 'the service alone speaks as the system');
+  const sent = await service.admin.post('/notifications', { title, content: 'x', receiver_ids });
+  t.is(sent.status, 200);
+  t.is(sent.data.receiver_id, receiver_ids[0]);
+  t.deepEqual(
+    sent.data.ids,
+    (await rowsOf(title)).map(({ id }) => id),
+  );
+  t.is((await early.post(`/notifications/${sent.data.ids[0]}/read`)).status, 200);
+  t.is((await late.get('/notifications')).data.list[0].title, title);
+  t.is(await redis.llen(waitingKey), 1);
+
+  const worker = await startWorkerProcess({}, 'notifications');
+  const frame = await sockets[1]?.frame('notification');
+  t.like(frame.data, { id: sent.data.ids[1], title, is_read: false });
+  t.deepEqual(
+    sockets[0]?.frames.map(({ type }) => type),
+    ['read'],
+    'what was read meanwhile is news no more',
+  );
+  await worker.stop();
+});
+
+test.serial('a queue that takes no jobs leaves the delivery to the request', async (t) => {
+  const receiver = await signedInWith(service.admin, []);
+  const socket = await openSocket(service.url, await ticketOf(receiver));
+  await redis.set(waitingKey, 'no list');
+  const sent = await service.admin.post('/notifications', { title: 'direct', content: 'x' });
+  t.is((await socket.frame('notification')).data.id, sent.data.id);
+  await redis.del(waitingKey);
+});
+
+test.serial('without Redis notifications are stored', async (t) => {
+  const api = await startApi({ REDIS_URL: 'redis://127.0.0.1:1' });
+  const receiver_ids = await makeReceivers(300);
+  const title = unique('t');
+  const sent = await service.admin.at(api.url).post('/notifications', { title, content: 'x', receiver_ids });
+  t.is(sent.status, 200);
+  t.is((await rowsOf(title)).length, 300);
+  await api.stop();
+});
+
+test.serial('an unknown receiver among many leaves no row', async (t) => {
+  const receivers = await makeReceivers(499);
+  const title = unique('t');
+  const receiver_ids = [...receivers.slice(0, 250), 999_999_999, ...receivers.slice(250)];
+  const refused = await service.admin.post('/notifications', { title, content: 'x', receiver_ids });
+  t.deepEqual([refused.status, refused.code, refused.errorCode], [422, 30003, 'receiver_unknown']);
+  t.truthy(refused.errors?.receiver_ids);
+  t.deepEqual(await rowsOf(title), []);
+});
+
+test.serial(
+  'five hundred receivers are five hundred rows in a handful of statements, and a frame for each',
+  async (t) => {
+    await startWorkerProcess({}, 'notifications');
+    const receivers = (await makeReceivers(500)).reverse();
+    const sockets = [];
+    for (const receiver of receivers) {
+      const own = await selectRow<Credential>('SELECT id, password_hash FROM admins WHERE id = ?', [
+        receiver,
+      ]);
+      const { jti } = await openSession(own, '127.0.0.1', undefined);
+      sockets.push(await openSocket(service.url, await issueTicket(jti)));
+    }
+    const bystander = await openSocket(service.url, await ticketOf(await signedInWith(service.admin, [])));
+    // The longest there is: 500 copies of it would be a statement of 15 MB.
+    const [title, content] = [unique('t'), '长'.repeat(10_000)];
+    const body = { title, content, type: 'message', receiver_ids: receivers };
+    let ids: number[] = [];
+    const statements = await statementsDuring(async () => {
+      const sent = await service.admin.post('/notifications', body);
+      t.is(sent.status, 200);
+      t.is(sent.data.receiver_id, receivers[0]);
+      ids = sent.data.ids as number[];
+    });
+    const own = statements.filter((sql) => /\bnotifications\b/.test(sql) && !/log_outbox/.test(sql));
+    t.true(own.length <= 5, own.map((sql) => sql.slice(0, 200)).join('\n'));
+    const rows = new Map((await rowsOf(title)).map(({ id, receiver_id }) => [receiver_id, id]));
+    t.deepEqual(
+      ids,
+      receivers.map((receiver) => rows.get(receiver)),
+    );
+    for (const [index, socket] of sockets.entries()) {
+      const { data } = await socket.frame('notification');
+      t.deepEqual(
+        [data.id, data.title, data.content === content, socket.frames.length],
+        [ids[index], title, true, 1],
+      );
+    }
+    t.deepEqual(bystander.frames, []);
+  },
+);
+
+test.serial('of one event a receiver is told once, however many tell of it at the same time', async (t) => {
+  const receiverIds = await makeReceivers(1);
+  const event = {
+    title: unique('t'),
+    content: 'x',
+    type: 'system' as const,
+    receiverIds,
+    eventKey: unique('event-'),
+  };
+  const made = await Promise.all(Array.from({ length: 8 }, () => storeNotification(event)));
+  t.is(made.flat().length, 1);
+  t.is((await rowsOf(event.title)).length, 1);
+  await t.throwsAsync(storeNotification({ ...event, receiverIds: [999_999_999] }), {
+    message: /receiver_unknown/,
+  });
+});

@@ -1,0 +1,151 @@
+// Received callbacks: all of them are shown with their payment, masked, and kept for CALLBACK_RETENTION_DAYS.
+import '../support/environment.js';
+import test from 'ava';
+import { maintainTables } from '../../src/jobs/maintain-tables.js';
+import { setClock } from '../../src/lib/clock.js';
+import { change, select } from '../../src/lib/db.js';
+import { newPaymentNumber, periodOf } from '../../src/lib/numbers.js';
+import { recordAttempt, type CallbackState } from '../../src/models/trade/payment-callback.js';
+import { extendPartitions } from '../../src/models/tables/partitions.js';
+import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+
+test.before(async () => {
+  service = await startService();
+});
+
+test.after.always(() => service.stop());
+
+test.afterEach.always(() => setClock());
+
+const day = 86_400_000;
+const later = (days: number): Date => new Date(Date.now() + days * day);
+
+const attempt = (paymentNo: string, period: number, state: CallbackState = 'settled') =>
+  recordAttempt({
+    ...{ type: 'mock', period, paymentNo, thirdPartyNo: undefined, fields: {}, ip: '127.0.0.1' },
+    ...{ state, verdict: state, traceId: 'x'.repeat(26) },
+  });
+
+const kept = async (paymentNo: string): Promise<string[]> => {
+  const rows = await select<{ state: string }>(
+    'SELECT state FROM payment_callbacks WHERE payment_no = ? ORDER BY id',
+    [paymentNo],
+  );
+  return rows.map(({ state }) => state);
+};
+
+const months = async (): Promise<string[]> => {
+  const rows = await select<{ name: string }>(
+    `SELECT PARTITION_NAME AS name FROM information_schema.PARTITIONS
+     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'payment_callbacks'`,
+  );
+  return rows.map(({ name }) => name);
+};
+
+const maintain = () => maintainTables.run({ day: '2026-01-01' }, AbortSignal.timeout(30_000));
+
+test.serial(
+  'every attempt is shown with its payment, verified and newest first, without its secrets',
+  async (t) => {
+    const { id } = await makeMethod(service.admin);
+    const payment = await makePayment(service.admin, id);
+    const notify = (body: object, type = 'mock') =>
+      service.anonymous.post(`//api/payment/notify/${type}`, { ...mockCallback(payment), ...body });
+    await notify({ sign: 'f'.repeat(64), note: 'first' });
+    await notify({ trade_status: 'WAIT' });
+    await notify({ amount: '1.00' });
+    await notify({}, 'alipay');
+    await notify({ transaction_id: 'T-1' });
+    await notify({ transaction_id: 'T-1' });
+    const { data } = await service.admin.get(`/payments/${payment.payment_no}`);
+    t.deepEqual(
+      data.callbacks.map(({ type, state, verdict }: { type: string; state: string; verdict: string }) => [
+        type,
+        state,
+        verdict,
+      ]),
+      [
+        ['mock', 'settled', 'already_paid'],
+        ['mock', 'settled', 'paid'],
+        ['alipay', 'refused', 'payment_gateway_not_implemented'],
+        ['mock', 'refused', 'payment_amount_mismatch'],
+        ['mock', 'refused', 'payment_notify_invalid'],
+        ['mock', 'refused', 'payment_sign_invalid'],
+      ],
+    );
+    for (const { body } of data.callbacks) t.like(body, { out_trade_no: payment.payment_no, sign: '***' });
+    t.is(data.callbacks[5].body.note, 'first');
+    t.is(data.callbacks[5].ip, '127.0.0.1');
+  },
+);
+
+test.serial('what proves nothing goes after a month, and is counted by the day until then', async (t) => {
+  const { id } = await makeMethod(service.admin);
+  const payment = await makePayment(service.admin, id);
+  const notify = (body: object) =>
+    service.anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), ...body });
+  for (let time = 0; time < 3; time++) await notify({ sign: 'f'.repeat(64) });
+  await notify({ amount: '99.00' });
+  const counted = () =>
+    select<{ verdict: string; times: number }>(
+      'SELECT verdict, times FROM payment_callbacks WHERE payment_no = ? ORDER BY id',
+      [payment.payment_no],
+    );
+  const proven = { verdict: 'payment_amount_mismatch', times: 1 };
+  t.deepEqual(await counted(), [{ verdict: 'payment_sign_invalid', times: 3 }, proven]);
+  setClock(later(1));
+  await notify({ sign: 'f'.repeat(64) });
+  t.is((await counted()).length, 3, 'another day is another row');
+  setClock(later(30.5));
+  await maintain();
+  t.deepEqual(await counted(), [proven, { verdict: 'payment_sign_invalid', times: 1 }]);
+  setClock(later(32));
+  await maintain();
+  t.deepEqual(await counted(), [proven]);
+});
+
+test.serial(
+  'whole months past the retention are dropped, unless something in them waits or came late',
+  async (t) => {
+    const first = periodOf(new Date());
+    const [gone, waiting, late] = [0, 40, 80].map((days) => newPaymentNumber(later(days))) as [
+      string,
+      string,
+      string,
+    ];
+    const periodsOf = (number: string): number => Number(number.slice(3, 9));
+    await extendPartitions();
+    for (const number of [gone, gone]) await attempt(number, periodsOf(number));
+    setClock(later(40));
+    await attempt(waiting, periodsOf(waiting), 'pending');
+    await attempt(waiting, periodsOf(waiting), 'refused');
+    setClock(later(80));
+    await attempt(late, periodsOf(late));
+    setClock(later(480));
+    await attempt(late, periodsOf(late));
+
+    setClock(later(729));
+    await maintain();
+    t.deepEqual(
+      [await kept(gone), await kept(waiting)],
+      [
+        ['settled', 'settled'],
+        ['pending', 'refused'],
+      ],
+    );
+    t.true((await months()).includes(`p${first}`));
+
+    setClock(later(900));
+    await maintain();
+    t.deepEqual(await kept(gone), []);
+    t.deepEqual(await kept(waiting), ['pending'], 'money that is not settled yet is never pruned');
+    t.deepEqual(await kept(late), ['settled'], 'the attempt that came 400 days after its payment');
+    const left = await months();
+    t.false(left.includes(`p${first}`));
+    t.true(left.includes(`p${periodsOf(waiting)}`) && left.includes(`p${periodsOf(late)}`));
+    await change(`DELETE FROM payment_callbacks WHERE state = 'pending'`);
+  },
+);

@@ -1,0 +1,317 @@
+// Money that arrives twice, late, under a used number or without proof: always recorded, always told, never applied twice.
+import '../support/environment.js';
+import { createCipheriv } from 'node:crypto';
+import test from 'ava';
+import { change, select } from '../../src/lib/db.js';
+import { paymentPeriod } from '../../src/lib/numbers.js';
+import { expireOrder } from '../../src/models/trade/order.js';
+import { recordAttempt, recordVerified, type CallbackKey } from '../../src/models/trade/payment-callback.js';
+import { payablePayment } from '../../src/models/trade/payment-placement.js';
+import { settle } from '../../src/models/trade/payment-settlement.js';
+import { trace as traceOf, untouched } from '../support/callbacks.js';
+import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
+import type { MadePayment } from '../support/factories.js';
+import { newRsaKeys } from '../support/rsa-keys.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+let methodId: number;
+
+// Without a worker: what waits in the inbox waits until a test settles it.
+test.before(async () => {
+  service = await startService({ withWorker: false });
+  methodId = (await makeMethod(service.admin)).id;
+});
+
+test.after.always(() => service.stop());
+
+const trace = (payment: MadePayment) => traceOf(service.admin, payment);
+
+const notify = (payment: MadePayment, more: object = {}) =>
+  service.anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), ...more });
+
+const attempt = ({ payment_no: paymentNo }: MadePayment, thirdPartyNo: string) => ({
+  ...{ type: 'mock', period: paymentPeriod(paymentNo), paymentNo, thirdPartyNo },
+  ...{ fields: {}, ip: '127.0.0.1', state: 'pending' as const, verdict: 'verified', traceId: 'test' },
+});
+
+/** A verified attempt in the inbox. */
+const store = (payment: MadePayment, thirdPartyNo: string): Promise<CallbackKey | undefined> =>
+  recordVerified(attempt(payment, thirdPartyNo));
+
+/** The same, stored an instant before its order ended and visible to nobody until then. */
+async function storeInTime(payment: MadePayment): Promise<CallbackKey> {
+  const key = (await store(payment, unique('T-'))) as CallbackKey;
+  const before = 'SELECT cancelled_at - INTERVAL 5000 MICROSECOND FROM orders WHERE order_no = ?';
+  await change(`UPDATE payment_callbacks SET created_at = (${before}) WHERE id = ? AND period = ?`, [
+    payment.order_no,
+    key.id,
+    key.period,
+  ]);
+  return key;
+}
+
+const pay = async (payment: MadePayment, thirdPartyNo: string) =>
+  settle((await store(payment, thirdPartyNo)) as CallbackKey);
+
+const told = async ({ payment_no }: MadePayment): Promise<number> =>
+  (await select('SELECT id FROM notifications WHERE content LIKE ?', [`${payment_no}:%`])).length;
+
+test('a second number on a paid payment is recorded, flagged, told once and can pay nothing else', async (t) => {
+  const [payment, other] = [
+    await makePayment(service.admin, methodId),
+    await makePayment(service.admin, methodId),
+  ];
+  const [first, second] = [unique('BANK-'), unique('BANK-')];
+  t.is(await pay(payment, first), 'paid');
+  t.is(await pay(payment, second), 'paid_twice');
+  t.is(await pay(payment, second), 'already_paid', 'the provider repeats itself');
+  t.like((await trace(payment)).payment, {
+    ...{ status: 'paid', third_party_no: first, needs_attention: true, fail_reason: 'paid_twice' },
+  });
+  t.is(await told(payment), 1);
+  const refused = await notify(other, { transaction_id: second });
+  t.deepEqual([refused.status, refused.errorCode], [400, 'payment_third_party_no_used']);
+  t.deepEqual((await trace(other)).verdicts, ['payment_third_party_no_used']);
+  t.is((await trace(other)).payment.status, 'pending');
+  const aside = { needs_attention: false, fail_reason: 'paid_twice' };
+  await service.admin.put(`/payments/${payment.payment_no}`, aside);
+  t.is(await pay(payment, second), 'already_paid');
+  t.false((await trace(payment)).payment.needs_attention, 'what was put aside stays aside');
+});
+
+test('of two numbers settled at once one pays and the other is money paid twice', async (t) => {
+  for (let round = 0; round < 10; round++) {
+    const payment = await makePayment(service.admin, methodId);
+    const numbers = [unique('A-'), unique('B-')];
+    const results = await Promise.all(numbers.map((number) => pay(payment, number)));
+    t.deepEqual([...results].sort(), ['paid', 'paid_twice']);
+    const { third_party_no } = (await trace(payment)).payment;
+    t.is(third_party_no, numbers[results.indexOf('paid')]);
+  }
+});
+
+test('a used number is refused before anybody is told yes', async (t) => {
+  const [winner, loser] = [
+    await makePayment(service.admin, methodId),
+    await makePayment(service.admin, methodId),
+  ];
+  const number = unique('T-');
+  t.truthy(await store(winner, number), 'not settled yet');
+  const answer = await notify(loser, { transaction_id: number });
+  t.deepEqual([answer.status, answer.errorCode], [400, 'payment_third_party_no_used']);
+  t.like((await trace(loser)).payment, { status: 'pending', fail_reason: 'third_party_no_used' });
+});
+
+test('paying an order cancels its other payments; late money on them is kept and flagged', async (t) => {
+  const first = await makePayment(service.admin, methodId);
+  const again = { order_no: first.order_no, payment_method_id: methodId };
+  const second: MadePayment = (await service.admin.post('/payments', again)).data;
+  t.is(await pay(first, unique('T-')), 'paid');
+  t.is((await trace(second)).payment.status, 'cancelled');
+  t.is((await service.admin.get(`/payments?order_no=${first.order_no}&status=pending`)).data.total, 0);
+  t.is((await service.admin.get(`/payments?order_no=${first.order_no}&status=cancelled`)).data.total, 1);
+  t.is(await pay(second, unique('T-')), 'paid_needs_attention');
+  t.like((await trace(second)).payment, { status: 'paid', fail_reason: 'order_not_payable' });
+});
+
+test('nothing is placed for what is not pending, also not by a repeated key', async (t) => {
+  const { admin } = service;
+  const { order_no } = await makeOrder(admin);
+  const body = { order_no, payment_method_id: methodId, initiate: true };
+  const headers = { 'Idempotency-Key': unique('key-') };
+  const placed = await admin.post('/payments', body, headers);
+  t.is(placed.data.gateway.trade_status, 'SUCCESS');
+  t.is((await admin.post('/payments', body, headers)).data.gateway.trade_status, 'SUCCESS', 'placed again');
+  const other: MadePayment = (await admin.post('/payments', { order_no, payment_method_id: methodId })).data;
+  t.is(await pay(other, unique('T-')), 'paid');
+  const late = await admin.post('/payments', body, headers);
+  t.deepEqual([late.status, late.data.payment_no], [200, placed.data.payment_no]);
+  t.deepEqual([late.data.status, late.data.gateway], ['cancelled', undefined]);
+  // As releases before left them: a pending payment of a paid order.
+  await change("UPDATE payments SET status = 'pending' WHERE payment_no = ?", [placed.data.payment_no]);
+  const refused = await admin.post('/payments', body, headers);
+  t.deepEqual([refused.status, refused.errorCode], [400, 'order_not_payable']);
+});
+
+test('a create repeated under its key after its payment was paid is answered as booked', async (t) => {
+  const { admin } = service;
+  const { order_no } = await makeOrder(admin);
+  const body = { order_no, payment_method_id: methodId, initiate: true };
+  const headers = { 'Idempotency-Key': unique('key-') };
+  const made = (await admin.post('/payments', body, headers)).data;
+  const number = unique('T-');
+  t.is(await pay(made, number), 'paid');
+  const again = await admin.post('/payments', body, headers);
+  t.is(again.status, 200);
+  t.like(again.data, { payment_no: made.payment_no, status: 'paid', third_party_no: number });
+  t.is(again.data.gateway, undefined, 'it is not placed a second time');
+  t.is((await admin.get(`/payments?order_no=${order_no}`)).data.total, 1);
+});
+
+test('a payment that ended while it was being placed is not placed', async (t) => {
+  const { payment_no, order_no } = await makePayment(service.admin, methodId);
+  t.is((await payablePayment(payment_no, order_no)).amount.toString(), '12.30');
+  await change("UPDATE payments SET status = 'failed' WHERE payment_no = ?", [payment_no]);
+  await t.throwsAsync(payablePayment(payment_no, order_no), { message: /order_not_payable/ });
+});
+
+test('a payment is not placed again once the time of its order is up', async (t) => {
+  const { admin } = service;
+  const { order_no } = await makeOrder(admin, '1', { expire_in_seconds: 600 });
+  const body = { order_no, payment_method_id: methodId, initiate: true };
+  const headers = { 'Idempotency-Key': unique('key-') };
+  t.truthy((await admin.post('/payments', body, headers)).data.gateway);
+  await change('UPDATE orders SET expire_at = NOW(3) WHERE order_no = ?', [order_no]);
+  const late = await admin.post('/payments', body, headers);
+  t.deepEqual([late.status, late.errorCode], [400, 'order_not_payable']);
+});
+
+test('money that was reported in time wins over expiry, cancelling and deleting', async (t) => {
+  const { admin } = service;
+  const payment = await makePayment(admin, methodId);
+  const key = await store(payment, unique('T-'));
+  await change('UPDATE orders SET expire_at = NOW(3) - INTERVAL 1 SECOND WHERE order_no = ?', [
+    payment.order_no,
+  ]);
+  t.is(await expireOrder(payment.order_no), 'not_due');
+  const path = `/orders/${payment.order_no}`;
+  const [cancelled, deleted] = [await admin.put(path, { status: 'cancelled' }), await admin.delete(path)];
+  t.deepEqual([cancelled.status, cancelled.errorCode], [400, 'order_being_paid']);
+  t.deepEqual([deleted.status, deleted.errorCode], [400, 'order_being_paid']);
+  t.is(await settle(key as CallbackKey), 'paid');
+  t.like((await trace(payment)).payment, { status: 'paid', needs_attention: false });
+});
+
+test('money reported an instant before its order was cancelled still pays it', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+  t.is(await settle(await storeInTime(payment)), 'paid');
+  const { order, payment: paid } = await trace(payment);
+  t.deepEqual([order?.status, paid.status, paid.needs_attention], ['paid', 'paid', false]);
+});
+
+test('a deleted order is paid by nothing, also not by money reported an instant before', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  await service.admin.delete(`/orders/${payment.order_no}`);
+  t.is(await settle(await storeInTime(payment)), 'paid_needs_attention');
+  const { order, payment: paid } = await trace(payment);
+  t.deepEqual([order?.status, paid.fail_reason], ['cancelled', 'order_not_payable']);
+});
+
+test('of two payments that were in time for one cancelled order, one pays it', async (t) => {
+  for (let round = 0; round < 10; round++) {
+    const first = await makePayment(service.admin, methodId);
+    const again = { order_no: first.order_no, payment_method_id: methodId };
+    const second: MadePayment = (await service.admin.post('/payments', again)).data;
+    await service.admin.put(`/orders/${first.order_no}`, { status: 'cancelled' });
+    const keys = [await storeInTime(first), await storeInTime(second)];
+    const results = await Promise.all(keys.map((key) => settle(key)));
+    t.deepEqual([...results].sort(), ['paid', 'paid_needs_attention']);
+    const winner = [first, second][results.indexOf('paid')] as MadePayment;
+    t.is((await trace(winner)).order?.status, 'paid');
+    t.like((await trace(winner)).order, { payment_no: winner.payment_no });
+  }
+});
+
+test('two attempts under one number settled at once are one payment and nothing to look at', async (t) => {
+  for (let round = 0; round < 10; round++) {
+    const payment = await makePayment(service.admin, methodId);
+    const number = unique('T-');
+    const keys = [await store(payment, number), await store(payment, number)] as CallbackKey[];
+    const results = await Promise.all(keys.map((key) => settle(key)));
+    t.deepEqual([...results].sort(), ['already_paid', 'paid']);
+    t.like((await trace(payment)).payment, { status: 'paid', needs_attention: false, fail_reason: null });
+  }
+});
+
+test('an attempt that was stored before numbers were taken at once is refused when it is settled', async (t) => {
+  const [owner, other] = [
+    await makePayment(service.admin, methodId),
+    await makePayment(service.admin, methodId),
+  ];
+  const number = unique('T-');
+  t.is(await settle(await recordAttempt(attempt(owner, number))), 'paid');
+  const late = await recordAttempt(attempt(other, number));
+  t.is(await settle(late), 'payment_third_party_no_used');
+  t.is(await settle(late), 'payment_third_party_no_used', 'it stays refused');
+  const { payment, verdicts } = await trace(other);
+  t.like(payment, { status: 'pending', needs_attention: true, fail_reason: 'third_party_no_used' });
+  t.deepEqual(verdicts, ['payment_third_party_no_used']);
+});
+
+test('whoever settles again what was settled tells what was not told', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  t.is(await pay(payment, unique('T-')), 'paid');
+  const twice = (await store(payment, unique('T-'))) as CallbackKey;
+  t.is(await settle(twice), 'paid_twice');
+  // As if the process had died between the commit and the notification.
+  await change('DELETE FROM notifications WHERE content LIKE ?', [`${payment.payment_no}:%`]);
+  t.is(await settle(twice), 'already_paid');
+  t.is(await told(payment), 1);
+});
+
+test('a notice that cannot be verified marks its payment and tells', async (t) => {
+  const { privatePem } = newRsaKeys();
+  const config = { app_id: '2021', private_key: privatePem };
+  const method = await service.admin.post('/payment-methods', { type: 'alipay', config });
+  const payment = await makePayment(service.admin, method.data.id);
+  const notice = { out_trade_no: payment.payment_no, trade_status: 'TRADE_SUCCESS', total_amount: '12.30' };
+  const answer = await service.anonymous.post('//api/payment/notify/alipay', notice);
+  t.is(answer.status, 501);
+  t.like((await trace(payment)).payment, {
+    ...{ status: 'pending', needs_attention: true, fail_reason: 'notice_unverified' },
+  });
+  await service.anonymous.post('//api/payment/notify/alipay', notice);
+  t.is(await told(payment), 1);
+  const stranger = await makePayment(service.admin, methodId);
+  await service.anonymous.post('//api/payment/notify/alipay', {
+    ...notice,
+    out_trade_no: stranger.payment_no,
+  });
+  t.deepEqual(
+    (await trace(stranger)).payment,
+    untouched.payment,
+    'a payment of another channel is none of it',
+  );
+  await change("UPDATE payments SET status = 'paid', needs_attention = 0 WHERE payment_no = ?", [
+    payment.payment_no,
+  ]);
+  await service.anonymous.post('//api/payment/notify/alipay', notice);
+  t.false((await trace(payment)).payment.needs_attention, 'what is paid needs no proof');
+});
+
+test('so does a sealed notice of WeChat, which names its payment only to who has the key', async (t) => {
+  const api_v3_key = 'k'.repeat(32);
+  const config = {
+    ...{ app_id: 'wx1', mch_id: '1900', api_v3_key, cert_serial_no: 'ABCDEF0123' },
+    private_key: newRsaKeys().privatePem,
+  };
+  const method = await service.admin.post('/payment-methods', { type: 'wechat', config });
+  const payment = await makePayment(service.admin, method.data.id);
+  const notice = (key: string) => {
+    const [nonce, associated_data] = ['n'.repeat(12), 'transaction'];
+    const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(associated_data));
+    const plain = JSON.stringify({
+      out_trade_no: `PAY${payment.payment_no.slice(-26)}`,
+      trade_state: 'SUCCESS',
+    });
+    const sealed = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+    const resource = {
+      algorithm: 'AEAD_AES_256_GCM',
+      ciphertext: sealed.toString('base64'),
+      nonce,
+      associated_data,
+    };
+    return { id: unique('n'), event_type: 'TRANSACTION.SUCCESS', resource };
+  };
+  const send = (body: object) => service.anonymous.post('//api/payment/notify/wechat', body);
+  t.is((await send(notice('x'.repeat(32)))).status, 501);
+  t.deepEqual((await trace(payment)).payment, untouched.payment, 'sealed under no key of ours');
+  t.is((await send(notice(api_v3_key))).status, 501);
+  const { payment: flagged, verdicts } = await trace(payment);
+  t.deepEqual([flagged.fail_reason, flagged.needs_attention], ['notice_unverified', true]);
+  t.deepEqual(verdicts, ['payment_gateway_not_implemented'], 'it is kept with its payment');
+  for (const resource of [null, 1, {}, { ciphertext: 'x', nonce: '' }, { ciphertext: '', nonce: 'n' }])
+    t.is((await send({ resource })).status, 501);
+});

@@ -1,0 +1,212 @@
+// Lists of orders and payments: their filters, and totals that are exact on every process right after a write.
+import '../support/environment.js';
+import test from 'ava';
+import { change, select } from '../../src/lib/db.js';
+import { key, redis } from '../../src/lib/redis.js';
+import { expireOrder } from '../../src/models/trade/order.js';
+import type { Client } from '../support/client.js';
+import {
+  makeMethod,
+  makeOrder,
+  makeUser,
+  mockCallback,
+  unique,
+  type MadeOrder,
+} from '../support/factories.js';
+import { killProcesses, startApi } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+let callers: Client[];
+
+test.before(async () => {
+  service = await startService();
+  const other = await startApi();
+  callers = [service.admin, service.admin.at(other.url)];
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await service.stop();
+});
+
+const any = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T;
+
+async function totals(path: string): Promise<number[]> {
+  return Promise.all(callers.map(async (caller) => (await caller.get(path)).data.total));
+}
+
+test('orders are found by number, user, state, amount, remark and time, and sorted', async (t) => {
+  const { admin } = service;
+  const user_id = (await makeUser(admin)).id;
+  const prices = ['1.00', '2.50', '2.51', '10.00'];
+  const orders: MadeOrder[] = [];
+  for (const [index, price] of prices.entries()) {
+    orders.push(
+      await makeOrder(admin, price, { user_id, remark: ['50% off', '50x off', 'a_b', 'a\\b'][index] }),
+    );
+  }
+  await admin.put(`/orders/${orders[3]?.order_no}`, { status: 'cancelled' });
+  const found = async (query: string) => {
+    const { data } = await admin.get(`/orders?user_id=${user_id}&order_by=id:asc&${query}`);
+    t.is(data.total, data.list.length);
+    return data.list.map(({ amount }: MadeOrder) => amount.toFixed(2));
+  };
+  t.deepEqual(await found(''), prices);
+  t.deepEqual(await found(`order_no=${orders[1]?.order_no.slice(9)}`), ['2.50']);
+  t.deepEqual(await found('status=cancelled'), ['10.00']);
+  t.deepEqual(await found('status=pending&min_amount=2.50&max_amount=2.51'), ['2.50', '2.51']);
+  t.deepEqual(await found('min_amount=2.51'), ['2.51', '10.00']);
+  t.deepEqual(await found(`keyword=${encodeURIComponent('50%')}`), ['1.00']);
+  t.deepEqual(await found('keyword=a_b'), ['2.51']);
+  t.deepEqual(await found(`keyword=${encodeURIComponent('a\\')}`), ['10.00']);
+  t.deepEqual(await found('start_time=2000-01-01&end_time=2000-01-02'), []);
+  t.deepEqual(await found('start_date=2000-01-01&end_date=9999-12-31'), prices);
+  t.deepEqual(await found('order_no='), prices);
+  const sorted = await admin.get(
+    `/orders?user_id=${user_id}&order_by=status:desc,amount:desc&page_size=2&page=2`,
+  );
+  t.deepEqual(
+    sorted.data.list.map(({ amount }: MadeOrder) => amount),
+    [1, 10],
+  );
+  t.like(sorted.data, { page: 2, page_size: 2, total: 4 });
+  t.is((await admin.get(`/orders?page=99&page_size=1000&user_id=${user_id}`)).data.page_size, 100);
+});
+
+test('a filter that is not acceptable is refused', async (t) => {
+  for (const [query, status, code] of [
+    ['status=unknown', 422, 30001],
+    ['min_amount=1.234', 422, 30001],
+    ['user_id=x', 400, 30001],
+    ['user_id=1&user_id=2', 400, 30001],
+    ['start_time=yesterday', 422, 30004],
+    ['order_by=remark:asc', 422, 30004],
+    ['timezone=Mars/Olympus', 422, 30004],
+  ] as const) {
+    const answer = await service.admin.get(`/orders?${query}`);
+    t.deepEqual([answer.status, answer.code], [status, code], query);
+  }
+  for (const query of ['time_field=updated_at', 'status=settled', 'order_by=third_party_no:asc']) {
+    t.is((await service.admin.get(`/payments?${query}`)).status, 422, query);
+  }
+});
+
+test.serial('each kind of write shows in the totals of both processes at once', async (t) => {
+  const [one, other] = callers as [Client, Client];
+  const user_id = (await makeUser(one)).id;
+  const { id: payment_method_id } = await makeMethod(one);
+  const shown = async () => {
+    const states = ['pending', 'paid', 'cancelled'];
+    const paths = ['orders', 'payments'].flatMap((list) =>
+      states.map((state) => `/${list}?user_id=${user_id}&status=${state}`),
+    );
+    const [here, there] = await Promise.all(
+      callers.map((caller) => Promise.all(paths.map(async (path) => (await caller.get(path)).data.total))),
+    );
+    t.deepEqual(here, there);
+    return here?.join(' ');
+  };
+  t.is(await shown(), '0 0 0 0 0 0');
+  const orders: MadeOrder[] = [];
+  for (let count = 1; count <= 4; count++) {
+    orders.push(await makeOrder(other, '1', { user_id }));
+    t.is(await shown(), `${count} 0 0 ${count - 1} 0 0`);
+    await one.post('/payments', { order_no: orders.at(-1)?.order_no, payment_method_id });
+    t.is(await shown(), `${count} 0 0 ${count} 0 0`);
+  }
+  const [cancelled, deleted, paid, expired] = orders.map(({ order_no }) => order_no) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  await one.put(`/orders/${cancelled}`, { status: 'cancelled' });
+  t.is(await shown(), '3 0 1 3 0 1');
+  await other.delete(`/orders/${deleted}`);
+  t.is(await shown(), '2 0 1 2 0 2');
+  const payment = (await one.get(`/payments?order_no=${paid}`)).data.list[0];
+  await one.post('//api/payment/notify/mock', mockCallback(payment));
+  t.is(await shown(), '1 1 1 1 1 2');
+  await change('UPDATE orders SET expire_at = NOW(3) WHERE order_no = ?', [expired]);
+  t.is(await expireOrder(expired), 'cancelled');
+  t.is(await shown(), '0 1 2 0 1 3');
+});
+
+test('whoever wrote sees exact totals at once, on whichever process they ask', async (t) => {
+  const method = await makeMethod(service.admin);
+
+  async function actor(): Promise<void> {
+    const user_id = (await makeUser(any(callers))).id;
+    const remark = unique('remark');
+    const states: Record<string, 'pending' | 'cancelled' | 'paid'> = {};
+    const expect = async () => {
+      const caller = any(callers);
+      const values = Object.values(states);
+      const filter = any([
+        '',
+        'status=pending',
+        'status=cancelled',
+        'status=paid',
+        `keyword=${remark}`,
+        'min_amount=0',
+      ]);
+      const wanted = filter.startsWith('status=')
+        ? values.filter((state) => `status=${state}` === filter)
+        : values;
+      t.is((await caller.get(`/orders?user_id=${user_id}&${filter}`)).data.total, wanted.length, filter);
+      // Every order here has one payment, whose state is the order's.
+      const paymentFilter = any(['', 'status=pending', 'status=paid', 'status=cancelled']);
+      const payments = paymentFilter ? values.filter((state) => `status=${state}` === paymentFilter) : values;
+      const { data } = await caller.get(`/payments?user_id=${user_id}&${paymentFilter}`);
+      t.is(
+        data.total,
+        payments.length + (paymentFilter === '' || paymentFilter === 'status=cancelled' ? deleted : 0),
+        paymentFilter,
+      );
+      t.true((await caller.get('/orders')).data.total >= values.length);
+    };
+    let deleted = 0;
+    for (let step = 0; step < 12; step++) {
+      const pending = Object.keys(states).filter((order) => states[order] === 'pending');
+      const order = pending[0];
+      const action = order ? any(['create', 'cancel', 'delete', 'pay', 'create']) : 'create';
+      if (action === 'create' || !order) {
+        const { order_no } = await makeOrder(any(callers), '7.10', { user_id, remark });
+        await any(callers).post('/payments', { order_no, payment_method_id: method.id });
+        states[order_no] = 'pending';
+      } else if (action === 'pay') {
+        const { data } = await any(callers).get(`/payments?order_no=${order}`);
+        await any(callers).post('//api/payment/notify/mock', mockCallback(data.list[0]));
+        states[order] = 'paid';
+      } else if (action === 'cancel') {
+        await any(callers).put(`/orders/${order}`, { status: 'cancelled' });
+        states[order] = 'cancelled';
+      } else {
+        await any(callers).delete(`/orders/${order}`);
+        delete states[order];
+        deleted++;
+      }
+      await expect();
+    }
+  }
+
+  await Promise.all([actor(), actor(), actor(), actor()]);
+  const [orders] = await select<{ total: number }>(
+    'SELECT COUNT(*) AS total FROM orders WHERE deleted_at IS NULL',
+  );
+  const [payments] = await select<{ total: number }>('SELECT COUNT(*) AS total FROM payments');
+  t.deepEqual(await totals('/orders'), [orders?.total, orders?.total]);
+  t.deepEqual(await totals('/payments'), [payments?.total, payments?.total]);
+});
+
+test('a total counts the months again that were written to, after Redis lost every mark too', async (t) => {
+  const user_id = (await makeUser(service.admin)).id;
+  await makeOrder(service.admin, '1', { user_id });
+  t.deepEqual(await totals(`/orders?user_id=${user_id}`), [1, 1]);
+  await makeOrder(service.admin, '1', { user_id });
+  await redis.hdel(key('marks'), 'orders');
+  t.deepEqual(await totals(`/orders?user_id=${user_id}`), [2, 2]);
+  await makeOrder(callers[1] as Client, '1', { user_id });
+  t.deepEqual(await totals(`/orders?user_id=${user_id}`), [3, 3]);
+});
