@@ -6,12 +6,13 @@ import { change, insert, select, transact } from '../../lib/db.js';
 import { isCommonPassword } from '../../lib/password-policy.js';
 import { hashPassword, matchPassword } from '../../lib/password.js';
 import { randomToken } from '../../lib/random-id.js';
+import { changing } from '../tables/versions.js';
 import { superAdminSlug } from './identity.js';
 import { menuSeeds, type MenuSeed } from './menu-seed.js';
 
 /**
- * Makes the super-administrator role, its first holder `admin` and the menus, each only when there is none. A password
- * that had to be generated is printed.
+ * Makes the super-administrator role and its first holder `admin` when there is none, and the menus this database was not given
+ * yet. A password that had to be generated is printed.
  */
 export async function seed(): Promise<void> {
   await seedRole();
@@ -73,28 +74,36 @@ function tell(password: string): void {
 }
 
 async function seedMenus(): Promise<void> {
-  const [any] = await select('SELECT id FROM menus LIMIT 1');
-  if (!any) for (const [index, menu] of menuSeeds.entries()) await seedMenu(menu, 0, index, menu.module);
+  const rows = await select<{ slug: string }>('SELECT slug FROM seeded_menus');
+  const seeded = new Set(rows.map(({ slug }) => slug));
+  for (const [index, menu] of menuSeeds.entries()) await seedMenu(menu, '', index, seeded, menu.module);
 }
 
-async function seedMenu(menu: MenuSeed, parentId: number, index: number, module?: string): Promise<void> {
+// A menu is seeded once: whoever deletes it keeps it deleted. Without its directory it goes to the top.
+async function seedMenu(
+  menu: MenuSeed,
+  parent: string,
+  index: number,
+  seeded: ReadonlySet<string>,
+  module?: string,
+): Promise<void> {
+  if (!seeded.has(menu.slug)) await addMenu(menu, parent, index, module ?? null);
+  for (const [place, child] of (menu.children ?? []).entries())
+    await seedMenu(child, menu.slug, place, seeded, child.module ?? module);
+}
+
+function addMenu(menu: MenuSeed, parent: string, index: number, module: string | null): Promise<void> {
   const at = now();
-  const id = await insert(
-    `INSERT INTO menus (parent_id, title, slug, icon, path, component, type, sort, module, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      ...[
-        parentId,
-        menu.title,
-        menu.slug,
-        menu.icon ?? null,
-        menu.path,
-        menu.children ? null : `${menu.slug}/index`,
-      ],
-      ...[menu.children ? 1 : 2, (index + 1) * 10, module ?? null, at, at],
-    ],
-  );
-  for (const [place, child] of (menu.children ?? []).entries()) {
-    await seedMenu(child, id, place, child.module ?? module);
-  }
+  const { title, slug, icon = null, path } = menu;
+  const [component, type] = menu.children ? [null, 1] : [`${slug}/index`, 2];
+  return changing(['identity'], async (t) => {
+    await change(
+      `INSERT INTO menus (parent_id, title, slug, icon, path, component, type, sort, module, created_at, updated_at)
+       SELECT COALESCE((SELECT id FROM menus WHERE slug = ?), 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM DUAL
+       WHERE NOT EXISTS (SELECT 1 FROM menus WHERE slug = ?)`,
+      [parent, title, slug, icon, path, component, type, (index + 1) * 10, module, at, at, slug],
+      t,
+    );
+    await change('INSERT INTO seeded_menus (slug) VALUES (?)', [slug], t);
+  });
 }

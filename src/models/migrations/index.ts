@@ -11,10 +11,11 @@ import { exactLists } from './0010-exact-lists.js';
 import { logOutbox } from './0011-log-outbox.js';
 import { passwordChange } from './0012-password-change.js';
 import { refusedCallbacks } from './0013-refused-callbacks.js';
+import { seededMenus } from './0014-seeded-menus.js';
 import type { Migration } from './migration.js';
 
 export const migrations: Migration[] = [
   ...[administration, ordersAndPayments, logs, backOffice],
   ...[files, balancesExportsImports, listIndexes, attachmentCharset],
-  ...[exactLists, logOutbox, passwordChange, refusedCallbacks],
+  ...[exactLists, logOutbox, passwordChange, refusedCallbacks, seededMenus],
 ];
