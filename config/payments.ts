@@ -15,7 +15,7 @@ export interface PaymentsEnvironment {
   CALLBACK_REFUSED_RETENTION_DAYS: number;
 }
 
-/** Of the 2.5 s in which a provider must have its answer (reliability.md R8), network and a busy process take their part. */
+/** Of the 2.5 s in which a provider must have its answer (docs/promises.md R8), network and a busy process take their part. */
 const longestDeadlineMs = 2150;
 
 export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({

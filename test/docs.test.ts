@@ -1,7 +1,7 @@
-// docs/security.md names tests, files and settings as its proofs: each of them is there.
+// What documents name is there: links, files, and in docs/security.md and docs/promises.md tests and settings as proofs.
 import './support/environment.js';
-import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import test from 'ava';
 import { config } from '../config/index.js';
 
@@ -37,16 +37,34 @@ test('every test that is cited is the only one of its file with these words', (t
   t.deepEqual([...new Set(wrong.map(({ span }) => span))], []);
 });
 
-test('every file that is named is there', (t) => {
-  const links = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(
-    ([, path]) => `docs/${path as string}`,
-  );
-  const paths = spans.filter((span) => /^(src|config|test|docs|bin|bench|\.ci)\/[\w./-]+$/.test(span));
-  t.true(links.length > 3 && paths.length > 30);
+test('every link leads to a file, and every file that is named is there', (t) => {
+  const documents = [
+    ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
+    ...readdirSync(resolve(config.root, 'docs')).map((name) => `docs/${name}`),
+  ];
+  const named = documents.flatMap((document) => {
+    const content = read(document);
+    const links = [...content.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, path]) =>
+      join(dirname(document), path as string),
+    );
+    const paths = [...content.matchAll(/`((?:src|config|test|docs|bin|bench|\.ci)\/[\w./-]+)`/g)];
+    return [...links, ...paths.map(([, path]) => path as string)].map((path) => ({ document, path }));
+  });
+  t.true(named.length > 60);
   t.deepEqual(
-    [...links, ...paths].filter((path) => !existsSync(resolve(config.root, path))),
+    named.filter(({ path }) => !existsSync(resolve(config.root, path))),
     [],
   );
+});
+
+test('every promise names proofs that are there', (t) => {
+  const promises = [...read('docs/promises.md').matchAll(/^\| (R\d+) +\|.*\| (.+?) +\|$/gm)];
+  t.is(promises.length, 25);
+  for (const [, number, proof] of promises) {
+    const tests = [...(proof as string).matchAll(/`([a-z]+(?:\/[a-z0-9-]+)?)`/g)].map(([, name]) => name);
+    t.true(tests.length > 0, number);
+    for (const name of tests) t.true(existsSync(resolve(config.root, `test/${name}.test.ts`)), name);
+  }
 });
 
 test('every setting that is named is one', (t) => {

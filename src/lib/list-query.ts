@@ -168,7 +168,7 @@ export function pageSql(query: ListQuery, alias: string): string {
   return `${orderSql(query, alias)} LIMIT ${query.page_size} OFFSET ${offset}`;
 }
 
-/** The page envelope of spec.md, Conventions. */
+/** The page envelope of docs/spec.md, Conventions. */
 export function toPage<T>(query: ListQuery, list: T[], total: number): Page<T> {
   return { list, page: query.page, page_size: query.page_size, total };
 }

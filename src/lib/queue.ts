@@ -8,7 +8,7 @@ import { race } from './race.js';
 import { newUlid } from './random-id.js';
 import { connectionOptions, redis, silenceMs } from './redis.js';
 
-/** The queues by temper (architecture.md §3): a long export never delays money. */
+/** The queues by temper (docs/architecture.md): a long export never delays money. */
 export const queueNames = [
   'payments',
   'logs',

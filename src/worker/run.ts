@@ -89,7 +89,7 @@ export function consume(queue: QueueName): RunningWorker {
         socketTimeout: silenceMs,
       },
       concurrency: concurrencies[queue],
-      // By default a job whose worker died runs again within 20 s, as often as it takes (architecture.md §3).
+      // By default a job whose worker died runs again within 20 s, as often as it takes (docs/architecture.md).
       lockDuration: config.worker.jobLockMs,
       stalledInterval: Math.min(longestStallCheckMs, config.worker.jobLockMs / 2),
       maxStalledCount: 20,

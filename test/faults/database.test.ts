@@ -1,4 +1,4 @@
-// The database stopped, killed, frozen: no callback is acknowledged, and its effect follows once (reliability.md R1, R8).
+// The database stopped, killed, frozen: no callback is acknowledged, and its effect follows once (docs/promises.md R1, R8).
 import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
 import { Client, type Answer } from '../support/client.js';

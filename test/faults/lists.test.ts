@@ -1,5 +1,5 @@
 // Lists while everything changes: two API processes, each with its own way to the database and to Redis, which lose the answers
-// to their commits, die before they tell of them, or are cut off (reliability.md R12, R13).
+// to their commits, die before they tell of them, or are cut off (docs/promises.md R12, R13).
 import '../support/environment.js';
 import '../support/patience.js';
 import test, { type ExecutionContext } from 'ava';

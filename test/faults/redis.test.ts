@@ -1,4 +1,4 @@
-// Redis stopped, frozen, full, emptied, killed: callbacks are accepted and applied all the same (reliability.md R7).
+// Redis stopped, frozen, full, emptied, killed: callbacks are accepted and applied all the same (docs/promises.md R7).
 import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
 import type Joi from 'joi';

@@ -1,4 +1,4 @@
-// The worker: jobs outlive the process that ran them, and doing one twice changes nothing (reliability.md R9).
+// The worker: jobs outlive the process that ran them, and doing one twice changes nothing (docs/promises.md R9).
 import '../support/environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/db.js';

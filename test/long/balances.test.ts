@@ -1,4 +1,4 @@
-// 100,000 random balance changes from 64 clients over two API processes add up to the cent (reliability.md R15).
+// 100,000 random balance changes from 64 clients over two API processes add up to the cent (docs/promises.md R15).
 import '../support/environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/db.js';

@@ -1,4 +1,4 @@
-// `pm2 reload` under clients that keep their connections: not one of 20,000 requests fails (reliability.md R10, R25).
+// `pm2 reload` under clients that keep their connections: not one of 20,000 requests fails (docs/promises.md R10, R25).
 import '../support/environment.js';
 import { execFile } from 'node:child_process';
 import { Agent, request } from 'node:http';

@@ -1,4 +1,4 @@
-// Random balance changes from many clients at once, and whether the logs they leave add up (reliability.md R15).
+// Random balance changes from many clients at once, and whether the logs they leave add up (docs/promises.md R15).
 import { randomInt } from 'node:crypto';
 import { select } from '../../src/lib/db.js';
 import type { Client } from './client.js';

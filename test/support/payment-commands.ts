@@ -1,4 +1,4 @@
-// Everything that can happen to orders and payments, each done to the service and to the model (reliability.md R4).
+// Everything that can happen to orders and payments, each done to the service and to the model (docs/promises.md R4).
 import fc from 'fast-check';
 import { change, select } from '../../src/lib/db.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';

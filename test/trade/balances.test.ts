@@ -1,4 +1,4 @@
-// /user-balance-logs and /users/{id}/update-balance: money of users, exact and once (reliability.md R15).
+// /user-balance-logs and /users/{id}/update-balance: money of users, exact and once (docs/promises.md R15).
 import '../support/environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/db.js';

@@ -1,4 +1,4 @@
-// A wrong amount or signature never pays (reliability.md R5): every mutation of a good callback is refused.
+// A wrong amount or signature never pays (docs/promises.md R5): every mutation of a good callback is refused.
 import '../support/environment.js';
 import test from 'ava';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// Deadlocks and lock timeouts: the whole transaction is rolled back and run again, five times at most (reliability.md, rule 11).
+// Deadlocks and lock timeouts: the whole transaction is rolled back and run again, five times at most (docs/promises.md).
 import '../support/environment.js';
 import '../support/patience.js';
 import test from 'ava';

@@ -18,7 +18,7 @@ export const recordOrNull = (keys: Joi.PartialSchemaMap): Joi.ObjectSchema =>
 
 export const listOf = (item: Joi.Schema): Joi.ArraySchema => Joi.array().items(item).required();
 
-/** The page of spec.md, Conventions. */
+/** The page of docs/spec.md, Conventions. */
 export const pageOf = (item: Joi.Schema): Joi.ObjectSchema =>
   record({ list: listOf(item), page: integer(), page_size: integer(), total: integer() });
 

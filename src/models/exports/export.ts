@@ -218,7 +218,7 @@ async function selectExports(tail: string, values: Where['values']): Promise<Exp
   return (await select<ExportRow>(`${recordSql} ${tail}`, values)).map(toRecord);
 }
 
-// Ownership is part of the query (reliability.md, rule 26).
+// Ownership is part of the query (docs/promises.md, rule 26).
 function visibleTo({ adminId, isSuperAdmin }: Viewer): Where {
   return isSuperAdmin ? new Where() : new Where().and('e.admin_id = ?', adminId);
 }

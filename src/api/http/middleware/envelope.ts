@@ -123,7 +123,7 @@ function outcomeOf(error: unknown): AppError {
   return new AppError('internal_error', { cause: error });
 }
 
-// Sources in the order of spec.md, Timezone rules; the first one present counts.
+// Sources in the order of docs/spec.md, Timezone rules; the first one present counts.
 function askedZone(ctx: Context): string | undefined {
   const fromQuery = ctx.search === '' ? undefined : ctx.query.timezone;
   const given = Array.isArray(fromQuery) ? fromQuery.join() : fromQuery;
