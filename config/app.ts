@@ -96,7 +96,6 @@ export const appSchema = Joi.object<AppEnvironment, true>({
 export function appConfig(env: AppEnvironment) {
   const production = env.NODE_ENV === 'production';
   return {
-    environment: env.NODE_ENV,
     production,
     strict: env.STRICT_STARTUP,
     host: env.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),

@@ -17,6 +17,14 @@ import { paidWriters } from './support/paid-writers.js';
 
 const label = (route: (typeof routes)[number]): string => `${route.method} ${fullPath(route)}`;
 
+const folder = resolve(config.root, 'src');
+
+const sources = readdirSync(folder, { recursive: true })
+  .map(String)
+  .filter((name) => name.endsWith('.ts'));
+
+const readSource = (name: string): string => readFileSync(resolve(folder, name), 'utf8');
+
 test('no two routes share method and path', (t) => {
   const shapes = routes.map((route) => label(route).replace(/\{\w+\}/g, '*'));
   t.deepEqual(
@@ -136,13 +144,26 @@ test('migrations are numbered in their order, and every partitioned table is mad
   t.deepEqual(made.sort(), [...partitionedTables].sort());
 });
 
+test('every error is raised somewhere, and every setting is read', (t) => {
+  const texts = sources.filter((name) => name !== 'lib/error-catalogue.ts').map(readSource);
+  const isUsed = (word: string) => texts.some((text) => new RegExp(`\\b${word}\\b`).test(text));
+  t.deepEqual(
+    Object.keys(errorCatalogue).filter((slug) => !isUsed(slug)),
+    [],
+  );
+  const settings = Object.values(config).flatMap((concern) =>
+    typeof concern === 'object' ? Object.keys(concern) : [],
+  );
+  t.true(settings.length > 80);
+  t.deepEqual(
+    settings.filter((name) => !isUsed(name)),
+    [],
+  );
+});
+
 test('one file of the service writes the state paid', (t) => {
-  const folder = resolve(config.root, 'src');
-  const files = readdirSync(folder, { recursive: true })
-    .map(String)
-    .filter((name) => name.endsWith('.ts'));
-  t.true(files.length > 60);
-  const writers = files.filter((name) => paidWriters(readFileSync(resolve(folder, name), 'utf8')).length > 0);
+  t.true(sources.length > 60);
+  const writers = sources.filter((name) => paidWriters(readSource(name)).length > 0);
   t.deepEqual(writers, ['models/trade/payment-settlement.ts']);
 });
 

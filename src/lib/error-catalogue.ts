@@ -206,7 +206,6 @@ export const errorCatalogue = {
   online_admin_not_found: entry(404, 20002, '在线会话不存在', 'There is no such session online'),
   notification_not_found: entry(404, 20002, '通知不存在', 'The notification does not exist'),
   ticket_invalid: entry(401, 10007, '连接票据无效或已过期', 'The ticket is invalid or has expired'),
-  too_many_connections: entry(429, 429, '同时打开的连接过多', 'Too many connections are open at once'),
   receiver_unknown: entry(422, 30003, '接收人不存在', 'A receiver does not exist'),
 
   // Attachments

@@ -1,6 +1,6 @@
 // admins: the people who sign in here.
 import type { Transaction } from 'sequelize';
-import { Column, DataType, Model, Scopes, Table } from 'sequelize-typescript';
+import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { blankToNull } from '../../lib/blank-to-null.js';
 import { now } from '../../lib/clock.js';
 import { change, db, refuseDuplicates, select, type SqlValue } from '../../lib/db.js';
@@ -80,7 +80,6 @@ const duplicates = { uq_admins_username: { slug: 'username_exists', field: 'user
 /** Total of the administrator list; it hangs on the mark of identities, which every change of them renews. */
 export const adminTotals = new Totals({ table: 'admins', scope: 'identity', alias: 'a' });
 
-@Scopes(() => ({ withSecrets: { attributes: { include: ['password_hash'] } } }))
 @Table({ tableName: 'admins', defaultScope: { attributes: { exclude: ['password_hash'] } } })
 export class Admin extends Model {
   @Column({ type: DataType.BIGINT, primaryKey: true, autoIncrement: true }) declare id: number;
