@@ -46,8 +46,8 @@ test('.env.example names every setting with its default', async (t) => {
 test('nothing has to be set: every setting has a default', async (t) => {
   const { config } = await load();
   t.deepEqual(
-    [config.app.environment, config.app.host, config.app.port, config.app.url],
-    ['development', '127.0.0.1', 3000, 'http://localhost:3000'],
+    [config.app.production, config.app.host, config.app.port, config.app.url],
+    [false, '127.0.0.1', 3000, 'http://localhost:3000'],
   );
   t.deepEqual(
     [config.auth.jwtTtlMinutes, config.auth.captchaMode, config.auth.bcryptCost],

@@ -167,7 +167,8 @@ const onPayments: Record<string, Act<ModelPayment>> = {
   async payByStoredCallback(payment, model) {
     const thirdPartyNo = payment.thirdPartyNo ?? unique('T-');
     const key = await store(payment, thirdPartyNo);
-    const longAgo = new Date(Date.now() - 60_000);
+    // Before this sequence began: money that was reported before its order was cancelled wins.
+    const longAgo = new Date(Date.now() - 600_000);
     await change('UPDATE payment_callbacks SET created_at = ? WHERE id = ? AND period = ?', [
       longAgo,
       key.id,
@@ -177,7 +178,7 @@ const onPayments: Record<string, Act<ModelPayment>> = {
       await sweep();
       return (await verdictOf(key))?.state === 'settled';
     });
-    model.pay(payment, thirdPartyNo);
+    model.pay(payment, thirdPartyNo, true);
     await until(async () => JSON.stringify(await model.stored()) === JSON.stringify(model.expected()));
     return ['settled', 'settled'];
   },

@@ -48,8 +48,8 @@ export class Model {
     });
   }
 
-  /** A good callback came. */
-  pay(payment: ModelPayment, thirdPartyNo: string): void {
+  /** A good callback came. @param isEarlier before the order could have been cancelled */
+  pay(payment: ModelPayment, thirdPartyNo: string, isEarlier = false): void {
     if (payment.status === 'paid') {
       if (payment.thirdPartyNo !== thirdPartyNo && !payment.furtherNos.has(thirdPartyNo))
         this.flag(payment, 'paid_twice');
@@ -57,7 +57,8 @@ export class Model {
       return;
     }
     const { order } = payment;
-    const isPayable = order.status === 'pending' && !order.isDeleted;
+    const isOpen = order.status === 'pending' || (order.status === 'cancelled' && isEarlier);
+    const isPayable = isOpen && !order.isDeleted;
     Object.assign(payment, { status: 'paid', thirdPartyNo, needsAttention: false, reason: null });
     if (!isPayable) return this.flag(payment, 'order_not_payable');
     Object.assign(order, { status: 'paid', paidBy: payment.payment_no });
