@@ -18,8 +18,7 @@ const suite = process.env.TEST_SUITE ?? 'main';
 export default {
   files: suites[suite],
   timeout: suite === 'long' ? '30m' : '90s',
-  // Two cores: a third file works while others wait for processes to start or die. Faults are timed, so they get a core each.
-  concurrency: suite === 'main' ? 3 : 2,
+  concurrency: 2,
   failWithoutAssertions: true,
   // Not folder by folder: files that wait for processes to die go together, where others could use the processor.
   sortTestFiles: (one, other) => (basename(one) < basename(other) ? 1 : -1),
