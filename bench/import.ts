@@ -29,7 +29,7 @@ const rows = Number(process.argv.find((argument) => /^\d+$/.test(argument)) ?? 1
 const fewer = Math.ceil(rows / 10);
 const besideRows = Math.ceil((3 * rows) / 10);
 const secret = 'bench shared secret';
-const mostCallbacks = 1000;
+const maxCallbacks = 1000;
 const callbacksInARow = 5;
 const warmUp = 40;
 const listSeconds = 5;
@@ -54,7 +54,7 @@ async function measure(folder: string): Promise<void> {
     type: 'mock',
     shared_secret: secret,
   });
-  const callbacks = await fillPayments(site.db, mostCallbacks, id, secret);
+  const callbacks = await fillPayments(site.db, maxCallbacks, id, secret);
   const [large, medium, small] = ['large.csv', 'medium.csv', 'small.csv'].map((name) =>
     join(folder, name),
   ) as [string, string, string];

@@ -84,15 +84,15 @@ export const databaseSchema = Joi.object<DatabaseEnvironment, true>({
     .description('how long a starting process waits for the database'),
 });
 
-const longestName = 64;
+const maxName = 64;
 
 export function databaseConfig(env: DatabaseEnvironment, tenant: string) {
   const url = env.DATABASE_URL ? new URL(env.DATABASE_URL) : undefined;
   const common = url ? decodeURIComponent(url.pathname.slice(1)) || env.DB_NAME : env.DB_NAME;
   const name = tenant ? `${common}_${tenant.replaceAll('-', '_')}` : common;
-  if (name.length > longestName) {
+  if (name.length > maxName) {
     throw new Error(
-      `The configuration is not usable:\n  - "DB_NAME" with the tenant is over ${longestName} characters`,
+      `The configuration is not usable:\n  - "DB_NAME" with the tenant is over ${maxName} characters`,
     );
   }
   return {

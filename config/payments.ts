@@ -16,7 +16,7 @@ export interface PaymentsEnvironment {
 }
 
 /** Of the 2.5 s in which a provider must have its answer (docs/promises.md R8), network and a busy process take their part. */
-const longestDeadlineMs = 2150;
+const maxDeadlineMs = 2150;
 
 export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
   MODULE_PAYMENTS_ENABLED: Joi.boolean()
@@ -48,7 +48,7 @@ export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
     .integer()
     .min(1000)
     .max(30_000)
-    .default(longestDeadlineMs)
+    .default(maxDeadlineMs)
     .description('a callback not stored by then is answered 503 and sent again; in production at most 2150'),
   CALLBACK_RETENTION_DAYS: Joi.number()
     .integer()
@@ -74,7 +74,7 @@ export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {
     gatewayTimeoutMs: env.PAYMENT_GATEWAY_TIMEOUT_MS,
     callbackWaitMs: env.CALLBACK_WAIT_MS,
     callbackDeadlineMs: production
-      ? Math.min(env.CALLBACK_DEADLINE_MS, longestDeadlineMs)
+      ? Math.min(env.CALLBACK_DEADLINE_MS, maxDeadlineMs)
       : env.CALLBACK_DEADLINE_MS,
     callbackRetentionDays: env.CALLBACK_RETENTION_DAYS,
     callbackRefusedRetentionDays: env.CALLBACK_REFUSED_RETENTION_DAYS,

@@ -17,7 +17,7 @@ export interface Experience {
 
 const listEveryMs = 40;
 const signInEveryMs = 2000;
-const longestMs = 15_000;
+const maxMs = 15_000;
 
 /** Goes on until it is stopped; it keeps its few connections, as browsers and proxies do. */
 export function startHonest(url: string, authorization: string): { stop(): Promise<Experience> } {
@@ -59,7 +59,7 @@ function ask(agent: Agent, url: string, headers: Record<string, string>, body?: 
   return new Promise((resolve) => {
     const sent = request(
       url,
-      { agent, headers, method: body ? 'POST' : 'GET', timeout: longestMs },
+      { agent, headers, method: body ? 'POST' : 'GET', timeout: maxMs },
       (response) => {
         response.resume();
         response.on('end', () => resolve(response.statusCode ?? 0));

@@ -4,13 +4,13 @@ import { say } from './report.js';
 import { removeSites } from './site.js';
 
 /** Exit code 0: everything was measured, whether or not the targets were reached; 1: something went wrong. */
-export async function runBench(bench: () => Promise<void>, longestMs = 420_000): Promise<never> {
+export async function runBench(bench: () => Promise<void>, maxMs = 420_000): Promise<never> {
   const startedAt = performance.now();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void finish(1));
   setTimeout(() => {
-    console.error(`the benchmark takes longer than ${longestMs / 1000} s`);
+    console.error(`the benchmark takes longer than ${maxMs / 1000} s`);
     void finish(1);
-  }, longestMs).unref();
+  }, maxMs).unref();
   let code = 0;
   try {
     await bench();

@@ -10,7 +10,7 @@ export interface Settled extends Measured {
   processing: number;
 }
 
-const longestSettlingMs = 60_000;
+const maxSettlingMs = 60_000;
 
 export class Sender {
   readonly #site: Site;
@@ -68,7 +68,7 @@ export class Sender {
       const paid = await count(this.#site.db, `SELECT COUNT(*) FROM payments WHERE status = 'paid'`);
       const waited = performance.now() - since;
       if (paid === this.#sent) return waited;
-      if (waited > longestSettlingMs)
+      if (waited > maxSettlingMs)
         throw new Error(`${this.#sent - paid} payments were not paid within ${waited} ms`);
       await sleep(50);
     }

@@ -4,7 +4,7 @@ import { Router } from '@koa/router';
 import Koa, { type Context } from 'koa';
 import { config } from '../../config/index.js';
 import { AppError, fail } from '../lib/errors.js';
-import { race } from '../lib/race.js';
+import { withTimeout } from '../lib/with-timeout.js';
 import { coercer, validate } from '../lib/validation.js';
 import { docs } from './http/docs.js';
 import { bodyParser, discard, withAliases } from './http/middleware/body.js';
@@ -38,7 +38,7 @@ export function createApp(): Koa<RequestState> {
 }
 
 /** Nobody waits longer for an answer, whatever has gone silent behind it. */
-const longestAnswerMs = 9500;
+const maxAnswerMs = 9500;
 
 // The parts of a request are read in this order, so that nobody without the right to call makes the service work.
 function handlerOf(route: Route): (ctx: Context) => Promise<void> {
@@ -77,10 +77,10 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
       if (upload) await discard(upload);
     }
   };
-  const deadlineMs = route.deadlineMs ?? (route.upload || route.reply ? Infinity : longestAnswerMs);
+  const deadlineMs = route.deadlineMs ?? (route.upload || route.reply ? Infinity : maxAnswerMs);
   if (deadlineMs === Infinity) return (ctx) => answer(ctx, Infinity);
   return (ctx) =>
-    race(answer(ctx, Date.now() + deadlineMs), deadlineMs, (_, reject) => {
+    withTimeout(answer(ctx, Date.now() + deadlineMs), deadlineMs, (_, reject) => {
       const cause = new Error(`no answer within the ${deadlineMs} ms of the route`);
       // Of a body that is still on its way the client is the slow one.
       reject(new AppError(ctx.req.complete ? 'database_unavailable' : 'request_timeout', { cause }));

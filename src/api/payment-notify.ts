@@ -8,7 +8,7 @@ import { channelOf, isEnabled } from '../lib/channels/index.js';
 import type { ErrorSlug } from '../lib/error-catalogue.js';
 import { AppError, fail } from '../lib/errors.js';
 import { paymentPeriod } from '../lib/numbers.js';
-import { race } from '../lib/race.js';
+import { withTimeout } from '../lib/with-timeout.js';
 import { flagForAttention } from '../models/trade/payment-attention.js';
 import {
   findCalledPayment,
@@ -25,7 +25,7 @@ import type { RequestState } from './http/request-state.js';
 import { record, text } from './declare/response.js';
 import { route } from './declare/route.js';
 
-const largestBody = 64 * 1024;
+const maxBody = 64 * 1024;
 
 const shared = {
   method: 'POST',
@@ -36,7 +36,7 @@ const shared = {
   deadlineMs: config.payments.callbackDeadlineMs,
   description: 'The body depends on the channel; for mock: `out_trade_no`, `trade_status`, `sign`.',
   body: Joi.object<Record<string, unknown>>().unknown(true),
-  form: { maxBytes: largestBody },
+  form: { maxBytes: maxBody },
   response: record({
     payment_no: text(),
     order_no: text(),
@@ -160,8 +160,8 @@ async function claimedNumber(channel: Channel, fields: Record<string, unknown>):
   return paymentPeriod(out_trade_no) === undefined ? undefined : out_trade_no;
 }
 
-// Of very many callbacks at once most wait here and not for a connection. A turn ends with its callback's deadline, whatever
-// the database does.
+// Limits concurrency to the pool: excess callbacks queue here instead of failing on the acquire timeout. A turn ends with its
+// callback's deadline, whatever the database does.
 const turns = pLimit(Math.max(1, config.database.poolSize - 2));
 
 function inTurn<T>(deadline: number, work: () => Promise<T>): Promise<T> {
@@ -170,6 +170,6 @@ function inTurn<T>(deadline: number, work: () => Promise<T>): Promise<T> {
     const late = (): AppError =>
       new AppError('database_unavailable', { cause: new Error('the inbox is slow') });
     if (leftMs <= 0) throw late();
-    return race(work(), leftMs, (_, reject) => reject(late()));
+    return withTimeout(work(), leftMs, (_, reject) => reject(late()));
   });
 }

@@ -14,11 +14,11 @@ import { writeLogs } from './write-logs.js';
 
 /** Entries wait so long for company. */
 const gatherMs = 50;
-const mostTogether = 200;
+const maxTogether = 200;
 const retryMs = 5000;
-const mostSpooledBytes = 256 * 1024 * 1024;
+const maxSpooledBytes = 256 * 1024 * 1024;
 
-const spool = new Spool(join(config.storage.root, 'log-spool'), mostSpooledBytes);
+const spool = new Spool(join(config.storage.root, 'log-spool'), maxSpooledBytes);
 
 let gathered: LogItem[] = [];
 let gathering: Promise<void> | undefined;
@@ -27,7 +27,7 @@ let gathering: Promise<void> | undefined;
 export function keepEntry(item: LogItem): Promise<void> {
   if (isClosed) return putAside([item]);
   gathered.push(item);
-  if (gathered.length >= mostTogether) return inNoContext(store);
+  if (gathered.length >= maxTogether) return inNoContext(store);
   gathering ??= inNoContext(() => sleep(gatherMs).then(store));
   return gathering;
 }
@@ -103,8 +103,8 @@ function tell(fields: object, message: string): void {
 let isTelling = false;
 
 const levels = { debug: 'debug', info: 'info', warn: 'warning', error: 'error', fatal: 'error' } as const;
-const mostPerSecond = 50;
-const longestContext = 20_000;
+const maxPerSecond = 50;
+const maxContext = 20_000;
 
 /**
  * Keeps the log lines of this process from SYSTEM_LOG_LEVEL on in the system log, at most 50 a second: a fault that
@@ -117,7 +117,7 @@ export function keepSystemLog(module: 'api' | 'worker'): void {
     if (isTelling) return;
     const current = Math.floor(Date.now() / 1000);
     if (current !== second) [second, kept] = [current, 0];
-    if (++kept <= mostPerSecond) void keepEntry({ kind: 'system', entry: entryOf(line, module) });
+    if (++kept <= maxPerSecond) void keepEntry({ kind: 'system', entry: entryOf(line, module) });
   });
 }
 
@@ -129,7 +129,7 @@ function entryOf({ level, message, fields, traceId }: LogLine, module: string): 
     level: levels[level],
     module,
     message: message.slice(0, 1000),
-    context: context === '{}' ? null : context.slice(0, longestContext),
+    context: context === '{}' ? null : context.slice(0, maxContext),
     trace_id: traceId.slice(0, 64),
     created_at: now().toISOString(),
   };

@@ -23,9 +23,9 @@ import { exportSources } from '../models/exports/export-sources.js';
 import { openSnapshot } from '../models/exports/snapshot.js';
 import { job } from './job.js';
 
-/** How often the row says how far it is, and is asked whether the export is still wanted. */
+/** Interval for saving progress and checking for cancellation. */
 const moveEveryMs = 1000;
-const longestPauseMs = 60_000;
+const maxPauseMs = 60_000;
 
 export const writeExport = job<{ id: number }>({
   name: 'write-export',
@@ -39,7 +39,7 @@ export const writeExport = job<{ id: number }>({
   gaveUp: ({ id }) => failExport(id, 'export_failed'),
 });
 
-/** Nobody wants the file of this run any more. */
+/** The export was cancelled, or a newer run has claimed it. */
 class Unwanted extends Error {}
 
 async function write(id: number, signal: AbortSignal): Promise<'written' | 'nothing to do' | 'unwanted'> {
@@ -118,7 +118,7 @@ function keepMoving(run: ExportRun, progress: Progress, unwanted: AbortControlle
   const move = async (): Promise<void> => {
     const { processed, total } = progress;
     if (processed !== seen.processed || total !== seen.total) seen = { processed, total, at: runTime() };
-    if (runTime() - seen.at > longestPauseMs)
+    if (runTime() - seen.at > maxPauseMs)
       unwanted.abort(new Error('an export made no progress for a minute'));
     try {
       if (!(await moveExport(run, progress))) unwanted.abort(new Unwanted());

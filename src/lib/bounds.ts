@@ -10,8 +10,8 @@ export interface Excess {
 }
 
 /** Of what no schema bounds. */
-const mostItems = 1000;
-const mostKeys = 200;
+const maxItems = 1000;
+const maxKeys = 200;
 
 interface Described {
   type: string;
@@ -40,7 +40,7 @@ function lookAtItems(
   items: unknown[],
   path: (string | number)[],
 ): Excess | undefined {
-  const limit = limitOf(schema) ?? mostItems;
+  const limit = limitOf(schema) ?? maxItems;
   if (items.length > limit) return { path, type: 'array.max', limit };
   const [item] = schema?.items ?? [];
   return first(items, (value, index) => look(item, value, [...path, index]));
@@ -52,7 +52,7 @@ function lookAtKeys(
   path: (string | number)[],
 ): Excess | undefined {
   const names = Object.keys(value);
-  const limit = (schema?.type === 'object' ? limitOf(schema) : undefined) ?? mostKeys;
+  const limit = (schema?.type === 'object' ? limitOf(schema) : undefined) ?? maxKeys;
   if (names.length > limit) return { path, type: 'object.max', limit };
   const fields = schema?.keys ?? {};
   return first(names, (name) =>

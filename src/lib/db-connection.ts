@@ -20,7 +20,7 @@ const graceMs = 500;
 const trustMs = 1000;
 const pingMs = 500;
 /** An older connection is made anew: one that only reads is never told that the name leads elsewhere by now. */
-const longestLifeMs = 60_000;
+const maxLifeMs = 60_000;
 /** A server that takes no writes is left this often at most. */
 const leaveEveryMs = 1000;
 
@@ -181,7 +181,7 @@ class Watchdog {
   }
 
   isYoung(connection: DriverConnection): boolean {
-    return performance.now() - (this.#openedAt.get(connection) ?? 0) < longestLifeMs;
+    return performance.now() - (this.#openedAt.get(connection) ?? 0) < maxLifeMs;
   }
 
   /** Gives every statement of a connection its deadline. */

@@ -27,9 +27,9 @@ export interface Statement {
 
 /** A transaction is rerun for so long, with pauses of up to this much. */
 const rerunMs = 7000;
-const longestPauseMs = 300;
+const maxPauseMs = 300;
 /** A transaction that is older is rolled back instead of committed. */
-const longestTransactionMs = 30_000;
+const maxTransactionMs = 30_000;
 
 /** Statements and transactions over a pool of its own. Inside a transaction, `t` decides which connection is used. */
 export class Database {
@@ -148,15 +148,15 @@ async function rerun<T>(run: () => Promise<T>): Promise<T> {
       if (!isRerunnable(error)) throw error;
       if (runTime() - begun > rerunMs)
         throw new DatabaseBusy(`${attempt} runs of a transaction met a lock`, { cause: error });
-      await sleep(Math.random() * Math.min(20 * 2 ** attempt, longestPauseMs));
+      await sleep(Math.random() * Math.min(20 * 2 ** attempt, maxPauseMs));
     }
   }
 }
 
 // A process that was frozen in the middle must not commit what others have long counted without (models/tables/totals.ts).
 function mustBeYoung(begun: number): void {
-  if (Date.now() - begun > longestTransactionMs)
-    throw new DatabaseTimeout(`a transaction took longer than ${longestTransactionMs} ms`);
+  if (Date.now() - begun > maxTransactionMs)
+    throw new DatabaseTimeout(`a transaction took longer than ${maxTransactionMs} ms`);
 }
 
 const { poolSize, statementSeconds, reportSeconds, bulkSeconds } = config.database;

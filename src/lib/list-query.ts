@@ -30,7 +30,7 @@ export interface Page<T> {
 }
 
 const defaultSize = 10;
-const largestSize = 100;
+const maxSize = 100;
 const lastPage = 1_000_000_000;
 
 /**
@@ -48,7 +48,7 @@ export function listKeys(sortable: readonly string[], fallback = 'id:desc') {
     page_size: Joi.number()
       .integer()
       .default(defaultSize)
-      .custom((size: number) => (size < 1 ? defaultSize : Math.min(size, largestSize))),
+      .custom((size: number) => (size < 1 ? defaultSize : Math.min(size, maxSize))),
     order_by: Joi.string()
       .default(() => readOrder(fallback, sortable))
       .custom((value: string, helpers) => {

@@ -25,7 +25,7 @@ type LineListener = (line: LogLine) => void;
 let listener: LineListener | undefined;
 
 /** Severity from which on lines are handed over, in pino's numbers. */
-const leastKept = { debug: 20, info: 30, warning: 40, error: 50 }[config.logging.systemLevel];
+const minKept = { debug: 20, info: 30, warning: 40, error: 50 }[config.logging.systemLevel];
 
 /** Hands lines from SYSTEM_LOG_LEVEL on to that function too; one listener per process. */
 export function onLogLine(listen: LineListener): void {
@@ -46,7 +46,7 @@ export const logger = pino(
       logMethod(input, method, level) {
         const parts = input.map((part) => maskLogged(part)) as Parameters<typeof method>;
         method.apply(this, parts);
-        if (listener && level >= leastKept) tellListener(parts, level);
+        if (listener && level >= minKept) tellListener(parts, level);
       },
     },
     serializers: { error: describe },

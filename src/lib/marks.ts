@@ -4,7 +4,7 @@
 // with the one its copy was made under. Marks are news and no more: that a change was made is written in the database, in
 // its transaction (models/tables/versions.ts), and copies are held against that.
 import { logger } from './logger.js';
-import { race } from './race.js';
+import { withTimeout } from './with-timeout.js';
 import { randomToken } from './random-id.js';
 import { key, redis } from './redis.js';
 
@@ -41,11 +41,11 @@ let gathering: Batch | undefined;
 let underway: Promise<void> | undefined;
 
 /** A Redis that does not answer must not be waited for twice. */
-const longestGatheringMs = 20;
+const maxGatheringMs = 20;
 
 function gather(): Batch {
   const turn = underway
-    ? race(underway, longestGatheringMs, (resolve: () => void) => resolve())
+    ? withTimeout(underway, maxGatheringMs, (resolve: () => void) => resolve())
     : Promise.resolve();
   const scopes = new Set<string>();
   const announced = turn.then(() => {

@@ -5,7 +5,7 @@ const secretKey =
 const secretShape =
   /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\$2[aby]\$\d{2}\$[./A-Za-z0-9]{53}|\b[0-9a-fA-F]{64}\b|\bMII[A-Za-z0-9+/]{300,}={0,2}|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
 const masked = '***';
-const deepest = 8;
+const maxDepth = 8;
 const longest = 2000;
 // Room for the longest secret that may begin just before the cut.
 const overlap = 8192;
@@ -18,7 +18,7 @@ export function mask(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return maskText(value);
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   if (writesItself(value)) return mask(value.toJSON(), depth);
-  if (depth >= deepest) return '…';
+  if (depth >= maxDepth) return '…';
   if (Array.isArray(value)) return value.slice(0, 200).map((item) => mask(item, depth + 1));
   const copy: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   for (const [name, item] of Object.entries(value))

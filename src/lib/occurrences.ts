@@ -7,7 +7,7 @@ const scatteredFlag = 0x8000_0000;
 const settledFlag = 0x4000_0000;
 const countMask = 0x3fff_ffff;
 
-/** Texts are told apart by 64 bits of a hash: of a million different ones two are taken for one in 1 of 37 million files. */
+/** Keys are compared by a 64-bit hash: with a million distinct keys a collision has a probability of 1 in 37 million. */
 export class Occurrences {
   #capacity = 1 << 12;
   #used = 0;

@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import { config } from '../../config/index.js';
 import { logger } from './logger.js';
-import { race } from './race.js';
+import { withTimeout } from './with-timeout.js';
 import { connectionOptions, keepAwake, key, redis, reportTrouble, silenceMs } from './redis.js';
 
 type Listener = (message: unknown) => void;
@@ -32,7 +32,7 @@ export function listen(channel: string, listener: Listener): void {
 /** Waits until messages on that channel arrive here, but at most that long. */
 export async function untilListening(channel: string, ms: number): Promise<void> {
   const subscribed = subscriptions.get(key('channel', channel)) ?? Promise.resolve();
-  await race(subscribed, ms, (resolve) => resolve());
+  await withTimeout(subscribed, ms, (resolve) => resolve());
 }
 
 /** Stops listening. */

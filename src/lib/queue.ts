@@ -4,11 +4,11 @@ import { config } from '../../config/index.js';
 import { currentTraceId } from './context.js';
 import { logger } from './logger.js';
 import { listen, publish, untilListening } from './pubsub.js';
-import { race } from './race.js';
+import { withTimeout } from './with-timeout.js';
 import { newUlid } from './random-id.js';
 import { connectionOptions, redis, silenceMs } from './redis.js';
 
-/** The queues by temper (docs/architecture.md): a long export never delays money. */
+/** The queues by latency class: a long export never delays money. */
 export const queueNames = [
   'payments',
   'logs',
@@ -89,7 +89,7 @@ export async function reply(envelope: Envelope, id: string, result: unknown): Pr
 /** Has a job that waits for its next try run now; one that is not there is left alone. @throws QueueUnavailable */
 export async function hurry({ queue, id }: Pick<Work, 'queue' | 'id'>): Promise<void> {
   try {
-    const job = await race(queueFor(queue).getJob(id), 2 * config.redis.timeoutMs, (resolve) =>
+    const job = await withTimeout(queueFor(queue).getJob(id), 2 * config.redis.timeoutMs, (resolve) =>
       resolve(undefined),
     );
     if (job && (await job.isDelayed())) await job.promote();
@@ -122,7 +122,7 @@ async function push(work: Work, replyTo?: string): Promise<void> {
 // A queue whose connection is being made while Redis hangs would wait for it without end.
 async function soonEnough(added: Promise<unknown>): Promise<void> {
   const ms = 2 * config.redis.timeoutMs;
-  await race(added, ms, (_, reject) => reject(new Error(`the queue took no job within ${ms} ms`)));
+  await withTimeout(added, ms, (_, reject) => reject(new Error(`the queue took no job within ${ms} ms`)));
 }
 
 // A Queue that is made while Redis is away stays unusable for ever, so it is made only over a ready connection.

@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import { config } from '../../config/index.js';
 import { logger } from './logger.js';
-import { race } from './race.js';
+import { withTimeout } from './with-timeout.js';
 
 /** Options of every connection: quick reconnects, and a command whose answer was lost is not sent twice. */
 export const connectionOptions = {
@@ -71,7 +71,7 @@ export async function redisOr<T>(
 }
 
 /** How long a start waits for a connection: a process also starts without Redis and connects later. */
-export const longestConnectMs = 2000;
+export const maxConnectMs = 2000;
 
 /** Opens the connections for commands; resolves when they are ready, or cannot be yet. */
 export async function connectRedis(): Promise<void> {
@@ -79,7 +79,7 @@ export async function connectRedis(): Promise<void> {
     connection.connect().catch(() => undefined);
     return new Promise((resolve) => connection.once('ready', resolve));
   });
-  await race<unknown>(Promise.all(opened), longestConnectMs, (resolve) => resolve(undefined));
+  await withTimeout<unknown>(Promise.all(opened), maxConnectMs, (resolve) => resolve(undefined));
 }
 
 /** Closes the connections for commands. */

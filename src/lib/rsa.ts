@@ -1,7 +1,7 @@
 // RSA keys as payment companies hand them out, and SHA-256 signatures with them.
 import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
 
-const leastBits = 2048;
+const minBits = 2048;
 
 /** Reads a private key: PEM, or the bare base64 of PKCS#8 or PKCS#1. @returns undefined unless it is RSA of 2048 bits or more */
 export function readPrivateKey(text: string): KeyObject | undefined {
@@ -43,7 +43,7 @@ function firstRsa(readers: (() => KeyObject)[]): KeyObject | undefined {
   for (const read of readers) {
     const key = keyOrNothing(read);
     const bits = key?.asymmetricKeyDetails?.modulusLength ?? 0;
-    if (key?.asymmetricKeyType === 'rsa' && bits >= leastBits) return key;
+    if (key?.asymmetricKeyType === 'rsa' && bits >= minBits) return key;
   }
   return undefined;
 }

@@ -11,15 +11,15 @@ const ending = '.ndjson';
 
 export class Spool {
   readonly #folder: string;
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   readonly #own = `${hostname()}-${process.pid}`;
   #bytes = 0;
   #taken = 0;
 
-  /** @param mostBytes what this process keeps at most */
-  constructor(folder: string, mostBytes: number) {
+  /** @param maxBytes what this process keeps at most */
+  constructor(folder: string, maxBytes: number) {
     this.#folder = folder;
-    this.#mostBytes = mostBytes;
+    this.#maxBytes = maxBytes;
   }
 
   get isEmpty(): boolean {
@@ -30,7 +30,7 @@ export class Spool {
   async append(lines: readonly string[]): Promise<boolean> {
     const text = `${lines.join('\n')}\n`;
     const bytes = Buffer.byteLength(text);
-    if (this.#bytes + bytes > this.#mostBytes) return false;
+    if (this.#bytes + bytes > this.#maxBytes) return false;
     await mkdir(this.#folder, { recursive: true, mode: privateFolder });
     await appendFile(join(this.#folder, this.#own + ending), text, { mode: 0o600 });
     this.#bytes += bytes;

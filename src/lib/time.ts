@@ -88,7 +88,7 @@ export function localTimes(zone = 'UTC'): (utc: string) => string {
     const minute = utc.slice(0, 16);
     let local = minutes.get(minute);
     if (local === undefined) {
-      if (minutes.size >= mostMinutes) minutes.clear();
+      if (minutes.size >= maxMinutes) minutes.clear();
       const at = Date.parse(`${minute.replace(' ', 'T')}Z`);
       const shifted = new Date(at - (offsets?.utcOffset(at) ?? 0) * 60_000);
       local = shifted.toISOString().slice(0, 16).replace('T', ' ');
@@ -98,7 +98,7 @@ export function localTimes(zone = 'UTC'): (utc: string) => string {
   };
 }
 
-const mostMinutes = 4096;
+const maxMinutes = 4096;
 
 export interface Span {
   /** 2026-11-21, or 2026-11 for a month. */

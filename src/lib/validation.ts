@@ -185,7 +185,7 @@ function isTypeProblem(type: string): boolean {
 
 function textsByField(details: Joi.ValidationErrorItem[]): FieldErrors {
   const fields = new Map<string, string[]>();
-  for (const { path, message } of details.slice(0, mostProblems)) {
+  for (const { path, message } of details.slice(0, maxProblems)) {
     const field = fieldOf(path);
     fields.set(field, [...(fields.get(field) ?? []), message]);
   }
@@ -193,7 +193,7 @@ function textsByField(details: Joi.ValidationErrorItem[]): FieldErrors {
 }
 
 /** Nobody reads more; the next ones show when these are mended. */
-const mostProblems = 50;
+const maxProblems = 50;
 
 const fieldOf = (path: (string | number)[]): string => path.join('.') || 'body';
 

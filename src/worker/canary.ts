@@ -8,7 +8,7 @@ import { runTime } from '../lib/run-time.js';
 import { canaryName, lastStatement, type RunningWorker } from './run.js';
 
 const everyMs = 10_000;
-const longestMs = 60_000;
+const maxMs = 60_000;
 
 /**
  * Queues a canary for every worker each 10 s. A worker that has ended no job for 60 s, although Redis answers and takes jobs
@@ -24,7 +24,7 @@ export function watchWorkers(workers: RunningWorker[], onHang: (what: string) =>
     for (const worker of workers) {
       const silentMs = runTime() - Math.max(worker.lastEnd(), excused.get(worker) ?? 0);
       const isFull = worker.active() >= worker.concurrency;
-      if (redis.status === 'ready' && silentMs > longestMs && !isFull) onHang(`the queue ${worker.queue}`);
+      if (redis.status === 'ready' && silentMs > maxMs && !isFull) onHang(`the queue ${worker.queue}`);
       // A full or frozen Redis takes no canary, so none can come through.
       void release(worker).catch(() => excused.set(worker, runTime()));
     }
@@ -39,7 +39,7 @@ async function release({ queue }: RunningWorker): Promise<void> {
 }
 
 async function watchStatements(onHang: (what: string) => void): Promise<void> {
-  if (runTime() - lastStatement() < longestMs) return;
+  if (runTime() - lastStatement() < maxMs) return;
   try {
     const connection = await openConnection({ statementSeconds: 2 });
     connection.destroy();

@@ -8,7 +8,7 @@ import { AppError } from '../lib/errors.js';
 import { defaultLanguage } from '../lib/language.js';
 import { logger } from '../lib/logger.js';
 import { queueConnection, queuePrefix, reply, type Envelope, type QueueName } from '../lib/queue.js';
-import { race } from '../lib/race.js';
+import { withTimeout } from '../lib/with-timeout.js';
 import { newUlid } from '../lib/random-id.js';
 import { rarely } from '../lib/rarely.js';
 import { runTime } from '../lib/run-time.js';
@@ -32,7 +32,7 @@ export interface RunningWorker {
 const byName = new Map(jobs.map((job) => [job.name, job]));
 
 /** How often jobs whose lock has run out are looked for, at the least. */
-const longestStallCheckMs = 5000;
+const maxStallCheckMs = 5000;
 
 /** Longer than BullMQ waits for a job in one command (10 s and 1 s of grace): then the connection is silent. */
 const silenceMs = 12_000;
@@ -91,7 +91,7 @@ export function consume(queue: QueueName): RunningWorker {
       concurrency: concurrencies[queue],
       // By default a job whose worker died runs again within 20 s, as often as it takes (docs/architecture.md).
       lockDuration: config.worker.jobLockMs,
-      stalledInterval: Math.min(longestStallCheckMs, config.worker.jobLockMs / 2),
+      stalledInterval: Math.min(maxStallCheckMs, config.worker.jobLockMs / 2),
       maxStalledCount: 20,
     },
   );
@@ -150,7 +150,7 @@ function withinTime(job: Job, payload: unknown, stopping: AbortSignal): Promise<
   const interrupt = (): void => abort.abort();
   // Not AbortSignal.any(), under which a signal that lives as long as the process keeps every job's (Node 20).
   stopping.addEventListener('abort', interrupt, { once: true });
-  return race(job.run(payload, abort.signal), job.timeoutMs, (_, reject) => {
+  return withTimeout(job.run(payload, abort.signal), job.timeoutMs, (_, reject) => {
     abort.abort();
     reject(new Error(`${job.name} took longer than ${job.timeoutMs} ms`));
   }).finally(() => stopping.removeEventListener('abort', interrupt));

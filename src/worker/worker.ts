@@ -1,7 +1,7 @@
 // A worker: the consumers of some queues with their sweeper and canary, put together and taken down again.
-import { race } from '../lib/race.js';
+import { withTimeout } from '../lib/with-timeout.js';
 import { closeQueues, type QueueName } from '../lib/queue.js';
-import { longestConnectMs } from '../lib/redis.js';
+import { maxConnectMs } from '../lib/redis.js';
 import { startSweeper } from './sweeper.js';
 import { consume } from './run.js';
 import { watchWorkers } from './canary.js';
@@ -17,7 +17,7 @@ export async function startWorker(
 ): Promise<() => Promise<void>> {
   const workers = queues.map(consume);
   const connected = Promise.allSettled(workers.map((worker) => worker.ready()));
-  await race<unknown>(connected, longestConnectMs, (resolve) => resolve(undefined));
+  await withTimeout<unknown>(connected, maxConnectMs, (resolve) => resolve(undefined));
   const stopWatching = watchWorkers(workers, onHang);
   const stopSweeper = startSweeper();
   return async () => {

@@ -34,7 +34,7 @@ const only = given.only === undefined ? undefined : Number(given.only);
 /** Records are made anew after that many requests. */
 const round = 1000;
 const atOnce = 20;
-const mostShown = 25;
+const maxShown = 25;
 
 let api: TestProcess;
 let worker: TestProcess;
@@ -59,7 +59,7 @@ class Findings {
   /** Told at once, the first ones in full: a run is long. */
   add(kind: string, detail: string, request = ''): void {
     this.all.push({ kind, detail, request });
-    if (this.all.length <= mostShown) console.log(`\n${kind}: ${detail}\n  ${request}`);
+    if (this.all.length <= maxShown) console.log(`\n${kind}: ${detail}\n  ${request}`);
   }
 
   count(kind: string): number {

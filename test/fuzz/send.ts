@@ -13,7 +13,7 @@ export interface FuzzAnswer {
   isStream: boolean;
 }
 
-const longestMs = 20_000;
+const maxMs = 20_000;
 const addresses = 60;
 const agents = Array.from(
   { length: addresses },
@@ -31,7 +31,7 @@ export function send(url: string, request: FuzzRequest): Promise<FuzzAnswer> {
       ...{ hostname, port, method, path, agent: agents[index % addresses] },
       headers: { ...headers, ...length },
     });
-    const timer = setTimeout(() => sent.destroy(new Error(`no answer within ${longestMs} ms`)), longestMs);
+    const timer = setTimeout(() => sent.destroy(new Error(`no answer within ${maxMs} ms`)), maxMs);
     const done = (response: IncomingMessage, content: Buffer, isStream = false): void => {
       clearTimeout(timer);
       const { statusCode = 0, headers } = response;
@@ -88,7 +88,7 @@ export async function sendText(url: string, text: string): Promise<string> {
   socket.on('data', (data) => (answer += data.toString('latin1')));
   socket.on('error', () => undefined);
   socket.end(text);
-  await once(socket, 'close', { signal: AbortSignal.timeout(longestMs) });
+  await once(socket, 'close', { signal: AbortSignal.timeout(maxMs) });
   return answer;
 }
 

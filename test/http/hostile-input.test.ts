@@ -279,7 +279,7 @@ const needed = (keys: Record<string, Described>): Record<string, unknown> =>
 /** Values of which one thing is odd and the rest as it should be. */
 function oddValues(schema: Described): unknown[] {
   if (schema.flags?.only || schema.type === 'boolean') return [];
-  if (schema.type === 'string') return [...oddTexts, '茶'.repeat(longestOf(schema))];
+  if (schema.type === 'string') return [...oddTexts, '茶'.repeat(maxOf(schema))];
   if (schema.type === 'number') return oddNumbers;
   const [item] = schema.items ?? [];
   if (schema.type === 'array') return item ? oddValues(item).map((value) => [value]) : [];
@@ -291,7 +291,7 @@ function oddValues(schema: Described): unknown[] {
 }
 
 /** The longest text that the schema lets through, which its column must hold. */
-const longestOf = ({ rules = [] }: Described): number =>
+const maxOf = ({ rules = [] }: Described): number =>
   rules.find(({ name }) => name === 'max' || name === 'length')?.args?.limit ?? 5000;
 
 /** Requests of which one thing is odd: in the path, the query or the body. */

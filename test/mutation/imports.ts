@@ -117,7 +117,7 @@ export const imports: Fault[] = [
   },
   {
     file: gathering,
-    from: `if (slot !== undefined && this.#occurrences.count(slot) > mostLines)
+    from: `if (slot !== undefined && this.#occurrences.count(slot) > maxLines)
       this.#ready`,
     to: `if (slot !== undefined && this.#occurrences.count(slot) < 0)
       this.#ready`,
@@ -127,8 +127,8 @@ export const imports: Fault[] = [
   },
   {
     file: 'src/models/imports/order-sheet.ts',
-    from: `number >= 1 && number <= mostQuantity`,
-    to: `number >= 0 && number <= mostQuantity`,
+    from: `number >= 1 && number <= maxQuantity`,
+    to: `number >= 0 && number <= maxQuantity`,
     breaks: 'a quantity of zero is imported',
     test,
     match: 'every value that is not*',

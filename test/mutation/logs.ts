@@ -15,7 +15,7 @@ export const logs: Fault[] = [
   },
   {
     file,
-    from: `(is_final = 1 OR stored_at < NOW(3) - INTERVAL \${longestRequestSeconds} SECOND)`,
+    from: `(is_final = 1 OR stored_at < NOW(3) - INTERVAL \${maxRequestSeconds} SECOND)`,
     to: `(is_final = 1)`,
     breaks: 'the entry of a write whose process died never comes into the log',
     test: logTests,
@@ -23,7 +23,7 @@ export const logs: Fault[] = [
   },
   {
     file,
-    from: `(is_final = 1 OR stored_at < NOW(3) - INTERVAL \${longestRequestSeconds} SECOND)`,
+    from: `(is_final = 1 OR stored_at < NOW(3) - INTERVAL \${maxRequestSeconds} SECOND)`,
     to: `(is_final <= 1)`,
     breaks: 'the entry of a request that is under way is moved',
     test: logTests,

@@ -104,5 +104,7 @@ function bodyOf(filters: Record<string, Joi.Schema>): Joi.ObjectSchema<{ format:
 async function enqueue(id: number): Promise<void> {
   await writeExport
     .enqueue({ id })
-    .catch((error: unknown) => logger.warn({ error, export: id }, 'the sweeper will queue this export'));
+    .catch((error: unknown) =>
+      logger.warn({ error, export: id }, 'enqueueing failed; the sweeper will queue this export'),
+    );
 }

@@ -11,7 +11,7 @@ import type { OperationEntry } from '../../models/logs/operation-log.js';
 import type { RequestState } from '../http/request-state.js';
 import { fullPath, permissionOf, type Route } from './route.js';
 
-const longestRequest = 20_000;
+const maxRequest = 20_000;
 
 /** Whether a call of that route belongs into the operation log: every write of a signed-in administrator, mostly. */
 export function isLogged({ identity, route, input }: RequestState): boolean {
@@ -94,5 +94,5 @@ function nameOf(route: Route): string[] {
 function requestText(input: RequestState['input']): string | null {
   if (!input) return null;
   const text = JSON.stringify(mask(input));
-  return text.length > longestRequest ? JSON.stringify({ omitted: `${text.length} characters` }) : text;
+  return text.length > maxRequest ? JSON.stringify({ omitted: `${text.length} characters` }) : text;
 }

@@ -2,7 +2,7 @@
 import { config } from '../../../config/index.js';
 import { logger } from '../../lib/logger.js';
 import { QueueUnavailable } from '../../lib/queue.js';
-import { race } from '../../lib/race.js';
+import { withTimeout } from '../../lib/with-timeout.js';
 import { settlePayment } from '../../jobs/settle-payment.js';
 import { verdictOf, type CallbackKey } from '../../models/trade/payment-callback.js';
 import { settle, settleRepeats, type Settlement } from '../../models/trade/payment-settlement.js';
@@ -78,5 +78,5 @@ function unlessLate<T>(result: Promise<T>, deadline: number): Promise<T | undefi
     logger.warn({ error }, 'settling a callback failed, the sweeper will try again');
     return undefined;
   });
-  return race(sure, deadline - answerMs - Date.now(), (resolve) => resolve(undefined));
+  return withTimeout(sure, deadline - answerMs - Date.now(), (resolve) => resolve(undefined));
 }

@@ -15,8 +15,8 @@ import type { Upload } from '../declare/route.js';
 
 /** How long an answer waits for the end of the import. */
 const waitMs = 3000;
-const mostErrors = 100;
-const longestName = 255;
+const maxErrors = 100;
+const maxName = 255;
 
 export interface OrderImport extends Pick<
   ImportRecord,
@@ -51,7 +51,9 @@ export async function importFrom(upload: Upload, admin: Identity, dryRun: boolea
   const id = await keepOrRemove(storageKey, () => createImport(made));
   await importOrders
     .enqueueAndWait({ id }, waitMs)
-    .catch((error: unknown) => logger.warn({ error }, 'the sweeper will queue this import'));
+    .catch((error: unknown) =>
+      logger.warn({ error }, 'enqueueing failed; the sweeper will queue this import'),
+    );
   return importAnswer(id, admin);
 }
 
@@ -59,7 +61,7 @@ export async function importFrom(upload: Upload, admin: Identity, dryRun: boolea
 export async function importAnswer(id: number, admin: Identity): Promise<OrderImport> {
   const { status, status_text, total_rows, success_count, failed_count, order_count, error_msg } =
     await findImport(admin, id);
-  const errors = await firstErrors(id, mostErrors, currentLanguage());
+  const errors = await firstErrors(id, maxErrors, currentLanguage());
   const counts = { total_rows, success_count, failed_count, order_count };
   return { import_id: id, status, status_text, ...counts, error_msg, errors };
 }
@@ -67,7 +69,7 @@ export async function importAnswer(id: number, admin: Identity): Promise<OrderIm
 function nameOf({ filename }: Upload): string {
   // Windows clients may send a whole path.
   const name = basename(filename.replaceAll('\\', '/')).replace(/\p{C}/gu, '');
-  return /.\.csv$/i.test(name) ? name.slice(-longestName) : fail('import_not_csv', { field: 'file' });
+  return /.\.csv$/i.test(name) ? name.slice(-maxName) : fail('import_not_csv', { field: 'file' });
 }
 
 // The first two records that are not blank; the whole file is not parsed here.

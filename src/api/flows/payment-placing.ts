@@ -10,7 +10,7 @@ import { PaymentMethod } from '../../models/trade/payment-method.js';
 import { notePlacement, payablePayment, type Payable } from '../../models/trade/payment-placement.js';
 import type { PaymentRecord } from '../../models/trade/payment.js';
 
-const longestReason = 200;
+const maxReason = 200;
 
 /**
  * The channel that a payment by that method will be placed with. Found before the payment is made, so that a channel
@@ -36,11 +36,11 @@ export async function placingChannel(methodId: number): Promise<Channel> {
  */
 export function mustSuit({ placingLimits }: Channel, { amount, expireAt }: Payable): void {
   if (!placingLimits) return;
-  const { least, most, leastMs } = placingLimits;
+  const { least, most, minMs } = placingLimits;
   const isBeyond = amount.cents < least.cents || (most !== undefined && amount.cents > most.cents);
   if (isBeyond)
     fail('payment_beyond_channel', { params: { least: least.toString(), most: most?.toString() ?? '∞' } });
-  if (expireAt && expireAt.getTime() < now().getTime() + leastMs) fail('order_expires_too_soon');
+  if (expireAt && expireAt.getTime() < now().getTime() + minMs) fail('order_expires_too_soon');
 }
 
 /**
@@ -79,12 +79,12 @@ export async function placePayment(
 }
 
 function tellableEnd({ placingLimits }: Channel, expireAt: Date | null): Date | null {
-  const { mostMs = Infinity } = placingLimits ?? {};
-  return expireAt && expireAt.getTime() <= now().getTime() + mostMs ? expireAt : null;
+  const { maxMs = Infinity } = placingLimits ?? {};
+  return expireAt && expireAt.getTime() <= now().getTime() + maxMs ? expireAt : null;
 }
 
 // The words may be another company's: no control characters, no secrets, not endless.
 function readable(reason: string): string {
   const line = maskText(reason.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')).trim();
-  return [...line].slice(0, longestReason).join('') || '?';
+  return [...line].slice(0, maxReason).join('') || '?';
 }

@@ -1,4 +1,4 @@
-// How long a request may take to arrive, and what becomes of a client that goes on sending when it has its answer.
+// Deadlines of request bodies, and a lingering close for clients that are still sending when they are answered.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { config } from '../../../config/index.js';

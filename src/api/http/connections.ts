@@ -5,7 +5,7 @@ import { config } from '../../../config/index.js';
 import { canonicalIp, isTrustedProxy, networkOf } from '../../lib/ip.js';
 
 /** Requests that one connection may have waiting behind the one that is worked on (HTTP pipelining). */
-const mostWaiting = 16;
+const maxWaiting = 16;
 /** Who sends more than that is not let in for so long. */
 const turnedAwayMs = 10_000;
 
@@ -151,7 +151,7 @@ export function inLine(handle: Handle): Handle {
     const line = lines.get(socket) ?? { waiting: [], isBusy: false };
     lines.set(socket, line);
     if (!line.isBusy) begin(line, request, response);
-    else if (line.waiting.length < mostWaiting) line.waiting.push([request, response]);
+    else if (line.waiting.length < maxWaiting) line.waiting.push([request, response]);
     else turnAway(socket);
   };
 }

@@ -22,7 +22,7 @@ export interface EventSource {
 const heartbeatMs = 15_000;
 
 /** A reader that leaves this much unread is dropped. */
-const mostUnreadBytes = 256 * 1024;
+const maxUnreadBytes = 256 * 1024;
 
 /** Answers with a stream: `connected`, at once the first value, then one each interval until the client or the session goes. */
 export function sendEvents(ctx: Context, identity: Identity, source: EventSource): void {
@@ -43,7 +43,7 @@ export function sendEvents(ctx: Context, identity: Identity, source: EventSource
     return;
   }
   const write = (text: string): void => {
-    if (res.writableLength > mostUnreadBytes) res.destroy();
+    if (res.writableLength > maxUnreadBytes) res.destroy();
     else res.write(text);
   };
   const send = (type: string, data: unknown): void => {
@@ -57,7 +57,7 @@ export function sendEvents(ctx: Context, identity: Identity, source: EventSource
       send(source.type, value);
       if (source.isLast?.(value)) res.end();
     } catch (error) {
-      logger.warn({ error, stream: source.type }, 'a stream has no value this time');
+      logger.warn({ error, stream: source.type }, 'the source of an event stream failed');
     }
   };
   send('connected', null);

@@ -26,7 +26,7 @@ export interface LiveConnection {
 const checkEveryMs = 500;
 /** A session that has not been used shows in its row only. */
 const lookForIdleMs = Math.min(60_000, config.auth.sessionIdleMs);
-const mostSocketsEach = 10;
+const maxSocketsEach = 10;
 
 const open = new Set<LiveConnection>();
 let timer: NodeJS.Timeout | undefined;
@@ -48,7 +48,7 @@ export function track(connection: LiveConnection): () => void {
       identity.adminId === connection.identity.adminId && (route === 'socket') === isSocket,
   );
   if (!isSocket && own.length >= config.app.streamsPerAdmin) fail('too_many_streams', { retryAfter: 60 });
-  if (isSocket && own.length >= mostSocketsEach) own[0]?.close('too_many');
+  if (isSocket && own.length >= maxSocketsEach) own[0]?.close('too_many');
   open.add(connection);
   if (closing) connection.close('shutdown');
   timer ??= setInterval(() => void closeEnded(), checkEveryMs).unref();

@@ -12,18 +12,18 @@ import { listen } from '../../lib/pubsub.js';
 import { consumeTicket } from '../../lib/ticket.js';
 import { readMarks } from '../../lib/marks.js';
 import { isBlocked } from '../../models/office/blacklist.js';
-import { recognise, type Identity } from '../../models/access/identity.js';
+import { authenticate, type Identity } from '../../models/access/identity.js';
 import { deliveryChannel, type Delivery } from '../../models/office/notification.js';
 import { releaseConnection } from './connections.js';
 import { track } from './live-connections.js';
 import { securityHeaders } from './middleware/envelope.js';
 
 const path = '/ws/admin/notifications';
-const largestMessage = 16 * 1024;
+const maxMessage = 16 * 1024;
 const pingMs = 30_000;
 
 /** A reader that leaves this much unread is dropped, so that it never delays the others. */
-const mostUnreadBytes = 1024 * 1024;
+const maxUnreadBytes = 1024 * 1024;
 
 /** Close codes: RFC 6455 for going away and overload, the 4000 range for reasons of our own. */
 const closeCodes = { revoked: 4401, shutdown: 1001, too_many: 4429 } as const;
@@ -38,7 +38,7 @@ interface Peer {
 export function acceptSockets(server: Server): () => void {
   const sockets = new WebSocketServer({
     noServer: true,
-    maxPayload: largestMessage,
+    maxPayload: maxMessage,
     perMessageDeflate: false,
   });
   const peers = new Set<Peer>();
@@ -68,7 +68,7 @@ async function admit(request: IncomingMessage): Promise<Identity> {
   if (await isBlocked(clientIp(request), blacklistMark)) fail('ip_blocked');
   if (!isAllowedOrigin(request.headers.origin)) fail('forbidden');
   const jti = (await consumeTicket(url.searchParams.get('ticket') ?? '')) ?? fail('ticket_invalid');
-  const identity = await recognise(jti, identityMark);
+  const identity = await authenticate(jti, identityMark);
   if (identity.mustChangePassword) fail('password_change_required');
   return identity;
 }
@@ -135,7 +135,7 @@ function deliverTo(peers: Set<Peer>, { adminId, frame }: Delivery): void {
   for (const peer of peers) {
     if (adminId !== undefined && peer.adminId !== adminId) continue;
     if (peer.socket.readyState !== WebSocket.OPEN) continue;
-    if (peer.socket.bufferedAmount > mostUnreadBytes) peer.socket.terminate();
+    if (peer.socket.bufferedAmount > maxUnreadBytes) peer.socket.terminate();
     else peer.socket.send(text, { binary: false });
   }
 }

@@ -1,5 +1,5 @@
 // Alipay page pay (alipay.trade.page.pay, opendocs.alipay.com/open/028r8t): the customer's browser opens a signed
-// address, so placing asks nobody. Its callback and query answer 501 (spec.md, Payment callback, rule 4).
+// address, so placing makes no outbound request. Its callback and query answer 501 (docs/spec.md, Payment callback, rule 4).
 import Joi from 'joi';
 import { now } from '../clock.js';
 import { signRsa } from '../rsa.js';
@@ -25,8 +25,8 @@ export const alipay: Channel = {
   placingLimits: {
     least: Money.from('0.01'),
     most: Money.from('100000000.00'),
-    leastMs: 60_000,
-    mostMs: 15 * 86_400_000,
+    minMs: 60_000,
+    maxMs: 15 * 86_400_000,
   },
 
   place(placement) {

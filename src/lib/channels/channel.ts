@@ -40,9 +40,9 @@ export interface PlacingLimits {
   least: Money;
   most?: Money;
   /** The order must have at least this long to live. */
-  leastMs: number;
+  minMs: number;
   /** An end that lies further away is not told to the company. */
-  mostMs?: number;
+  maxMs?: number;
 }
 
 export interface Channel {

@@ -21,7 +21,7 @@ export interface GatewayAnswer {
 }
 
 const connectMs = 3000;
-const largestAnswer = 256 * 1024;
+const maxAnswer = 256 * 1024;
 // Answers instances about themselves at an address that looks public (Azure).
 const metadataAddress = '168.63.129.16';
 const localName = /(^|\.)(localhost|local|internal|localdomain)\.?$/i;
@@ -93,7 +93,7 @@ async function bodyOf(response: IncomingMessage): Promise<string> {
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > largestAnswer) throw new ChannelFailure(reasons.large);
+    if (size > maxAnswer) throw new ChannelFailure(reasons.large);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -37,7 +37,7 @@ export const wechat: Channel = {
   }),
 
   // pay.weixin.qq.com/doc/v3/merchant/4012791877: at least a cent, and an end at least a minute away.
-  placingLimits: { least: Money.from('0.01'), leastMs: 60_000 },
+  placingLimits: { least: Money.from('0.01'), minMs: 60_000 },
 
   nameOf(fields, configs) {
     for (const { api_v3_key = '' } of configs) {
@@ -59,7 +59,7 @@ export const wechat: Channel = {
 
 /**
  * The number WeChat knows a payment by. It takes 32 characters at most (pay.weixin.qq.com/doc/v3/merchant/4012525171):
- * PAY and the ULID, without the day, which the ULID's own time tells.
+ * PAY and the ULID, without the date, which the ULID's timestamp contains.
  */
 const tradeNumber = (paymentNo: string): string => `PAY${paymentNo.slice(-26)}`;
 

@@ -31,10 +31,10 @@ export class CsvBroken extends Error {
 }
 
 const chunkBytes = 64 * 1024;
-const longestHead = 64 * 1024;
-const longestRecord = 64 * 1024;
+const maxHead = 64 * 1024;
+const maxRecord = 64 * 1024;
 /** Bounds the number of cells of a row: outside of quotes a record ends with its line. */
-const longestLine = 1024 * 1024;
+const maxLine = 1024 * 1024;
 const blockSize = 100;
 
 /**
@@ -67,7 +67,7 @@ export async function* readCsv(
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
     relax_quotes: true,
-    max_record_size: longestRecord,
+    max_record_size: maxRecord,
   });
   // What goes wrong with the content ends the parser as well, and so the loop below.
   pipeline(encoding === 'utf-8' ? content : decoded(content, encoding), parser, () => undefined);
@@ -97,7 +97,7 @@ export const isBlank = (record: readonly string[]): boolean => record.every((cel
 async function firstBytes(path: string): Promise<Buffer> {
   const file = await open(path);
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(longestHead), 0, longestHead, 0);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(maxHead), 0, maxHead, 0);
     return buffer.subarray(0, bytesRead);
   } finally {
     await file.close();
@@ -153,7 +153,7 @@ function unfinishedLine(text: string, before: number): number {
   const last = Math.max(...ends.map((end) => end.last));
   const first = Math.min(...ends.map((end) => (end.first < 0 ? text.length : end.first)));
   // A chunk is shorter than the longest line, so what lies between two of its line ends need not be measured.
-  if (before + first > longestLine) fail('import_line_too_long', { field: 'file' });
+  if (before + first > maxLine) fail('import_line_too_long', { field: 'file' });
   return last < 0 ? before + text.length : text.length - last - 1;
 }
 

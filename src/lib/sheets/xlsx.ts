@@ -6,16 +6,16 @@ import type { CellValue, Row, Style, Worksheet } from 'exceljs';
 import { neutralise, type Cell, type Sheet, type SheetColumn } from './sheet.js';
 
 /** A sheet holds 1,048,576 rows, of which the first is the head. */
-const mostRows = 1_048_575;
+const maxRows = 1_048_575;
 
 /** About as many as fill one of the pieces that go to the compressor. */
 const rowsAtOnce = 50;
 
 /** How far the writer may be ahead of the compressor, in bytes: both have something to do all the time. */
-const mostWaiting = 256 * 1024;
+const maxWaiting = 256 * 1024;
 
 /** The file as a stream; pages are asked for as fast as it is read. More rows than a sheet holds continue on another. */
-export function xlsxOf(sheet: Sheet, rowsPerSheet = mostRows): Readable {
+export function xlsxOf(sheet: Sheet, rowsPerSheet = maxRows): Readable {
   const file = new PassThrough();
   write(sheet, rowsPerSheet, file).catch((error: unknown) => file.destroy(error as Error));
   return file;
@@ -112,7 +112,7 @@ function put(row: Row, column: number, value: CellValue, style: Look): void {
 // far ahead it is. Its stream is of an old make that keeps this in its state only. Other work gets its turn here too.
 async function untilTaken(sheet: Worksheet, signal: AbortSignal): Promise<void> {
   const [waiting] = (sheet as unknown as { stream: { pipes: OldWritable[] } }).stream.pipes;
-  if (waiting && waiting._writableState.length > mostWaiting) await once(waiting, 'drain', { signal });
+  if (waiting && waiting._writableState.length > maxWaiting) await once(waiting, 'drain', { signal });
   else await turn(undefined, { signal });
 }
 

@@ -49,10 +49,10 @@ const partSize = 8 * mebibyte;
 const partsAtOnce = 2;
 const presignedSeconds = 300;
 const copiesAtOnce = 4;
-const longestConnectMs = 3000;
+const maxConnectMs = 3000;
 /** Amazon S3 takes no more in one request. */
-const largestPiece = 5 * 1024 * mebibyte;
-const mostTries = 3;
+const maxPiece = 5 * 1024 * mebibyte;
+const maxTries = 3;
 const readBytes = 256 * 1024;
 
 export class S3Storage implements Storage {
@@ -69,7 +69,7 @@ export class S3Storage implements Storage {
       ...{ endpoint, region, forcePathStyle, credentials: { accessKeyId, secretAccessKey } },
       // Without these the client would wait for ever.
       requestHandler: {
-        connectionTimeout: Math.min(longestConnectMs, timeoutMs),
+        connectionTimeout: Math.min(maxConnectMs, timeoutMs),
         socketTimeout: timeoutMs,
       },
       // It would write to the console.
@@ -94,7 +94,7 @@ export class S3Storage implements Storage {
 
   async putFile(key: string, path: string): Promise<void> {
     const { size } = await stat(path);
-    if (size > largestPiece) await this.#upload(key, createReadStream(path, { highWaterMark: mebibyte }));
+    if (size > maxPiece) await this.#upload(key, createReadStream(path, { highWaterMark: mebibyte }));
     else await this.#sendWhole(key, path, size);
     await rm(path, { force: true });
   }
@@ -194,7 +194,7 @@ export class S3Storage implements Storage {
         await askStore(key, () => this.#client.send(command));
         return;
       } catch (error) {
-        if (tries === mostTries || !(error instanceof StorageUnavailable)) throw error;
+        if (tries === maxTries || !(error instanceof StorageUnavailable)) throw error;
         await sleep(Math.random() * 100 * 2 ** tries);
       } finally {
         Body.destroy();
@@ -230,7 +230,7 @@ export class S3Storage implements Storage {
   }
 }
 
-// What matters of its troubles comes as an error.
+// Silences the SDK's console logger; failures are thrown.
 const ignore = (): void => undefined;
 
 async function* observed(

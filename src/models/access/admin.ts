@@ -77,7 +77,7 @@ const recordSql = `SELECT a.id, a.username, a.nickname, a.email, a.phone, a.avat
 
 const duplicates = { uq_admins_username: { slug: 'username_exists', field: 'username' } } as const;
 
-/** Total of the administrator list; it hangs on the mark of identities, which every change of them renews. */
+/** Total of the administrator list; invalidated together with identities. */
 export const adminTotals = new Totals({ table: 'admins', scope: 'identity', alias: 'a' });
 
 @Table({ tableName: 'admins', defaultScope: { attributes: { exclude: ['password_hash'] } } })

@@ -63,7 +63,7 @@ export class Department extends Model {
     return [...withDescendants(await places(), id)];
   }
 
-  /** @throws department_unknown when the id is given and nobody's */
+  /** @throws department_unknown when the id does not exist */
   static async mustExist(id: number | null | undefined): Promise<void> {
     if (!id) return;
     const [found] = await select('SELECT id FROM departments WHERE id = ?', [id]);

@@ -37,7 +37,7 @@ export interface Identity {
 export const mustChangePassword = (admin: { password_must_change: number }): boolean =>
   config.auth.passwordChangeRequired && admin.password_must_change === 1;
 
-const mostKept = 10_000;
+const maxKept = 10_000;
 const { sessionIdleMs } = config.auth;
 const touchEveryMs = sessionIdleMs === 0 ? 60_000 : Math.min(60_000, sessionIdleMs);
 
@@ -55,13 +55,13 @@ const touched = new Map<number, number>();
  * @param mark of the scope `identity` as read at the start of the request; undefined when Redis is away
  * @throws token_revoked when the session or its administrator is no longer valid, token_expired when it was not used for long
  */
-export async function recognise(jti: string, mark: string | undefined): Promise<Identity> {
+export async function authenticate(jti: string, mark: string | undefined): Promise<Identity> {
   const identity = await identityOf(jti, mark);
   touch(identity.sessionId);
   return identity;
 }
 
-/** As `recognise`, but the session does not count as used. */
+/** As `authenticate`, but the session does not count as used. */
 export async function identityOf(jti: string, mark: string | undefined): Promise<Identity> {
   const known = kept.get(jti);
   const isSure = known && !mayBeIdle(known.identity.sessionId);
@@ -80,7 +80,7 @@ async function reload(jti: string, mark: string | undefined): Promise<Identity> 
 function keepNewest<K, V>(map: Map<K, V>, key: K, value: V): void {
   map.delete(key);
   map.set(key, value);
-  if (map.size > mostKept) map.delete(map.keys().next().value as K);
+  if (map.size > maxKept) map.delete(map.keys().next().value as K);
 }
 
 /**

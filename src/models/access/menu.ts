@@ -39,7 +39,7 @@ const switchedOff = new Set(
   ].flatMap(({ module, enabled }) => (enabled ? [] : [module])),
 );
 
-const deepest = 10;
+const maxDepth = 10;
 const columns = `id, parent_id, title, slug, icon, path, component, type, status, sort, is_hidden, link_type, open_type,
   no_cache, created_at, updated_at`;
 const duplicates = { uq_menus_slug: { slug: 'menu_slug_exists', field: 'slug' } } as const;
@@ -103,7 +103,7 @@ export class Menu extends Model {
       transact(async (t) => {
         const rows = await lockTree(t);
         mayStandBelow(holder, rows, fields.parent_id ?? 0);
-        if (depthOf(rows, fields.parent_id ?? 0) + 1 > deepest) tooDeep();
+        if (depthOf(rows, fields.parent_id ?? 0) + 1 > maxDepth) tooDeep();
         const defaults = {
           parent_id: 0,
           status: 1,
@@ -131,7 +131,7 @@ export class Menu extends Model {
         if (parent !== undefined && parent !== menu.parent_id) {
           if (withDescendants(rows, id).has(parent)) fail('menu_cycle', { field: 'parent_id' });
           mayStandBelow(holder, rows, parent);
-          if (depthOf(rows, parent) + heightOf(rows, id) > deepest) tooDeep();
+          if (depthOf(rows, parent) + heightOf(rows, id) > maxDepth) tooDeep();
         }
         await menu.update(fields, { transaction: t });
       }),
@@ -179,5 +179,5 @@ async function mustHoldMenu(holder: Holder, id: number, t: Transaction): Promise
 }
 
 function tooDeep(): never {
-  return fail('menu_too_deep', { field: 'parent_id', params: { depth: deepest } });
+  return fail('menu_too_deep', { field: 'parent_id', params: { depth: maxDepth } });
 }

@@ -150,7 +150,7 @@ const references = {
 /**
  * In a transaction the rows also stay until its end.
  *
- * @throws role_unknown, permission_unknown or menu_unknown when one of the ids is nobody's
+ * @throws role_unknown, permission_unknown or menu_unknown when an id does not exist
  */
 export async function mustExist(
   kind: keyof typeof references,

@@ -51,7 +51,7 @@ async function rehash({ id, password_hash }: Credential, password: string): Prom
     ]);
     return stored ? fresh : undefined;
   } catch (error) {
-    logger.warn({ error }, 'a password was not hashed anew');
+    logger.warn({ error }, 'rehashing a password failed');
     return password_hash;
   }
 }

@@ -162,7 +162,7 @@ export async function tellOwner(id: number): Promise<void> {
   await change('UPDATE exports SET notified_at = ? WHERE id = ?', [now(), id]);
 }
 
-/** Exports that nobody has moved since that instant: their job is gone, or will find nothing to do. */
+/** Pending exports not updated since that instant; their job was probably lost. */
 export async function stalledExports(before: Date): Promise<number[]> {
   const rows = await select<{ id: number }>(
     'SELECT id FROM exports WHERE status = 0 AND updated_at < ? ORDER BY id LIMIT 500',

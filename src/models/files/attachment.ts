@@ -56,7 +56,7 @@ export interface FileName {
 /**
  * The name of a file to be uploaded, as it is kept.
  *
- * @param field the field that is to blame
+ * @param field the field to report in the error
  * @throws file_name_invalid, file_type_not_allowed
  */
 export function readFileName(given: string, field: string): FileName {

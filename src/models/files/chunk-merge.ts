@@ -28,7 +28,7 @@ export interface Merge {
   error: ErrorSlug | null;
 }
 
-const mostNamed = 50;
+const maxNamed = 50;
 
 /**
  * Closes the session for further chunks. Of several calls at once one does it. A merge that failed for a reason that may
@@ -66,7 +66,7 @@ export async function beginMerge(
   });
 }
 
-/** Its owner stops waiting, and is to be told when it is done. @returns how the merge stands, if it has ended by now */
+/** The request no longer waits: the owner is notified on completion. @returns how the merge stands, if it has ended by now */
 export async function stopWaiting({ admin_id, chunk_id }: SessionKey): Promise<Merge> {
   await change(
     `UPDATE chunk_sessions SET to_be_told = 1 WHERE admin_id = ? AND chunk_id = ? AND status = 'merging'`,
@@ -172,8 +172,8 @@ const mergeOf = ({ status, attachment_id, error }: ChunkSession): Merge => ({
 async function refuseMissing(session: ChunkSession, t: Transaction): Promise<never> {
   const there = new Set(await chunkIndexes(session, t));
   const missing = [...Array(session.total_chunks).keys()].filter((index) => !there.has(index));
-  const named = missing.slice(0, mostNamed).join(', ');
-  const indexes = missing.length > mostNamed ? `${named}, … (${missing.length})` : named;
+  const named = missing.slice(0, maxNamed).join(', ');
+  const indexes = missing.length > maxNamed ? `${named}, … (${missing.length})` : named;
   return fail('chunks_missing', { params: { indexes }, field: 'chunk_id' });
 }
 
@@ -207,7 +207,7 @@ async function end(session: ChunkSession, chunksLeft: number, t: Transaction): P
   );
 }
 
-// The merge has ended, whatever becomes of the word about it; the sweeper looks after that.
+// The merge is final even if the notification fails; the sweeper retries the notification.
 async function tell(session: ChunkSession): Promise<void> {
   const { admin_id, chunk_id, status, error, attachment_id, to_be_told } = session;
   await deliver({
@@ -222,7 +222,7 @@ async function tell(session: ChunkSession): Promise<void> {
       chunk_id,
     ]);
   } catch (reason) {
-    logger.warn({ error: reason }, 'the owner of an upload could not be told; the sweeper will try again');
+    logger.warn({ error: reason }, 'notifying the owner of an upload failed; the sweeper will try again');
   }
 }
 

@@ -4,7 +4,7 @@ import { change, select } from '../../lib/db.js';
 import type { StoredPart } from '../../lib/storage/storage.js';
 import { releaseFiles } from './stored-file.js';
 
-/** The session that chunks belong to; nobody else's has the same two. */
+/** Primary key of a chunk session. */
 export interface SessionKey {
   admin_id: number;
   chunk_id: string;

@@ -14,7 +14,7 @@ const purposes = ['attachments', 'chunks', 'exports', 'imports'] as const;
 export type FilePurpose = (typeof purposes)[number];
 
 /** Longer than any file takes to be written. */
-const longestWriteMs = 24 * 3_600_000;
+const maxWriteMs = 24 * 3_600_000;
 
 const removalsAtOnce = 4;
 
@@ -97,7 +97,7 @@ export async function removeFiles(keys: readonly string[]): Promise<void> {
 
 /** Removes files that nobody owns: released before that instant, or reserved a day ago and never kept. */
 export async function sweepFiles(before: Date): Promise<void> {
-  const abandoned = new Date(now().getTime() - longestWriteMs);
+  const abandoned = new Date(now().getTime() - maxWriteMs);
   const rows = await select<{ storage_key: string }>(
     `(SELECT storage_key FROM stored_files WHERE state = 'released' AND updated_at < ? LIMIT 500)
      UNION ALL (SELECT storage_key FROM stored_files WHERE state = 'reserved' AND updated_at < ? LIMIT 500)`,
@@ -109,7 +109,7 @@ export async function sweepFiles(before: Date): Promise<void> {
 /** Removes what writes that never ended left in the storage. */
 export async function sweepStorage(): Promise<void> {
   const driver = await storage();
-  await driver.sweep?.(new Date(now().getTime() - longestWriteMs), purposes);
+  await driver.sweep?.(new Date(now().getTime() - maxWriteMs), purposes);
 }
 
 async function stored(written: Promise<void> | undefined): Promise<void> {

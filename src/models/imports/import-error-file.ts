@@ -15,9 +15,9 @@ import { allErrors } from './import-error.js';
 import { columnHead, isReasonHead, layoutOf, reasonHead } from './order-sheet.js';
 
 /** Characters of a cell. No column takes as many, so a row with a longer cell stays refused until it is corrected. */
-const longestCell = 1000;
+const maxCell = 1000;
 /** Cells without a column. They and those above leave room for the reasons within the longest record that can be read. */
-const mostSurplus = 5;
+const maxSurplus = 5;
 
 /**
  * Opens the error file of an import, a CSV that is made while it is read.
@@ -120,13 +120,13 @@ class LineWriter {
   line(record: readonly string[], reason: string): string {
     const surplus = record.slice(this.#width).filter((cell) => cell.trim() !== '');
     const cells = this.#kept.map((place) => bounded(record[place] ?? ''));
-    return csvLine([...cells, reason, ...surplus.slice(0, mostSurplus).map(bounded)]);
+    return csvLine([...cells, reason, ...surplus.slice(0, maxSurplus).map(bounded)]);
   }
 }
 
 // The mark keeps what was cut from becoming acceptable.
 function bounded(cell: string): string {
-  if (cell.length <= longestCell) return cell;
+  if (cell.length <= maxCell) return cell;
   const text = cell.trim();
-  return text.length > longestCell ? `${text.slice(0, longestCell)}…` : text;
+  return text.length > maxCell ? `${text.slice(0, maxCell)}…` : text;
 }

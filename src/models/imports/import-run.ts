@@ -10,7 +10,7 @@ import type { Language } from '../../lib/language.js';
 import { releaseFiles, removeFiles } from '../files/stored-file.js';
 
 /** A file has at most this many rows below its head. */
-export const mostRows = 1_000_000;
+export const maxRows = 1_000_000;
 
 /** What a run works on. */
 export interface ImportWork {
@@ -161,5 +161,5 @@ export async function forgottenImports(before: Date): Promise<number[]> {
 
 /** Why an import failed. */
 export function importErrorText(error: ErrorSlug, row: number | null, language: Language): string {
-  return new AppError(error, { params: { row: row ?? 1, limit: mostRows } }).text(language);
+  return new AppError(error, { params: { row: row ?? 1, limit: maxRows } }).text(language);
 }

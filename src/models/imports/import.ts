@@ -117,7 +117,7 @@ export async function removeImport(viewer: Identity, id: number): Promise<void> 
   await change('UPDATE imports SET deleted_at = ?, expires_at = ? WHERE id = ?', [now(), now(), id]);
 }
 
-const mostRemovedAtOnce = 20_000;
+const maxRemovedAtOnce = 20_000;
 
 /**
  * Removes failed rows whose time is over with the file they are in, and deleted imports with them; what is too much for now
@@ -129,7 +129,7 @@ export async function pruneImports(): Promise<void> {
     [now()],
   );
   for (const { id, storage_key, deleted_at } of rows) {
-    if (!(await removeErrors(id, mostRemovedAtOnce))) return;
+    if (!(await removeErrors(id, maxRemovedAtOnce))) return;
     await transact(async (t) => {
       await releaseFiles([storage_key], t);
       await change(

@@ -17,7 +17,7 @@ export interface OrderDraft {
 }
 
 /** As many as POST /orders takes. */
-export const mostLines = 200;
+export const maxLines = 200;
 
 /**
  * Puts an order together. What belongs to the whole order (user, amount, remark) may stand in each of its rows or in some
@@ -55,14 +55,14 @@ export function draftOfTooMany({ row, ref, problems }: SheetRow): OrderDraft {
     column: 'order_ref',
     value: ref,
     reason: 'too_many_lines',
-    detail: mostLines,
+    detail: maxLines,
   };
   const nothing = { userId: 0, userRow: 0, amount: new Money(0n), remark: null, lines: [] };
   return { rows: [row], problems: [tooMany, ...problems], ...nothing };
 }
 
 /**
- * The problems of an order that is not made, in the order of its rows: one with nothing wrong by itself names one that has.
+ * Problems of a rejected order, by row. A row that is valid by itself points to the first invalid one.
  */
 export function problemsByRow({ rows, problems }: OrderDraft): Problem[] {
   const culprit = problems[0]?.row;

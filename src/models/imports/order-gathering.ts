@@ -7,7 +7,7 @@
 // an import that was interrupted goes on after those it has dealt with.
 import { isBlank, type CsvBlock } from '../../lib/sheets/csv-source.js';
 import { Occurrences, type Slot } from '../../lib/occurrences.js';
-import { draftOfTooMany, draftOrder, mostLines, type OrderDraft } from './order-draft.js';
+import { draftOfTooMany, draftOrder, maxLines, type OrderDraft } from './order-draft.js';
 import { layoutOf, readRow, refOf, type Layout, type SheetRow } from './order-sheet.js';
 
 /** Reads the file from its start. */
@@ -21,7 +21,7 @@ export interface Survey {
   occurrences: Occurrences;
 }
 
-const mostHeld = 20_000;
+const maxHeld = 20_000;
 
 /** Reads the file once. With more rows than `limit` it stops there. */
 export async function survey(read: Reading, limit: number): Promise<Survey> {
@@ -61,7 +61,7 @@ class Gathering {
   #isFirst = true;
   #together: SheetRow[] = [];
   readonly #held = new Map<string, SheetRow[]>();
-  #room = mostHeld;
+  #room = maxHeld;
   #ready: OrderDraft[] = [];
 
   constructor({ layout, occurrences }: Survey, unnamed: string) {
@@ -99,7 +99,7 @@ class Gathering {
     const slot = ref === '' ? undefined : this.#occurrences.find(ref);
     if (
       slot !== undefined &&
-      this.#occurrences.count(slot) <= mostLines &&
+      this.#occurrences.count(slot) <= maxLines &&
       this.#occurrences.isScattered(slot)
     ) {
       this.#endTogether();
@@ -109,7 +109,7 @@ class Gathering {
     if (!this.#isFirst) return;
     if (slot === undefined || ref !== this.#together[0]?.ref) this.#endTogether();
     const read = readRow(cells, row, this.#layout);
-    if (slot !== undefined && this.#occurrences.count(slot) > mostLines)
+    if (slot !== undefined && this.#occurrences.count(slot) > maxLines)
       this.#ready.push(draftOfTooMany(read));
     else this.#together.push(read);
   }
@@ -125,7 +125,7 @@ class Gathering {
     const held = this.#held.get(ref) ?? [];
     if (held.length === 0) {
       if (this.#occurrences.isSettled(slot)) return;
-      // Once one has been passed over no other is begun: of what comes later nobody knows whether it is a first row.
+      // After skipping an order, start no new one: a later row may not be the first of its order.
       this.mustReadAgain ||= expected > this.#room;
       if (this.mustReadAgain) return;
       this.#room -= expected;

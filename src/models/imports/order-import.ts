@@ -14,7 +14,7 @@ import {
   endImport,
   findWork,
   importErrorText,
-  mostRows,
+  maxRows,
   noteTotal,
   type EndedImport,
   type ImportEnd,
@@ -47,8 +47,8 @@ async function run(work: ImportWork, signal: AbortSignal): Promise<void> {
   const files = await storage();
   const read = (): AsyncIterable<CsvBlock> => blocksOf(files, work, signal);
   try {
-    const known = await survey(read, mostRows);
-    if (known.rows > mostRows) {
+    const known = await survey(read, maxRows);
+    if (known.rows > maxRows) {
       await endImport(work.id, { status: 2, error: 'import_too_many_rows' });
       return;
     }

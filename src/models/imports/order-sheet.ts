@@ -60,13 +60,13 @@ export interface SheetRow {
   problems: Problem[];
 }
 
-export const mostQuantity = 1_000_000;
+export const maxQuantity = 1_000_000;
 const longest = { order_ref: 64, remark: 500, product_name: 200 } as const;
-const mostNamed = 10;
+const maxNamed = 10;
 /** Characters of a refused value that are kept. */
-const longestShown = 200;
+const maxShown = 200;
 /** Characters of white space around a cell that are not worth a copy. */
-const mostPadding = 100;
+const maxPadding = 100;
 
 /**
  * The layout that the head of a file gives. Names may be in either language, in any case and order; the reasons of an error
@@ -110,7 +110,7 @@ export function readRow(cells: readonly string[], row: number, layout: Layout): 
     reason: ImportReason,
     detail?: number,
   ): undefined => {
-    problems.push({ row, column, value: detached(value.slice(0, longestShown)), reason, detail });
+    problems.push({ row, column, value: detached(value.slice(0, maxShown)), reason, detail });
   };
   const text = (column: keyof typeof longest): string | undefined => {
     const value = cellText(cells, layout[column]);
@@ -133,9 +133,7 @@ export function readRow(cells: readonly string[], row: number, layout: Layout): 
     const value = cellText(cells, layout.quantity);
     if (value === '') return undefined;
     const number = /^\d{1,7}$/.test(value) ? Number(value) : 0;
-    return number >= 1 && number <= mostQuantity
-      ? number
-      : refuse('quantity', value, 'quantity', mostQuantity);
+    return number >= 1 && number <= maxQuantity ? number : refuse('quantity', value, 'quantity', maxQuantity);
   };
   const surplus = cells.length > layout.width && cells.slice(layout.width).find((cell) => cell.trim() !== '');
   if (surplus) refuse('', surplus, 'too_many_cells');
@@ -170,8 +168,8 @@ function missingFrom(found: ReadonlySet<SheetColumn | undefined>): SheetColumn[]
 
 function listed(title: string, names: string[]): string[] {
   if (names.length === 0) return [];
-  const more = names.length > mostNamed ? ', …' : '';
-  return [`${title} ${names.slice(0, mostNamed).join(', ')}${more}`];
+  const more = names.length > maxNamed ? ', …' : '';
+  return [`${title} ${names.slice(0, maxNamed).join(', ')}${more}`];
 }
 
 // Exports and error files put an apostrophe before what a spreadsheet would take for a formula.
@@ -179,7 +177,7 @@ function cellText(cells: readonly string[], place: number): string {
   const raw = cells[place] ?? '';
   const cell = raw.trim();
   const text = restore(cell).trim();
-  return raw.length - text.length > mostPadding ? detached(text) : text;
+  return raw.length - text.length > maxPadding ? detached(text) : text;
 }
 
 // A part of a text keeps the whole of it in memory; a copy does not.

@@ -21,7 +21,7 @@ export type LogItem =
 
 const batchSize = 500;
 /** The request of a write that has not ended after so long has died; its entry goes on as it is. */
-const longestRequestSeconds = 120;
+const maxRequestSeconds = 120;
 
 /** Stores the entry of a write within its transaction; what the request comes to is told later under the same key. */
 export async function storeWithWrite(entry: OperationEntry, t: Transaction): Promise<void> {
@@ -58,7 +58,7 @@ export async function areWaiting(): Promise<boolean> {
   return row !== undefined;
 }
 
-const dueSql = `(is_final = 1 OR stored_at < NOW(3) - INTERVAL ${longestRequestSeconds} SECOND)`;
+const dueSql = `(is_final = 1 OR stored_at < NOW(3) - INTERVAL ${maxRequestSeconds} SECOND)`;
 
 interface OutboxRow {
   id: number;

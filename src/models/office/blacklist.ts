@@ -5,7 +5,7 @@ import { change, db, refuseDuplicates, select } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { ipBytes, ipNumber, IpSet, parseRange, type IpRange } from '../../lib/ip-range.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../../lib/list-query.js';
-import { race } from '../../lib/race.js';
+import { withTimeout } from '../../lib/with-timeout.js';
 import { changing, holds, stamp, type Stamp } from '../tables/versions.js';
 
 export interface BlacklistFields {
@@ -104,7 +104,7 @@ let kept: Kept | undefined;
 let loading: Promise<Kept> | undefined;
 
 /** Nobody waits longer for a load that others have begun. */
-const longestWaitMs = 500;
+const maxWaitMs = 500;
 
 /**
  * Whether an address is turned away, as of now on every process.
@@ -116,7 +116,7 @@ export async function isBlocked(ip: string, mark: string | undefined): Promise<b
   if (number === undefined) return false;
   while (!(kept && (await holds('blacklist', kept.stamped, mark)))) {
     loading ??= inLastingContext(() => load(mark)).finally(() => (loading = undefined));
-    const loaded = await race<Kept | undefined>(loading, longestWaitMs, (resolve) => resolve(undefined));
+    const loaded = await withTimeout<Kept | undefined>(loading, maxWaitMs, (resolve) => resolve(undefined));
     if (!loaded) return isListed(number);
   }
   return kept.set.has(number);

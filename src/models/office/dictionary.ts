@@ -43,7 +43,7 @@ export interface DictionaryRecord extends Required<DictionaryFields> {
 const columns =
   'd.id, d.parent_id, d.name, d.code, d.value, d.description, d.status, d.sort, d.created_at, d.updated_at';
 const duplicates = { uq_dictionaries_code: { slug: 'dictionary_code_exists', field: 'code' } } as const;
-const mostKept = 1000;
+const maxKept = 1000;
 
 const kept = new Map<string, { stamped: Stamp; entries: DictionaryRecord[] }>();
 
@@ -108,7 +108,7 @@ export class Dictionary extends Model {
     );
     kept.delete(code);
     kept.set(code, { stamped, entries });
-    if (kept.size > mostKept) kept.delete(kept.keys().next().value as string);
+    if (kept.size > maxKept) kept.delete(kept.keys().next().value as string);
     return entries;
   }
 

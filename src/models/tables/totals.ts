@@ -13,7 +13,7 @@ import { reports, type SqlValue } from '../../lib/db.js';
 import { DatabaseTimeout } from '../../lib/db-errors.js';
 import type { Where } from '../../lib/list-query.js';
 import { isUnannounced } from '../../lib/marks.js';
-import { race } from '../../lib/race.js';
+import { withTimeout } from '../../lib/with-timeout.js';
 import type { Months } from './month-pages.js';
 import { monthsOf } from './partitions.js';
 import type { Scope } from './versions.js';
@@ -25,12 +25,12 @@ export const epochSql = 'UNIX_TIMESTAMP() DIV 10';
 const settledMs = 40_000;
 const settledEpochs = 7;
 /** A base that nobody asked for is given up before its journal is removed. */
-const longestBaseMs = 1_200_000;
+const maxBaseMs = 1_200_000;
 const trustMs = 2000;
-const mostKept = 500;
-const mostRounds = 3;
+const maxKept = 500;
+const maxRounds = 3;
 /** Nobody waits longer for a count, also one that others have begun. */
-const longestCountMs = 8000;
+const maxCountMs = 8000;
 
 /** Rows by month, or by `all` where a table has no months. */
 type Counts = Map<string, number>;
@@ -107,8 +107,8 @@ export class Totals {
     const isNews = mark === undefined || mark !== kept?.mark || isUnannounced(this.scope);
     if (kept && !isNews && performance.now() - kept.checkedAt < trustMs) return kept.counts;
     const asked = this.#ask(slot, where, mark);
-    const late = () => new DatabaseTimeout(`counting ${this.scope} took longer than ${longestCountMs} ms`);
-    return (await race(asked, longestCountMs, (_, reject) => reject(late()))).counts;
+    const late = () => new DatabaseTimeout(`counting ${this.scope} took longer than ${maxCountMs} ms`);
+    return (await withTimeout(asked, maxCountMs, (_, reject) => reject(late()))).counts;
   }
 
   #slotOf(where: Where): Slot {
@@ -116,7 +116,7 @@ export class Totals {
     const slot = this.#slots.get(filter) ?? { kept: undefined, running: undefined, next: undefined };
     this.#slots.delete(filter);
     this.#slots.set(filter, slot);
-    if (this.#slots.size > mostKept) this.#slots.delete(this.#slots.keys().next().value as string);
+    if (this.#slots.size > maxKept) this.#slots.delete(this.#slots.keys().next().value as string);
     return slot;
   }
 
@@ -146,7 +146,7 @@ export class Totals {
 
   async #carryOn(base: Base | undefined, where: Where, mark: string | undefined): Promise<Kept> {
     const checkedAt = performance.now();
-    const isUsable = base !== undefined && checkedAt - base.at < longestBaseMs;
+    const isUsable = base !== undefined && checkedAt - base.at < maxBaseMs;
     let usable = isUsable ? base : await this.#makeBase(where);
     for (let round = 1; ; round++) {
       const changes = await this.#changesSince(usable, where);
@@ -154,7 +154,7 @@ export class Totals {
       const carried = { mark, checkedAt, ...this.#applied(usable, changes) };
       if (isSame) return carried;
       // Rows are being deleted all the time: this is as near as it gets, and the next caller counts anew.
-      if (round === mostRounds) return { ...carried, base: { ...usable, at: -Infinity } };
+      if (round === maxRounds) return { ...carried, base: { ...usable, at: -Infinity } };
       usable = await this.#makeBase(where);
     }
   }

@@ -6,7 +6,7 @@ import { DatabaseBusy, isDuplicate } from '../../lib/db-errors.js';
 import { fail } from '../../lib/errors.js';
 import { Money } from '../../lib/money.js';
 import { periodOf } from '../../lib/numbers.js';
-import { race } from '../../lib/race.js';
+import { withTimeout } from '../../lib/with-timeout.js';
 import { findRequest, type BalanceChangeType, type BalanceLogRecord } from './balance-log.js';
 import { announcing } from '../tables/versions.js';
 
@@ -111,7 +111,7 @@ const turns = new Map<number, Promise<unknown>>();
 
 async function inTurn<T>(userId: number, work: () => Promise<T>): Promise<T> {
   const earlier = turns.get(userId) ?? Promise.resolve();
-  const turn = race(earlier, longestTurnMs, (_, reject) =>
+  const turn = withTimeout(earlier, maxTurnMs, (_, reject) =>
     reject(new DatabaseBusy('a balance is in use')),
   ).then(work);
   const ended = turn.catch(() => undefined);
@@ -123,7 +123,7 @@ async function inTurn<T>(userId: number, work: () => Promise<T>): Promise<T> {
   }
 }
 
-const longestTurnMs = 7000;
+const maxTurnMs = 7000;
 
 async function appliedBefore(
   userId: number,

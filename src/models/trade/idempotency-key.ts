@@ -31,8 +31,8 @@ export async function findEarlier({ scope, adminId, key, request }: Repeatable):
 }
 
 /**
- * Takes the key for a record, in the transaction that makes it. Of several requests at once one commits; the others fail here
- * and take back what they made.
+ * Takes the key for a record, in the transaction that makes it. Concurrent requests with one key serialise on the unique
+ * index: one commits, the others fail here and are rolled back.
  */
 export async function claimKey(
   { scope, adminId, key, request }: Repeatable,

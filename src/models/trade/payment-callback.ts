@@ -62,9 +62,9 @@ export interface CalledPayment {
   config: MethodConfig;
 }
 
-const longestBody = 8000;
+const maxBody = 8000;
 /** Of what nobody is known to have sent. */
-const longestUnproven = 1024;
+const maxUnproven = 1024;
 
 /** The payment a callback names, with its method's configuration; one statement, one partition. */
 export async function findCalledPayment(paymentNo: string): Promise<CalledPayment | undefined> {
@@ -110,7 +110,7 @@ export async function recordAttempt(attempt: Attempt): Promise<CallbackKey> {
  * Keeps an attempt that proves nothing: short, and equal ones of a day as one, which counts them.
  */
 export async function recordUnproven(attempt: Attempt): Promise<void> {
-  const { period, values } = rowOf(attempt, longestUnproven);
+  const { period, values } = rowOf(attempt, maxUnproven);
   const { type, paymentNo, thirdPartyNo, verdict, fields } = attempt;
   const at = now();
   const same = [at.toISOString().slice(0, 10), type, paymentNo, thirdPartyNo, verdict, fields];
@@ -153,7 +153,7 @@ const columns =
   'period, type, payment_no, third_party_no, body, ip, state, verdict, trace_id, created_at, settled_at';
 const insertSql = `INSERT INTO payment_callbacks (${columns})`;
 
-function rowOf(attempt: Attempt, longest = longestBody): { period: number; values: SqlValue[] } {
+function rowOf(attempt: Attempt, longest = maxBody): { period: number; values: SqlValue[] } {
   const at = now();
   const period = attempt.period ?? periodOf(at);
   const body = JSON.stringify(mask(attempt.fields)).slice(0, longest);
@@ -165,13 +165,13 @@ function rowOf(attempt: Attempt, longest = longestBody): { period: number; value
 }
 
 /** As many attempts as are shown with a payment. */
-const mostShown = 200;
+const maxShown = 200;
 
 /** The attempts for a payment: verified ones first, and of these and the others the newest first. */
 export async function callbacksOf(paymentNo: string): Promise<CallbackRecord[]> {
   const rows = await select<CallbackRecord & { body: string }>(
     `SELECT id, type, third_party_no, body, ip, state, verdict, times, created_at, last_at, settled_at FROM payment_callbacks
-     WHERE payment_no = ? AND period = ? ORDER BY state = 'refused', id DESC LIMIT ${mostShown}`,
+     WHERE payment_no = ? AND period = ? ORDER BY state = 'refused', id DESC LIMIT ${maxShown}`,
     [paymentNo, paymentPeriod(paymentNo) ?? 0],
   );
   return rows.map((row) => ({ ...row, body: parsed(row.body) }));

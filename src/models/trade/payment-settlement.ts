@@ -50,7 +50,7 @@ export async function settle(callback: CallbackKey): Promise<Settlement> {
   if (!pending) return 'gone';
   if (pending.state === 'refused') return pending.verdict as Settlement;
   if (pending.state === 'settled') {
-    // The run that did it may have died before it told anybody; telling twice is known by its key.
+    // The first run may have died before notifying. Notifications are idempotent by their key.
     await tell(pending.payment_no, pending.verdict);
     return 'already_paid';
   }
@@ -266,7 +266,7 @@ const paymentRow = (key: Key): Statement => ({
   values: key,
 });
 
-// Of two runs at the same time the first one says what the attempt came to.
+// The first of two concurrent runs sets the verdict.
 async function markSettled(
   { id, period }: CallbackKey,
   result: Settlement,

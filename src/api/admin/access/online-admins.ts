@@ -27,7 +27,7 @@ const session = record({
 });
 
 const access = can('online_admin.kick_out', 'End sessions of online administrators');
-const mostAtOnce = 100;
+const maxAtOnce = 100;
 
 export const routes = [
   route({
@@ -68,7 +68,7 @@ export const routes = [
 
 function readIds(text: string): number[] {
   const parts = text.split(',').map((part) => part.trim());
-  const isReadable = parts.length <= mostAtOnce && parts.every((part) => /^[1-9]\d{0,15}$/.test(part));
+  const isReadable = parts.length <= maxAtOnce && parts.every((part) => /^[1-9]\d{0,15}$/.test(part));
   if (isReadable) return parts.map(Number);
   throw new AppError('value_not_acceptable', { fields: { token_ids: [problem('string.pattern.base')] } });
 }

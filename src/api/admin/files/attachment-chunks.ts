@@ -22,7 +22,7 @@ import { attachment } from '../../declare/attachment-response.js';
 import { integer, listOf, record, text, textOrNull, timestamp } from '../../declare/response.js';
 import { can, route, type Upload } from '../../declare/route.js';
 
-const mostChunks = 10_000;
+const maxChunks = 10_000;
 /** A merge is answered with the attachment when it is done by then. */
 const waitMs = 10_000;
 
@@ -96,9 +96,9 @@ export const routes = [
       chunk_index: Joi.number()
         .integer()
         .min(0)
-        .max(mostChunks - 1)
+        .max(maxChunks - 1)
         .when('action', { is: 'upload', then: Joi.required() }),
-      total_chunks: Joi.number().integer().min(1).max(mostChunks),
+      total_chunks: Joi.number().integer().min(1).max(maxChunks),
       filename: Joi.string().max(1000).when('action', { is: 'init', then: Joi.required() }),
       total_size: Joi.number().integer().min(1).max(config.storage.chunkedMaxBytes),
       chunk_size: Joi.number().integer().min(1).max(config.storage.chunkMaxBytes),
@@ -116,7 +116,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/attachments/chunk',
-    summary: 'How far a chunked upload is',
+    summary: 'Get the progress of a chunked upload',
     access: can('attachment.store', 'Upload attachments'),
     query: Joi.object<{ action: 'progress'; chunk_id: string }, true>({
       action: Joi.string().valid('progress').default('progress'),
@@ -145,7 +145,7 @@ function planOf({ filename = '', total_size, chunk_size, total_chunks, sha256 }:
   }
   const size = chunk_size ?? config.storage.chunkMaxBytes;
   const chunks = Math.ceil(total_size / size);
-  if (chunks > mostChunks) fail('chunk_count_invalid', { field: 'chunk_size' });
+  if (chunks > maxChunks) fail('chunk_count_invalid', { field: 'chunk_size' });
   if (total_chunks !== undefined && total_chunks !== chunks)
     fail('chunk_count_invalid', { field: 'total_chunks' });
   return { filename, total_size, chunk_size: size, total_chunks: chunks, sha256 };

@@ -190,5 +190,7 @@ async function scheduleExpiry(orderNo: string, expireAt: Date): Promise<void> {
   const delayMs = Math.max(0, expireAt.getTime() - now().getTime());
   await expireOrder
     .enqueue({ order_no: orderNo }, { delayMs })
-    .catch((error: unknown) => logger.warn({ error }, 'the sweeper will expire this order'));
+    .catch((error: unknown) =>
+      logger.warn({ error }, 'enqueueing failed; the sweeper will expire this order'),
+    );
 }

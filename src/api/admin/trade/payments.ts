@@ -85,7 +85,7 @@ const filter = () => Joi.string().allow('').max(64);
 const paymentParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
 
 /** Ten years in minutes. */
-const longestPending = 5_256_000;
+const maxPending = 5_256_000;
 
 const filters = {
   payment_no: filter(),
@@ -95,7 +95,7 @@ const filters = {
   user_id: id(),
   status: Joi.string().valid(...paymentStatuses),
   needs_attention: Joi.boolean(),
-  pending_longer_than: Joi.number().integer().min(1).max(longestPending),
+  pending_longer_than: Joi.number().integer().min(1).max(maxPending),
   time_field: Joi.string().valid('created_at', 'pay_time').default('created_at'),
 };
 
@@ -174,7 +174,7 @@ export const routes = [
   route({
     method: 'PUT',
     path: '/payments/{id}',
-    summary: 'Change the remark of a payment or put its attention aside',
+    summary: 'Change the remark of a payment or clear its attention flag',
     description:
       '`needs_attention` can only be set to false, once the matter is handled, together with the `fail_reason` that was ' +
       'seen: when there is another one by now, the request is refused. The reason stays to be read. State, amount and ' +

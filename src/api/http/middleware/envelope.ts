@@ -77,7 +77,7 @@ async function answer(ctx: Context, next: Next, language: Language, zone: string
 
 function refuse(ctx: Context, error: unknown, language: Language): void {
   const outcome = hasGone(ctx) ? new AppError('client_gone', { cause: error }) : outcomeOf(error);
-  // 501 says what was never meant to work; nobody has to look after it.
+  // 501 marks an operation that is deliberately not implemented, so it is no error of ours.
   if (outcome.status >= 500 && outcome.status !== 501)
     logger.error({ error, path: ctx.path }, 'a request failed');
   const retryAfter = outcome.details.retryAfter ?? (outcome.status === 503 ? retrySeconds : undefined);

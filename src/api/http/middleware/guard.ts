@@ -7,7 +7,7 @@ import { consumeTicket } from '../../../lib/ticket.js';
 import { verifyToken } from '../../../lib/token.js';
 import { readMarks } from '../../../lib/marks.js';
 import { isBlocked } from '../../../models/office/blacklist.js';
-import { recognise, type Identity } from '../../../models/access/identity.js';
+import { authenticate, type Identity } from '../../../models/access/identity.js';
 import { mayCall } from '../../declare/permission.js';
 import type { RequestState } from '../request-state.js';
 import type { Route } from '../../declare/route.js';
@@ -34,7 +34,7 @@ export async function admit(route: Route, ctx: Context): Promise<Admitted> {
   if (await isBlocked((ctx.state as RequestState).ip, blacklistMark)) fail('ip_blocked');
   if (route.access === 'public') return { marks };
   const { jti, subject } = await sessionOf(route, ctx);
-  const identity = await recognise(jti, identityMark);
+  const identity = await authenticate(jti, identityMark);
   if (subject !== undefined && subject !== String(identity.adminId)) fail('token_invalid');
   ctx.state.identity = identity;
   if (identity.mustChangePassword && !route.beforePasswordChange) fail('password_change_required');

@@ -21,8 +21,8 @@ export interface ReceivedForm {
   upload?: Upload;
 }
 
-const mostParts = 40;
-const mostFieldBytes = 64 * 1024;
+const maxParts = 40;
+const maxFieldBytes = 64 * 1024;
 /** What the heads of parts and their delimiters may take beside the file and the fields. */
 const overheadBytes = 512 * 1024;
 const blockBytes = 512 * 1024;
@@ -34,7 +34,7 @@ const blockBytes = 512 * 1024;
  */
 export async function receiveForm(ctx: Context, declaration: UploadDeclaration): Promise<ReceivedForm> {
   const { req, res } = ctx;
-  const most = declaration.maxBytes + mostFieldBytes + overheadBytes;
+  const most = declaration.maxBytes + maxFieldBytes + overheadBytes;
   if (Number(req.headers['content-length'] ?? 0) > most) fail('payload_too_large');
   allowUpload(req, res);
   const form = new Form(declaration);
@@ -82,7 +82,7 @@ function parserFor({ headers }: IncomingMessage, maxBytes: number): BusboyInstan
       isPartAFile: (_name, _type, filename) => filename !== undefined,
       preservePath: true,
       // One byte more than a file may have tells that it is too large.
-      limits: { parts: mostParts, fieldSize: mostFieldBytes, fileSize: maxBytes + 1, headerPairs: 20 },
+      limits: { parts: maxParts, fieldSize: maxFieldBytes, fileSize: maxBytes + 1, headerPairs: 20 },
     });
   } catch (error) {
     throw new AppError('bad_request', { cause: error });
@@ -125,10 +125,10 @@ class Form {
     this.#fieldBytes += Buffer.byteLength(name) + Buffer.byteLength(value);
     const known = this.#fields.get(name);
     this.#fields.set(name, known === undefined ? value : [known, value].flat());
-    return this.#fieldBytes <= mostFieldBytes;
+    return this.#fieldBytes <= maxFieldBytes;
   }
 
-  /** Writes the file; what nobody asked for is read and forgotten. @throws payload_too_large, what writing fails with */
+  /** Writes the file; parts that are not declared are drained. @throws payload_too_large, what writing fails with */
   async addFile(name: string, content: Readable, filename: string): Promise<void> {
     const isWanted = filename !== '' && this.#declaration.parts.includes(name);
     if (isWanted) this.#files++;
@@ -141,7 +141,7 @@ class Form {
   async #forget(content: Readable): Promise<void> {
     for await (const bytes of content as AsyncIterable<Buffer>) {
       this.#fieldBytes += bytes.length;
-      if (this.#fieldBytes > mostFieldBytes) fail('payload_too_large');
+      if (this.#fieldBytes > maxFieldBytes) fail('payload_too_large');
     }
   }
 

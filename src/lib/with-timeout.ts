@@ -1,4 +1,4 @@
-// A promise against the clock.
+// A promise with a deadline.
 
 type Executor<T> = ConstructorParameters<typeof Promise<T>>[0];
 
@@ -7,7 +7,7 @@ type Executor<T> = ConstructorParameters<typeof Promise<T>>[0];
  *
  * @param late settles the result when that many milliseconds have passed
  */
-export function race<T>(first: Promise<T>, ms: number, late: Executor<T>): Promise<T> {
+export function withTimeout<T>(first: Promise<T>, ms: number, late: Executor<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const second = new Promise<T>((resolve, reject) => {
     timer = setTimeout(late, ms, resolve, reject);
