@@ -6,7 +6,7 @@ import { change, insert, select, transact } from '../../lib/db.js';
 import { isCommonPassword } from '../../lib/password-policy.js';
 import { hashPassword, matchPassword } from '../../lib/password.js';
 import { randomToken } from '../../lib/random-id.js';
-import { changing } from '../tables/versions.js';
+import { raise } from '../tables/versions.js';
 import { superAdminSlug } from './identity.js';
 import { menuSeeds, type MenuSeed } from './menu-seed.js';
 
@@ -96,7 +96,7 @@ function addMenu(menu: MenuSeed, parent: string, index: number, module: string |
   const at = now();
   const { title, slug, icon = null, path } = menu;
   const [component, type] = menu.children ? [null, 1] : [`${slug}/index`, 2];
-  return changing(['identity'], async (t) => {
+  return transact(async (t) => {
     await change(
       `INSERT INTO menus (parent_id, title, slug, icon, path, component, type, sort, module, created_at, updated_at)
        SELECT COALESCE((SELECT id FROM menus WHERE slug = ?), 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM DUAL
@@ -105,5 +105,7 @@ function addMenu(menu: MenuSeed, parent: string, index: number, module: string |
       t,
     );
     await change('INSERT INTO seeded_menus (slug) VALUES (?)', [slug], t);
+    // Processes of the release before see it within 3 s; a start waits for no Redis to tell them.
+    await raise(['identity'], t);
   });
 }
