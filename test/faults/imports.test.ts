@@ -64,10 +64,10 @@ test.serial('killed twice, once with its Redis emptied, an import imports every 
 test.serial(
   'a worker told to stop leaves the rest of an import to the next one, which goes on at once',
   async (t) => {
-    // Far longer than the test waits: only a job that was given back is taken so soon. Half of SHUTDOWN_SECONDS
-    // is for the batch at hand to end.
-    const patient = { JOB_LOCK_SECONDS: '60', SWEEP_AGE_SECONDS: '600', SHUTDOWN_SECONDS: '4' };
-    const [user, orders] = [await newUser(), 30_000];
+    // Far longer than the test waits: only a job that was given back is taken so soon. The file outlasts
+    // half of SHUTDOWN_SECONDS, which the batch at hand has to end.
+    const patient = { JOB_LOCK_SECONDS: '60', SWEEP_AGE_SECONDS: '600', SHUTDOWN_SECONDS: '2' };
+    const [user, orders] = [await newUser(), 100_000];
     const file = sheet(user, orders);
     const id = await startImport(service.admin, file.content);
     const first = await startImporter(patient);
