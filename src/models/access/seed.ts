@@ -98,13 +98,13 @@ function addMenu(menu: MenuSeed, parent: string, index: number, module: string |
   const [component, type] = menu.children ? [null, 1] : [`${slug}/index`, 2];
   return transact(async (t) => {
     await change(
-      `INSERT INTO menus (parent_id, title, slug, icon, path, component, type, sort, module, created_at, updated_at)
+      `INSERT IGNORE INTO menus (parent_id, title, slug, icon, path, component, type, sort, module, created_at, updated_at)
        SELECT COALESCE((SELECT id FROM menus WHERE slug = ?), 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM DUAL
        WHERE NOT EXISTS (SELECT 1 FROM menus WHERE slug = ?)`,
       [parent, title, slug, icon, path, component, type, (index + 1) * 10, module, at, at, slug],
       t,
     );
-    await change('INSERT INTO seeded_menus (slug) VALUES (?)', [slug], t);
+    await change('INSERT IGNORE INTO seeded_menus (slug) VALUES (?)', [slug], t);
     // Processes of the release before see it within 3 s; a start waits for no Redis to tell them.
     await raise(['identity'], t);
   });
