@@ -62,7 +62,7 @@ export function inLastingContext<T>(run: () => T): T {
  *
  * @returns how to join it
  */
-export function shared<T>(run: () => Promise<T>): () => Promise<T> {
+export function joinable<T>(run: () => Promise<T>): () => Promise<T> {
   const callers: (() => boolean)[] = [];
   let result: Promise<T> | undefined;
   return () => {

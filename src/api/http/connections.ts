@@ -1,22 +1,18 @@
-// Connections to the HTTP server: how many there may be, what one of them may have under way, and whose turn it is.
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+// Connections to the HTTP server: how many there may be, and which of them are closed for others.
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { config } from '../../../config/index.js';
 import { canonicalIp, isTrustedProxy, networkOf } from '../../lib/ip.js';
 
-/** Requests that one connection may have waiting behind the one that is worked on (HTTP pipelining). */
-const maxWaiting = 16;
-/** Who sends more than that is not let in for so long. */
+/** How long a network that was turned away is not let in. */
 const turnedAwayMs = 10_000;
 
-type Handle = (request: IncomingMessage, response: ServerResponse) => void;
-
+/** Open connections with their network; undefined for those that do not count for one. */
 const open = new Map<Socket, string | undefined>();
 /** How many of them each network has. */
 const perNetwork = new Map<string, number>();
 /** Connections without a request under way, the longest first: those that never had one, and the others. */
 const [silent, resting] = [new Set<Socket>(), new Set<Socket>()];
-/** Networks that have sent without reading, for a while: parsing what they send costs more than refusing them. */
 const turnedAway = new Set<string>();
 
 /**
@@ -60,15 +56,12 @@ const first = (sockets: Set<Socket>): Socket | undefined => sockets.values().nex
 function leave(socket: Socket): void {
   releaseConnection(socket);
   open.delete(socket);
-  silent.delete(socket);
-  resting.delete(socket);
 }
 
 /** A connection that has become a WebSocket is bounded by the administrator it belongs to, and no longer by its address. */
 export function releaseConnection(socket: Socket): void {
   const network = open.get(socket);
-  silent.delete(socket);
-  resting.delete(socket);
+  occupy(socket);
   if (network === undefined) return;
   open.set(socket, undefined);
   const left = (perNetwork.get(network) ?? 1) - 1;
@@ -76,82 +69,25 @@ export function releaseConnection(socket: Socket): void {
   else perNetwork.delete(network);
 }
 
-function turnAway(socket: Socket): void {
+/** The network that a connection counts for; empty for those that count among all only. */
+export const networkOfConnection = (socket: Socket): string => open.get(socket) ?? '';
+
+/** A request of the connection is under way: it is not closed for another one. */
+export function occupy(socket: Socket): void {
+  silent.delete(socket);
+  resting.delete(socket);
+}
+
+/** No request of the connection is under way any more. */
+export function rest(socket: Socket): void {
+  if (open.has(socket) && !socket.destroyed) resting.add(socket);
+}
+
+/** Closes a connection and lets its network in no more for a while: parsing what it sends costs more than refusing it. */
+export function turnAway(socket: Socket): void {
   const network = networkBehind(socket);
   socket.destroy();
   if (!network || turnedAway.has(network)) return;
   turnedAway.add(network);
   setTimeout(() => turnedAway.delete(network), turnedAwayMs).unref();
-}
-
-interface Line {
-  waiting: [IncomingMessage, ServerResponse][];
-  isBusy: boolean;
-}
-
-const lines = new WeakMap<Socket, Line>();
-
-/** Requests begun in one turn of the event loop; the others wait for the next. */
-const perTurn = 16;
-/** Requests that wait to be begun, by network. */
-const waiting = new Map<string, (() => void)[]>();
-let begun = 0;
-let isTurnPlanned = false;
-
-// One of each network in turn: a thousand requests that come at once hold up their senders, and nobody else.
-function startInTurn(network: string, start: () => void): void {
-  if (!isTurnPlanned) setImmediate(takeTurn);
-  isTurnPlanned = true;
-  if (begun < perTurn && waiting.size === 0) {
-    begun++;
-    start();
-    return;
-  }
-  const line = waiting.get(network);
-  if (line) line.push(start);
-  else waiting.set(network, [start]);
-}
-
-function takeTurn(): void {
-  isTurnPlanned = waiting.size > 0;
-  if (isTurnPlanned) setImmediate(takeTurn);
-  for (begun = 0; begun < perTurn && waiting.size > 0; begun++) {
-    const [network, line] = waiting.entries().next().value as [string, (() => void)[]];
-    const start = line.shift();
-    // Whoever has had a turn goes to the end.
-    waiting.delete(network);
-    if (line.length > 0) waiting.set(network, line);
-    start?.();
-  }
-}
-
-/**
- * Handles the requests of a connection one after the other, as they are answered; Node would begin all of them at once. A
- * client that has gone costs nothing more.
- */
-export function inLine(handle: Handle): Handle {
-  const begin = (line: Line, request: IncomingMessage, response: ServerResponse): void => {
-    const { socket } = request;
-    line.isBusy = true;
-    silent.delete(socket);
-    resting.delete(socket);
-    response.once('close', () => {
-      line.isBusy = false;
-      const next = line.waiting.shift();
-      if (next && !next[0].socket.destroyed) begin(line, ...next);
-      else {
-        line.waiting.length = 0;
-        if (open.has(socket) && !socket.destroyed) resting.add(socket);
-      }
-    });
-    startInTurn(open.get(socket) ?? '', () => handle(request, response));
-  };
-  return (request, response) => {
-    const { socket } = request;
-    const line = lines.get(socket) ?? { waiting: [], isBusy: false };
-    lines.set(socket, line);
-    if (!line.isBusy) begin(line, request, response);
-    else if (line.waiting.length < maxWaiting) line.waiting.push([request, response]);
-    else turnAway(socket);
-  };
 }

@@ -4,10 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../../config/index.js';
 import { createApp } from '../app.js';
 import { watchArrival } from './arrival.js';
-import { boundConnections, inLine } from './connections.js';
+import { boundConnections } from './connections.js';
 import { IncomingRequest } from './incoming-request.js';
 import { closeConnections } from './live-connections.js';
 import { acceptSockets } from './notification-socket.js';
+import { inLine } from './turns.js';
 
 /** Listens; resolves when connections are accepted. */
 export function listen(port: number, host: string): Promise<Server> {

@@ -8,7 +8,7 @@
 //
 // Only rows that are deleted for good have everything counted anew. A total is used again as long as no mark says that
 // there are changes, for 2 s at most: so it is exact on every process, also when whoever wrote died before telling.
-import { shared } from '../../lib/context.js';
+import { joinable } from '../../lib/context.js';
 import { reports, type SqlValue } from '../../lib/db.js';
 import { DatabaseTimeout } from '../../lib/db-errors.js';
 import type { Where } from '../../lib/list-query.js';
@@ -124,7 +124,7 @@ export class Totals {
   #ask(slot: Slot, where: Where, mark: string | undefined): Promise<Kept> {
     const { running } = slot;
     if (!running) return this.#run(slot, where, mark);
-    slot.next ??= shared(async () => {
+    slot.next ??= joinable(async () => {
       await running().catch(() => undefined);
       slot.next = undefined;
       return this.#run(slot, where, mark);
@@ -133,7 +133,7 @@ export class Totals {
   }
 
   #run(slot: Slot, where: Where, mark: string | undefined): Promise<Kept> {
-    const running = shared(async () => {
+    const running = joinable(async () => {
       try {
         return (slot.kept = await this.#carryOn(slot.kept?.base, where, mark));
       } finally {

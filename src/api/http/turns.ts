@@ -1,0 +1,80 @@
+// Whose turn it is: the requests of one connection one after the other, those of all networks by turns.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { networkOfConnection, occupy, rest, turnAway } from './connections.js';
+
+/** Requests that one connection may have waiting behind the one that is worked on (HTTP pipelining). */
+const maxWaiting = 16;
+/** Requests begun in one turn of the event loop; the others wait for the next. */
+const maxPerTurn = 16;
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+
+interface Line {
+  waiting: [IncomingMessage, ServerResponse][];
+  isBusy: boolean;
+}
+
+const lines = new WeakMap<Socket, Line>();
+
+/** Requests that wait to be begun, by network. */
+const waiting = new Map<string, (() => void)[]>();
+let begun = 0;
+let isTurnPlanned = false;
+
+// One of each network in turn: a thousand requests that come at once hold up their senders, and nobody else.
+function startInTurn(network: string, start: () => void): void {
+  if (!isTurnPlanned) setImmediate(takeTurn);
+  isTurnPlanned = true;
+  if (begun < maxPerTurn && waiting.size === 0) {
+    begun++;
+    start();
+    return;
+  }
+  const line = waiting.get(network);
+  if (line) line.push(start);
+  else waiting.set(network, [start]);
+}
+
+function takeTurn(): void {
+  isTurnPlanned = waiting.size > 0;
+  if (isTurnPlanned) setImmediate(takeTurn);
+  for (begun = 0; begun < maxPerTurn && waiting.size > 0; begun++) {
+    const [network, line] = waiting.entries().next().value as [string, (() => void)[]];
+    const start = line.shift();
+    // Whoever has had a turn goes to the end.
+    waiting.delete(network);
+    if (line.length > 0) waiting.set(network, line);
+    start?.();
+  }
+}
+
+/**
+ * Handles the requests of a connection one after the other, as they are answered; Node would begin all of them at once. A
+ * client that has gone costs nothing more.
+ */
+export function inLine(handle: Handle): Handle {
+  const begin = (line: Line, request: IncomingMessage, response: ServerResponse): void => {
+    const { socket } = request;
+    line.isBusy = true;
+    occupy(socket);
+    response.once('close', () => {
+      line.isBusy = false;
+      const next = line.waiting.shift();
+      if (next && !next[0].socket.destroyed) begin(line, ...next);
+      else {
+        line.waiting.length = 0;
+        rest(socket);
+      }
+    });
+    startInTurn(networkOfConnection(socket), () => handle(request, response));
+  };
+  return (request, response) => {
+    const { socket } = request;
+    const line = lines.get(socket) ?? { waiting: [], isBusy: false };
+    lines.set(socket, line);
+    if (!line.isBusy) begin(line, request, response);
+    else if (line.waiting.length < maxWaiting) line.waiting.push([request, response]);
+    else turnAway(socket);
+  };
+}
