@@ -82,7 +82,7 @@ module.exports = {
       'sequelize-only-in-models',
       {
         path: '^(config|src)/',
-        pathNot: '^src/(models/|lib/(db|db-connection|db-errors|transaction)\\.ts$)',
+        pathNot: '^src/(models/|lib/(db|db-connection|db-errors|db-watchdog|transaction)\\.ts$)',
       },
       package_('sequelize|sequelize-typescript|mysql2|umzug'),
       'only models and lib/db speak SQL',

@@ -1,28 +1,15 @@
-// Connections to the database that notice when the other side has gone silent: each statement has a deadline, which
-// destroys its connection, and a connection that has rested is asked for a sign of life before it is used.
-//
-// mysql2's own `timeout` only ends the wait: the connection would go back to the pool and hang the next caller.
-import type { Socket } from 'node:net';
+// Connections to the database: pools for quick statements, and connections of their own for long work. All are watched.
 import { promisify } from 'node:util';
 import { createConnection, type Connection, type ConnectionOptions } from 'mysql2/promise';
-import { ConnectionAcquireTimeoutError } from 'sequelize';
 import { Sequelize } from 'sequelize-typescript';
 import { config } from '../../config/index.js';
-import { DatabaseTimeout, isDemoted } from './db-errors.js';
+import { Watchdog, type ConnectionManager, type Done, type DriverConnection } from './db-watchdog.js';
 import { logger } from './logger.js';
-import { afterRunning } from './run-time.js';
 
 const { host, port, user, password, name, tls, acquireTimeoutMs, lockWaitSeconds } = config.database;
 
 /** The server ends a statement by itself; its word of that may take this much longer. */
 const graceMs = 500;
-/** A connection that was heard of so recently is used without asking. */
-const trustMs = 1000;
-const pingMs = 500;
-/** An older connection is made anew: one that only reads is never told that the name leads elsewhere by now. */
-const maxLifeMs = 60_000;
-/** A server that takes no writes is left this often at most. */
-const leaveEveryMs = 1000;
 
 /** The pool closes a connection that nobody has used for so long. */
 const idleSeconds = 30;
@@ -48,17 +35,6 @@ const driverOptions = {
   charset: 'utf8mb4_unicode_ci',
   supportBigNumbers: true,
 };
-
-type Done = (error: (Error & { errno?: number }) | null | undefined, ...results: unknown[]) => void;
-
-/** A connection of mysql2 as far as it is used here. */
-export interface DriverConnection {
-  query(query: string | { sql: string; values?: unknown[] }, ...rest: unknown[]): unknown;
-  execute(query: unknown, ...rest: unknown[]): unknown;
-  ping(done: Done): void;
-  destroy(): void;
-  stream: Socket;
-}
 
 export interface PoolOptions {
   /** Connections at most. */
@@ -146,100 +122,8 @@ export function releaseConnection(pool: Sequelize, connection: DriverConnection)
   managerOf(pool).releaseConnection(connection);
 }
 
-interface ConnectionManager {
-  getConnection(options: object): Promise<DriverConnection>;
-  releaseConnection(connection: DriverConnection): void;
-  destroyConnection(connection: DriverConnection): Promise<void>;
-  validate(connection: DriverConnection): boolean;
-  pool: { size: number; using: number; waiting: number };
-}
-
 const managerOf = (pool: Sequelize): ConnectionManager =>
   (pool as unknown as { connectionManager: ConnectionManager }).connectionManager;
-
-/** Watches over the connections of a pool: when each was heard of, and since when the server may be silent. */
-class Watchdog {
-  /** When a server last said that it takes no writes: it is left by every pool, also those that only read. */
-  static #refusedAt = -1;
-  static #leftAt = -1;
-  readonly #deadlineMs: number;
-  readonly #openedAt = new WeakMap<DriverConnection, number>();
-  readonly #heardAt = new WeakMap<DriverConnection, number>();
-  #distrustedBefore = -1;
-
-  constructor(deadlineMs: number) {
-    this.#deadlineMs = deadlineMs;
-  }
-
-  /** Whether it was heard of since a statement last went unanswered, and leads to a server that takes writes. */
-  trusts(connection: DriverConnection): boolean {
-    const isHeard = (this.#heardAt.get(connection) ?? 0) > this.#distrustedBefore;
-    const isOver = performance.now() - Watchdog.#refusedAt > leaveEveryMs;
-    return (
-      isHeard && (this.#openedAt.get(connection) ?? 0) > (isOver ? Watchdog.#refusedAt : Watchdog.#leftAt)
-    );
-  }
-
-  isYoung(connection: DriverConnection): boolean {
-    return performance.now() - (this.#openedAt.get(connection) ?? 0) < maxLifeMs;
-  }
-
-  /** Gives every statement of a connection its deadline. */
-  watch(connection: DriverConnection): void {
-    this.#openedAt.set(connection, performance.now());
-    this.#heardAt.set(connection, performance.now());
-    for (const name of ['query', 'execute', 'ping'] as const) {
-      const send = connection[name].bind(connection) as (...args: unknown[]) => unknown;
-      const ms = name === 'ping' ? pingMs : this.#deadlineMs;
-      connection[name] = (...args: unknown[]) =>
-        send(...args.slice(0, -1), this.#timed(connection, ms, args));
-    }
-  }
-
-  /** Has the pool hand out only connections that answer. */
-  guardPool(manager: ConnectionManager, max: number): void {
-    const acquire = manager.getConnection.bind(manager);
-    manager.getConnection = async (options) => {
-      for (;;) {
-        const connection = await acquire(options).catch((error: unknown) => {
-          if (!(error instanceof ConnectionAcquireTimeoutError)) throw error;
-          const message = `no connection to the database was free within ${acquireTimeoutMs} ms (pool of ${max})`;
-          throw new DatabaseTimeout(message, { cause: error });
-        });
-        if (await this.#answers(connection)) return connection;
-        await manager.destroyConnection(connection);
-      }
-    };
-  }
-
-  async #answers(connection: DriverConnection): Promise<boolean> {
-    const heardAt = this.#heardAt.get(connection) ?? 0;
-    if (performance.now() - heardAt < trustMs) return true;
-    return new Promise((resolve) => connection.ping((error) => resolve(!error)));
-  }
-
-  #timed(connection: DriverConnection, ms: number, args: unknown[]): Done {
-    const done = args.at(-1) as Done;
-    const sentAt = performance.now();
-    const stop = afterRunning(ms, () => {
-      this.#distrustedBefore = Math.max(this.#distrustedBefore, sentAt);
-      // Ends what is under way on it with this error.
-      connection.stream.destroy(new DatabaseTimeout(`the database has not answered within ${ms} ms`));
-    });
-    return (error, ...results) => {
-      stop();
-      const at = performance.now();
-      this.#heardAt.set(connection, at);
-      if (error && isDemoted(error)) {
-        // Not at every refusal: until its successor is there, reading would make a new connection for each.
-        if (at - Watchdog.#leftAt > leaveEveryMs) Watchdog.#leftAt = at;
-        Watchdog.#refusedAt = at;
-        connection.destroy();
-      }
-      done(error, ...results);
-    };
-  }
-}
 
 // MariaDB reads the first comment, MySQL the second one; MySQL limits SELECT only. A table is waited for longer than an
 // ALTER of ours waits for it, so that nobody fails who has to queue behind one.
