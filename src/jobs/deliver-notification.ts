@@ -15,7 +15,7 @@ export interface DeliverNotification {
   ids: number[];
 }
 
-export const deliverNotification = job<DeliverNotification>({
+export const deliverNotification = job({
   name: 'deliver-notification',
   queue: 'notifications',
   attempts: 8,

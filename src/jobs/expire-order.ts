@@ -7,7 +7,7 @@ export interface ExpireOrder {
   order_no: string;
 }
 
-export const expireOrder = job<ExpireOrder>({
+export const expireOrder = job({
   name: 'expire-order',
   queue: 'payments',
   attempts: 8,

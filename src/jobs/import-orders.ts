@@ -8,7 +8,7 @@ export interface ImportOrders {
   id: number;
 }
 
-export const importOrders = job<ImportOrders>({
+export const importOrders = job({
   name: 'import-orders',
   queue: 'imports',
   // A run goes on where the one before it ended, so many of them may share a large file; they outlast half an hour.

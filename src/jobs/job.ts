@@ -3,7 +3,7 @@ import type Joi from 'joi';
 import { add, addAndWait, hurry, type QueueName, type Work } from '../lib/queue.js';
 import { validate } from '../lib/validation.js';
 
-export interface JobDefinition<P> {
+export interface JobDefinition<P, R = unknown> {
   /** Equal to the file's name. */
   name: string;
   queue: QueueName;
@@ -17,22 +17,22 @@ export interface JobDefinition<P> {
   /** Names the work, so that the queue holds it once while it waits. No colon. */
   key(payload: P): string;
   /** Must be idempotent in SQL: two runs may overlap. */
-  run(payload: P, signal: AbortSignal): Promise<unknown>;
+  run(payload: P, signal: AbortSignal): Promise<R>;
   /** Called when the last run has failed. */
   gaveUp?(payload: P, error: Error): Promise<void>;
 }
 
-export interface Job<P = unknown> extends JobDefinition<P> {
+export interface Job<P = unknown, R = unknown> extends JobDefinition<P, R> {
   /** @throws QueueUnavailable */
   enqueue(payload: P, options?: { delayMs?: number }): Promise<void>;
   /** As `enqueue`; a run that waits for its next try begins now. @throws QueueUnavailable */
   hurry(payload: P): Promise<void>;
   /** The result, or undefined when the job has not finished in time. @throws QueueUnavailable */
-  enqueueAndWait(payload: P, ms: number): Promise<unknown>;
+  enqueueAndWait(payload: P, ms: number): Promise<R | undefined>;
 }
 
 /** Declares a job. */
-export function job<P>(definition: JobDefinition<P>): Job<P> {
+export function job<P, R>(definition: JobDefinition<P, R>): Job<P, R> {
   const work = (payload: P, delayMs?: number): Work => ({
     queue: definition.queue,
     name: definition.name,
@@ -55,6 +55,7 @@ export function job<P>(definition: JobDefinition<P>): Job<P> {
       await add(wanted);
       await hurry(wanted);
     },
-    enqueueAndWait: (payload, ms) => addAndWait(work(payload), ms),
+    // What `run` returned, as JSON carries it.
+    enqueueAndWait: (payload, ms) => addAndWait(work(payload), ms) as Promise<R | undefined>,
   };
 }

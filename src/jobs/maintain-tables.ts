@@ -13,7 +13,7 @@ export interface MaintainTables {
   day: string;
 }
 
-export const maintainTables = job<MaintainTables>({
+export const maintainTables = job({
   name: 'maintain-tables',
   queue: 'maintenance',
   attempts: 8,

@@ -5,7 +5,7 @@ import type { SessionKey } from '../models/files/chunk.js';
 import { failMerge, merge } from '../models/files/chunk-merge.js';
 import { job } from './job.js';
 
-export const mergeChunks = job<SessionKey>({
+export const mergeChunks = job({
   name: 'merge-chunks',
   queue: 'files',
   attempts: 8,

@@ -5,7 +5,7 @@ import { noteFailure, type CallbackKey } from '../models/trade/payment-callback.
 import { settle } from '../models/trade/payment-settlement.js';
 import { job } from './job.js';
 
-export const settlePayment = job<CallbackKey>({
+export const settlePayment = job({
   name: 'settle-payment',
   queue: 'payments',
   attempts: 10,

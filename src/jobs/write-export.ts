@@ -27,7 +27,7 @@ import { job } from './job.js';
 const moveEveryMs = 1000;
 const maxPauseMs = 60_000;
 
-export const writeExport = job<{ id: number }>({
+export const writeExport = job({
   name: 'write-export',
   queue: 'exports',
   attempts: 8,

@@ -8,7 +8,7 @@ export interface WriteLogs {
   batch: string;
 }
 
-export const writeLogs = job<WriteLogs>({
+export const writeLogs = job({
   name: 'write-logs',
   queue: 'logs',
   // The rows wait; what fails is asked for again by the next entries or by the sweeper.

@@ -60,7 +60,7 @@ async function settled(callback: CallbackKey, deadline: number): Promise<Settlem
   const waitMs = Math.min(config.payments.callbackWaitMs, deadline - answerMs - lookMs - Date.now());
   try {
     const result = await settlePayment.enqueueAndWait(callback, Math.max(0, waitMs));
-    return (result as Settlement | undefined) ?? (await unlessLate(settledMeanwhile(callback), deadline));
+    return result ?? (await unlessLate(settledMeanwhile(callback), deadline));
   } catch (error) {
     if (!(error instanceof QueueUnavailable)) throw error;
   }

@@ -176,7 +176,7 @@ async function merge(key: SessionKey, call: ChunkCall): Promise<object> {
     if (error instanceof QueueUnavailable) return undefined;
     throw error;
   });
-  return answerOf(key, (result as Merge | undefined) ?? (await stopWaiting(key)));
+  return answerOf(key, result ?? (await stopWaiting(key)));
 }
 
 async function cancel(key: SessionKey): Promise<object> {
