@@ -14,32 +14,13 @@ import {
 import { revokeSessionsOf } from '../../../models/access/admin-session.js';
 import { mustOutrank } from '../../../models/access/rights.js';
 import { exportRoutes } from '../../declare/export-routes.js';
-import {
-  flag,
-  integer,
-  listOf,
-  pageOf,
-  record,
-  recordOrNull,
-  text,
-  textOrNull,
-  timestamp,
-  timestampOrNull,
-} from '../../declare/response.js';
+import { adminKeys } from '../../declare/admin-response.js';
+import { integer, pageOf, record, timestamp, timestampOrNull } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
 const admin = record({
-  id: integer(),
-  username: text(),
-  nickname: text(),
-  email: textOrNull(),
-  phone: textOrNull(),
-  avatar: textOrNull(),
+  ...adminKeys,
   status: integer(),
-  department_id: Joi.number().integer().allow(null).required(),
-  department: recordOrNull({ id: integer(), name: text() }),
-  roles: listOf(record({ id: integer(), name: text(), slug: text() })),
-  is_super_admin: flag(),
   created_at: timestamp(),
   updated_at: timestamp(),
   last_login_at: timestampOrNull(),

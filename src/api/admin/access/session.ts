@@ -15,16 +15,8 @@ import { Menu } from '../../../models/access/menu.js';
 import { countUnread } from '../../../models/office/notification.js';
 import { Permission } from '../../../models/access/permission.js';
 import { findByPassword } from '../../../models/access/sign-in.js';
-import {
-  flag,
-  integer,
-  listOf,
-  record,
-  recordOrNull,
-  text,
-  textOrNull,
-  timestamp,
-} from '../../declare/response.js';
+import { adminKeys } from '../../declare/admin-response.js';
+import { flag, integer, listOf, record, text, timestamp } from '../../declare/response.js';
 import { route } from '../../declare/route.js';
 import { menuForest } from '../../declare/menu-response.js';
 import { passwordChange } from '../../flows/sign-in-limits.js';
@@ -38,16 +30,7 @@ interface PasswordBody {
 }
 
 const profile = record({
-  id: integer(),
-  username: text(),
-  nickname: text(),
-  email: textOrNull(),
-  phone: textOrNull(),
-  avatar: textOrNull(),
-  department_id: Joi.number().integer().allow(null).required(),
-  department: recordOrNull({ id: integer(), name: text() }),
-  roles: listOf(record({ id: integer(), name: text(), slug: text() })),
-  is_super_admin: flag(),
+  ...adminKeys,
   password_must_change: flag(),
   permissions: listOf(Joi.string()),
   menus: menuForest,
