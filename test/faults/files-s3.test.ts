@@ -52,8 +52,8 @@ async function uploaded(content: Buffer): Promise<string> {
 
 const mergeOf = (chunk_id: string) => admin.post('/attachments/chunk', { action: 'merge', chunk_id });
 
-const progress = async (chunk_id: string): Promise<any> =>
-  (await admin.get(`/attachments/chunk?chunk_id=${chunk_id}`)).data;
+const progress = async (chunk_id: string): Promise<{ status: string }> =>
+  (await admin.get(`/attachments/chunk?chunk_id=${chunk_id}`)).data as { status: string };
 
 const isMerged = (chunk_id: string) =>
   until(async () => (await progress(chunk_id)).status === 'completed', 60_000);

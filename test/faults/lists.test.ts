@@ -40,6 +40,11 @@ class Place {
     return this.#process?.url ?? '';
   }
 
+  /** What it wrote last if it has ended by itself. */
+  get lastWords(): string | undefined {
+    return this.#process?.child.exitCode == null ? undefined : this.#process.output().slice(-3000);
+  }
+
   kill(): void {
     this.#process?.child.kill('SIGKILL');
   }
@@ -78,6 +83,9 @@ class Place {
 const apis = [new Place(startApi), new Place(startApi)] as const;
 const worker = new Place((env) => startWorkerProcess(env));
 const places = [...apis, worker];
+
+/** Of the processes that nobody has killed. */
+const lastWords = (): string[] => places.flatMap(({ lastWords }) => lastWords ?? []);
 
 let admin: Client;
 let methodId: number;
@@ -374,6 +382,7 @@ test.serial(
       const { faults, answers } = await end();
       t.log({ ...Object.fromEntries([...done].sort()), answers });
       t.deepEqual(faults.slice(0, 3), []);
+      t.deepEqual(lastWords(), []);
       t.true(answers > 100);
     }
   },
@@ -395,5 +404,6 @@ test.serial('a list whose only row comes, changes and goes shows what matches or
     const { faults, answers } = await end();
     t.log({ answers });
     t.deepEqual(faults.slice(0, 3), []);
+    t.deepEqual(lastWords(), []);
   }
 });

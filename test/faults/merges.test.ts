@@ -13,7 +13,7 @@ import { chunksOf, sendChunk, sha256, textOf } from '../support/files.js';
 import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
 import { startOwnRedis, type OwnRedis } from '../support/redis.js';
 import { startService, type Service } from '../support/service.js';
-import { openSocket, ticketOf } from '../support/socket.js';
+import { openSocket, ticketOf, type Notice } from '../support/socket.js';
 import { holding } from '../support/stranger.js';
 import { until } from '../support/until.js';
 
@@ -54,17 +54,23 @@ async function uploaded(
   return { chunk_id, filename, key: { admin_id: adminId, chunk_id } };
 }
 
+interface Progress {
+  status: string;
+  error: string | null;
+  uploaded_count: number;
+}
+
 const merge = (chunk_id: string, client = admin): Promise<Answer> =>
   client.post('/attachments/chunk', { action: 'merge', chunk_id });
 
-const progress = async (chunk_id: string): Promise<any> =>
-  (await admin.get(`/attachments/chunk?action=progress&chunk_id=${chunk_id}`)).data;
+const progress = async (chunk_id: string): Promise<Progress> =>
+  (await admin.get(`/attachments/chunk?action=progress&chunk_id=${chunk_id}`)).data as Progress;
 
-const made = async (filename: string): Promise<any[]> =>
-  (await admin.get(`/attachments?filename=${filename}`)).data.list;
+const made = async (filename: string): Promise<{ id: number; sha256: string }[]> =>
+  (await admin.get(`/attachments?filename=${filename}`)).data.list as { id: number; sha256: string }[];
 
-const notices = async (text: string): Promise<any[]> =>
-  (await admin.get('/notifications?page_size=100')).data.list.filter(({ content }: { content: string }) =>
+const notices = async (text: string): Promise<Notice[]> =>
+  ((await admin.get('/notifications?page_size=100')).data.list as Notice[]).filter(({ content }) =>
     content.includes(text),
   );
 
@@ -79,13 +85,13 @@ test.serial('a merge that is not done in time answers merging; its end is pushed
   t.is((await progress(chunk_id)).status, 'merging');
   t.is((await sendChunk(admin, chunk_id, 0, 'x')).errorCode, 'chunk_session_closed');
   const worker = await startWorkerProcess({ ...redis.env, ...noSweeps }, 'files');
-  const { data } = await socket.frame('merge');
+  const { data } = await socket.frame<Record<string, unknown>>('merge');
   t.deepEqual([data.chunk_id, data.status], [chunk_id, 'completed']);
   const notice = await socket.frame('notification');
   t.regex(notice.data.title, /上传完成.*complete/);
   t.is(notice.data.content, filename);
   const [attachment] = await made(filename);
-  t.deepEqual([attachment.id, attachment.sha256], [data.attachment_id, sha256(content)]);
+  t.deepEqual([attachment?.id, attachment?.sha256], [data.attachment_id, sha256(content)]);
   t.is((await notices(filename)).length, 1);
   socket.socket.close();
   t.is(await worker.stop(), 0);
@@ -157,9 +163,9 @@ test.serial('runs that overlap make one attachment, and leave one file', async (
     const { filename, key } = await uploaded(content);
     await beginMerge(key, {});
     const signal = new AbortController().signal;
-    const runs = (await Promise.all([1, 2, 3, 4].map(() => mergeChunks.run(key, signal)))) as any[];
-    t.deepEqual([...new Set(runs.map(({ status }) => status))], ['completed']);
-    t.is(new Set(runs.map(({ attachment_id }) => attachment_id)).size, 1);
+    const runs = await Promise.all([1, 2, 3, 4].map(() => mergeChunks.run(key, signal)));
+    t.deepEqual([...new Set(runs.map((run) => run?.status))], ['completed']);
+    t.is(new Set(runs.map((run) => run?.attachment_id)).size, 1);
     t.is((await made(filename)).length, 1);
     t.like(await mergeChunks.run(key, signal), { status: 'completed' });
   }

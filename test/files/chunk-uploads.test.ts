@@ -340,7 +340,7 @@ test('the end of a merge is pushed to its administrator', async (t) => {
   const chunk_id = await uploaded(textOf(100));
   const { data } = await merge(chunk_id);
   const frame = await until(() =>
-    socket.frames.find((one) => one.type === 'merge' && one.data.chunk_id === chunk_id),
+    socket.frames.find((one) => one.type === 'merge' && one.data?.chunk_id === chunk_id),
   );
   t.deepEqual(frame.data, { chunk_id, status: 'completed', attachment_id: data.id, error: null });
   socket.socket.close();

@@ -162,7 +162,7 @@ test('the owner is told on the socket, by a stream and by one notification; tota
   const note = await socket.frame('notification');
   t.is(note.data.title, '订单导入完成');
   t.is(note.data.content, 'orders.csv：共 2 行，成功 1 行（1 个订单），失败 1 行');
-  t.deepEqual(socket.frames.filter(({ type }) => type === 'import').at(-1).data, {
+  t.deepEqual(socket.frames.filter(({ type }) => type === 'import').at(-1)?.data, {
     id,
     status: 1,
     progress: 100,

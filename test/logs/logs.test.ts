@@ -33,14 +33,34 @@ test.after.always(async () => {
   await service.stop();
 });
 
-const operations = (traceId: string): Promise<any[]> =>
+interface OperationRow extends Record<string, unknown> {
+  id: number;
+  log_key: string;
+  status: number;
+  module: string;
+  action: string;
+  request: string;
+  duration_ms: number;
+  created_at: Date;
+}
+
+interface LoginRow {
+  admin_id: number | null;
+  period: number;
+  status: number;
+  outcome: string;
+  created_at: Date;
+}
+
+const operations = (traceId: string): Promise<OperationRow[]> =>
   select('SELECT * FROM operation_logs WHERE trace_id = ?', [traceId]);
 
-const logins = (username: string): Promise<any[]> =>
+const logins = (username: string): Promise<LoginRow[]> =>
   select('SELECT * FROM login_logs WHERE username = ? ORDER BY id', [username]);
 
 /** The one entry a request has left. */
-const operation = (traceId: string): Promise<any> => until(async () => (await operations(traceId))[0]);
+const operation = (traceId: string): Promise<OperationRow> =>
+  until(async () => (await operations(traceId))[0]);
 
 test('a write is logged with who, what, how it ended and the masked request', async (t) => {
   const traceId = newUlid();
@@ -193,7 +213,7 @@ test('while Redis is away entries come into the logs without the queue', async (
   const username = unique('nobody');
   await alone.with({ Authorization: '' }).post('/login', { username, password: 'wrong-1' });
   await until(async () => (await logins(username)).length > 0);
-  t.is((await logins(username))[0].outcome, 'username_or_password_error');
+  t.is((await logins(username))[0]?.outcome, 'username_or_password_error');
 });
 
 /** Puts an entry into the outbox as a transaction that has just committed leaves it. */

@@ -75,7 +75,7 @@ test.serial('without a worker notifications are stored and listed; its job waits
 
   const worker = await startWorkerProcess({}, 'notifications');
   const frame = await sockets[1]?.frame('notification');
-  t.like(frame.data, { id: sent.data.ids[1], title, is_read: false });
+  t.like(frame?.data, { id: sent.data.ids[1], title, is_read: false });
   t.deepEqual(
     sockets[0]?.frames.map(({ type }) => type),
     ['read'],

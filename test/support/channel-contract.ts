@@ -15,7 +15,7 @@ export interface ChannelSample {
   /** Keys of `gateway` in the answer to a placed payment. */
   placed: string[];
   /** Where the company was told to call back for that payment. */
-  notifyUrl: (gateway: any) => string;
+  notifyUrl: (gateway: Record<string, string>) => string | undefined;
   /** Body of a success callback, for a channel that reads them. */
   callback?: (payment: MadePayment) => object;
   /** Makes the company fail until the returned function is called. */

@@ -2,12 +2,22 @@
 import type { Client } from './client.js';
 import { until } from './until.js';
 
+type Fields = Record<string, unknown>;
+
+/** What a stream or a socket pushes. */
+export interface Pushed<T = Fields | null> {
+  type: string;
+  data: T;
+  timestamp: string;
+}
+
 export interface TestStream {
   status: number;
-  events: { type: string; data: any; timestamp: string }[];
+  events: Pushed[];
   /** Resolves when the server ends the stream. */
   ended: Promise<void>;
-  event(type: string): Promise<{ type: string; data: any; timestamp: string }>;
+  /** The first event of that type, whose data has that shape. */
+  event<T = Fields | null>(type: string): Promise<Pushed<T>>;
   close(): void;
 }
 
@@ -28,7 +38,8 @@ export async function openStream(
     status: response.status,
     events,
     ended,
-    event: (type) => until(() => events.find((event) => event.type === type)),
+    event: <T>(type: string) =>
+      until(() => events.find((event) => event.type === type) as Pushed<T> | undefined),
     close: () => abort.abort(),
   };
 }
@@ -40,6 +51,6 @@ async function read(response: Response, events: TestStream['events']): Promise<v
     text += decoder.decode(chunk, { stream: true });
     const parts = text.split('\n\n');
     text = parts.pop() as string;
-    for (const part of parts) if (part.startsWith('data: ')) events.push(JSON.parse(part.slice(6)));
+    for (const part of parts) if (part.startsWith('data: ')) events.push(JSON.parse(part.slice(6)) as Pushed);
   }
 }

@@ -17,10 +17,22 @@ export async function askExport(
 }
 
 /** The record of an export that has ended. */
-export const endOf = (caller: Client, id: number, ms = 30_000): Promise<any> =>
+export interface EndedExport {
+  id: number;
+  status: number;
+  filename: string;
+  error_msg: string | null;
+  size: number;
+  total_rows: number;
+  admin: { username: string };
+  finished_at: string;
+  expires_at: string;
+}
+
+export const endOf = (caller: Client, id: number, ms = 30_000): Promise<EndedExport> =>
   until(async () => {
     const { data } = await caller.get(`/exports/${id}`);
-    return data.status === 0 ? undefined : data;
+    return data.status === 0 ? undefined : (data as EndedExport);
   }, ms);
 
 /** The file of an export, when it is there. */

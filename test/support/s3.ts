@@ -1,12 +1,35 @@
 // An S3-compatible server in this thread (s3rver), with a bucket of its own. What s3rver lacks of multipart uploads is
 // added: copying parts, listing uploads that have not ended, and aborting them.
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import type { Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { Context, Middleware } from 'koa';
 import { freePort } from './free-port.js';
 
-const S3rver = createRequire(import.meta.url)('s3rver') as new (options: object) => any;
+/** s3rver, which comes without types, as far as it is used here. */
+interface S3rverServer {
+  run(): Promise<unknown>;
+  close(): Promise<void>;
+  httpServer: Server;
+  middleware: Middleware[];
+  store: {
+    getObject(bucket: string, key: string): Promise<{ content: Readable }>;
+    putPart(
+      bucket: string,
+      uploadId: string,
+      partNumber: string,
+      content: Readable,
+    ): Promise<{ md5: string }>;
+  };
+}
+
+const S3rver = createRequire(import.meta.url)('s3rver') as new (options: object) => S3rverServer;
+
+const queryOf = (ctx: Context): Record<string, string | undefined> =>
+  ctx.query as Record<string, string | undefined>;
 
 const bucket = 'files';
 
@@ -48,20 +71,20 @@ export async function startS3({
   let isHeld: (method: string, url: string) => boolean = () => false;
   let held = 0;
 
-  const copyPart = async (ctx: any, next: () => Promise<void>): Promise<void> => {
-    const source = ctx.get('x-amz-copy-source').split('/');
-    if (!canCopyParts || ctx.method !== 'PUT' || source.length < 2 || !ctx.query.uploadId) return next();
-    const [from, ...key] = source;
+  const copyPart: Middleware = async (ctx, next) => {
+    const [from = '', ...key] = ctx.get('x-amz-copy-source').split('/');
+    const { uploadId, partNumber = '' } = queryOf(ctx);
+    if (!canCopyParts || ctx.method !== 'PUT' || key.length === 0 || !uploadId) return next();
     const { content } = await server.store.getObject(from, key.join('/'));
-    const { md5 } = await server.store.putPart(bucket, ctx.query.uploadId, ctx.query.partNumber, content);
+    const { md5 } = await server.store.putPart(bucket, uploadId, partNumber, content);
     copies++;
     ctx.type = 'application/xml';
     ctx.body = `<CopyPartResult><ETag>"${md5}"</ETag></CopyPartResult>`;
   };
-  const listUploads = async (ctx: any, next: () => Promise<void>): Promise<void> => {
+  const listUploads: Middleware = async (ctx, next) => {
     if (ctx.method !== 'GET' || !('uploads' in ctx.query)) return next();
     const listed = uploadsOf()
-      .filter(({ key }) => key.startsWith(ctx.query.prefix ?? ''))
+      .filter(({ key }) => key.startsWith(queryOf(ctx).prefix ?? ''))
       .map(
         ({ key, id, initiated }) =>
           `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${initiated.toISOString()}</Initiated></Upload>`,
@@ -69,13 +92,14 @@ export async function startS3({
     ctx.type = 'application/xml';
     ctx.body = `<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>${listed.join('')}</ListMultipartUploadsResult>`;
   };
-  const abortUpload = async (ctx: any, next: () => Promise<void>): Promise<void> => {
-    if (ctx.method !== 'DELETE' || !ctx.query.uploadId) return next();
-    const upload = uploadsOf().find(({ id }) => id === ctx.query.uploadId);
+  const abortUpload: Middleware = async (ctx, next) => {
+    const { uploadId } = queryOf(ctx);
+    if (ctx.method !== 'DELETE' || !uploadId) return next();
+    const upload = uploadsOf().find(({ id }) => id === uploadId);
     if (upload) rmSync(upload.folder, { recursive: true });
     ctx.status = upload ? 204 : 404;
   };
-  const leave = async (ctx: any, next: () => Promise<void>): Promise<void> => {
+  const leave: Middleware = async (ctx, next) => {
     if (!isHeld(ctx.method, ctx.url)) return next();
     held++;
     ctx.respond = false;

@@ -2,15 +2,25 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { Client } from './client.js';
+import type { Pushed } from './events.js';
 import { until } from './until.js';
+
+/** Data of a `notification` frame. */
+export interface Notice {
+  id: number;
+  type: string;
+  title: string;
+  content: string;
+  is_read: boolean;
+}
 
 export interface TestSocket {
   socket: WebSocket;
-  frames: any[];
+  frames: Pushed[];
   /** Close code, once it is closed. */
   closed: Promise<number>;
-  /** The first frame of that type. */
-  frame(type: string): Promise<any>;
+  /** The first frame of that type, whose data has that shape. */
+  frame<T = Notice>(type: string): Promise<Pushed<T>>;
 }
 
 /** A fresh one-time ticket of that caller. On a crowded machine Redis may miss its 200 ms once: then it asks again. */
@@ -31,8 +41,8 @@ export async function openSocket(
   const socket = new WebSocket(`${url.replace('http', 'ws')}/ws/admin/notifications?ticket=${ticket}`, {
     headers,
   });
-  const frames: any[] = [];
-  socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString())));
+  const frames: Pushed[] = [];
+  socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString()) as Pushed));
   const refused = new Promise<never>((_, reject) => {
     socket.on('unexpected-response', (_request, response) =>
       reject(new Error(String(response.statusCode), { cause: response.headers })),
@@ -46,6 +56,7 @@ export async function openSocket(
     socket,
     frames,
     closed,
-    frame: (type) => until(() => frames.find((frame) => frame.type === type), 60_000),
+    frame: <T>(type: string) =>
+      until(() => frames.find((frame) => frame.type === type) as Pushed<T> | undefined, 60_000),
   };
 }

@@ -23,10 +23,22 @@ export type WechatMood =
   | 'redirecting'
   | 'flooding';
 
+/** A transaction as it should be sent; `parameterProblem` says what is wrong with one. */
+export interface TransactionContent {
+  out_trade_no: string;
+  description: string;
+  notify_url: string;
+  time_expire?: string;
+  amount: { total: number; currency: string };
+  payer?: { openid: string };
+  appid: string;
+  mchid: string;
+}
+
 export interface Transaction {
   path: string;
   headers: IncomingMessage['headers'];
-  content: any;
+  content: TransactionContent;
 }
 
 export interface Tls {
@@ -101,7 +113,11 @@ export class WechatPlatform {
     const problem = this.#problemWith(request, body);
     if (problem) return this.#send(response, 401, { code: 'SIGN_ERROR', message: problem });
     if (request.url === '/v3/certificates') return this.#sendCertificates(response);
-    const transaction = { path: request.url ?? '', headers: request.headers, content: JSON.parse(body) };
+    const transaction = {
+      path: request.url ?? '',
+      headers: request.headers,
+      content: JSON.parse(body) as TransactionContent,
+    };
     this.transactions.push(transaction);
     const wrong = parameterProblem(transaction.content);
     if (wrong) return this.#send(response, 400, { code: 'PARAM_ERROR', message: wrong });
@@ -186,7 +202,7 @@ export class WechatPlatform {
 }
 
 // What the documentation of the two endpoints demands.
-function parameterProblem(content: any): string | undefined {
+function parameterProblem(content: TransactionContent): string | undefined {
   const { out_trade_no, description, notify_url, time_expire, amount, payer, appid, mchid } = content;
   if (!/^[\w|*-]{6,32}$/.test(out_trade_no)) return 'out_trade_no';
   if (!description || description.length > 127) return 'description';

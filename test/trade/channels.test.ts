@@ -39,7 +39,7 @@ channelContract(() => service, {
   required: ['app_id', 'mch_id', 'api_v3_key', 'cert_serial_no', 'private_key'],
   secret: ['api_v3_key', 'private_key'],
   placed: ['payment_no', 'code_url'],
-  notifyUrl: ({ code_url }) => {
+  notifyUrl: ({ code_url = '' }) => {
     const placed = wechat.transactions.find(({ content }) => code_url.endsWith(content.out_trade_no));
     return placed?.content.notify_url;
   },
@@ -55,5 +55,5 @@ channelContract(() => service, {
   required: ['app_id', 'private_key'],
   secret: ['private_key'],
   placed: ['payment_no', 'pay_url'],
-  notifyUrl: ({ pay_url }) => new URL(pay_url).searchParams.get('notify_url') ?? '',
+  notifyUrl: ({ pay_url = '' }) => new URL(pay_url).searchParams.get('notify_url') ?? '',
 });

@@ -91,7 +91,11 @@ test('payments switched off closes their endpoints and menus; the callback stays
     );
     t.is((await admin.with({ Authorization: '' }).request(method, path)).status, 401);
   }
-  const slugs = (menus: any[]): string[] =>
+  interface Menu {
+    slug: string;
+    children?: Menu[];
+  }
+  const slugs = (menus: Menu[]): string[] =>
     menus.flatMap(({ slug, children = [] }) => [slug, ...slugs(children)]);
   const [shown, hidden] = [(await service.admin.get('/info')).data, (await admin.get('/info')).data];
   t.true(slugs(shown.menus).includes('payments') && slugs(shown.menus).includes('payment-methods'));

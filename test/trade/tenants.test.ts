@@ -106,7 +106,7 @@ test.serial("notifications, blocked addresses and failed sign-ins stay the tenan
   await globex.admin.post('/notifications', { title: 'for globex', content: 'x' });
   await others.frame('notification');
   t.deepEqual(
-    others.frames.filter(({ type }) => type === 'notification').map(({ data }) => data.title),
+    others.frames.filter(({ type }) => type === 'notification').map(({ data }) => data?.title),
     ['for globex'],
   );
   for (const { socket } of sockets) socket.close();

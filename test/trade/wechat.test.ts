@@ -93,7 +93,7 @@ test.serial('the end of the order is passed on in Beijing time', async (t) => {
   const [order] = await select<{ expire_at: Date }>('SELECT expire_at FROM orders WHERE order_no = ?', [
     order_no,
   ]);
-  const sent = last().content.time_expire;
+  const sent = last().content.time_expire ?? '';
   t.true(sent.endsWith('+08:00'));
   t.is(Date.parse(sent), Math.floor((order?.expire_at.getTime() ?? 0) / 1000) * 1000);
 });
