@@ -33,6 +33,15 @@ test('no two routes share method and path', (t) => {
   );
 });
 
+test('every operation has a name of its own: a verb and its object', (t) => {
+  const names = routes.map(({ name }) => name);
+  for (const name of names) t.regex(name, /^[a-z]+[A-Z][A-Za-z]+$/);
+  t.deepEqual(
+    names.filter((name, index) => names.indexOf(name) !== index),
+    [],
+  );
+});
+
 test('a fixed path is declared before one with a parameter in its place', (t) => {
   for (const [index, route] of routes.entries()) {
     const pattern = new RegExp(`^${label(route).replace(/\{\w+\}/g, '[^/]+')}$`);

@@ -48,6 +48,7 @@ export const routes = [
   route({
     ...shared,
     path: '/api/payment/notify/{type}',
+    name: 'notifyPayment',
     summary: 'Receive the result of a payment from its channel',
     params: Joi.object<{ type: string }, true>({ type: Joi.string().max(64).required() }),
     handle({ params, body, deadline }, ctx) {
@@ -58,6 +59,7 @@ export const routes = [
   route({
     ...shared,
     path: '/api/payment/notify/{type}/{tenant}',
+    name: 'notifyTenantPayment',
     summary: 'Receive the result of a payment in a multi-tenant deployment',
     params: Joi.object<{ type: string; tenant: string }, true>({
       type: Joi.string().max(64).required(),

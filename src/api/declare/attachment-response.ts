@@ -1,9 +1,9 @@
 // An attachment as it is answered.
 import Joi from 'joi';
 import { fileTypes } from '../../lib/files/file-kinds.js';
-import { integer, record, recordOrNull, text, timestamp } from './response.js';
+import { integer, recordOrNull, resource, text, timestamp } from './response.js';
 
-export const attachment = record({
+export const attachment = resource('Attachment', {
   id: integer(),
   filename: text(),
   display_name: text(),

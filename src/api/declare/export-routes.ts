@@ -7,8 +7,17 @@ import { idParam } from '../../lib/schema.js';
 import { writeExport } from '../../jobs/write-export.js';
 import { exportFormats, findExport, requestExport, type ExportFormat } from '../../models/exports/export.js';
 import { exportTypes, type ExportType } from '../../models/exports/export-sources.js';
-import { integer, record, recordOrNull, text, textOrNull, timestamp, timestampOrNull } from './response.js';
-import { can, route, type Route, type RouteDefinition } from './route.js';
+import {
+  integer,
+  record,
+  recordOrNull,
+  resource,
+  text,
+  textOrNull,
+  timestamp,
+  timestampOrNull,
+} from './response.js';
+import { can, nounOf, route, type Route, type RouteDefinition } from './route.js';
 
 export interface ExportResource {
   /** URL segment of the list. */
@@ -23,7 +32,7 @@ export interface ExportResource {
 }
 
 /** An export as it is answered. */
-export const exportRecord = record({
+export const exportRecord = resource('Export', {
   id: integer(),
   type: Joi.string()
     .valid(...exportTypes)
@@ -54,6 +63,7 @@ export function exportRoutes({ segment, type, noun, title, module, filters }: Ex
     route({
       method: 'POST',
       path: `/${segment}/export`,
+      name: `export${nounOf(noun)}s`,
       limit: 'export',
       summary: `Export ${title} into a file`,
       description:
@@ -77,6 +87,7 @@ export function exportRoutes({ segment, type, noun, title, module, filters }: Ex
     route({
       method: 'GET',
       path: `/${segment}/export/status/{id}`,
+      name: `show${nounOf(noun)}Export`,
       summary: `Show an export of ${title}`,
       access,
       module,

@@ -4,7 +4,7 @@ import { fail } from '../../lib/errors.js';
 import { idParam, ids } from '../../lib/schema.js';
 import { cleanLogs, removeLogs, type LogTable } from '../../models/logs/log.js';
 import { integer, record } from './response.js';
-import { can, route, type Route } from './route.js';
+import { can, nounOf, route, type Route } from './route.js';
 
 export interface LogResource {
   /** URL segment. */
@@ -25,6 +25,7 @@ export function logRoutes({ segment, table, noun, title, item, find }: LogResour
     route({
       method: 'POST',
       path: `/${segment}/batch-delete`,
+      name: `delete${nounOf(noun)}s`,
       summary: 'Delete several entries',
       access: destroy,
       body: Joi.object<{ ids: number[] }, true>({ ids: ids(1000).min(1).required() }),
@@ -34,6 +35,7 @@ export function logRoutes({ segment, table, noun, title, item, find }: LogResour
     route({
       method: 'POST',
       path: `/${segment}/clean`,
+      name: `clean${nounOf(noun)}s`,
       deadlineMs: Infinity,
       summary: 'Delete everything older than that many days',
       access: can(`${noun}.clean`, `Clean ${title}`),
@@ -46,6 +48,7 @@ export function logRoutes({ segment, table, noun, title, item, find }: LogResour
     route({
       method: 'GET',
       path: `/${segment}/{id}`,
+      name: `show${nounOf(noun)}`,
       summary: 'Show an entry',
       access: can(`${noun}.show`, `Show ${title}`),
       params: idParam,
@@ -55,6 +58,7 @@ export function logRoutes({ segment, table, noun, title, item, find }: LogResour
     route({
       method: 'DELETE',
       path: `/${segment}/{id}`,
+      name: `delete${nounOf(noun)}`,
       summary: 'Delete an entry',
       access: destroy,
       params: idParam,

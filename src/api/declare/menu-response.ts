@@ -1,6 +1,6 @@
 // The shape of a menu in answers, shared by the profile and the menu resource.
 import Joi from 'joi';
-import { integer, record, text, textOrNull, timestamp, forestOf } from './response.js';
+import { integer, text, textOrNull, timestamp, forestOf, resource } from './response.js';
 
 const keys = {
   id: integer(),
@@ -21,6 +21,6 @@ const keys = {
   updated_at: timestamp(),
 };
 
-export const menuRecord = record(keys);
+export const menuRecord = resource('Menu', keys);
 
-export const menuForest = forestOf('menu', keys);
+export const menuForest = forestOf('MenuNode', keys);

@@ -2,16 +2,16 @@
 import type Joi from 'joi';
 import { config } from '../../../config/index.js';
 import { idempotencyHeader } from './idempotency.js';
+import { SchemaWriter, type Schema } from './json-schema.js';
 import { fullPath, permissionOf, type Route, type UploadDeclaration } from './route.js';
-
-type Schema = Record<string, unknown>;
 
 /** Builds the document. */
 export function openApiDocument(routes: readonly Route[]): Schema {
+  const writer = new SchemaWriter();
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const route of routes) (paths[fullPath(route)] ??= {})[route.method.toLowerCase()] = operation(route);
-  const schemas: Record<string, unknown> = { Failure: failure };
-  hoistDefinitions(paths, schemas);
+  for (const route of routes) {
+    (paths[fullPath(route)] ??= {})[route.method.toLowerCase()] = operation(route, writer);
+  }
   return {
     openapi: '3.1.0',
     info: {
@@ -26,7 +26,7 @@ export function openApiDocument(routes: readonly Route[]): Schema {
     paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
-      schemas,
+      schemas: { Failure: failure, ...writer.schemas },
     },
   };
 }
@@ -45,24 +45,25 @@ const failure: Schema = {
   additionalProperties: false,
 };
 
-function operation(route: Route): Schema {
+function operation(route: Route, writer: SchemaWriter): Schema {
   const permission = permissionOf(route);
   const needs = permission ? `Needs the permission \`${permission.slug}\`.` : '';
   return {
-    operationId: `${route.method.toLowerCase()}${fullPath(route).replace(/[^A-Za-z0-9]+(\w?)/g, (_, letter: string) => letter.toUpperCase())}`,
+    operationId: route.name,
     tags: [route.host ? 'public' : (route.path.split('/')[1] ?? '')],
     summary: route.summary,
     description: [route.description, aliasesOf(route), needs].filter(Boolean).join(' '),
+    ...(permission ? { 'x-permission': permission.slug } : {}),
     security: route.access === 'public' ? [] : [{ bearer: [] }],
     parameters: [
-      ...parameters('path', route.params),
-      ...parameters('query', route.query),
+      ...parameters('path', route.params, writer),
+      ...parameters('query', route.query, writer),
       ...ticket(route),
       ...headers(route),
     ],
-    ...(route.body ? { requestBody: requestBody(route) } : {}),
+    ...(route.body ? { requestBody: requestBody(route, writer) } : {}),
     responses: {
-      200: { description: 'Success', content: successContent(route) },
+      200: { description: 'Success', content: successContent(route, writer) },
       default: {
         description: 'Failure',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Failure' } } },
@@ -77,9 +78,9 @@ function aliasesOf({ aliases = {} }: Route): string {
     .join(' ');
 }
 
-function requestBody(route: Route): Schema {
+function requestBody(route: Route, writer: SchemaWriter): Schema {
   const types = ['application/json', ...(route.form ? ['application/x-www-form-urlencoded'] : [])];
-  const schema = inputSchema(route.body as Joi.ObjectSchema);
+  const schema = writer.input(route.body as Joi.ObjectSchema);
   const content: Schema = { schema, ...(route.example ? { example: route.example } : {}) };
   const byType = Object.fromEntries(types.map((type) => [type, content]));
   if (route.upload) byType['multipart/form-data'] = { schema: withFile(schema, route.upload) };
@@ -96,29 +97,33 @@ function withFile(schema: Schema, { parts, required }: UploadDeclaration): Schem
   };
 }
 
-function successContent(route: Route): Schema {
+function successContent(route: Route, writer: SchemaWriter): Schema {
   if (route.reply === 'event-stream') return { 'text/event-stream': { schema: { type: 'string' } } };
   if (route.reply === 'file') return { 'application/octet-stream': {} };
-  return { 'application/json': { schema: success(route.response) } };
+  return { 'application/json': { schema: success(route.response && writer.output(route.response)) } };
 }
 
-function success(data: Joi.Schema | null): Schema {
+function success(data: Schema | null): Schema {
   return {
     type: 'object',
     required: ['code', 'message', 'data', 'trace_id'],
     properties: {
       code: { const: 200 },
       message: { type: 'string' },
-      data: data ? outputSchema(data) : { type: 'null' },
+      data: data ?? { type: 'null' },
       trace_id: { type: 'string' },
     },
     additionalProperties: false,
   };
 }
 
-function parameters(place: 'path' | 'query', schema: Joi.ObjectSchema | undefined): Schema[] {
+function parameters(
+  place: 'path' | 'query',
+  schema: Joi.ObjectSchema | undefined,
+  writer: SchemaWriter,
+): Schema[] {
   if (!schema) return [];
-  const { properties = {}, required = [] } = inputSchema(schema) as {
+  const { properties = {}, required = [] } = writer.input(schema) as {
     properties?: Record<string, Schema>;
     required?: string[];
   };
@@ -143,34 +148,4 @@ function headers(route: Route): Schema[] {
     description,
     schema: { type: 'string' },
   }));
-}
-
-const standard = (schema: Joi.Schema) =>
-  (
-    schema as unknown as {
-      '~standard': { jsonSchema: Record<'input' | 'output', (options: object) => Schema> };
-    }
-  )['~standard'].jsonSchema;
-
-const target = { target: 'draft-2020-12' };
-
-function inputSchema(schema: Joi.Schema): Schema {
-  return standard(schema).input(target);
-}
-
-function outputSchema(schema: Joi.Schema): Schema {
-  return standard(schema).output(target);
-}
-
-// Joi puts shared schemas under `$defs` of the schema that uses them; a document has one place for all of them.
-function hoistDefinitions(node: unknown, schemas: Record<string, unknown>): void {
-  if (typeof node !== 'object' || node === null) return;
-  const part = node as Record<string, unknown>;
-  if (typeof part.$ref === 'string') part.$ref = part.$ref.replace('#/$defs/', '#/components/schemas/');
-  for (const [name, schema] of Object.entries((part.$defs ?? {}) as Record<string, unknown>)) {
-    hoistDefinitions(schema, schemas);
-    schemas[name] = schema;
-  }
-  delete part.$defs;
-  for (const child of Object.values(part)) hoistDefinitions(child, schemas);
 }

@@ -1,5 +1,6 @@
 // Joi building blocks of answers, for the OpenAPI document and the tests that hold every answer against it.
 import Joi from 'joi';
+import { named } from './json-schema.js';
 
 export const integer = () => Joi.number().integer().required();
 export const text = () => Joi.string().allow('').required();
@@ -11,6 +12,10 @@ export const amount = () => Joi.number().required();
 
 /** An object of which every member is present. */
 export const record = (keys: Joi.PartialSchemaMap): Joi.ObjectSchema => Joi.object(keys).required();
+
+/** A record that has a name in the document, which generated clients call its type. */
+export const resource = (name: string, keys: Joi.PartialSchemaMap): Joi.ObjectSchema =>
+  named(name, record(keys));
 
 /** {id, …} or null. */
 export const recordOrNull = (keys: Joi.PartialSchemaMap): Joi.ObjectSchema =>

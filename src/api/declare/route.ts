@@ -69,6 +69,8 @@ export interface RouteDefinition<A extends Access, P, Q, B> {
   /** Below /api/admin, parameters as {name}; with `host` below the host itself. */
   path: string;
   host?: boolean;
+  /** What clients call the operation: a verb and its object, unique (`operationId`). */
+  name: string;
   /** One English sentence for the documentation. */
   summary: string;
   /** More for the documentation, where the summary does not say it all. */
@@ -143,4 +145,9 @@ export function fullPath({ path, host }: Pick<Route, 'path' | 'host'>): string {
 /** The permission a route needs, if it needs one. */
 export function permissionOf({ access }: Route): Permission | undefined {
   return typeof access === 'object' ? access : undefined;
+}
+
+/** The noun of permission slugs as names of operations have it: `operation_log` → `OperationLog`. */
+export function nounOf(slug: string): string {
+  return slug.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

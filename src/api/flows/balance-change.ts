@@ -4,7 +4,16 @@ import { money, optionalText } from '../../lib/schema.js';
 import type { Operator } from '../../models/trade/balance.js';
 import { balanceChangeTypes } from '../../models/trade/balance-log.js';
 import type { Identity } from '../../models/access/identity.js';
-import { amount, integer, record, recordOrNull, text, textOrNull, timestamp } from '../declare/response.js';
+import {
+  amount,
+  integer,
+  record,
+  recordOrNull,
+  resource,
+  text,
+  textOrNull,
+  timestamp,
+} from '../declare/response.js';
 
 /** The fields of a change. */
 export const balanceChangeKeys = {
@@ -24,7 +33,7 @@ export const balanceChangeKeys = {
 };
 
 /** A log entry as it is answered. */
-export const balanceLog = record({
+export const balanceLog = resource('UserBalanceLog', {
   id: integer(),
   user_id: integer(),
   user: recordOrNull({ id: integer(), username: text() }),

@@ -14,6 +14,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/healthz',
+    name: 'checkHealth',
     host: true,
     anyAddress: true,
     unlimited: true,
@@ -25,6 +26,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/readyz',
+    name: 'checkReadiness',
     host: true,
     anyAddress: true,
     unlimited: true,

@@ -15,10 +15,10 @@ import { revokeSessionsOf } from '../../../models/access/admin-session.js';
 import { mustOutrank } from '../../../models/access/rights.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { adminKeys } from '../../declare/admin-response.js';
-import { integer, pageOf, record, timestamp, timestampOrNull } from '../../declare/response.js';
+import { integer, pageOf, record, resource, timestamp, timestampOrNull } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
-const admin = record({
+const admin = resource('Admin', {
   ...adminKeys,
   status: integer(),
   created_at: timestamp(),
@@ -48,6 +48,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/admins',
+    name: 'listAdmins',
     summary: 'List administrators',
     description: '`department_id` includes the departments below it.',
     access: can('admin.index', 'List administrators'),
@@ -59,6 +60,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/admins',
+    name: 'createAdmin',
     summary: 'Create an administrator',
     access: can('admin.store', 'Create administrators'),
     body: Joi.object<NewAdmin, true>({
@@ -82,6 +84,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/admins/{id}',
+    name: 'showAdmin',
     summary: 'Show an administrator',
     access: can('admin.show', 'Show administrators'),
     params: idParam,
@@ -91,6 +94,7 @@ export const routes = [
   route({
     method: 'PUT',
     path: '/admins/{id}',
+    name: 'updateAdmin',
     summary: 'Change an administrator',
     description: 'Only the fields sent change; `role_ids` replaces the roles. The username is fixed.',
     access: can('admin.update', 'Change administrators'),
@@ -106,6 +110,7 @@ export const routes = [
   route({
     method: 'DELETE',
     path: '/admins/{id}',
+    name: 'deleteAdmin',
     summary: 'Delete an administrator',
     access: can('admin.destroy', 'Delete administrators'),
     params: idParam,
@@ -116,6 +121,7 @@ export const routes = [
   route({
     method: 'PUT',
     path: '/admins/{id}/password',
+    name: 'resetAdminPassword',
     summary: 'Set a new password and end all sessions of that administrator',
     access: can('admin.reset_password', 'Reset passwords'),
     params: idParam,
@@ -130,6 +136,7 @@ export const routes = [
   route({
     method: 'DELETE',
     path: '/admins/{id}/tokens',
+    name: 'endAdminSessions',
     summary: 'End all sessions of an administrator',
     access: can('admin.kick_out', 'End sessions of administrators'),
     params: idParam,

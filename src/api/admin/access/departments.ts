@@ -11,7 +11,7 @@ import {
   text as given,
 } from '../../../lib/schema.js';
 import { Department, type DepartmentFields } from '../../../models/access/department.js';
-import { forestOf, integer, record, text, textOrNull, timestamp } from '../../declare/response.js';
+import { forestOf, integer, record, resource, text, textOrNull, timestamp } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
 const keys = {
@@ -29,6 +29,8 @@ const keys = {
   updated_at: timestamp(),
 };
 
+const department = resource('Department', keys);
+
 const fields = {
   name: given(50),
   parent_id: idOrZero(),
@@ -45,42 +47,46 @@ export const routes = [
   route({
     method: 'GET',
     path: '/departments',
+    name: 'listDepartments',
     summary: 'The department tree; with a filter, the matching departments as a flat list',
     access: can('department.index', 'List departments'),
     query: Joi.object<{ name?: string; status?: number }, true>({
       name: Joi.string().allow('').max(50),
       status: status(),
     }),
-    response: record({ list: forestOf('department', keys) }),
+    response: record({ list: forestOf('DepartmentNode', keys) }),
     handle: async ({ query }) => ({ list: await Department.tree(query) }),
   }),
   route({
     method: 'POST',
     path: '/departments',
+    name: 'createDepartment',
     summary: 'Create a department',
     access: can('department.store', 'Create departments'),
     body: Joi.object<DepartmentFields, true>({ ...fields, name: fields.name.required() }),
-    response: record(keys),
+    response: department,
     handle: async ({ body }) => Department.record(await Department.register(body)),
     repeat: (id) => Department.record(id),
   }),
   route({
     method: 'GET',
     path: '/departments/{id}',
+    name: 'showDepartment',
     summary: 'Show a department',
     access: can('department.show', 'Show departments'),
     params: idParam,
-    response: record(keys),
+    response: department,
     handle: ({ params }) => Department.record(params.id),
   }),
   route({
     method: 'PUT',
     path: '/departments/{id}',
+    name: 'updateDepartment',
     summary: 'Change or move a department',
     access: can('department.update', 'Change departments'),
     params: idParam,
     body: Joi.object<Partial<DepartmentFields>, true>(fields),
-    response: record(keys),
+    response: department,
     subject: ({ params }) => Department.record(params.id),
     async handle({ params, body }) {
       await Department.revise(params.id, body);
@@ -90,6 +96,7 @@ export const routes = [
   route({
     method: 'DELETE',
     path: '/departments/{id}',
+    name: 'deleteDepartment',
     summary: 'Delete a department without children and administrators',
     access: can('department.destroy', 'Delete departments'),
     params: idParam,

@@ -28,6 +28,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/login',
+    name: 'signIn',
     limit: 'sign-in',
     bodyBytes: 4096,
     summary: 'Sign in and receive a bearer token',
@@ -75,6 +76,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/login/captcha',
+    name: 'getCaptcha',
     summary: 'Get a captcha, or learn whether one is required',
     access: 'public',
     query: Joi.object<{ username?: string; check: boolean }, true>({

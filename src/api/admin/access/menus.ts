@@ -39,6 +39,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/menus',
+    name: 'listMenus',
     summary: 'The whole menu tree, disabled entries too',
     access: can('menu.index', 'List menus'),
     response: tree,
@@ -47,6 +48,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/menus/tree',
+    name: 'listOwnMenus',
     summary: 'The enabled menus of the signed-in administrator',
     access: 'signedIn',
     response: tree,
@@ -55,6 +57,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/menus',
+    name: 'createMenu',
     summary: 'Create a menu',
     access: can('menu.store', 'Create menus'),
     body: Joi.object<MenuFields, true>({
@@ -70,6 +73,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/menus/{id}',
+    name: 'showMenu',
     summary: 'Show a menu',
     access: can('menu.show', 'Show menus'),
     params: idParam,
@@ -79,6 +83,7 @@ export const routes = [
   route({
     method: 'PUT',
     path: '/menus/{id}',
+    name: 'updateMenu',
     summary: 'Change or move a menu',
     access: can('menu.update', 'Change menus'),
     params: idParam,
@@ -93,6 +98,7 @@ export const routes = [
   route({
     method: 'DELETE',
     path: '/menus/{id}',
+    name: 'deleteMenu',
     summary: 'Delete a menu without children',
     access: can('menu.destroy', 'Delete menus'),
     params: idParam,

@@ -10,10 +10,10 @@ import {
   onlineSortable,
   type OnlineFilter,
 } from '../../../models/access/online-admin.js';
-import { flag, integer, pageOf, record, text, timestamp } from '../../declare/response.js';
+import { flag, integer, pageOf, record, resource, text, timestamp } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
-const session = record({
+const session = resource('Session', {
   id: integer(),
   admin_id: integer(),
   username: text(),
@@ -33,6 +33,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/online-admins',
+    name: 'listOnlineAdmins',
     summary: 'List online administrators',
     access: can('online_admin.index', 'List online administrators'),
     query: Joi.object<OnlineFilter, true>({
@@ -46,6 +47,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/online-admins/batch-kick-out',
+    name: 'endSessions',
     summary: 'End several sessions',
     description: '`token_ids`: session ids, comma separated, at most 100.',
     access,
@@ -56,6 +58,7 @@ export const routes = [
   route({
     method: 'DELETE',
     path: '/online-admins/{id}',
+    name: 'endSession',
     summary: 'End a session at once',
     access,
     params: idParam,

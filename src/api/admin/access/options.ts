@@ -28,10 +28,10 @@ const sources = {
 const option = Joi.object({
   value: Joi.alternatives(Joi.number(), Joi.string()).required(),
   label: Joi.string().allow('').required(),
-  children: Joi.array().items(Joi.link('#option')),
-}).id('option');
+  children: Joi.array().items(Joi.link('#OptionNode')),
+}).id('OptionNode');
 
-const options = Joi.array().items(Joi.link('#option')).required().shared(option);
+const options = Joi.array().items(Joi.link('#OptionNode')).required().shared(option);
 
 const dictionaryPrefix = 'dictionary:';
 
@@ -51,6 +51,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/options',
+    name: 'listOptions',
     summary: 'Values and labels of enabled entries, for select boxes',
     description: 'Each type asks for the right to list what it shows.',
     access: 'signedIn',

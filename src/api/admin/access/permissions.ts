@@ -15,15 +15,15 @@ import {
   flag,
   integer,
   pageOf,
-  record,
   recordOrNull,
+  resource,
   text,
   textOrNull,
   timestamp,
 } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
-const permission = record({
+const permission = resource('Permission', {
   id: integer(),
   name: text(),
   slug: text(),
@@ -56,6 +56,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/permissions',
+    name: 'listPermissions',
     summary: 'List permissions',
     access: can('permission.index', 'List permissions'),
     query: Joi.object<PermissionFilter, true>({
@@ -73,6 +74,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/permissions',
+    name: 'createPermission',
     summary: 'Create a permission',
     access: can('permission.store', 'Create permissions'),
     body: Joi.object<PermissionFields, true>({
@@ -90,6 +92,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/permissions/{id}',
+    name: 'showPermission',
     summary: 'Show a permission',
     access: can('permission.show', 'Show permissions'),
     params: idParam,
@@ -99,6 +102,7 @@ export const routes = [
   route({
     method: 'PUT',
     path: '/permissions/{id}',
+    name: 'updatePermission',
     summary: 'Change a permission',
     access: can('permission.update', 'Change permissions'),
     params: idParam,
@@ -113,6 +117,7 @@ export const routes = [
   route({
     method: 'DELETE',
     path: '/permissions/{id}',
+    name: 'deletePermission',
     summary: 'Delete a permission',
     access: can('permission.destroy', 'Delete permissions'),
     params: idParam,

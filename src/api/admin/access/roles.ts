@@ -3,7 +3,16 @@ import Joi from 'joi';
 import { listKeys } from '../../../lib/list-query.js';
 import { idParam, ids, optionalText, slug, sort, status, text as given } from '../../../lib/schema.js';
 import { Role, roleSortable, type RoleFields, type RoleFilter } from '../../../models/access/role.js';
-import { integer, listOf, pageOf, record, text, textOrNull, timestamp } from '../../declare/response.js';
+import {
+  integer,
+  listOf,
+  pageOf,
+  record,
+  resource,
+  text,
+  textOrNull,
+  timestamp,
+} from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
 const keys = {
@@ -19,7 +28,7 @@ const keys = {
   updated_at: timestamp(),
 };
 
-const detail = record({
+const detail = resource('RoleDetail', {
   ...keys,
   permissions: listOf(record({ id: integer(), name: text(), slug: text() })),
   menus: listOf(record({ id: integer(), title: text(), slug: text() })),
@@ -39,6 +48,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/roles',
+    name: 'listRoles',
     summary: 'List roles',
     access: can('role.index', 'List roles'),
     query: Joi.object<RoleFilter, true>({
@@ -47,12 +57,13 @@ export const routes = [
       slug: Joi.string().allow('').max(50),
       status: status(),
     }),
-    response: pageOf(record(keys)),
+    response: pageOf(resource('Role', keys)),
     handle: ({ query }) => Role.list(query),
   }),
   route({
     method: 'POST',
     path: '/roles',
+    name: 'createRole',
     summary: 'Create a role',
     access: can('role.store', 'Create roles'),
     body: Joi.object<RoleFields, true>({
@@ -67,6 +78,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/roles/{id}',
+    name: 'showRole',
     summary: 'Show a role with its permissions and menus',
     access: can('role.show', 'Show roles'),
     params: idParam,
@@ -76,6 +88,7 @@ export const routes = [
   route({
     method: 'PUT',
     path: '/roles/{id}',
+    name: 'updateRole',
     summary: 'Change a role',
     description: 'Only the fields sent change; `permission_ids` and `menu_ids` replace the sets.',
     access: can('role.update', 'Change roles'),
@@ -91,6 +104,7 @@ export const routes = [
   route({
     method: 'DELETE',
     path: '/roles/{id}',
+    name: 'deleteRole',
     summary: 'Delete a role that nobody has',
     access: can('role.destroy', 'Delete roles'),
     params: idParam,

@@ -16,7 +16,7 @@ import { countUnread } from '../../../models/office/notification.js';
 import { Permission } from '../../../models/access/permission.js';
 import { findByPassword } from '../../../models/access/sign-in.js';
 import { adminKeys } from '../../declare/admin-response.js';
-import { flag, integer, listOf, record, text, timestamp } from '../../declare/response.js';
+import { flag, integer, listOf, record, resource, text, timestamp } from '../../declare/response.js';
 import { route } from '../../declare/route.js';
 import { menuForest } from '../../declare/menu-response.js';
 import { passwordChange } from '../../flows/sign-in-limits.js';
@@ -29,7 +29,7 @@ interface PasswordBody {
   password_confirmation: string;
 }
 
-const profile = record({
+const profile = resource('Profile', {
   ...adminKeys,
   password_must_change: flag(),
   permissions: listOf(Joi.string()),
@@ -47,6 +47,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/info',
+    name: 'getProfile',
     summary: 'The signed-in administrator with permissions, menus and settings of the service',
     access: 'signedIn',
     beforePasswordChange: true,
@@ -56,6 +57,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/logout',
+    name: 'signOut',
     summary: 'Revoke the token',
     access: 'signedIn',
     beforePasswordChange: true,
@@ -65,6 +67,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/heartbeat',
+    name: 'keepAlive',
     summary: 'Keep the session active',
     access: 'signedIn',
     response: record({ server_time: timestamp(), unread_count: integer() }),
@@ -73,6 +76,7 @@ export const routes = [
   route({
     method: 'PUT',
     path: '/profile',
+    name: 'updateProfile',
     summary: 'Change one’s own profile',
     description: 'Only the fields sent change; an empty text clears a field, but not the nickname.',
     access: 'signedIn',
@@ -91,6 +95,7 @@ export const routes = [
   route({
     method: 'PUT',
     path: '/password',
+    name: 'changePassword',
     summary: 'Change one’s own password and end one’s other sessions',
     access: 'signedIn',
     beforePasswordChange: true,

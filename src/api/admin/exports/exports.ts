@@ -38,6 +38,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/exports',
+    name: 'listExports',
     summary: 'List exports',
     access: can('export.index', 'List exports'),
     query: Joi.object<ExportFilter, true>({
@@ -52,6 +53,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/exports/batch-delete',
+    name: 'deleteExports',
     summary: 'Delete several exports',
     description: 'Running ones are cancelled. Answers how many there were; others’ are left alone.',
     access: destroy,
@@ -62,6 +64,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/exports/{id}',
+    name: 'showExport',
     summary: 'Show an export',
     access: show,
     params: idParam,
@@ -71,6 +74,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/exports/{id}/progress',
+    name: 'streamExport',
     limit: 'stream',
     summary: 'An export as server-sent events until it has ended',
     description:
@@ -93,6 +97,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/exports/{id}/download',
+    name: 'downloadExport',
     summary: 'Download the file',
     access: can('export.download', 'Download exports'),
     params: idParam,
@@ -103,6 +108,7 @@ export const routes = [
   route({
     method: 'DELETE',
     path: '/exports/{id}',
+    name: 'deleteExport',
     summary: 'Delete an export with its file; a running one is cancelled',
     access: destroy,
     params: idParam,

@@ -19,7 +19,7 @@ import {
   type NewSession,
 } from '../../../models/files/chunk-session.js';
 import { attachment } from '../../declare/attachment-response.js';
-import { integer, listOf, record, text, textOrNull, timestamp } from '../../declare/response.js';
+import { integer, listOf, text, textOrNull, timestamp, resource } from '../../declare/response.js';
 import { can, route, type Upload } from '../../declare/route.js';
 
 const maxChunks = 10_000;
@@ -39,7 +39,7 @@ interface ChunkCall {
 
 const chunkId = () => Joi.string().pattern(/^[A-Za-z0-9_-]{8,64}$/);
 
-const progress = record({
+const progress = resource('ChunkProgress', {
   chunk_id: text(),
   filename: text(),
   total_chunks: integer(),
@@ -54,14 +54,14 @@ const progress = record({
   expires_at: timestamp(),
 });
 
-const opened = record({
+const opened = resource('ChunkUpload', {
   chunk_id: text(),
   chunk_size: integer(),
   total_chunks: integer(),
   expires_at: timestamp(),
 });
 
-const received = record({
+const received = resource('ChunkReceived', {
   chunk_id: text(),
   chunk_index: integer(),
   size: integer(),
@@ -70,7 +70,7 @@ const received = record({
   progress: integer(),
 });
 
-const standing = record({
+const standing = resource('ChunkStanding', {
   chunk_id: text(),
   status: Joi.string().valid('merging', 'cancelled').required(),
 });
@@ -79,6 +79,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/attachments/chunk',
+    name: 'uploadChunk',
     summary: 'Upload a file in chunks',
     description:
       '`init` (filename, total_size or total_chunks, optionally chunk_size and sha256) answers a chunk_id; `upload` sends the ' +
@@ -116,6 +117,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/attachments/chunk',
+    name: 'showChunkUpload',
     summary: 'Get the progress of a chunked upload',
     access: can('attachment.store', 'Upload attachments'),
     query: Joi.object<{ action: 'progress'; chunk_id: string }, true>({

@@ -34,6 +34,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/attachments',
+    name: 'listAttachments',
     summary: 'List attachments',
     access: can('attachment.index', 'List attachments'),
     query: Joi.object<AttachmentFilter, true>({
@@ -50,6 +51,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/attachments/upload',
+    name: 'uploadAttachment',
     limit: 'upload',
     summary: 'Upload a file',
     description:
@@ -74,6 +76,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/attachments/batch-delete',
+    name: 'deleteAttachments',
     summary: 'Delete several attachments',
     access: destroy,
     body: Joi.object<{ ids: number[] }, true>({ ids: ids(100).min(1).required() }),
@@ -83,6 +86,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/attachments/{id}',
+    name: 'showAttachment',
     summary: 'Show an attachment',
     access: show,
     params: idParam,
@@ -92,6 +96,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/attachments/{id}/preview',
+    name: 'previewAttachment',
     summary: 'Show the file in the page',
     description:
       'Raster images, mp4, webm, pdf and plain text are shown; everything else is a download. Answers one byte range.',
@@ -104,6 +109,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/attachments/{id}/download',
+    name: 'downloadAttachment',
     summary: 'Download the file',
     description: 'Answers one byte range.',
     access: show,
@@ -115,6 +121,7 @@ export const routes = [
   route({
     method: 'PUT',
     path: '/attachments/{id}/display-name',
+    name: 'renameAttachment',
     summary: 'Change the name an attachment is shown under',
     access: can('attachment.update', 'Rename attachments'),
     params: idParam,
@@ -129,6 +136,7 @@ export const routes = [
   route({
     method: 'DELETE',
     path: '/attachments/{id}',
+    name: 'deleteAttachment',
     summary: 'Delete an attachment',
     access: destroy,
     params: idParam,

@@ -27,16 +27,16 @@ import {
   flag,
   integer,
   pageOf,
-  record,
   recordOrNull,
   text,
   textOrNull,
   timestamp,
   timestampOrNull,
+  resource,
 } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
-const item = record({
+const item = resource('Import', {
   id: integer(),
   type: Joi.string()
     .valid(...importTypes)
@@ -70,6 +70,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/imports',
+    name: 'listImports',
     summary: 'List imports',
     access: can('import.index', 'List imports'),
     query: Joi.object<ImportFilter, true>({
@@ -84,6 +85,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/imports/template',
+    name: 'downloadImportTemplate',
     summary: 'Download an empty sheet for orders',
     access: can('order.import', 'Import orders'),
     reply: 'file',
@@ -97,6 +99,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/imports/{id}',
+    name: 'showImport',
     summary: 'Show an import',
     access: show,
     params: idParam,
@@ -106,6 +109,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/imports/{id}/progress',
+    name: 'streamImport',
     limit: 'stream',
     summary: 'The import as server-sent events until it has ended',
     description:
@@ -128,11 +132,14 @@ export const routes = [
   route({
     method: 'GET',
     path: '/imports/{id}/errors',
+    name: 'listImportErrors',
     summary: 'List the rows that were not imported, with the reasons, in the order of the file',
     access: show,
     params: idParam,
     query: Joi.object<Pick<ListQuery, 'page' | 'page_size'>, true>({ page, page_size }),
-    response: pageOf(record({ row: integer(), column: text(), value: text(), reason: text() })),
+    response: pageOf(
+      resource('ImportError', { row: integer(), column: text(), value: text(), reason: text() }),
+    ),
     async handle({ admin, params, query }) {
       await findImport(admin, params.id);
       return listErrors(params.id, query, currentLanguage());
@@ -141,6 +148,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/imports/{id}/error-file',
+    name: 'downloadImportErrors',
     summary: 'Download the rows that were not imported, to be corrected and imported again',
     description:
       'A csv (UTF-8 with byte order mark) with the columns of the file that was sent and a last one, `reason`: one line per row that was not imported, also those that only belong to an order with a bad row. Imported again, its column `reason` is not read. A cell of more than 1,000 characters is cut there and marked with `…`; of cells without a column the first five are shown. `/imports/{id}/errors` lists every single problem.',
@@ -158,6 +166,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/imports/{id}/cancel',
+    name: 'cancelImport',
     summary: 'Stop a waiting or running import',
     description: 'Orders it has made stay; `order_count` says how many.',
     access: can('import.cancel', 'Cancel imports'),
@@ -171,6 +180,7 @@ export const routes = [
   route({
     method: 'DELETE',
     path: '/imports/{id}',
+    name: 'deleteImport',
     summary: 'Delete the record of an ended import',
     description: 'Orders it has made stay.',
     access: can('import.destroy', 'Delete imports'),

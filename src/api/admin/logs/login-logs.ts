@@ -5,10 +5,10 @@ import { id, status } from '../../../lib/schema.js';
 import { logTotals } from '../../../models/logs/log.js';
 import { findLogin, listLogins, loginSortable, type LoginFilter } from '../../../models/logs/login-log.js';
 import { logRoutes } from '../../declare/log-routes.js';
-import { integer, pageOf, record, text, timestamp } from '../../declare/response.js';
+import { integer, pageOf, resource, text, timestamp } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
-const item = record({
+const item = resource('LoginLog', {
   id: integer(),
   admin_id: Joi.number().integer().allow(null).required(),
   username: text(),
@@ -25,6 +25,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/login-logs',
+    name: 'listLoginLogs',
     summary: 'List attempts to sign in',
     access: can('login_log.index', 'List login logs'),
     query: Joi.object<LoginFilter, true>({

@@ -10,10 +10,10 @@ import {
   type OperationFilter,
 } from '../../../models/logs/operation-log.js';
 import { logRoutes } from '../../declare/log-routes.js';
-import { integer, listOf, pageOf, record, text, timestamp } from '../../declare/response.js';
+import { integer, listOf, pageOf, record, resource, text, timestamp } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
-const item = record({
+const item = resource('OperationLog', {
   id: integer(),
   admin_id: integer(),
   username: text(),
@@ -39,6 +39,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/operation-logs',
+    name: 'listOperationLogs',
     summary: 'List operations of administrators',
     access: can('operation_log.index', 'List operation logs'),
     query: Joi.object<OperationFilter, true>({

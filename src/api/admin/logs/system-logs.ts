@@ -9,12 +9,12 @@ import {
   type SystemFilter,
 } from '../../../models/logs/system-log.js';
 import { logRoutes } from '../../declare/log-routes.js';
-import { integer, pageOf, record, text, timestamp } from '../../declare/response.js';
+import { integer, pageOf, resource, text, timestamp } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
 const levels = ['error', 'warning', 'info', 'debug'];
 
-const item = record({
+const item = resource('SystemLog', {
   id: integer(),
   level: Joi.string()
     .valid(...levels)
@@ -30,6 +30,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/system-logs',
+    name: 'listSystemLogs',
     summary: 'List warnings and errors of the service',
     access: can('system_log.index', 'List system logs'),
     query: Joi.object<SystemFilter, true>({

@@ -9,10 +9,10 @@ import {
   type BlacklistFields,
   type BlacklistFilter,
 } from '../../../models/office/blacklist.js';
-import { integer, listOf, record, text, textOrNull, timestamp } from '../../declare/response.js';
+import { integer, listOf, record, resource, text, textOrNull, timestamp } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
-const entry = record({
+const entry = resource('BlacklistEntry', {
   id: integer(),
   ip: text(),
   remark: textOrNull(),
@@ -27,6 +27,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/blacklists',
+    name: 'listBlacklists',
     summary: 'List blocked addresses, with the caller’s own address',
     access: can('blacklist.index', 'List blacklist entries'),
     query: Joi.object<BlacklistFilter, true>({
@@ -46,6 +47,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/blacklists',
+    name: 'createBlacklist',
     summary: 'Block an address, a CIDR block or a range first-last',
     description:
       'A single address, a CIDR block, or a range with both its ends written out. Stored in canonical form; an entry that covers the caller’s own address is refused.',
@@ -58,6 +60,7 @@ export const routes = [
   route({
     method: 'DELETE',
     path: '/blacklists/batch',
+    name: 'deleteBlacklists',
     summary: 'Delete several entries',
     access: can('blacklist.destroy', 'Delete blacklist entries'),
     body: Joi.object<{ ids: number[] }, true>({ ids: ids(1000).min(1).required() }),
@@ -67,6 +70,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/blacklists/{id}',
+    name: 'showBlacklist',
     summary: 'Show an entry',
     access: can('blacklist.show', 'Show blacklist entries'),
     params: idParam,
@@ -76,6 +80,7 @@ export const routes = [
   route({
     method: 'PUT',
     path: '/blacklists/{id}',
+    name: 'updateBlacklist',
     summary: 'Change an entry',
     access: can('blacklist.update', 'Change blacklist entries'),
     params: idParam,
@@ -90,6 +95,7 @@ export const routes = [
   route({
     method: 'DELETE',
     path: '/blacklists/{id}',
+    name: 'deleteBlacklist',
     summary: 'Delete an entry',
     access: can('blacklist.destroy', 'Delete blacklist entries'),
     params: idParam,

@@ -11,10 +11,10 @@ import {
   weeklyUserActivity,
 } from '../../../models/office/dashboard.js';
 import { sendEvents } from '../../http/event-stream.js';
-import { amount, integer, listOf, record, text, timestamp } from '../../declare/response.js';
+import { amount, integer, listOf, record, resource, text, timestamp } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
-const count = record({
+const count = resource('DashboardCounts', {
   admin_count: integer(),
   role_count: integer(),
   menu_count: integer(),
@@ -57,6 +57,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/dashboard/count',
+    name: 'showDashboardCounts',
     summary: 'Counts of now and of today, with the latest sign-ins and operations',
     access,
     response: count,
@@ -65,6 +66,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/dashboard/user-access-source',
+    name: 'showAccessSources',
     summary: 'Sign-ins of 30 days by kind of device',
     access,
     response: listOf(record({ name: text(), value: integer() })),
@@ -73,6 +75,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/dashboard/weekly-user-activity',
+    name: 'showWeeklyActivity',
     summary: 'Sign-ins and administrators of the last seven days, oldest first',
     access,
     response: listOf(record({ date: text(), visits: integer(), users: integer() })),
@@ -81,6 +84,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/dashboard/monthly-sales',
+    name: 'showMonthlySales',
     summary: 'Paid orders of the last twelve months, oldest first',
     access,
     response: listOf(record({ month: text(), orders: integer(), amount: amount() })),
@@ -89,6 +93,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/dashboard/recent-activities',
+    name: 'listRecentActivities',
     summary: 'The last ten operations',
     access,
     response: listOf(
@@ -99,6 +104,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/dashboard/stream',
+    name: 'streamDashboard',
     limit: 'stream',
     summary: 'All figures as server-sent events',
     description: 'Events `connected`, then `dashboard_data` every `interval` seconds.',

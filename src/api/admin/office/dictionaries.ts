@@ -8,10 +8,10 @@ import {
   type DictionaryFields,
   type DictionaryFilter,
 } from '../../../models/office/dictionary.js';
-import { integer, listOf, pageOf, record, text, textOrNull, timestamp } from '../../declare/response.js';
+import { integer, listOf, pageOf, resource, text, textOrNull, timestamp } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
-const entry = record({
+const entry = resource('DictionaryEntry', {
   id: integer(),
   parent_id: integer(),
   name: text(),
@@ -38,6 +38,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/dictionaries',
+    name: 'listDictionaries',
     summary: 'List dictionary entries',
     access: can('dictionary.index', 'List dictionaries'),
     query: Joi.object<DictionaryFilter, true>({
@@ -53,6 +54,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/dictionaries',
+    name: 'createDictionary',
     summary: 'Create a type (parent 0) or an entry',
     access: can('dictionary.store', 'Create dictionaries'),
     body: Joi.object<DictionaryFields, true>({
@@ -67,6 +69,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/dictionaries/types',
+    name: 'listDictionaryTypes',
     summary: 'All dictionary types',
     access: can('dictionary.index', 'List dictionaries'),
     response: listOf(entry),
@@ -75,6 +78,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/dictionaries/type/{code}',
+    name: 'listDictionaryEntries',
     summary: 'The enabled entries of an enabled type',
     access: can('dictionary.index', 'List dictionaries'),
     params: Joi.object<{ code: string }, true>({ code: Joi.string().max(50).required() }),
@@ -85,6 +89,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/dictionaries/{id}',
+    name: 'showDictionary',
     summary: 'Show an entry',
     access: can('dictionary.show', 'Show dictionaries'),
     params: idParam,
@@ -94,6 +99,7 @@ export const routes = [
   route({
     method: 'PUT',
     path: '/dictionaries/{id}',
+    name: 'updateDictionary',
     summary: 'Change or move an entry',
     access: can('dictionary.update', 'Change dictionaries'),
     params: idParam,
@@ -108,6 +114,7 @@ export const routes = [
   route({
     method: 'DELETE',
     path: '/dictionaries/{id}',
+    name: 'deleteDictionary',
     summary: 'Delete an entry without entries below it',
     access: can('dictionary.destroy', 'Delete dictionaries'),
     params: idParam,

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { queueNames } from '../../../lib/queue.js';
 import { sendEvents } from '../../http/event-stream.js';
 import { monitorSnapshot } from '../../flows/monitor-snapshot.js';
-import { integer, listOf, record, text } from '../../declare/response.js';
+import { integer, listOf, record, resource, text } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
 const number = () => Joi.number().required();
@@ -11,7 +11,7 @@ const usage = { usage: number(), percent: number() };
 const capacity = () => record({ total: number(), used: number(), ...usage });
 const health = () => record({ status: Joi.string().valid('up', 'down').required(), latency_ms: number() });
 
-const systemInfo = record({
+const systemInfo = resource('SystemInfo', {
   cpu: record({ cores: integer(), ...usage }),
   memory: capacity(),
   disk: capacity(),
@@ -49,6 +49,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/monitor/system-info',
+    name: 'showSystemInfo',
     summary: 'Live figures of machine, process, queues, database and Redis',
     access: can('monitor.show', 'Watch live metrics'),
     response: systemInfo,
@@ -57,6 +58,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/monitor/system-info/stream',
+    name: 'streamSystemInfo',
     limit: 'stream',
     summary: 'The same as server-sent events',
     description: 'Events `connected`, then `system_info` every `interval` seconds.',

@@ -17,7 +17,16 @@ import {
   type NotificationFilter,
   type NotificationType,
 } from '../../../models/office/notification.js';
-import { flag, integer, listOf, record, text, timestamp, timestampOrNull } from '../../declare/response.js';
+import {
+  flag,
+  integer,
+  listOf,
+  record,
+  resource,
+  text,
+  timestamp,
+  timestampOrNull,
+} from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
 interface NotificationBody {
@@ -42,12 +51,13 @@ const keys = {
   created_at: timestamp(),
 };
 
-const item = record(keys);
+const item = resource('Notification', keys);
 
 export const routes = [
   route({
     method: 'GET',
     path: '/notifications',
+    name: 'listNotifications',
     summary: 'List one’s notifications',
     access: 'signedIn',
     query: Joi.object<NotificationFilter, true>({
@@ -73,6 +83,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/notifications',
+    name: 'createNotification',
     summary: 'Send a notification to one, several or every administrator',
     description:
       'Without `receiver_id` and `receiver_ids` it goes to everybody and is stored once. To named receivers it goes to all of them or, when one does not exist, to none; the answer is the first record, `ids` are all of them. The answer does not wait for the frames on the WebSocket.',
@@ -98,6 +109,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/notifications/unread-count',
+    name: 'countUnreadNotifications',
     summary: 'How many notifications are unread',
     access: 'signedIn',
     response: record({ count: integer() }),
@@ -106,6 +118,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/notifications/recent',
+    name: 'listRecentNotifications',
     summary: 'The latest notifications',
     access: 'signedIn',
     query: Joi.object<{ limit: number }, true>({
@@ -131,6 +144,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/notifications/ws-ticket',
+    name: 'createTicket',
     limit: 'ticket',
     summary: 'Get a one-time ticket for the WebSocket or an event stream',
     description: 'Good for one use within 60 seconds: `/ws/admin/notifications?ticket=…`.',
@@ -141,6 +155,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/notifications/read-all',
+    name: 'readAllNotifications',
     summary: 'Mark everything as read',
     access: 'signedIn',
     response: null,
@@ -149,6 +164,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/notifications/{id}',
+    name: 'showNotification',
     summary: 'Show a notification',
     access: 'signedIn',
     params: idParam,
@@ -158,6 +174,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/notifications/{id}/read',
+    name: 'readNotification',
     summary: 'Mark a notification as read',
     access: 'signedIn',
     params: idParam,

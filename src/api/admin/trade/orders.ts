@@ -26,6 +26,7 @@ import {
   pageOf,
   record,
   recordOrNull,
+  resource,
   text,
   textOrNull,
   timestamp,
@@ -33,7 +34,7 @@ import {
 } from '../../declare/response.js';
 import { can, route, type Upload } from '../../declare/route.js';
 
-const order = record({
+const order = resource('Order', {
   id: integer(),
   order_no: text(),
   user_id: integer(),
@@ -81,6 +82,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/orders',
+    name: 'listOrders',
     summary: 'List orders',
     access: can('order.index', 'List orders'),
     module: 'orders',
@@ -92,6 +94,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/orders',
+    name: 'createOrder',
     bodyBytes: 256 * 1024,
     summary: 'Place a pending order',
     description: '`amount`, when given, must equal the sum of the details.',
@@ -119,6 +122,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/orders/import',
+    name: 'importOrders',
     limit: 'upload',
     summary: 'Import orders from a CSV file',
     description:
@@ -147,6 +151,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/orders/{id}',
+    name: 'showOrder',
     summary: 'Show an order',
     access: can('order.show', 'Show orders'),
     module: 'orders',
@@ -157,6 +162,7 @@ export const routes = [
   route({
     method: 'PUT',
     path: '/orders/{id}',
+    name: 'updateOrder',
     summary: 'Change the remark of an order or cancel it',
     access: can('order.update', 'Change orders'),
     module: 'orders',
@@ -175,6 +181,7 @@ export const routes = [
   route({
     method: 'DELETE',
     path: '/orders/{id}',
+    name: 'deleteOrder',
     summary: 'Delete a pending or cancelled order',
     access: can('order.destroy', 'Delete orders'),
     module: 'orders',

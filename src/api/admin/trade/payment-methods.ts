@@ -7,7 +7,7 @@ import { fail } from '../../../lib/errors.js';
 import { listKeys } from '../../../lib/list-query.js';
 import { idParam, optionalText, slug, sort, text as given } from '../../../lib/schema.js';
 import { methodSortable, PaymentMethod, type MethodFilter } from '../../../models/trade/payment-method.js';
-import { flag, integer, pageOf, record, text, textOrNull, timestamp } from '../../declare/response.js';
+import { flag, integer, pageOf, resource, text, textOrNull, timestamp } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
 interface MethodBody {
@@ -20,7 +20,7 @@ interface MethodBody {
   description?: string | null;
 }
 
-const method = record({
+const method = resource('PaymentMethod', {
   id: integer(),
   name: text(),
   code: text(),
@@ -51,6 +51,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/payment-methods',
+    name: 'listPaymentMethods',
     summary: 'List payment methods',
     access: can('payment_method.index', 'List payment methods'),
     module: 'payments',
@@ -67,6 +68,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/payment-methods',
+    name: 'createPaymentMethod',
     summary: 'Create a payment method',
     description: `${secretsNote} Keys of \`config\`, others are refused: ${describeKeys(allChannels)}.`,
     access: can('payment_method.store', 'Create payment methods'),
@@ -86,6 +88,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/payment-methods/{id}',
+    name: 'showPaymentMethod',
     summary: 'Show a payment method',
     access: can('payment_method.show', 'Show payment methods'),
     module: 'payments',
@@ -96,6 +99,7 @@ export const routes = [
   route({
     method: 'PUT',
     path: '/payment-methods/{id}',
+    name: 'updatePaymentMethod',
     summary: 'Change a payment method',
     description: `Only the fields and configuration keys sent change; an empty text removes a key. The type is fixed. ${secretsNote}`,
     access: can('payment_method.update', 'Change payment methods'),
@@ -112,6 +116,7 @@ export const routes = [
   route({
     method: 'DELETE',
     path: '/payment-methods/{id}',
+    name: 'deletePaymentMethod',
     summary: 'Delete a payment method that no payment uses',
     access: can('payment_method.destroy', 'Delete payment methods'),
     module: 'payments',

@@ -31,6 +31,7 @@ import {
   pageOf,
   record,
   recordOrNull,
+  resource,
   text,
   textOrNull,
   timestamp,
@@ -59,7 +60,9 @@ const keys = {
   updated_at: timestamp(),
 };
 
-const callback = record({
+const payment = resource('Payment', keys);
+
+const callback = resource('PaymentCallback', {
   id: integer(),
   type: text(),
   third_party_no: textOrNull(),
@@ -103,6 +106,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/payments',
+    name: 'listPayments',
     summary: 'List payments',
     description:
       '`start_time` and `end_time` apply to `time_field`. `needs_attention=1` lists what a person must look at, the reason in ' +
@@ -110,13 +114,14 @@ export const routes = [
     access: can('payment.index', 'List payments'),
     module: 'payments',
     query: Joi.object<PaymentFilter, true>({ ...listKeys(paymentSortable), ...filters }),
-    response: pageOf(record(keys)),
+    response: pageOf(payment),
     versions: [paymentTotals.scope],
     handle: ({ query, marks }) => listPayments(query, marks[0]),
   }),
   route({
     method: 'POST',
     path: '/payments',
+    name: 'createPayment',
     deadlineMs: config.payments.gatewayTimeoutMs + 5000,
     summary: 'Create a pending payment for an order',
     description:
@@ -135,7 +140,7 @@ export const routes = [
       amount: money(0n),
       remark: optionalText(500),
     }),
-    response: record({ ...keys, gateway: Joi.object().unknown(true) }),
+    response: resource('PlacedPayment', { ...keys, gateway: Joi.object().unknown(true) }),
     async handle({ admin, body: { initiate, ...payment } }) {
       const channel = initiate ? await placingChannel(payment.payment_method_id) : undefined;
       const made = await createPayment(payment, (order) => channel && mustSuit(channel, order));
@@ -161,11 +166,12 @@ export const routes = [
   route({
     method: 'GET',
     path: '/payments/{id}',
+    name: 'showPayment',
     summary: 'Show a payment with the callbacks received for it',
     access: can('payment.show', 'Show payments'),
     module: 'payments',
     params: paymentParam,
-    response: record({ ...keys, callbacks: listOf(callback) }),
+    response: resource('PaymentDetail', { ...keys, callbacks: listOf(callback) }),
     async handle({ params }) {
       const payment = await findPayment(params.id);
       return { ...payment, callbacks: await callbacksOf(payment.payment_no) };
@@ -174,6 +180,7 @@ export const routes = [
   route({
     method: 'PUT',
     path: '/payments/{id}',
+    name: 'updatePayment',
     summary: 'Change the remark of a payment or clear its attention flag',
     description:
       '`needs_attention` can only be set to false, once the matter is handled, together with the `fail_reason` that was ' +
@@ -187,7 +194,7 @@ export const routes = [
       needs_attention: Joi.boolean<false>().valid(false),
       fail_reason: Joi.string().max(255).when('needs_attention', { is: Joi.exist(), then: Joi.required() }),
     }),
-    response: record(keys),
+    response: payment,
     subject: ({ params }) => findPayment(params.id),
     async handle({ params, body }) {
       await revisePayment(params.id, body);
@@ -197,6 +204,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/payments/{payment_no}/query',
+    name: 'queryPayment',
     summary: 'Ask for the state of a payment',
     description: 'The mock channel reads the local state; wechat and alipay answer 501.',
     access: can('payment.query', 'Query payments'),

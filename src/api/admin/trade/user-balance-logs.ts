@@ -29,6 +29,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/user-balance-logs',
+    name: 'listUserBalanceLogs',
     summary: 'List balance changes',
     access: can('user_balance_log.index', 'List balance changes'),
     query: Joi.object<BalanceLogFilter, true>({ ...listKeys(balanceLogSortable), ...filters }),
@@ -39,6 +40,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/user-balance-logs',
+    name: 'createUserBalanceLog',
     summary: 'Change the balance of a user',
     description: 'As `POST /users/{id}/update-balance`, with the user in the body.',
     access: can('user_balance_log.store', 'Record balance changes'),
@@ -65,6 +67,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/user-balance-logs/statistics',
+    name: 'showUserBalanceStatistics',
     summary: 'Sums of balance changes of one user or of all',
     description: '`current_balance` is that of now, whatever the time range.',
     access: can('user_balance_log.statistics', 'Sum balance changes'),
@@ -81,6 +84,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/user-balance-logs/{id}',
+    name: 'showUserBalanceLog',
     summary: 'Show a balance change',
     access: can('user_balance_log.show', 'Show balance changes'),
     params: idParam,

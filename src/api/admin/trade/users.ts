@@ -19,7 +19,7 @@ import {
   amount,
   integer,
   pageOf,
-  record,
+  resource,
   text,
   textOrNull,
   timestamp,
@@ -27,7 +27,7 @@ import {
 } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
-const user = record({
+const user = resource('User', {
   id: integer(),
   username: text(),
   nickname: text(),
@@ -67,6 +67,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/users',
+    name: 'listUsers',
     summary: 'List users',
     access: can('user.index', 'List users'),
     query: Joi.object<UserFilter, true>({ ...listKeys(userSortable), ...filters }),
@@ -77,6 +78,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/users',
+    name: 'createUser',
     summary: 'Create a user',
     access: can('user.store', 'Create users'),
     body: Joi.object<UserFields, true>({
@@ -92,6 +94,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/users/{id}',
+    name: 'showUser',
     summary: 'Show a user',
     access: can('user.show', 'Show users'),
     params: idParam,
@@ -101,6 +104,7 @@ export const routes = [
   route({
     method: 'PUT',
     path: '/users/{id}',
+    name: 'updateUser',
     summary: 'Change a user',
     description: 'Only the fields sent change. The balance has a route of its own.',
     access: can('user.update', 'Change users'),
@@ -116,6 +120,7 @@ export const routes = [
   route({
     method: 'DELETE',
     path: '/users/{id}',
+    name: 'deleteUser',
     summary: 'Delete a user whose balance is zero',
     description: 'Their pending orders stay payable until they expire, and the username stays taken.',
     access: can('user.destroy', 'Delete users'),
@@ -127,6 +132,7 @@ export const routes = [
   route({
     method: 'PUT',
     path: '/users/{id}/password',
+    name: 'setUserPassword',
     summary: 'Set a new password',
     access: can('user.password', 'Set passwords of users'),
     params: idParam,
@@ -141,6 +147,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/users/{id}/update-balance',
+    name: 'updateUserBalance',
     summary: 'Change the balance of a user',
     description:
       'An income or a refund adds to the balance, an expense takes from it, never below zero. The same `request_id` never applies twice: repeating it answers what the first request answered.',

@@ -1,0 +1,5 @@
+// Prints the OpenAPI document (npm run -s openapi > openapi.json). Needs no database and no Redis.
+import { openApiDocument } from './declare/openapi.js';
+import { routes } from './declare/routes.js';
+
+process.stdout.write(`${JSON.stringify(openApiDocument(routes), null, 2)}\n`);
