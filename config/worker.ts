@@ -7,6 +7,7 @@ export interface WorkerEnvironment {
   SWEEP_AGE_SECONDS: number;
   BULK_NICE: number;
   JOB_LOCK_SECONDS: number;
+  FAILED_JOB_RETENTION_DAYS: number;
 }
 
 export const workerSchema = Joi.object<WorkerEnvironment, true>({
@@ -39,6 +40,11 @@ export const workerSchema = Joi.object<WorkerEnvironment, true>({
     .max(60)
     .default(12)
     .description('a job whose worker has not been heard of for so long is taken up by another one'),
+  FAILED_JOB_RETENTION_DAYS: Joi.number()
+    .integer()
+    .min(1)
+    .default(90)
+    .description('jobs that failed for good are kept for so long after they were last heard of'),
 });
 
 export function workerConfig(env: WorkerEnvironment) {
@@ -47,6 +53,7 @@ export function workerConfig(env: WorkerEnvironment) {
     sweepSeconds: env.SWEEP_SECONDS,
     bulkNice: env.BULK_NICE,
     jobLockMs: env.JOB_LOCK_SECONDS * 1000,
+    failedJobRetentionMs: env.FAILED_JOB_RETENTION_DAYS * 86_400_000,
     sweepAgeMs: env.SWEEP_AGE_SECONDS * 1000,
   };
 }

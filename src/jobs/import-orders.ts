@@ -1,6 +1,7 @@
 // Imports orders from a file that an administrator has sent.
 import Joi from 'joi';
 import { id } from '../lib/schema.js';
+import { findWork } from '../models/imports/import-run.js';
 import { giveImportUp, importOrders as importAll } from '../models/imports/order-import.js';
 import { job } from './job.js';
 
@@ -19,4 +20,6 @@ export const importOrders = job({
   key: (payload) => String(payload.id),
   run: (payload, signal) => importAll(payload.id, signal),
   gaveUp: (payload) => giveImportUp(payload.id),
+  // One that was given up has given its file up as well.
+  reopen: async ({ id }) => (await findWork(id))?.status === 0,
 });

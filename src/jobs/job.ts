@@ -20,11 +20,19 @@ export interface JobDefinition<P, R = unknown> {
   run(payload: P, signal: AbortSignal): Promise<R>;
   /** Called when the last run has failed. */
   gaveUp?(payload: P, error: Error): Promise<void>;
+  /**
+   * Takes back what `gaveUp` did, before a person has the job retried.
+   *
+   * @returns false when its row has ended, so that nothing is left to do
+   */
+  reopen?(payload: P): Promise<boolean>;
 }
 
 export interface Job<P = unknown, R = unknown> extends JobDefinition<P, R> {
   /** @throws QueueUnavailable */
   enqueue(payload: P, options?: { delayMs?: number }): Promise<void>;
+  /** As `enqueue`, for work that had failed for good: a job of its own, also while another one of the work waits. */
+  enqueueAgain(payload: P): Promise<void>;
   /** As `enqueue`; a run that waits for its next try begins now. @throws QueueUnavailable */
   hurry(payload: P): Promise<void>;
   /** The result, or undefined when the job has not finished in time. @throws QueueUnavailable */
@@ -50,6 +58,10 @@ export function job<P, R>(definition: JobDefinition<P, R>): Job<P, R> {
   return {
     ...definition,
     enqueue: (payload, { delayMs } = {}) => add(work(payload, delayMs)),
+    enqueueAgain(payload) {
+      const wanted = work(payload);
+      return add({ ...wanted, id: `${wanted.id}-again`, again: true });
+    },
     async hurry(payload) {
       const wanted = work(payload);
       await add(wanted);

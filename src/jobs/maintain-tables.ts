@@ -3,6 +3,7 @@ import Joi from 'joi';
 import { pruneSessions } from '../models/access/admin-session.js';
 import { pruneIdempotencyKeys } from '../models/trade/idempotency-key.js';
 import { pruneLogs } from '../models/logs/log.js';
+import { pruneFailedJobs } from '../models/office/failed-job.js';
 import { extendPartitions } from '../models/tables/partitions.js';
 import { pruneCallbacks } from '../models/trade/payment-callback.js';
 import { PaymentMethod } from '../models/trade/payment-method.js';
@@ -25,6 +26,7 @@ export const maintainTables = job({
     await extendPartitions();
     await pruneLogs();
     await pruneCallbacks();
+    await pruneFailedJobs();
     await PaymentMethod.resealSecrets();
     return { sessions: await pruneSessions(), keys: await pruneIdempotencyKeys() };
   },

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { id } from '../lib/schema.js';
 import type { SessionKey } from '../models/files/chunk.js';
-import { failMerge, merge } from '../models/files/chunk-merge.js';
+import { failMerge, merge, reopenMerge } from '../models/files/chunk-merge.js';
 import { job } from './job.js';
 
 export const mergeChunks = job({
@@ -17,4 +17,5 @@ export const mergeChunks = job({
   async gaveUp(key) {
     await failMerge(key, 'upload_failed', { isFinal: false });
   },
+  reopen: reopenMerge,
 });

@@ -14,6 +14,7 @@ import {
   failExport,
   finishExport,
   moveExport,
+  reopenExport,
   tellOwner,
   type ExportRun,
   type Progress,
@@ -37,6 +38,7 @@ export const writeExport = job({
   key: ({ id }) => String(id),
   run: ({ id }, signal) => write(id, signal),
   gaveUp: ({ id }) => failExport(id, 'export_failed'),
+  reopen: ({ id }) => reopenExport(id),
 });
 
 /** The export was cancelled, or a newer run has claimed it. */

@@ -202,6 +202,19 @@ export const errorCatalogue = {
   ip_blocked: entry(403, 20003, '您的 IP 已被禁止访问', 'Your address is blocked'),
 
   // Logs, online administrators, notifications
+  failed_job_not_found: entry(404, 20002, '失败任务不存在', 'There is no such failed job'),
+  failed_job_unknown: entry(
+    400,
+    40001,
+    '当前版本无法执行该任务',
+    'This release has no such job, or cannot read what it carries',
+  ),
+  failed_job_over: entry(
+    400,
+    40001,
+    '该任务对应的工作已结束，无法重试',
+    'The work of this job has ended; it cannot be retried',
+  ),
   log_not_found: entry(404, 20002, '日志不存在', 'The log entry does not exist'),
   online_admin_not_found: entry(404, 20002, '在线会话不存在', 'There is no such session online'),
   notification_not_found: entry(404, 20002, '通知不存在', 'The notification does not exist'),

@@ -27,6 +27,8 @@ export interface Envelope {
   trace_id?: string;
   /** The process that waits for the result, if one does. */
   reply_to?: string;
+  /** The work had failed for good before. */
+  again?: true;
 }
 
 export interface Work {
@@ -35,6 +37,8 @@ export interface Work {
   /** The queue keeps one job of an id; no colon, not digits only. */
   id: string;
   payload: unknown;
+  /** The work had failed for good before. */
+  again?: true;
   options: JobsOptions;
 }
 
@@ -110,7 +114,12 @@ const queues = new Map<QueueName, Queue>();
 const waiting = new Map<string, (result: unknown) => void>();
 
 async function push(work: Work, replyTo?: string): Promise<void> {
-  const envelope: Envelope = { payload: work.payload, trace_id: currentTraceId(), reply_to: replyTo };
+  const envelope: Envelope = {
+    payload: work.payload,
+    trace_id: currentTraceId(),
+    reply_to: replyTo,
+    again: work.again,
+  };
   try {
     const added = queueFor(work.queue).add(work.name, envelope, { ...work.options, jobId: work.id });
     await soonEnough(added);
@@ -179,24 +188,26 @@ export interface QueueCounts {
   waiting: number;
   active: number;
   delayed: number;
-  failed: number;
+  /** How long the oldest job that waits for a worker has been there; 0 when none does. */
+  oldest_seconds: number;
 }
 
-/** How many jobs every queue holds; none while Redis is away. */
+/** How many jobs every queue holds. @throws QueueUnavailable */
 export async function countJobs(): Promise<QueueCounts[]> {
   try {
-    return await Promise.all(
-      queueNames.map(async (name) => {
-        const {
-          waiting = 0,
-          active = 0,
-          delayed = 0,
-          failed = 0,
-        } = await queueFor(name).getJobCounts(...(['waiting', 'active', 'delayed', 'failed'] as const));
-        return { name, waiting, active, delayed, failed };
-      }),
-    );
-  } catch {
-    return [];
+    return await Promise.all(queueNames.map(count));
+  } catch (error) {
+    throw new QueueUnavailable('the queues cannot be counted', { cause: error });
   }
+}
+
+async function count(name: QueueName): Promise<QueueCounts> {
+  const queue = queueFor(name);
+  const [{ waiting = 0, active = 0, delayed = 0 }, [oldest]] = await Promise.all([
+    queue.getJobCounts(...(['waiting', 'active', 'delayed'] as const)),
+    queue.getJobs(['waiting'], 0, 0, true),
+  ]);
+  // Job and process may have different clocks.
+  const oldest_seconds = oldest ? Math.max(0, Math.round((Date.now() - oldest.timestamp) / 1000)) : 0;
+  return { name, waiting, active, delayed, oldest_seconds };
 }

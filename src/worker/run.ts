@@ -10,11 +10,12 @@ import { logger } from '../lib/logger.js';
 import { queueConnection, queuePrefix, reply, type Envelope, type QueueName } from '../lib/queue.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import { newUlid } from '../lib/random-id.js';
-import { rarely } from '../lib/rarely.js';
 import { runTime } from '../lib/run-time.js';
 import { validate } from '../lib/validation.js';
-import { jobs } from '../jobs/index.js';
+import { jobNamed, succeeded } from '../jobs/failed-work.js';
 import type { Job } from '../jobs/job.js';
+import { giveUpIfLast, giveUpLost, held } from './giving-up.js';
+import { describeRun } from './job-line.js';
 
 export interface RunningWorker {
   queue: QueueName;
@@ -28,8 +29,6 @@ export interface RunningWorker {
   /** Takes no more jobs; what has not ended within half of SHUTDOWN_SECONDS is interrupted and left to others. */
   close(): Promise<void>;
 }
-
-const byName = new Map(jobs.map((job) => [job.name, job]));
 
 /** How often jobs whose lock has run out are looked for, at the least. */
 const maxStallCheckMs = 5000;
@@ -63,16 +62,9 @@ export function consume(queue: QueueName): RunningWorker {
     queue,
     async (queued, token) => {
       active++;
+      const context = { traceId: queued.data.trace_id ?? newUlid(), language: defaultLanguage };
       try {
-        return await inContext(
-          { traceId: queued.data.trace_id ?? newUlid(), language: defaultLanguage },
-          () => run(queued, stopping.signal),
-        );
-      } catch (error) {
-        if (!stopping.signal.aborted) throw error;
-        // Back into the queue, where another worker takes it at once; this run counts as no try.
-        await queued.moveToDelayed(Date.now(), token);
-        throw new DelayedError();
+        return await inContext(context, () => runOnce(queued, token, stopping.signal));
       } finally {
         active--;
         lastEnd = runTime();
@@ -96,7 +88,7 @@ export function consume(queue: QueueName): RunningWorker {
     },
   );
   worker.on('error', (error) => logger.warn({ error, queue }, 'a worker connection failed'));
-  worker.on('failed', (queued, error) => void failed(queued, error));
+  worker.on('failed', (queued, error) => void giveUpLost(queued, error));
   return {
     queue,
     concurrency: concurrencies[queue],
@@ -111,11 +103,37 @@ export function consume(queue: QueueName): RunningWorker {
   };
 }
 
-async function run(queued: QueuedJob<Envelope>, stopping: AbortSignal): Promise<unknown> {
+async function runOnce(
+  queued: QueuedJob<Envelope>,
+  token: string | undefined,
+  stopping: AbortSignal,
+): Promise<unknown> {
   if (queued.name === canaryName) return proveStatements();
-  const job = byName.get(queued.name);
+  const tell = describeRun(queued);
+  try {
+    const result = await run(queued, stopping);
+    tell('done');
+    return result;
+  } catch (error) {
+    if (stopping.aborted) {
+      tell('interrupted');
+      // Back into the queue, where another worker takes it at once; this run counts as no try.
+      await queued.moveToDelayed(Date.now(), token);
+      throw new DelayedError();
+    }
+    tell('failed', error);
+    await giveUpIfLast(queued, error as Error, token);
+    throw error;
+  }
+}
+
+async function run(queued: QueuedJob<Envelope>, stopping: AbortSignal): Promise<unknown> {
+  const job = jobNamed(queued.name);
   if (!job) throw new UnrecoverableError(`there is no job named ${queued.name}`);
   const result = await withinTime(job, check(job, queued.data.payload), stopping);
+  await succeeded(held(queued)).catch((error: unknown) =>
+    logger.warn({ error, job: job.name }, 'a success could not be noted with the failed jobs'),
+  );
   await reply(queued.data, queued.id as string, result).catch((error: unknown) =>
     logger.warn({ error, job: job.name }, 'the result could not be announced; its row tells it'),
   );
@@ -154,20 +172,4 @@ function withinTime(job: Job, payload: unknown, stopping: AbortSignal): Promise<
     abort.abort();
     reject(new Error(`${job.name} took longer than ${job.timeoutMs} ms`));
   }).finally(() => stopping.removeEventListener('abort', interrupt));
-}
-
-async function failed(queued: QueuedJob<Envelope> | undefined, error: Error): Promise<void> {
-  if (!queued) return;
-  const isLast = queued.attemptsMade >= (queued.opts.attempts ?? 1) || error instanceof UnrecoverableError;
-  const fields = { error, job: queued.name, attempt: queued.attemptsMade, trace_id: queued.data.trace_id };
-  if (isLast) logger.error(fields, 'a job was given up');
-  else
-    rarely(`retries of ${queued.queueName}`, (count) =>
-      logger.warn({ ...fields, count }, 'jobs failed and will be retried'),
-    );
-  const job = byName.get(queued.name);
-  if (!isLast || !job?.gaveUp) return;
-  await job
-    .gaveUp(queued.data.payload, error)
-    .catch((reason: unknown) => logger.error({ error: reason, job: job.name }, 'giving up a job failed'));
 }

@@ -7,6 +7,7 @@ import { routes as dashboard } from '../admin/office/dashboard.js';
 import { routes as departments } from '../admin/access/departments.js';
 import { routes as dictionaries } from '../admin/office/dictionaries.js';
 import { routes as exports } from '../admin/exports/exports.js';
+import { routes as failedJobs } from '../admin/office/failed-jobs.js';
 import { routes as imports } from '../admin/imports/imports.js';
 import { routes as loginLogs } from '../admin/logs/login-logs.js';
 import { routes as login } from '../admin/access/login.js';
@@ -20,6 +21,7 @@ import { routes as orders } from '../admin/trade/orders.js';
 import { routes as paymentMethods } from '../admin/trade/payment-methods.js';
 import { routes as payments } from '../admin/trade/payments.js';
 import { routes as permissions } from '../admin/access/permissions.js';
+import { routes as queues } from '../admin/office/queues.js';
 import { routes as roles } from '../admin/access/roles.js';
 import { routes as session } from '../admin/access/session.js';
 import { routes as systemLogs } from '../admin/logs/system-logs.js';
@@ -31,7 +33,7 @@ import { routes as paymentNotify } from '../payment-notify.js';
 export const routes = [
   ...[...login, ...session, ...admins, ...roles, ...menus, ...permissions, ...options],
   ...[...departments, ...dictionaries, ...blacklists, ...operationLogs, ...loginLogs, ...systemLogs],
-  ...[...dashboard, ...monitor, ...onlineAdmins, ...notifications],
+  ...[...dashboard, ...monitor, ...queues, ...failedJobs, ...onlineAdmins, ...notifications],
   ...[...attachmentChunks, ...attachments, ...exports, ...imports],
   ...[...users, ...userBalanceLogs, ...orders, ...payments, ...paymentMethods],
   ...[...paymentNotify, ...health],

@@ -1,15 +1,16 @@
 // The live figures of this process, sampled once however many ask.
 import { select } from '../../lib/db.js';
-import { countJobs } from '../../lib/queue.js';
 import { patientRedis } from '../../lib/redis.js';
 import { sharedSample } from '../../lib/shared-sample.js';
 import { sampleSystem } from '../../lib/system-info.js';
+import { queueFigures } from './queue-figures.js';
 import { countSockets } from '../http/live-connections.js';
 
 const sampled = sharedSample(async () => {
   const [system, queues, database, cache] = await Promise.all([
     sampleSystem(),
-    countJobs(),
+    // None while Redis or the database is away.
+    queueFigures().catch(() => []),
     probe(() => select('SELECT 1')),
     // One that is merely slow is up; its latency says how slow.
     probe(() => patientRedis.ping()),

@@ -32,6 +32,8 @@ export const menuSeeds: MenuSeed[] = [
       { title: '导入', slug: 'imports', path: '/system/imports' },
       { title: '通知', slug: 'notifications', path: '/system/notifications' },
       { title: '系统监控', slug: 'monitor', path: '/system/monitor' },
+      { title: '任务队列', slug: 'queues', path: '/system/queues' },
+      { title: '失败任务', slug: 'failed-jobs', path: '/system/failed-jobs' },
     ],
   },
   {

@@ -115,6 +115,23 @@ export async function failExport(id: number, error: ErrorSlug): Promise<void> {
   await tellOwner(id);
 }
 
+/** Has an export that was given up wait again. @returns false when it has ended otherwise or is gone */
+export async function reopenExport(id: number): Promise<boolean> {
+  await transact(async (t) => {
+    const reopened = await change(
+      `UPDATE exports SET status = 0, error = NULL, progress = 0, finished_at = NULL, expires_at = NULL, notified_at = NULL,
+         updated_at = ? WHERE id = ? AND status = 2 AND error = 'export_failed'`,
+      [now(), id],
+      t,
+    );
+    // Its end is news again.
+    const sql = 'UPDATE notifications SET event_key = NULL WHERE event_key LIKE ?';
+    if (reopened > 0) await change(sql, [`export-${id}-%`], t);
+  });
+  const [waiting] = await select('SELECT id FROM exports WHERE id = ? AND status = 0', [id]);
+  return waiting !== undefined;
+}
+
 interface Told {
   admin_id: number;
   type: ExportType;

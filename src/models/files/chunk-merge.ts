@@ -75,6 +75,18 @@ export async function stopWaiting({ admin_id, chunk_id }: SessionKey): Promise<M
   return mergeOf(await findSession({ admin_id, chunk_id }));
 }
 
+/** Has a merge that was given up begin again; its owner is told of the end. @returns false when there is nothing to merge */
+export async function reopenMerge(key: SessionKey): Promise<boolean> {
+  try {
+    const { status } = await beginMerge(key, {});
+    if (status === 'merging') await stopWaiting(key);
+    return status === 'merging';
+  } catch (error) {
+    if (error instanceof AppError) return false;
+    throw error;
+  }
+}
+
 /** Keys of sessions that have been merging since before that instant. */
 export async function unfinishedMerges(before: Date): Promise<SessionKey[]> {
   return select<SessionKey>(

@@ -37,6 +37,7 @@ const systemInfo = resource('SystemInfo', {
       active: integer(),
       delayed: integer(),
       failed: integer(),
+      oldest_seconds: integer(),
     }),
   ),
   database: health(),

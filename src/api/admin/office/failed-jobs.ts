@@ -1,0 +1,122 @@
+// /failed-jobs: work that has failed for good, to be looked at, retried or dropped.
+import Joi from 'joi';
+import { retryAllFailed, retryFailed } from '../../../jobs/failed-work.js';
+import { fail } from '../../../lib/errors.js';
+import { listKeys, timeKeys } from '../../../lib/list-query.js';
+import { queueNames } from '../../../lib/queue.js';
+import { idParam, ids } from '../../../lib/schema.js';
+import {
+  dropFailedJobs,
+  failedJobSortable,
+  failedJobStates,
+  findFailedJob,
+  listFailedJobs,
+  type FailedJobCriteria,
+  type FailedJobFilter,
+} from '../../../models/office/failed-job.js';
+import { integer, pageOf, record, text, timestamp, timestampOrNull } from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+const failedJob = record({
+  id: integer(),
+  queue: Joi.string()
+    .valid(...queueNames)
+    .required(),
+  job: text(),
+  job_key: text(),
+  payload: Joi.any(),
+  error: text(),
+  attempts: integer(),
+  failures: integer(),
+  trace_id: text(),
+  state: Joi.string()
+    .valid(...failedJobStates)
+    .required(),
+  failed_at: timestamp(),
+  retried_at: timestampOrNull(),
+  created_at: timestamp(),
+});
+
+const criteria = {
+  queue: Joi.string().valid(...queueNames),
+  job: Joi.string().allow('').max(60),
+  error: Joi.string().allow('').max(200),
+  trace_id: Joi.string().allow('').max(64),
+};
+
+const count = record({ count: integer() });
+const retry = can('queue.retry', 'Retry failed jobs');
+const destroy = can('queue.destroy', 'Drop failed jobs');
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/failed-jobs',
+    summary: 'List jobs that have failed for good',
+    description:
+      'One entry per work, however often it fails. Its state is `failed` until it is retried, `retried` until it has succeeded or failed again, then `done`.',
+    access: can('queue.failed', 'List failed jobs'),
+    query: Joi.object<FailedJobFilter, true>({
+      ...listKeys(failedJobSortable),
+      ...criteria,
+      state: Joi.string().valid(...failedJobStates),
+    }),
+    response: pageOf(failedJob),
+    handle: ({ query }) => listFailedJobs(query),
+  }),
+  route({
+    method: 'POST',
+    path: '/failed-jobs/retry',
+    summary: 'Retry failed jobs by filter, the oldest 500 at most',
+    description:
+      'Only what is in the state `failed`; without a filter all of it. `refused` counts what cannot be retried: its work has ended, or this release has no such job.',
+    access: retry,
+    deadlineMs: 60_000,
+    body: Joi.object<FailedJobCriteria, true>({ ...criteria, ...timeKeys() }),
+    response: record({ count: integer(), refused: integer() }),
+    handle: ({ body }) => retryAllFailed(body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/failed-jobs/batch',
+    summary: 'Drop several failed jobs',
+    access: destroy,
+    body: Joi.object<{ ids: number[] }, true>({ ids: ids(1000).min(1).required() }),
+    response: count,
+    handle: async ({ body }) => ({ count: await dropFailedJobs(body.ids) }),
+  }),
+  route({
+    method: 'GET',
+    path: '/failed-jobs/{id}',
+    summary: 'Show a failed job',
+    access: can('queue.failed', 'List failed jobs'),
+    params: idParam,
+    response: failedJob,
+    handle: ({ params }) => findFailedJob(params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/failed-jobs/{id}/retry',
+    summary: 'Retry a failed job',
+    description: 'Every job may run any number of times: what has been done already is not done again.',
+    access: retry,
+    params: idParam,
+    response: failedJob,
+    async handle({ params }) {
+      await retryFailed(params.id);
+      return findFailedJob(params.id);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/failed-jobs/{id}',
+    summary: 'Drop a failed job',
+    access: destroy,
+    params: idParam,
+    response: null,
+    subject: ({ params }) => findFailedJob(params.id),
+    async handle({ params }) {
+      if ((await dropFailedJobs([params.id])) === 0) fail('failed_job_not_found');
+    },
+  }),
+];

@@ -1,0 +1,30 @@
+// /queues: how much work waits, and for how long.
+import Joi from 'joi';
+import { queueNames } from '../../../lib/queue.js';
+import { queueFigures } from '../../flows/queue-figures.js';
+import { integer, listOf, record } from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+const queue = record({
+  name: Joi.string()
+    .valid(...queueNames)
+    .required(),
+  waiting: integer(),
+  active: integer(),
+  delayed: integer(),
+  failed: integer(),
+  oldest_seconds: integer(),
+});
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/queues',
+    summary: 'List the queues: what waits, runs, waits for its time and has failed',
+    description:
+      '`failed` is what waits for a person (`GET /failed-jobs`); `oldest_seconds` is how long the oldest waiting job has been there.',
+    access: can('queue.index', 'List queues'),
+    response: record({ list: listOf(queue) }),
+    handle: async () => ({ list: await queueFigures() }),
+  }),
+];

@@ -1,0 +1,14 @@
+// The figures of every queue: what Redis holds of it, and what of it has failed for good.
+import { countJobs, type QueueCounts } from '../../lib/queue.js';
+import { countFailedJobs } from '../../models/office/failed-job.js';
+
+export interface QueueFigures extends QueueCounts {
+  /** Jobs that wait for a person. */
+  failed: number;
+}
+
+/** @throws QueueUnavailable */
+export async function queueFigures(): Promise<QueueFigures[]> {
+  const [queues, failed] = await Promise.all([countJobs(), countFailedJobs()]);
+  return queues.map((queue) => ({ ...queue, failed: failed[queue.name] }));
+}

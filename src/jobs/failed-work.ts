@@ -1,0 +1,110 @@
+// Work that has failed for good: kept when its last run has failed, queued again when a person asks for it.
+import { AppError, fail } from '../lib/errors.js';
+import type { Envelope, QueueName } from '../lib/queue.js';
+import { sharedSample } from '../lib/shared-sample.js';
+import { validate } from '../lib/validation.js';
+import {
+  failedIds,
+  keepFailure,
+  markRetried,
+  noteSuccess,
+  unfinishedKinds,
+  workOf,
+  type FailedJobCriteria,
+} from '../models/office/failed-job.js';
+import { jobs } from './index.js';
+import type { Job } from './job.js';
+
+const byName = new Map(jobs.map((job) => [job.name, job]));
+
+/** The job of that name in this release. */
+export const jobNamed = (name: string): Job | undefined => byName.get(name);
+
+/** A job as a worker has it. */
+export interface HeldJob {
+  queue: QueueName;
+  name: string;
+  id: string;
+  envelope: Envelope;
+}
+
+/** Names the work of a job, the same for each of its jobs. */
+export function workKey({ name, id, envelope }: HeldJob): string {
+  const job = jobNamed(name);
+  const payload = job && readPayload(job, envelope.payload);
+  return job && payload !== undefined ? `${name}-${job.key(payload)}` : id;
+}
+
+/** Ends the row of the work and keeps its failure; may happen again. @throws while the database is away */
+export async function giveUp(held: HeldJob, error: Error, attempts: number): Promise<void> {
+  const job = jobNamed(held.name);
+  const payload = job && readPayload(job, held.envelope.payload);
+  if (payload !== undefined) await job?.gaveUp?.(payload, error);
+  const { queue, name, envelope } = held;
+  const traceId = envelope.trace_id ?? '';
+  await keepFailure({
+    queue,
+    job: name,
+    key: workKey(held),
+    payload: envelope.payload,
+    error,
+    attempts,
+    traceId,
+  });
+}
+
+const unfinished = sharedSample(unfinishedKinds);
+const maxAgeMs = 5000;
+
+/** Notes a success where the work may have failed for good before. */
+export async function succeeded(held: HeldJob): Promise<void> {
+  if (!held.envelope.again && !(await unfinished('kinds', maxAgeMs)).has(held.name)) return;
+  await noteSuccess(held.name, workKey(held));
+}
+
+/**
+ * Queues a failed job again.
+ *
+ * @throws failed_job_not_found; failed_job_unknown when this release cannot run it; failed_job_over when its row has ended;
+ *   QueueUnavailable
+ */
+export async function retryFailed(id: number): Promise<void> {
+  const { job: name, payload: stored, failures } = await workOf(id);
+  const job = jobNamed(name);
+  const payload = job && readPayload(job, stored);
+  if (!job || payload === undefined) fail('failed_job_unknown');
+  if (job.reopen && !(await job.reopen(payload))) fail('failed_job_over');
+  await job.enqueueAgain(payload);
+  await markRetried(id, name, failures);
+}
+
+const maxRetried = 500;
+
+/**
+ * Queues the failed jobs again that the criteria name, the oldest 500 at most.
+ *
+ * @returns how many were queued, and how many cannot be retried
+ */
+export async function retryAllFailed(
+  criteria: FailedJobCriteria,
+): Promise<{ count: number; refused: number }> {
+  const outcome = { count: 0, refused: 0 };
+  for (const id of await failedIds(criteria, maxRetried)) {
+    try {
+      await retryFailed(id);
+      outcome.count++;
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      outcome.refused++;
+    }
+  }
+  return outcome;
+}
+
+function readPayload(job: Job, payload: unknown): unknown {
+  try {
+    return validate(job.payload, payload);
+  } catch {
+    return undefined;
+  }
+}

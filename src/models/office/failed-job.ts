@@ -1,0 +1,226 @@
+// failed_jobs: work whose last run has failed, one row however often it fails. What becomes of it is told here too.
+import { config } from '../../../config/index.js';
+import { now } from '../../lib/clock.js';
+import { bulk, change, select, type SqlValue } from '../../lib/db.js';
+import { fail } from '../../lib/errors.js';
+import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
+import { mask, maskText } from '../../lib/mask.js';
+import { queueNames, type QueueName } from '../../lib/queue.js';
+import { notify } from './notification.js';
+
+/** failed: waits for a person; retried: queued again; done: it has succeeded since. */
+export const failedJobStates = ['failed', 'retried', 'done'] as const;
+
+export type FailedJobState = (typeof failedJobStates)[number];
+
+export interface FailedJobCriteria extends TimeRange {
+  queue?: QueueName;
+  job?: string;
+  error?: string;
+  trace_id?: string;
+}
+
+export interface FailedJobFilter extends FailedJobCriteria, ListQuery {
+  state?: FailedJobState;
+}
+
+export const failedJobSortable = [
+  ...['id', 'queue', 'job', 'attempts', 'failures', 'state', 'failed_at', 'created_at'],
+] as const;
+
+/** A failed job as it is shown: its payload is masked. */
+export interface FailedJobRecord {
+  id: number;
+  queue: QueueName;
+  job: string;
+  job_key: string;
+  payload: unknown;
+  error: string;
+  /** Runs the job had when it was given up last. */
+  attempts: number;
+  /** How often it was given up. */
+  failures: number;
+  trace_id: string;
+  state: FailedJobState;
+  failed_at: Date;
+  retried_at: Date | null;
+  created_at: Date;
+}
+
+export interface Failure {
+  queue: QueueName;
+  job: string;
+  /** Names the work, whichever of its jobs failed. */
+  key: string;
+  payload: unknown;
+  error: Error;
+  attempts: number;
+  traceId: string;
+}
+
+const columns =
+  'f.id, f.queue, f.job, f.job_key, f.payload, f.error, f.attempts, f.failures, f.trace_id, f.state, f.failed_at, f.retried_at, f.created_at';
+
+const maxError = 2000;
+const batchSize = 1000;
+/** More are not counted one by one. */
+const maxCounted = 10_000;
+
+/** Keeps a failure; the first one of a kind of job is told to every administrator, until somebody has dealt with all of them. */
+export async function keepFailure({
+  queue,
+  job,
+  key,
+  payload,
+  error,
+  attempts,
+  traceId,
+}: Failure): Promise<void> {
+  const at = now();
+  const text = maskText(`${error.name}: ${error.message}`).slice(0, maxError);
+  await change(
+    `INSERT INTO failed_jobs (queue, job, job_key, payload, error, attempts, trace_id, state, failed_at, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 'failed', ?, ?, ?)
+     ON DUPLICATE KEY UPDATE queue = VALUES(queue), payload = VALUES(payload), error = VALUES(error),
+       attempts = VALUES(attempts), failures = failures + 1, trace_id = VALUES(trace_id), state = 'failed',
+       failed_at = VALUES(failed_at), updated_at = VALUES(updated_at)`,
+    [
+      ...[queue, job.slice(0, 60), key.slice(0, 255), JSON.stringify(payload ?? null), text, attempts],
+      ...[traceId.slice(0, 64), at, at, at],
+    ],
+  );
+  await notify({
+    type: 'system',
+    title: '后台任务失败 / A background job has failed',
+    content: `${job}: ${text.slice(0, 300)}`,
+    eventKey: eventKey(job),
+  });
+}
+
+// One notification while any of the kind is failed.
+const eventKey = (job: string): string => `failed-job-${job.replace(/[^\w-]/g, '_').slice(0, 60)}`;
+
+/** Notes that work has succeeded that may have failed before. */
+export async function noteSuccess(job: string, key: string): Promise<void> {
+  const ended = await change(
+    `UPDATE failed_jobs SET state = 'done', updated_at = ? WHERE job_key = ? AND state <> 'done'`,
+    [now(), key],
+  );
+  if (ended > 0) await forgetTold([job]);
+}
+
+/** The jobs of which work is kept that has not succeeded. */
+export async function unfinishedKinds(): Promise<Set<string>> {
+  const rows = await select<{ job: string }>(
+    `SELECT DISTINCT job FROM failed_jobs WHERE state IN ('failed', 'retried')`,
+  );
+  return new Set(rows.map(({ job }) => job));
+}
+
+export async function listFailedJobs(query: FailedJobFilter): Promise<Page<FailedJobRecord>> {
+  const where = criteriaSql(query).equals('f.state', query.state);
+  const [rows, [count]] = await Promise.all([
+    select<StoredJob>(
+      `SELECT ${columns} FROM failed_jobs f ${where.sql} ${pageSql(query, 'f')}`,
+      where.values,
+    ),
+    select<{ total: number }>(`SELECT COUNT(*) AS total FROM failed_jobs f ${where.sql}`, where.values),
+  ]);
+  return toPage(query, rows.map(toRecord), count?.total ?? 0);
+}
+
+/** @throws failed_job_not_found */
+export async function findFailedJob(id: number): Promise<FailedJobRecord> {
+  return toRecord(await findStored(id));
+}
+
+/** What is needed to queue a failed job again: its payload whole. @throws failed_job_not_found */
+export async function workOf(id: number): Promise<{ job: string; payload: unknown; failures: number }> {
+  const { job, payload, failures } = await findStored(id);
+  return { job, payload: JSON.parse(payload) as unknown, failures };
+}
+
+/** Marks a failure as queued again, unless the job has ended in the meantime. */
+export async function markRetried(id: number, job: string, failures: number): Promise<void> {
+  const at = now();
+  await change(
+    `UPDATE failed_jobs SET state = 'retried', retried_at = ?, updated_at = ? WHERE id = ? AND state = 'failed' AND failures = ?`,
+    [at, at, id, failures],
+  );
+  await forgetTold([job]);
+}
+
+/** The oldest that wait for a person, of those the criteria name. */
+export async function failedIds(criteria: FailedJobCriteria, limit: number): Promise<number[]> {
+  const where = criteriaSql(criteria).and(`f.state = 'failed'`);
+  const rows = await select<{ id: number }>(
+    `SELECT f.id FROM failed_jobs f ${where.sql} ORDER BY f.id LIMIT ${limit}`,
+    where.values,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Drops failed jobs: nobody will retry them. @returns how many there were */
+export async function dropFailedJobs(ids: readonly number[]): Promise<number> {
+  const jobs = await select<{ job: string }>('SELECT DISTINCT job FROM failed_jobs WHERE id IN (?)', [ids]);
+  const dropped = await change('DELETE FROM failed_jobs WHERE id IN (?)', [ids]);
+  await forgetTold(jobs.map(({ job }) => job));
+  return dropped;
+}
+
+/** How many wait for a person, by queue; 10,000 means so many or more. */
+export async function countFailedJobs(): Promise<Record<QueueName, number>> {
+  const each = queueNames.map(
+    (name) =>
+      `SELECT '${name}' AS queue, COUNT(*) AS failed FROM
+         (SELECT 1 FROM failed_jobs WHERE state = 'failed' AND queue = '${name}' LIMIT ${maxCounted}) AS ${name}`,
+  );
+  const rows = await select<{ queue: QueueName; failed: number }>(each.join(' UNION ALL '));
+  return Object.fromEntries(rows.map(({ queue, failed }) => [queue, failed])) as Record<QueueName, number>;
+}
+
+/** Applies FAILED_JOB_RETENTION_DAYS. */
+export async function pruneFailedJobs(): Promise<void> {
+  const before = new Date(now().getTime() - config.worker.failedJobRetentionMs);
+  for (;;) {
+    const removed = await bulk.change(`DELETE FROM failed_jobs WHERE updated_at < ? LIMIT ${batchSize}`, [
+      before,
+    ]);
+    if (removed < batchSize) return;
+  }
+}
+
+// When the last one of a kind is dealt with, the next failure is news again.
+async function forgetTold(jobs: readonly string[]): Promise<void> {
+  for (const job of new Set(jobs)) {
+    const values: SqlValue[] = [eventKey(job), job];
+    await change(
+      `UPDATE notifications SET event_key = NULL
+       WHERE event_key = ? AND NOT EXISTS (SELECT 1 FROM failed_jobs WHERE job = ? AND state = 'failed')`,
+      values,
+    );
+  }
+}
+
+function criteriaSql(criteria: FailedJobCriteria): Where {
+  return new Where()
+    .equals('f.queue', criteria.queue)
+    .equals('f.job', criteria.job)
+    .contains('f.error', criteria.error)
+    .equals('f.trace_id', criteria.trace_id)
+    .during('f.failed_at', criteria);
+}
+
+interface StoredJob extends Omit<FailedJobRecord, 'payload'> {
+  payload: string;
+}
+
+async function findStored(id: number): Promise<StoredJob> {
+  const [row] = await select<StoredJob>(`SELECT ${columns} FROM failed_jobs f WHERE f.id = ?`, [id]);
+  return row ?? fail('failed_job_not_found');
+}
+
+const toRecord = (row: StoredJob): FailedJobRecord => ({
+  ...row,
+  payload: mask(JSON.parse(row.payload)),
+});

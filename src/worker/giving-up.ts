@@ -1,0 +1,66 @@
+// What becomes of a job whose last run has failed: its row ends, and the failure is kept for people. A job whose failure cannot
+// be kept, because the database is away, is not given up.
+import { DelayedError, UnrecoverableError, type Job as QueuedJob } from 'bullmq';
+import { giveUp, type HeldJob } from '../jobs/failed-work.js';
+import { isDatabaseDown } from '../lib/db-errors.js';
+import { logger } from '../lib/logger.js';
+import type { Envelope, QueueName } from '../lib/queue.js';
+import { rarely } from '../lib/rarely.js';
+
+type Queued = QueuedJob<Envelope>;
+
+/** A job that cannot be given up now runs again after so long. */
+const againMs = 30_000;
+
+/** Those whose failure is kept; the queue tells of the end of each of them once more. */
+const kept = new WeakSet<Queued>();
+
+export const held = (queued: Queued): HeldJob => ({
+  queue: queued.queueName as QueueName,
+  name: queued.name,
+  id: queued.id as string,
+  envelope: queued.data,
+});
+
+/**
+ * Gives a job up that has failed for the last time; one that may try again is left to the queue.
+ *
+ * @throws DelayedError when the database is away, so that it runs again later
+ */
+export async function giveUpIfLast(queued: Queued, error: Error, token: string | undefined): Promise<void> {
+  const attempt = queued.attemptsMade + 1;
+  const fields = { error, job: queued.name, attempt };
+  if (attempt < (queued.opts.attempts ?? 1) && !(error instanceof UnrecoverableError)) {
+    rarely(`retries of ${queued.queueName}`, (count) =>
+      logger.warn({ ...fields, count }, 'jobs failed and will be retried'),
+    );
+    return;
+  }
+  try {
+    await giveUp(held(queued), error, attempt);
+    kept.add(queued);
+    logger.error(fields, 'a job was given up');
+  } catch (reason) {
+    if (!isDatabaseDown(reason)) {
+      logger.error({ error: reason, job: queued.name }, 'giving up a job failed');
+      return;
+    }
+    rarely(`waiting ${queued.queueName}`, (count) =>
+      logger.warn({ ...fields, count }, 'jobs failed for good while the database is away, they wait for it'),
+    );
+    await queued.moveToDelayed(Date.now() + againMs, token);
+    throw new DelayedError();
+  }
+}
+
+/** Gives a job up that ended without a run of its own: its workers died again and again. */
+export async function giveUpLost(queued: Queued | undefined, error: Error): Promise<void> {
+  const isEnded = queued && (queued.finishedOn !== undefined || error instanceof UnrecoverableError);
+  if (!isEnded || kept.has(queued)) return;
+  try {
+    await giveUp(held(queued), error, queued.attemptsMade);
+    logger.error({ error, job: queued.name, trace_id: queued.data.trace_id }, 'a job was given up');
+  } catch (reason) {
+    logger.error({ error: reason, job: queued.name }, 'giving up a job failed');
+  }
+}

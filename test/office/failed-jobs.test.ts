@@ -1,0 +1,198 @@
+// /queues and /failed-jobs: what failed for good is kept, told, retried and dropped; a retry never does anything twice.
+import '../support/environment.js';
+import { createHash } from 'node:crypto';
+import test from 'ava';
+import { Queue } from 'bullmq';
+import { db, select } from '../../src/lib/db.js';
+import { add, queueConnection, queuePrefix, type QueueName } from '../../src/lib/queue.js';
+import { keepFailure, type FailedJobRecord } from '../../src/models/office/failed-job.js';
+import { stateChanges, watchStates } from '../support/changes.js';
+import { askExport, endOf, fileOf } from '../support/exports.js';
+import { makeMethod, makeOrder, makePayment, makeUser, mockCallback, unique } from '../support/factories.js';
+import { startImport } from '../support/imports.js';
+import { selectRow } from '../support/rows.js';
+import { startService, type Service } from '../support/service.js';
+import { until } from '../support/until.js';
+
+let service: Service;
+
+test.before(async () => {
+  service = await startService();
+  await watchStates();
+});
+
+test.after.always(() => service.stop());
+
+const onlyOnce = { attempts: 1, removeOnComplete: true, removeOnFail: true };
+
+const failures = async (query: string): Promise<FailedJobRecord[]> => {
+  const { status, text, data } = await service.admin.get(`/failed-jobs?${query}`);
+  if (status !== 200) throw new Error(text);
+  return data.list as FailedJobRecord[];
+};
+
+const failureOf = (key: string): Promise<FailedJobRecord> =>
+  until(async () => (await failures('page_size=100')).find(({ job_key }) => job_key === key));
+
+const failedIn = async (queue: QueueName): Promise<number> => {
+  const { list } = (await service.admin.get('/queues')).data as { list: { name: string; failed: number }[] };
+  return list.find(({ name }) => name === queue)?.failed ?? -1;
+};
+
+/** An export whose last run fails, because its row takes no end. */
+async function failedExport(): Promise<number> {
+  const id = await askExport(service.admin, '/users', { username: unique() });
+  const queue = new Queue('exports', { prefix: queuePrefix('exports'), connection: queueConnection() });
+  // Of its eight tries the last one.
+  await until(async () => {
+    const job = await queue.getJob(`write-export-${id}`);
+    return job && (await job.isDelayed()) && job.remove().then(() => true);
+  });
+  await queue.close();
+  await add({
+    queue: 'exports',
+    name: 'write-export',
+    id: `last-${id}`,
+    payload: { id },
+    options: onlyOnce,
+  });
+  return id;
+}
+
+test.serial(
+  'an export given up is kept, told once, retried one by one and by filter, and then done',
+  async (t) => {
+    await db.query(
+      `CREATE TRIGGER broken BEFORE UPDATE ON exports FOR EACH ROW
+     BEGIN IF NEW.status = 1 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no end'; END IF; END`,
+    );
+    const [first, second] = [await failedExport(), await failedExport()];
+    const failure = await failureOf(`write-export-${first}`);
+    await failureOf(`write-export-${second}`);
+    t.like(failure, {
+      queue: 'exports',
+      job: 'write-export',
+      payload: { id: first },
+      state: 'failed',
+      attempts: 1,
+    });
+    t.regex(failure.error, /no end/);
+    t.deepEqual((await service.admin.get(`/failed-jobs/${failure.id}`)).data, failure);
+    t.is((await endOf(service.admin, first)).status, 2);
+    t.is(await failedIn('exports'), 2);
+    const told = () => select("SELECT id FROM notifications WHERE content LIKE 'write-export: %'");
+    t.is((await told()).length, 1);
+
+    await db.query('DROP TRIGGER broken');
+    const retried = await service.admin.post(`/failed-jobs/${failure.id}/retry`);
+    t.is(retried.status, 200, retried.text);
+    t.true((await fileOf(service.admin, first)).length > 0);
+    await until(async () => (await failures('state=done')).some(({ id }) => id === failure.id));
+    t.is(await failedIn('exports'), 1);
+    const news = () => select('SELECT id FROM notifications WHERE title = ?', ['导出完成']);
+    await until(async () => (await news()).length === 1);
+
+    const filter = { queue: 'exports', job: 'write-export', error: 'no end' };
+    t.deepEqual((await service.admin.post('/failed-jobs/retry', filter)).data, { count: 1, refused: 0 });
+    t.true((await fileOf(service.admin, second)).length > 0);
+    await until(async () => (await failedIn('exports')) === 0);
+  },
+);
+
+test.serial(
+  'a job that this release does not know is kept with its payload masked, and can only be dropped',
+  async (t) => {
+    const name = unique('job-');
+    const payload = { id: 7, password: 'secret words', note: 'plain' };
+    await add({ queue: 'maintenance', name, id: name, payload, options: onlyOnce });
+    const { id, payload: shown, trace_id } = await failureOf(name);
+    t.deepEqual(shown, { id: 7, password: '***', note: 'plain' });
+    t.is(typeof trace_id, 'string');
+    t.is((await failures(`queue=payments&job=${name}`)).length, 0);
+    const [stored] = await select<{ payload: string }>('SELECT payload FROM failed_jobs WHERE id = ?', [id]);
+    t.deepEqual(JSON.parse(stored?.payload ?? ''), payload);
+    const refused = await service.admin.post(`/failed-jobs/${id}/retry`);
+    t.deepEqual([refused.status, refused.errorCode], [400, 'failed_job_unknown']);
+    t.is((await service.admin.delete(`/failed-jobs/${id}`)).status, 200);
+    t.is((await service.admin.get(`/failed-jobs/${id}`)).errorCode, 'failed_job_not_found');
+    t.is(await failedIn('maintenance'), 0);
+  },
+);
+
+test.serial('what succeeds by itself after it was given up waits for nobody', async (t) => {
+  const { order_no } = await makeOrder(service.admin);
+  await arrange('payments', 'expire-order', `expire-order-${order_no}`, { order_no });
+  await until(async () => {
+    const id = unique('expire-order-');
+    await add({ queue: 'payments', name: 'expire-order', id, payload: { order_no }, options: onlyOnce });
+    return (await failureOf(`expire-order-${order_no}`)).state === 'done';
+  });
+  t.deepEqual(await stateChanges(order_no), []);
+});
+
+/** A failure of work that was done all the same, such as one whose answer was lost. */
+const arrange = (queue: QueueName, job: string, key: string, payload: object): Promise<void> =>
+  keepFailure({ queue, job, key, payload, error: new Error('arranged'), attempts: 8, traceId: 'arranged' });
+
+test.serial('a retry of work that is done changes nothing, whichever job it is', async (t) => {
+  const { admin } = service;
+  const payment = await makePayment(admin, (await makeMethod(admin)).id);
+  t.is((await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment))).status, 200);
+  const settled = await until(async () => {
+    const [callback] = await select<{ id: number; period: number }>(
+      `SELECT id, period FROM payment_callbacks WHERE payment_no = ? AND state = 'settled'`,
+      [payment.payment_no],
+    );
+    return callback;
+  });
+  const user = await makeUser(admin);
+  const imported = await startImport(admin, `user_id,product_name,price\n${user.id},Tea,1.00\n`);
+  const exported = await askExport(admin, '/users', { username: user.username });
+  await fileOf(admin, exported);
+  const chunk_id = unique('chunk-');
+  const content = 'chunks';
+  const fields = { action: 'upload', chunk_id, chunk_index: 0, total_chunks: 1, filename: 'a.txt' };
+  t.is((await admin.upload('/attachments/chunk', content, { fields })).status, 200);
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  t.is((await admin.post('/attachments/chunk', { action: 'merge', chunk_id, sha256 })).status, 200);
+  await until(async () => (await admin.get(`/imports/${imported}`)).data.status === 1);
+  const note = await admin.post('/notifications', {
+    type: 'message',
+    title: 'a',
+    content: 'b',
+    receiver_ids: [1],
+  });
+  t.is(note.status, 200, note.text);
+
+  const count = async () =>
+    selectRow(
+      `SELECT (SELECT COUNT(*) FROM orders) AS orders, (SELECT COUNT(*) FROM attachments) AS attachments,
+         (SELECT COUNT(*) FROM notifications WHERE content NOT LIKE '%arranged%') AS notifications,
+         (SELECT GROUP_CONCAT(CONCAT(id, status, storage_key)) FROM exports) AS exports`,
+    );
+  const before = [await count(), await stateChanges()];
+  const done: [QueueName, string, string, object][] = [
+    ['payments', 'settle-payment', `${settled.period}-${settled.id}`, settled],
+    ['payments', 'expire-order', payment.order_no, { order_no: payment.order_no }],
+    ['exports', 'write-export', String(exported), { id: exported }],
+    ['imports', 'import-orders', String(imported), { id: imported }],
+    ['files', 'merge-chunks', `1-${chunk_id}`, { admin_id: 1, chunk_id }],
+    ['logs', 'write-logs', 'batch', { batch: 'batch' }],
+    ['notifications', 'deliver-notification', String(note.data.id), { ids: [note.data.id] }],
+    ['maintenance', 'maintain-tables', '2026-01-01', { day: '2026-01-01' }],
+  ];
+  for (const [queue, job, key, payload] of done) await arrange(queue, job, `${job}-${key}`, payload);
+  const answer = (await admin.post('/failed-jobs/retry', { error: 'arranged' })).data;
+  t.deepEqual(answer, { count: 5, refused: 3 }, 'those whose row has ended are refused');
+  await until(async () => (await failures('state=retried')).length === 0);
+  t.deepEqual([await count(), await stateChanges()], before);
+  const left = await failures('state=failed&order_by=id');
+  t.deepEqual(
+    left.map(({ job }) => job),
+    ['write-export', 'import-orders', 'merge-chunks'],
+  );
+  const refused = await admin.post(`/failed-jobs/${left[0]?.id}/retry`);
+  t.deepEqual([refused.status, refused.errorCode], [400, 'failed_job_over']);
+  const ids = left.map(({ id }) => id);
+  t.deepEqual((await admin.request('DELETE', '/failed-jobs/batch', { body: { ids } })).data, { count: 3 });
+});
