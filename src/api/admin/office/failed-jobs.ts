@@ -14,10 +14,10 @@ import {
   type FailedJobCriteria,
   type FailedJobFilter,
 } from '../../../models/office/failed-job.js';
-import { integer, pageOf, record, text, timestamp, timestampOrNull } from '../../declare/response.js';
+import { integer, pageOf, record, resource, text, timestamp, timestampOrNull } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
-const failedJob = record({
+const failedJob = resource('FailedJob', {
   id: integer(),
   queue: Joi.string()
     .valid(...queueNames)
@@ -52,6 +52,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/failed-jobs',
+    name: 'listFailedJobs',
     summary: 'List jobs that have failed for good',
     description:
       'One entry per work, however often it fails. Its state is `failed` until it is retried, `retried` until it has succeeded or failed again, then `done`.',
@@ -67,6 +68,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/failed-jobs/retry',
+    name: 'retryFailedJobs',
     summary: 'Retry failed jobs by filter, the oldest 500 at most',
     description:
       'Only what is in the state `failed`; without a filter all of it. `refused` counts what cannot be retried: its work has ended, or this release has no such job.',
@@ -79,6 +81,7 @@ export const routes = [
   route({
     method: 'DELETE',
     path: '/failed-jobs/batch',
+    name: 'deleteFailedJobs',
     summary: 'Drop several failed jobs',
     access: destroy,
     body: Joi.object<{ ids: number[] }, true>({ ids: ids(1000).min(1).required() }),
@@ -88,6 +91,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/failed-jobs/{id}',
+    name: 'showFailedJob',
     summary: 'Show a failed job',
     access: can('queue.failed', 'List failed jobs'),
     params: idParam,
@@ -97,6 +101,7 @@ export const routes = [
   route({
     method: 'POST',
     path: '/failed-jobs/{id}/retry',
+    name: 'retryFailedJob',
     summary: 'Retry a failed job',
     description: 'Every job may run any number of times: what has been done already is not done again.',
     access: retry,
@@ -110,6 +115,7 @@ export const routes = [
   route({
     method: 'DELETE',
     path: '/failed-jobs/{id}',
+    name: 'deleteFailedJob',
     summary: 'Drop a failed job',
     access: destroy,
     params: idParam,

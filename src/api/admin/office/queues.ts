@@ -2,10 +2,10 @@
 import Joi from 'joi';
 import { queueNames } from '../../../lib/queue.js';
 import { queueFigures } from '../../flows/queue-figures.js';
-import { integer, listOf, record } from '../../declare/response.js';
+import { integer, listOf, record, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
-const queue = record({
+const queue = resource('Queue', {
   name: Joi.string()
     .valid(...queueNames)
     .required(),
@@ -20,6 +20,7 @@ export const routes = [
   route({
     method: 'GET',
     path: '/queues',
+    name: 'listQueues',
     summary: 'List the queues: what waits, runs, waits for its time and has failed',
     description:
       '`failed` is what waits for a person (`GET /failed-jobs`); `oldest_seconds` is how long the oldest waiting job has been there.',
