@@ -14,7 +14,15 @@ import {
   type FailedJobCriteria,
   type FailedJobFilter,
 } from '../../../models/office/failed-job.js';
-import { integer, pageOf, record, resource, text, timestamp, timestampOrNull } from '../../declare/response.js';
+import {
+  integer,
+  pageOf,
+  record,
+  resource,
+  text,
+  timestamp,
+  timestampOrNull,
+} from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
 const failedJob = resource('FailedJob', {
