@@ -6,6 +6,8 @@ const maximumCents = 10n ** 15n;
 const decimal = /^(-?)(\d{1,30})(?:\.(\d{1,2}))?$/;
 
 export class Money {
+  static readonly zero = new Money(0n);
+
   readonly cents: bigint;
 
   constructor(cents: bigint) {

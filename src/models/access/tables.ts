@@ -1,0 +1,149 @@
+// The tables of this room: who signs in, and what they may do.
+import type { CreationOptional } from 'sequelize';
+import { Model } from 'sequelize-typescript';
+import {
+  big,
+  code,
+  flag,
+  id,
+  instant,
+  integer,
+  rowTime,
+  text,
+  tiny,
+  type Unlisted,
+} from '../tables/column.js';
+import { Column, Table, type NewRow, type Row } from '../tables/table.js';
+
+/** The tree administrators belong to. */
+@Table('departments')
+export class Department extends Model<Row<Department>, NewRow<Department>> {
+  @Column(id()) declare id: CreationOptional<number>;
+  @Column(big().default(0)) declare parent_id: CreationOptional<number>;
+  @Column(text(50)) declare name: string;
+  @Column(text(50).nullable()) declare code: string | null;
+  @Column(text(50).nullable()) declare leader: string | null;
+  @Column(text(30).nullable()) declare phone: string | null;
+  @Column(text(100).nullable()) declare email: string | null;
+  @Column(text(255).nullable()) declare remark: string | null;
+  @Column(tiny().default(1)) declare status: CreationOptional<number>;
+  @Column(integer().default(0)) declare sort: CreationOptional<number>;
+  @Column(instant()) declare created_at: CreationOptional<Date>;
+  @Column(instant()) declare updated_at: CreationOptional<Date>;
+}
+
+/** Who signs in here. */
+@Table('admins', { uq_admins_username: ['username'] })
+export class Admin extends Model<Row<Admin>, NewRow<Admin>> {
+  @Column(id()) declare id: CreationOptional<number>;
+  @Column(text(50)) declare username: string;
+  @Column(text(100).secret()) declare password_hash: Unlisted<string>;
+  /** Somebody else has set the password: its owner must change it first. */
+  @Column(flag().default(false).internal()) declare password_must_change: Unlisted<CreationOptional<boolean>>;
+  @Column(text(50)) declare nickname: string;
+  @Column(text(100).nullable()) declare email: string | null;
+  @Column(text(30).nullable()) declare phone: string | null;
+  @Column(text(500).nullable()) declare avatar: string | null;
+  @Column(tiny().default(1)) declare status: CreationOptional<number>;
+  @Column(big().nullable()) declare department_id: number | null;
+  @Column(instant().nullable()) declare last_login_at: Date | null;
+  @Column(instant()) declare created_at: CreationOptional<Date>;
+  @Column(instant()) declare updated_at: CreationOptional<Date>;
+}
+
+/** A named set of permissions and menus. */
+@Table('roles', { uq_roles_slug: ['slug'] })
+export class Role extends Model<Row<Role>, NewRow<Role>> {
+  @Column(id()) declare id: CreationOptional<number>;
+  @Column(text(50)) declare name: string;
+  @Column(text(50)) declare slug: string;
+  @Column(text(255).nullable()) declare description: string | null;
+  @Column(tiny().default(1)) declare status: CreationOptional<number>;
+  @Column(integer().default(0)) declare sort: CreationOptional<number>;
+  @Column(instant()) declare created_at: CreationOptional<Date>;
+  @Column(instant()) declare updated_at: CreationOptional<Date>;
+}
+
+/** The tree of directories, pages and buttons. */
+@Table('menus', { uq_menus_slug: ['slug'] })
+export class Menu extends Model<Row<Menu>, NewRow<Menu>> {
+  @Column(id()) declare id: CreationOptional<number>;
+  @Column(big().default(0)) declare parent_id: CreationOptional<number>;
+  @Column(text(50)) declare title: string;
+  @Column(text(100)) declare slug: string;
+  @Column(text(100).nullable()) declare icon: string | null;
+  @Column(text(255).nullable()) declare path: string | null;
+  @Column(text(255).nullable()) declare component: string | null;
+  /** 1 directory, 2 page, 3 button. */
+  @Column(tiny(1, 2, 3)) declare type: 1 | 2 | 3;
+  @Column(tiny().default(1)) declare status: CreationOptional<number>;
+  @Column(integer().default(0)) declare sort: CreationOptional<number>;
+  @Column(tiny().default(0)) declare is_hidden: CreationOptional<number>;
+  @Column(tiny().default(1)) declare link_type: CreationOptional<number>;
+  @Column(tiny().default(1)) declare open_type: CreationOptional<number>;
+  @Column(tiny().default(0)) declare no_cache: CreationOptional<number>;
+  /** Hidden while that module is switched off. */
+  @Column(text(20).nullable().internal()) declare module: Unlisted<string | null>;
+  @Column(instant()) declare created_at: CreationOptional<Date>;
+  @Column(instant()) declare updated_at: CreationOptional<Date>;
+}
+
+/** Menus that this database was given, also those deleted since. */
+@Table('seeded_menus')
+export class SeededMenu extends Model<Row<SeededMenu>, NewRow<SeededMenu>> {
+  @Column(text(100).primary()) declare slug: string;
+  @Column(instant().default(rowTime)) declare created_at: CreationOptional<Date>;
+}
+
+/** What a role may be allowed, as a slug and as method and path. */
+@Table('permissions', { uq_permissions_slug: ['slug'] })
+export class Permission extends Model<Row<Permission>, NewRow<Permission>> {
+  @Column(id()) declare id: CreationOptional<number>;
+  @Column(text(100)) declare name: string;
+  @Column(text(100)) declare slug: string;
+  @Column(text(10)) declare method: string;
+  @Column(text(255)) declare path: string;
+  @Column(big().nullable()) declare menu_id: number | null;
+  @Column(text(255).nullable()) declare description: string | null;
+  @Column(tiny().default(1)) declare status: CreationOptional<number>;
+  @Column(integer().default(0)) declare sort: CreationOptional<number>;
+  /** A route of this release needs it. */
+  @Column(flag().default(false)) declare is_builtin: CreationOptional<boolean>;
+  @Column(instant()) declare created_at: CreationOptional<Date>;
+  @Column(instant()) declare updated_at: CreationOptional<Date>;
+}
+
+@Table('admin_roles')
+export class AdminRole extends Model<Row<AdminRole>, NewRow<AdminRole>> {
+  @Column(big().primary()) declare admin_id: number;
+  @Column(big().primary()) declare role_id: number;
+}
+
+@Table('role_permissions')
+export class RolePermission extends Model<Row<RolePermission>, NewRow<RolePermission>> {
+  @Column(big().primary()) declare role_id: number;
+  @Column(big().primary()) declare permission_id: number;
+}
+
+@Table('role_menus')
+export class RoleMenu extends Model<Row<RoleMenu>, NewRow<RoleMenu>> {
+  @Column(big().primary()) declare role_id: number;
+  @Column(big().primary()) declare menu_id: number;
+}
+
+/** One sign-in. */
+@Table('admin_sessions', { uq_admin_sessions_jti: ['jti'] })
+export class AdminSession extends Model<Row<AdminSession>, NewRow<AdminSession>> {
+  @Column(id()) declare id: CreationOptional<number>;
+  /** The `jti` of its token. */
+  @Column(code(26).internal()) declare jti: Unlisted<string>;
+  @Column(big()) declare admin_id: number;
+  @Column(text(45)) declare ip: string;
+  @Column(text(500).internal()) declare user_agent: Unlisted<string>;
+  @Column(text(50)) declare browser: string;
+  @Column(text(50)) declare os: string;
+  @Column(instant().internal()) declare last_used_at: Unlisted<Date>;
+  @Column(instant().internal()) declare expires_at: Unlisted<Date>;
+  @Column(instant().nullable().internal()) declare revoked_at: Unlisted<Date | null>;
+  @Column(instant()) declare created_at: Date;
+}

@@ -1,0 +1,184 @@
+// Column types: what the database holds, what we make of it, and whether it is shown without being named.
+import type { Model, ModelAttributeColumnOptions } from 'sequelize';
+import { DataType } from 'sequelize-typescript';
+import type { SqlValue } from '../../lib/db.js';
+import { Money } from '../../lib/money.js';
+
+/** What an answer says of a value. */
+export type ValueKind = 'integer' | 'text' | 'boolean' | 'amount' | 'time' | 'any';
+
+declare const unlisted: unique symbol;
+
+/** A field that is neither read nor answered unless it is named. */
+export type Unlisted<T> = T extends null | undefined ? T : T & { [unlisted]?: true };
+
+/** Whether a field is declared so. */
+export type IsUnlisted<T> = typeof unlisted extends keyof NonNullable<T> ? true : false;
+
+/** Fills a column with the time of its row. */
+export const rowTime = Symbol('the time of the row');
+
+interface Description {
+  kind: ValueKind;
+  /** As information_schema spells it. */
+  sqlType: string;
+  isAscii: boolean;
+  type: ModelAttributeColumnOptions['type'];
+  isNullable: boolean;
+  isPrimary: boolean;
+  isGenerated: boolean;
+  unlisted: 'secret' | 'internal' | undefined;
+  /** What the database fills in. */
+  preset: SqlValue | typeof rowTime | undefined;
+  /** The only values there are. */
+  values: readonly (string | number)[] | undefined;
+  /** The driver's value as ours, and ours as the driver's. Null stays null. */
+  read: ((stored: unknown) => unknown) | undefined;
+  write: ((value: unknown) => SqlValue) | undefined;
+}
+
+/** The type of a column that holds a `V`. */
+export class ColumnType<V> {
+  declare readonly holds: V;
+  readonly is: Readonly<Description>;
+
+  constructor(is: Description) {
+    this.is = is;
+  }
+
+  nullable(): ColumnType<V | null> {
+    return new ColumnType({ ...this.is, isNullable: true });
+  }
+
+  /** Filled in by the database where it is not given. */
+  default(preset: V | typeof rowTime): ColumnType<V> {
+    return new ColumnType({ ...this.is, preset: preset === rowTime ? rowTime : this.write(preset) });
+  }
+
+  /** Part of the primary key. */
+  primary(): ColumnType<V> {
+    return new ColumnType({ ...this.is, isPrimary: true });
+  }
+
+  /** Not for the eyes of anybody. */
+  secret(): ColumnType<Unlisted<V>> {
+    return new ColumnType({ ...this.is, unlisted: 'secret' });
+  }
+
+  /** For the service's own use. */
+  internal(): ColumnType<Unlisted<V>> {
+    return new ColumnType({ ...this.is, unlisted: 'internal' });
+  }
+
+  /** Our value as a statement takes it. */
+  write(value: unknown): SqlValue {
+    return value === null || !this.is.write ? (value as SqlValue) : this.is.write(value);
+  }
+
+  /** The column as Sequelize is told of it: its instances keep the driver's values and give ours. */
+  attribute(name: string): Partial<ModelAttributeColumnOptions> {
+    const { type, isNullable, isPrimary, isGenerated, preset, read } = this.is;
+    const accessors = {
+      get(this: Model): unknown {
+        const stored: unknown = this.getDataValue(name);
+        return stored === null || stored === undefined || !read ? stored : read(stored);
+      },
+      set: setter(name, (value) => this.write(value)),
+    };
+    return {
+      type,
+      // What the database fills in may be left out.
+      allowNull: isNullable || isGenerated || preset !== undefined,
+      primaryKey: isPrimary,
+      autoIncrement: isGenerated,
+      ...(read ? accessors : {}),
+    };
+  }
+}
+
+const setter = (name: string, write: (value: unknown) => SqlValue) =>
+  function set(this: Model, value: unknown): void {
+    this.setDataValue(name, value === undefined ? value : write(value));
+  };
+
+function column<V>(kind: ValueKind, sqlType: string, more: Partial<Description> & Pick<Description, 'type'>) {
+  const plain = { isAscii: false, isNullable: false, isPrimary: false, isGenerated: false };
+  const open = {
+    unlisted: undefined,
+    preset: undefined,
+    values: undefined,
+    read: undefined,
+    write: undefined,
+  };
+  return new ColumnType<V>({ kind, sqlType, ...plain, ...open, ...more });
+}
+
+const integerColumn = (sqlType: string, type: Description['type']) =>
+  column<number>('integer', sqlType, { type });
+
+export const generated = () =>
+  column<number>('integer', 'bigint unsigned', { type: DataType.BIGINT, isPrimary: true, isGenerated: true });
+
+/** The generated key of a row. */
+export const id = generated;
+
+/** The key of another row, a size or a count. */
+export const big = () => integerColumn('bigint unsigned', DataType.BIGINT);
+
+export const unsigned = () => integerColumn('int unsigned', DataType.INTEGER.UNSIGNED);
+
+export const integer = () => integerColumn('int', DataType.INTEGER);
+
+export const small = () => integerColumn('smallint unsigned', DataType.SMALLINT.UNSIGNED);
+
+export const percentage = () => integerColumn('tinyint unsigned', DataType.TINYINT.UNSIGNED);
+
+/** A small number, or one of these. */
+export const tiny = <const V extends number = number>(...values: V[]) =>
+  column<V>('integer', 'tinyint', { type: DataType.TINYINT, values: values.length > 0 ? values : undefined });
+
+/** Stored as 0 and 1. */
+export const flag = () =>
+  column<boolean>('boolean', 'tinyint', {
+    type: DataType.TINYINT,
+    read: (stored) => stored === 1,
+    write: Number,
+  });
+
+/** An exact amount with two decimals; the driver hands over its text. */
+export const money = () =>
+  column<Money>('amount', 'decimal(18,2)', {
+    type: DataType.DECIMAL(18, 2),
+    read: (stored) => Money.from(stored as string),
+    write: String,
+  });
+
+/** A time in UTC, to the millisecond. */
+export const instant = () => column<Date>('time', 'datetime(3)', { type: DataType.DATE(3) });
+
+/** A text of up to so many characters. */
+export const text = (max: number) =>
+  column<string>('text', `varchar(${max})`, { type: DataType.STRING(max) });
+
+/** A text of up to 64 KiB, or of 16 MiB. */
+export const longText = (sqlType: 'text' | 'mediumtext' = 'text') =>
+  column<string>('text', sqlType, { type: DataType.TEXT });
+
+/** A text of ASCII characters, compared byte by byte; or one of these. */
+export const ascii = <const V extends string = string>(max: number, values?: readonly V[]) =>
+  column<V>('text', `varchar(${max})`, { type: DataType.STRING(max), isAscii: true, values });
+
+/** ASCII characters of a fixed number: an order number, a hash. */
+export const code = (length: number) =>
+  column<string>('text', `char(${length})`, { type: DataType.CHAR(length), isAscii: true });
+
+/** Bytes of a fixed number. */
+export const bytes = (length: number) => column<Buffer>('any', `binary(${length})`, { type: DataType.BLOB });
+
+/** A value stored as JSON text. */
+export const json = <V = unknown>(sqlType: 'text' | 'mediumtext' = 'text') =>
+  column<V>('any', sqlType, {
+    type: DataType.TEXT,
+    read: (stored) => JSON.parse(stored as string) as unknown,
+    write: (value) => JSON.stringify(value),
+  });

@@ -1,0 +1,164 @@
+// Plain SQL over declared tables: what a SELECT names and an INSERT or UPDATE sets is checked against the classes.
+import type { Attributes, CreationAttributes, Model, Transaction } from 'sequelize';
+import { change, insert, select, type Database, type SqlValue } from '../../lib/db.js';
+import { declarationOf, type Listed, type TableClass } from './table.js';
+
+/** An expression of a select list, and how the driver's value becomes ours. */
+export interface Expression<V> {
+  sql: string;
+  read?: (stored: unknown) => unknown;
+  /** Only its type is used. */
+  gives?: V;
+}
+
+/** The columns of a row that a LEFT JOIN may not find. */
+export interface Joined<L> {
+  /** The first one is never null in the table. */
+  joined: L;
+}
+
+export interface SelectList {
+  [name: string]: Expression<unknown> | Joined<SelectList>;
+}
+
+/** What a select list gives. */
+export type RowOf<L> = {
+  -readonly [K in keyof L]: L[K] extends Joined<infer J>
+    ? RowOf<J> | null
+    : L[K] extends Expression<infer V>
+      ? V
+      : never;
+};
+
+type Columns<T> = { [K in keyof T]-?: Expression<T[K]> };
+
+/** The columns of a table under an alias: those named, or all but those that must be named. */
+export function columnsOf<M extends Model>(table: TableClass<M>, alias: string): Columns<Listed<M>>;
+export function columnsOf<M extends Model, K extends keyof Attributes<M>>(
+  table: TableClass<M>,
+  alias: string,
+  ...names: K[]
+): Columns<Pick<Attributes<M>, K>>;
+export function columnsOf(table: TableClass, alias: string, ...names: string[]): object {
+  const { columns } = declarationOf(table);
+  const listed = [...columns].flatMap(([name, { is }]) => (is.unlisted ? [] : [name]));
+  return Object.fromEntries(
+    (names.length > 0 ? names : listed).map((name) => {
+      const sql = `${alias}.${name}`;
+      return [name, { sql, read: columns.get(name)?.is.read }];
+    }),
+  );
+}
+
+/** Those columns as a record of its own, null where the LEFT JOIN found no row. */
+export const joined = <L extends SelectList>(list: L): Joined<L> => ({ joined: list });
+
+/** An expression whose type the compiler has to be told. */
+export const computed = <V>(sql: string, read?: (stored: unknown) => V): Expression<V> => ({ sql, read });
+
+interface Place {
+  name: string;
+  read: ((stored: unknown) => unknown) | undefined;
+  parts: Place[] | undefined;
+}
+
+/** Where a statement runs. */
+export interface Run {
+  t?: Transaction;
+  on?: Pick<Database, 'select'>;
+}
+
+/** A SELECT of a list from joined tables, to which each use adds its conditions. */
+export class Selection<L extends SelectList> {
+  readonly sql: string;
+  readonly #places: Place[];
+  readonly #isPlain: boolean;
+
+  /** @param from with its keyword, such as `FROM orders o LEFT JOIN users u ON u.id = o.user_id` */
+  constructor(list: L, from: string) {
+    const shown: string[] = [];
+    this.#places = placesOf(list, '', shown);
+    this.#isPlain = this.#places.every(({ read, parts }) => !read && !parts);
+    this.sql = `SELECT ${shown.join(', ')} ${from}`;
+  }
+
+  /** The rows that `tail` leaves, in its order. @param tail WHERE, ORDER BY, LIMIT */
+  async rows(tail: string, values: SqlValue[] = [], { t, on }: Run = {}): Promise<RowOf<L>[]> {
+    const sql = `${this.sql} ${tail}`;
+    const rows = await (on ? on.select<Stored>(sql, values, t) : select<Stored>(sql, values, t));
+    return (this.#isPlain ? rows : rows.map((row) => record(this.#places, row, ''))) as RowOf<L>[];
+  }
+
+  /** The first of them. */
+  async first(tail: string, values: SqlValue[] = [], run: Run = {}): Promise<RowOf<L> | undefined> {
+    return (await this.rows(tail, values, run))[0];
+  }
+}
+
+type Stored = Record<string, unknown>;
+
+function placesOf(list: SelectList, prefix: string, shown: string[]): Place[] {
+  return Object.entries(list).map(([name, entry]) => {
+    if ('joined' in entry) {
+      const parts = placesOf(entry.joined, `${prefix}${name}.`, shown);
+      return { name, read: undefined, parts };
+    }
+    shown.push(
+      entry.sql.endsWith(`.${name}`) && !prefix ? entry.sql : `${entry.sql} AS \`${prefix}${name}\``,
+    );
+    return { name, read: entry.read, parts: undefined };
+  });
+}
+
+function record(places: readonly Place[], row: Stored, prefix: string): Stored {
+  const made: Stored = {};
+  for (const { name, read, parts } of places) {
+    if (parts) made[name] = joinedRecord(parts, row, `${prefix}${name}.`);
+    else {
+      const stored = row[prefix + name];
+      made[name] = read && stored !== null ? read(stored) : stored;
+    }
+  }
+  return made;
+}
+
+function joinedRecord(parts: readonly Place[], row: Stored, prefix: string): Stored | null {
+  return row[prefix + (parts[0]?.name ?? '')] === null ? null : record(parts, row, prefix);
+}
+
+/** INSERT of one row. @returns its generated id, 0 when there is none */
+export function insertRow<M extends Model>(
+  table: TableClass<M>,
+  row: CreationAttributes<M>,
+  t?: Transaction,
+): Promise<number> {
+  const { name } = declarationOf(table);
+  const [names, values] = assignments(table, row);
+  const places = names.map(() => '?').join(', ');
+  return insert(`INSERT INTO ${name} (${names.join(', ')}) VALUES (${places})`, values, t);
+}
+
+/** UPDATE of the rows whose columns have those values; a list of values means one of them. @returns how many changed */
+export function updateRows<M extends Model>(
+  table: TableClass<M>,
+  changes: Partial<Attributes<M>>,
+  where: { [K in keyof Attributes<M>]?: Attributes<M>[K] | readonly Attributes<M>[K][] },
+  t?: Transaction,
+): Promise<number> {
+  const { name } = declarationOf(table);
+  const [names, values] = assignments(table, changes);
+  const terms: string[] = [];
+  for (const [column, value] of Object.entries(where) as [string, SqlValue][]) {
+    terms.push(value === null ? `${column} IS NULL` : `${column} ${Array.isArray(value) ? 'IN (?)' : '= ?'}`);
+    if (value !== null) values.push(value);
+  }
+  const sets = names.map((column) => `${column} = ?`).join(', ');
+  return change(`UPDATE ${name} SET ${sets} WHERE ${terms.join(' AND ')}`, values, t);
+}
+
+/** The columns of a row that are given, and their values as a statement takes them. */
+function assignments(table: TableClass, row: object): [string[], SqlValue[]] {
+  const { columns } = declarationOf(table);
+  const given = Object.entries(row).filter(([, value]) => value !== undefined);
+  return [given.map(([name]) => name), given.map(([name, value]) => columns.get(name)?.write(value) ?? null)];
+}

@@ -1,0 +1,79 @@
+// A table is declared once, as a class. Column lists, records, typed writes and answers follow from the class.
+import type { Attributes, InferAttributes, InferCreationAttributes, Model } from 'sequelize';
+import { Column as sequelizeColumn, Table as sequelizeTable } from 'sequelize-typescript';
+import { db } from '../../lib/db.js';
+import type { ColumnType, IsUnlisted } from './column.js';
+
+type IsAny<T> = 0 extends 1 & T ? true : false;
+
+// sequelize-typescript gives every model some columns of any type.
+type Declared<T> = { [K in keyof T as IsAny<T[K]> extends true ? never : K]: T[K] };
+
+/** The columns of a class. */
+export type Row<M extends Model> = Declared<InferAttributes<M>>;
+
+/** What a new row needs and may have. */
+export type NewRow<M extends Model> = Declared<InferCreationAttributes<M>>;
+
+/** The columns that need not be named to be read and answered. */
+export type Listed<M extends Model> = {
+  [K in keyof Attributes<M> as IsUnlisted<Attributes<M>[K]> extends true ? never : K]: Attributes<M>[K];
+};
+
+/** The class of a table. */
+export interface TableClass<M extends Model = Model> {
+  new (): M;
+  prototype: M;
+  name: string;
+}
+
+type Same<A, B> = [A, IsUnlisted<A>] extends [B, IsUnlisted<B>] ? ([B] extends [A] ? unknown : never) : never;
+
+/** Declares a column; its field must be of the type that the column holds. */
+export function Column<V>(type: ColumnType<V>) {
+  return <K extends string, T extends Record<K, unknown>>(prototype: T & Same<T[K], V>, name: K): void => {
+    const columns = declared.get(prototype) ?? new Map<string, ColumnType<unknown>>();
+    declared.set(prototype, columns.set(name, type));
+    const annotate = sequelizeColumn(type.attribute(name)) as PropertyDecorator;
+    annotate(prototype, name);
+  };
+}
+
+const declared = new Map<object, Map<string, ColumnType<unknown>>>();
+
+export interface TableDeclaration {
+  name: string;
+  columns: ReadonlyMap<string, ColumnType<unknown>>;
+  /** Unique keys beside the primary one, by their names. */
+  unique: Record<string, readonly string[]>;
+}
+
+const tables = new Map<object, TableDeclaration>();
+
+/** Every table that was declared. */
+export const allTables = (): TableDeclaration[] => [...tables.values()];
+
+/** Declares a table and attaches its class to the database. @param unique its unique keys beside the primary one */
+export function Table<K extends string = never>(name: string, unique: Record<string, readonly K[]> = {}) {
+  return <M extends Record<K, unknown> & Model>(target: TableClass<M>): void => {
+    const columns = declared.get(target.prototype) ?? new Map<string, ColumnType<unknown>>();
+    tables.set(target, { name, columns, unique });
+    const timed = (column: string): string | false => (columns.has(column) ? column : false);
+    const hidden = [...columns].flatMap(([column, { is }]) => (is.unlisted === 'secret' ? [column] : []));
+    const annotate = sequelizeTable({
+      tableName: name,
+      createdAt: timed('created_at'),
+      updatedAt: timed('updated_at'),
+      defaultScope: { attributes: { exclude: hidden } },
+    }) as ClassDecorator;
+    annotate(target);
+    db.addModels([target as never]);
+  };
+}
+
+/** What a class declares. */
+export function declarationOf(table: TableClass): TableDeclaration {
+  const known = tables.get(table);
+  if (!known) throw new Error(`${table.name} is no table`);
+  return known;
+}

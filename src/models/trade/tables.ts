@@ -1,0 +1,195 @@
+// The tables of this room: users and their balances, orders, payments, and what a payment callback leaves behind.
+import type { CreationOptional } from 'sequelize';
+import { Model } from 'sequelize-typescript';
+import { Money } from '../../lib/money.js';
+import {
+  ascii,
+  big,
+  code,
+  flag,
+  id,
+  instant,
+  integer,
+  json,
+  longText,
+  money,
+  text,
+  tiny,
+  unsigned,
+  type Unlisted,
+} from '../tables/column.js';
+import { Column, Table, type NewRow, type Row } from '../tables/table.js';
+
+/** The customers who place orders. */
+@Table('users', { uq_users_username: ['username'] })
+export class User extends Model<Row<User>, NewRow<User>> {
+  @Column(id()) declare id: CreationOptional<number>;
+  @Column(text(50)) declare username: string;
+  @Column(text(100).nullable().secret()) declare password_hash: Unlisted<string | null>;
+  @Column(text(50).default('')) declare nickname: CreationOptional<string>;
+  @Column(text(500).nullable()) declare avatar: string | null;
+  @Column(text(100).nullable()) declare email: string | null;
+  @Column(text(30).nullable()) declare phone: string | null;
+  @Column(money().default(Money.zero)) declare balance: CreationOptional<Money>;
+  @Column(tiny().default(1)) declare status: CreationOptional<number>;
+  @Column(instant().nullable()) declare last_login_at: Date | null;
+  @Column(instant()) declare created_at: CreationOptional<Date>;
+  @Column(instant()) declare updated_at: CreationOptional<Date>;
+  @Column(instant().nullable().internal()) declare deleted_at: Unlisted<Date | null>;
+}
+
+export const balanceChangeTypes = ['income', 'expense', 'refund'] as const;
+
+export type BalanceChangeType = (typeof balanceChangeTypes)[number];
+
+/** What changed the balances of users. */
+@Table('user_balance_logs', { uq_user_balance_logs_request: ['request_id'] })
+export class BalanceLog extends Model<Row<BalanceLog>, NewRow<BalanceLog>> {
+  @Column(id()) declare id: CreationOptional<number>;
+  /** Only counted by; a partitioned table could not promise that a request_id is unique. */
+  @Column(unsigned().internal()) declare period: Unlisted<number>;
+  @Column(big()) declare user_id: number;
+  @Column(ascii(10, balanceChangeTypes)) declare type: BalanceChangeType;
+  @Column(money()) declare amount: Money;
+  @Column(money()) declare balance_before: Money;
+  @Column(money()) declare balance_after: Money;
+  @Column(ascii(20)) declare source: string;
+  @Column(text(64).nullable()) declare source_id: string | null;
+  @Column(text(500).nullable()) declare description: string | null;
+  @Column(big().nullable()) declare operator_id: number | null;
+  @Column(ascii(64).nullable()) declare request_id: string | null;
+  @Column(instant()) declare created_at: Date;
+}
+
+export const orderStatuses = ['pending', 'paid', 'cancelled'] as const;
+
+export type OrderStatus = (typeof orderStatuses)[number];
+
+/** What users are to pay for. */
+@Table('orders', { uq_orders_no: ['order_no', 'period'] })
+export class Order extends Model<Row<Order>, NewRow<Order>> {
+  @Column(id()) declare id: CreationOptional<number>;
+  @Column(unsigned().primary().internal()) declare period: Unlisted<number>;
+  @Column(code(35)) declare order_no: string;
+  @Column(big()) declare user_id: number;
+  @Column(money()) declare amount: Money;
+  @Column(ascii(20, orderStatuses).default('pending')) declare status: CreationOptional<OrderStatus>;
+  @Column(text(500).nullable()) declare remark: string | null;
+  @Column(instant().nullable()) declare expire_at: Date | null;
+  @Column(instant().nullable()) declare paid_at: Date | null;
+  /** The payment that paid it. */
+  @Column(code(37).nullable()) declare payment_no: string | null;
+  @Column(instant()) declare created_at: Date;
+  @Column(instant()) declare updated_at: Date;
+  @Column(instant().nullable().internal()) declare deleted_at: Unlisted<Date | null>;
+  @Column(instant().nullable().internal()) declare cancelled_at: Unlisted<Date | null>;
+}
+
+/** The lines of orders. */
+@Table('order_details')
+export class OrderDetail extends Model<Row<OrderDetail>, NewRow<OrderDetail>> {
+  @Column(id().internal()) declare id: Unlisted<CreationOptional<number>>;
+  @Column(unsigned().primary().internal()) declare period: Unlisted<number>;
+  @Column(code(35).internal()) declare order_no: Unlisted<string>;
+  @Column(big().nullable()) declare product_id: number | null;
+  @Column(text(200)) declare product_name: string;
+  @Column(money()) declare price: Money;
+  @Column(unsigned()) declare quantity: number;
+  @Column(money()) declare subtotal: Money;
+}
+
+/** How customers may pay. */
+@Table('payment_methods', { uq_payment_methods_code: ['code'] })
+export class PaymentMethod extends Model<Row<PaymentMethod>, NewRow<PaymentMethod>> {
+  @Column(id()) declare id: CreationOptional<number>;
+  @Column(text(50)) declare name: string;
+  @Column(text(50)) declare code: string;
+  /** The channel. */
+  @Column(ascii(20)) declare type: string;
+  /** JSON map of the settings that are no secrets. */
+  @Column(longText().internal()) declare config: Unlisted<string>;
+  /** JSON map of sealed secrets. */
+  @Column(longText().secret()) declare secrets: Unlisted<string>;
+  @Column(flag().default(true)) declare is_active: CreationOptional<boolean>;
+  @Column(integer().default(0)) declare sort: CreationOptional<number>;
+  @Column(text(255).nullable()) declare description: string | null;
+  @Column(instant()) declare created_at: CreationOptional<Date>;
+  @Column(instant()) declare updated_at: CreationOptional<Date>;
+}
+
+export const paymentStatuses = ['pending', 'paid', 'failed', 'cancelled'] as const;
+
+export type PaymentStatus = (typeof paymentStatuses)[number];
+
+/** Attempts to pay an order. */
+@Table('payments', { uq_payments_no: ['payment_no', 'period'] })
+export class Payment extends Model<Row<Payment>, NewRow<Payment>> {
+  @Column(id()) declare id: CreationOptional<number>;
+  @Column(unsigned().primary().internal()) declare period: Unlisted<number>;
+  @Column(code(37)) declare payment_no: string;
+  @Column(code(35)) declare order_no: string;
+  @Column(big()) declare user_id: number;
+  @Column(big()) declare payment_method_id: number;
+  @Column(money()) declare amount: Money;
+  @Column(ascii(20, paymentStatuses).default('pending')) declare status: CreationOptional<PaymentStatus>;
+  /** The channel's number. */
+  @Column(ascii(64).nullable()) declare third_party_no: string | null;
+  @Column(instant().nullable()) declare pay_time: Date | null;
+  /** What the channel reported. */
+  @Column(longText().nullable().internal()) declare notify_data: Unlisted<string | null>;
+  @Column(flag().default(false)) declare needs_attention: CreationOptional<boolean>;
+  @Column(text(255).nullable()) declare fail_reason: string | null;
+  @Column(text(500).nullable()) declare remark: string | null;
+  @Column(instant()) declare created_at: Date;
+  @Column(instant()) declare updated_at: Date;
+}
+
+/** Which payment a channel's number belongs to, over all months. */
+@Table('third_party_numbers')
+export class ThirdPartyNumber extends Model<Row<ThirdPartyNumber>, NewRow<ThirdPartyNumber>> {
+  @Column(ascii(20).primary()) declare type: string;
+  @Column(ascii(64).primary()) declare third_party_no: string;
+  @Column(code(37)) declare payment_no: string;
+}
+
+export const callbackStates = ['pending', 'settled', 'refused'] as const;
+
+/** pending: verified, to be settled; settled: its result stands; refused: changed nothing. */
+export type CallbackState = (typeof callbackStates)[number];
+
+/** The inbox of the payment callback. */
+@Table('payment_callbacks', { uq_payment_callbacks_same: ['same_key', 'period'] })
+export class PaymentCallback extends Model<Row<PaymentCallback>, NewRow<PaymentCallback>> {
+  @Column(id()) declare id: CreationOptional<number>;
+  @Column(unsigned().primary().internal()) declare period: Unlisted<number>;
+  @Column(ascii(20)) declare type: string;
+  @Column(code(37).nullable().internal()) declare payment_no: Unlisted<string | null>;
+  @Column(ascii(64).nullable()) declare third_party_no: string | null;
+  /** Its fields, masked. */
+  @Column(json()) declare body: unknown;
+  @Column(text(45)) declare ip: string;
+  @Column(ascii(10, callbackStates)) declare state: CallbackState;
+  /** Error slug of a refusal, or what settling it came to. */
+  @Column(text(50)) declare verdict: string;
+  @Column(ascii(64).internal()) declare trace_id: Unlisted<string>;
+  /** Equal for those that prove nothing and are equal to the letter. */
+  @Column(code(43).nullable().internal()) declare same_key: Unlisted<string | null>;
+  /** How often it came within a day; more than once only of what proves nothing. */
+  @Column(unsigned().default(1)) declare times: CreationOptional<number>;
+  /** When it came last, if more than once. */
+  @Column(instant().nullable()) declare last_at: Date | null;
+  @Column(instant()) declare created_at: Date;
+  @Column(instant().nullable()) declare settled_at: Date | null;
+}
+
+/** Creates that were made under an Idempotency-Key. */
+@Table('idempotency_keys')
+export class IdempotencyKey extends Model<Row<IdempotencyKey>, NewRow<IdempotencyKey>> {
+  /** What the key is used for: the slug of a permission. */
+  @Column(ascii(64).primary()) declare scope: string;
+  @Column(big().primary()) declare admin_id: number;
+  @Column(ascii(128).primary()) declare idempotency_key: string;
+  @Column(code(64)) declare request_hash: string;
+  @Column(ascii(40)) declare result_no: string;
+  @Column(instant()) declare created_at: Date;
+}
