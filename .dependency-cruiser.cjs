@@ -8,9 +8,9 @@ const rooms = {
   access: ['tables'],
   office: ['tables', 'access'],
   logs: ['tables'],
-  files: ['office'],
-  trade: ['tables', 'office'],
-  exports: ['access', 'office', 'files', 'trade'],
+  files: ['tables', 'access', 'office'],
+  trade: ['tables', 'access', 'office'],
+  exports: ['tables', 'access', 'office', 'files', 'trade'],
   imports: ['tables', 'access', 'office', 'files', 'trade'],
   migrations: ['tables'],
 };
