@@ -20,6 +20,7 @@ export default {
   timeout: suite === 'long' ? '30m' : '90s',
   concurrency: 2,
   failWithoutAssertions: true,
+  require: ['./bin/file-time.mjs'],
   // Not folder by folder: files that wait for processes to die go together, where others could use the processor.
   sortTestFiles: (one, other) => (basename(one) < basename(other) ? 1 : -1),
 };

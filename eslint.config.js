@@ -46,6 +46,10 @@ export default defineConfig(
       'no-console': 'off',
     },
   },
-  { files: ['**/*.mjs', '*.js'], languageOptions: { globals: nodeGlobals } },
+  {
+    files: ['**/*.mjs', '*.js'],
+    languageOptions: { globals: nodeGlobals },
+    rules: { 'no-unused-vars': ['error', { varsIgnorePattern: '^_$' }] },
+  },
   prettier,
 );

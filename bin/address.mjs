@@ -2,7 +2,6 @@
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { freePort } from './daemon.mjs';
 import { refuseWhenEnding } from './lifetime.mjs';
 import { Failure, note } from './step.mjs';
 
@@ -10,7 +9,7 @@ const DEFAULT_PORT = 3000;
 const PORTS_TRIED = 100;
 const READY_TIMEOUT_MS = 120_000; // the first start migrates and seeds, maybe on a slow disk
 
-/** Chooses host and port; a configured port that is taken is a Failure, the default one gives way. */
+/** Chooses the port; a configured one that is taken is a Failure, the default one gives way. */
 export async function chooseAddress() {
   const host = process.env.HOST || (process.env.NODE_ENV === 'production' ? '0.0.0.0' : '127.0.0.1');
   const port = process.env.PORT ? await configuredPort(host) : await nextFreePort(host);
@@ -20,17 +19,25 @@ export async function chooseAddress() {
   return { port, url: `http://${name}:${port}` };
 }
 
-/** Waits until the service says that it can work: database and Redis answer. */
+/** A loopback port that nobody uses at this moment. */
+export async function freePort() {
+  const port = await listenOnce(0, '127.0.0.1');
+  if (port === undefined) throw new Failure('no loopback port is free');
+  return port;
+}
+
+/** Waits until the service says that it can work: database and Redis answer. @param {string} url */
 export async function waitUntilReady(url) {
   const deadline = Date.now() + READY_TIMEOUT_MS;
   while (!(await isReady(url))) {
     refuseWhenEnding();
     if (Date.now() > deadline)
       throw new Failure(`${url}/readyz does not answer 200; see the log lines above`);
-    await sleep(50);
+    await sleep(30);
   }
 }
 
+/** @param {string} url */
 async function isReady(url) {
   try {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) });
@@ -41,29 +48,34 @@ async function isReady(url) {
   }
 }
 
+/** @param {string} host */
 async function configuredPort(host) {
   const port = Number(process.env.PORT);
   if (port === 0) return freePort();
-  if (await isFree(port, host)) return port;
-  throw new Failure(
-    `PORT ${process.env.PORT} is in use by another program, or not a port; choose another one`,
-  );
+  if (await listenOnce(port, host)) return port;
+  const { PORT } = process.env;
+  throw new Failure(`PORT ${PORT} is in use by another program, or not a port; choose another one`);
 }
 
+/** @param {string} host */
 async function nextFreePort(host) {
   for (let port = DEFAULT_PORT; port < DEFAULT_PORT + PORTS_TRIED; port++) {
-    if (!(await isFree(port, host))) continue;
+    if (!(await listenOnce(port, host))) continue;
     if (port !== DEFAULT_PORT) note(`port ${DEFAULT_PORT} is in use, taking ${port}`);
     return port;
   }
   throw new Failure(`no free port from ${DEFAULT_PORT} on; set PORT`);
 }
 
-function isFree(port, host) {
+/** @param {number} port @param {string} host @returns {Promise<number | undefined>} the port, when it is free */
+function listenOnce(port, host) {
   return new Promise((resolve) => {
-    if (!Number.isInteger(port) || port < 1 || port > 65_535) return resolve(false);
     const server = createServer();
-    server.on('error', () => resolve(false));
-    return server.listen(port, host, () => server.close(() => resolve(true)));
+    server.on('error', () => resolve(undefined));
+    if (!Number.isInteger(port) || port < 0 || port > 65_535) return resolve(undefined);
+    return server.listen(port, host, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : undefined));
+    });
   });
 }

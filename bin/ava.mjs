@@ -1,38 +1,40 @@
-// One run of AVA, with every event of it.
+// One run of AVA, line by line.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
 import { atEnd, refuseWhenEnding } from './lifetime.mjs';
-import { send } from './process.mjs';
+import { sendToGroup } from './process.mjs';
 import { root } from './step.mjs';
 import { endGuests } from './throw-away.mjs';
 
 const AVA = path.join(root, 'node_modules/ava/entrypoints/cli.mjs');
 
 /**
- * Runs AVA in a process group of its own and ends whatever its tests have left running.
+ * Runs AVA in a process group of its own and ends what its tests have left running.
  *
- * @param cwd the checkout, or a copy of it with a build of its own
+ * @param {string[]} args
+ * @param {{ cwd: string, home: string, env: NodeJS.ProcessEnv, onLine: (line: string) => void }} options
+ *   cwd: the checkout, or a copy of it with a build of its own; home: the THROW_AWAY_HOME of its tests
  * @returns its exit code, or the signal that ended it
  */
-export async function runAva(args, { cwd, env, onLine, onEvent }) {
+export async function runAva(args, { cwd, home, env, onLine }) {
   refuseWhenEnding();
-  const ava = spawn(process.execPath, [AVA, '--config', 'bin/ava.config.mjs', ...args], {
-    ...{ cwd, env },
+  const ava = spawn(process.execPath, [AVA, '--no-color', ...args], {
+    cwd,
+    env: { ...env, FORCE_COLOR: '0' },
     detached: true,
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const endGroup = atEnd(() => send(-ava.pid, 'SIGKILL'));
+  const endGroup = atEnd(() => sendToGroup(ava.pid, 'SIGKILL'));
   const lines = createInterface({ input: ava.stdout });
   lines.on('line', onLine);
-  ava.on('message', onEvent);
+  const closed = once(lines, 'close');
   // Not 'close' of AVA: a process left behind by a test could keep the output open for ever.
-  const [[code, signal]] = await Promise.all([once(ava, 'exit'), once(ava, 'disconnect')]);
-  const allLines = lines.closed || once(lines, 'close');
-  endGroup();
-  await endGuests(env.THROW_AWAY_HOME);
-  await allLines;
-  return { code, signal };
+  const [code, signal] = await once(ava, 'exit');
+  await endGroup();
+  await endGuests(home);
+  await closed;
+  return code ?? signal;
 }

@@ -1,20 +1,17 @@
 // Checks the import rule and fails also when suspiciously few modules were looked at.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 
 import { root } from './step.mjs';
 
-const LEAST_MODULES = 80;
+const MIN_MODULES = 80;
+const CRUISER = 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs';
 
-const output = execFileSync(
-  process.execPath,
-  ['node_modules/dependency-cruiser/bin/dependency-cruise.mjs', 'config', 'src', '--output-type', 'json'],
-  { cwd: root, maxBuffer: 1e9, stdio: ['ignore', 'pipe', 'inherit'] },
-);
-const { summary, modules } = JSON.parse(output);
-const own = modules.filter(({ source }) => /^(config|src)\//.test(source)).length;
-for (const { rule, from, to } of summary.violations) process.stdout.write(`${rule.name}: ${from} → ${to}\n`);
-process.stdout.write(
-  `${own} modules, ${summary.totalDependenciesCruised} imports, ${summary.error} violations\n`,
-);
-if (own < LEAST_MODULES) process.stdout.write(`expected at least ${LEAST_MODULES} modules\n`);
-process.exitCode = summary.error > 0 || own < LEAST_MODULES ? 1 : 0;
+const { status, stdout } = spawnSync(process.execPath, [CRUISER, 'config', 'src'], {
+  cwd: root,
+  stdio: ['ignore', 'pipe', 'inherit'],
+  encoding: 'utf8',
+});
+process.stdout.write(stdout);
+const modules = Number(/\((\d+) modules/.exec(stdout)?.[1] ?? 0);
+if (modules < MIN_MODULES) process.stdout.write(`expected at least ${MIN_MODULES} modules\n`);
+process.exitCode = status || modules < MIN_MODULES ? 1 : 0;

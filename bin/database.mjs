@@ -3,46 +3,53 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { answers, LOOPBACK, startDaemon } from './daemon.mjs';
+import { answers, LOOPBACK, startServer } from './daemon.mjs';
 import { atEnd } from './lifetime.mjs';
 import { findProgram, run } from './process.mjs';
+import { Failure } from './step.mjs';
 
-export const DATABASE_NAME = 'back_office';
+const DATABASE_NAME = 'back_office';
 const USER = 'back_office';
 const HANDSHAKE_VERSION = 10;
 
-/** Whether a MariaDB or MySQL server is installed. */
-export function hasDatabase() {
-  return findServer() !== undefined;
+/** The MariaDB or MySQL server that is installed, if any. */
+export function findDatabase() {
+  return findProgram('mariadbd', 'mysqld');
 }
 
 /**
  * Starts the database server with its data in `<home>/mariadb`, creating the data directory when there is
  * none; answers the environment variables that lead to it. The account owns the database `back_office` and
  * those whose names begin so; in a throw-away instance it owns everything, as tests make their own.
+ *
+ * @param {{ home: string, passwords: import('./local-home.mjs').Passwords, isThrowAway: boolean }} options
  */
 export async function startDatabase({ home, passwords, isThrowAway }) {
+  const program = findDatabase();
+  if (!program) throw new Failure('no database server is installed');
+  const isMariaDb = spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout.includes('MariaDB');
   const data = path.join(home, 'mariadb');
   const temporary = path.join(home, 'mariadb-tmp');
   const accounts = path.join(home, 'accounts.sql');
   mkdirSync(temporary, { recursive: true, mode: 0o700 });
-  if (!existsSync(data)) await createData(data, temporary);
+  if (!existsSync(data)) await createData(program, isMariaDb, data, temporary);
   writeFileSync(accounts, accountStatements(passwords, isThrowAway), { mode: 0o600 });
   const removeAccounts = atEnd(() => rmSync(accounts, { force: true }));
-  const { port } = await startDaemon({
+  const port = await startServer({
     name: 'mariadb',
     home,
     isThrowAway,
-    program: findServer(),
-    argsFor: (chosenPort) => [
+    program,
+    argsFor: (chosen) => [
       ...commonOptions(data, temporary),
       `--init-file=${accounts}`,
-      ...serverOptions(chosenPort),
+      ...serverOptions(chosen),
+      ...(isMariaDb ? [] : ['--mysqlx=OFF']), // MySQL's second protocol would ask for a fixed port
     ],
     // The server reads the accounts file before it greets anybody.
-    isReady: (chosenPort) => answers(chosenPort, '', (greeting) => greeting[4] === HANDSHAKE_VERSION),
+    isReady: (chosen) => answers(chosen, '', (greeting) => greeting[4] === HANDSHAKE_VERSION),
   });
-  removeAccounts();
+  await removeAccounts();
   return {
     DB_HOST: LOOPBACK,
     DB_PORT: String(port),
@@ -52,40 +59,32 @@ export async function startDatabase({ home, passwords, isThrowAway }) {
   };
 }
 
-function findServer() {
-  return findProgram('mariadbd', 'mysqld');
-}
-
-function isMariaDb() {
-  return spawnSync(findServer(), ['--version'], { encoding: 'utf8' }).stdout.includes('MariaDB');
-}
-
 // Built aside and renamed at the end, so that an interrupted creation is never taken for a database.
-async function createData(data, temporary) {
+/** @param {string} server @param {boolean} isMariaDb @param {string} data @param {string} temporary */
+async function createData(server, isMariaDb, data, temporary) {
   const unfinished = `${data}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished, { mode: 0o700 });
-  if (isMariaDb()) {
-    const installer = findProgram('mariadb-install-db', 'mysql_install_db');
-    await run(installer, [
-      ...commonOptions(unfinished, temporary),
-      '--auth-root-authentication-method=normal',
-      '--skip-test-db',
-      '--skip-name-resolve',
-    ]);
-  } else {
-    await run(findServer(), [...commonOptions(unfinished, temporary), '--initialize-insecure']);
-  }
+  const installer = isMariaDb ? findProgram('mariadb-install-db', 'mysql_install_db') : server;
+  if (!installer) throw new Failure('mariadb-install-db is missing');
+  await run(installer, [
+    ...commonOptions(unfinished, temporary),
+    ...(isMariaDb
+      ? ['--auth-root-authentication-method=normal', '--skip-test-db', '--skip-name-resolve']
+      : ['--initialize-insecure']),
+  ]);
   renameSync(unfinished, data);
 }
 
 // A temporary directory of its own: a starting server deletes the temporary tables it finds, and in /tmp
 // those may belong to another running server.
+/** @param {string} data @param {string} temporary */
 function commonOptions(data, temporary) {
   const asRoot = process.getuid?.() === 0 ? ['--user=root'] : [];
   return ['--no-defaults', `--datadir=${data}`, `--tmpdir=${temporary}`, ...asRoot];
 }
 
+/** @param {number} port */
 function serverOptions(port) {
   return [
     `--port=${port}`,
@@ -101,11 +100,11 @@ function serverOptions(port) {
     '--innodb-buffer-pool-size=256M',
     '--max-connections=300',
     '--performance-schema=OFF',
-    ...(isMariaDb() ? [] : ['--mysqlx=OFF']), // MySQL's second protocol would ask for a fixed port
   ];
 }
 
 // One statement per line, as an init file wants it. It is read at every start, so a lost password heals.
+/** @param {import('./local-home.mjs').Passwords} passwords @param {boolean} ownsEverything */
 function accountStatements(passwords, ownsEverything) {
   const user = `'${USER}'@'%'`;
   const grants = ownsEverything

@@ -1,9 +1,13 @@
-// The end of a command: whatever it started is undone in reverse order, however the command ends.
+// The end of a command: what it started is undone in reverse order, however the command ends.
 import { complain, Failure } from './step.mjs';
 
 const PARENT_CHECK_MS = 200;
+const SIGNAL_EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
+/** @typedef {() => unknown} Undo */
+/** @type {Undo[]} */
 const undoings = [];
+/** @type {Promise<never> | undefined} */
 let ending;
 
 /** True from the moment the command has begun to stop; nothing new may be started then. */
@@ -11,65 +15,72 @@ export function isEnding() {
   return ending !== undefined;
 }
 
-/** Registers what must be undone at the end; returns a function that undoes it now, once. */
+/** Throws when the command is already stopping, so that nothing is started behind its back. */
+export function refuseWhenEnding() {
+  if (isEnding()) throw new Failure('stopped');
+}
+
+/**
+ * Registers what must be undone at the end.
+ *
+ * @param {Undo} undo
+ * @returns {() => Promise<void>} undoes it now, once
+ */
 export function atEnd(undo) {
-  const once = () => {
+  const once = async () => {
     const position = undoings.indexOf(once);
-    if (position >= 0) undoings.splice(position, 1);
-    return position >= 0 ? undo() : undefined;
+    if (position < 0) return;
+    undoings.splice(position, 1);
+    await undo();
   };
   undoings.push(once);
   return once;
 }
 
-/** Undoes everything and exits; later calls wait for the first one. */
+/** Undoes everything and exits; later calls wait for the first one. @param {number} exitCode */
 export function end(exitCode) {
   ending ??= undoEverything(exitCode);
   return ending;
 }
 
 /**
- * Runs a command from its first line to its exit code. `main` returns the exit code, or nothing when the
- * command goes on until a signal arrives; `onSignal` decides the exit code after SIGINT, SIGTERM or SIGHUP.
+ * Runs a command from its first line to its exit code.
+ *
+ * @param {() => Promise<number | void>} main answers the exit code, or nothing when the command goes on until a signal arrives
+ * @param {{ endsBySignal?: boolean }} [options] a signal is the usual end of this command, and no failure
  */
-export function command(main, onSignal) {
-  const stop = (signal) => {
-    if (!isEnding()) void end(onSignal(signal));
-  };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
-  stopWithParent(() => stop('SIGTERM'));
+export function command(main, { endsBySignal = false } = {}) {
+  for (const [signal, code] of Object.entries(SIGNAL_EXIT_CODES))
+    process.on(signal, () => void end(endsBySignal ? 0 : code));
+  stopWithParent(() => void end(endsBySignal ? 0 : SIGNAL_EXIT_CODES.SIGTERM));
   // A closed terminal or pipe must not keep us from stopping what we started.
-  process.stdout.on('error', () => {});
-  process.stderr.on('error', () => {});
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
   main().then((exitCode) => (exitCode === undefined ? undefined : end(exitCode)), fail);
 }
 
-/** Throws when the command is already stopping, so that nothing is started behind its back. */
-export function refuseWhenEnding() {
-  if (isEnding()) throw new Failure('stopped');
-}
-
-// A SIGTERM to npm ends npm and its shell, and the shell may not pass it on: then we notice that our
-// parent is gone.
+// A SIGTERM to npm ends npm and its shell, and the shell may not pass it on: then our parent is gone.
+/** @param {() => void} stop */
 function stopWithParent(stop) {
   if (!process.env.npm_lifecycle_event) return;
   const parent = process.ppid;
   setInterval(() => process.ppid === parent || stop(), PARENT_CHECK_MS).unref();
 }
 
+/** @param {unknown} error */
 function fail(error) {
-  if (isEnding()) return undefined;
+  if (isEnding()) return;
   complain(error);
-  return end(1);
+  void end(1);
 }
 
+/** @param {number} exitCode @returns {Promise<never>} */
 async function undoEverything(exitCode) {
   let worst = exitCode;
-  while (undoings.length > 0) {
+  for (let undo = undoings.at(-1); undo; undo = undoings.at(-1)) {
     try {
-      await undoings.at(-1)();
+      await undo();
     } catch (error) {
       complain(error);
       worst ||= 1;

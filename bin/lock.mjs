@@ -1,93 +1,74 @@
-// Lock files that survive nobody: taken atomically, and taken over when their holder is gone.
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+// Locks of this checkout: sockets in .local/ that one process at a time can listen on. A lock ends with its holder, however that ends.
+import { rmSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { atEnd, refuseWhenEnding } from './lifetime.mjs';
-import { commandLine, workingDirectory } from './process.mjs';
-import { note, root } from './step.mjs';
+import { note } from './step.mjs';
 
 const POLL_MS = 200;
 
+/** What the holder of a lock says about itself. @typedef {{ pid: number, address?: string }} Holder */
+
+// Relative to the checkout, where every command runs: a socket's full path may have 107 characters at most.
+/** @param {string} name */
+const socketOf = (name) => `.local/${name}.lock`;
+
 /**
- * Takes the lock until `release()` or the end of the command; when a living process has it, answers that
- * `holder` instead.
+ * Takes a lock until it is released or the command ends.
+ *
+ * @param {string} name
+ * @param {() => { address?: string }} [facts] what others may know about its holder
+ * @returns {Promise<(() => Promise<void>) | undefined>} releases it; undefined when another process has it
  */
-export function tryLock(file) {
-  const mine = `${file}.${process.pid}`;
-  writeFileSync(mine, JSON.stringify(self()), { mode: 0o600 });
-  try {
-    // A hard link appears complete or not at all, so nobody ever reads a half-written lock.
-    while (!link(mine, file)) {
-      const holder = readLock(file);
-      if (holder && isAlive(holder)) return { holder };
-      removeStale(file, holder);
-    }
-  } finally {
-    rmSync(mine);
+export async function tryLock(name, facts = () => ({})) {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.end(JSON.stringify({ pid: process.pid, ...facts() }));
+  });
+  const listens = () =>
+    new Promise((resolve, reject) => {
+      server.once('error', (error) =>
+        'code' in error && error.code === 'EADDRINUSE' ? resolve(false) : reject(error),
+      );
+      server.listen(socketOf(name), () => resolve(true));
+    });
+  if (!(await listens())) {
+    if (await holderOf(name)) return undefined;
+    rmSync(socketOf(name), { force: true }); // left by a holder that was killed
+    if (!(await listens()) || (await holderOf(name))?.pid !== process.pid) return undefined;
   }
-  return { release: atEnd(() => rmSync(file, { force: true })) };
+  return atEnd(() => new Promise((resolve) => server.close(resolve)));
 }
 
-/** Runs `work` while no other command of this checkout does the same. */
-export async function withLock(file, what, work) {
-  let lock = tryLock(file);
-  if (lock.holder) note(`waiting for another command that is ${what}`);
-  while (lock.holder) {
+/**
+ * Runs `work` while no other command of this checkout does the same.
+ *
+ * @template T
+ * @param {string} name
+ * @param {() => Promise<T>} work
+ */
+export async function withLock(name, work) {
+  let release = await tryLock(name);
+  if (!release) note(`waiting for another command of this checkout: ${name}`);
+  while (!release) {
     await sleep(POLL_MS);
     refuseWhenEnding();
-    lock = tryLock(file);
+    release = await tryLock(name);
   }
   try {
     return await work();
   } finally {
-    lock.release();
+    await release();
   }
 }
 
-/** Adds facts to a lock that is held, such as the address served. */
-export function describeLock(file, facts) {
-  const changed = `${file}.${process.pid}`;
-  writeFileSync(changed, JSON.stringify({ ...self(), ...facts }, null, 2), { mode: 0o600 });
-  renameSync(changed, file);
-}
-
-/** What a lock file says, or undefined. */
-export function readLock(file) {
+/** @param {string} name @returns {Promise<Holder | undefined>} */
+export async function holderOf(name) {
   try {
-    return JSON.parse(readFileSync(file, 'utf8'));
+    return JSON.parse(await text(connect(socketOf(name))));
   } catch {
     return undefined;
   }
-}
-
-function self() {
-  return { pid: process.pid, command: path.basename(process.argv[1]) };
-}
-
-// The process id alone proves nothing: it may have been given to another program meanwhile.
-function isAlive({ pid, command }) {
-  return commandLine(pid).includes(command) && ['', root].includes(workingDirectory(pid));
-}
-
-function link(from, to) {
-  try {
-    linkSync(from, to);
-    return true;
-  } catch (error) {
-    if (error.code === 'EEXIST') return false;
-    throw error;
-  }
-}
-
-// Moved aside first: if a faster command has just taken the lock over, it gets its own lock back.
-function removeStale(file, stale) {
-  const aside = `${file}.${process.pid}.stale`;
-  try {
-    renameSync(file, aside);
-  } catch {
-    return;
-  }
-  if (readLock(aside)?.pid !== stale?.pid) link(aside, file);
-  rmSync(aside);
 }

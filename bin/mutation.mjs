@@ -7,46 +7,50 @@ import ts from 'typescript';
 import { runAva } from './ava.mjs';
 import { command } from './lifetime.mjs';
 import { lastLines } from './process.mjs';
+import { compiledName, prepareTests } from './prepare.mjs';
 import { Failure, note, root, say, seconds, step } from './step.mjs';
-import { compiledName, prepare, SIGNAL_EXIT_CODES, testEnvironment } from './prepare.mjs';
 
-const LEAST_KILLED = 0.95;
+const MIN_KILLED = 0.95;
 /** So many faults are tried at a time. */
 const LANES = 2;
 /** A fault may make a test wait for what never comes. */
-const PATIENCE = '60s';
-const FAILURES = new Set([
-  ...['test-failed', 'hook-failed', 'timeout'],
-  ...['uncaught-exception', 'unhandled-rejection', 'process-exit'],
-]);
+const TIMEOUT = '60s';
+const FAILED =
+  /✘ \[fail\]: (.*)|^ *(✘ (?:Timed out|Exiting|\S+ exited).*|Uncaught exception.*|Unhandled rejection.*)/;
 
-async function main() {
+/** @typedef {import('../test/mutation/fault.js').Fault & { subject: string }} Fault */
+/** A copy of the checkout in which faults are planted. @typedef {{ tree: string, env: NodeJS.ProcessEnv }} Lane */
+
+command(async () => {
   const startedAt = performance.now();
-  const env = testEnvironment(await prepare({ durable: false }));
+  const { env, home } = await prepareTests();
   const faults = await chosenFaults(process.argv.slice(2));
-  const lanes = Array.from({ length: LANES }, (_, lane) => makeLane(env, lane));
-  await step(() => passUnharmed(faults, lanes[0]));
+  const lanes = Array.from({ length: LANES }, (_, index) => makeLane(path.join(home, `lane-${index}`), env));
+  await step(() => passUnharmed(faults, lanes));
   const waiting = [...faults];
   let killed = 0;
-  const work = async (lane) => {
-    for (let fault = waiting.shift(); fault; fault = waiting.shift()) {
-      const begun = performance.now();
-      const catcher = await planted(fault, lane, () => failureOf([fault], lane));
-      if (catcher) killed++;
-      const time = seconds(performance.now() - begun).padStart(8);
-      const { subject, file, breaks } = fault;
-      const by = catcher ? ` (${catcher})` : '';
-      say(`${catcher ? 'killed  ' : 'survived'} ${time}  ${subject}, ${path.basename(file)}: ${breaks}${by}`);
-    }
-  };
-  await Promise.all(lanes.map(work));
+  await Promise.all(
+    lanes.map(async (lane) => {
+      for (let fault = waiting.shift(); fault; fault = waiting.shift()) {
+        const begun = performance.now();
+        const catcher = await failureWith(fault, lane);
+        if (catcher) killed++;
+        const time = seconds(performance.now() - begun).padStart(8);
+        const { subject, file, breaks } = fault;
+        const verdict = catcher ? 'killed  ' : 'survived';
+        const by = catcher ? ` (${catcher})` : '';
+        say(`${verdict} ${time}  ${subject}, ${path.basename(file)}: ${breaks}${by}`);
+      }
+    }),
+  );
   say(`\nran for ${seconds(performance.now() - startedAt)}`);
   say(`${faults.length} planted, ${killed} killed, ${faults.length - killed} survived`);
-  return killed >= faults.length * LEAST_KILLED ? 0 : 1;
-}
+  return killed >= faults.length * MIN_KILLED ? 0 : 1;
+});
 
-/** Those of the subjects asked for, or whose file or description holds the word; all by default. */
+/** Those of the subjects asked for, or whose file or description holds the word; all by default. @param {string[]} words */
 async function chosenFaults(words) {
+  /** @type {{ faults: Fault[] }} */
   const { faults } = await import(path.join(root, 'build/test/mutation/index.js'));
   const chosen = faults.filter(
     ({ subject, file, breaks }) =>
@@ -57,9 +61,9 @@ async function chosenFaults(words) {
   throw new Failure(`no such fault; the subjects are ${subjects.join(', ')}`);
 }
 
-// A copy of the checkout, of which only the build is not the same files. What its tests leave running is known by its home.
-function makeLane(env, lane) {
-  const tree = path.join(env.THROW_AWAY_HOME, `lane-${lane}`);
+// Only the build is not the same files. What the tests of a lane leave running is known by its tree.
+/** @param {string} tree @param {NodeJS.ProcessEnv} env @returns {Lane} */
+function makeLane(tree, env) {
   mkdirSync(tree);
   cpSync(path.join(root, 'build'), path.join(tree, 'build'), { recursive: true });
   for (const name of readdirSync(root).filter((entry) => !['build', '.git', '.local'].includes(entry)))
@@ -67,14 +71,16 @@ function makeLane(env, lane) {
   return { tree, env: { ...env, THROW_AWAY_HOME: tree } };
 }
 
-/** A test that fails without a fault as well proves nothing. */
-async function passUnharmed(faults, lane) {
+/** A test that fails without a fault as well proves nothing. @param {Fault[]} faults @param {Lane[]} lanes */
+async function passUnharmed(faults, [lane]) {
   note('running the same tests without a fault');
+  if (!lane) return 'no lane';
   // Titles choose tests in all files of a run, so files of which every test is wanted have a run of their own.
-  const isWhole = ({ test }) => faults.some((one) => one.test === test && !one.match);
+  const isWhole = (/** @type {Fault} */ { test }) => faults.some((one) => one.test === test && !one.match);
+  /** @type {Map<string, Fault[]>} */
   const kinds = new Map();
   for (const fault of faults) {
-    const kind = `${suiteOf(fault.test)} ${isWhole(fault)}`;
+    const kind = `${suiteOf(fault)} ${isWhole(fault)}`;
     kinds.set(kind, [...(kinds.get(kind) ?? []), fault]);
   }
   for (const kind of kinds.values()) {
@@ -84,63 +90,71 @@ async function passUnharmed(faults, lane) {
   return 'they pass without a fault';
 }
 
-const suiteOf = (test) => (test.startsWith('test/faults/') ? 'faults' : 'main');
-
-/** Runs the tests that these faults name, all of one suite. @returns the first one that fails, if any */
-async function failureOf(faults, { tree, env }) {
-  const files = [...new Set(faults.map(({ test }) => compiledName(test)))];
-  const titles = faults.every(({ match }) => match) ? [...new Set(faults.map(({ match }) => match))] : [];
-  const args = [
-    '--fail-fast',
-    '--timeout',
-    PATIENCE,
-    ...files,
-    ...titles.flatMap((title) => ['--match', title]),
-  ];
-  const lines = [];
-  let failed;
-  const { code } = await runAva(args, {
-    ...{ cwd: tree, env: { ...env, TEST_SUITE: suiteOf(faults[0].test) } },
-    onLine: (line) => lines.push(line),
-    onEvent({ type, title }) {
-      if (FAILURES.has(type)) failed ??= title ?? type;
-    },
-  });
-  if (code !== 0 && !failed) throw new Failure(`tests did not run: ${lastLines(lines.join('\n'))}`);
-  return failed;
+/** @param {Fault} fault */
+function suiteOf({ test }) {
+  return test.startsWith('test/faults/') ? 'faults' : 'main';
 }
 
-/** Does the work while the fault is in the copy of the build. */
-async function planted({ file, from, to }, { tree }, work) {
+/**
+ * Runs the tests that these faults name, all of one suite.
+ *
+ * @param {Fault[]} faults
+ * @param {Lane} lane
+ * @returns {Promise<string | undefined>} the first one that fails, if any
+ */
+async function failureOf(faults, { tree, env }) {
+  const files = [...new Set(faults.map(({ test }) => compiledName(test)))];
+  const titles = faults.every(({ match }) => match)
+    ? [...new Set(faults.map(({ match }) => `${match}`))]
+    : [];
+  const matches = titles.flatMap((title) => ['--match', title]);
+  /** @type {string[]} */
+  const lines = [];
+  const code = await runAva(['--fail-fast', '--timeout', TIMEOUT, ...files, ...matches], {
+    cwd: tree,
+    home: tree,
+    env: { ...env, TEST_SUITE: faults[0] && suiteOf(faults[0]) },
+    onLine: (line) => lines.push(line),
+  });
+  if (code === 0) return undefined;
+  const [, title, trouble] = lines.map((line) => FAILED.exec(line)).find(Boolean) ?? [];
+  if (title || trouble) return title ?? trouble;
+  throw new Failure(`tests did not run: ${lastLines(lines.join('\n'))}`);
+}
+
+/** Plants a fault in the lane's build, for one run. @param {Fault} fault @param {Lane} lane */
+async function failureWith(fault, lane) {
+  const { file, from, to } = fault;
   const source = readFileSync(path.join(root, file), 'utf8');
   if (source.split(from).length !== 2) throw new Failure(`not exactly once in ${file}: ${from}`);
-  const output = path.join(tree, 'build', file.replace(/\.ts$/, '.js'));
+  const output = path.join(lane.tree, 'build', file.replace(/\.ts$/, '.js'));
   const original = readFileSync(output);
-  writeFileSync(
-    output,
-    compiled(
-      source.replace(from, () => to),
-      file,
-    ),
-  );
+  const harmed = source.replace(from, () => to);
+  writeFileSync(output, compiled(harmed, file));
   try {
-    return await work();
+    return await failureOf([fault], lane);
   } finally {
     writeFileSync(output, original);
   }
 }
 
 // One file by itself, as the project compiles it.
+/** @param {string} source @param {string} fileName */
 function compiled(source, fileName) {
-  const { compilerOptions } = ts.readConfigFile(path.join(root, 'tsconfig.json'), ts.sys.readFile).config;
-  const { target, experimentalDecorators, useDefineForClassFields } = compilerOptions;
-  const { outputText, diagnostics } = ts.transpileModule(source, {
-    ...{ fileName, reportDiagnostics: true },
-    compilerOptions: { target, experimentalDecorators, useDefineForClassFields, module: 'ESNext' },
+  const settings = ts.readConfigFile(path.join(root, 'tsconfig.json'), ts.sys.readFile).config;
+  const { target, experimentalDecorators, useDefineForClassFields } = settings.compilerOptions;
+  const { outputText, diagnostics = [] } = ts.transpileModule(source, {
+    fileName,
+    reportDiagnostics: true,
+    compilerOptions: {
+      target,
+      experimentalDecorators,
+      useDefineForClassFields,
+      module: ts.ModuleKind.ESNext,
+    },
   });
-  if (diagnostics.length === 0) return outputText;
-  const text = ts.flattenDiagnosticMessageText(diagnostics[0].messageText, '\n');
+  const [first] = diagnostics;
+  if (!first) return outputText;
+  const text = ts.flattenDiagnosticMessageText(first.messageText, '\n');
   throw new Failure(`a fault in ${fileName} does not compile: ${text}`);
 }
-
-command(main, (signal) => SIGNAL_EXIT_CODES[signal]);

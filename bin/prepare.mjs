@@ -4,38 +4,42 @@ import path from 'node:path';
 
 import { ensureBuild } from './build.mjs';
 import { checkNodeVersion, ensureDependencies } from './dependencies.mjs';
-import { loadSettings, provide, requireServices } from './services.mjs';
+import { createLocalHome } from './local-home.mjs';
+import { ensureServers, loadSettings, provide } from './services.mjs';
 import { root, step } from './step.mjs';
 
-/** How such a command ends that a signal has stopped. */
-export const SIGNAL_EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
-
 /**
- * Installs, compiles and provides throw-away servers; answers the environment variables that lead to them.
+ * Installs, compiles and provides throw-away servers.
  *
- * @param durable their files lie on the real disk, and every commit reaches it
+ * @param {{ durable: boolean }} options durable: their files lie on the real disk, and every commit reaches it
+ * @returns the environment variables that lead to them, and `home`, their directory
  */
 export async function prepare({ durable }) {
   process.chdir(root);
   checkNodeVersion();
   loadSettings();
-  requireServices();
+  createLocalHome();
+  await ensureServers();
   await step(ensureDependencies);
   await step(ensureBuild);
-  return provide({ persistent: false, durable });
+  const env = await provide({ persistent: false, durable });
+  return { env, home: env.THROW_AWAY_HOME ?? '' };
 }
 
-/** The environment of AVA. Temporary files and uploads of the tests lie in the throw-away directory and vanish with it. */
-export function testEnvironment(services) {
-  const home = services.THROW_AWAY_HOME;
+/**
+ * Throw-away servers and the environment of AVA. Temporary files and uploads of the tests lie in the throw-away
+ * directory and vanish with it.
+ */
+export async function prepareTests() {
+  const { env, home } = await prepare({ durable: false });
   const temporary = path.join(home, 'tmp');
   mkdirSync(temporary);
   const defaults = { BCRYPT_COST: '4', LOG_LEVEL: 'silent', STORAGE_ROOT: path.join(home, 'storage') };
-  const settings = { ...defaults, ...process.env, ...databaseParts(), ...services };
-  return { ...settings, NODE_ENV: 'test', TMPDIR: temporary };
+  const settings = { ...defaults, ...process.env, ...databaseParts(), ...env };
+  return { home, env: { ...settings, NODE_ENV: 'test', TMPDIR: temporary } };
 }
 
-/** test/access/login.test.ts → build/test/access/login.test.js; what is no test file stays as it is. */
+/** test/access/login.test.ts → build/test/access/login.test.js; what is no test file stays as it is. @param {string} argument */
 export function compiledName(argument) {
   const relative = path.relative(root, path.resolve(argument));
   const isTest = !argument.startsWith('-') && (relative === 'test' || relative.startsWith('test/'));

@@ -1,14 +1,6 @@
 // Other processes: finding programs, running them to their end, recognising and stopping them.
 import { spawn, spawnSync } from 'node:child_process';
-import {
-  accessSync,
-  constants,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  statSync,
-} from 'node:fs';
+import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -18,10 +10,9 @@ import { Failure } from './step.mjs';
 // Debian keeps servers in /usr/sbin, which is not in the PATH of ordinary users.
 const SYSTEM_DIRECTORIES = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 const STOP_TIMEOUT_MS = 10_000;
-const STOP_PATIENCE_MS = 2000; // for a program that is run to its end and interrupted
-const hasProc = existsSync('/proc/self/cmdline');
+const INTERRUPT_TIMEOUT_MS = 2000; // for a program that is run to its end and interrupted
 
-/** The full path of the first of these programs that is installed. */
+/** The full path of the first of these programs that is installed. @param {string[]} names */
 export function findProgram(...names) {
   const directories = [...(process.env.PATH ?? '').split(path.delimiter), ...SYSTEM_DIRECTORIES];
   return names
@@ -31,17 +22,15 @@ export function findProgram(...names) {
 
 /**
  * Runs a program to its end and answers its output; a non-zero exit code is a Failure that shows it.
- * The program has its own process group: a Ctrl-C reaches it only through us, as `stopSignal`, and as
- * SIGKILL if it then takes too long and `mayBeKilled`.
+ * It has its own process group: a Ctrl-C reaches it only through us, as `stopSignal`, and as SIGKILL when it
+ * then takes too long and `mayBeKilled`.
+ *
+ * @param {string} program
+ * @param {string[]} args
+ * @param {{ name?: string, env?: NodeJS.ProcessEnv, cwd?: string, stopSignal?: NodeJS.Signals, mayBeKilled?: boolean }} [options]
  */
 export async function run(program, args, options = {}) {
-  const {
-    name = path.basename(program),
-    env = {},
-    cwd,
-    stopSignal = 'SIGTERM',
-    mayBeKilled = true,
-  } = options;
+  const { name = path.basename(program), env, cwd, stopSignal = 'SIGTERM', mayBeKilled = true } = options;
   refuseWhenEnding();
   const child = spawn(program, args, {
     cwd,
@@ -49,18 +38,18 @@ export async function run(program, args, options = {}) {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  /** @type {Buffer[]} */
   const output = [];
-  child.stdout.on('data', (chunk) => output.push(chunk));
-  child.stderr.on('data', (chunk) => output.push(chunk));
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(chunk));
   const closed = new Promise((resolve, reject) => {
     child.on('error', (error) => reject(new Failure(`${name} cannot be started: ${error.message}`)));
     child.on('close', (code, signal) => resolve(code ?? signal));
   });
   const forget = atEnd(async () => {
     child.kill(stopSignal);
-    const impatience = mayBeKilled && setTimeout(() => send(-child.pid, 'SIGKILL'), STOP_PATIENCE_MS);
+    const timer = mayBeKilled && setTimeout(() => sendToGroup(child.pid, 'SIGKILL'), INTERRUPT_TIMEOUT_MS);
     await closed.catch(() => {});
-    clearTimeout(impatience);
+    if (timer) clearTimeout(timer);
   });
   const result = await closed;
   refuseWhenEnding();
@@ -70,79 +59,94 @@ export async function run(program, args, options = {}) {
   throw new Failure(`${name} ended with ${result}\n${lastLines(text)}`.trimEnd());
 }
 
-/** The last lines of a text, enough to see why something failed. */
-export function lastLines(text, count = 25) {
-  return text.trimEnd().split('\n').slice(-count).join('\n');
+/** The last lines of a text, enough to see why something failed. @param {string} text */
+export function lastLines(text) {
+  return text.trimEnd().split('\n').slice(-25).join('\n');
 }
 
-/** The command line of a living process, arguments separated by blanks; empty when there is none. */
+/** The command line of a living process, arguments separated by blanks; empty when there is none. @param {number} pid */
 export function commandLine(pid) {
   if (!isLiving(pid)) return '';
-  if (hasProc) return readSafely(`/proc/${pid}/cmdline`).replaceAll('\0', ' ');
-  return spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '';
+  const line = readSafely(`/proc/${pid}/cmdline`).replaceAll('\0', ' ');
+  return (
+    line || spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout || ''
+  );
 }
 
-/** The working directory of a process, empty when unknown. */
-export function workingDirectory(pid) {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`);
-  } catch {
-    return '';
-  }
-}
-
-/** The ids of all processes that were started with this text in their environment. */
+/** The ids of all processes that were started with this text in their environment. @param {string} text */
 export function processesStartedWith(text) {
-  if (!hasProc) return [];
-  return readdirSync('/proc')
+  return listSafely('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .filter((name) => readSafely(`/proc/${name}/environ`).includes(text))
     .map(Number);
 }
 
-/** Asks a process to stop, waits, and ends it the hard way when it does not. */
-export async function stopProcess(pid, { signal = 'SIGTERM', timeout = STOP_TIMEOUT_MS } = {}) {
+/**
+ * Asks a process to stop, waits, and kills it when it does not.
+ *
+ * @param {number} pid
+ * @param {{ signal?: NodeJS.Signals, timeoutMs?: number }} [options]
+ */
+export async function stopProcess(pid, { signal = 'SIGTERM', timeoutMs = STOP_TIMEOUT_MS } = {}) {
   send(pid, signal);
-  if (await isGone(pid, timeout)) return;
+  if (await isGone(pid, timeoutMs)) return;
   send(pid, 'SIGKILL');
   await isGone(pid, STOP_TIMEOUT_MS);
 }
 
-/** The process id in a pid file, or undefined. */
+/** The process id in a pid file, or undefined. @param {string} file */
 export function readPid(file) {
   const pid = Number.parseInt(readSafely(file), 10);
   return pid > 1 ? pid : undefined;
 }
 
-export function send(pid, signal) {
+/** Signals a process group; a process that was never started has none. @param {number | undefined} pid @param {NodeJS.Signals} signal */
+export function sendToGroup(pid, signal) {
+  if (pid) send(-pid, signal);
+}
+
+/** The names in a directory; none when it cannot be read. @param {string} directory */
+export function listSafely(directory) {
   try {
-    process.kill(pid, signal);
+    return readdirSync(directory);
   } catch {
-    // It is gone already, which is what we want.
+    return [];
   }
 }
 
+/** @param {number} pid @param {NodeJS.Signals} signal */
+function send(pid, signal) {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended already.
+  }
+}
+
+/** @param {string} file */
 function isExecutable(file) {
   try {
     accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
+    return true;
   } catch {
     return false;
   }
 }
 
+/** @param {number} pid */
 function isLiving(pid) {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    return error.code === 'EPERM';
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
   // A zombie still has an id; it only waits for its parent to notice.
   return !/\) [ZX] /.test(readSafely(`/proc/${pid}/stat`));
 }
 
-async function isGone(pid, timeout) {
-  const deadline = Date.now() + timeout;
+/** @param {number} pid @param {number} timeoutMs */
+async function isGone(pid, timeoutMs) {
+  const deadline = Date.now() + timeoutMs;
   while (isLiving(pid)) {
     if (Date.now() > deadline) return false;
     await sleep(20);
@@ -150,6 +154,7 @@ async function isGone(pid, timeout) {
   return true;
 }
 
+/** @param {string} file */
 function readSafely(file) {
   try {
     return readFileSync(file, 'utf8');

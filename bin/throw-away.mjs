@@ -1,33 +1,33 @@
 // Temporary directories for throw-away servers, removed at the end with every process that used them.
-import { mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
 import { atEnd } from './lifetime.mjs';
-import { commandLine, processesStartedWith, readPid, stopProcess } from './process.mjs';
+import { commandLine, listSafely, processesStartedWith, readPid, stopProcess } from './process.mjs';
 
 const PREFIX = 'back-office-';
 const OWNER = 'owner.pid';
 const MEMORY_DISK = '/dev/shm';
-const MEMORY_NEEDED_BYTES = 2 * 1024 ** 3;
+const MIN_MEMORY_BYTES = 2 * 1024 ** 3;
 
-/** A fresh directory, in memory if there is enough unless `durable`; also clears what killed runs left. */
-export async function throwAwayHome({ durable }) {
+/** A fresh directory, in memory if there is enough unless `durable`; also clears what killed runs left. @param {boolean} durable */
+export async function throwAwayHome(durable) {
   await sweep();
-  const base = !durable && freeBytes(MEMORY_DISK) > MEMORY_NEEDED_BYTES ? MEMORY_DISK : os.tmpdir();
+  const base = !durable && freeBytes(MEMORY_DISK) > MIN_MEMORY_BYTES ? MEMORY_DISK : os.tmpdir();
   const home = mkdtempSync(path.join(base, PREFIX));
   writeFileSync(path.join(home, OWNER), `${process.pid}\n`);
   atEnd(() => discard(home));
   return home;
 }
 
-/** Ends every process that was started with THROW_AWAY_HOME=home, whatever group it has moved to. */
+/** Ends every process that was started with THROW_AWAY_HOME=home, whatever group it has moved to. @param {string} home */
 export async function endGuests(home) {
-  await Promise.all(
-    processesStartedWith(`THROW_AWAY_HOME=${home}`).map((pid) => stopProcess(pid, { signal: 'SIGKILL' })),
-  );
+  const guests = processesStartedWith(`THROW_AWAY_HOME=${home}`);
+  await Promise.all(guests.map((pid) => stopProcess(pid, { signal: 'SIGKILL' })));
 }
 
+/** @param {string} home */
 async function discard(home) {
   await endGuests(home);
   for (const name of ['mariadb', 'redis']) {
@@ -40,26 +40,18 @@ async function discard(home) {
 async function sweep() {
   for (const base of new Set([MEMORY_DISK, os.tmpdir()])) {
     for (const name of listSafely(base).filter((entry) => entry.startsWith(PREFIX))) {
-      const home = path.join(base, name);
-      const owner = readPid(path.join(home, OWNER));
-      if (owner && !commandLine(owner)) await discard(home);
+      const owner = readPid(path.join(base, name, OWNER));
+      if (owner && !commandLine(owner)) await discard(path.join(base, name));
     }
   }
 }
 
+/** @param {string} directory */
 function freeBytes(directory) {
   try {
     const { bavail, bsize } = statfsSync(directory);
     return bavail * bsize;
   } catch {
     return 0;
-  }
-}
-
-function listSafely(directory) {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
   }
 }

@@ -1,87 +1,106 @@
 // `npm start`: dependencies, build, MariaDB and Redis, then api and worker until Ctrl-C.
-// `npm run dev` (--dev) also compiles and restarts them on every change.
+// `npm run dev` (--dev) also compiles on every change, and Node.js restarts what has changed.
+import { spawn } from 'node:child_process';
 import path from 'node:path';
 
 import { chooseAddress, waitUntilReady } from './address.mjs';
-import { ensureBuild } from './build.mjs';
+import { COMPILER, ensureBuild } from './build.mjs';
+import { launch, stopDaemon, stopLeftover } from './daemon.mjs';
 import { checkNodeVersion, ensureDependencies } from './dependencies.mjs';
 import { atEnd, command, end, isEnding } from './lifetime.mjs';
 import { createLocalHome, localHome } from './local-home.mjs';
-import { describeLock, tryLock } from './lock.mjs';
-import { loadSettings, provide, requireServices } from './services.mjs';
+import { holderOf, tryLock } from './lock.mjs';
+import { sendToGroup, stopProcess } from './process.mjs';
+import { ensureServers, loadSettings, provide } from './services.mjs';
 import { complain, Failure, note, root, say, step } from './step.mjs';
-import { Supervisor } from './supervisor.mjs';
-import { watchSources } from './watch.mjs';
 
+const PROCESSES = ['api', 'worker'];
+const RESTART_MS = 1000;
 const isDevelopment = process.argv.includes('--dev');
-const LOCK = path.join(localHome, 'run.json');
+/** What runs, by name, and how it is stopped. @type {Map<string, () => Promise<void>>} */
+const running = new Map();
+let isReady = false;
 
 async function main() {
   process.chdir(root);
   checkNodeVersion();
   loadSettings();
-  requireServices();
   createLocalHome();
-  beTheOnlyOne();
+  /** @type {{ address?: string }} */
+  const facts = {};
+  if (!(await tryLock('run', () => facts))) throw await alreadyRunning();
+  await ensureServers();
   await step(ensureDependencies);
   await step(ensureBuild);
-  const processes = ['api', 'worker'].map(
-    (name) =>
-      new Supervisor({ name, script: `build/src/${name}/main.js`, home: localHome, onGivenUp: giveUp }),
-  );
-  for (const one of processes) await one.stopLeftover();
+  for (const name of PROCESSES) await stopLeftover(localHome, name, scriptOf(name));
   const { port, url } = await chooseAddress();
+  facts.address = url;
   const services = await provide({ persistent: true, durable: true });
+  /** @type {NodeJS.ProcessEnv} */
   const env = { ...process.env, ...services, PORT: String(port) };
   env.MODULE_PAYMENTS_ENABLED ||= 'true'; // whoever tries the service wants to see all of it
-  for (const one of processes) one.env = env;
-  describeLock(LOCK, { address: url });
-
   atEnd(() => {
     note('stopping');
-    return stopAll(processes);
+    return Promise.all([...running.values()].map((stop) => stop()));
   });
-  await step(() => startAll(processes, url));
+  await step(async () => {
+    for (const name of PROCESSES) start(name, env);
+    await waitUntilReady(url);
+    return 'ready: api and worker';
+  });
+  isReady = true;
   greet(url);
-  if (isDevelopment) restartOnChange(processes, url);
-  else for (const one of processes) one.restarts = true;
+  if (isDevelopment) compileOnChange();
 }
 
-function beTheOnlyOne() {
-  const { holder } = tryLock(LOCK);
-  if (!holder) return;
-  const where = holder.address ? `at ${holder.address}` : 'and is just starting';
-  throw new Failure(`This checkout already runs ${where} (process ${holder.pid}); stop it there first.`);
-}
-
-async function startAll(processes, url) {
-  for (const one of processes) one.start();
-  await waitUntilReady(url);
-  const running = processes.filter((one) => one.isRunning);
-  return `ready: ${running.map((one) => one.name).join(' and ')}`;
-}
-
-async function stopAll(processes) {
-  await Promise.all(processes.map((one) => one.stop()));
-}
-
-// While developing, a crash is something to repair in the editor, not the end.
-function giveUp(failure) {
-  if (isEnding()) return undefined;
-  complain(failure);
-  if (isDevelopment) return note('waiting for a change');
-  return end(1);
-}
-
-function restartOnChange(processes, url) {
-  let restarted = Promise.resolve();
-  const restart = async () => {
-    await stopAll(processes);
-    await step(() => startAll(processes, url));
+/** Starts a process; one that ends by itself is started again once the service has been ready. @param {string} name @param {NodeJS.ProcessEnv} env */
+function start(name, env) {
+  if (isEnding()) return;
+  const watch = isDevelopment ? ['--watch', '--watch-preserve-output'] : [];
+  const args = [...watch, scriptOf(name)];
+  const options = { name, home: localHome, program: process.execPath, args, cwd: root, env };
+  const child = launch({ ...options, output: 'inherit' });
+  const { pid } = child;
+  if (!pid) throw new Failure(`${name} cannot be started`);
+  const stop = async () => {
+    await stopDaemon({ name, home: localHome, pid });
+    sendToGroup(pid, 'SIGKILL'); // what it has started itself
   };
-  watchSources(() => (restarted = restarted.then(restart).catch(complain)), giveUp);
+  running.set(name, stop);
+  child.on('exit', (code, signal) => {
+    if (isEnding()) return;
+    const ended = `the ${name} process ended with ${code ?? signal}`;
+    if (!isReady) return giveUp(ended);
+    note(`${ended}; starting it again`);
+    return void stop().then(() => setTimeout(() => start(name, env), RESTART_MS));
+  });
 }
 
+/** @param {string} reason */
+function giveUp(reason) {
+  complain(new Failure(reason));
+  void end(1);
+}
+
+function compileOnChange() {
+  const args = [COMPILER, '-p', '.', '--watch', '--preserveWatchOutput'];
+  const compiler = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'inherit', 'inherit'] });
+  const { pid } = compiler;
+  if (pid) atEnd(() => stopProcess(pid));
+}
+
+async function alreadyRunning() {
+  const holder = await holderOf('run');
+  const where = holder?.address ? `at ${holder.address}` : 'and is just starting';
+  return new Failure(`This checkout already runs ${where} (process ${holder?.pid}); stop it there first.`);
+}
+
+/** @param {string} name */
+function scriptOf(name) {
+  return path.join(root, `build/src/${name}/main.js`);
+}
+
+/** @param {string} url */
 function greet(url) {
   say(`
   Address         ${url}
@@ -99,4 +118,4 @@ function firstAdministrator() {
   return 'admin / admin123';
 }
 
-command(main, () => 0);
+command(main, { endsBySignal: true });

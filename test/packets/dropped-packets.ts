@@ -1,14 +1,12 @@
 // `npm run test:packets`: the service in a network namespace of its own, where the packets of every established connection to the
 // database, to Redis and to both are dropped without a word, while new connections work. Needs root, `ip` and `nft`; nothing may
 // serve from this checkout meanwhile.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-
-import { command } from './lifetime.mjs';
-import { root, say } from './step.mjs';
+import { projectRoot } from '../../config/environment.js';
 
 // Not by name: a package has put another nft into the PATH of npm's commands.
 const NFT = '/usr/sbin/nft';
@@ -19,9 +17,15 @@ const PAYMENTS = 400;
 /** Nothing may be answered later, and everything must be well again after this (docs/promises.md, R19). */
 const [MAX_ANSWER_MS, MAX_RECOVERY_MS] = [10_000, 15_000];
 
-const run = (program, ...args) => execFileSync(program, args, { encoding: 'utf8' });
+type Headers = Record<string, string>;
+type Payment = { payment_no: string; amount: number };
+type Answer = { status: number; ms: number; data: any };
 
-async function outside() {
+const run = (program: string, ...args: string[]) => execFileSync(program, args, { encoding: 'utf8' });
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+async function outside(): Promise<number> {
+  process.on('SIGINT', () => {}); // the inner process has it too, and ends first
   run('ip', 'netns', 'add', NAMESPACE);
   try {
     run('ip', 'netns', 'exec', NAMESPACE, 'ip', 'link', 'set', 'lo', 'up');
@@ -29,15 +33,16 @@ async function outside() {
     const inner = spawn('ip', ['netns', 'exec', NAMESPACE, process.execPath, self, 'inside'], {
       stdio: 'inherit',
     });
-    return (await once(inner, 'exit'))[0] ?? 1;
+    const [code] = (await once(inner, 'exit')) as [number | null];
+    return code ?? 1;
   } finally {
     run('ip', 'netns', 'del', NAMESPACE);
   }
 }
 
-async function inside() {
+async function inside(): Promise<number> {
   const service = spawn(process.execPath, ['bin/up.mjs'], {
-    cwd: root,
+    cwd: projectRoot,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   try {
@@ -48,8 +53,8 @@ async function inside() {
     run(NFT, 'add rule inet silence out tcp sport . tcp dport @pairs counter drop');
     const admin = await signIn();
     const payments = await makePayments(admin);
-    const acknowledged = new Set();
-    const held = [];
+    const acknowledged = new Set<string>();
+    const held: boolean[] = [];
     for (const [name, silenced] of Object.entries({
       database: [ports.database],
       redis: [ports.redis],
@@ -70,38 +75,39 @@ async function inside() {
 }
 
 /** The ports of the servers, as `npm start` prints them; resolves when the service is ready. */
-async function portsOf(service) {
+async function portsOf(service: ChildProcess) {
   let printed = '';
-  service.stdout.on('data', (data) => (printed += data));
+  service.stdout?.on('data', (data: Buffer) => (printed += data.toString()));
   while (!printed.includes('ready: api and worker')) {
     if (service.exitCode !== null) throw new Error(`the service did not start: ${printed}`);
     await sleep(100);
   }
-  const port = (name) => new RegExp(`${name} answers on 127\\.0\\.0\\.1:(\\d+)`).exec(printed)[1];
+  const port = (name: string) =>
+    new RegExp(`${name} answers on 127\\.0\\.0\\.1:(\\d+)`).exec(printed)?.[1] ?? '';
   return { database: port('database'), redis: port('Redis') };
 }
 
-async function call(method, path, body, headers = {}) {
+async function call(method: string, path: string, body?: object, headers: Headers = {}): Promise<Answer> {
   const started = performance.now();
   const target = path.startsWith('//') ? ADDRESS + path.slice(1) : `${ADDRESS}/api/admin${path}`;
-  const type = body && { 'Content-Type': 'application/json' };
+  const type: Headers = body ? { 'Content-Type': 'application/json' } : {};
   const options = { method, headers: { ...type, ...headers }, body: body && JSON.stringify(body) };
   const response = await fetch(target, options);
-  const answer = await response.json();
-  return { ...answer, status: response.status, ms: performance.now() - started };
+  const { data } = (await response.json()) as { data: any };
+  return { data, status: response.status, ms: performance.now() - started };
 }
 
-async function signIn() {
+async function signIn(): Promise<Headers> {
   const { data } = await call('POST', '/login', { username: 'admin', password: 'admin123' });
   return { Authorization: `Bearer ${data.token}` };
 }
 
-async function makePayments(admin) {
-  const made = async (path, body) => (await call('POST', path, body, admin)).data;
+async function makePayments(admin: Headers): Promise<Payment[]> {
+  const made = async (path: string, body: object) => (await call('POST', path, body, admin)).data;
   const user = await made('/users', { username: `user-${randomUUID().slice(0, 8)}` });
   const method = await made('/payment-methods', { type: 'mock', shared_secret: SECRET });
   const details = [{ product_name: 'Tea', price: '1.20', quantity: 1 }];
-  const payments = [];
+  const payments: Payment[] = [];
   for (let count = 0; count < PAYMENTS; count++) {
     const { order_no } = await made('/orders', { user_id: user.id, details });
     payments.push(await made('/payments', { order_no, payment_method_id: method.id }));
@@ -110,20 +116,26 @@ async function makePayments(admin) {
 }
 
 /** Drops what comes and goes on every connection there is now. @returns how many there were */
-function silence(port) {
+function silence(port: string): number {
   const lines = run('ss', '-Htn', 'state', 'established', `( dport = :${port} )`).trim().split('\n');
-  const clients = lines.filter(Boolean).map((line) => line.trim().split(/\s+/)[2].split(':').pop());
+  const clients = lines.filter(Boolean).map((line) => line.trim().split(/\s+/)[2]?.split(':').pop());
   for (const client of clients)
     run(NFT, `add element inet silence pairs { ${client} . ${port}, ${port} . ${client} }`);
   return clients.length;
 }
 
 /** Three seconds of load, silence, eighteen seconds more. @returns whether nobody waited too long */
-async function phase(name, ports, admin, payments, acknowledged) {
-  const seen = [];
+async function phase(
+  name: string,
+  ports: string[],
+  admin: Headers,
+  payments: Payment[],
+  acknowledged: Set<string>,
+): Promise<boolean> {
+  const seen: { kind: string; status: number; ms: number; endedAt: number }[] = [];
   let isOver = false;
-  const repeat = async (kind, everyMs, ask) => {
-    const asked = [];
+  const repeat = async (kind: string, everyMs: number, ask: () => Promise<Answer>) => {
+    const asked: Promise<unknown>[] = [];
     while (!isOver) {
       asked.push(ask().then(({ status, ms }) => seen.push({ kind, status, ms, endedAt: performance.now() })));
       await sleep(everyMs);
@@ -131,7 +143,7 @@ async function phase(name, ports, admin, payments, acknowledged) {
     await Promise.all(asked);
   };
   const pay = async () => {
-    const payment = payments[Math.floor(Math.random() * payments.length)];
+    const payment = payments[Math.floor(Math.random() * payments.length)] as Payment;
     const signed = `${payment.payment_no}|SUCCESS|${Number(payment.amount).toFixed(2)}`;
     const sign = createHmac('sha256', SECRET).update(signed).digest('hex');
     const body = { out_trade_no: payment.payment_no, trade_status: 'SUCCESS', sign };
@@ -167,4 +179,4 @@ async function phase(name, ports, admin, payments, acknowledged) {
   return isHeld;
 }
 
-command(process.argv[2] === 'inside' ? inside : outside, () => 130);
+process.exitCode = await (process.argv[2] === 'inside' ? inside() : outside());
