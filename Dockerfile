@@ -9,7 +9,7 @@ COPY src src
 RUN node_modules/.bin/tsc -p . && npm prune --omit=dev --no-audit --no-fund
 
 FROM node:24-bookworm-slim
-ENV NODE_ENV=production
+ENV NODE_ENV=production STORAGE_ROOT=/app/storage
 WORKDIR /app
 # Mount points of volumes: a fresh named volume takes over their owner.
 RUN install -d -m 0700 -o node -g node storage .local

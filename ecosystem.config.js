@@ -17,6 +17,8 @@ const common = {
   wait_ready: true,
   listen_timeout: LISTEN_TIMEOUT_MS,
   exp_backoff_restart_delay: 200,
+  // Settings that cannot be used (config/refusal.ts) do not mend themselves; the list of them is in the log.
+  stop_exit_codes: [78],
   merge_logs: true,
 };
 

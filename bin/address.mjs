@@ -53,8 +53,7 @@ async function configuredPort(host) {
   const port = Number(process.env.PORT);
   if (port === 0) return freePort();
   if (await listenOnce(port, host)) return port;
-  const { PORT } = process.env;
-  throw new Failure(`PORT ${PORT} is in use by another program, or not a port; choose another one`);
+  throw new Failure(`PORT ${port} is in use by another program; choose another one`);
 }
 
 /** @param {string} host */

@@ -6,6 +6,7 @@ import { ensureBuild } from './build.mjs';
 import { checkNodeVersion, ensureDependencies } from './dependencies.mjs';
 import { createLocalHome } from './local-home.mjs';
 import { ensureServers, loadSettings, provide } from './services.mjs';
+import { refuseProduction } from './settings.mjs';
 import { root, step } from './step.mjs';
 
 /**
@@ -18,6 +19,7 @@ export async function prepare({ durable }) {
   process.chdir(root);
   checkNodeVersion();
   loadSettings();
+  refuseProduction();
   createLocalHome();
   await ensureServers();
   await step(ensureDependencies);

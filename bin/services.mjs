@@ -74,7 +74,8 @@ export async function provide({ persistent, durable }) {
   return env;
 }
 
-function isDatabaseConfigured() {
+/** Whether the settings name a database server; otherwise a private one is started. */
+export function isDatabaseConfigured() {
   return Boolean(process.env.DB_HOST || process.env.DATABASE_URL);
 }
 
@@ -90,7 +91,10 @@ async function reach(name, url, defaultPort) {
   const port = Number(given || defaultPort);
   const deadline = Date.now() + CONFIGURED_TIMEOUT_MS;
   while (!(await accepts(host, port))) {
-    if (Date.now() > deadline) throw new Failure(`the configured ${name} does not answer on ${host}:${port}`);
+    if (Date.now() > deadline)
+      throw new Failure(
+        `the configured ${name} does not answer on ${host}:${port}; start it, or take its settings out for a private one`,
+      );
     await sleep(250);
   }
   return `${host}:${port}`;

@@ -12,6 +12,7 @@ import { createLocalHome, localHome } from './local-home.mjs';
 import { holderOf, tryLock } from './lock.mjs';
 import { sendToGroup, stopProcess } from './process.mjs';
 import { ensureServers, loadSettings, provide } from './services.mjs';
+import { checkSettings } from './settings.mjs';
 import { complain, Failure, note, root, say, step } from './step.mjs';
 
 const PROCESSES = ['api', 'worker'];
@@ -32,6 +33,7 @@ async function main() {
   await ensureServers();
   await step(ensureDependencies);
   await step(ensureBuild);
+  checkSettings();
   for (const name of PROCESSES) await stopLeftover(localHome, name, scriptOf(name));
   const { port, url } = await chooseAddress();
   facts.address = url;

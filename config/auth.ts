@@ -37,7 +37,7 @@ export const authSchema = Joi.object<AuthEnvironment, true>({
   APP_KEY: Joi.string()
     .min(16)
     .description('encrypts stored secrets and peppers passwords; as JWT_SECRET, and never to be lost'),
-  APP_KEY_PREVIOUS: list((word) => word.length >= 16).description(
+  APP_KEY_PREVIOUS: list((word) => word.length >= 16, 'a key of under 16 characters').description(
     'other keys, comma separated, under which secrets and passwords may still be stored while APP_KEY is being replaced',
   ),
   ADMIN_PASSWORD: Joi.string()

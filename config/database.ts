@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import Joi from 'joi';
-import { projectRoot } from './environment.js';
+import { projectRoot, UnusableSettings } from './environment.js';
 
 export interface DatabaseEnvironment {
   DATABASE_URL?: string;
@@ -26,6 +26,9 @@ export interface DatabaseEnvironment {
 export const databaseSchema = Joi.object<DatabaseEnvironment, true>({
   DATABASE_URL: Joi.string()
     .uri({ scheme: ['mysql', 'mariadb'] })
+    .messages({
+      'string.uriCustomScheme': '{#label} must be of the form mysql://user:password@host:port/name',
+    })
     .description('mysql://user:password@host:port/name; wins over the DB_ settings'),
   DB_HOST: Joi.string().default('127.0.0.1').description('database host'),
   DB_PORT: Joi.number().port().default(3306).description('database port'),
@@ -39,7 +42,7 @@ export const databaseSchema = Joi.object<DatabaseEnvironment, true>({
     .default(false)
     .description('connects over TLS only, to a server whose certificate is good for its host name'),
   DB_TLS_CA: Joi.string().description(
-    'file (PEM) with the authority of that certificate; relative to the project; those of Node.js when empty',
+    'file (PEM) with the authority of that certificate; relative to the project, absolute in production; those of Node.js when empty',
   ),
   DB_POOL_SIZE: Joi.number()
     .integer()
@@ -91,9 +94,7 @@ export function databaseConfig(env: DatabaseEnvironment, tenant: string) {
   const common = url ? decodeURIComponent(url.pathname.slice(1)) || env.DB_NAME : env.DB_NAME;
   const name = tenant ? `${common}_${tenant.replaceAll('-', '_')}` : common;
   if (name.length > maxName) {
-    throw new Error(
-      `The configuration is not usable:\n  - "DB_NAME" with the tenant is over ${maxName} characters`,
-    );
+    throw new UnusableSettings([`"DB_NAME" with the tenant is over ${maxName} characters`]);
   }
   return {
     host: url ? url.hostname : env.DB_HOST,
@@ -115,12 +116,12 @@ export function databaseConfig(env: DatabaseEnvironment, tenant: string) {
 function tlsOptions(host: string, file?: string) {
   // The driver would hold the certificate of an address against "localhost".
   if (isIP(host.replace(/^\[|\]$/g, '')) !== 0)
-    throw new Error(`The configuration is not usable:\n  - "DB_TLS" needs a host name, not an address`);
+    throw new UnusableSettings(['"DB_TLS" needs a host name, not an address']);
   const common = { minVersion: 'TLSv1.2', rejectUnauthorized: true, verifyIdentity: true };
   if (file === undefined) return common;
   try {
     return { ...common, ca: readFileSync(resolve(projectRoot, file), 'utf8') };
-  } catch (error) {
-    throw new Error(`The configuration is not usable:\n  - "DB_TLS_CA" cannot be read`, { cause: error });
+  } catch {
+    throw new UnusableSettings(['"DB_TLS_CA" cannot be read']);
   }
 }

@@ -8,19 +8,32 @@ export const projectRoot = [resolve(import.meta.dirname, '..'), resolve(import.m
   (folder) => existsSync(resolve(folder, 'package.json')),
 ) as string;
 
+/** Settings the service cannot run with; one sentence each. */
+export class UnusableSettings extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(['The configuration is not usable:', ...problems.map((problem) => `  - ${problem}`)].join('\n'));
+    this.problems = problems;
+  }
+}
+
 /**
  * A comma-separated setting; `words` takes it apart.
  *
  * @param isGood whether a word may stand in it
+ * @param wrong what is said of one that may not
  */
-export const list = (isGood: (word: string) => boolean = () => true) =>
+export const list = (
+  isGood: (word: string) => boolean = () => true,
+  wrong = '"{#word}", which is not valid',
+) =>
   Joi.string()
     .allow('')
     .default('')
     .custom((text: string, helpers) => {
-      const wrong = words(text).find((word) => !isGood(word));
-      const message = { custom: '{#label} contains "{#word}", which is not valid' };
-      return wrong === undefined ? text : helpers.message(message, { word: wrong });
+      const word = words(text).find((one) => !isGood(one));
+      return word === undefined ? text : helpers.message({ custom: `{#label} contains ${wrong}` }, { word });
     });
 
 /** The trimmed, non-empty words of a comma-separated setting. */
@@ -36,7 +49,7 @@ export function words(text: string): string[] {
  *
  * @param further says what else is wrong with the settings as they are given
  * @returns the checked values with their defaults; names the schema does not know are ignored
- * @throws Error whose message lists every problem, one per line, when anything is wrong
+ * @throws UnusableSettings with every problem
  */
 export function readEnvironment<T>(
   schema: Joi.ObjectSchema<T>,
@@ -51,11 +64,6 @@ export function readEnvironment<T>(
   const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
   const result = schema.validate(given, { abortEarly: false, stripUnknown: true });
   const problems = [...(result.error?.details ?? []).map(({ message }) => message), ...further(given)];
-  if (result.error || problems.length > 0) throw new Error(explain(problems));
+  if (result.error || problems.length > 0) throw new UnusableSettings(problems);
   return result.value;
-}
-
-// One readable text out of several problems.
-function explain(problems: string[]): string {
-  return ['The configuration is not usable:', ...problems.map((problem) => `  - ${problem}`)].join('\n');
 }

@@ -5,12 +5,14 @@ import Joi from 'joi';
 import { appConfig, appSchema, type AppEnvironment } from './app.js';
 import { authConfig, authSchema, type AuthEnvironment } from './auth.js';
 import { databaseConfig, databaseSchema, type DatabaseEnvironment } from './database.js';
-import { projectRoot, readEnvironment } from './environment.js';
+import { projectRoot, readEnvironment, UnusableSettings } from './environment.js';
 import { limitsConfig, limitsSchema, type LimitsEnvironment } from './limits.js';
 import { localSecret } from './local-secret.js';
 import { loggingConfig, loggingSchema, type LoggingEnvironment } from './logging.js';
+import { misspellings } from './near-names.js';
 import { paymentsConfig, paymentsSchema, type PaymentsEnvironment } from './payments.js';
 import { unfitForProduction } from './production.js';
+import { refuseSettings } from './refusal.js';
 import { redisConfig, redisSchema, type RedisEnvironment } from './redis.js';
 import { storageConfig, storageSchema, type StorageEnvironment } from './storage.js';
 import { workerConfig, workerSchema, type WorkerEnvironment } from './worker.js';
@@ -38,21 +40,34 @@ export const concerns: { title: string; schema: Joi.ObjectSchema }[] = [
   { title: 'Worker', schema: workerSchema },
 ];
 
-export const config = freeze(load());
+export const config = freeze(loadOrEnd());
+
+// What imports the configuration cannot catch what goes wrong with it, and has nothing to add.
+function loadOrEnd() {
+  try {
+    return load();
+  } catch (error) {
+    if (error instanceof UnusableSettings) return refuseSettings(error);
+    throw error;
+  }
+}
 
 function load() {
-  const env = readEnvironment<Environment>(
-    concerns.reduce(
-      (all, concern) => all.concat(concern.schema),
-      Joi.object(),
-    ) as Joi.ObjectSchema<Environment>,
-    unfitForProduction,
-  );
+  const schema = concerns.reduce(
+    (all, concern) => all.concat(concern.schema),
+    Joi.object(),
+  ) as Joi.ObjectSchema<Environment>;
+  const env = readEnvironment<Environment>(schema, unfitForProduction);
   const app = appConfig(env);
   return {
     version: (JSON.parse(readFileSync(resolve(projectRoot, 'package.json'), 'utf8')) as { version: string })
       .version,
     root: projectRoot,
+    /** Names in the environment that look like a setting misspelt. */
+    misspellings: misspellings(
+      Object.keys(process.env).filter((name) => process.env[name] !== ''),
+      Object.keys(schema.describe().keys as object),
+    ),
     app,
     database: databaseConfig(env, app.tenant),
     redis: redisConfig(env, app.tenant),

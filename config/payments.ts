@@ -2,6 +2,14 @@
 import Joi from 'joi';
 import { list, words } from './environment.js';
 
+/** Payment channels; src/lib/channels has one for each. */
+export const gatewayTypes = ['mock', 'wechat', 'alipay'] as const;
+
+export type GatewayType = (typeof gatewayTypes)[number];
+
+/** Words that mean every one of them. */
+const everyGateway = ['*', 'all'];
+
 export interface PaymentsEnvironment {
   MODULE_PAYMENTS_ENABLED: boolean;
   PAYMENT_GATEWAYS_ENABLED: string;
@@ -22,7 +30,10 @@ export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
   MODULE_PAYMENTS_ENABLED: Joi.boolean()
     .default(false)
     .description('offers the payment endpoints and menu; callbacks are served in any case'),
-  PAYMENT_GATEWAYS_ENABLED: list().description('enabled gateway types; empty, * or all means every one'),
+  PAYMENT_GATEWAYS_ENABLED: list(
+    (word) => [...gatewayTypes, ...everyGateway].includes(word),
+    `"{#word}", which is no gateway; there are ${gatewayTypes.join(', ')}`,
+  ).description('enabled gateway types; empty, * or all means every one'),
   PAYMENT_UNSIGNED_MOCK_ALLOWED: Joi.boolean().description(
     'accept mock callbacks of a method without a shared secret; false in production only',
   ),
@@ -67,7 +78,7 @@ export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {
   return {
     enabled: env.MODULE_PAYMENTS_ENABLED,
     /** Gateway types by name, or `undefined` when every registered type is enabled. */
-    gateways: named.length === 0 || named.includes('*') || named.includes('all') ? undefined : named,
+    gateways: named.length === 0 || named.some((word) => everyGateway.includes(word)) ? undefined : named,
     unsignedMockAllowed: env.PAYMENT_UNSIGNED_MOCK_ALLOWED ?? !production,
     mockSignVisible: env.PAYMENT_MOCK_SIGN_VISIBLE ?? !production,
     localGatewaysAllowed: env.PAYMENT_LOCAL_GATEWAYS_ALLOWED && !production,

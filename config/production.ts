@@ -1,4 +1,5 @@
 // What production refuses to start with: secrets that are missing, short, easy to guess, equal, or known to everybody.
+import { isAbsolute } from 'node:path';
 
 const shortest = 32;
 const fewestDifferent = 10;
@@ -22,7 +23,7 @@ export function unfitForProduction(given: NodeJS.ProcessEnv): string[] {
     problems.push('"JWT_SECRET" and "APP_KEY" must differ in production');
   if (ADMIN_PASSWORD?.toLowerCase() === knownFirstPassword)
     problems.push(`"ADMIN_PASSWORD" must not be ${knownFirstPassword} in production`);
-  problems.push(...serverPasswords(given));
+  problems.push(...serverPasswords(given), ...pathsInTheRelease(given));
   return problems.filter((problem) => problem !== undefined);
 }
 
@@ -44,6 +45,13 @@ function serverPasswords({ DATABASE_URL, DB_PASSWORD, REDIS_URL }: NodeJS.Proces
   if (REDIS_URL && isKnown(passwordIn(REDIS_URL)))
     problems.push('"REDIS_URL" carries a password that everybody knows');
   return problems;
+}
+
+// A release is replaced by the next one, and what lies in its folder is left behind with it.
+function pathsInTheRelease({ STORAGE_ROOT = '', DB_TLS_CA = '/' }: NodeJS.ProcessEnv): string[] {
+  return Object.entries({ STORAGE_ROOT, DB_TLS_CA })
+    .filter(([, path]) => !isAbsolute(path))
+    .map(([name]) => `"${name}" must be set to an absolute path in production, outside the release`);
 }
 
 const isKnown = (password = ''): boolean => knownPasswords.has(password.toLowerCase());

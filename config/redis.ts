@@ -10,6 +10,10 @@ export interface RedisEnvironment {
 export const redisSchema = Joi.object<RedisEnvironment, true>({
   REDIS_URL: Joi.string()
     .uri({ scheme: ['redis', 'rediss'] })
+    .messages({
+      'string.uriCustomScheme':
+        '{#label} must begin with redis:// or rediss://, as in redis://127.0.0.1:6379',
+    })
     .default('redis://127.0.0.1:6379')
     .description('redis://[user:password@]host:port[/db]'),
   REDIS_PREFIX: Joi.string()

@@ -42,7 +42,9 @@ export const storageSchema = Joi.object<StorageEnvironment, true>({
     .description('local or s3; s3 as soon as API and worker run on different machines'),
   STORAGE_ROOT: Joi.string()
     .default('storage')
-    .description('folder of the local driver and of uploads on their way; relative to the project'),
+    .description(
+      'folder of the local driver and of uploads on their way; relative to the project, absolute in production',
+    ),
   S3_ENDPOINT: Joi.string()
     .uri({ scheme: ['http', 'https'] })
     .description('address of an S3-compatible server; AWS when empty'),

@@ -15,6 +15,16 @@ interface Loaded {
   /** What was written about the configuration, unless it was refused. */
   written: string;
   problems: string[];
+  /** The one line that production writes. */
+  log?: FatalLine;
+  code?: unknown;
+  stderr?: string;
+}
+
+interface FatalLine {
+  level: string;
+  msg: string;
+  problems: string[];
 }
 
 const secret = '3a7f19c2e8b45d60f1927ac4be8d3056';
@@ -31,8 +41,10 @@ function load(env: Record<string, string> = {}, then = 'JSON.stringify(config)')
       ['--input-type=module', '-e', script],
       { env: settings },
       (error, stdout, stderr) => {
-        const problems = [...stderr.matchAll(/^ {2}- (.*)$/gm)].map((match) => match[1] as string);
-        done({ written: error ? '' : stdout, problems });
+        if (!error) return done({ written: stdout, problems: [], log: undefined });
+        const log = stdout ? (JSON.parse(stdout) as FatalLine) : undefined;
+        const list = [...stderr.matchAll(/^ {2}- (.*)$/gm)].map((match) => match[1] as string);
+        return done({ written: '', problems: log?.problems ?? list, log, code: error.code, stderr });
       },
     );
   });
@@ -45,7 +57,10 @@ async function configOf(env?: Record<string, string>): Promise<Config> {
   return JSON.parse(written) as Config;
 }
 
-const production = { NODE_ENV: 'production', DB_PASSWORD: 'of-this-database' };
+const production = {
+  ...{ NODE_ENV: 'production', DB_PASSWORD: 'of-this-database' },
+  STORAGE_ROOT: '/srv/back-office/storage',
+};
 
 const named = ({ problems }: Loaded): string[] =>
   [...new Set(problems.map((problem) => /"(\w+)"/.exec(problem)?.[1] ?? problem))].sort();
@@ -116,8 +131,55 @@ test('every wrong setting is reported, all at once', async (t) => {
   t.deepEqual(named(await load(wrong)), Object.keys(wrong).sort());
   t.deepEqual(
     named(await load({ ...wrong, NODE_ENV: 'production', APP_KEY: '' })),
-    [...Object.keys(wrong), 'APP_KEY'].sort(),
+    [...Object.keys(wrong), 'APP_KEY', 'STORAGE_ROOT'].sort(),
   );
+});
+
+test('wrong settings end the process with a list and no stack, in production with one line of the log', async (t) => {
+  const here = await load({ PORT: '99999', REDIS_URL: 'localhost:6379' });
+  t.is(
+    here.stderr,
+    'The configuration is not usable:\n  - "PORT" must be a valid port\n' +
+      '  - "REDIS_URL" must begin with redis:// or rediss://, as in redis://127.0.0.1:6379\n',
+  );
+  t.is(here.code, 78);
+  const { log, stderr, code } = await load({ ...production, PORT: '99999', APP_KEY_PREVIOUS: 'tell-nobody' });
+  t.deepEqual([log?.level, log?.msg, code], ['fatal', 'the configuration is not usable', 78]);
+  t.deepEqual(log?.problems, [
+    '"PORT" must be a valid port',
+    '"APP_KEY_PREVIOUS" contains a key of under 16 characters',
+  ]);
+  t.is(stderr, '');
+});
+
+test('names that look like a setting misspelt are told, others are not', async (t) => {
+  const given = { MODULE_PAYMENT_ENABLED: 'false', DB_PASS: 'x', REDIS_URI: 'x', DB_USERNAME: 'x' };
+  const others = {
+    DB_ROOT_PASSWORD: 'x',
+    REDIS_PASSWORD: 'x',
+    HOST_: 'x',
+    PM2_HOME: 'x',
+    API_INSTANCES: '2',
+  };
+  const { misspellings } = await configOf({ ...given, ...others });
+  t.deepEqual(misspellings.map(({ given: name, meant }) => `${name} ${meant}`).sort(), [
+    ...['DB_PASS DB_PASSWORD', 'DB_USERNAME DB_USER', 'MODULE_PAYMENT_ENABLED MODULE_PAYMENTS_ENABLED'],
+    'REDIS_URI REDIS_URL',
+  ]);
+});
+
+test('an unknown gateway is refused, with those there are', async (t) => {
+  t.deepEqual((await load({ PAYMENT_GATEWAYS_ENABLED: 'mock,mok' })).problems, [
+    '"PAYMENT_GATEWAYS_ENABLED" contains "mok", which is no gateway; there are mock, wechat, alipay',
+  ]);
+});
+
+test('production wants its files outside the release', async (t) => {
+  const outside = { DB_TLS: 'true', DB_HOST: 'db.example', DB_TLS_CA: 'db.pem' };
+  t.deepEqual(named(await load({ ...production, ...outside, STORAGE_ROOT: 'storage' })), [
+    ...['DB_TLS_CA', 'STORAGE_ROOT'],
+  ]);
+  t.deepEqual(named(await load({ ...production, STORAGE_ROOT: '' })), ['STORAGE_ROOT']);
 });
 
 test('production refuses missing and weak secrets, and brings stricter defaults', async (t) => {

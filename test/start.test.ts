@@ -1,8 +1,11 @@
 // Starting: several processes at once on a database that does not exist yet, and migrations back and forth.
 import './support/environment.js';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
+import { config } from '../config/index.js';
 import { environment } from './support/environment.js';
 import { db, select } from '../src/lib/db.js';
 import { underClaim } from '../src/models/tables/claim.js';
@@ -118,6 +121,59 @@ test.serial(
 test.serial('with DB_TLS a server that speaks plain text only is refused', async (t) => {
   const env = { DB_TLS: 'true', DB_HOST: 'localhost', DB_STARTUP_WAIT_SECONDS: '0', DATABASE_URL: '' };
   await t.throwsAsync(startApi(env), { message: /does not support secure connection/ });
+});
+
+/** The line of the log that says why a process did not start; no stack stands in it. */
+function fatalLine(output = ''): string {
+  const line = /^\{"level":"fatal".*$/m.exec(output)?.[0] ?? '{}';
+  return line.includes('    at ') ? 'a stack' : ((JSON.parse(line) as { msg?: string }).msg ?? '');
+}
+
+test.serial('wrong credentials of the database end a start at once, with a sentence', async (t) => {
+  const [user, secret] = [`u_${environment.DB_NAME.slice(-8)}`, 'right-password'];
+  await db.query(`CREATE USER '${user}'@'%' IDENTIFIED BY '${secret}'`);
+  try {
+    const wrong = { DATABASE_URL: '', DB_USER: user, DB_PASSWORD: 'wrong' };
+    const unknown = { ...wrong, DB_PASSWORD: secret, DB_NAME: `${fresh}_none` };
+    for (const [env, sentence] of [
+      [wrong, new RegExp(`refuses the user "${user}" with this password: check DB_USER and DB_PASSWORD`)],
+      [unknown, new RegExp(`refuses the user "${user}" the database "${fresh}_none"`)],
+    ] as const) {
+      for (const start of [startApi, startWorkerProcess]) {
+        const refused = await t.throwsAsync(start(env));
+        t.regex(fatalLine(refused?.message), sentence);
+        t.notRegex(refused?.message ?? '', /waiting for the database/);
+      }
+    }
+  } finally {
+    await db.query(`DROP USER '${user}'@'%'`);
+  }
+});
+
+test.serial(
+  'a name that looks like a setting misspelt is warned about, and refused under STRICT_STARTUP',
+  async (t) => {
+    const env = { MODULE_PAYMENT_ENABLED: 'false' };
+    const said = /MODULE_PAYMENT_ENABLED is no setting and has no effect; is MODULE_PAYMENTS_ENABLED meant\?/;
+    const free = { MODULE_PAYMENTS_ENABLED: '' };
+    const api = await startApi({ ...env, ...free });
+    await until(() => said.test(api.output()));
+    await api.kill();
+    const refused = await t.throwsAsync(startApi({ ...env, ...free, STRICT_STARTUP: 'true' }));
+    t.regex(fatalLine(refused?.message), said);
+  },
+);
+
+test('npm test does not run on the servers of a production', async (t) => {
+  const child = spawn(process.execPath, ['bin/test.mjs'], {
+    cwd: config.root,
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += String(data)));
+  const [code] = (await once(child, 'close')) as [number];
+  t.is(code, 1);
+  t.regex(output, /settings are those of production.*TEST_ON_CONFIGURED=1/s);
 });
 
 test.serial('files are for this account only, also below a folder that was open before', async (t) => {

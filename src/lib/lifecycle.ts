@@ -1,6 +1,7 @@
 // How a process ends: in order, within its deadline, with its last log lines written.
 import { config } from '../../config/index.js';
 import { flushLogs, logger } from './logger.js';
+import { StartRefused } from './start-refused.js';
 import { warnAtStart } from './start-warnings.js';
 
 export type Closer = () => void | Promise<void>;
@@ -42,7 +43,8 @@ export async function start(main: () => Promise<void>): Promise<void> {
     warnAtStart();
     await main();
   } catch (error) {
-    logger.fatal({ error }, 'the process could not start');
+    if (error instanceof StartRefused) logger.fatal(error.message);
+    else logger.fatal({ error }, 'the process could not start');
     exit(1);
   }
 }

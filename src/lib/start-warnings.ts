@@ -1,19 +1,26 @@
 // What a starting process says about where it runs.
 import { config } from '../../config/index.js';
 import { logger } from './logger.js';
+import { StartRefused } from './start-refused.js';
 
 /** The oldest line of Node.js that still gets security fixes. */
 const oldestFixed = 22;
 
-/** Says in one line each what deserves a warning. @throws what concerns settings, under STRICT_STARTUP */
+/** Says in one line each what deserves a warning. @throws StartRefused, what concerns settings, under STRICT_STARTUP */
 export function warnAtStart(): void {
   const { node } = process.versions;
   if (Number.parseInt(node, 10) < oldestFixed)
     logger.warn(`Node.js ${node} gets no security fixes any more; use Node.js 24`);
+  for (const { given, meant } of config.misspellings)
+    warnOfSetting(`${given} is no setting and has no effect; is ${meant} meant?`);
   const { hostname, password } = new URL(config.redis.url);
-  if (!config.app.production || password || isLoopback(hostname)) return;
-  const message = 'REDIS_URL has no password: whoever reaches that Redis can give the worker any job';
-  if (config.app.strict) throw new Error(message);
+  if (config.app.production && !password && !isLoopback(hostname))
+    warnOfSetting('REDIS_URL has no password: whoever reaches that Redis can give the worker any job');
+}
+
+/** Warns of settings the service runs with all the same. @throws StartRefused under STRICT_STARTUP */
+export function warnOfSetting(message: string): void {
+  if (config.app.strict) throw new StartRefused(message);
   logger.warn(message);
 }
 

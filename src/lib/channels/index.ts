@@ -1,12 +1,15 @@
 // The registry of payment channels and which of them this deployment has enabled.
 import { config } from '../../../config/index.js';
+import type { GatewayType } from '../../../config/payments.js';
 import { alipay } from './alipay.js';
 import type { Channel } from './channel.js';
 import { mock } from './mock.js';
 import { wechat } from './wechat.js';
 
+const registry: Record<GatewayType, Channel> = { mock, wechat, alipay };
+
 /** Every channel there is. */
-export const allChannels: readonly Channel[] = [mock, wechat, alipay];
+export const allChannels: readonly Channel[] = Object.values(registry);
 
 const channels = new Map(allChannels.map((channel) => [channel.type, channel]));
 

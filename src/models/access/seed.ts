@@ -6,6 +6,7 @@ import { change, insert, select, transact } from '../../lib/db.js';
 import { isCommonPassword } from '../../lib/password-policy.js';
 import { hashPassword, matchPassword } from '../../lib/password.js';
 import { randomToken } from '../../lib/random-id.js';
+import { StartRefused } from '../../lib/start-refused.js';
 import { raise } from '../tables/versions.js';
 import { superAdminSlug } from './identity.js';
 import { menuSeeds, type MenuSeed } from './menu-seed.js';
@@ -33,7 +34,7 @@ async function seedAdmin(): Promise<void> {
   const [anybody] = await select('SELECT id FROM admins LIMIT 1');
   if (anybody) return refuseKnownPassword();
   if (config.app.production && isCommonPassword(config.auth.adminPassword ?? ''))
-    throw new Error('ADMIN_PASSWORD is too common and easily guessed; choose another one');
+    throw new StartRefused('ADMIN_PASSWORD is too common and easily guessed; choose another one');
   const generatedPassword = config.auth.adminPassword || !config.app.production ? undefined : randomToken(16);
   const password_hash = await hashPassword(
     config.auth.adminPassword ?? generatedPassword ?? knownFirstPassword,
@@ -62,7 +63,7 @@ async function refuseKnownPassword(): Promise<void> {
     "SELECT password_hash FROM admins WHERE username = 'admin' AND status = 1",
   );
   if (!first || !(await matchPassword(knownFirstPassword, first.password_hash))) return;
-  throw new Error(
+  throw new StartRefused(
     `the administrator "admin" still has the password ${knownFirstPassword}, which everybody knows; ` +
       '"npm run reset-password -- admin" gives them another one',
   );

@@ -7,7 +7,11 @@ import { db } from '../../lib/db.js';
 import { errno, isDatabaseDown } from '../../lib/db-errors.js';
 import { openConnection } from '../../lib/db-connection.js';
 import { logger } from '../../lib/logger.js';
+import { rarely } from '../../lib/rarely.js';
+import { StartRefused } from '../../lib/start-refused.js';
+import { warnOfSetting } from '../../lib/start-warnings.js';
 import { underClaim } from '../tables/claim.js';
+import { accessRefusal } from './access-refusal.js';
 import { migrations } from './index.js';
 import { extendPartitions, partitionsMustSuffice } from '../tables/partitions.js';
 
@@ -30,15 +34,22 @@ export async function prepareDatabase(seed: () => Promise<void>): Promise<void> 
   for (;;) {
     try {
       return await prepare(seed);
-    } catch (error) {
+    } catch (failure) {
+      const error = explained(failure);
       if (errno(error) === unknownDatabase) await createDatabase();
       else if (!isDatabaseDown(error) || Date.now() > deadline) throw error;
       else {
-        logger.warn({ error }, 'waiting for the database');
+        rarely('database', () => logger.warn({ error }, 'waiting for the database'));
         await sleep(pauseMs);
       }
     }
   }
+}
+
+// A wrong password does not become right by waiting.
+function explained(error: unknown): unknown {
+  const refusal = accessRefusal(error);
+  return refusal === undefined ? error : new StartRefused(refusal, { cause: error });
 }
 
 async function prepare(seed: () => Promise<void>): Promise<void> {
@@ -60,9 +71,9 @@ export async function checkDurability(): Promise<void> {
   const [rows] = await db.query("SHOW GLOBAL VARIABLES LIKE 'innodb_flush_log_at_trx_commit'");
   const value = (rows as { Value: string }[])[0]?.Value;
   if (value === undefined || value === '1') return;
-  const message = `innodb_flush_log_at_trx_commit is ${value}: a crash of the server may lose acknowledged payments`;
-  if (config.app.strict) throw new Error(message);
-  logger.warn(message);
+  warnOfSetting(
+    `innodb_flush_log_at_trx_commit is ${value}: a crash of the server may lose acknowledged payments`,
+  );
 }
 
 const table = 'migrations';
@@ -142,6 +153,8 @@ async function createDatabase(): Promise<void> {
     await connection.query(
       `CREATE DATABASE IF NOT EXISTS \`${config.database.name}\` DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci`,
     );
+  } catch (error) {
+    throw explained(error);
   } finally {
     connection.destroy();
   }

@@ -1,0 +1,21 @@
+// How a process ends that was given settings it cannot run with.
+import { writeSync } from 'node:fs';
+import type { UnusableSettings } from './environment.js';
+
+/** EX_CONFIG of sysexits.h. A supervisor need not try again (ecosystem.config.js). */
+const badSettings = 78;
+
+/**
+ * Ends the process: with the list of problems for who reads along, with one line of the log in production.
+ */
+export function refuseSettings({ problems, message }: UnusableSettings): never {
+  const isForLog = process.env.NODE_ENV === 'production' && !process.stderr.isTTY;
+  if (isForLog) {
+    const line = {
+      ...{ level: 'fatal', time: new Date().toISOString(), pid: process.pid },
+      ...{ problems, msg: 'the configuration is not usable' },
+    };
+    writeSync(1, `${JSON.stringify(line)}\n`);
+  } else writeSync(2, `${message}\n`);
+  return process.exit(badSettings);
+}
