@@ -3,7 +3,7 @@ import '../support/environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { change, select, transact } from '../../src/lib/db.js';
-import { key, redis } from '../../src/lib/redis.js';
+import { key, patientRedis as redis } from '../../src/lib/redis.js';
 import { verifyToken } from '../../src/lib/token.js';
 import { makeAdmin, unique, type MadeAdmin } from '../support/factories.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';

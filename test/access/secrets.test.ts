@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/db.js';
-import { redis } from '../../src/lib/redis.js';
+import { patientRedis as redis } from '../../src/lib/redis.js';
 import { makeAdmin, unique } from '../support/factories.js';
 import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';

@@ -9,7 +9,7 @@ import { settlePayment } from '../../src/jobs/settle-payment.js';
 import { change, closeDatabase, db, select } from '../../src/lib/db.js';
 import { closePubsub } from '../../src/lib/pubsub.js';
 import { closeQueues } from '../../src/lib/queue.js';
-import { connectRedis, disconnectRedis, key, redis } from '../../src/lib/redis.js';
+import { connectRedis, disconnectRedis, key, patientRedis as redis } from '../../src/lib/redis.js';
 import { Client, type Answer } from '../support/client.js';
 import { makeMethod, makeOrder, makeUser, mockCallback, type MadePayment } from '../support/factories.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';

@@ -3,7 +3,7 @@ import '../support/environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/db.js';
 import { add, queuePrefix } from '../../src/lib/queue.js';
-import { redis } from '../../src/lib/redis.js';
+import { patientRedis as redis } from '../../src/lib/redis.js';
 import { recordAttempt, type CallbackKey } from '../../src/models/trade/payment-callback.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';
 import { settle } from '../../src/models/trade/payment-settlement.js';

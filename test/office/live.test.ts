@@ -1,7 +1,7 @@
 // What pushes: notifications over the WebSocket, event streams, and both ending with their session. Two API processes.
 import '../support/environment.js';
 import test from 'ava';
-import { redis } from '../../src/lib/redis.js';
+import { patientRedis as redis } from '../../src/lib/redis.js';
 import { change, select } from '../../src/lib/db.js';
 import { deliver } from '../../src/models/office/notification.js';
 import type { Client } from '../support/client.js';

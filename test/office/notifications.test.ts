@@ -3,7 +3,7 @@ import '../support/environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { change, select } from '../../src/lib/db.js';
-import { redis } from '../../src/lib/redis.js';
+import { patientRedis as redis } from '../../src/lib/redis.js';
 import { issueTicket } from '../../src/lib/ticket.js';
 import { openSession } from '../../src/models/access/admin-session.js';
 import { storeNotification } from '../../src/models/office/notification.js';

@@ -1,6 +1,6 @@
 // A Redis of a test's own, set up as production wants it: append-only file, nothing evicted.
 import { Redis } from 'ioredis';
-import { redis } from '../../src/lib/redis.js';
+import { patientRedis as redis } from '../../src/lib/redis.js';
 import { OwnServer, programPath } from './faults.js';
 import { freePort } from './free-port.js';
 

@@ -3,7 +3,7 @@ import '../support/environment.js';
 import test from 'ava';
 import { environment } from '../support/environment.js';
 import { db, select } from '../../src/lib/db.js';
-import { redis } from '../../src/lib/redis.js';
+import { patientRedis as redis } from '../../src/lib/redis.js';
 import { makeMethod, makeOrder, makePayment, mockCallback } from '../support/factories.js';
 import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
 import { wechatConfig } from '../support/merchant.js';

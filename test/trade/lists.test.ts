@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/db.js';
-import { key, redis } from '../../src/lib/redis.js';
+import { key, patientRedis as redis } from '../../src/lib/redis.js';
 import { expireOrder } from '../../src/models/trade/order.js';
 import type { Client } from '../support/client.js';
 import {

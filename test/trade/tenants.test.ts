@@ -3,7 +3,7 @@ import '../support/environment.js';
 import test from 'ava';
 import { environment } from '../support/environment.js';
 import { db, select } from '../../src/lib/db.js';
-import { redis } from '../../src/lib/redis.js';
+import { patientRedis as redis } from '../../src/lib/redis.js';
 import type { Client } from '../support/client.js';
 import { makeMethod, makePayment, mockCallback, unique } from '../support/factories.js';
 import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
