@@ -9,6 +9,7 @@ import { exportFormats, findExport, requestExport, type ExportFormat } from '../
 import { exportTypes, type ExportType } from '../../models/exports/export-sources.js';
 import {
   integer,
+  integerOrNull,
   record,
   recordOrNull,
   resource,
@@ -44,9 +45,9 @@ export const exportRecord = resource('Export', {
   status_text: text(),
   progress: integer(),
   processed_rows: integer(),
-  total_rows: Joi.number().integer().allow(null).required(),
+  total_rows: integerOrNull(),
   filename: text(),
-  size: Joi.number().integer().allow(null).required(),
+  size: integerOrNull(),
   error_msg: textOrNull(),
   admin_id: integer(),
   admin: recordOrNull({ id: integer(), username: text() }),

@@ -3,22 +3,29 @@ import Joi from 'joi';
 import { fail } from '../../lib/errors.js';
 import { idParam, ids } from '../../lib/schema.js';
 import { cleanLogs, removeLogs, type LogTable } from '../../models/logs/log.js';
-import { integer, record } from './response.js';
+import { integer, record, type Answer } from './response.js';
 import { can, nounOf, route, type Route } from './route.js';
 
-export interface LogResource {
+export interface LogResource<T extends object> {
   /** URL segment. */
   segment: string;
   table: LogTable;
   /** Noun of the permission slugs, and how it reads in their names. */
   noun: string;
   title: string;
-  item: Joi.Schema;
-  find: (id: number) => Promise<object>;
+  item: Answer<T>;
+  find: (id: number) => Promise<T>;
 }
 
 /** Those endpoints for one log. */
-export function logRoutes({ segment, table, noun, title, item, find }: LogResource): Route[] {
+export function logRoutes<T extends object>({
+  segment,
+  table,
+  noun,
+  title,
+  item,
+  find,
+}: LogResource<T>): Route[] {
   const count = record({ count: integer() });
   const destroy = can(`${noun}.destroy`, `Delete ${title}`);
   return [

@@ -1,35 +1,87 @@
-// Joi building blocks of answers, for the OpenAPI document and the tests that hold every answer against it.
+// Joi building blocks of answers, for the OpenAPI document, for the tests that hold every answer against it, and for the
+// compiler: a schema of type Answer<T> describes the JSON of a T.
 import Joi from 'joi';
+import type { Money } from '../../lib/money.js';
+import type { Page } from '../../lib/list-query.js';
+import type { Tree } from '../../lib/tree.js';
+import type { ColumnType, ValueKind } from '../../models/tables/column.js';
+import {
+  declarationOf,
+  type Attributes,
+  type Listed,
+  type Model,
+  type TableClass,
+} from '../../models/tables/table.js';
 import { named } from './json-schema.js';
 
+/** The schema of answers that are made of a `T`. */
+export type Answer<T> = Joi.AnySchema<T>;
+
+/** What such answers are made of. */
+export type Answered<S> = S extends Answer<infer T> ? T : never;
+
+type Keys = Record<string, Joi.Schema>;
+
+type Values<K> = { -readonly [P in keyof K]: Answered<K[P]> };
+
+const as = <T>(schema: Joi.Schema): Answer<T> => schema as Answer<T>;
+
 export const integer = () => Joi.number().integer().required();
+export const integerOrNull = () => as<number | null>(integer().allow(null));
 export const text = () => Joi.string().allow('').required();
-export const textOrNull = () => Joi.string().allow('', null).required();
+export const textOrNull = () => as<string | null>(text().allow(null));
 export const flag = () => Joi.boolean().required();
-export const timestamp = () => Joi.string().isoDate().required();
-export const timestampOrNull = () => Joi.string().isoDate().allow(null).required();
-export const amount = () => Joi.number().required();
+export const timestamp = () => as<Date>(Joi.string().isoDate().required());
+export const timestampOrNull = () => as<Date | null>(timestamp().allow(null));
+export const amount = () => as<Money>(Joi.number().required());
+
+/** One of these texts. */
+export const oneOf = <const V extends string | number>(...values: readonly V[]) =>
+  as<V>((typeof values[0] === 'string' ? Joi.string() : Joi.number()).valid(...values).required());
+
+const kinds: Record<ValueKind, () => Joi.Schema> = {
+  ...{ integer, text, boolean: flag, amount, time: timestamp, any: () => Joi.any() },
+};
+
+/** The columns of a table as they are answered: those named, or all but those that must be named. */
+export function keysOf<M extends Model>(
+  table: TableClass<M>,
+): { [K in keyof Listed<M>]: Answer<Listed<M>[K]> };
+export function keysOf<M extends Model, K extends keyof Attributes<M>>(
+  table: TableClass<M>,
+  ...names: K[]
+): { [P in K]: Answer<Attributes<M>[P]> };
+export function keysOf(table: TableClass, ...names: string[]): object {
+  const { columns } = declarationOf(table);
+  const shown = [...columns].filter(([name, { is }]) =>
+    names.length > 0 ? names.includes(name) : !is.unlisted,
+  );
+  return Object.fromEntries(shown.map(([name, type]) => [name, columnAnswer(type)]));
+}
+
+function columnAnswer({ is: { kind, values, isNullable } }: ColumnType<unknown>): Joi.Schema {
+  const schema = values ? oneOf(...values) : kinds[kind]();
+  return isNullable ? schema.allow(null) : schema;
+}
 
 /** An object of which every member is present. */
-export const record = (keys: Joi.PartialSchemaMap): Joi.ObjectSchema => Joi.object(keys).required();
+export const record = <K extends Keys>(keys: K) => as<Values<K>>(Joi.object(keys).required());
 
 /** A record that has a name in the document, which generated clients call its type. */
-export const resource = (name: string, keys: Joi.PartialSchemaMap): Joi.ObjectSchema =>
-  named(name, record(keys));
+export const resource = <K extends Keys>(name: string, keys: K) => named(name, record(keys));
 
 /** {id, …} or null. */
-export const recordOrNull = (keys: Joi.PartialSchemaMap): Joi.ObjectSchema =>
-  Joi.object(keys).allow(null).required();
+export const recordOrNull = <K extends Keys>(keys: K) => as<Values<K> | null>(record(keys).allow(null));
 
-export const listOf = (item: Joi.Schema): Joi.ArraySchema => Joi.array().items(item).required();
+export const listOf = <T>(item: Answer<T>) => Joi.array().items(item).required();
 
 /** The page of docs/spec.md, Conventions. */
-export const pageOf = (item: Joi.Schema): Joi.ObjectSchema =>
+export const pageOf = <T>(item: Answer<T>): Answer<Page<T>> =>
   record({ list: listOf(item), page: integer(), page_size: integer(), total: integer() });
 
 /** A list of trees: nodes with these keys, and children of the same shape. */
-export function forestOf(name: string, keys: Joi.PartialSchemaMap): Joi.ArraySchema {
+export function forestOf<K extends Keys>(name: string, keys: K): Answer<Tree<Values<K>>[]> {
   const children = Joi.array().items(Joi.link(`#${name}`));
   const node = Joi.object({ ...keys, children: children.required() }).id(name);
-  return children.required().shared(node);
+  return as(children.required().shared(node));
 }

@@ -64,7 +64,7 @@ export interface UploadDeclaration {
   digest?: boolean;
 }
 
-export interface RouteDefinition<A extends Access, P, Q, B> {
+export interface RouteDefinition<A extends Access, P, Q, B, R = unknown> {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below /api/admin, parameters as {name}; with `host` below the host itself. */
   path: string;
@@ -112,25 +112,25 @@ export interface RouteDefinition<A extends Access, P, Q, B> {
   upload?: UploadDeclaration;
   /** Request headers that matter, for the documentation. */
   headers?: Record<string, string>;
-  /** Schema of `data` in the answer; null when there is none. */
-  response: Joi.Schema | null;
+  /** Schema of `data` in the answer, which the handler returns; null when there is none. */
+  response: Joi.AnySchema<R> | null;
   /** Whether a call belongs into the operation log, by its body as it came; every write does otherwise. */
   isLogged?: (body: unknown) => boolean;
   /** Version marks to read together with the session, in the same round trip. */
   versions?: readonly Scope[];
-  handle(call: Call<A, P, Q, B>, ctx: Context): Promise<unknown>;
+  handle(call: Call<A, P, Q, B>, ctx: Context): Promise<NoInfer<R>>;
   /**
    * The answer to a request that is repeated under its Idempotency-Key: about the record it made the first time. With it a
    * route takes the header.
    */
-  repeat?: (id: number, call: Call<A, P, Q, B>) => Promise<unknown>;
+  repeat?: (id: number, call: Call<A, P, Q, B>) => Promise<NoInfer<R>>;
 }
 
 export type Route = RouteDefinition<Access, object, object, object>;
 
 /** Declares a route. */
-export function route<A extends Access, P = object, Q = object, B = object>(
-  definition: RouteDefinition<A, P, Q, B>,
+export function route<A extends Access, P = object, Q = object, B = object, R = unknown>(
+  definition: RouteDefinition<A, P, Q, B, R>,
 ): Route {
   return definition as unknown as Route;
 }

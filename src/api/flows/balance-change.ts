@@ -7,6 +7,7 @@ import type { Identity } from '../../models/access/identity.js';
 import {
   amount,
   integer,
+  integerOrNull,
   record,
   recordOrNull,
   resource,
@@ -47,7 +48,7 @@ export const balanceLog = resource('UserBalanceLog', {
   source_id: textOrNull(),
   description: textOrNull(),
   request_id: textOrNull(),
-  operator_id: Joi.number().integer().allow(null).required(),
+  operator_id: integerOrNull(),
   operator: recordOrNull({ id: integer(), username: text() }),
   created_at: timestamp(),
 });

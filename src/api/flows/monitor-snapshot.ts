@@ -19,7 +19,7 @@ const sampled = sharedSample(async () => {
 });
 
 /** A snapshot at most that old. */
-export const monitorSnapshot = (maxAgeMs: number): Promise<object> => sampled('system', maxAgeMs);
+export const monitorSnapshot = (maxAgeMs: number) => sampled('system', maxAgeMs);
 
 async function probe(
   question: () => Promise<unknown>,

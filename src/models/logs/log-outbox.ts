@@ -9,10 +9,11 @@ import { announce } from '../../lib/marks.js';
 import { periodOf } from '../../lib/numbers.js';
 import { logTables } from './log.js';
 import { insertLogs } from './log-writing.js';
-import { loginColumns, type LoginEntry } from './login-log.js';
-import { operationColumns, type OperationEntry } from './operation-log.js';
+import type { LoginEntry } from './login-log.js';
+import type { OperationEntry } from './operation-log.js';
 import { withPartition } from '../tables/partitions.js';
-import { systemColumns, type SystemEntry } from './system-log.js';
+import type { SystemEntry } from './system-log.js';
+import { LoginLog, OperationLog, SystemLog } from './tables.js';
 
 export type LogItem =
   | { kind: 'operation'; entry: OperationEntry }
@@ -128,9 +129,9 @@ function move(size: number, batch: Batch): Promise<number> {
     batch.latest = Math.max(batch.latest, ...items.map(({ entry }) => periodOf(new Date(entry.created_at))));
     const of = <T>(wanted: LogItem['kind']): T[] =>
       items.flatMap(({ kind, entry }) => (kind === wanted ? [entry as T] : []));
-    await insertLogs('operation_logs', operationColumns, of<OperationEntry>('operation'), t);
-    await insertLogs('login_logs', loginColumns, of<LoginEntry>('login'), t);
-    await insertLogs('system_logs', systemColumns, of<SystemEntry>('system'), t);
+    await insertLogs(OperationLog, of<OperationEntry>('operation'), t);
+    await insertLogs(LoginLog, of<LoginEntry>('login'), t);
+    await insertLogs(SystemLog, of<SystemEntry>('system'), t);
     await bulk.change('DELETE FROM log_outbox WHERE id IN (?)', [ids], t);
     return due.length;
   });

@@ -1,10 +1,12 @@
 // What the three log tables have in common: pages, deletion, retention by month partitions.
 import { config } from '../../../config/index.js';
-import { change, select, type SqlValue } from '../../lib/db.js';
+import { change } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import type { ListQuery, Page, Where } from '../../lib/list-query.js';
 import { monthlyPage } from '../tables/month-pages.js';
 import { removeOld } from '../tables/retention.js';
+import type { Selection } from '../tables/selection.js';
+import type { Attributes, Model } from '../tables/table.js';
 import { Totals } from '../tables/totals.js';
 import { changing } from '../tables/versions.js';
 
@@ -23,24 +25,35 @@ function totalsOf(table: LogTable): Totals {
   return new Totals({ table, scope: table, alias: 'l', month: 'l.period' });
 }
 
-/** A page of a log; `columns` are selected from the alias `l`, the id among them. */
-export async function listLogs<T extends { id: number }>(
+/** An entry before it is in its log: JSON stays text, and the time is ISO 8601 in UTC. */
+export type EntryOf<M extends Model> = {
+  [K in Exclude<keyof Attributes<M>, 'id' | 'period'>]: K extends 'created_at'
+    ? string
+    : K extends 'request' | 'changes'
+      ? string | null
+      : Attributes<M>[K];
+};
+
+/** A page of a log; its rows have the alias `l`. */
+export async function listLogs<R extends { id: number }>(
   table: LogTable,
-  columns: string,
+  logs: Selection<R>,
   where: Where,
   query: ListQuery,
   mark: string | undefined,
-): Promise<Page<T>> {
-  const rows = (tail: string, values: SqlValue[]): Promise<T[]> =>
-    select<T>(`SELECT ${columns} FROM ${table} l ${tail}`, values);
+): Promise<Page<R>> {
   const months = await logTotals[table].months(where, mark);
-  return monthlyPage({ table, alias: 'l', rows }, where, query, months);
+  return monthlyPage(
+    { table, alias: 'l', rows: (tail, values) => logs.rows(tail, values) },
+    where,
+    query,
+    months,
+  );
 }
 
 /** @throws log_not_found */
-export async function findLog<T extends object>(table: LogTable, columns: string, id: number): Promise<T> {
-  const [row] = await select<T>(`SELECT ${columns} FROM ${table} l WHERE l.id = ?`, [id]);
-  return row ?? fail('log_not_found');
+export async function findLog<R extends object>(logs: Selection<R>, id: number): Promise<R> {
+  return (await logs.first('WHERE l.id = ?', [id])) ?? fail('log_not_found');
 }
 
 /** Deletes entries. @returns how many there were */

@@ -1,24 +1,11 @@
 // system_logs: warnings and errors of API and worker.
 import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
-import { findLog, listLogs } from './log.js';
+import { columnsOf, selection } from '../tables/selection.js';
+import type { Listed } from '../tables/table.js';
+import { findLog, listLogs, type EntryOf } from './log.js';
+import { SystemLog } from './tables.js';
 
-export interface SystemEntry {
-  /** ULID; an entry written twice stays one row. */
-  log_key: string;
-  level: 'debug' | 'info' | 'warning' | 'error';
-  /** The process it comes from: api or worker. */
-  module: string;
-  message: string;
-  /** Masked JSON of the line's fields. */
-  context: string | null;
-  trace_id: string;
-  /** ISO 8601 in UTC. */
-  created_at: string;
-}
-
-export const systemColumns: (keyof SystemEntry)[] = [
-  ...(['log_key', 'level', 'module', 'message', 'context', 'trace_id'] as const),
-];
+export type SystemEntry = EntryOf<SystemLog>;
 
 export interface SystemFilter extends ListQuery {
   level?: string;
@@ -29,13 +16,9 @@ export interface SystemFilter extends ListQuery {
 
 export const systemSortable = ['id', 'level', 'created_at'] as const;
 
-export interface SystemRecord extends Omit<SystemEntry, 'log_key' | 'context' | 'created_at'> {
-  id: number;
-  context: unknown;
-  created_at: Date;
-}
+export type SystemRecord = Omit<Listed<SystemLog>, 'context'> & { context: unknown };
 
-const shown = 'l.id, l.level, l.module, l.message, l.context, l.trace_id, l.created_at';
+const logs = selection(columnsOf(SystemLog, 'l'), 'FROM system_logs l');
 
 export async function listSystemEntries(query: SystemFilter, mark?: string): Promise<Page<SystemRecord>> {
   const where = new Where()
@@ -44,19 +27,17 @@ export async function listSystemEntries(query: SystemFilter, mark?: string): Pro
     .contains('l.module', query.module)
     .contains('l.message', query.message)
     .during('l.created_at', query);
-  const page = await listLogs<StoredEntry>('system_logs', shown, where, query, mark);
+  const page = await listLogs('system_logs', logs, where, query, mark);
   return { ...page, list: page.list.map(toRecord) };
 }
 
 /** @throws log_not_found */
 export async function findSystemEntry(id: number): Promise<SystemRecord> {
-  return toRecord(await findLog<StoredEntry>('system_logs', shown, id));
+  return toRecord(await findLog(logs, id));
 }
 
-type StoredEntry = SystemRecord & { context: string | null };
-
 // A context over the limit was cut when it was written and is shown as text.
-function toRecord(row: StoredEntry): SystemRecord {
+function toRecord(row: Listed<SystemLog>): SystemRecord {
   if (row.context === null) return row;
   try {
     return { ...row, context: JSON.parse(row.context) as unknown };

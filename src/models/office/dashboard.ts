@@ -15,8 +15,32 @@ export interface DashboardCount {
   online_admin_count: number;
   order_count_today: number;
   paid_amount_today: Money;
-  recent_logins: object[];
-  recent_operations: object[];
+  recent_logins: RecentLogin[];
+  recent_operations: RecentOperation[];
+}
+
+interface RecentLogin {
+  id: number;
+  username: string;
+  ip: string;
+  status: number;
+  created_at: Date;
+}
+
+interface RecentOperation {
+  id: number;
+  username: string;
+  module: string;
+  action: string;
+  created_at: Date;
+}
+
+interface Activity {
+  id: number;
+  user: string;
+  action: string;
+  status: string;
+  created_at: Date;
 }
 
 const recent = 10;
@@ -35,10 +59,10 @@ export async function dashboardCount(): Promise<DashboardCount> {
       [start, start, start, start],
     ),
     countOnline(),
-    reports.select(
+    reports.select<RecentLogin>(
       `SELECT id, username, ip, status, created_at FROM login_logs ORDER BY created_at DESC, id DESC LIMIT ${recent}`,
     ),
-    reports.select(
+    reports.select<RecentOperation>(
       `SELECT id, username, module, action, created_at FROM operation_logs ORDER BY created_at DESC, id DESC LIMIT ${recent}`,
     ),
   ]);
@@ -92,7 +116,7 @@ export async function monthlySales(): Promise<{ month: string; orders: number; a
 }
 
 /** The last ten operations. */
-export async function recentActivities(): Promise<object[]> {
+export async function recentActivities(): Promise<Activity[]> {
   return reports.select(
     `SELECT id, username AS user, title AS action, IF(status < 400, 'success', 'failure') AS status, created_at
      FROM operation_logs ORDER BY created_at DESC, id DESC LIMIT ${recent}`,

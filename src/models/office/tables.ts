@@ -1,6 +1,7 @@
 // The tables of this room: dictionaries, the IP blacklist, notifications.
 import type { CreationOptional } from 'sequelize';
 import { Model } from 'sequelize-typescript';
+import { queueNames, type QueueName } from '../../lib/queue.js';
 import {
   ascii,
   big,
@@ -8,9 +9,11 @@ import {
   id,
   instant,
   integer,
+  json,
   longText,
   text,
   tiny,
+  unsigned,
   type Unlisted,
 } from '../tables/column.js';
 import { Column, Table, type NewRow, type Row } from '../tables/table.js';
@@ -79,4 +82,28 @@ export class NotificationRead extends Model<Row<NotificationRead>, NewRow<Notifi
 export class NotificationMark extends Model<Row<NotificationMark>, NewRow<NotificationMark>> {
   @Column(big().primary()) declare admin_id: number;
   @Column(instant()) declare read_until: Date;
+}
+
+/** failed; retried: queued again; done. */
+export const failedJobStates = ['failed', 'retried', 'done'] as const;
+
+/** Work whose job has failed for good. */
+@Table('failed_jobs', { uq_failed_jobs_key: ['job_key'] })
+export class FailedJob extends Model<Row<FailedJob>, NewRow<FailedJob>> {
+  @Column(id()) declare id: CreationOptional<number>;
+  @Column(ascii(30, queueNames)) declare queue: QueueName;
+  @Column(text(60)) declare job: string;
+  /** The work, whichever of its jobs failed. */
+  @Column(text(255)) declare job_key: string;
+  /** Masked when it is shown. */
+  @Column(json('mediumtext')) declare payload: unknown;
+  @Column(text(2000)) declare error: string;
+  @Column(unsigned()) declare attempts: number;
+  @Column(unsigned().default(1)) declare failures: CreationOptional<number>;
+  @Column(text(64)) declare trace_id: string;
+  @Column(ascii(10, failedJobStates)) declare state: (typeof failedJobStates)[number];
+  @Column(instant()) declare failed_at: Date;
+  @Column(instant().nullable()) declare retried_at: Date | null;
+  @Column(instant()) declare created_at: Date;
+  @Column(instant().internal()) declare updated_at: Unlisted<Date>;
 }

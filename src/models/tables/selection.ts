@@ -69,13 +69,12 @@ export interface Run {
 }
 
 /** A SELECT of a list from joined tables, to which each use adds its conditions. */
-export class Selection<L extends SelectList> {
+export class Selection<R extends object> {
   readonly sql: string;
   readonly #places: Place[];
   readonly #isPlain: boolean;
 
-  /** @param from with its keyword, such as `FROM orders o LEFT JOIN users u ON u.id = o.user_id` */
-  constructor(list: L, from: string) {
+  constructor(list: SelectList, from: string) {
     const shown: string[] = [];
     this.#places = placesOf(list, '', shown);
     this.#isPlain = this.#places.every(({ read, parts }) => !read && !parts);
@@ -83,17 +82,21 @@ export class Selection<L extends SelectList> {
   }
 
   /** The rows that `tail` leaves, in its order. @param tail WHERE, ORDER BY, LIMIT */
-  async rows(tail: string, values: SqlValue[] = [], { t, on }: Run = {}): Promise<RowOf<L>[]> {
+  async rows(tail: string, values: SqlValue[] = [], { t, on }: Run = {}): Promise<R[]> {
     const sql = `${this.sql} ${tail}`;
     const rows = await (on ? on.select<Stored>(sql, values, t) : select<Stored>(sql, values, t));
-    return (this.#isPlain ? rows : rows.map((row) => record(this.#places, row, ''))) as RowOf<L>[];
+    return (this.#isPlain ? rows : rows.map((row) => record(this.#places, row, ''))) as R[];
   }
 
   /** The first of them. */
-  async first(tail: string, values: SqlValue[] = [], run: Run = {}): Promise<RowOf<L> | undefined> {
+  async first(tail: string, values: SqlValue[] = [], run: Run = {}): Promise<R | undefined> {
     return (await this.rows(tail, values, run))[0];
   }
 }
+
+/** @param from with its keyword, such as `FROM orders o LEFT JOIN users u ON u.id = o.user_id` */
+export const selection = <L extends SelectList>(list: L, from: string): Selection<RowOf<L>> =>
+  new Selection<RowOf<L>>(list, from);
 
 type Stored = Record<string, unknown>;
 

@@ -20,6 +20,9 @@ export type Listed<M extends Model> = {
   [K in keyof Attributes<M> as IsUnlisted<Attributes<M>[K]> extends true ? never : K]: Attributes<M>[K];
 };
 
+/** Any class of a table's rows, and its columns, also those that must be named. */
+export type { Attributes, Model } from 'sequelize';
+
 /** The class of a table. */
 export interface TableClass<M extends Model = Model> {
   new (): M;

@@ -14,6 +14,7 @@ import { mayPass, opens } from '../../declare/permission.js';
 import {
   flag,
   integer,
+  integerOrNull,
   pageOf,
   recordOrNull,
   resource,
@@ -29,7 +30,7 @@ const permission = resource('Permission', {
   slug: text(),
   method: text(),
   path: text(),
-  menu_id: Joi.number().integer().allow(null).required(),
+  menu_id: integerOrNull(),
   menu: recordOrNull({ id: integer(), title: text() }),
   description: textOrNull(),
   status: integer(),

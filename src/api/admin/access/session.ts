@@ -16,7 +16,16 @@ import { countUnread } from '../../../models/office/notification.js';
 import { Permission } from '../../../models/access/permission.js';
 import { findByPassword } from '../../../models/access/sign-in.js';
 import { adminKeys } from '../../declare/admin-response.js';
-import { flag, integer, listOf, record, resource, text, timestamp } from '../../declare/response.js';
+import {
+  type Answered,
+  flag,
+  integer,
+  listOf,
+  record,
+  resource,
+  text,
+  timestamp,
+} from '../../declare/response.js';
 import { route } from '../../declare/route.js';
 import { menuForest } from '../../declare/menu-response.js';
 import { passwordChange } from '../../flows/sign-in-limits.js';
@@ -126,7 +135,7 @@ export const routes = [
   }),
 ];
 
-async function profileOf(identity: Identity): Promise<unknown> {
+async function profileOf(identity: Identity): Promise<Answered<typeof profile>> {
   const [admin, permissions, menus] = await Promise.all([
     Admin.record(identity.adminId),
     identity.isSuperAdmin

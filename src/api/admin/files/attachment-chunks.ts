@@ -19,7 +19,17 @@ import {
   type NewSession,
 } from '../../../models/files/chunk-session.js';
 import { attachment } from '../../declare/attachment-response.js';
-import { integer, listOf, text, textOrNull, timestamp, resource } from '../../declare/response.js';
+import {
+  type Answered,
+  integer,
+  integerOrNull,
+  listOf,
+  oneOf,
+  resource,
+  text,
+  textOrNull,
+  timestamp,
+} from '../../declare/response.js';
 import { can, route, type Upload } from '../../declare/route.js';
 
 const maxChunks = 10_000;
@@ -50,7 +60,7 @@ const progress = resource('ChunkProgress', {
     .valid(...chunkStatuses)
     .required(),
   error: textOrNull(),
-  attachment_id: Joi.number().integer().allow(null).required(),
+  attachment_id: integerOrNull(),
   expires_at: timestamp(),
 });
 
@@ -72,8 +82,10 @@ const received = resource('ChunkReceived', {
 
 const standing = resource('ChunkStanding', {
   chunk_id: text(),
-  status: Joi.string().valid('merging', 'cancelled').required(),
+  status: oneOf('merging', 'cancelled'),
 });
+
+type Standing = Answered<typeof standing> | Answered<typeof attachment>;
 
 export const routes = [
   route({
@@ -129,7 +141,7 @@ export const routes = [
   }),
 ];
 
-async function open(adminId: number, call: ChunkCall): Promise<object> {
+async function open(adminId: number, call: ChunkCall): Promise<Answered<typeof opened>> {
   const { chunk_id, chunk_size, total_chunks, expires_at } = await openSession(adminId, planOf(call));
   return { chunk_id, chunk_size: chunk_size ?? config.storage.chunkMaxBytes, total_chunks, expires_at };
 }
@@ -153,7 +165,11 @@ function planOf({ filename = '', total_size, chunk_size, total_chunks, sha256 }:
   return { filename, total_size, chunk_size: size, total_chunks: chunks, sha256 };
 }
 
-async function receive(key: SessionKey, call: ChunkCall, upload: Upload | undefined): Promise<object> {
+async function receive(
+  key: SessionKey,
+  call: ChunkCall,
+  upload: Upload | undefined,
+): Promise<Answered<typeof received>> {
   if (!upload) return missing('file');
   if (upload.size === 0) fail('file_empty', { field: 'file' });
   const told = toldBy(call);
@@ -162,16 +178,20 @@ async function receive(key: SessionKey, call: ChunkCall, upload: Upload | undefi
   const session = await findOrOpenSession(key, isWhole ? planOf(call) : undefined);
   mustMatchSession(session, told);
   const { path, size } = upload;
-  const uploaded_count = await addChunk(session, { index: call.chunk_index as number, path, size });
+  const chunk_index = call.chunk_index as number;
+  const uploaded_count = await addChunk(session, { index: chunk_index, path, size });
   return {
-    ...{ chunk_id: key.chunk_id, chunk_index: call.chunk_index, size, uploaded_count },
+    chunk_id: key.chunk_id,
+    chunk_index,
+    size,
+    uploaded_count,
     total_chunks: session.total_chunks,
     progress: Math.floor((uploaded_count * 100) / session.total_chunks),
   };
 }
 
 // The row says that there is something to merge; without its queue it is merged when that is back.
-async function merge(key: SessionKey, call: ChunkCall): Promise<object> {
+async function merge(key: SessionKey, call: ChunkCall): Promise<Standing> {
   const { begun, ...standing } = await beginMerge(key, toldBy(call));
   if (!begun) return answerOf(key, standing);
   const result = await mergeChunks.enqueueAndWait(key, waitMs).catch((error: unknown) => {
@@ -181,12 +201,15 @@ async function merge(key: SessionKey, call: ChunkCall): Promise<object> {
   return answerOf(key, result ?? (await stopWaiting(key)));
 }
 
-async function cancel(key: SessionKey): Promise<object> {
+async function cancel(key: SessionKey): Promise<Standing> {
   await cancelSession(key);
   return { chunk_id: key.chunk_id, status: 'cancelled' };
 }
 
-async function answerOf({ chunk_id }: SessionKey, { status, attachment_id, error }: Merge): Promise<object> {
+async function answerOf(
+  { chunk_id }: SessionKey,
+  { status, attachment_id, error }: Merge,
+): Promise<Standing> {
   if (status === 'merging') return { chunk_id, status };
   if (attachment_id !== null) return findAttachment(attachment_id);
   return fail(error ?? 'upload_failed', { field: 'file' });

@@ -26,13 +26,14 @@ import { sendFile } from '../../http/file-response.js';
 import {
   flag,
   integer,
+  integerOrNull,
   pageOf,
   recordOrNull,
+  resource,
   text,
   textOrNull,
   timestamp,
   timestampOrNull,
-  resource,
 } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
@@ -49,7 +50,7 @@ const item = resource('Import', {
     .required(),
   status_text: text(),
   progress: integer(),
-  total_rows: Joi.number().integer().allow(null).required(),
+  total_rows: integerOrNull(),
   processed_rows: integer(),
   success_count: integer(),
   failed_count: integer(),

@@ -5,21 +5,11 @@ import { id, status } from '../../../lib/schema.js';
 import { logTotals } from '../../../models/logs/log.js';
 import { findLogin, listLogins, loginSortable, type LoginFilter } from '../../../models/logs/login-log.js';
 import { logRoutes } from '../../declare/log-routes.js';
-import { integer, pageOf, resource, text, timestamp } from '../../declare/response.js';
+import { keysOf, pageOf, resource, text } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
+import { LoginLog } from '../../../models/logs/tables.js';
 
-const item = resource('LoginLog', {
-  id: integer(),
-  admin_id: Joi.number().integer().allow(null).required(),
-  username: text(),
-  ip: text(),
-  user_agent: text(),
-  browser: text(),
-  os: text(),
-  status: integer(),
-  message: text(),
-  created_at: timestamp(),
-});
+const item = resource('LoginLog', { ...keysOf(LoginLog), message: text() });
 
 export const routes = [
   route({

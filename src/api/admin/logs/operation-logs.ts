@@ -10,27 +10,14 @@ import {
   type OperationFilter,
 } from '../../../models/logs/operation-log.js';
 import { logRoutes } from '../../declare/log-routes.js';
-import { integer, listOf, pageOf, record, resource, text, timestamp } from '../../declare/response.js';
+import { integer, keysOf, listOf, pageOf, record, resource, text } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
+import { OperationLog } from '../../../models/logs/tables.js';
 
 const item = resource('OperationLog', {
-  id: integer(),
-  admin_id: integer(),
-  username: text(),
+  ...keysOf(OperationLog),
   admin: record({ id: integer(), username: text() }),
-  module: text(),
-  action: text(),
-  title: text(),
-  method: text(),
-  path: text(),
-  ip: text(),
-  user_agent: text(),
-  request: Joi.any(),
-  status: integer(),
-  duration_ms: integer(),
-  changes: listOf(Joi.object({ field: text(), old: Joi.any(), new: Joi.any() })),
-  trace_id: text(),
-  created_at: timestamp(),
+  changes: listOf(record({ field: text(), old: Joi.any(), new: Joi.any() })),
 });
 
 const filter = (max: number) => Joi.string().allow('').max(max);

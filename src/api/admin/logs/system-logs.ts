@@ -9,22 +9,11 @@ import {
   type SystemFilter,
 } from '../../../models/logs/system-log.js';
 import { logRoutes } from '../../declare/log-routes.js';
-import { integer, pageOf, resource, text, timestamp } from '../../declare/response.js';
+import { keysOf, pageOf, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
+import { logLevels, SystemLog } from '../../../models/logs/tables.js';
 
-const levels = ['error', 'warning', 'info', 'debug'];
-
-const item = resource('SystemLog', {
-  id: integer(),
-  level: Joi.string()
-    .valid(...levels)
-    .required(),
-  module: text(),
-  message: text(),
-  context: Joi.any(),
-  trace_id: text(),
-  created_at: timestamp(),
-});
+const item = resource('SystemLog', { ...keysOf(SystemLog), context: Joi.any() });
 
 export const routes = [
   route({
@@ -35,7 +24,7 @@ export const routes = [
     access: can('system_log.index', 'List system logs'),
     query: Joi.object<SystemFilter, true>({
       ...listKeys(systemSortable),
-      level: Joi.string().valid(...levels),
+      level: Joi.string().valid(...logLevels),
       trace_id: Joi.string().allow('').max(64),
       module: Joi.string().allow('').max(50),
       message: Joi.string().allow('').max(200),

@@ -15,11 +15,13 @@ import {
   readAllNotifications,
   readNotification,
   type NotificationFilter,
+  type NotificationRecord,
   type NotificationType,
 } from '../../../models/office/notification.js';
 import {
   flag,
   integer,
+  integerOrNull,
   listOf,
   record,
   resource,
@@ -44,8 +46,8 @@ const keys = {
     .required(),
   title: text(),
   content: text(),
-  sender_id: Joi.number().integer().allow(null).required(),
-  receiver_id: Joi.number().integer().allow(null).required(),
+  sender_id: integerOrNull(),
+  receiver_id: integerOrNull(),
   is_read: flag(),
   read_at: timestampOrNull(),
   created_at: timestamp(),
@@ -102,7 +104,7 @@ export const routes = [
       const receivers = [...new Set([...(receiver_ids ?? []), ...(receiver_id ? [receiver_id] : [])])];
       const receiverIds = receivers.length > 0 ? receivers : undefined;
       const made = await sendNotification({ ...notification, senderId: admin.adminId, receiverIds });
-      return { ...made[0], ids: made.map((one) => one.id) };
+      return { ...(made[0] as NotificationRecord), ids: made.map((one) => one.id) };
     },
     repeat: (id) => findSent(id),
   }),

@@ -22,6 +22,7 @@ import { importAnswer, importFrom } from '../../flows/order-import.js';
 import {
   amount,
   integer,
+  integerOrNull,
   listOf,
   pageOf,
   record,
@@ -49,7 +50,7 @@ const order = resource('Order', {
   payment_no: textOrNull(),
   details: listOf(
     record({
-      product_id: Joi.number().integer().allow(null).required(),
+      product_id: integerOrNull(),
       product_name: text(),
       price: amount(),
       quantity: integer(),
@@ -137,7 +138,7 @@ export const routes = [
       import_id: integer(),
       status: integer(),
       status_text: text(),
-      total_rows: Joi.number().integer().allow(null).required(),
+      total_rows: integerOrNull(),
       success_count: integer(),
       failed_count: integer(),
       order_count: integer(),

@@ -144,12 +144,12 @@ export const routes = [
     async handle({ admin, body: { initiate, ...payment } }) {
       const channel = initiate ? await placingChannel(payment.payment_method_id) : undefined;
       const made = await createPayment(payment, (order) => channel && mustSuit(channel, order));
-      return channel ? placed(channel, made, admin) : made;
+      return channel ? placed(channel, made, admin) : { ...made, gateway: undefined };
     },
     async repeat(id, { admin, body: { initiate } }) {
       const made = await findPayment(String(id));
       // It may have been paid or cancelled since.
-      if (!initiate || made.status !== 'pending') return made;
+      if (!initiate || made.status !== 'pending') return { ...made, gateway: undefined };
       return placed(await placingChannel(made.payment_method_id), made, admin);
     },
   }),
@@ -231,7 +231,11 @@ export const routes = [
   }),
 ];
 
-async function placed(channel: Channel, made: PaymentRecord, admin: Identity): Promise<object> {
+async function placed(
+  channel: Channel,
+  made: PaymentRecord,
+  admin: Identity,
+): Promise<PaymentRecord & { gateway: unknown }> {
   const { app, payments } = config;
   // Who holds the signature can pay without money; in production that takes the right to set the secret.
   const isTrusted = !app.production || mayPass(admin, ['PUT /api/admin/payment-methods/{id}']);
