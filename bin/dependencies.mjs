@@ -26,10 +26,12 @@ export async function ensureDependencies() {
     const names = Object.keys(packagesOf('package-lock.json') ?? {}).filter(Boolean);
     const isThere = (/** @type {string} */ name) => existsSync(path.join(root, name, 'package.json'));
     note(`installing ${names.length} packages with npm ci`);
-    const progress = setInterval(
-      () => note(`${names.filter(isThere).length} of ${names.length} packages`),
-      PROGRESS_MS,
-    );
+    let shown = names.length;
+    const progress = setInterval(() => {
+      const count = names.filter(isThere).length;
+      if (count !== shown) note(`${count} of ${names.length} packages`);
+      shown = count;
+    }, PROGRESS_MS);
     try {
       await run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund'], { cwd: root });
     } finally {

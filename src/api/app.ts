@@ -28,7 +28,7 @@ export function createApp(): Koa<RequestState> {
   app.use(envelope);
   if (config.app.corsOrigins.length > 0) app.use(crossOrigin());
   app.use(limitAddresses(routes));
-  if (config.app.docsEnabled) app.use(docs(openApiDocument(routes)));
+  if (config.app.docsEnabled) app.use(docs(() => openApiDocument(routes)));
   const router = new Router();
   for (const route of routes) {
     router.register(fullPath(route).replace(/\{(\w+)\}/g, ':$1'), [route.method], handlerOf(route) as never);

@@ -1,6 +1,7 @@
 // The API process.
 import type { AddressInfo } from 'node:net';
 import { config } from '../../config/index.js';
+import { loadDrawing } from '../lib/captcha.js';
 import { closeDatabase } from '../lib/db.js';
 import { endGracefully, start } from '../lib/lifecycle.js';
 import { logger } from '../lib/logger.js';
@@ -43,4 +44,5 @@ await start(async () => {
   ]);
   logger.info({ port: (server.address() as AddressInfo).port, host: config.app.host }, 'API is listening');
   process.send?.('ready');
+  void loadDrawing();
 });

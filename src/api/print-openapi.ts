@@ -2,4 +2,4 @@
 import { openApiDocument } from './declare/openapi.js';
 import { routes } from './declare/routes.js';
 
-process.stdout.write(`${JSON.stringify(openApiDocument(routes), null, 2)}\n`);
+process.stdout.write(`${JSON.stringify(await openApiDocument(routes), null, 2)}\n`);

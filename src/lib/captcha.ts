@@ -1,8 +1,10 @@
 // Captchas: an image for people, an answer in Redis that is used up by the first look at it.
 import { config } from '../../config/index.js';
-import { drawCaptcha } from './captcha-picture.js';
 import { randomToken } from './random-id.js';
 import { key, patientRedis } from './redis.js';
+
+/** Reads the fonts and the renderer, a tenth of a second of work; what starts need not wait for it. */
+export const loadDrawing = () => import('./captcha-picture.js');
 
 /**
  * Draws a new captcha and keeps its answer for CAPTCHA_TTL_SECONDS.
@@ -11,6 +13,7 @@ import { key, patientRedis } from './redis.js';
  * @throws when Redis is away
  */
 export async function createCaptcha(): Promise<{ id: string; image: string }> {
+  const { drawCaptcha } = await loadDrawing();
   const { text, png } = drawCaptcha();
   const id = randomToken(16);
   await patientRedis.set(captchaKey(id), text, 'EX', config.auth.captchaTtlSeconds);

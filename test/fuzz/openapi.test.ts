@@ -81,7 +81,7 @@ test('no request of the document, right or wrong, gets an answer it should not',
   const document = (await (await fetch(`${api.url}/openapi.json`)).json()) as Parameters<
     typeof operationsOf
   >[0];
-  t.deepEqual(document, JSON.parse(JSON.stringify(openApiDocument(routes))));
+  t.deepEqual(document, JSON.parse(JSON.stringify(await openApiDocument(routes))));
   const operations = operationsOf(document);
   const tally: Tally = {
     statuses: new Map(),
@@ -181,7 +181,7 @@ async function sendOne(request: FuzzRequest, tally: Tally): Promise<void> {
   }
   if (answer.status >= 400)
     count(tally.refused, /"error_code":"(\w+)"/.exec(answer.body.toString())?.[1] ?? 'bare');
-  for (const [kind, detail] of problemsOf(request, answer, actor)) {
+  for (const [kind, detail] of await problemsOf(request, answer, actor)) {
     tally.findings.add(kind, detail, shown(request));
   }
   if (actor.name !== 'anonymous' && !request.isForged && answer.status === 401) await actor.renew(token);

@@ -61,10 +61,16 @@ const written = (text: string, type: string): Asset => ({
   read: () => Promise.resolve(Buffer.from(text)),
 });
 
-/** Serves the document and the page. */
-export function docs(document: object): Middleware {
+/** Serves the document, which is built with the first request for it, and the page. */
+export function docs(document: () => Promise<object>): Middleware {
   const assets = new Map<string, Asset>([
-    ['/openapi.json', written(JSON.stringify(document), 'application/json; charset=utf-8')],
+    [
+      '/openapi.json',
+      {
+        type: 'application/json; charset=utf-8',
+        read: async () => Buffer.from(JSON.stringify(await document())),
+      },
+    ],
     ['/docs', written(page, 'text/html; charset=utf-8')],
     ['/docs/start.js', written(startScript, 'text/javascript; charset=utf-8')],
     ['/docs/swagger-ui.css', packaged('swagger-ui.css', 'text/css; charset=utf-8')],
