@@ -76,7 +76,7 @@ async function startProcess(
       return (await answer(child, script)) as T;
     },
     memory: () => residentBytes(child.pid as number) / 1e6,
-    processorMs: () => processorTicks(child.pid as number) * tickMs,
+    processorMs: () => processorTicksMs(child.pid as number),
     mainThreadMs: () => mainThreadNanoseconds(child.pid as number) / 1e6,
     stop: () => end(child),
   };
@@ -110,9 +110,9 @@ async function end(child: ChildProcess): Promise<void> {
 const tickMs = 10;
 
 // proc(5): utime and stime are the 14th and 15th field, counted behind the name in brackets.
-function processorTicks(pid: number): number {
+export function processorTicksMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return Number(fields[11]) + Number(fields[12]);
+  return (Number(fields[11]) + Number(fields[12])) * tickMs;
 }
 
 // Scheduler statistics of Linux: the first number is the time on a processor.

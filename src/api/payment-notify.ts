@@ -15,9 +15,8 @@ import {
   recordAttempt,
   recordUnproven,
   recordVerified,
-  type CallbackKey,
-  type CallbackState,
-} from '../models/trade/payment-callback.js';
+} from '../models/trade/callback-intake.js';
+import type { CallbackKey, CallbackState } from '../models/trade/payment-callback.js';
 import { PaymentMethod } from '../models/trade/payment-method.js';
 import { settleAccepted, type Accepted } from './flows/callback-settlement.js';
 import { limit } from './http/middleware/limits.js';
@@ -162,9 +161,9 @@ async function claimedNumber(channel: Channel, fields: Record<string, unknown>):
   return paymentPeriod(out_trade_no) === undefined ? undefined : out_trade_no;
 }
 
-// Limits concurrency to the pool: excess callbacks queue here instead of failing on the acquire timeout. A turn ends with its
-// callback's deadline, whatever the database does.
-const turns = pLimit(Math.max(1, config.database.poolSize - 2));
+// Callbacks in excess wait here. Their statements go in batches over a pool that nothing else uses (lib/db.ts, `payments`), so a
+// flood of them takes no connection from lists. A turn ends with its callback's deadline, whatever the database does.
+const turns = pLimit(4 * config.database.poolSize);
 
 function inTurn<T>(deadline: number, work: () => Promise<T>): Promise<T> {
   return turns(() => {

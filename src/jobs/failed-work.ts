@@ -1,6 +1,6 @@
 // Work that has failed for good: kept when its last run has failed, queued again when a person asks for it.
 import { AppError, fail } from '../lib/errors.js';
-import type { Envelope, QueueName } from '../lib/queue.js';
+import type { Piece, QueueName } from '../lib/queue.js';
 import { sharedSample } from '../lib/shared-sample.js';
 import { validate } from '../lib/validation.js';
 import {
@@ -20,33 +20,32 @@ const byName = new Map(jobs.map((job) => [job.name, job]));
 /** The job of that name in this release. */
 export const jobNamed = (name: string): Job | undefined => byName.get(name);
 
-/** A job as a worker has it. */
-export interface HeldJob {
+/** A piece of work as a worker has it. */
+export interface HeldWork {
   queue: QueueName;
   name: string;
-  id: string;
-  envelope: Envelope;
+  piece: Piece;
 }
 
 /** Names the work of a job, the same for each of its jobs. */
-export function workKey({ name, id, envelope }: HeldJob): string {
+export function workKey({ name, piece }: HeldWork): string {
   const job = jobNamed(name);
-  const payload = job && readPayload(job, envelope.payload);
-  return job && payload !== undefined ? `${name}-${job.key(payload)}` : id;
+  const payload = job && readPayload(job, piece.payload);
+  return job && payload !== undefined ? `${name}-${job.key(payload)}` : piece.id;
 }
 
 /** Ends the row of the work and keeps its failure; may happen again. @throws while the database is away */
-export async function giveUp(held: HeldJob, error: Error, attempts: number): Promise<void> {
+export async function giveUp(held: HeldWork, error: Error, attempts: number): Promise<void> {
   const job = jobNamed(held.name);
-  const payload = job && readPayload(job, held.envelope.payload);
+  const payload = job && readPayload(job, held.piece.payload);
   if (payload !== undefined) await job?.gaveUp?.(payload, error);
-  const { queue, name, envelope } = held;
-  const traceId = envelope.trace_id ?? '';
+  const { queue, name, piece } = held;
+  const traceId = piece.trace_id ?? '';
   await keepFailure({
     queue,
     job: name,
     key: workKey(held),
-    payload: envelope.payload,
+    payload: piece.payload,
     error,
     attempts,
     traceId,
@@ -57,8 +56,8 @@ const unfinished = sharedSample(unfinishedKinds);
 const maxAgeMs = 5000;
 
 /** Notes a success where the work may have failed for good before. */
-export async function succeeded(held: HeldJob): Promise<void> {
-  if (!held.envelope.again && !(await unfinished('kinds', maxAgeMs)).has(held.name)) return;
+export async function succeeded(held: HeldWork): Promise<void> {
+  if (!held.piece.again && !(await unfinished('kinds', maxAgeMs)).has(held.name)) return;
   await noteSuccess(held.name, workKey(held));
 }
 

@@ -18,6 +18,13 @@ export interface JobDefinition<P, R = unknown> {
   key(payload: P): string;
   /** Must be idempotent in SQL: two runs may overlap. */
   run(payload: P, signal: AbortSignal): Promise<R>;
+  /** For work that costs less together: what is asked for at the same time travels as one job and runs as one. */
+  together?: {
+    /** Pieces of one job at most. */
+    max: number;
+    /** As `run`. @returns the result of each, or its error: those run again, by themselves */
+    run(payloads: readonly P[], signal: AbortSignal): Promise<(R | Error)[]>;
+  };
   /** Called when the last run has failed. */
   gaveUp?(payload: P, error: Error): Promise<void>;
   /**
@@ -46,6 +53,7 @@ export function job<P, R>(definition: JobDefinition<P, R>): Job<P, R> {
     name: definition.name,
     id: `${definition.name}-${definition.key(payload)}`,
     payload: validate(definition.payload, payload),
+    together: definition.together?.max,
     options: {
       delay: delayMs,
       attempts: definition.attempts,

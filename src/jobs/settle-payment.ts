@@ -1,9 +1,12 @@
 // Applies a verified payment callback.
 import Joi from 'joi';
 import { id } from '../lib/schema.js';
-import { noteFailure, type CallbackKey } from '../models/trade/payment-callback.js';
-import { settle } from '../models/trade/payment-settlement.js';
+import { noteFailure } from '../models/trade/payment-callback.js';
+import type { Unsettled } from '../models/trade/payment-attempt.js';
+import { settle, settleTogether } from '../models/trade/payment-settlement.js';
 import { job } from './job.js';
+
+const maxTogether = 32;
 
 export const settlePayment = job({
   name: 'settle-payment',
@@ -11,8 +14,12 @@ export const settlePayment = job({
   attempts: 10,
   backoffMs: 200,
   timeoutMs: 10_000,
-  payload: Joi.object<CallbackKey, true>({ id: id().required(), period: id().required() }),
+  payload: Joi.object<Unsettled, true>({
+    ...{ id: id().required(), period: id().required() },
+    ...{ payment_no: Joi.string(), order_no: Joi.string() },
+  }).and('payment_no', 'order_no'),
   key: ({ id, period }) => `${period}-${id}`,
   run: (callback) => settle(callback),
+  together: { max: maxTogether, run: (callbacks) => settleTogether(callbacks) },
   gaveUp: (callback) => noteFailure(callback, 'retrying'),
 });

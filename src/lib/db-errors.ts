@@ -31,6 +31,11 @@ const duplicateEntry = 1062;
 /** Whether a statement failed because a unique key has that value already. */
 export const isDuplicate = (error: unknown): boolean => errno(error) === duplicateEntry;
 
+const moreThanOneRow = 1242;
+
+/** Whether a packet was given up because it did not change all it should have (lib/db.ts, `mustHaveChanged`). */
+export const isIncomplete = (error: unknown): boolean => errno(error) === moreThanOneRow;
+
 // Deadlock (also a failed certification of Galera, at COMMIT) and lock timeout: what rolls back and may be rerun.
 const rerunnable = new Set([1213, 1205]);
 

@@ -26,6 +26,15 @@ export interface Statement {
   values: readonly SqlValue[];
 }
 
+/**
+ * Part of a packet: undoes it unless the statement before has found that many rows to change (`isIncomplete`). No SQL but
+ * that of stored procedures fails at will, so a subquery that must have one row is given two.
+ */
+export const mustHaveChanged = (rows: number): Statement => ({
+  sql: 'SET @complete = IF(ROW_COUNT() = ?, 1, (SELECT 1 UNION SELECT 2))',
+  values: [rows],
+});
+
 /** A transaction is rerun for so long, with pauses of up to this much. */
 const rerunMs = 7000;
 const maxPauseMs = 300;
@@ -94,15 +103,19 @@ export class Database {
   }
 
   /**
-   * Runs statements as one transaction in one round trip, rerun as `transact` is. A later statement sees what an earlier
-   * one did by user variables and by the rows.
+   * Runs statements as one transaction in one round trip. A later statement sees what an earlier one did by the rows;
+   * one that fails, as `mustHaveChanged` does, undoes them all.
    *
+   * @param meetingLocks whether it is rerun as `transact` is, or fails at once so that others need not wait
    * @returns what each of them came to: rows, or how many were changed and the id that was generated
    */
-  packet(statements: readonly Statement[]): Promise<(Outcome & object[])[]> {
+  packet(
+    statements: readonly Statement[],
+    meetingLocks: 'reruns' | 'fails' = 'reruns',
+  ): Promise<(Outcome & object[])[]> {
     const sql = ['START TRANSACTION', ...statements.map((one) => one.sql), 'COMMIT'].join('; ');
     const values = statements.flatMap((one) => one.values);
-    return rerun(async () => {
+    const run = async (): Promise<(Outcome & object[])[]> => {
       const connection = await getConnection(this.pool);
       try {
         const results = await send<(Outcome & object[])[]>(connection, sql, values);
@@ -114,7 +127,8 @@ export class Database {
       } finally {
         releaseConnection(this.pool, connection);
       }
-    });
+    };
+    return meetingLocks === 'reruns' ? rerun(run) : run();
   }
 
   // Statements go to the driver over a connection of Sequelize's pool: its own query layer would cost as much again.

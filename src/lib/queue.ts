@@ -2,6 +2,7 @@
 import { Queue, type ConnectionOptions, type JobsOptions } from 'bullmq';
 import { config } from '../../config/index.js';
 import { currentTraceId } from './context.js';
+import { gathered } from './gather.js';
 import { logger } from './logger.js';
 import { listen, publish, untilListening } from './pubsub.js';
 import { withTimeout } from './with-timeout.js';
@@ -21,8 +22,10 @@ export const queueNames = [
 
 export type QueueName = (typeof queueNames)[number];
 
-/** What a job carries through Redis. */
-export interface Envelope {
+/** One piece of work of a job. */
+export interface Piece {
+  /** The queue keeps one job of an id; no colon, not digits only. */
+  id: string;
   payload: unknown;
   trace_id?: string;
   /** The process that waits for the result, if one does. */
@@ -30,6 +33,9 @@ export interface Envelope {
   /** The work had failed for good before. */
   again?: true;
 }
+
+/** What a job carries through Redis: one piece of work, or several that were asked for at the same time. */
+export type Envelope = Piece | { pieces: Piece[] };
 
 export interface Work {
   queue: QueueName;
@@ -40,6 +46,8 @@ export interface Work {
   /** The work had failed for good before. */
   again?: true;
   options: JobsOptions;
+  /** As many as may travel as one job when they are asked for at the same time; by default each is a job of its own. */
+  together?: number;
 }
 
 /** The queue cannot take a job now. */
@@ -85,9 +93,15 @@ export async function addAndWait(work: Work, ms: number): Promise<unknown> {
   return promise;
 }
 
-/** Tells the process that waits for a job, if one does, what the job returned. Called by the worker. */
-export async function reply(envelope: Envelope, id: string, result: unknown): Promise<void> {
-  if (envelope.reply_to) await publish(`replies:${envelope.reply_to}`, { id, result });
+/** Tells the processes that wait for pieces of work what these came to. Called by the worker. @throws when Redis is away */
+export async function reply(results: readonly { piece: Piece; result: unknown }[]): Promise<void> {
+  const replies = new Map<string, { id: string; result: unknown }[]>();
+  for (const { piece, result } of results) {
+    if (piece.reply_to === undefined) continue;
+    const known = replies.get(piece.reply_to) ?? [];
+    replies.set(piece.reply_to, [...known, { id: piece.id, result }]);
+  }
+  await Promise.all([...replies].map(([process, own]) => publish(`replies:${process}`, own)));
 }
 
 /** Has a job that waits for its next try run now; one that is not there is left alone. @throws QueueUnavailable */
@@ -113,19 +127,43 @@ const replies = `replies:${processId}`;
 const queues = new Map<QueueName, Queue>();
 const waiting = new Map<string, (result: unknown) => void>();
 
+const gatherings = new Map<string, (piece: Piece) => Promise<void>>();
+
 async function push(work: Work, replyTo?: string): Promise<void> {
-  const envelope: Envelope = {
-    payload: work.payload,
-    trace_id: currentTraceId(),
-    reply_to: replyTo,
-    again: work.again,
-  };
+  const { id, payload, again } = work;
+  const piece: Piece = { id, payload, trace_id: currentTraceId(), reply_to: replyTo, again };
   try {
-    const added = queueFor(work.queue).add(work.name, envelope, { ...work.options, jobId: work.id });
-    await soonEnough(added);
+    if (work.together === undefined) await addJob(work, [piece]);
+    else await gatheringOf(work, work.together)(piece);
   } catch (error) {
     throw new QueueUnavailable(`the ${work.queue} queue cannot be reached`, { cause: error });
   }
+}
+
+/** Jobs of one name that are added at once. */
+const addsAtOnce = 4;
+
+function gatheringOf(work: Work, max: number): (piece: Piece) => Promise<void> {
+  const existing = gatherings.get(work.name);
+  if (existing) return existing;
+  const add = async (pieces: readonly Piece[]): Promise<void[]> => {
+    await addJob(work, pieces);
+    return pieces.map(() => undefined);
+  };
+  const made = gathered<Piece, void>(add, { max, atOnce: addsAtOnce });
+  gatherings.set(work.name, made);
+  return made;
+}
+
+async function addJob(
+  { queue, name, options }: Pick<Work, 'queue' | 'name' | 'options'>,
+  pieces: readonly Piece[],
+): Promise<void> {
+  const [first] = pieces as [Piece];
+  const isOne = pieces.length === 1;
+  const envelope: Envelope = isOne ? first : { pieces: [...pieces] };
+  const jobId = isOne ? first.id : `${name}-together-${newUlid()}`;
+  await soonEnough(queueFor(queue).add(name, envelope, { ...options, jobId }));
 }
 
 // A queue whose connection is being made while Redis hangs would wait for it without end.
@@ -165,8 +203,8 @@ function awaitReply(id: string, ms: number): { promise: Promise<unknown>; stop: 
   if (!isListening) {
     isListening = true;
     listen(replies, (message) => {
-      const { id: finished, result } = message as { id: string; result: unknown };
-      waiting.get(finished)?.(result);
+      for (const { id: finished, result } of message as { id: string; result: unknown }[])
+        waiting.get(finished)?.(result);
     });
   }
   let stop = (): void => undefined;

@@ -1,10 +1,10 @@
 // What becomes of a job whose last run has failed: its row ends, and the failure is kept for people. A job whose failure cannot
 // be kept, because the database is away, is not given up.
 import { DelayedError, UnrecoverableError, type Job as QueuedJob } from 'bullmq';
-import { giveUp, type HeldJob } from '../jobs/failed-work.js';
+import { giveUp, type HeldWork } from '../jobs/failed-work.js';
 import { isDatabaseDown } from '../lib/db-errors.js';
 import { logger } from '../lib/logger.js';
-import type { Envelope, QueueName } from '../lib/queue.js';
+import type { Envelope, Piece, QueueName } from '../lib/queue.js';
 import { rarely } from '../lib/rarely.js';
 
 type Queued = QueuedJob<Envelope>;
@@ -15,12 +15,12 @@ const againMs = 30_000;
 /** Those whose failure is kept; the queue tells of the end of each of them once more. */
 const kept = new WeakSet<Queued>();
 
-export const held = (queued: Queued): HeldJob => ({
-  queue: queued.queueName as QueueName,
-  name: queued.name,
-  id: queued.id as string,
-  envelope: queued.data,
-});
+/** The pieces of work of a job. A single one has the id of its job: those of an earlier release carry none. */
+export const piecesOf = ({ data, id = '' }: Queued): Piece[] =>
+  'pieces' in data ? data.pieces : [{ ...data, id }];
+
+export const held = (queued: Queued): HeldWork[] =>
+  piecesOf(queued).map((piece) => ({ queue: queued.queueName as QueueName, name: queued.name, piece }));
 
 /**
  * Gives a job up that has failed for the last time; one that may try again is left to the queue.
@@ -37,7 +37,7 @@ export async function giveUpIfLast(queued: Queued, error: Error, token: string |
     return;
   }
   try {
-    await giveUp(held(queued), error, attempt);
+    for (const work of held(queued)) await giveUp(work, error, attempt);
     kept.add(queued);
     logger.error(fields, 'a job was given up');
   } catch (reason) {
@@ -58,8 +58,8 @@ export async function giveUpLost(queued: Queued | undefined, error: Error): Prom
   const isEnded = queued && (queued.finishedOn !== undefined || error instanceof UnrecoverableError);
   if (!isEnded || kept.has(queued)) return;
   try {
-    await giveUp(held(queued), error, queued.attemptsMade);
-    logger.error({ error, job: queued.name, trace_id: queued.data.trace_id }, 'a job was given up');
+    for (const work of held(queued)) await giveUp(work, error, queued.attemptsMade);
+    logger.error({ error, job: queued.name, trace_id: piecesOf(queued)[0]?.trace_id }, 'a job was given up');
   } catch (reason) {
     logger.error({ error: reason, job: queued.name }, 'giving up a job failed');
   }

@@ -14,7 +14,7 @@ import { runTime } from '../lib/run-time.js';
 import { validate } from '../lib/validation.js';
 import { jobNamed, succeeded } from '../jobs/failed-work.js';
 import type { Job } from '../jobs/job.js';
-import { giveUpIfLast, giveUpLost, held } from './giving-up.js';
+import { giveUpIfLast, giveUpLost, held, piecesOf } from './giving-up.js';
 import { describeRun } from './job-line.js';
 
 export interface RunningWorker {
@@ -62,7 +62,7 @@ export function consume(queue: QueueName): RunningWorker {
     queue,
     async (queued, token) => {
       active++;
-      const context = { traceId: queued.data.trace_id ?? newUlid(), language: defaultLanguage };
+      const context = { traceId: piecesOf(queued)[0]?.trace_id ?? newUlid(), language: defaultLanguage };
       try {
         return await inContext(context, () => runOnce(queued, token, stopping.signal));
       } finally {
@@ -130,14 +130,28 @@ async function runOnce(
 async function run(queued: QueuedJob<Envelope>, stopping: AbortSignal): Promise<unknown> {
   const job = jobNamed(queued.name);
   if (!job) throw new UnrecoverableError(`there is no job named ${queued.name}`);
-  const result = await withinTime(job, check(job, queued.data.payload), stopping);
-  await succeeded(held(queued)).catch((error: unknown) =>
+  const work = held(queued);
+  const payloads = work.map(({ piece }) => check(job, piece.payload));
+  const results = await withinTime(job, (signal) => runPieces(job, payloads, signal), stopping);
+  const outcomes = work.map((one, index) => ({ ...one, result: results[index] }));
+  const done = outcomes.filter(({ result }) => !(result instanceof Error));
+  await Promise.all(done.map(succeeded)).catch((error: unknown) =>
     logger.warn({ error, job: job.name }, 'a success could not be noted with the failed jobs'),
   );
-  await reply(queued.data, queued.id as string, result).catch((error: unknown) =>
-    logger.warn({ error, job: job.name }, 'the result could not be announced; its row tells it'),
+  await reply(done).catch((error: unknown) =>
+    logger.warn({ error, job: job.name }, 'a result could not be announced; its row tells it'),
   );
-  return result ?? null;
+  const error = results.find((result) => result instanceof Error);
+  if (error === undefined) return null;
+  // What is done need not be done again; it would come to the same.
+  const left = outcomes.flatMap(({ piece, result }) => (result instanceof Error ? [piece] : []));
+  if (done.length > 0) await queued.updateData({ pieces: left });
+  throw error;
+}
+
+async function runPieces(job: Job, payloads: unknown[], signal: AbortSignal): Promise<unknown[]> {
+  if (job.together) return job.together.run(payloads, signal);
+  return Promise.all(payloads.map((payload) => job.run(payload, signal)));
 }
 
 let statementAt = runTime();
@@ -163,12 +177,16 @@ function check(job: Job, payload: unknown): unknown {
   }
 }
 
-function withinTime(job: Job, payload: unknown, stopping: AbortSignal): Promise<unknown> {
+function withinTime<T>(
+  job: Job,
+  work: (signal: AbortSignal) => Promise<T>,
+  stopping: AbortSignal,
+): Promise<T> {
   const abort = new AbortController();
   const interrupt = (): void => abort.abort();
   // Not AbortSignal.any(), under which a signal that lives as long as the process keeps every job's (Node 20).
   stopping.addEventListener('abort', interrupt, { once: true });
-  return withTimeout(job.run(payload, abort.signal), job.timeoutMs, (_, reject) => {
+  return withTimeout(work(abort.signal), job.timeoutMs, (_, reject) => {
     abort.abort();
     reject(new Error(`${job.name} took longer than ${job.timeoutMs} ms`));
   }).finally(() => stopping.removeEventListener('abort', interrupt));

@@ -3,6 +3,7 @@ import type { Fault } from './fault.js';
 
 const intake = 'src/api/payment-notify.ts';
 const inbox = 'src/models/trade/payment-callback.ts';
+const store = 'src/models/trade/callback-intake.ts';
 const numbers = 'src/models/trade/third-party-number.ts';
 const doubleMoney = 'test/trade/double-money.test.ts';
 const conflicts = 'test/trade/conflicts.test.ts';
@@ -109,7 +110,7 @@ export const callbacks: Fault[] = [
     match: 'a callback that no worker settles*',
   },
   {
-    file: inbox,
+    file: store,
     from: `WHERE type = ? AND third_party_no = ? AND payment_no = ?\``,
     to: `WHERE type = ? AND third_party_no = ? AND payment_no <> CONCAT('-', ?)\``,
     breaks: 'an attempt under the number of another payment is accepted',
@@ -117,7 +118,7 @@ export const callbacks: Fault[] = [
     match: 'a used number*',
   },
   {
-    file: inbox,
+    file: store,
     from: `JSON.stringify(mask(attempt.fields))`,
     to: `JSON.stringify(attempt.fields)`,
     breaks: 'secrets of a callback are stored',

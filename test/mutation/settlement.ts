@@ -4,13 +4,14 @@ import type { Fault } from './fault.js';
 const file = 'src/models/trade/payment-settlement.ts';
 const doubleMoney = 'test/trade/double-money.test.ts';
 const conflicts = 'test/trade/conflicts.test.ts';
+const together = 'test/trade/concurrency.test.ts';
 const oldRows = 'test/trade/old-rows.test.ts';
 
 export const settlement: Fault[] = [
   {
     file,
-    from: `o.period = ? AND o.status = 'pending' AND o.deleted_at IS NULL`,
-    to: `o.period = ? AND o.deleted_at IS NULL`,
+    from: `o.period IN (?) AND o.status = 'pending' AND o.deleted_at IS NULL`,
+    to: `o.period IN (?) AND o.deleted_at IS NULL`,
     breaks: 'a cancelled or paid order is paid by late money',
     test: conflicts,
     match: 'money for an order*',
@@ -34,25 +35,27 @@ export const settlement: Fault[] = [
   {
     file,
     from: `p.pay_time = c.created_at, p.notify_data = c.body,
-        p.needs_attention = 0`,
+        p.fail_reason`,
     to: `p.pay_time = c.created_at,
-        p.needs_attention = 0`,
+        p.fail_reason`,
     breaks: 'what the provider said is not kept with the payment',
     test: conflicts,
     match: 'every attempt is shown*',
   },
   {
     file,
-    from: `p.needs_attention = 0, p.fail_reason = NULL`,
-    to: `p.fail_reason = NULL`,
+    from: ` AND p.needs_attention = 0
+        AND c.id`,
+    to: `
+        AND c.id`,
     breaks: 'a flagged payment stays flagged when it is paid',
     test: 'test/trade/attention.test.ts',
     match: 'what needs attention*',
   },
   {
     file,
-    from: `p.needs_attention = 0, p.fail_reason = NULL`,
-    to: `p.needs_attention = 0`,
+    from: `isPayable ? null : 'order_not_payable'`,
+    to: `'order_not_payable'`,
     breaks: 'a paid payment keeps the reason of an earlier failure',
     test: conflicts,
     match: 'a late success*',
@@ -77,7 +80,7 @@ export const settlement: Fault[] = [
   },
   {
     file,
-    from: `  await tell(pending.payment_no, result);`,
+    from: `  await tell(payment_no, result);`,
     to: ``,
     breaks: 'nobody hears of money that needs attention',
     test: doubleMoney,
@@ -92,7 +95,7 @@ export const settlement: Fault[] = [
     match: 'an attempt that was stored before*',
   },
   {
-    file,
+    file: 'src/models/trade/payment-attempt.ts',
     from: `SET state = 'refused', verdict`,
     to: `SET state = 'settled', verdict`,
     breaks: 'a refused attempt is kept as settled',
@@ -173,36 +176,34 @@ export const settlement: Fault[] = [
   },
   {
     file,
-    from: `announcing(['orders', 'payments'], async () =>
-    (await`,
-    to: `announcing(['orders'], async () =>
-    (await`,
+    from: `announcing(['orders', 'payments'], write)`,
+    to: `announcing(['orders'], write)`,
     breaks: 'totals of payments are not marked after settling',
     test: 'test/trade/lists.test.ts',
     match: 'each kind of write*',
   },
   {
     file,
-    from: `      { sql: 'r.order_no = ? AND r.period = ? AND @moved > 0', values: [order_no, orderMonth] },
-      { status: 'pending' },`,
-    to: `      { sql: 'r.order_no = ? AND r.period = ? AND @moved < 0', values: [order_no, orderMonth] },
-      { status: 'pending' },`,
+    from: `{ sql: 'r.order_no IN (?) AND r.period IN (?)', values: [orders, orderMonths] },`,
+    to: `{ sql: 'r.order_no IN (?) AND r.period IN (?) AND 1 = 0', values: [orders, orderMonths] },`,
     breaks: 'the journal misses an order that became paid',
     test: oldRows,
   },
   {
     file,
-    from: `status: own(payment_status, \`'pending'\`),`,
-    to: ``,
+    from: `      status: 'pending',
+      third_party_no`,
+    to: `      third_party_no`,
     breaks: 'the journal has a paid payment as paid before',
     test: oldRows,
   },
   {
     file,
-    from: `needs_attention: own(needs_attention, 'r.needs_attention'),`,
-    to: ``,
-    breaks: 'the journal forgets that a paid payment was flagged',
-    test: oldRows,
+    from: `    mustHaveChanged(3 * callbacks.length),`,
+    to: `    { sql: 'DO 0', values: [] },`,
+    breaks: 'of callbacks settled together one that pays nothing is told as paid',
+    test: together,
+    match: 'callbacks that come together*',
   },
   {
     file,

@@ -77,6 +77,38 @@ function watchPair({ payment_no, order_no }: MadePayment) {
   };
 }
 
+test('callbacks that come together are each settled for what they are', async (t) => {
+  const [caller] = callers;
+  const usual = await Promise.all(Array.from({ length: 12 }, () => makePayment(caller, methodId)));
+  const rivals = [usual[0], usual[5]] as [MadePayment, MadePayment];
+  const seconds = await Promise.all(
+    rivals.map(async ({ order_no }): Promise<MadePayment> => {
+      const { data } = await caller.post('/payments', { order_no, payment_method_id: methodId });
+      return data;
+    }),
+  );
+  const late = await makePayment(caller, methodId);
+  await caller.put(`/orders/${late.order_no}`, { status: 'cancelled' });
+  const answers = await Promise.all([...usual, late, ...seconds].map((payment) => notify(caller, payment)));
+  t.deepEqual(new Set(answers.map(({ data }) => data.status)), new Set(['paid']));
+  const verdicts = async ({ payment_no }: MadePayment): Promise<string> => {
+    const rows = await select<{ verdict: string }>(
+      'SELECT verdict FROM payment_callbacks WHERE payment_no = ?',
+      [payment_no],
+    );
+    return rows.map(({ verdict }) => verdict).join();
+  };
+  const alone = usual.filter((payment) => !rivals.includes(payment));
+  t.deepEqual(new Set(await Promise.all(alone.map(verdicts))), new Set(['paid']));
+  for (const payment of alone) t.is((await stateChanges(payment.order_no)).length, 1);
+  t.is(await verdicts(late), 'paid_needs_attention');
+  for (const [index, rival] of rivals.entries()) {
+    const pair = [await verdicts(rival), await verdicts(seconds[index] as MadePayment)].sort();
+    t.deepEqual(pair, ['paid', 'paid_needs_attention']);
+    t.is((await stateChanges(rival.order_no)).length, 1);
+  }
+});
+
 test.serial(
   '500 identical callbacks at once over two API processes have one effect and are all answered 2xx',
   async (t) => {

@@ -4,7 +4,8 @@ import test, { type ExecutionContext } from 'ava';
 import { change, select } from '../../src/lib/db.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';
 import { expireOrder } from '../../src/models/trade/order.js';
-import { recordVerified, type CallbackKey } from '../../src/models/trade/payment-callback.js';
+import { recordVerified } from '../../src/models/trade/callback-intake.js';
+import type { CallbackKey } from '../../src/models/trade/payment-callback.js';
 import { settle } from '../../src/models/trade/payment-settlement.js';
 import type { Client } from '../support/client.js';
 import {

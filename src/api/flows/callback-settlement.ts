@@ -5,7 +5,8 @@ import { QueueUnavailable } from '../../lib/queue.js';
 import { withTimeout } from '../../lib/with-timeout.js';
 import { settlePayment } from '../../jobs/settle-payment.js';
 import { verdictOf, type CallbackKey } from '../../models/trade/payment-callback.js';
-import { settle, settleRepeats, type Settlement } from '../../models/trade/payment-settlement.js';
+import { settleRepeats, type Settlement, type Unsettled } from '../../models/trade/payment-attempt.js';
+import { settle } from '../../models/trade/payment-settlement.js';
 
 /** What is stored is acknowledged this long before the deadline, settled or not. */
 const answerMs = 100;
@@ -44,7 +45,8 @@ export async function settleAccepted(accepted: Accepted, deadline: number): Prom
     first.repeats++;
     return first.result;
   }
-  const result = settled(callback, deadline);
+  const named = { ...callback, payment_no: paymentNo, order_no: accepted.orderNo };
+  const result = settled(named, deadline);
   const own: Settling = { result, repeats: 0 };
   settling.set(name, own);
   try {
@@ -56,7 +58,7 @@ export async function settleAccepted(accepted: Accepted, deadline: number): Prom
 }
 
 // The worker settles; while the queue is away this process does. What is not settled in time, the sweeper finishes.
-async function settled(callback: CallbackKey, deadline: number): Promise<Settlement | undefined> {
+async function settled(callback: Unsettled, deadline: number): Promise<Settlement | undefined> {
   const waitMs = Math.min(config.payments.callbackWaitMs, deadline - answerMs - lookMs - Date.now());
   try {
     const result = await settlePayment.enqueueAndWait(callback, Math.max(0, waitMs));

@@ -35,9 +35,19 @@ export function changedSettings(type: string, before: StoredSettings, changes: M
 }
 
 /** Every setting with its value, for the channel's eyes only. @throws Error when a secret does not open */
-export function wholeConfig({ config, secrets }: StoredSettings): MethodConfig {
-  return { ...parse(config), ...mapped(parse(secrets), unseal) };
+export function wholeConfig(stored: StoredSettings): MethodConfig {
+  const name = `${stored.config}\n${stored.secrets}`;
+  const known = opened.get(name);
+  if (known) return known;
+  const config = Object.freeze({ ...parse(stored.config), ...mapped(parse(stored.secrets), unseal) });
+  if (opened.size >= maxOpened) opened.clear();
+  opened.set(name, config);
+  return config;
 }
+
+/** What was opened, by what it was sealed as, which is another text for every change: callbacks need it each time. */
+const opened = new Map<string, MethodConfig>();
+const maxOpened = 100;
 
 /** Every setting, the secrets hidden. */
 export function shownConfig({ config, secrets }: StoredSettings): MethodConfig {

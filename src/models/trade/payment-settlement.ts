@@ -1,38 +1,27 @@
 // The only code that makes a payment and its order paid (spec.md, States and transitions, rule 1).
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { change, payments, type Statement } from '../../lib/db.js';
+import { change, mustHaveChanged, payments, type Statement } from '../../lib/db.js';
+import { isIncomplete, isRerunnable } from '../../lib/db-errors.js';
 import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
 import { journalStatement, noteChanges } from '../tables/list-journal.js';
 import type { OrderStatus } from './order-record.js';
 import { cancelPayments, type PaymentStatus } from './payment.js';
-import { askForAttention, flagForAttention, type AttentionReason } from './payment-attention.js';
+import { askForAttention, type AttentionReason } from './payment-attention.js';
+import {
+  lockAttempt,
+  markSettled,
+  readPending,
+  refuse,
+  type Pending,
+  type Settlement,
+  type Unsettled,
+} from './payment-attempt.js';
 import type { CallbackKey } from './payment-callback.js';
 import { claimNumber } from './third-party-number.js';
 import { announcing } from '../tables/versions.js';
 
-/**
- * paid: applied now; already_paid: nothing changed; paid_needs_attention: the money is recorded, but its order could no
- * longer be paid; paid_twice: the payment was paid under another third-party number before, and this one is recorded;
- * payment_third_party_no_used: refused, the number belongs to another payment; gone: the attempt no longer exists.
- */
-export type Settlement =
-  'paid' | 'already_paid' | 'paid_needs_attention' | 'paid_twice' | 'payment_third_party_no_used' | 'gone';
-
-interface Pending {
-  type: string;
-  state: string;
-  verdict: string;
-  payment_no: string;
-  third_party_no: string;
-  created_at: Date;
-  order_no: string;
-  payment_status: PaymentStatus;
-  needs_attention: number;
-  paid_by: string | null;
-  /** The payment that the third-party number belongs to. */
-  owner: string | null;
-}
+type Named = Required<Unsettled>;
 
 /** What a settled attempt asks people to look at. */
 const reasons: Partial<Record<string, AttentionReason>> = {
@@ -45,7 +34,50 @@ const reasons: Partial<Record<string, AttentionReason>> = {
  * cancelled and the attempt is marked. Repeating it, also at the same time, changes nothing more. Locks in the order
  * order → payment.
  */
-export async function settle(callback: CallbackKey): Promise<Settlement> {
+export async function settle(callback: Unsettled): Promise<Settlement> {
+  const [result] = await settleTogether([callback]);
+  if (result instanceof Error) throw result;
+  return result ?? 'gone';
+}
+
+/**
+ * Applies callbacks that were verified at the same time: the usual ones in one transaction, every other one by itself.
+ *
+ * @returns what each came to, or why it could not be settled now
+ */
+export async function settleTogether(callbacks: readonly Unsettled[]): Promise<(Settlement | Error)[]> {
+  const usual = onePerOrder(callbacks);
+  const isPaid = usual.length > 0 && (await announcingPaid(() => payUsual(usual)));
+  const paid = new Set<Unsettled>(isPaid ? usual : []);
+  const settled = callbacks.map(async (callback) => (paid.has(callback) ? 'paid' : settleWithCare(callback)));
+  return (await Promise.allSettled(settled)).map((one) =>
+    one.status === 'fulfilled' ? one.value : (one.reason as Error),
+  );
+}
+
+const announcingPaid = <T>(write: () => Promise<T>): Promise<T> => announcing(['orders', 'payments'], write);
+
+/** Those whose numbers are known, one of each order: of two payments of one order the second is no usual case. */
+function onePerOrder(callbacks: readonly Unsettled[]): Named[] {
+  const byOrder = new Map<string, Named>();
+  for (const callback of callbacks)
+    if (isNamed(callback) && !byOrder.has(callback.order_no)) byOrder.set(callback.order_no, callback);
+  return [...byOrder.values()];
+}
+
+const isNamed = (callback: Unsettled): callback is Named => callback.payment_no !== undefined;
+
+// What keeps all of them from being paid at once may be any one's: then each is looked at by itself.
+async function payUsual(callbacks: readonly Named[]): Promise<boolean> {
+  try {
+    return await payTogether(callbacks, 'fails');
+  } catch (error) {
+    if (isRerunnable(error)) return false;
+    throw error;
+  }
+}
+
+async function settleWithCare(callback: CallbackKey): Promise<Settlement> {
   const pending = await readPending(callback);
   if (!pending) return 'gone';
   if (pending.state === 'refused') return pending.verdict as Settlement;
@@ -60,40 +92,14 @@ export async function settle(callback: CallbackKey): Promise<Settlement> {
   // Paid is final, so the many repeats of one callback need no lock to find out.
   const isRepeat = pending.payment_status === 'paid' && pending.paid_by === pending.third_party_no;
   if (isRepeat) return markSettled(callback, 'already_paid');
-  const result = await announcing(['orders', 'payments'], async () =>
-    (await payTogether(callback, pending))
-      ? ('paid' as const)
-      : payments.transact((t) => payWithCare(callback, pending, t)),
-  );
-  await tell(pending.payment_no, result);
+  const { payment_no, order_no } = pending;
+  const result = await announcingPaid(async () => {
+    const isUsual = pending.payment_status === 'pending';
+    if (isUsual && (await payTogether([{ ...callback, payment_no, order_no }]))) return 'paid';
+    return payments.transact((t) => payWithCare(callback, pending, t));
+  });
+  await tell(payment_no, result);
   return result;
-}
-
-/**
- * Marks the other verified attempts for a payment that is paid, in one statement instead of one job each. Those under
- * another third-party number stay for a look of their own.
- */
-export async function settleRepeats(paymentNo: string, thirdPartyNo: string): Promise<void> {
-  const period = paymentPeriod(paymentNo) as number;
-  await payments.change(
-    `UPDATE payment_callbacks c JOIN payments p ON p.payment_no = c.payment_no AND p.period = c.period
-     SET c.state = 'settled', c.verdict = 'already_paid', c.settled_at = ?
-     WHERE c.payment_no = ? AND c.period = ? AND c.third_party_no = ? AND c.state = 'pending'
-       AND p.status = 'paid' AND p.third_party_no = c.third_party_no`,
-    [now(), paymentNo, period, thirdPartyNo],
-  );
-}
-
-async function readPending({ id, period }: CallbackKey): Promise<Pending | undefined> {
-  const [row] = await payments.select<Pending>(
-    `SELECT c.type, c.state, c.verdict, c.payment_no, c.third_party_no, c.created_at, p.order_no, p.status AS payment_status,
-       p.needs_attention, p.third_party_no AS paid_by, n.payment_no AS owner
-     FROM payment_callbacks c JOIN payments p ON p.payment_no = c.payment_no AND p.period = c.period
-       LEFT JOIN third_party_numbers n ON n.type = c.type AND n.third_party_no = c.third_party_no
-     WHERE c.id = ? AND c.period = ?`,
-    [id, period],
-  );
-  return row;
 }
 
 async function tell(paymentNo: string, verdict: string): Promise<void> {
@@ -101,62 +107,67 @@ async function tell(paymentNo: string, verdict: string): Promise<void> {
   if (reason) await askForAttention(paymentNo, reason);
 }
 
-// The usual case, in one round trip: one conditional statement moves payment, order and attempt together, or nothing at all;
-// what follows from it happens only if it moved them.
-async function payTogether({ id, period }: CallbackKey, pending: Pending): Promise<boolean> {
-  const { payment_no, order_no, payment_status, needs_attention } = pending;
-  if (payment_status === 'paid') return false;
+// The usual case, in one round trip for all of them: one conditional statement moves attempts, payments and orders together,
+// and what follows from it happens only if it has moved every one of them.
+async function payTogether(callbacks: readonly Named[], meetingLocks?: 'reruns' | 'fails'): Promise<boolean> {
   const at = now();
-  const paymentMonth = paymentPeriod(payment_no) as number;
-  const orderMonth = orderPeriod(order_no) as number;
+  const [ids, periods] = [callbacks.map(({ id }) => id), distinct(callbacks.map(({ period }) => period))];
+  const numbers = callbacks.map(({ payment_no }) => payment_no);
+  const orders = callbacks.map(({ order_no }) => order_no);
+  const orderMonths = distinct(orders.map((order) => orderPeriod(order) as number));
+  const firstMonth = Math.min(...orderMonths);
   const pay: Statement = {
-    sql: `UPDATE orders o
-        JOIN payments p ON p.payment_no = ? AND p.period = ? AND p.order_no = o.order_no
-        JOIN payment_callbacks c ON c.id = ? AND c.period = ? AND c.payment_no = p.payment_no
+    sql: `UPDATE orders o STRAIGHT_JOIN payments p ON p.order_no = o.order_no
+        STRAIGHT_JOIN payment_callbacks c ON c.payment_no = p.payment_no AND c.period = p.period
       SET o.status = 'paid', o.paid_at = c.created_at, o.payment_no = p.payment_no, o.updated_at = ?,
         p.status = 'paid', p.third_party_no = c.third_party_no, p.pay_time = c.created_at, p.notify_data = c.body,
-        p.needs_attention = 0, p.fail_reason = NULL, p.updated_at = ?,
+        p.fail_reason = NULL, p.updated_at = ?,
         c.state = 'settled', c.verdict = 'paid', c.settled_at = ?
-      WHERE o.order_no = ? AND o.period = ? AND o.status = 'pending' AND o.deleted_at IS NULL
-        AND p.status = ? AND p.needs_attention = ? AND c.state = 'pending'`,
-    values: [
-      ...[payment_no, paymentMonth, id, period, at, at, at],
-      ...[order_no, orderMonth, payment_status, needs_attention],
-    ],
+      WHERE o.order_no IN (?) AND o.period IN (?) AND o.status = 'pending' AND o.deleted_at IS NULL
+        AND p.payment_no IN (?) AND p.period IN (?) AND p.status = 'pending' AND p.needs_attention = 0
+        AND c.id IN (?) AND c.period IN (?) AND c.state = 'pending'`,
+    values: [at, at, at, orders, orderMonths, numbers, periods, ids, periods],
   };
   const cancelOthers: Statement = {
     sql: `UPDATE payments SET status = 'cancelled', updated_at = ?
-      WHERE order_no = ? AND period >= ? AND status = 'pending' AND @moved > 0`,
-    values: [at, order_no, orderMonth],
+      WHERE order_no IN (?) AND period >= ? AND status = 'pending'`,
+    values: [at, orders, firstMonth],
   };
   // Of a pending order no payment had been cancelled before.
   const touched: Statement = {
-    sql: `r.order_no = ? AND r.period >= ? AND @moved > 0
-      AND (r.payment_no = ? OR (r.status = 'cancelled' AND r.updated_at = ?))`,
-    values: [order_no, orderMonth, payment_no, at],
+    sql: `r.order_no IN (?) AND r.period >= ? AND (r.payment_no IN (?) OR (r.status = 'cancelled' AND r.updated_at = ?))`,
+    values: [orders, firstMonth, numbers, at],
   };
-  const own = (value: string | number | null, other: string): Statement => ({
-    sql: `IF(r.payment_no = ?, ?, ${other})`,
-    values: [payment_no, value],
+  const nothing = (column: string): Statement => ({
+    sql: `IF(r.payment_no IN (?), NULL, r.${column})`,
+    values: [numbers],
   });
-  const [moved] = await payments.packet([
+  const statements = [
     pay,
-    { sql: 'SET @moved = ROW_COUNT()', values: [] },
+    // An order, a payment and an attempt each.
+    mustHaveChanged(3 * callbacks.length),
     cancelOthers,
     journalStatement(
       'orders',
-      { sql: 'r.order_no = ? AND r.period = ? AND @moved > 0', values: [order_no, orderMonth] },
+      { sql: 'r.order_no IN (?) AND r.period IN (?)', values: [orders, orderMonths] },
       { status: 'pending' },
     ),
     journalStatement('payments', touched, {
-      status: own(payment_status, `'pending'`),
-      third_party_no: own(null, 'r.third_party_no'),
-      pay_time: own(null, 'r.pay_time'),
-      needs_attention: own(needs_attention, 'r.needs_attention'),
+      status: 'pending',
+      third_party_no: nothing('third_party_no'),
+      pay_time: nothing('pay_time'),
     }),
-  ]);
-  return (moved?.affectedRows ?? 0) > 0;
+  ];
+  try {
+    await payments.packet(statements, meetingLocks);
+    return true;
+  } catch (error) {
+    if (isIncomplete(error)) return false;
+    throw error;
+  }
 }
+
+const distinct = (months: readonly number[]): number[] => [...new Set(months)];
 
 interface LockedOrder {
   status: OrderStatus;
@@ -217,16 +228,6 @@ async function payWithCare(callback: CallbackKey, pending: Pending, t: Transacti
   return markSettled(callback, 'paid', t);
 }
 
-/** Whether the attempt still waits; it does until the end of the transaction. */
-async function lockAttempt({ id, period }: CallbackKey, t: Transaction): Promise<boolean> {
-  const [attempt] = await payments.select<{ state: string }>(
-    'SELECT state FROM payment_callbacks WHERE id = ? AND period = ? FOR UPDATE',
-    [id, period],
-    t,
-  );
-  return attempt?.state === 'pending';
-}
-
 // Money that was reported before the order was cancelled, or expired, came in time.
 function canBePaid({ status, deleted_at, cancelled_at }: LockedOrder, reportedAt: Date): boolean {
   if (deleted_at !== null) return false;
@@ -265,29 +266,3 @@ const paymentRow = (key: Key): Statement => ({
   sql: 'r.payment_no = ? AND r.period = ?',
   values: key,
 });
-
-// The first of two concurrent runs sets the verdict.
-async function markSettled(
-  { id, period }: CallbackKey,
-  result: Settlement,
-  t?: Transaction,
-): Promise<Settlement> {
-  await payments.change(
-    `UPDATE payment_callbacks SET state = 'settled', verdict = ?, settled_at = ?
-     WHERE id = ? AND period = ? AND state = 'pending'`,
-    [result, now(), id, period],
-    t,
-  );
-  return result;
-}
-
-// The attempt comes last: dying in between leaves it pending, and the next run does both.
-async function refuse({ id, period }: CallbackKey, paymentNo: string): Promise<Settlement> {
-  await flagForAttention(paymentNo, 'third_party_no_used');
-  await payments.change(
-    `UPDATE payment_callbacks SET state = 'refused', verdict = 'payment_third_party_no_used'
-     WHERE id = ? AND period = ? AND state = 'pending'`,
-    [id, period],
-  );
-  return 'payment_third_party_no_used';
-}

@@ -7,12 +7,15 @@ export interface NumberClaim {
   payment_no: string;
 }
 
-/** Takes the number for the payment unless another payment has it. */
-export const claimStatement = ({ type, third_party_no, payment_no }: NumberClaim): Statement => ({
-  sql: `INSERT INTO third_party_numbers (type, third_party_no, payment_no) VALUES (?, ?, ?)
-    ON DUPLICATE KEY UPDATE type = VALUES(type)`,
-  values: [type, third_party_no, payment_no],
-});
+/** Takes the numbers for their payments unless other payments have them; in one order, so that nobody meets somebody half way. */
+export function claimStatement(claims: readonly NumberClaim[]): Statement {
+  const sorted = [...claims].sort((one, other) => (one.third_party_no < other.third_party_no ? -1 : 1));
+  return {
+    sql: `INSERT INTO third_party_numbers (type, third_party_no, payment_no) VALUES ${claims.map(() => '(?, ?, ?)').join(', ')}
+      ON DUPLICATE KEY UPDATE type = VALUES(type)`,
+    values: sorted.flatMap(({ type, third_party_no, payment_no }) => [type, third_party_no, payment_no]),
+  };
+}
 
 /** Whom the number belongs to. */
 export const ownerStatement = ({ type, third_party_no }: NumberClaim): Statement => ({
@@ -22,6 +25,6 @@ export const ownerStatement = ({ type, third_party_no }: NumberClaim): Statement
 
 /** Takes the number if it is free. @returns the payment it belongs to now */
 export async function claimNumber(claim: NumberClaim): Promise<string> {
-  const [, rows] = await payments.packet([claimStatement(claim), ownerStatement(claim)]);
+  const [, rows] = await payments.packet([claimStatement([claim]), ownerStatement(claim)]);
   return (rows?.[0] as { owner: string }).owner;
 }
