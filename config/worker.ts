@@ -1,4 +1,4 @@
-// The worker: how many jobs of a queue run at once and how often lost work is looked for.
+// The worker: how many jobs of a queue run at once, how often lost work is looked for, when old notifications go.
 import Joi from 'joi';
 
 export interface WorkerEnvironment {
@@ -8,6 +8,7 @@ export interface WorkerEnvironment {
   BULK_NICE: number;
   JOB_LOCK_SECONDS: number;
   FAILED_JOB_RETENTION_DAYS: number;
+  NOTIFICATION_RETENTION_DAYS: number;
 }
 
 export const workerSchema = Joi.object<WorkerEnvironment, true>({
@@ -45,6 +46,11 @@ export const workerSchema = Joi.object<WorkerEnvironment, true>({
     .min(1)
     .default(90)
     .description('jobs that failed for good are kept for so long after they were last heard of'),
+  NOTIFICATION_RETENTION_DAYS: Joi.number()
+    .integer()
+    .min(1)
+    .default(180)
+    .description('notifications older than this, read or not, are deleted every night'),
 });
 
 export function workerConfig(env: WorkerEnvironment) {
@@ -54,6 +60,7 @@ export function workerConfig(env: WorkerEnvironment) {
     bulkNice: env.BULK_NICE,
     jobLockMs: env.JOB_LOCK_SECONDS * 1000,
     failedJobRetentionMs: env.FAILED_JOB_RETENTION_DAYS * 86_400_000,
+    notificationRetentionMs: env.NOTIFICATION_RETENTION_DAYS * 86_400_000,
     sweepAgeMs: env.SWEEP_AGE_SECONDS * 1000,
   };
 }

@@ -6,6 +6,7 @@ import { pruneLogs } from '../models/logs/log.js';
 import { pruneFailedJobs } from '../models/office/failed-job.js';
 import { extendPartitions } from '../models/tables/partitions.js';
 import { pruneCallbacks } from '../models/trade/payment-callback.js';
+import { pruneNotifications } from '../models/office/notification-retention.js';
 import { PaymentMethod } from '../models/trade/payment-method.js';
 import { job } from './job.js';
 
@@ -27,6 +28,7 @@ export const maintainTables = job({
     await pruneLogs();
     await pruneCallbacks();
     await pruneFailedJobs();
+    await pruneNotifications();
     await PaymentMethod.resealSecrets();
     return { sessions: await pruneSessions(), keys: await pruneIdempotencyKeys() };
   },

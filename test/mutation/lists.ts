@@ -2,6 +2,7 @@
 import type { Fault } from './fault.js';
 
 const totals = 'src/models/tables/totals.ts';
+const tally = 'src/models/tables/tally.ts';
 const pages = 'src/models/tables/month-pages.ts';
 const versions = 'src/models/tables/versions.ts';
 const listTests = 'test/trade/lists.test.ts';
@@ -10,7 +11,7 @@ const exact = 'test/faults/lists.test.ts';
 
 export const lists: Fault[] = [
   {
-    file: totals,
+    file: tally,
     from: `Number(state?.epoch), Number(state?.version)]`,
     to: `Number(state?.epoch), state?.version as unknown as number]`,
     breaks: 'every total is counted anew each time',
@@ -33,34 +34,55 @@ export const lists: Fault[] = [
     match: 'whatever is lost*',
   },
   {
-    file: totals,
-    from: `[first, first + second] : [first - second, first]`,
-    to: `[first, first] : [first - second, first]`,
+    file: tally,
+    from: `[first, plus(first, second)] : [minus(first, second), first]`,
+    to: `[first, first] : [minus(first, second), first]`,
     breaks: 'new rows above the watermark are not counted',
     test: listTests,
     match: 'each kind of write*',
   },
   {
-    file: totals,
-    from: `SUM(IF(\${alias}.id <= ?, \${alias}.sign, 0))`,
-    to: `SUM(IF(\${alias}.id > ?, \${alias}.sign, 0))`,
+    file: tally,
+    from: `[\`\${a}.id <= \${base.watermark}\`,`,
+    to: `[\`\${a}.id > \${base.watermark}\`,`,
     breaks: 'changes of old rows are passed over',
     test: oldRows,
   },
   {
-    file: totals,
-    from: `SELECT \${month ?? \`'all'\`}, -SUM(\${alias}.sign)`,
-    to: `SELECT \${month ?? \`'all'\`}, SUM(\${alias}.sign)`,
+    file: tally,
+    from: `add(month ?? \`'all'\`, \`-SUM(\${alias}.sign)\``,
+    to: `add(month ?? \`'all'\`, \`SUM(\${alias}.sign)\``,
     breaks: 'a new filter counts the open journal twice',
     test: oldRows,
   },
   {
-    file: totals,
+    file: tally,
     from: `const isSame = changes.version === usable.version;`,
     to: `const isSame = true;`,
     breaks: 'rows deleted for good are still counted',
     test: 'test/logs/log-lists.test.ts',
     match: 'entries are deleted*',
+  },
+  {
+    file: 'src/models/office/notification-inbox.ts',
+    from: `read_above = read_above + (read_until < ?)`,
+    to: `read_above = read_above + (read_until > ?)`,
+    breaks: 'what was read one by one stays unread',
+    test: 'test/office/constant-reads.test.ts',
+  },
+  {
+    file: 'src/models/office/notification-retention.ts',
+    from: `SET m.read_above = m.read_above - old.gone`,
+    to: `SET m.read_above = m.read_above`,
+    breaks: 'unread counts are wrong once old notifications are gone',
+    test: 'test/office/constant-reads.test.ts',
+  },
+  {
+    file: 'src/models/figures/dashboard.ts',
+    from: `FROM \${log} ORDER BY id DESC`,
+    to: `FROM \${log} ORDER BY created_at DESC, id DESC`,
+    breaks: 'the dashboard reads the whole log',
+    test: 'test/office/constant-reads.test.ts',
   },
   {
     file: 'src/models/tables/list-journal.ts',

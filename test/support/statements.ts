@@ -1,7 +1,7 @@
 // The statements that the driver sends, with their values in place.
 import { channel } from 'node:diagnostics_channel';
 import { format } from 'mysql2';
-import { db, select } from '../../src/lib/db.js';
+import { db, select, transact } from '../../src/lib/db.js';
 
 const started = channel('tracing:mysql2:query:start');
 
@@ -30,4 +30,19 @@ export async function partitionsOf(sql: string): Promise<string[]> {
   return (rows as { partitions: string | null }[]).flatMap(({ partitions }) =>
     partitions ? [partitions] : [],
   );
+}
+
+/** Rows and keys that the reads among these statements look at, by the server's own counters. */
+export async function rowsReadBy(statements: readonly string[]): Promise<number> {
+  const reads = statements.filter((sql) => /^\s*\(?SELECT/i.test(sql));
+  return transact(async (t) => {
+    const counted = async (): Promise<number> => {
+      const rows = await select<{ Value: string }>(`SHOW SESSION STATUS LIKE 'Handler_read%'`, [], t);
+      return rows.reduce((sum, { Value }) => sum + Number(Value), 0);
+    };
+    // Asking reads rows as well.
+    const [before, again] = [await counted(), await counted()];
+    for (const sql of reads) await select(sql, [], t);
+    return (await counted()) - again - (again - before);
+  });
 }

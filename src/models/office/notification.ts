@@ -1,8 +1,9 @@
-// notifications: messages to administrators. One for everybody is stored once; who has read it is kept per administrator.
+// notifications: messages to administrators, stored and delivered. One for everybody is stored once; who has read it is kept
+// per administrator (notification-inbox.ts).
 import { now } from '../../lib/clock.js';
-import { change, insert, select, transact, type SqlValue } from '../../lib/db.js';
+import { change, insert, select, transact } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
-import { pageSql, toPage, Where, type ListQuery, type Page } from '../../lib/list-query.js';
+import type { ListQuery } from '../../lib/list-query.js';
 import { logger } from '../../lib/logger.js';
 import { publish } from '../../lib/pubsub.js';
 import { newUlid } from '../../lib/random-id.js';
@@ -103,85 +104,6 @@ export async function notify(notification: NewNotification): Promise<void> {
   for (const record of await storeNotification(notification)) await deliver(deliveryOf(record));
 }
 
-export async function listNotifications(
-  adminId: number,
-  query: NotificationFilter,
-): Promise<Page<NotificationRecord>> {
-  const mine = visibleTo(adminId).equals('n.type', query.type).during('n.created_at', query);
-  if (query.is_read !== undefined) mine.and(query.is_read ? readSql : `NOT ${readSql}`);
-  const [rows, [count]] = await Promise.all([
-    select<NotificationRow>(`${recordSql} ${mine.sql} ${pageSql(query, 'n')}`, values(adminId, mine)),
-    select<{ total: number }>(`SELECT COUNT(*) AS total ${fromSql} ${mine.sql}`, values(adminId, mine)),
-  ]);
-  return toPage(query, rows.map(toRecord), count?.total ?? 0);
-}
-
-/** A notification as that administrator sees it. @throws notification_not_found also when it is another's */
-export async function findNotification(adminId: number, id: number): Promise<NotificationRecord> {
-  const mine = visibleTo(adminId).and('n.id = ?', id);
-  const [row] = await select<NotificationRow>(`${recordSql} ${mine.sql}`, values(adminId, mine));
-  return row ? toRecord(row) : fail('notification_not_found');
-}
-
-export async function countUnread(adminId: number): Promise<number> {
-  const unread = visibleTo(adminId).and(`NOT ${readSql}`);
-  const [row] = await select<{ total: number }>(
-    `SELECT COUNT(*) AS total ${fromSql} ${unread.sql}`,
-    values(adminId, unread),
-  );
-  return row?.total ?? 0;
-}
-
-/** Marks one as read; reading twice changes nothing. @throws notification_not_found also when it is another's */
-export async function readNotification(adminId: number, id: number): Promise<void> {
-  await findNotification(adminId, id);
-  await change(
-    'INSERT IGNORE INTO notification_reads (admin_id, notification_id, read_at) VALUES (?, ?, ?)',
-    [adminId, id, now()],
-  );
-  await deliver({ adminId, frame: { type: 'read', data: { ids: [id] } } });
-}
-
-/** Marks everything up to now as read. */
-export async function readAllNotifications(adminId: number): Promise<void> {
-  await change(
-    `INSERT INTO notification_marks (admin_id, read_until) VALUES (?, ?)
-     ON DUPLICATE KEY UPDATE read_until = GREATEST(read_until, VALUES(read_until))`,
-    [adminId, now()],
-  );
-  await deliver({ adminId, frame: { type: 'read_all' } });
-}
-
-interface NotificationRow extends Omit<NotificationRecord, 'is_read'> {
-  is_read: number;
-}
-
-const fromSql = `FROM notifications n
-  JOIN admins a ON a.id = ?
-  LEFT JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = a.id
-  LEFT JOIN notification_marks m ON m.admin_id = a.id`;
-
-const readSql = '(r.read_at IS NOT NULL OR (m.read_until IS NOT NULL AND n.created_at <= m.read_until))';
-
-const recordSql = `SELECT n.id, n.type, n.title, n.content, n.sender_id, n.receiver_id, ${readSql} AS is_read,
-    COALESCE(r.read_at, IF(n.created_at <= m.read_until, m.read_until, NULL)) AS read_at, n.created_at ${fromSql}`;
-
-// What was announced before an administrator came is not news to them.
-function visibleTo(adminId: number): Where {
-  return new Where().and(
-    '(n.receiver_id = ? OR (n.receiver_id IS NULL AND n.created_at >= a.created_at))',
-    adminId,
-  );
-}
-
-function values(adminId: number, where: Where): SqlValue[] {
-  return [adminId, ...where.values];
-}
-
-function toRecord(row: NotificationRow): NotificationRecord {
-  return { ...row, is_read: row.is_read === 1 };
-}
-
 type StoredRow = Pick<NotificationRecord, 'id' | 'receiver_id'>;
 
 async function storeForAll(notification: NewNotification, at: Date): Promise<StoredRow[]> {
@@ -247,7 +169,7 @@ function unreadOf(ids: readonly number[]): Promise<DeliveredRow[]> {
     `SELECT n.id, n.type, n.title, n.content, n.receiver_id, n.created_at FROM notifications n
        LEFT JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = n.receiver_id
        LEFT JOIN notification_marks m ON m.admin_id = n.receiver_id
-     WHERE n.id IN (?) AND NOT ${readSql} ORDER BY n.id`,
+     WHERE n.id IN (?) AND r.read_at IS NULL AND (m.read_until IS NULL OR n.created_at > m.read_until) ORDER BY n.id`,
     [ids],
   );
 }

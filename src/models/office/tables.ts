@@ -82,6 +82,8 @@ export class NotificationRead extends Model<Row<NotificationRead>, NewRow<Notifi
 export class NotificationMark extends Model<Row<NotificationMark>, NewRow<NotificationMark>> {
   @Column(big().primary()) declare admin_id: number;
   @Column(instant()) declare read_until: Date;
+  /** How many newer ones were read one by one. */
+  @Column(unsigned().default(0)) declare read_above: CreationOptional<number>;
 }
 
 /** failed; retried: queued again; done. */

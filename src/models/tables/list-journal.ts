@@ -2,7 +2,7 @@
 // are carried on with them (totals.ts).
 import type { Transaction } from 'sequelize';
 import { change, type SqlValue, type Statement } from '../../lib/db.js';
-import { epochSql } from './totals.js';
+import { epochSql } from './tally.js';
 
 /** The columns that filters look at. */
 const columns = {

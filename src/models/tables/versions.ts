@@ -12,7 +12,7 @@ import { announce, isUnannounced } from '../../lib/marks.js';
 export const scopes = [
   ...['identity', 'blacklist', 'dictionaries'],
   ...['orders', 'payments', 'users', 'user_balance_logs'],
-  ...['operation_logs', 'login_logs', 'system_logs'],
+  ...['operation_logs', 'login_logs', 'system_logs', 'notifications'],
 ] as const;
 
 export type Scope = (typeof scopes)[number];

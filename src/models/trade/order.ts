@@ -44,6 +44,16 @@ export const orderTotals = new Totals({
   journal: journals.orders,
 });
 
+/** Paid orders and what they come to, by when they were paid. Paid is final, so the order itself says when. */
+export const orderSales = new Totals({
+  table: 'orders',
+  scope: 'orders',
+  alias: 'o',
+  month: 'o.period',
+  journal: `(SELECT c.epoch, c.sign, c.id, c.period, c.status, c.amount, paid.paid_at
+    FROM ${journals.orders} c JOIN orders paid ON paid.id = c.id AND paid.period = c.period)`,
+});
+
 export async function listOrders(query: OrderFilter, mark?: string): Promise<Page<OrderRecord>> {
   const where = ordersWhere(query);
   const months = await orderTotals.months(where, mark);

@@ -12,7 +12,7 @@ import { Admin, type AdminFields } from '../../../models/access/admin.js';
 import { revokeSession } from '../../../models/access/admin-session.js';
 import type { Identity } from '../../../models/access/identity.js';
 import { Menu } from '../../../models/access/menu.js';
-import { countUnread } from '../../../models/office/notification.js';
+import { countUnread } from '../../../models/office/notification-inbox.js';
 import { Permission } from '../../../models/access/permission.js';
 import { findByPassword } from '../../../models/access/sign-in.js';
 import { adminKeys } from '../../declare/admin-response.js';

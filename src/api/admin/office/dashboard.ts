@@ -2,14 +2,16 @@
 import Joi from 'joi';
 import { currentZone, inContext } from '../../../lib/context.js';
 import { defaultLanguage } from '../../../lib/language.js';
+import { readMarks } from '../../../lib/marks.js';
 import { sharedSample } from '../../../lib/shared-sample.js';
 import {
   dashboardCount,
+  dashboardScopes,
   monthlySales,
   recentActivities,
   userAccessSource,
   weeklyUserActivity,
-} from '../../../models/office/dashboard.js';
+} from '../../../models/figures/dashboard.js';
 import { sendEvents } from '../../http/event-stream.js';
 import { amount, integer, listOf, record, resource, text, timestamp } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
@@ -36,11 +38,12 @@ const access = can('dashboard.show', 'Watch the dashboard');
 // One snapshot per zone and process, however many streams show it.
 const snapshot = sharedSample((zone) =>
   inContext({ traceId: '', language: defaultLanguage, zone: zone || undefined }, async () => {
+    const marks = await readMarks(dashboardScopes);
     const [counts, sources, weekly, monthly, activities] = await Promise.all([
-      dashboardCount(),
-      userAccessSource(),
-      weeklyUserActivity(),
-      monthlySales(),
+      dashboardCount(marks),
+      userAccessSource(marks),
+      weeklyUserActivity(marks),
+      monthlySales(marks),
       recentActivities(),
     ]);
     return {
@@ -61,7 +64,8 @@ export const routes = [
     summary: 'Counts of now and of today, with the latest sign-ins and operations',
     access,
     response: count,
-    handle: () => dashboardCount(),
+    versions: dashboardScopes,
+    handle: ({ marks }) => dashboardCount(marks),
   }),
   route({
     method: 'GET',
@@ -70,7 +74,8 @@ export const routes = [
     summary: 'Sign-ins of 30 days by kind of device',
     access,
     response: listOf(record({ name: text(), value: integer() })),
-    handle: () => userAccessSource(),
+    versions: dashboardScopes,
+    handle: ({ marks }) => userAccessSource(marks),
   }),
   route({
     method: 'GET',
@@ -79,7 +84,8 @@ export const routes = [
     summary: 'Sign-ins and administrators of the last seven days, oldest first',
     access,
     response: listOf(record({ date: text(), visits: integer(), users: integer() })),
-    handle: () => weeklyUserActivity(),
+    versions: dashboardScopes,
+    handle: ({ marks }) => weeklyUserActivity(marks),
   }),
   route({
     method: 'GET',
@@ -88,7 +94,8 @@ export const routes = [
     summary: 'Paid orders of the last twelve months, oldest first',
     access,
     response: listOf(record({ month: text(), orders: integer(), amount: amount() })),
-    handle: () => monthlySales(),
+    versions: dashboardScopes,
+    handle: ({ marks }) => monthlySales(marks),
   }),
   route({
     method: 'GET',

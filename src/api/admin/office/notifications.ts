@@ -7,13 +7,15 @@ import { sendNotification } from '../../../jobs/deliver-notification.js';
 import {
   countUnread,
   findNotification,
-  findSent,
   listNotifications,
+  readAllNotifications,
+  readNotification,
+} from '../../../models/office/notification-inbox.js';
+import {
+  findSent,
   notificationSortable,
   notificationTypes,
   sentTypes,
-  readAllNotifications,
-  readNotification,
   type NotificationFilter,
   type NotificationRecord,
   type NotificationType,
@@ -74,13 +76,7 @@ export const routes = [
       total: integer(),
       unread_count: integer(),
     }),
-    async handle({ admin, query }) {
-      const [page, unread_count] = await Promise.all([
-        listNotifications(admin.adminId, query),
-        countUnread(admin.adminId),
-      ]);
-      return { ...page, unread_count };
-    },
+    handle: ({ admin, query }) => listNotifications(admin.adminId, query),
   }),
   route({
     method: 'POST',
@@ -136,10 +132,7 @@ export const routes = [
         page_size: query.limit,
         order_by: [{ field: 'id', direction: 'DESC' as const }],
       };
-      const [{ list }, unread_count] = await Promise.all([
-        listNotifications(admin.adminId, latest),
-        countUnread(admin.adminId),
-      ]);
+      const { list, unread_count } = await listNotifications(admin.adminId, latest);
       return { list, unread_count };
     },
   }),

@@ -1,0 +1,165 @@
+// The dashboard's figures. Counts and sums are kept and carried on (models/tables/totals.ts), so that no call reads a table.
+import { currentZone } from '../../lib/context.js';
+import { now } from '../../lib/clock.js';
+import { reports, type Statement } from '../../lib/db.js';
+import { Where } from '../../lib/list-query.js';
+import { Money } from '../../lib/money.js';
+import { periodOf } from '../../lib/numbers.js';
+import { daysBack, monthsBack, type Span } from '../../lib/time.js';
+import { adminTotals } from '../access/admin.js';
+import { countOnline } from '../access/online-admin.js';
+import { logTotals, type LogTable } from '../logs/log.js';
+import type { Group } from '../tables/group.js';
+import type { Scope } from '../tables/versions.js';
+import { orderSales, orderTotals, ordersWhere } from '../trade/order.js';
+
+/** What the figures follow. */
+export const dashboardScopes = [
+  'identity',
+  'login_logs',
+  'operation_logs',
+  'orders',
+] as const satisfies Scope[];
+
+/** The marks of `dashboardScopes`, in their order, as read at the start of a request; none means to look. */
+export type DashboardMarks = readonly (string | undefined)[];
+
+export interface DashboardCount {
+  admin_count: number;
+  role_count: number;
+  menu_count: number;
+  login_count_today: number;
+  operation_count_today: number;
+  online_admin_count: number;
+  order_count_today: number;
+  paid_amount_today: Money;
+  recent_logins: RecentLogin[];
+  recent_operations: RecentOperation[];
+}
+
+interface RecentLogin {
+  id: number;
+  username: string;
+  ip: string;
+  status: number;
+  created_at: Date;
+}
+
+interface RecentOperation {
+  id: number;
+  username: string;
+  module: string;
+  action: string;
+  created_at: Date;
+}
+
+interface Activity {
+  id: number;
+  user: string;
+  action: string;
+  status: string;
+  created_at: Date;
+}
+
+/** Counts of now and of today; "today" is the day of the request zone. */
+export async function dashboardCount(marks: DashboardMarks): Promise<DashboardCount> {
+  const [admins, , operations, orders] = marks;
+  const [{ start }] = daysBack(1, now(), currentZone()) as [Span];
+  const today = { where: paidSince(start), by: everything, amount: 'amount' };
+  const [[counts], ...[admin_count, week, operation_count_today, order_count_today, sales]] =
+    await Promise.all([
+      reports.select<{ role_count: number; menu_count: number }>(
+        'SELECT (SELECT COUNT(*) FROM roles) AS role_count, (SELECT COUNT(*) FROM menus) AS menu_count',
+      ),
+      adminTotals.count(new Where(), admins),
+      weeklyUserActivity(marks),
+      logTotals.operation_logs.count(loggedSince(start), operations),
+      orderTotals.count(ordersWhere({ start_time: start }), orders),
+      orderSales.groups(today, orders),
+    ]);
+  return {
+    admin_count,
+    role_count: counts?.role_count ?? 0,
+    menu_count: counts?.menu_count ?? 0,
+    login_count_today: week.at(-1)?.visits ?? 0,
+    operation_count_today,
+    online_admin_count: await countOnline(),
+    order_count_today,
+    paid_amount_today: sales.get('all')?.amount ?? nothing,
+    recent_logins: await latest('login_logs', 'id, username, ip, status, created_at'),
+    recent_operations: await latest('operation_logs', 'id, username, module, action, created_at'),
+  };
+}
+
+/** Successful sign-ins of 30 days of the request zone, the present one included, by kind of device. */
+export async function userAccessSource(marks: DashboardMarks): Promise<{ name: string; value: number }[]> {
+  const [{ start }] = daysBack(30, now(), currentZone()) as [Span];
+  const by = { sql: 'l.device', values: [] };
+  const counted = await logTotals.login_logs.groups({ where: signedInSince(start), by }, marks[1]);
+  return ['desktop', 'mobile', 'tablet', 'other'].map((name) => ({
+    name,
+    value: counted.get(name)?.rows ?? 0,
+  }));
+}
+
+/** Sign-ins and different administrators of the last seven days of the request zone, oldest first. */
+export async function weeklyUserActivity(
+  marks: DashboardMarks,
+): Promise<{ date: string; visits: number; users: number }[]> {
+  const days = daysBack(7, now(), currentZone()) as [Span, ...Span[]];
+  const day = spanOf('l.created_at', days);
+  const by = { sql: `CONCAT(${day.sql}, ' ', l.admin_id)`, values: day.values };
+  const where = signedInSince(days[0].start).and('l.admin_id IS NOT NULL');
+  const figures = days.map(({ label }) => ({ date: label, visits: 0, users: 0 }));
+  for (const [name, { rows }] of await logTotals.login_logs.groups({ where, by }, marks[1])) {
+    const figure = figures[Number(name.split(' ')[0])];
+    if (!figure || rows <= 0) continue;
+    figure.visits += rows;
+    figure.users++;
+  }
+  return figures;
+}
+
+/** Paid orders of the last twelve months of the request zone, oldest first. */
+export async function monthlySales(
+  marks: DashboardMarks,
+): Promise<{ month: string; orders: number; amount: Money }[]> {
+  const months = monthsBack(12, now(), currentZone()) as [Span, ...Span[]];
+  const by = spanOf('o.paid_at', months);
+  const sales = await orderSales.groups(
+    { where: paidSince(months[0].start), by, amount: 'amount' },
+    marks[3],
+  );
+  return months.map(({ label }, index) => {
+    const { rows, amount }: Group = sales.get(String(index)) ?? { rows: 0, amount: nothing };
+    return { month: label, orders: rows, amount };
+  });
+}
+
+/** The last ten operations. */
+export function recentActivities(): Promise<Activity[]> {
+  const outcome = `IF(status < 400, 'success', 'failure') AS status`;
+  return latest('operation_logs', `id, username AS user, title AS action, ${outcome}, created_at`);
+}
+
+// By their ids, which grow with time: sorted by created_at and id the server would read the whole log.
+const latest = <T extends object>(log: LogTable, columns: string): Promise<T[]> =>
+  reports.select<T>(`SELECT ${columns} FROM ${log} ORDER BY id DESC LIMIT 10`);
+
+const nothing = new Money(0n);
+
+const everything: Statement = { sql: `'all'`, values: [] };
+
+const loggedSince = (start: Date): Where =>
+  new Where().and('l.created_at >= ? AND l.period >= ?', start, periodOf(start));
+
+const signedInSince = (start: Date): Where => loggedSince(start).and('l.status = 1');
+
+const paidSince = (start: Date): Where => new Where().and(`o.status = 'paid' AND o.paid_at >= ?`, start);
+
+// The number of the span a time lies in. Zones change their offset, so the spans' starts are computed, not added up.
+function spanOf(column: string, spans: readonly Span[]): Statement {
+  const later = spans.slice(1);
+  const cases = later.map((_, index) => `WHEN ${column} < ? THEN ${index}`).join(' ');
+  return { sql: `CASE ${cases} ELSE ${later.length} END`, values: later.map(({ start }) => start) };
+}

@@ -1,0 +1,212 @@
+// What an administrator sees of the notifications: pages, how many are unread, reading them. However many there are, a call
+// reads its page; totals are carried on (tables/totals.ts).
+import { now } from '../../lib/clock.js';
+import { change, select, transact, type SqlValue } from '../../lib/db.js';
+import { fail } from '../../lib/errors.js';
+import { orderSql, pageSql, toPage, Where, type Page } from '../../lib/list-query.js';
+import { Totals } from '../tables/totals.js';
+import { deliver, type NotificationFilter, type NotificationRecord } from './notification.js';
+
+const sentTotals = new Totals({ table: 'notifications', scope: 'notifications', alias: 'n' });
+
+/** Up to so many unread ones are counted one by one. */
+const countedOneByOne = 10;
+
+/** A page, and how many notifications are unread in all. */
+export async function listNotifications(
+  adminId: number,
+  query: NotificationFilter,
+): Promise<Page<NotificationRecord> & { unread_count: number }> {
+  const reader = await readerOf(adminId);
+  const boxes = boxesOf(reader).map((box) => box.equals('n.type', query.type).during('n.created_at', query));
+  const [unread_count, ...sent] = await Promise.all([unreadOf(reader), ...boxes.map(countBox)]);
+  const all = sent.reduce((sum, count) => sum + count, 0);
+  const total =
+    query.is_read === undefined ? all : await countByState(reader, boxes, query, all, unread_count);
+  const most = sent.map((count) => Math.min(count, total));
+  return { ...toPage(query, await readPage(reader, boxes, query, most), total), unread_count };
+}
+
+/** A notification as that administrator sees it. @throws notification_not_found also when it is another's */
+export async function findNotification(adminId: number, id: number): Promise<NotificationRecord> {
+  const [row] = await select<NotificationRow>(
+    `${recordSql} WHERE n.id = ? AND (n.receiver_id = a.id OR (n.receiver_id IS NULL AND n.created_at >= a.created_at))`,
+    [adminId, id],
+  );
+  return row ? toRecord(row) : fail('notification_not_found');
+}
+
+export async function countUnread(adminId: number): Promise<number> {
+  return unreadOf(await readerOf(adminId));
+}
+
+/** Marks one as read; reading twice changes nothing. @throws notification_not_found also when it is another's */
+export async function readNotification(adminId: number, id: number): Promise<void> {
+  const { created_at } = await findNotification(adminId, id);
+  await transact(async (t) => {
+    // It may be deleted meanwhile (notification-retention.ts), and must not be counted then.
+    const sql = 'SELECT id FROM notifications WHERE id = ? LOCK IN SHARE MODE';
+    if ((await select(sql, [id], t)).length === 0) fail('notification_not_found');
+    const isNew = await change(
+      'INSERT IGNORE INTO notification_reads (admin_id, notification_id, read_at) VALUES (?, ?, ?)',
+      [adminId, id, now()],
+      t,
+    );
+    if (isNew === 0) return;
+    await change(
+      `INSERT INTO notification_marks (admin_id, read_until, read_above) VALUES (?, ?, 1)
+       ON DUPLICATE KEY UPDATE read_above = read_above + (read_until < ?)`,
+      [adminId, never, created_at],
+      t,
+    );
+  });
+  await deliver({ adminId, frame: { type: 'read', data: { ids: [id] } } });
+}
+
+/** Marks everything up to now as read. */
+export async function readAllNotifications(adminId: number): Promise<void> {
+  const at = now();
+  await transact(async (t) => {
+    await change(
+      `INSERT INTO notification_marks (admin_id, read_until) VALUES (?, ?)
+       ON DUPLICATE KEY UPDATE read_until = GREATEST(read_until, VALUES(read_until))`,
+      [adminId, at],
+      t,
+    );
+    // Clocks differ: one may have read what is newer than this.
+    await change(
+      `UPDATE notification_marks SET read_above = (SELECT COUNT(*) FROM notifications n
+         JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = ? WHERE n.created_at > ?)
+       WHERE admin_id = ?`,
+      [adminId, at, adminId],
+      t,
+    );
+  });
+  await deliver({ adminId, frame: { type: 'read_all' } });
+}
+
+/** Before anything was read. */
+const never = new Date(0);
+
+interface NotificationRow extends Omit<NotificationRecord, 'is_read'> {
+  is_read: number;
+}
+
+const recordSql = `SELECT n.id, n.type, n.title, n.content, n.sender_id, n.receiver_id,
+    (r.read_at IS NOT NULL OR (m.read_until IS NOT NULL AND n.created_at <= m.read_until)) AS is_read,
+    COALESCE(r.read_at, IF(n.created_at <= m.read_until, m.read_until, NULL)) AS read_at, n.created_at
+  FROM notifications n
+    JOIN admins a ON a.id = ?
+    LEFT JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = a.id
+    LEFT JOIN notification_marks m ON m.admin_id = a.id`;
+
+const toRecord = (row: NotificationRow): NotificationRecord => ({ ...row, is_read: row.is_read === 1 });
+
+/** How far an administrator has read. */
+interface Reader {
+  id: number;
+  /** What was announced before an administrator came is not news to them. */
+  since: Date;
+  /** Everything up to that instant is read. */
+  until: Date;
+  /** Of what is newer, how many were read one by one. */
+  readAbove: number;
+}
+
+async function readerOf(id: number): Promise<Reader> {
+  const [row] = await select<{ since: Date; until: Date | null; read_above: number | null }>(
+    `SELECT a.created_at AS since, m.read_until AS until, m.read_above
+     FROM admins a LEFT JOIN notification_marks m ON m.admin_id = a.id WHERE a.id = ?`,
+    [id],
+  );
+  return { id, since: row?.since ?? now(), until: row?.until ?? never, readAbove: row?.read_above ?? 0 };
+}
+
+/** What is sent to that administrator, and what is sent to everybody. */
+const boxesOf = ({ id, since }: Reader): Where[] => [
+  new Where().and('n.receiver_id = ?', id),
+  new Where().and('n.receiver_id IS NULL AND n.created_at >= ?', since),
+];
+
+// Without a mark: what was made since is looked for each time.
+const countBox = (box: Where): Promise<number> => sentTotals.count(box, undefined);
+
+async function unreadOf(reader: Reader): Promise<number> {
+  const boxes = boxesOf(reader).map((box) => box.with('n.created_at > ?', reader.until));
+  const few = boxes.map(
+    ({ sql }) =>
+      `(SELECT COUNT(*) FROM (SELECT 1 FROM notifications n ${sql} LIMIT ${countedOneByOne + 1}) few)`,
+  );
+  const [seen] = await select<{ own: number; shared: number }>(
+    `SELECT ${few[0]} AS own, ${few[1]} AS shared`,
+    boxes.flatMap(({ values }) => values),
+  );
+  const { own = 0, shared = 0 } = seen ?? {};
+  const isAll = own <= countedOneByOne && shared <= countedOneByOne;
+  const [mine, common] = isAll ? [own, shared] : await Promise.all(boxes.map(countBox));
+  return (mine ?? 0) + (common ?? 0) - reader.readAbove;
+}
+
+async function countByState(
+  reader: Reader,
+  boxes: readonly Where[],
+  query: NotificationFilter,
+  all: number,
+  unread: number,
+): Promise<number> {
+  const { type, start_time, end_time, start_date, end_date } = query;
+  const isFiltered = [type, start_time, end_time, start_date, end_date].some(
+    (filter) => filter !== undefined,
+  );
+  if (!isFiltered) return query.is_read ? all - unread : unread;
+  const [row] = await select<{ total: number }>(
+    `SELECT COUNT(*) AS total FROM (${boxes.map((box) => stateSql(reader, box, query).sql).join(' UNION ALL ')}) both_boxes`,
+    boxes.flatMap((box) => stateSql(reader, box, query).values),
+  );
+  return row?.total ?? 0;
+}
+
+/** What is read or unread of a box, whatever was asked for. */
+function stateSql(
+  reader: Reader,
+  box: Where,
+  { is_read, type, order_by }: NotificationFilter,
+): { sql: string; values: SqlValue[] } {
+  const columns = 'SELECT n.id, n.type, n.title, n.created_at FROM notifications n';
+  // The keys give the order, so that a page ends the reading; of few unread ones the server knows better.
+  const isById = is_read !== false && order_by[0]?.field === 'id';
+  const hint = isById ? `FORCE INDEX (${type ? 'ix_notifications_of_type' : 'ix_notifications_of'})` : '';
+  if (is_read === undefined) return { sql: `${columns} ${hint} ${box.sql}`, values: box.values };
+  const state = is_read
+    ? box.with('(r.read_at IS NOT NULL OR n.created_at <= ?)', reader.until)
+    : box.with('r.read_at IS NULL AND n.created_at > ?', reader.until);
+  return {
+    sql: `${columns} ${hint} LEFT JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = ? ${state.sql}`,
+    values: [reader.id, ...state.values],
+  };
+}
+
+/** @param most how many of each box there can be */
+async function readPage(
+  reader: Reader,
+  boxes: readonly Where[],
+  query: NotificationFilter,
+  most: readonly number[],
+): Promise<NotificationRecord[]> {
+  const needed = query.page * query.page_size;
+  const shelves = boxes.flatMap((box, index) => {
+    const { sql, values } = stateSql(reader, box, query);
+    const limit = Math.min(needed, most[index] ?? 0);
+    return limit > 0 ? [{ sql: `(${sql} ${orderSql(query, 'n')} LIMIT ${limit})`, values }] : [];
+  });
+  if (shelves.length === 0) return [];
+  const keys = await select<{ id: number }>(
+    `SELECT k.id FROM (${shelves.map(({ sql }) => sql).join(' UNION ALL ')}) k ${pageSql(query, 'k')}`,
+    shelves.flatMap(({ values }) => values),
+  );
+  if (keys.length === 0) return [];
+  const ids = keys.map(({ id }) => id);
+  const rows = await select<NotificationRow>(`${recordSql} WHERE n.id IN (?)`, [reader.id, ids]);
+  const byId = new Map(rows.map((row) => [row.id, toRecord(row)]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
