@@ -9,9 +9,16 @@ export function newOrderNumber(at: Date): string {
   return `ORD${digits(at, 7)}${newUlid(at.getTime())}`;
 }
 
-/** A new payment number, PAY + YYYYMMDD + ULID (spec.md, Payment), of that instant in UTC. */
-export function newPaymentNumber(at: Date): string {
-  return `PAY${digits(at, 10)}${newUlid(at.getTime())}`;
+/** Last characters that a payment's number has in common with its order's: by them both can be found in one shard. */
+const commonEnd = 4;
+
+/**
+ * A new payment number, PAY + YYYYMMDD + ULID (spec.md, Payment), of that instant in UTC, for that order: of 16 random
+ * characters the last four are those of the order's number.
+ */
+export function newPaymentNumber(at: Date, orderNo: string): string {
+  const own = newUlid(at.getTime()).slice(0, -commonEnd);
+  return `PAY${digits(at, 10)}${own}${orderNo.slice(-commonEnd)}`;
 }
 
 /** The partition of an order number, YYYYMM as an integer; undefined when it is no order number. */

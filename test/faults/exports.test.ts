@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { config } from '../../config/index.js';
 import { change, closeDatabase, db, select } from '../../src/lib/db.js';
-import { newOrderNumber, newPaymentNumber, periodOf } from '../../src/lib/numbers.js';
+import { newOrderNumber, periodOf } from '../../src/lib/numbers.js';
 import { prepareDatabase } from '../../src/models/migrations/schema.js';
 import { seed } from '../../src/models/access/seed.js';
+import { somePaymentNumber } from '../support/factories.js';
 import { Client } from '../support/client.js';
 import { openStream } from '../support/events.js';
 import { askExport, endOf, fileOf, readCsv } from '../support/exports.js';
@@ -55,7 +56,7 @@ async function fill(): Promise<void> {
     "INSERT INTO users (id, username, nickname, created_at, updated_at) VALUES (1, 'buyer', 'Buyer', NOW(3), NOW(3))",
   );
   for (let first = 0; first < orders; first += 5000) {
-    const numbers = Array.from({ length: 5000 }, () => [newOrderNumber(at), newPaymentNumber(at)] as const);
+    const numbers = Array.from({ length: 5000 }, () => [newOrderNumber(at), somePaymentNumber(at)] as const);
     await change(
       `INSERT INTO orders (period, order_no, user_id, amount, created_at, updated_at) VALUES
        ${numbers.map(() => '(?, ?, 1, 2.5, ?, ?)').join(', ')}`,

@@ -2,7 +2,6 @@
 import '../support/environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/db.js';
-import { newPaymentNumber } from '../../src/lib/numbers.js';
 import type { Answer, Client } from '../support/client.js';
 import {
   makeAdmin,
@@ -10,6 +9,7 @@ import {
   makePayment,
   mockCallback,
   signedInWith,
+  somePaymentNumber,
   unique,
 } from '../support/factories.js';
 import { killProcesses, startApi } from '../support/processes.js';
@@ -145,7 +145,7 @@ test('callbacks that prove nothing are kept short, equal ones once, so many of a
   const shown = (await service.admin.get(`/payments/${payment.payment_no}`)).data.callbacks;
   t.like(shown[0], { verdict: 'payment_sign_invalid', times: 10 });
 
-  const unknown = { ...mockCallback({ payment_no: newPaymentNumber(new Date()), amount: 1 }) };
+  const unknown = { ...mockCallback({ payment_no: somePaymentNumber(new Date()), amount: 1 }) };
   t.is((await notify(from(pair[0], attacker), unknown)).status, 429);
   t.is((await rowsOf(unknown.out_trade_no as string)).length, 0, 'beyond the limit nothing is kept');
 

@@ -1,4 +1,5 @@
 // Records for tests, made through the API as an administrator would make them.
+import { newOrderNumber, newPaymentNumber } from '../../src/lib/numbers.js';
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Client } from './client.js';
 
@@ -100,6 +101,9 @@ export interface MadePayment extends Made {
   order_no: string;
   amount: number;
 }
+
+/** A well-formed payment number of that instant that no payment has. */
+export const somePaymentNumber = (at = new Date()): string => newPaymentNumber(at, newOrderNumber(at));
 
 /** A pending payment for a new order. */
 export async function makePayment(

@@ -4,11 +4,11 @@ import test from 'ava';
 import { maintainTables } from '../../src/jobs/maintain-tables.js';
 import { setClock } from '../../src/lib/clock.js';
 import { change, select } from '../../src/lib/db.js';
-import { newPaymentNumber, periodOf } from '../../src/lib/numbers.js';
+import { periodOf } from '../../src/lib/numbers.js';
 import { recordAttempt } from '../../src/models/trade/callback-intake.js';
 import type { CallbackState } from '../../src/models/trade/payment-callback.js';
 import { extendPartitions } from '../../src/models/tables/partitions.js';
-import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
+import { makeMethod, makePayment, mockCallback, somePaymentNumber } from '../support/factories.js';
 import { startService, type Service } from '../support/service.js';
 
 let service: Service;
@@ -112,7 +112,7 @@ test.serial(
   'whole months past the retention are dropped, unless something in them waits or came late',
   async (t) => {
     const first = periodOf(new Date());
-    const [gone, waiting, late] = [0, 40, 80].map((days) => newPaymentNumber(later(days))) as [
+    const [gone, waiting, late] = [0, 40, 80].map((days) => somePaymentNumber(later(days))) as [
       string,
       string,
       string,

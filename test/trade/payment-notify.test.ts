@@ -2,9 +2,15 @@
 import '../support/environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/db.js';
-import { newPaymentNumber } from '../../src/lib/numbers.js';
 import { outcome, trace as traceOf, untouched } from '../support/callbacks.js';
-import { makeMethod, makePayment, mockCallback, mockSign, unique } from '../support/factories.js';
+import {
+  makeMethod,
+  makePayment,
+  mockCallback,
+  mockSign,
+  somePaymentNumber,
+  unique,
+} from '../support/factories.js';
 import type { MadePayment } from '../support/factories.js';
 import { alipayConfig } from '../support/merchant.js';
 import { startService, type Service } from '../support/service.js';
@@ -163,7 +169,7 @@ test('a well-formed number that nobody issued is refused and makes no partitions
     );
   const before = await partitions();
   for (const at of ['2031-05-05', '9998-12-31', '1999-01-01', new Date().toISOString()]) {
-    const number = newPaymentNumber(new Date(at));
+    const number = somePaymentNumber(new Date(at));
     const body = { out_trade_no: number, trade_status: 'SUCCESS', sign: mockSign(number, '1.00') };
     t.deepEqual(await outcome(notify(body)), [400, 30003, 'payment_not_found']);
     const rows = await select<object>('SELECT verdict, state FROM payment_callbacks WHERE payment_no = ?', [

@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/db.js';
-import { newPaymentNumber, paymentPeriod } from '../../src/lib/numbers.js';
+import { paymentPeriod } from '../../src/lib/numbers.js';
 import {
   makeMethod,
   makeOrder,
@@ -10,6 +10,7 @@ import {
   makeUser,
   mockCallback,
   mockSign,
+  somePaymentNumber,
   unique,
 } from '../support/factories.js';
 import { alipayConfig } from '../support/merchant.js';
@@ -175,7 +176,7 @@ test('query tells the state of a mock payment and is not implemented for wechat 
 });
 
 test('unknown payments are not found', async (t) => {
-  const unknown = newPaymentNumber(new Date());
+  const unknown = somePaymentNumber(new Date());
   for (const reference of [
     unknown,
     'PAY',
@@ -227,7 +228,7 @@ test('a payment made last month and paid this month is found by its pay time in 
   const madeAt = new Date(first.getTime() - 10 * 86_400_000);
   const paidAt = new Date(first.getTime() + 30 * 60_000);
   const payment = await makePayment(admin, method.id);
-  const number = newPaymentNumber(madeAt);
+  const number = somePaymentNumber(madeAt);
   await change(
     `UPDATE payments SET payment_no = ?, period = ?, created_at = ?, status = 'paid', pay_time = ? WHERE payment_no = ?`,
     [number, paymentPeriod(number) ?? 0, madeAt, paidAt, payment.payment_no],

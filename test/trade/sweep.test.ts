@@ -2,9 +2,10 @@
 import '../support/environment.js';
 import test from 'ava';
 import { change } from '../../src/lib/db.js';
-import { newOrderNumber, newPaymentNumber, periodOf } from '../../src/lib/numbers.js';
+import { newOrderNumber, periodOf } from '../../src/lib/numbers.js';
 import { countJobs } from '../../src/lib/queue.js';
 import { sweep } from '../../src/worker/sweeper.js';
+import { somePaymentNumber } from '../support/factories.js';
 import { startService, type Service } from '../support/service.js';
 
 let service: Service;
@@ -50,7 +51,7 @@ test('a sweep queues every overdue order and every unsettled callback once', asy
   await insertMany('payment_callbacks', (index) => ({
     ...made,
     type: 'mock',
-    payment_no: newPaymentNumber(past),
+    payment_no: somePaymentNumber(past),
     third_party_no: String(index),
     body: '{}',
     ip: '127.0.0.1',

@@ -5,6 +5,7 @@ import { db, select, transact } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { toTree, withDescendants, type Tree } from '../../lib/tree.js';
 import { Where } from '../../lib/list-query.js';
+import { changing } from '../tables/versions.js';
 
 export interface DepartmentFields {
   name: string;
@@ -88,7 +89,7 @@ export class Department extends Model {
 
   /** Changes only the fields given; a move keeps the tree free of cycles. */
   static async revise(id: number, fields: Partial<DepartmentFields>): Promise<void> {
-    await transact(async (t) => {
+    await changing(['identity'], async (t) => {
       const rows = await places(t);
       const department = (await Department.findByPk(id, { transaction: t })) ?? fail('department_not_found');
       if (fields.parent_id !== undefined && withDescendants(rows, id).has(fields.parent_id)) {

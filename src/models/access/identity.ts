@@ -1,6 +1,7 @@
 // Who is calling: the session of a token, its administrator and rights, kept per process in the scope `identity`.
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
+import { inLastingContext } from '../../lib/context.js';
 import { change, select } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { logger } from '../../lib/logger.js';
@@ -77,10 +78,30 @@ async function reload(jti: string, mark: string | undefined): Promise<Identity> 
   return identity;
 }
 
-function keepNewest<K, V>(map: Map<K, V>, key: K, value: V): void {
+const maxCopies = 500;
+
+/**
+ * Keeps what is read of an identity as long as it is the one of its session: every change in the scope `identity` makes
+ * another one. Whatever is read must therefore raise that scope when it changes.
+ */
+export function keptPerIdentity<T>(
+  read: (identity: Identity) => Promise<T>,
+): (identity: Identity) => Promise<T> {
+  const copies = new Map<Identity, Promise<T>>();
+  return (identity) => {
+    const known = copies.get(identity);
+    if (known) return known;
+    const copy = inLastingContext(() => read(identity));
+    keepNewest(copies, identity, copy, maxCopies);
+    copy.catch(() => copies.delete(identity));
+    return copy;
+  };
+}
+
+function keepNewest<K, V>(map: Map<K, V>, key: K, value: V, max = maxKept): void {
   map.delete(key);
   map.set(key, value);
-  if (map.size > maxKept) map.delete(map.keys().next().value as K);
+  if (map.size > max) map.delete(map.keys().next().value as K);
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { config } from '../../../config/index.js';
-import { change, db, refuseDuplicates, select, transact } from '../../lib/db.js';
+import { change, db, refuseDuplicates, select } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { depthOf, heightOf, toTree, withDescendants, type Tree } from '../../lib/tree.js';
 import type { Identity } from './identity.js';
@@ -100,7 +100,7 @@ export class Menu extends Model {
 
   static async register(holder: Holder, fields: MenuFields): Promise<number> {
     return refuseDuplicates(
-      transact(async (t) => {
+      changing(['identity'], async (t) => {
         const rows = await lockTree(t);
         mayStandBelow(holder, rows, fields.parent_id ?? 0);
         if (depthOf(rows, fields.parent_id ?? 0) + 1 > maxDepth) tooDeep();

@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { now } from '../../lib/clock.js';
-import { change, db, refuseDuplicates, select, transact } from '../../lib/db.js';
+import { change, db, refuseDuplicates, select } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../../lib/list-query.js';
 import { mustHold, type Holder } from './rights.js';
@@ -114,7 +114,7 @@ export class Permission extends Model {
   ): Promise<number> {
     mustPass(holder, passes, opens(fields));
     return refuseDuplicates(
-      transact(async (t) => {
+      changing(['identity'], async (t) => {
         await menuMustExist(fields.menu_id, t);
         const permission = await Permission.create({ status: 1, sort: 0, ...fields }, { transaction: t });
         return permission.id;

@@ -125,7 +125,7 @@ export async function createPayment(
 ): Promise<PaymentRecord> {
   const at = now();
   const period = periodOf(at);
-  const payment_no = newPaymentNumber(at);
+  const payment_no = newPaymentNumber(at, payment.order_no);
   // What is no order number may not even be comparable with one.
   const orderMonth = orderPeriod(payment.order_no) ?? fail('order_unknown', { field: 'order_no' });
   const make = (): Promise<PaymentRecord> =>

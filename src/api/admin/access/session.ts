@@ -10,7 +10,7 @@ import { email, phone, text as given, webAddress } from '../../../lib/schema.js'
 import { problem } from '../../../lib/validation.js';
 import { Admin, type AdminFields } from '../../../models/access/admin.js';
 import { revokeSession } from '../../../models/access/admin-session.js';
-import type { Identity } from '../../../models/access/identity.js';
+import { keptPerIdentity, type Identity } from '../../../models/access/identity.js';
 import { Menu } from '../../../models/access/menu.js';
 import { countUnread } from '../../../models/office/notification-inbox.js';
 import { Permission } from '../../../models/access/permission.js';
@@ -98,7 +98,7 @@ export const routes = [
     response: profile,
     async handle({ admin, body }) {
       await Admin.revise(admin, admin.adminId, body);
-      return profileOf(admin);
+      return profileOf(admin, readAccount);
     },
   }),
   route({
@@ -135,7 +135,8 @@ export const routes = [
   }),
 ];
 
-async function profileOf(identity: Identity): Promise<Answered<typeof profile>> {
+/** What the database says of the caller. */
+async function readAccount(identity: Identity) {
   const [admin, permissions, menus] = await Promise.all([
     Admin.record(identity.adminId),
     identity.isSuperAdmin
@@ -143,6 +144,13 @@ async function profileOf(identity: Identity): Promise<Answered<typeof profile>> 
       : [...new Set(identity.rules.map(({ slug }) => slug))].sort(),
     Menu.treeFor(identity),
   ]);
+  return { admin, permissions, menus };
+}
+
+const keptAccount = keptPerIdentity(readAccount);
+
+async function profileOf(identity: Identity, read = keptAccount): Promise<Answered<typeof profile>> {
+  const { admin, permissions, menus } = await read(identity);
   const { id, username, nickname, email, phone, avatar, department_id, department, roles } = admin;
   return {
     ...{ id, username, nickname, email, phone, avatar, department_id, department, roles },
