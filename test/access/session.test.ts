@@ -216,38 +216,41 @@ test('a new password ends the other sessions only and is the one that counts', a
   await t.notThrowsAsync(signedIn({ ...account, password }));
 });
 
-test.serial('what a page needs of its administrator is read once, and anew after each change on any process', async (t) => {
-  const { admin } = service;
-  const department = (await admin.post('/departments', { name: unique('d') })).data;
-  const menu = (await admin.post('/menus', { title: 'x', slug: unique('menu-'), type: 2 })).data;
-  const role = await makeRole(admin, [], { menu_ids: [menu.id] });
-  const account = await makeAdmin(admin, [role.id], { department_id: department.id });
-  const [here, there] = [await signedIn(account), await signedIn(account, other)];
-  for (const client of [here, there]) await client.get('/info');
-  const again = await statementsDuring(() => here.get('/info'));
-  // The numbers of all copies are asked for together, every two seconds.
-  t.deepEqual(
-    again.filter((sql) => !/^SELECT scope, version FROM versions|^UPDATE admin_sessions/.test(sql)),
-    [],
-  );
-  const seen = async (pick: (info: Record<string, any>) => unknown): Promise<unknown[]> =>
-    Promise.all([here, there].map(async (client) => pick((await client.get('/info')).data)));
-  const both = (value: unknown): unknown[] => [value, value];
-  await admin.put(`/admins/${account.id}`, { nickname: 'Another' });
-  t.deepEqual(await seen(({ nickname }) => nickname), both('Another'));
-  await admin.put(`/departments/${department.id}`, { name: `${department.name}2` });
-  t.deepEqual(await seen((info) => info.department.name), both(`${department.name}2`));
-  const roleName = unique('role ');
-  await admin.put(`/roles/${role.id}`, { name: roleName });
-  t.deepEqual(await seen((info) => info.roles[0].name), both(roleName));
-  await admin.put(`/menus/${menu.id}`, { title: 'Another' });
-  t.deepEqual(await seen((info) => info.menus[0].title), both('Another'));
-  const { list } = (await admin.get('/permissions?slug=order')).data;
-  const [permission] = list as { id: number; slug: string }[];
-  await admin.put(`/roles/${role.id}`, { permission_ids: [permission?.id] });
-  t.deepEqual(await seen(({ permissions }) => permissions), both([permission?.slug]));
-  await here.put('/profile', { nickname: 'Own' });
-  t.deepEqual(await seen(({ nickname }) => nickname), both('Own'));
-  await admin.delete(`/menus/${menu.id}`);
-  t.deepEqual(await seen(({ menus }) => menus), both([]));
-});
+test.serial(
+  'what a page needs of its administrator is read once, and anew after each change on any process',
+  async (t) => {
+    const { admin } = service;
+    const department = (await admin.post('/departments', { name: unique('d') })).data;
+    const menu = (await admin.post('/menus', { title: 'x', slug: unique('menu-'), type: 2 })).data;
+    const role = await makeRole(admin, [], { menu_ids: [menu.id] });
+    const account = await makeAdmin(admin, [role.id], { department_id: department.id });
+    const [here, there] = [await signedIn(account), await signedIn(account, other)];
+    for (const client of [here, there]) await client.get('/info');
+    const again = await statementsDuring(() => here.get('/info'));
+    // The numbers of all copies are asked for together, every two seconds.
+    t.deepEqual(
+      again.filter((sql) => !/^SELECT scope, version FROM versions|^UPDATE admin_sessions/.test(sql)),
+      [],
+    );
+    const seen = async (pick: (info: Record<string, any>) => unknown): Promise<unknown[]> =>
+      Promise.all([here, there].map(async (client) => pick((await client.get('/info')).data)));
+    const both = (value: unknown): unknown[] => [value, value];
+    await admin.put(`/admins/${account.id}`, { nickname: 'Another' });
+    t.deepEqual(await seen(({ nickname }) => nickname), both('Another'));
+    await admin.put(`/departments/${department.id}`, { name: `${department.name}2` });
+    t.deepEqual(await seen((info) => info.department.name), both(`${department.name}2`));
+    const roleName = unique('role ');
+    await admin.put(`/roles/${role.id}`, { name: roleName });
+    t.deepEqual(await seen((info) => info.roles[0].name), both(roleName));
+    await admin.put(`/menus/${menu.id}`, { title: 'Another' });
+    t.deepEqual(await seen((info) => info.menus[0].title), both('Another'));
+    const { list } = (await admin.get('/permissions?slug=order')).data;
+    const [permission] = list as { id: number; slug: string }[];
+    await admin.put(`/roles/${role.id}`, { permission_ids: [permission?.id] });
+    t.deepEqual(await seen(({ permissions }) => permissions), both([permission?.slug]));
+    await here.put('/profile', { nickname: 'Own' });
+    t.deepEqual(await seen(({ nickname }) => nickname), both('Own'));
+    await admin.delete(`/menus/${menu.id}`);
+    t.deepEqual(await seen(({ menus }) => menus), both([]));
+  },
+);
