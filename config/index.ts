@@ -10,6 +10,7 @@ import { limitsConfig, limitsSchema, type LimitsEnvironment } from './limits.js'
 import { localSecret } from './local-secret.js';
 import { loggingConfig, loggingSchema, type LoggingEnvironment } from './logging.js';
 import { misspellings } from './near-names.js';
+import { monitoringConfig, monitoringSchema, type MonitoringEnvironment } from './monitoring.js';
 import { paymentsConfig, paymentsSchema, type PaymentsEnvironment } from './payments.js';
 import { unfitForProduction } from './production.js';
 import { refuseSettings } from './refusal.js';
@@ -24,6 +25,7 @@ type Environment = AppEnvironment &
   LimitsEnvironment &
   PaymentsEnvironment &
   LoggingEnvironment &
+  MonitoringEnvironment &
   StorageEnvironment &
   WorkerEnvironment;
 
@@ -37,6 +39,7 @@ export const concerns: { title: string; schema: Joi.ObjectSchema }[] = [
   { title: 'Payments', schema: paymentsSchema },
   { title: 'Files', schema: storageSchema },
   { title: 'Logging', schema: loggingSchema },
+  { title: 'Monitoring', schema: monitoringSchema },
   { title: 'Worker', schema: workerSchema },
 ];
 
@@ -76,6 +79,7 @@ function load() {
     payments: paymentsConfig(env, app.production),
     storage: storageConfig(env, app.tenant),
     logging: loggingConfig(env),
+    monitoring: monitoringConfig(env),
     worker: workerConfig(env),
   };
 }

@@ -11,9 +11,12 @@ import { closeQueues } from '../lib/queue.js';
 import { connectRedis, disconnectRedis } from '../lib/redis.js';
 import { guardStorage } from '../lib/storage/index.js';
 import { watchSystem } from '../lib/system-info.js';
+import { openWatchPort } from '../lib/watch/port.js';
 import { closeLogs, keepSystemLog, recoverLogs } from '../jobs/log-keeping.js';
 import { checkDurability, prepareDatabase } from '../models/migrations/schema.js';
 import { seed } from '../models/access/seed.js';
+import { exposeServiceFigures } from '../models/office/service-figures.js';
+import { readiness } from './http/health.js';
 import { keepIncomingClean } from './http/incoming.js';
 import { syncPermissions } from './declare/permission-sync.js';
 import { routes } from './declare/routes.js';
@@ -33,6 +36,8 @@ await start(async () => {
   const stopCleaning = keepIncomingClean();
   await recoverLogs();
   const server = await listen(config.app.port, config.app.host);
+  exposeServiceFigures();
+  const closeWatchPort = openWatchPort('api', readiness);
   endGracefully([
     () => drain(server),
     stopCleaning,
@@ -41,6 +46,7 @@ await start(async () => {
     () => closePubsub(),
     closeDatabase,
     disconnectRedis,
+    closeWatchPort,
   ]);
   logger.info({ port: (server.address() as AddressInfo).port, host: config.app.host }, 'API is listening');
   process.send?.('ready');

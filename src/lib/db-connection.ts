@@ -5,6 +5,7 @@ import { Sequelize } from 'sequelize-typescript';
 import { config } from '../../config/index.js';
 import { Watchdog, type ConnectionManager, type Done, type DriverConnection } from './db-watchdog.js';
 import { logger } from './logger.js';
+import { watchPool } from './watch/metrics.js';
 
 const { host, port, user, password, name, tls, acquireTimeoutMs, lockWaitSeconds } = config.database;
 
@@ -37,6 +38,8 @@ const driverOptions = {
 };
 
 export interface PoolOptions {
+  /** What it is counted under. */
+  name: string;
   /** Connections at most. */
   max: number;
   /** A statement may take this long. */
@@ -46,8 +49,8 @@ export interface PoolOptions {
 }
 
 /** A pool whose statements have a deadline, over Sequelize's own pool. */
-export function openPool({ max, statementSeconds, packets = false }: PoolOptions): Sequelize {
-  const watchdog = new Watchdog(statementSeconds * 1000 + graceMs);
+export function openPool({ name: poolName, max, statementSeconds, packets = false }: PoolOptions): Sequelize {
+  const watchdog = new Watchdog(poolName, statementSeconds * 1000 + graceMs);
   const pool: Sequelize = new Sequelize({
     dialect: 'mysql',
     host,
@@ -84,6 +87,10 @@ export function openPool({ max, statementSeconds, packets = false }: PoolOptions
     },
   });
   watchdog.guardPool(managerOf(pool), max);
+  watchPool(poolName, () => {
+    const { size, using, waiting } = managerOf(pool).pool;
+    return { max, size, using, waiting };
+  });
   return pool;
 }
 
@@ -101,7 +108,7 @@ export async function openConnection(options: OwnConnectionOptions): Promise<Con
   const { statementSeconds, ...more } = options;
   const connection = await createConnection({ ...driverOptions, ...address, timezone: 'Z', ...more });
   const driver = (connection as unknown as { connection: DriverConnection }).connection;
-  new Watchdog(statementSeconds * 1000 + graceMs).watch(driver);
+  new Watchdog('own', statementSeconds * 1000 + graceMs).watch(driver);
   // A statement that was running fails by itself; this is for the moments between two.
   connection.on('error', (error: unknown) => logger.warn({ error }, 'a connection of its own was lost'));
   try {

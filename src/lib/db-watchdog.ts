@@ -7,6 +7,7 @@ import { ConnectionAcquireTimeoutError } from 'sequelize';
 import { config } from '../../config/index.js';
 import { DatabaseTimeout, isDemoted } from './db-errors.js';
 import { afterRunning } from './run-time.js';
+import { noteStatement } from './watch/statements.js';
 
 const { acquireTimeoutMs } = config.database;
 
@@ -43,12 +44,15 @@ export class Watchdog {
   /** When a server last said that it takes no writes: it is left by every pool, also those that only read. */
   static #refusedAt = -1;
   static #leftAt = -1;
+  readonly #pool: string;
   readonly #deadlineMs: number;
   readonly #openedAt = new WeakMap<DriverConnection, number>();
   readonly #heardAt = new WeakMap<DriverConnection, number>();
   #distrustedBefore = -1;
 
-  constructor(deadlineMs: number) {
+  /** @param pool what its statements are counted under */
+  constructor(pool: string, deadlineMs: number) {
+    this.#pool = pool;
     this.#deadlineMs = deadlineMs;
   }
 
@@ -102,6 +106,7 @@ export class Watchdog {
   #timed(connection: DriverConnection, ms: number, args: unknown[]): Done {
     const done = args.at(-1) as Done;
     const sentAt = performance.now();
+    const note = args.length > 1 ? noteStatement(this.#pool, args[0]) : undefined;
     const stop = afterRunning(ms, () => {
       this.#distrustedBefore = Math.max(this.#distrustedBefore, sentAt);
       // Ends what is under way on it with this error.
@@ -109,6 +114,7 @@ export class Watchdog {
     });
     return (error, ...results) => {
       stop();
+      note?.(error);
       const at = performance.now();
       this.#heardAt.set(connection, at);
       if (error && isDemoted(error)) {

@@ -177,7 +177,7 @@ function mustBeYoung(begun: number): void {
 const { poolSize, statementSeconds, reportSeconds, bulkSeconds } = config.database;
 
 /** What requests and payment jobs do: each statement is quick. Models are attached to it. */
-export const db = openPool({ max: poolSize, statementSeconds });
+export const db = openPool({ name: 'requests', max: poolSize, statementSeconds });
 
 const quick = new Database(db);
 
@@ -191,15 +191,15 @@ export const transact = quick.transact.bind(quick);
  * that payments never wait for them.
  */
 export const reports = new Database(
-  openPool({ max: Math.max(1, Math.floor(poolSize / 3)), statementSeconds: reportSeconds }),
+  openPool({ name: 'reports', max: Math.max(1, Math.floor(poolSize / 3)), statementSeconds: reportSeconds }),
 );
 
 /** Statements of jobs that touch very many rows: batches of imports, retention. */
-export const bulk = new Database(openPool({ max: 4, statementSeconds: bulkSeconds }));
+export const bulk = new Database(openPool({ name: 'bulk', max: 4, statementSeconds: bulkSeconds }));
 
 /** What the payment callback does, in few round trips; lists and callbacks do not wait for each other's connections. */
 export const payments = new Database(
-  openPool({ max: Math.max(2, Math.ceil(poolSize / 2)), statementSeconds, packets: true }),
+  openPool({ name: 'payments', max: Math.max(2, Math.ceil(poolSize / 2)), statementSeconds, packets: true }),
 );
 
 /** Closes every connection. */

@@ -1,7 +1,9 @@
-// One log line per run of a job, under the trace id of what queued it.
+// What is told of every run of a job: one log line, under the trace id of what queued it, and its figures.
 import type { Job as QueuedJob } from 'bullmq';
 import { logger } from '../lib/logger.js';
 import type { Envelope } from '../lib/queue.js';
+import { jobSeconds, jobWaitSeconds } from '../lib/watch/metrics.js';
+import { jobNamed } from '../jobs/failed-work.js';
 
 export type Outcome = 'done' | 'failed' | 'interrupted';
 
@@ -10,14 +12,19 @@ export function describeRun(queued: QueuedJob<Envelope>): (outcome: Outcome, err
   const startedAt = performance.now();
   const due = queued.timestamp + (queued.attemptsMade === 0 ? (queued.opts.delay ?? 0) : 0);
   const waitedMs = Math.max(0, Date.now() - due);
+  // Of names that nobody knows there may be any number.
+  const job = jobNamed(queued.name)?.name ?? 'unknown';
+  jobWaitSeconds.observe({ job }, waitedMs / 1000);
   return (outcome, error) => {
+    const tookMs = performance.now() - startedAt;
+    jobSeconds.observe({ job, outcome }, tookMs / 1000);
     const line = {
       job: queued.name,
       key: queued.id,
       queue: queued.queueName,
       attempt: queued.attemptsMade + 1,
       waited_ms: waitedMs,
-      took_ms: Math.round((performance.now() - startedAt) * 10) / 10,
+      took_ms: Math.round(tookMs * 10) / 10,
       outcome,
       reason: error instanceof Error ? error.message : undefined,
     };

@@ -8,10 +8,12 @@ import { logger } from '../lib/logger.js';
 import { queueNames, type QueueName } from '../lib/queue.js';
 import { connectRedis, disconnectRedis } from '../lib/redis.js';
 import { guardStorage } from '../lib/storage/index.js';
+import { openWatchPort } from '../lib/watch/port.js';
 import { closeLogs, keepSystemLog, recoverLogs } from '../jobs/log-keeping.js';
 import { PaymentMethod } from '../models/trade/payment-method.js';
 import { checkDurability, prepareDatabase } from '../models/migrations/schema.js';
 import { seed } from '../models/access/seed.js';
+import { exposeServiceFigures } from '../models/office/service-figures.js';
 import { startWorker } from './worker.js';
 
 await start(async () => {
@@ -24,11 +26,13 @@ await start(async () => {
   await PaymentMethod.resealSecrets();
   await guardStorage();
   await recoverLogs();
-  const stop = await startWorker(queues, (what) => {
+  const { stop, readiness } = await startWorker(queues, (what) => {
     logger.fatal({ what }, 'the worker hangs: nothing has come through for 60 s');
     endAsFailed('the worker hangs');
   });
-  const endAsFailed = endGracefully([stop, closeLogs, closeDatabase, disconnectRedis]);
+  exposeServiceFigures();
+  const closeWatchPort = openWatchPort('worker', readiness);
+  const endAsFailed = endGracefully([stop, closeLogs, closeDatabase, disconnectRedis, closeWatchPort]);
   logger.info({ queues }, 'worker is running');
   process.send?.('ready');
 });

@@ -31,7 +31,7 @@ export async function startService({ withWorker = true } = {}): Promise<Service>
     await syncPermissions(routes);
   });
   const server = await listen(0, '127.0.0.1');
-  const stopWorker = withWorker ? await startWorker(queueNames, () => undefined) : undefined;
+  const worker = withWorker ? await startWorker(queueNames, () => undefined) : undefined;
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const anonymous = new Client(url);
   return {
@@ -43,7 +43,7 @@ export async function startService({ withWorker = true } = {}): Promise<Service>
       server.closeAllConnections();
       server.close();
       await closeLogs();
-      await stopWorker?.();
+      await worker?.stop();
       await closeQueues();
       closePubsub();
       await db.query(`DROP DATABASE \`${process.env.DB_NAME}\``);

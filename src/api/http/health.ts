@@ -1,10 +1,12 @@
 // {host}/healthz and {host}/readyz: for supervisors and load balancers.
 import Joi from 'joi';
-import { payments, select } from '../../lib/db.js';
+import { payments } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { readMarks } from '../../lib/marks.js';
 import { redis } from '../../lib/redis.js';
+import type { Readiness } from '../../lib/watch/port.js';
 import { isBlocked } from '../../models/office/blacklist.js';
+import { takesWrites, whatAnswers } from '../../models/office/service-figures.js';
 import { record } from '../declare/response.js';
 import { route } from '../declare/route.js';
 
@@ -42,8 +44,8 @@ export const routes = [
       // The way of a request: marks and blacklist first, then the connections that lists and callbacks use.
       const [mark] = await readMarks(['blacklist']);
       await isBlocked(ip, mark);
-      const [takesWrites] = await Promise.all([isWriter(), payments.select('SELECT 1')]);
-      if (!takesWrites) fail('database_unavailable', { cause: new Error('the database is read-only') });
+      const [isWriter] = await Promise.all([takesWrites(), payments.select('SELECT 1')]);
+      if (!isWriter) fail('database_unavailable', { cause: new Error('the database is read-only') });
       const away = (cause: unknown) => (query.strict ? fail('cache_unavailable', { cause }) : 'away');
       const state = await redis.ping().then(() => 'ok', away);
       return { status: 'ok', database: 'ok', redis: state };
@@ -51,10 +53,8 @@ export const routes = [
   }),
 ];
 
-// A server that was demoted, or whose disk is full, still answers. Its word for "no" is 0 or OFF.
-async function isWriter(): Promise<boolean> {
-  const [server] = await select<{ read_only: string | number; storage: string | number }>(
-    'SELECT @@global.read_only AS read_only, @@global.innodb_read_only AS storage',
-  );
-  return [server?.read_only, server?.storage].every((value) => value === 0 || value === 'OFF');
+/** How this process stands, for its supervisor: without Redis it serves all the same. */
+export async function readiness(): Promise<Readiness> {
+  const { database, redis: cache } = await whatAnswers();
+  return { isReady: database, database, redis: cache };
 }

@@ -5,6 +5,7 @@ import { now } from '../../lib/clock.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { logger } from '../../lib/logger.js';
 import { readMarks } from '../../lib/marks.js';
+import { gauge } from '../../lib/watch/metrics.js';
 import { isBlocked } from '../../models/office/blacklist.js';
 import { identityOf, type Identity } from '../../models/access/identity.js';
 import { validSessions } from '../../models/access/online-admin.js';
@@ -61,6 +62,11 @@ export function countSockets(): number {
   for (const { route } of open) if (route === 'socket') sockets++;
   return sockets;
 }
+
+gauge('live_connections', 'open sockets and event streams', ['kind'], () => {
+  const sockets = countSockets();
+  return { socket: sockets, stream: open.size - sockets };
+});
 
 /** Closes everything; for the end of the process. */
 export function closeConnections(): void {

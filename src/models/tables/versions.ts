@@ -7,6 +7,7 @@ import type { Transaction } from 'sequelize';
 import { inLastingContext } from '../../lib/context.js';
 import { change, select, transact } from '../../lib/db.js';
 import { announce, isUnannounced } from '../../lib/marks.js';
+import { copies } from '../../lib/watch/metrics.js';
 
 /** What processes keep copies of. */
 export const scopes = [
@@ -79,9 +80,14 @@ const shareMs = 1000;
  */
 export async function holds(scope: Scope, stamped: Stamp, mark: string | undefined): Promise<boolean> {
   const isNews = mark === undefined || mark !== stamped.mark || isUnannounced(scope);
-  if (!isNews && performance.now() - stamped.checkedAt < trustMs) return true;
+  if (!isNews && performance.now() - stamped.checkedAt < trustMs) {
+    copies.inc({ scope, outcome: 'hit' });
+    return true;
+  }
   const { versions, askedAt } = isNews ? await askVersions() : await sharedVersions();
-  if (versionIn(versions, scope) !== stamped.version) return false;
+  const isSame = versionIn(versions, scope) === stamped.version;
+  copies.inc({ scope, outcome: isSame ? 'hit' : 'stale' });
+  if (!isSame) return false;
   Object.assign(stamped, { mark, checkedAt: askedAt });
   return true;
 }

@@ -12,8 +12,10 @@ import { newUlid } from '../../../lib/random-id.js';
 import { isRedisDown } from '../../../lib/redis.js';
 import { StorageUnavailable } from '../../../lib/storage/storage.js';
 import { isZone, withZone } from '../../../lib/time.js';
+import { requests, requestSeconds } from '../../../lib/watch/metrics.js';
 import { answerEarly, isStillSending } from '../arrival.js';
 import { logOperation } from '../../declare/operation-log.js';
+import { fullPath } from '../../declare/route.js';
 import type { RequestState } from '../request-state.js';
 
 // Fixed headers of a JSON API (OWASP REST security); the documentation page sets its own policy.
@@ -132,6 +134,10 @@ function askedZone(ctx: Context): string | undefined {
 
 function logAccess(ctx: Context, durationMs: number): void {
   const { ip, identity, route } = ctx.state as RequestState;
+  // Of paths that nobody knows there may be any number.
+  const [method, path] = route ? [route.method, fullPath(route)] : ['', 'none'];
+  requests.inc({ method, route: path, status: ctx.status });
+  requestSeconds.observe({ method, route: path }, durationMs / 1000);
   const line = {
     method: ctx.method,
     path: ctx.path,

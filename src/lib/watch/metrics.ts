@@ -1,0 +1,125 @@
+// The instruments of this process, as Prometheus reads them (docs/operations.md, Metrics). What they count is said where it happens.
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { config } from '../../../config/index.js';
+
+const registry = new Registry();
+const registers = [registry];
+
+/** From a statement to a long report, in seconds. */
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** From a quick job to an export of an hour. */
+const jobBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 60, 600, 3600];
+
+export const requests = new Counter({
+  ...{ registers, name: 'back_office_http_requests_total', help: 'requests answered' },
+  labelNames: ['method', 'route', 'status'] as const,
+});
+
+export const requestSeconds = new Histogram({
+  ...{ registers, buckets, name: 'back_office_http_request_seconds', help: 'from request to answer' },
+  labelNames: ['method', 'route'] as const,
+});
+
+export const settlementSeconds = new Histogram({
+  registers,
+  buckets,
+  name: 'back_office_settlement_seconds',
+  help: 'from a stored callback to its settlement',
+  labelNames: ['verdict'] as const,
+});
+
+export const jobSeconds = new Histogram({
+  ...{ registers, buckets: jobBuckets, name: 'back_office_job_seconds', help: 'runs of jobs' },
+  labelNames: ['job', 'outcome'] as const,
+});
+
+export const jobWaitSeconds = new Histogram({
+  registers,
+  buckets: jobBuckets,
+  name: 'back_office_job_wait_seconds',
+  help: 'from when a job was due to its run',
+  labelNames: ['job'] as const,
+});
+
+export const statementSeconds = new Histogram({
+  ...{ registers, buckets, name: 'back_office_database_statement_seconds', help: 'statements' },
+  labelNames: ['pool', 'outcome'] as const,
+});
+
+export const copies = new Counter({
+  registers,
+  name: 'back_office_copies_total',
+  help: 'uses of copies kept in memory: hit, or stale and read anew',
+  labelNames: ['scope', 'outcome'] as const,
+});
+
+/** The figures of a gauge: label values, joined by a blank, and number. */
+export type Figures = Record<string, number>;
+
+/**
+ * A gauge that is asked for with each scrape; what cannot be read leaves it without a figure.
+ *
+ * @param labels names of its labels, in the order in which they stand in the keys of the figures
+ */
+export function gauge(
+  name: string,
+  help: string,
+  labels: readonly string[],
+  read: () => Figures | Promise<Figures>,
+): void {
+  new Gauge({
+    registers,
+    name: `back_office_${name}`,
+    help,
+    labelNames: labels,
+    async collect() {
+      this.reset();
+      const figures = await Promise.resolve()
+        .then(read)
+        .catch(() => ({}));
+      for (const [key, value] of Object.entries(figures)) {
+        const words = key.split(' ');
+        this.set(Object.fromEntries(labels.map((label, at) => [label, words[at] ?? ''])), value);
+      }
+    },
+  });
+}
+
+interface PoolUse {
+  max: number;
+  size: number;
+  using: number;
+  waiting: number;
+}
+
+const pools = new Map<string, () => PoolUse>();
+
+/** Has the connections of a pool counted. */
+export function watchPool(name: string, use: () => PoolUse): void {
+  pools.set(name, use);
+}
+
+gauge('database_connections', 'connections of a pool, and who waits for one', ['pool', 'state'], () =>
+  Object.fromEntries(
+    [...pools].flatMap(([name, use]) => {
+      const { max, size, using, waiting } = use();
+      return Object.entries({ max, using, idle: size - using, waiting }).map(([state, count]) => [
+        `${name} ${state}`,
+        count,
+      ]);
+    }),
+  ),
+);
+
+gauge('info', 'the release that runs', ['version'], () => ({ [config.version]: 1 }));
+
+/** Begins counting what Node tells of the process: processor, memory, event loop, garbage collection. */
+export function watchProcess(name: 'api' | 'worker'): void {
+  registry.setDefaultLabels({ process: name });
+  collectDefaultMetrics({ register: registry });
+}
+
+/** Everything in the text format of Prometheus. */
+export const exposition = (): Promise<string> => registry.metrics();
+
+export const expositionType = registry.contentType;

@@ -1,0 +1,148 @@
+// What tables, queues and disk hold, for monitoring. Each figure comes from an index or a few rows, and is read at most once
+// every few seconds, however many ask.
+import { statfs } from 'node:fs/promises';
+import { config } from '../../../config/index.js';
+import { now } from '../../lib/clock.js';
+import { select } from '../../lib/db.js';
+import { periodOf } from '../../lib/numbers.js';
+import { countJobs } from '../../lib/queue.js';
+import { redis } from '../../lib/redis.js';
+import { sharedSample } from '../../lib/shared-sample.js';
+import { gauge, type Figures } from '../../lib/watch/metrics.js';
+import { partitionedTables } from '../tables/partitions.js';
+import { countFailedJobs } from './failed-job.js';
+
+const maxAgeMs = 5000;
+/** Partitions come and go once a month. */
+const maxPartitionAgeMs = 60_000;
+/** More rows are not counted one by one. */
+const maxCounted = 10_000;
+
+/** Whether the database takes writes: one that was demoted, or whose disk is full, still answers. */
+export async function takesWrites(): Promise<boolean> {
+  const [server] = await select<{ read_only: string | number; storage: string | number }>(
+    'SELECT @@global.read_only AS read_only, @@global.innodb_read_only AS storage',
+  );
+  // Its word for "no" is 0 or OFF.
+  return [server?.read_only, server?.storage].every((value) => value === 0 || value === 'OFF');
+}
+
+/** Which of what this process needs answers: the database, also to writes, and Redis. */
+export async function whatAnswers(): Promise<{ database: boolean; redis: boolean }> {
+  const [database, cache] = await Promise.all([
+    takesWrites().catch(() => false),
+    redis.ping().then(
+      () => true,
+      () => false,
+    ),
+  ]);
+  return { database, redis: cache };
+}
+
+/** Declares the gauges of what the whole service holds; every process tells the same, so take the maximum of them. */
+export function exposeServiceFigures(): void {
+  const counts = sharedSample(countRows);
+  const row = async () => counts('rows', maxAgeMs);
+  const queues = sharedSample(countJobs);
+  const failed = sharedSample(countFailedJobs);
+  const partitions = sharedSample(monthsAhead);
+
+  gauge(
+    'callbacks_unsettled',
+    'verified callbacks not settled yet; 10000: so many or more',
+    [],
+    async () => ({
+      '': (await row()).unsettled,
+    }),
+  );
+  gauge('callbacks_unsettled_oldest_seconds', 'age of the oldest of them', [], async () => ({
+    '': ageOf((await row()).oldest),
+  }));
+  gauge(
+    'payments_needing_attention',
+    'payments a person must look at; 10000: so many or more',
+    [],
+    async () => ({
+      '': (await row()).attention,
+    }),
+  );
+  gauge('bulk_work', 'exports and imports that wait or run', ['kind'], async () => {
+    const { exports, imports } = await row();
+    return { export: exports, import: imports };
+  });
+  gauge(
+    'log_entries_waiting',
+    'log entries not in their tables yet; 10000: so many or more',
+    [],
+    async () => ({
+      '': (await row()).outbox,
+    }),
+  );
+  gauge(
+    'queue_jobs',
+    'jobs of a queue; failed: those that wait for a person',
+    ['queue', 'state'],
+    async () => {
+      const [held, given] = await Promise.all([queues('jobs', maxAgeMs), failed('failed', maxAgeMs)]);
+      return Object.fromEntries([
+        ...held.flatMap(({ name, waiting, active, delayed }) =>
+          Object.entries({ waiting, active, delayed }).map(([state, count]) => [`${name} ${state}`, count]),
+        ),
+        ...Object.entries(given).map(([name, count]) => [`${name} failed`, count]),
+      ]) as Figures;
+    },
+  );
+  gauge('queue_oldest_seconds', 'age of the oldest job that waits for a worker', ['queue'], async () =>
+    Object.fromEntries(
+      (await queues('jobs', maxAgeMs)).map(({ name, oldest_seconds }) => [name, oldest_seconds]),
+    ),
+  );
+  gauge('partition_months_ahead', 'months after this one that a table has partitions for', ['table'], () =>
+    partitions('months', maxPartitionAgeMs),
+  );
+  gauge('storage_bytes', 'the disk below STORAGE_ROOT', ['state'], async () => {
+    const { bsize, blocks, bavail } = await statfs(config.storage.root);
+    return { total: bsize * blocks, free: bsize * bavail };
+  });
+  gauge('up', 'whether the database takes writes, and Redis answers', ['part'], async () => {
+    const { database, redis: cache } = await whatAnswers();
+    return { database: Number(database), redis: Number(cache) };
+  });
+}
+
+interface Counts {
+  unsettled: number;
+  oldest: Date | null;
+  attention: number;
+  exports: number;
+  imports: number;
+  outbox: number;
+}
+
+async function countRows(): Promise<Counts> {
+  const some = (rows: string): string =>
+    `(SELECT COUNT(*) FROM (SELECT 1 FROM ${rows} LIMIT ${maxCounted}) counted)`;
+  const [counts] = await select<Counts>(
+    `SELECT ${some(`payment_callbacks WHERE state = 'pending'`)} AS unsettled,
+       (SELECT MIN(created_at) FROM payment_callbacks WHERE state = 'pending') AS oldest,
+       ${some('payments WHERE needs_attention = 1')} AS attention,
+       ${some('exports WHERE status = 0')} AS exports,
+       ${some('imports WHERE concluded = 0 AND status = 0')} AS imports,
+       ${some('log_outbox')} AS outbox`,
+  );
+  return counts as Counts;
+}
+
+const ageOf = (since: Date | null): number =>
+  since === null ? 0 : Math.max(0, (now().getTime() - since.getTime()) / 1000);
+
+async function monthsAhead(): Promise<Figures> {
+  const rows = await select<{ name: string; until: string }>(
+    `SELECT TABLE_NAME AS name, MAX(CAST(PARTITION_DESCRIPTION AS UNSIGNED)) AS until FROM information_schema.PARTITIONS
+     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN (?) GROUP BY TABLE_NAME`,
+    [partitionedTables],
+  );
+  const months = (period: number): number => Math.floor(period / 100) * 12 + (period % 100);
+  const current = months(periodOf(now()));
+  return Object.fromEntries(rows.map(({ name, until }) => [name, months(Number(until)) - 1 - current]));
+}
