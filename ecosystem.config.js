@@ -4,6 +4,8 @@
 // In an ESM package PM2 reads only the named export `apps`; a default export would start nothing.
 const API_INSTANCES = Number(process.env.API_INSTANCES ?? 2);
 const FIRST_PORT = Number(process.env.PORT ?? 3000);
+// Of /metrics, /healthz and /readyz: the API's instances count on from here, the workers from 50 more; each tenant has 100.
+const FIRST_METRICS_PORT = Number(process.env.METRICS_PORT ?? 9300);
 
 // Both processes end by themselves within 10 s of SIGTERM; PM2 must not be quicker.
 const KILL_TIMEOUT_MS = 12_000;
@@ -22,9 +24,10 @@ const common = {
   merge_logs: true,
 };
 
-const worker = (name, queues, memory, nodeArgs) => ({
+const worker = (name, queues, memory, metricsPort, nodeArgs) => ({
   ...common,
   name,
+  env: { METRICS_PORT: String(metricsPort) },
   script: 'build/src/worker/main.js',
   args: `--queues ${queues}`,
   exec_mode: 'fork',
@@ -33,19 +36,26 @@ const worker = (name, queues, memory, nodeArgs) => ({
   node_args: nodeArgs,
 });
 
-const processes = () => [
+const processes = (metricsPort) => [
   {
     ...common,
     name: 'api',
+    env: { METRICS_PORT: String(metricsPort) },
     script: 'build/src/api/main.js',
     exec_mode: 'cluster',
     instances: API_INSTANCES,
     max_memory_restart: '512M',
   },
   // Money, logs and notifications must never wait behind a large export.
-  worker('worker-quick', 'payments,logs,notifications', '512M'),
+  worker('worker-quick', 'payments,logs,notifications', '512M', metricsPort + 50),
   // Told that its heap is small, V8 collects what imports and exports leave behind early: 140 MB instead of 220.
-  worker('worker-bulk', 'exports,imports,files,maintenance', '1G', '--max-old-space-size=512'),
+  worker(
+    'worker-bulk',
+    'exports,imports,files,maintenance',
+    '1G',
+    metricsPort + 51,
+    '--max-old-space-size=512',
+  ),
 ];
 
 /** The tenants of TENANTS, each with the port of its API. */
@@ -65,14 +75,14 @@ function readTenants(text = '') {
 
 const tenants = readTenants(process.env.TENANTS);
 
-const ofTenant = ({ code, port }) =>
-  processes().map((one) => ({
+const ofTenant = ({ code, port }, index) =>
+  processes(FIRST_METRICS_PORT + 100 * index).map((one) => ({
     ...one,
     name: `${one.name}-${code}`,
-    env: { NODE_ENV: 'production', TENANT_CODE: code, PORT: String(port) },
+    env: { ...one.env, NODE_ENV: 'production', TENANT_CODE: code, PORT: String(port) },
   }));
 
 export const apps =
   tenants.length > 0
     ? tenants.flatMap(ofTenant)
-    : processes().map((one) => ({ ...one, env: { NODE_ENV: 'production' } }));
+    : processes(FIRST_METRICS_PORT).map((one) => ({ ...one, env: { ...one.env, NODE_ENV: 'production' } }));

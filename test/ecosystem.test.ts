@@ -30,7 +30,7 @@ const described = (list: App[]) =>
 test('without tenants there are an API and two workers, configured from outside', async (t) => {
   const list = await apps();
   t.deepEqual(described(list), ['api', 'worker-quick', 'worker-bulk']);
-  t.deepEqual(list[0]?.env, { NODE_ENV: 'production' });
+  t.deepEqual(list[0]?.env, { NODE_ENV: 'production', METRICS_PORT: '9300' });
   t.is(list[0]?.instances, 2);
 });
 
@@ -42,6 +42,14 @@ test('each tenant has processes, a name and a port of its own', async (t) => {
     ...['api-initech initech 3102', 'worker-quick-initech initech 3102', 'worker-bulk-initech initech 3102'],
   ]);
   for (const { env } of list) t.is(env.NODE_ENV, 'production');
+});
+
+test('no two processes serve metrics on the same port', async (t) => {
+  const list = await apps({ TENANTS: 'acme,globex', API_INSTANCES: '3', METRICS_PORT: '9400' });
+  const ports = list.flatMap(({ env, instances }) =>
+    Array.from({ length: instances }, (_, instance) => Number(env.METRICS_PORT) + instance),
+  );
+  t.deepEqual(ports, [...[9400, 9401, 9402, 9450, 9451], ...[9500, 9501, 9502, 9550, 9551]]);
 });
 
 test('every queue has a worker', async (t) => {

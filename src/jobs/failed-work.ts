@@ -27,11 +27,12 @@ export interface HeldWork {
   piece: Piece;
 }
 
-/** Names the work of a job, the same for each of its jobs. */
+/** Names the work of a job in ASCII, the same for each of its jobs. */
 export function workKey({ name, piece }: HeldWork): string {
   const job = jobNamed(name);
   const payload = job && readPayload(job, piece.payload);
-  return job && payload !== undefined ? `${name}-${job.key(payload)}` : piece.id;
+  const key = job && payload !== undefined ? `${name}-${job.key(payload)}` : piece.id;
+  return key.replace(/[^\x20-\x7e]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
 }
 
 /** Ends the row of the work and keeps its failure; may happen again. @throws while the database is away */

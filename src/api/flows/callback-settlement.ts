@@ -2,6 +2,7 @@
 import { config } from '../../../config/index.js';
 import { logger } from '../../lib/logger.js';
 import { QueueUnavailable } from '../../lib/queue.js';
+import { settlementSeconds } from '../../lib/watch/metrics.js';
 import { withTimeout } from '../../lib/with-timeout.js';
 import { settlePayment } from '../../jobs/settle-payment.js';
 import { verdictOf, type CallbackKey } from '../../models/trade/payment-callback.js';
@@ -55,6 +56,13 @@ export async function settleAccepted(accepted: Accepted, deadline: number): Prom
     settling.delete(name);
     if (own.repeats > 0) await unlessLate(settleRepeats(paymentNo, thirdPartyNo), deadline);
   }
+}
+
+async function timed(result: Promise<Settlement | undefined>): Promise<Settlement | undefined> {
+  const stop = settlementSeconds.startTimer();
+  const verdict = await result;
+  stop({ verdict: verdict ?? 'processing' });
+  return verdict;
 }
 
 // The worker settles; while the queue is away this process does. What is not settled in time, the sweeper finishes.

@@ -24,7 +24,7 @@ export const settlementSeconds = new Histogram({
   registers,
   buckets,
   name: 'back_office_settlement_seconds',
-  help: 'from a stored callback to its settlement',
+  help: 'from a stored callback to its settlement; processing: not while its answer could wait',
   labelNames: ['verdict'] as const,
 });
 

@@ -8,7 +8,7 @@ const table = `CREATE TABLE IF NOT EXISTS failed_jobs (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
     queue VARCHAR(30) ${ascii} NOT NULL,
     job VARCHAR(60) NOT NULL,
-    job_key VARCHAR(255) COLLATE utf8mb4_bin NOT NULL,
+    job_key VARCHAR(255) ${ascii} NOT NULL,
     payload MEDIUMTEXT NOT NULL,
     error VARCHAR(2000) NOT NULL,
     attempts INT UNSIGNED NOT NULL,

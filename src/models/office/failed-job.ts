@@ -7,11 +7,7 @@ import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } fro
 import { mask, maskText } from '../../lib/mask.js';
 import { queueNames, type QueueName } from '../../lib/queue.js';
 import { notify } from './notification.js';
-
-/** failed: waits for a person; retried: queued again; done: it has succeeded since. */
-export const failedJobStates = ['failed', 'retried', 'done'] as const;
-
-export type FailedJobState = (typeof failedJobStates)[number];
+import type { FailedJobState } from './tables.js';
 
 export interface FailedJobCriteria extends TimeRange {
   queue?: QueueName;

@@ -1,4 +1,4 @@
-// The tables of this room: dictionaries, the IP blacklist, notifications.
+// The tables of this room: dictionaries, the IP blacklist, notifications, failed jobs.
 import type { CreationOptional } from 'sequelize';
 import { Model } from 'sequelize-typescript';
 import { queueNames, type QueueName } from '../../lib/queue.js';
@@ -9,7 +9,6 @@ import {
   id,
   instant,
   integer,
-  json,
   longText,
   text,
   tiny,
@@ -86,26 +85,30 @@ export class NotificationMark extends Model<Row<NotificationMark>, NewRow<Notifi
   @Column(unsigned().default(0)) declare read_above: CreationOptional<number>;
 }
 
-/** failed; retried: queued again; done. */
+/** failed: waits for a person; retried: queued again; done: it has succeeded since. */
 export const failedJobStates = ['failed', 'retried', 'done'] as const;
 
-/** Work whose job has failed for good. */
+export type FailedJobState = (typeof failedJobStates)[number];
+
+/** Work whose last run has failed, one row however often it fails. */
 @Table('failed_jobs', { uq_failed_jobs_key: ['job_key'] })
 export class FailedJob extends Model<Row<FailedJob>, NewRow<FailedJob>> {
   @Column(id()) declare id: CreationOptional<number>;
   @Column(ascii(30, queueNames)) declare queue: QueueName;
   @Column(text(60)) declare job: string;
-  /** The work, whichever of its jobs failed. */
-  @Column(text(255)) declare job_key: string;
-  /** Masked when it is shown. */
-  @Column(json('mediumtext')) declare payload: unknown;
+  /** Names the work, whichever of its jobs failed. */
+  @Column(ascii(255)) declare job_key: string;
+  /** JSON. */
+  @Column(longText('mediumtext').internal()) declare payload: Unlisted<string>;
   @Column(text(2000)) declare error: string;
+  /** Runs the job had when it was given up last. */
   @Column(unsigned()) declare attempts: number;
+  /** How often it was given up. */
   @Column(unsigned().default(1)) declare failures: CreationOptional<number>;
   @Column(text(64)) declare trace_id: string;
-  @Column(ascii(10, failedJobStates)) declare state: (typeof failedJobStates)[number];
+  @Column(ascii(10, failedJobStates)) declare state: FailedJobState;
   @Column(instant()) declare failed_at: Date;
   @Column(instant().nullable()) declare retried_at: Date | null;
   @Column(instant()) declare created_at: Date;
-  @Column(instant().internal()) declare updated_at: Unlisted<Date>;
+  @Column(instant()) declare updated_at: Date;
 }

@@ -8,7 +8,6 @@ import { idParam, ids } from '../../../lib/schema.js';
 import {
   dropFailedJobs,
   failedJobSortable,
-  failedJobStates,
   findFailedJob,
   listFailedJobs,
   type FailedJobCriteria,
@@ -23,6 +22,7 @@ import {
   timestamp,
   timestampOrNull,
 } from '../../declare/response.js';
+import { failedJobStates } from '../../../models/office/tables.js';
 import { can, route } from '../../declare/route.js';
 
 const failedJob = resource('FailedJob', {

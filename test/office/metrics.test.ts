@@ -1,0 +1,152 @@
+// /metrics, /healthz and /readyz of API and worker, and the alert rules and dashboard that read them.
+import '../support/environment.js';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { config } from '../../config/index.js';
+import { closeDatabase, db, insert } from '../../src/lib/db.js';
+import { queueNames } from '../../src/lib/queue.js';
+import { periodOf } from '../../src/lib/numbers.js';
+import { partitionedTables } from '../../src/models/tables/partitions.js';
+import { Client } from '../support/client.js';
+import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
+import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { startOwnRedis, type OwnRedis } from '../support/redis.js';
+import { openSocket, ticketOf } from '../support/socket.js';
+import { until } from '../support/until.js';
+
+const token = 'a token for metrics';
+const environment = { METRICS_PORT: '0', METRICS_TOKEN: token };
+
+let redis: OwnRedis;
+let api: TestProcess;
+let worker: TestProcess;
+let admin: Client;
+
+test.before(async () => {
+  redis = await startOwnRedis();
+  const env = { ...environment, ...redis.env };
+  [api, worker] = await Promise.all([startApi(env), startWorkerProcess({ ...env, SWEEP_SECONDS: '59' })]);
+  admin = await new Client(api.url).signIn();
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await redis.remove();
+  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
+  await closeDatabase();
+});
+
+/** Asks the port that a process has said to serve metrics on. */
+async function ask(from: TestProcess, path: string, authorization = `Bearer ${token}`) {
+  const port = await until(
+    () => /"port":(\d+),"host":"[^"]+","msg":"metrics are served"/.exec(from.output())?.[1],
+  );
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization } });
+  return { status: response.status, text: await response.text() };
+}
+
+const scrape = async (from: TestProcess): Promise<string> => (await ask(from, '/metrics')).text;
+
+/** The figure of a series, whatever other labels it has. */
+function figure(text: string, name: string, labels: Record<string, string> = {}): number | undefined {
+  const line = text
+    .split('\n')
+    .find(
+      (one) =>
+        one.startsWith(`back_office_${name}{`) &&
+        Object.entries(labels).every(([label, value]) => one.includes(`${label}="${value}"`)),
+    );
+  return line === undefined ? undefined : Number(line.split(' ').at(-1));
+}
+
+test.serial('a payment shows in requests, settlement, jobs, statements and copies', async (t) => {
+  const payment = await makePayment(admin, (await makeMethod(admin)).id);
+  const route = '/api/payment/notify/{type}';
+  t.is((await admin.post('//api/payment/notify/mock', mockCallback(payment))).status, 200);
+  t.is((await admin.post('//api/payment/notify/mock', { out_trade_no: 'x' })).status, 400);
+  await openSocket(api.url, await ticketOf(admin));
+  const [ofApi, ofWorker] = await Promise.all([scrape(api), scrape(worker)]);
+  t.is(figure(ofApi, 'http_requests_total', { method: 'POST', route, status: '200' }), 1);
+  t.is(figure(ofApi, 'http_requests_total', { method: 'POST', route, status: '400' }), 1);
+  t.is(figure(ofApi, 'http_request_seconds_count', { method: 'POST', route }), 2);
+  t.is(figure(ofApi, 'settlement_seconds_count', { verdict: 'paid' }), 1);
+  t.is(figure(ofWorker, 'job_seconds_count', { job: 'settle-payment', outcome: 'done' }), 1);
+  t.is(figure(ofWorker, 'job_wait_seconds_count', { job: 'settle-payment' }), 1);
+  t.is(figure(ofApi, 'live_connections', { kind: 'socket' }), 1);
+  t.true((figure(ofApi, 'database_statement_seconds_count', { pool: 'payments', outcome: 'done' }) ?? 0) > 0);
+  t.true((figure(ofApi, 'copies_total', { scope: 'identity', outcome: 'hit' }) ?? 0) > 0);
+  t.true((figure(ofApi, 'database_connections', { pool: 'requests', state: 'max' }) ?? 0) > 0);
+});
+
+test.serial('what tables, queues and disk hold is told by every process', async (t) => {
+  const period = periodOf(new Date());
+  await insert(
+    `INSERT INTO payment_callbacks (period, type, payment_no, third_party_no, body, ip, state, verdict, trace_id, created_at)
+     VALUES (?, 'mock', 'PAY', 'x', '{}', '127.0.0.1', 'pending', 'verified', 'x', NOW(3) - INTERVAL 300 SECOND)`,
+    [period],
+  );
+  for (const from of [api, worker]) {
+    const text = await until(async () => {
+      const one = await scrape(from);
+      return figure(one, 'callbacks_unsettled') === 1 ? one : undefined;
+    });
+    t.true((figure(text, 'callbacks_unsettled_oldest_seconds') ?? 0) >= 300);
+    t.is(figure(text, 'payments_needing_attention'), 0);
+    for (const queue of queueNames) {
+      for (const state of ['waiting', 'active', 'delayed', 'failed'])
+        t.is(typeof figure(text, 'queue_jobs', { queue, state }), 'number', `${queue} ${state}`);
+      t.is(typeof figure(text, 'queue_oldest_seconds', { queue }), 'number', queue);
+    }
+    for (const table of partitionedTables) t.is(figure(text, 'partition_months_ahead', { table }), 3, table);
+    const [total = 0, free = 0] = ['total', 'free'].map((state) => figure(text, 'storage_bytes', { state }));
+    t.true(total > free && free > 0);
+    t.is(figure(text, 'up', { part: 'database' }), 1);
+    t.is(figure(text, 'bulk_work', { kind: 'export' }), 0);
+    t.regex(text, /^nodejs_eventloop_lag_p99_seconds/m);
+  }
+});
+
+test.serial('the metrics want their token, the health checks none', async (t) => {
+  t.is((await ask(api, '/metrics', '')).status, 401);
+  t.is((await ask(api, '/metrics', 'Bearer another token')).status, 401);
+  for (const from of [api, worker]) {
+    t.is((await ask(from, '/healthz', '')).status, 200);
+    t.is((await ask(from, '/readyz', '')).status, 200);
+  }
+});
+
+test.serial('every metric of the alert rules and of the dashboard is in a scrape', async (t) => {
+  const known = new Set(
+    [...`${await scrape(api)}${await scrape(worker)}`.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(
+      ([, name = '', type]) =>
+        type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
+    ),
+  );
+  const rules = resolve(config.root, 'deploy/prometheus/alerts.yml');
+  const board = readFileSync(resolve(config.root, 'deploy/grafana/back-office.json'), 'utf8');
+  t.true((JSON.parse(board) as { panels: unknown[] }).panels.length > 20);
+  for (const text of [readFileSync(rules, 'utf8'), board]) {
+    const named = new Set(text.match(/\b(back_office|nodejs|process)_[a-z0-9_]+/g));
+    t.true(named.size > 10);
+    t.deepEqual(
+      [...named].filter((name) => !known.has(name)),
+      [],
+    );
+  }
+  // Debian's package `prometheus` has it.
+  const check = await promisify(execFile)('promtool', ['check', 'rules', rules]).catch(
+    (error: unknown) => error,
+  );
+  const isMissing = (check as NodeJS.ErrnoException).code === 'ENOENT';
+  t.true(isMissing || !(check instanceof Error), String(check));
+});
+
+test.serial('without Redis the worker is not ready, and the API is', async (t) => {
+  await redis.stop('SIGKILL');
+  await until(async () => (await ask(worker, '/readyz')).status === 503);
+  t.is((await ask(api, '/readyz')).status, 200);
+  t.is(figure(await scrape(api), 'up', { part: 'redis' }), 0);
+});
