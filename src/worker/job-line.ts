@@ -1,9 +1,10 @@
-// What is told of every run of a job: one log line, under the trace id of what queued it, and its figures.
+// What is told of every run of a job: one log line, under the trace ids of what queued it, and its figures.
 import type { Job as QueuedJob } from 'bullmq';
 import { logger } from '../lib/logger.js';
 import type { Envelope } from '../lib/queue.js';
 import { jobSeconds, jobWaitSeconds } from '../lib/watch/metrics.js';
 import { jobNamed } from '../jobs/failed-work.js';
+import { piecesOf } from './giving-up.js';
 
 export type Outcome = 'done' | 'failed' | 'interrupted';
 
@@ -14,6 +15,7 @@ export function describeRun(queued: QueuedJob<Envelope>): (outcome: Outcome, err
   const waitedMs = Math.max(0, Date.now() - due);
   // Of names that nobody knows there may be any number.
   const job = jobNamed(queued.name)?.name ?? 'unknown';
+  const pieces = piecesOf(queued);
   jobWaitSeconds.observe({ job }, waitedMs / 1000);
   return (outcome, error) => {
     const tookMs = performance.now() - startedAt;
@@ -21,6 +23,8 @@ export function describeRun(queued: QueuedJob<Envelope>): (outcome: Outcome, err
     const line = {
       job: queued.name,
       key: queued.id,
+      // Of work that travels together each piece has a trace id; the line itself is under the first one.
+      trace_ids: pieces.length > 1 ? pieces.map(({ trace_id }) => trace_id) : undefined,
       queue: queued.queueName,
       attempt: queued.attemptsMade + 1,
       waited_ms: waitedMs,

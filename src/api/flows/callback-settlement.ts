@@ -47,7 +47,7 @@ export async function settleAccepted(accepted: Accepted, deadline: number): Prom
     return first.result;
   }
   const named = { ...callback, payment_no: paymentNo, order_no: accepted.orderNo };
-  const result = settled(named, deadline);
+  const result = timed(settled(named, deadline));
   const own: Settling = { result, repeats: 0 };
   settling.set(name, own);
   try {
