@@ -29,12 +29,32 @@ export function createApp(): Koa<RequestState> {
   if (config.app.corsOrigins.length > 0) app.use(crossOrigin());
   app.use(limitAddresses(routes));
   if (config.app.docsEnabled) app.use(docs(() => openApiDocument(routes)));
+  const handlers = routes.map((route) => ({ route, handle: handlerOf(route) }));
+  app.use(whereNothingVaries(handlers));
   const router = new Router();
-  for (const route of routes) {
-    router.register(fullPath(route).replace(/\{(\w+)\}/g, ':$1'), [route.method], handlerOf(route) as never);
-  }
+  for (const { route, handle } of handlers)
+    router.register(fullPath(route).replace(/\{(\w+)\}/g, ':$1'), [route.method], handle as never);
   app.use(router.routes() as never);
   return app;
+}
+
+interface Handled {
+  route: Route;
+  handle(this: void, ctx: Context): Promise<void>;
+}
+
+/**
+ * Takes what is asked for by the very path of a route without parameters. The router tries its routes one after the other;
+ * it has the rest, and other spellings of these.
+ */
+function whereNothingVaries(handlers: Handled[]): Koa.Middleware {
+  const known = new Map<string, Handled['handle']>(
+    handlers.flatMap(({ route, handle }) => {
+      const path = fullPath(route);
+      return path.includes('{') ? [] : [[`${route.method} ${path}`, handle] as const];
+    }),
+  );
+  return (ctx, next) => known.get(`${ctx.method} ${ctx.path}`)?.(ctx) ?? next();
 }
 
 /** Nobody waits longer for an answer, whatever has gone silent behind it. */

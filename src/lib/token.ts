@@ -37,7 +37,29 @@ export function signToken({ subject, id, issuedAt, expiresAt }: TokenClaims): st
  * @returns its id, which names the session, and the id of the administrator
  * @throws token_expired, or token_invalid for anything else that is wrong
  */
-export function verifyToken(token: string): { jti: string; subject: string } {
+export function verifyToken(token: string): Verified {
+  const known = verified.get(token);
+  const found = known ?? verify(token);
+  if (found.expiresAt <= seconds(now())) fail('token_expired');
+  if (!known) {
+    if (verified.size >= maxVerified) verified.clear();
+    verified.set(token, found);
+  }
+  return found;
+}
+
+interface Verified {
+  jti: string;
+  subject: string;
+  /** Seconds since 1970. */
+  expiresAt: number;
+}
+
+/** A signature stays right as long as this process has its key; what else may end a token is asked each time. */
+const verified = new Map<string, Verified>();
+const maxVerified = 10_000;
+
+function verify(token: string): Verified {
   try {
     const { header, payload: claims } = jwt.verify(token, key, {
       complete: true,
@@ -49,7 +71,7 @@ export function verifyToken(token: string): { jti: string; subject: string } {
     if (typeof claims === 'string' || !claims.exp || 'crit' in header) fail('token_invalid');
     const { jti, sub: subject } = claims as { jti?: unknown; sub?: unknown };
     if (!isUlid(jti) || typeof subject !== 'string' || subject === '') fail('token_invalid');
-    return { jti, subject };
+    return { jti, subject, expiresAt: claims.exp };
   } catch (error) {
     return fail(error instanceof jwt.TokenExpiredError ? 'token_expired' : 'token_invalid');
   }
