@@ -64,8 +64,9 @@ test('permission slugs are noun.verb, and one slug has one name', (t) => {
   const names = new Map<string, string>();
   for (const permission of routes.flatMap((route) => permissionOf(route) ?? [])) {
     t.regex(permission.slug, /^[a-z_]+\.[a-z_]+$/);
-    t.is(names.get(permission.slug) ?? permission.name, permission.name);
-    names.set(permission.slug, permission.name);
+    const name = `${permission.name.zh} / ${permission.name.en}`;
+    t.is(names.get(permission.slug) ?? name, name);
+    names.set(permission.slug, name);
   }
 });
 

@@ -17,11 +17,13 @@ import { guardRoutes } from './declare/permission.js';
 import type { Change, RequestState } from './http/request-state.js';
 import { fullPath, type Access, type Call, type Route } from './declare/route.js';
 import { routes } from './declare/routes.js';
+import { nameOperations } from './declare/operation-log.js';
 import { handleAsUnit } from './declare/write-unit.js';
 
 /** The application, ready to be given to an HTTP server. */
 export function createApp(): Koa<RequestState> {
   guardRoutes(routes);
+  nameOperations(routes);
   const app = new Koa<RequestState>();
   app.silent = true;
   readQueriesOnce(app);

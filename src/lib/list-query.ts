@@ -108,6 +108,18 @@ export class Where {
     return value ? this.and(`${column} LIKE ?`, `%${literally(value)}%`) : this;
   }
 
+  /** As `contains`, or a key among those that `keysOf` finds for the text. */
+  containsOr(
+    column: string,
+    value: string | undefined,
+    keyColumn: string,
+    keysOf: (value: string) => string[],
+  ): this {
+    const keys = value ? keysOf(value) : [];
+    if (!value || keys.length === 0) return this.contains(column, value);
+    return this.and(`(${column} LIKE ? OR ${keyColumn} IN (?))`, `%${literally(value)}%`, keys);
+  }
+
   /** As `equals`, for a column of ASCII texts: the database refuses to compare it with others, which are not in it. */
   equalsAscii(column: string, value: string | undefined): this {
     return isAscii(value) ? this.equals(column, value) : this.and('FALSE');

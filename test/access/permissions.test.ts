@@ -94,12 +94,51 @@ test('a menu that is deleted at the same time is one that does not exist', async
   t.deepEqual([status, errorCode], [422, 'menu_unknown']);
 });
 
+test('names that come with the service are in the language of the request', async (t) => {
+  const shown = async (language: string) => {
+    const asking = admin.with({ 'Accept-Language': language });
+    const permissions = (await asking.get('/permissions?slug=admin.reset_password')).data.list;
+    const roles = (await asking.get('/roles?slug=super-admin')).data.list;
+    const { menus } = (await asking.get('/info')).data;
+    const labels = (await asking.get('/options?type=role')).data.map(({ label }: { label: string }) => label);
+    return [permissions[0].name, permissions[0].menu.title, roles[0].name, menus[0].title, labels[0]];
+  };
+  t.deepEqual(await shown('zh-CN'), ['重置密码', '管理员', '超级管理员', '仪表盘', '超级管理员']);
+  const english = [
+    'Reset passwords',
+    'Administrators',
+    'Super administrator',
+    'Dashboard',
+    'Super administrator',
+  ];
+  t.deepEqual(await shown('en-US'), english);
+});
+
+test('a permission is found by its name in the language of the request', async (t) => {
+  const found = async (language: string, name: string) => {
+    const asking = admin.with({ 'Accept-Language': language });
+    const { list } = (await asking.get(`/permissions?name=${encodeURIComponent(name)}`)).data;
+    return list.map(({ slug }: { slug: string }) => slug);
+  };
+  t.deepEqual(await found('zh-CN', '重置密'), ['admin.reset_password']);
+  t.deepEqual(await found('en-US', 'reset pass'), ['admin.reset_password']);
+});
+
+test('a menu that was renamed keeps its title in every language', async (t) => {
+  const menu = await selectRow<{ id: number }>("SELECT id FROM menus WHERE slug = 'monitor'");
+  await admin.put(`/menus/${menu.id}`, { title: '我们的监控' });
+  const { data } = await admin.with({ 'Accept-Language': 'en-US' }).get(`/menus/${menu.id}`);
+  t.is(data.title, '我们的监控');
+  await admin.put(`/menus/${menu.id}`, { title: 'System monitor' });
+  t.is((await admin.get(`/menus/${menu.id}`)).data.title, '系统监控');
+});
+
 test('every route that needs a permission has its row, named in the list and filterable', async (t) => {
   const list = async (query: string) => (await admin.get(`/permissions?page_size=100&${query}`)).data.list;
   const [row] = await list('slug=admin.reset_password');
   t.deepEqual(
     [row.method, row.path, row.name, row.is_builtin, row.menu.title],
-    ['PUT', '/api/admin/admins/*/password', 'Reset passwords', true, '管理员'],
+    ['PUT', '/api/admin/admins/*/password', '重置密码', true, '管理员'],
   );
   const slugs = async (query: string) => (await list(query)).map(({ slug }: { slug: string }) => slug);
   const builtIn = async (query: string) =>

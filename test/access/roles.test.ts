@@ -60,7 +60,7 @@ test('a new role answers what it carries, as ids in lists and as objects when sh
     permission_ids: [permission],
     menu_ids: [menu],
   });
-  t.deepEqual(permissions, [{ id: permission, name: 'List orders', slug: 'order.index' }]);
+  t.deepEqual(permissions, [{ id: permission, name: '查看订单列表', slug: 'order.index' }]);
   t.deepEqual(
     carried.map(({ id, slug }: { id: number; slug: string }) => [id, slug]),
     [[menu, 'orders']],

@@ -42,7 +42,7 @@ test('an operation is found by each of its filters, with its masked request', as
     username: 'admin',
     module: 'role',
     action: 'store',
-    title: 'Create roles',
+    title: '创建角色',
     method: 'POST',
     path: '/api/admin/roles',
     ip: '127.0.0.1',
@@ -50,6 +50,10 @@ test('an operation is found by each of its filters, with its masked request', as
     trace_id: traceId,
   });
   t.is(list[0].request.body.slug, made.data.slug);
+  const english = await service.admin
+    .with({ 'Accept-Language': 'en-US' })
+    .get(`/operation-logs/${list[0].id}`);
+  t.is(english.data.title, 'Create roles');
   const filters = [
     'admin_id=1',
     'username=adm',

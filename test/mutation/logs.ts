@@ -55,9 +55,9 @@ export const logs: Fault[] = [
   },
   {
     file: 'src/models/logs/log-writing.ts',
-    from: `const names = [...columns, 'created_at' as keyof T & string];
+    from: `const names = [...columns, 'created_at'];
   const places`,
-    to: `const names = [...columns, 'created_at' as keyof T & string];
+    to: `const names = [...columns, 'created_at'];
   entries = entries.slice(0, 1);
   const places`,
     breaks: 'of many entries some are lost',

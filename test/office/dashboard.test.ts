@@ -125,7 +125,7 @@ test.serial('the last operations are shown with their outcome', async (t) => {
   await service.admin.post('/roles', {});
   const first = await until(async () => {
     const { data } = await service.admin.get('/dashboard/recent-activities');
-    return data[0]?.action === 'Create roles' ? data[0] : undefined;
+    return data[0]?.action === '创建角色' ? data[0] : undefined;
   });
-  t.like(first, { user: 'admin', action: 'Create roles', status: 'failure' });
+  t.like(first, { user: 'admin', action: '创建角色', status: 'failure' });
 });

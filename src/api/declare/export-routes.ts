@@ -1,6 +1,7 @@
 // The endpoints of a list that can be exported: ask for the file, and look how far it is.
 import Joi from 'joi';
 import { currentLanguage, currentZone } from '../../lib/context.js';
+import type { Text } from '../../lib/language.js';
 import { timeKeys } from '../../lib/list-query.js';
 import { logger } from '../../lib/logger.js';
 import { idParam } from '../../lib/schema.js';
@@ -26,7 +27,7 @@ export interface ExportResource {
   type: ExportType;
   /** Noun of the permission slug, and how it reads in its name. */
   noun: string;
-  title: string;
+  title: Text;
   module?: RouteDefinition<'signedIn', object, object, object>['module'];
   /** The filters of the list, without its time range. */
   filters: Record<string, Joi.Schema>;
@@ -59,14 +60,14 @@ export const exportRecord = resource('Export', {
 
 /** Those endpoints for one list. */
 export function exportRoutes({ segment, type, noun, title, module, filters }: ExportResource): Route[] {
-  const access = can(`${noun}.export`, `Export ${title}`);
+  const access = can(`${noun}.export`, `导出${title.zh}`, `Export ${title.en}`);
   return [
     route({
       method: 'POST',
       path: `/${segment}/export`,
       name: `export${nounOf(noun)}s`,
       limit: 'export',
-      summary: `Export ${title} into a file`,
+      summary: `Export ${title.en} into a file`,
       description:
         'Takes the filters of the list, times in the request zone. Repeated while it waits or runs, the same request answers the same `export_id`. Progress: `/exports/{id}` and its event stream.',
       access,
@@ -89,7 +90,7 @@ export function exportRoutes({ segment, type, noun, title, module, filters }: Ex
       method: 'GET',
       path: `/${segment}/export/status/{id}`,
       name: `show${nounOf(noun)}Export`,
-      summary: `Show an export of ${title}`,
+      summary: `Show an export of ${title.en}`,
       access,
       module,
       params: idParam,

@@ -1,6 +1,7 @@
 // The endpoints every log has beside its list: show, delete, delete several, clean.
 import Joi from 'joi';
 import { fail } from '../../lib/errors.js';
+import type { Text } from '../../lib/language.js';
 import { idParam, ids } from '../../lib/schema.js';
 import { cleanLogs, removeLogs, type LogTable } from '../../models/logs/log.js';
 import { integer, record, type Answer } from './response.js';
@@ -12,7 +13,7 @@ export interface LogResource<T extends object> {
   table: LogTable;
   /** Noun of the permission slugs, and how it reads in their names. */
   noun: string;
-  title: string;
+  title: Text;
   item: Answer<T>;
   find: (id: number) => Promise<T>;
 }
@@ -27,7 +28,7 @@ export function logRoutes<T extends object>({
   find,
 }: LogResource<T>): Route[] {
   const count = record({ count: integer() });
-  const destroy = can(`${noun}.destroy`, `Delete ${title}`);
+  const destroy = can(`${noun}.destroy`, `删除${title.zh}`, `Delete ${title.en}`);
   return [
     route({
       method: 'POST',
@@ -45,7 +46,7 @@ export function logRoutes<T extends object>({
       name: `clean${nounOf(noun)}s`,
       deadlineMs: Infinity,
       summary: 'Delete everything older than that many days',
-      access: can(`${noun}.clean`, `Clean ${title}`),
+      access: can(`${noun}.clean`, `清理${title.zh}`, `Clean ${title.en}`),
       body: Joi.object<{ days: number }, true>({
         days: Joi.number().integer().min(0).max(36_500).required(),
       }),
@@ -57,7 +58,7 @@ export function logRoutes<T extends object>({
       path: `/${segment}/{id}`,
       name: `show${nounOf(noun)}`,
       summary: 'Show an entry',
-      access: can(`${noun}.show`, `Show ${title}`),
+      access: can(`${noun}.show`, `查看${title.zh}`, `Show ${title.en}`),
       params: idParam,
       response: item,
       handle: ({ params }) => find(params.id),

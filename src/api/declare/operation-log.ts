@@ -1,7 +1,9 @@
 // Writes of administrators and attempts to sign in, as the logs keep them.
 import type { Context } from 'koa';
 import { now } from '../../lib/clock.js';
+import { currentLanguage } from '../../lib/context.js';
 import type { ErrorSlug } from '../../lib/error-catalogue.js';
+import { say, type Text } from '../../lib/language.js';
 import { mask, maskText } from '../../lib/mask.js';
 import { newUlid } from '../../lib/random-id.js';
 import { readUserAgent, shortUserAgent } from '../../lib/user-agent.js';
@@ -83,7 +85,23 @@ export async function logLogin(attempt: {
 export function operationOf(route: Route): { module: string; action: string; title: string } {
   const permission = permissionOf(route);
   const [module = '', action = ''] = permission ? permission.slug.split('.') : nameOf(route);
-  return { module, action, title: (permission?.name ?? route.summary).slice(0, 100) };
+  return { module, action, title: titleOf(route).en };
+}
+
+const titleOf = (route: Route): Text =>
+  permissionOf(route)?.name ?? route.title ?? { zh: route.summary, en: route.summary };
+
+let titles: ReadonlyMap<string, Text> = new Map();
+
+/** Takes the titles that the routes declare; called once when the application is put together. */
+export function nameOperations(routes: readonly Route[]): void {
+  titles = new Map(routes.map(titleOf).map((title) => [title.en, title]));
+}
+
+/** A stored title in the request's language; that of an earlier release as it was stored. */
+export function shownTitle(stored: string): string {
+  const title = titles.get(stored);
+  return title ? say(title, currentLanguage()) : stored;
 }
 
 function nameOf(route: Route): string[] {

@@ -12,7 +12,7 @@ export function syncPermissions(routes: readonly Route[]): Promise<void> {
     const menu = route.path.split('/')[1] ?? '';
     wanted.set(permission.slug, {
       slug: permission.slug,
-      name: permission.name,
+      name: permission.name.en,
       method: route.method,
       path,
       menu,

@@ -1,4 +1,5 @@
 // Which routes a caller's permissions open (contract.md §4).
+import { declarePermissionName } from '../../models/access/builtin-names.js';
 import type { Identity, PermissionRule } from '../../models/access/identity.js';
 import { fullPath, permissionOf, type Permission, type Route } from './route.js';
 
@@ -17,6 +18,7 @@ export function guardRoutes(routes: readonly Route[]): void {
   guarded = routes.flatMap((route) => {
     const permission = permissionOf(route);
     const { method } = route;
+    if (permission) declarePermissionName(permission.slug, permission.name);
     return permission
       ? [{ name: nameOf(route), permission, method, segments: segmentsOf(fullPath(route)) }]
       : [];

@@ -2,14 +2,15 @@
 import type Joi from 'joi';
 import type { Context } from 'koa';
 import type { LimitName } from '../../../config/limits.js';
+import type { Text } from '../../lib/language.js';
 import type { Identity } from '../../models/access/identity.js';
 import type { Scope } from '../../models/tables/versions.js';
 
 export interface Permission {
   /** noun.verb */
   slug: string;
-  /** How the permission is called in role forms and in the operation log. */
-  name: string;
+  /** What it is called in role forms and in the operation log. */
+  name: Text;
   /** Only the slug itself opens the route, not a permission with the same method and path. */
   slugOnly: boolean;
 }
@@ -18,8 +19,8 @@ export interface Permission {
 export type Access = 'public' | 'signedIn' | Permission;
 
 /** Access by permission. */
-export function can(slug: string, name: string, { slugOnly = false } = {}): Permission {
-  return { slug, name, slugOnly };
+export function can(slug: string, zh: string, en: string, { slugOnly = false } = {}): Permission {
+  return { slug, name: { zh, en }, slugOnly };
 }
 
 /** What a handler receives: checked and typed. */
@@ -73,6 +74,8 @@ export interface RouteDefinition<A extends Access, P, Q, B, R = unknown> {
   name: string;
   /** One English sentence for the documentation. */
   summary: string;
+  /** What a write without a permission is called in the operation log. */
+  title?: Text;
   /** More for the documentation, where the summary does not say it all. */
   description?: string;
   access: A;

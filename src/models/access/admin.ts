@@ -9,6 +9,7 @@ import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } fro
 import { hashPassword } from '../../lib/password.js';
 import { endSessionsOf } from './admin-session.js';
 import { Department } from './department.js';
+import { roleName } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';
 import { lockSuperAdmins, mustHoldRoles, mustKeepSuperAdmin, mustOutrank, type Holder } from './rights.js';
 import { mustExist } from './role.js';
@@ -243,7 +244,7 @@ async function selectRecords(tail: string, values: SqlValue[]): Promise<AdminRec
     return {
       ...row,
       department: hasDepartment ? { id: row.department_id as number, name: department_name } : null,
-      roles: own.map(({ id, name, slug }) => ({ id, name, slug })),
+      roles: own.map(({ id, name, slug }) => ({ id, name: roleName(slug, name), slug })),
       is_super_admin: own.some(({ slug }) => slug === superAdminSlug),
     };
   });

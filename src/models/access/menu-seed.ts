@@ -1,7 +1,8 @@
 // The menus a new deployment starts with. A page's slug is the URL segment of its resource.
+import type { Text } from '../../lib/language.js';
 
 export interface MenuSeed {
-  title: string;
+  title: Text;
   slug: string;
   path: string;
   icon?: string;
@@ -12,68 +13,76 @@ export interface MenuSeed {
 }
 
 export const menuSeeds: MenuSeed[] = [
-  { title: '仪表盘', slug: 'dashboard', path: '/dashboard', icon: 'dashboard' },
+  { title: { zh: '仪表盘', en: 'Dashboard' }, slug: 'dashboard', path: '/dashboard', icon: 'dashboard' },
   {
-    title: '系统管理',
+    title: { zh: '系统管理', en: 'System' },
     slug: 'system',
     path: '/system',
     icon: 'setting',
     children: [
-      { title: '管理员', slug: 'admins', path: '/system/admins' },
-      { title: '角色', slug: 'roles', path: '/system/roles' },
-      { title: '菜单', slug: 'menus', path: '/system/menus' },
-      { title: '权限', slug: 'permissions', path: '/system/permissions' },
-      { title: '部门', slug: 'departments', path: '/system/departments' },
-      { title: '字典', slug: 'dictionaries', path: '/system/dictionaries' },
-      { title: 'IP 黑名单', slug: 'blacklists', path: '/system/blacklists' },
-      { title: '在线管理员', slug: 'online-admins', path: '/system/online-admins' },
-      { title: '附件', slug: 'attachments', path: '/system/attachments' },
-      { title: '导出', slug: 'exports', path: '/system/exports' },
-      { title: '导入', slug: 'imports', path: '/system/imports' },
-      { title: '通知', slug: 'notifications', path: '/system/notifications' },
-      { title: '系统监控', slug: 'monitor', path: '/system/monitor' },
-      { title: '任务队列', slug: 'queues', path: '/system/queues' },
-      { title: '失败任务', slug: 'failed-jobs', path: '/system/failed-jobs' },
+      { title: { zh: '管理员', en: 'Administrators' }, slug: 'admins', path: '/system/admins' },
+      { title: { zh: '角色', en: 'Roles' }, slug: 'roles', path: '/system/roles' },
+      { title: { zh: '菜单', en: 'Menus' }, slug: 'menus', path: '/system/menus' },
+      { title: { zh: '权限', en: 'Permissions' }, slug: 'permissions', path: '/system/permissions' },
+      { title: { zh: '部门', en: 'Departments' }, slug: 'departments', path: '/system/departments' },
+      { title: { zh: '字典', en: 'Dictionaries' }, slug: 'dictionaries', path: '/system/dictionaries' },
+      { title: { zh: 'IP 黑名单', en: 'IP blacklist' }, slug: 'blacklists', path: '/system/blacklists' },
+      {
+        title: { zh: '在线管理员', en: 'Online administrators' },
+        slug: 'online-admins',
+        path: '/system/online-admins',
+      },
+      { title: { zh: '附件', en: 'Attachments' }, slug: 'attachments', path: '/system/attachments' },
+      { title: { zh: '导出', en: 'Exports' }, slug: 'exports', path: '/system/exports' },
+      { title: { zh: '导入', en: 'Imports' }, slug: 'imports', path: '/system/imports' },
+      { title: { zh: '通知', en: 'Notifications' }, slug: 'notifications', path: '/system/notifications' },
+      { title: { zh: '系统监控', en: 'System monitor' }, slug: 'monitor', path: '/system/monitor' },
+      { title: { zh: '任务队列', en: 'Job queues' }, slug: 'queues', path: '/system/queues' },
+      { title: { zh: '失败任务', en: 'Failed jobs' }, slug: 'failed-jobs', path: '/system/failed-jobs' },
     ],
   },
   {
-    title: '日志',
+    title: { zh: '日志', en: 'Logs' },
     slug: 'logs',
     path: '/logs',
     icon: 'file-text',
     children: [
-      { title: '操作日志', slug: 'operation-logs', path: '/logs/operations' },
-      { title: '登录日志', slug: 'login-logs', path: '/logs/logins' },
-      { title: '系统日志', slug: 'system-logs', path: '/logs/system' },
+      { title: { zh: '操作日志', en: 'Operation logs' }, slug: 'operation-logs', path: '/logs/operations' },
+      { title: { zh: '登录日志', en: 'Login logs' }, slug: 'login-logs', path: '/logs/logins' },
+      { title: { zh: '系统日志', en: 'System logs' }, slug: 'system-logs', path: '/logs/system' },
     ],
   },
   {
-    title: '用户管理',
+    title: { zh: '用户管理', en: 'Customers' },
     slug: 'customers',
     path: '/customers',
     icon: 'user',
     children: [
-      { title: '用户', slug: 'users', path: '/customers/users' },
-      { title: '余额记录', slug: 'user-balance-logs', path: '/customers/balance-logs' },
+      { title: { zh: '用户', en: 'Users' }, slug: 'users', path: '/customers/users' },
+      {
+        title: { zh: '余额记录', en: 'Balance changes' },
+        slug: 'user-balance-logs',
+        path: '/customers/balance-logs',
+      },
     ],
   },
   {
-    title: '订单管理',
+    title: { zh: '订单管理', en: 'Orders' },
     slug: 'trade',
     path: '/trade',
     icon: 'shopping-cart',
     module: 'orders',
-    children: [{ title: '订单', slug: 'orders', path: '/trade/orders' }],
+    children: [{ title: { zh: '订单', en: 'Orders' }, slug: 'orders', path: '/trade/orders' }],
   },
   {
-    title: '支付管理',
+    title: { zh: '支付管理', en: 'Payments' },
     slug: 'payment',
     path: '/payment',
     icon: 'credit-card',
     module: 'payments',
     children: [
-      { title: '支付记录', slug: 'payments', path: '/payment/payments' },
-      { title: '支付方式', slug: 'payment-methods', path: '/payment/methods' },
+      { title: { zh: '支付记录', en: 'Payments' }, slug: 'payments', path: '/payment/payments' },
+      { title: { zh: '支付方式', en: 'Payment methods' }, slug: 'payment-methods', path: '/payment/methods' },
     ],
   },
 ];

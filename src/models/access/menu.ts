@@ -5,6 +5,7 @@ import { config } from '../../../config/index.js';
 import { change, db, refuseDuplicates, select } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { depthOf, heightOf, toTree, withDescendants, type Tree } from '../../lib/tree.js';
+import { menuTitle } from './builtin-names.js';
 import type { Identity } from './identity.js';
 import { mustHold, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
@@ -66,7 +67,8 @@ export class Menu extends Model {
 
   /** Every menu, disabled ones too. */
   static async tree(): Promise<Tree<MenuRecord>[]> {
-    return toTree(await select<MenuRecord>(`SELECT ${columns} FROM menus ORDER BY sort, id`));
+    const rows = await select<MenuRecord>(`SELECT ${columns} FROM menus ORDER BY sort, id`);
+    return toTree(rows.map(titled));
   }
 
   /**
@@ -82,7 +84,7 @@ export class Menu extends Model {
         ({ id, module }) =>
           (identity.isSuperAdmin || identity.menuIds.has(id)) && !switchedOff.has(module ?? ''),
       )
-      .map(({ module: _, ...menu }) => menu);
+      .map(({ module: _, ...menu }) => titled(menu));
     const ids = new Set(seen.map(({ id }) => id));
     return toTree(seen).filter(({ parent_id }) => parent_id === 0 || ids.has(parent_id));
   }
@@ -90,12 +92,15 @@ export class Menu extends Model {
   /** @throws menu_not_found */
   static async record(id: number): Promise<MenuRecord> {
     const [row] = await select<MenuRecord>(`SELECT ${columns} FROM menus WHERE id = ?`, [id]);
-    return row ?? fail('menu_not_found');
+    return row ? titled(row) : fail('menu_not_found');
   }
 
   /** Enabled menus for select boxes. */
-  static choices(): Promise<{ id: number; parent_id: number; label: string }[]> {
-    return select('SELECT id, parent_id, title AS label FROM menus WHERE status = 1 ORDER BY sort, id');
+  static async choices(): Promise<{ id: number; parent_id: number; label: string }[]> {
+    const rows = await select<{ id: number; parent_id: number; slug: string; title: string }>(
+      'SELECT id, parent_id, slug, title FROM menus WHERE status = 1 ORDER BY sort, id',
+    );
+    return rows.map(({ id, parent_id, slug, title }) => ({ id, parent_id, label: menuTitle(slug, title) }));
   }
 
   static async register(holder: Holder, fields: MenuFields): Promise<number> {
@@ -153,6 +158,11 @@ export class Menu extends Model {
 }
 
 db.addModels([Menu]);
+
+const titled = <T extends { slug: string; title: string }>(menu: T): T => ({
+  ...menu,
+  title: menuTitle(menu.slug, menu.title),
+});
 
 type Place = Pick<MenuRecord, 'id' | 'parent_id'>;
 

@@ -5,6 +5,7 @@ import { now } from '../../lib/clock.js';
 import { change, db, refuseDuplicates, select } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../../lib/list-query.js';
+import { menuTitle, permissionName, permissionsNamed } from './builtin-names.js';
 import { mustHold, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
 
@@ -51,7 +52,7 @@ export interface BuiltinPermission {
 }
 
 const recordSql = `SELECT p.id, p.name, p.slug, p.method, p.path, p.menu_id, p.description, p.status, p.sort, p.is_builtin,
-    m.title AS menu_title, p.created_at, p.updated_at
+    m.title AS menu_title, m.slug AS menu_slug, p.created_at, p.updated_at
   FROM permissions p LEFT JOIN menus m ON m.id = p.menu_id`;
 
 const duplicates = { uq_permissions_slug: { slug: 'permission_slug_exists', field: 'slug' } } as const;
@@ -79,7 +80,7 @@ export class Permission extends Model {
 
   static async list(query: PermissionFilter): Promise<Page<PermissionRecord>> {
     const where = new Where()
-      .contains('p.name', query.name)
+      .containsOr('p.name', query.name, 'p.slug', permissionsNamed)
       .contains('p.slug', query.slug)
       .contains('p.path', query.path)
       .equals('p.method', query.method)
@@ -180,12 +181,16 @@ db.addModels([Permission]);
 
 interface PermissionRow extends Omit<PermissionRecord, 'menu' | 'is_builtin'> {
   menu_title: string | null;
+  menu_slug: string | null;
   is_builtin: number;
 }
 
-function toRecord({ menu_title, is_builtin, ...row }: PermissionRow): PermissionRecord {
-  const menu = row.menu_id && menu_title !== null ? { id: row.menu_id, title: menu_title } : null;
-  return { ...row, is_builtin: is_builtin === 1, menu };
+function toRecord({ menu_title, menu_slug, is_builtin, ...row }: PermissionRow): PermissionRecord {
+  const menu =
+    row.menu_id && menu_title !== null
+      ? { id: row.menu_id, title: menuTitle(menu_slug ?? '', menu_title) }
+      : null;
+  return { ...row, name: permissionName(row.slug, row.name), is_builtin: is_builtin === 1, menu };
 }
 
 async function declare({ slug, name, method, path, menu }: BuiltinPermission, t: Transaction): Promise<void> {

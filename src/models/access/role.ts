@@ -5,6 +5,7 @@ import { change, db, refuseDuplicates, select, transact, type SqlValue } from '.
 import type { ErrorSlug } from '../../lib/error-catalogue.js';
 import { fail } from '../../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../../lib/list-query.js';
+import { menuTitle, permissionName, roleName } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';
 import { mustHold, mustHoldRoles, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
@@ -90,12 +91,19 @@ export class Role extends Model {
         [id],
       ),
     ]);
-    return { ...role, permissions, menus };
+    return {
+      ...role,
+      permissions: permissions.map((one) => ({ ...one, name: permissionName(one.slug, one.name) })),
+      menus: menus.map((one) => ({ ...one, title: menuTitle(one.slug, one.title) })),
+    };
   }
 
   /** Enabled roles for select boxes. */
-  static choices(): Promise<{ value: number; label: string }[]> {
-    return select('SELECT id AS value, name AS label FROM roles WHERE status = 1 ORDER BY sort, id');
+  static async choices(): Promise<{ value: number; label: string }[]> {
+    const rows = await select<{ id: number; slug: string; name: string }>(
+      'SELECT id, slug, name FROM roles WHERE status = 1 ORDER BY sort, id',
+    );
+    return rows.map(({ id, slug, name }) => ({ value: id, label: roleName(slug, name) }));
   }
 
   static async register(holder: Holder, fields: RoleFields): Promise<number> {
@@ -219,6 +227,7 @@ async function selectRecords(tail: string, values: SqlValue[]): Promise<RoleReco
     held.flatMap(({ role_id, id }) => (role_id === roleId ? [id] : []));
   return rows.map((row) => ({
     ...row,
+    name: roleName(row.slug, row.name),
     permission_ids: of(permissions, row.id),
     menu_ids: of(menus, row.id),
   }));

@@ -8,6 +8,7 @@ import { hashPassword, matchPassword } from '../../lib/password.js';
 import { randomToken } from '../../lib/random-id.js';
 import { StartRefused } from '../../lib/start-refused.js';
 import { raise } from '../tables/versions.js';
+import { superAdminName } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';
 import { menuSeeds, type MenuSeed } from './menu-seed.js';
 
@@ -25,8 +26,8 @@ async function seedRole(): Promise<void> {
   const at = now();
   await change(
     `INSERT INTO roles (name, slug, description, created_at, updated_at)
-     SELECT '超级管理员', ?, 'Super administrator', ?, ? FROM DUAL WHERE NOT EXISTS (SELECT 1 FROM roles WHERE slug = ?)`,
-    [superAdminSlug, at, at, superAdminSlug],
+     SELECT ?, ?, ?, ?, ? FROM DUAL WHERE NOT EXISTS (SELECT 1 FROM roles WHERE slug = ?)`,
+    [superAdminName.zh, superAdminSlug, superAdminName.en, at, at, superAdminSlug],
   );
 }
 
@@ -102,7 +103,7 @@ function addMenu(menu: MenuSeed, parent: string, index: number, module: string |
       `INSERT IGNORE INTO menus (parent_id, title, slug, icon, path, component, type, sort, module, created_at, updated_at)
        SELECT COALESCE((SELECT id FROM menus WHERE slug = ?), 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM DUAL
        WHERE NOT EXISTS (SELECT 1 FROM menus WHERE slug = ?)`,
-      [parent, title, slug, icon, path, component, type, (index + 1) * 10, module, at, at, slug],
+      [parent, title.zh, slug, icon, path, component, type, (index + 1) * 10, module, at, at, slug],
       t,
     );
     await change('INSERT IGNORE INTO seeded_menus (slug) VALUES (?)', [slug], t);

@@ -53,7 +53,7 @@ interface RecentOperation {
   created_at: Date;
 }
 
-interface Activity {
+export interface Activity {
   id: number;
   user: string;
   action: string;

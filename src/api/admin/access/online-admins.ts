@@ -26,7 +26,7 @@ const session = resource('Session', {
   is_current: flag(),
 });
 
-const access = can('online_admin.kick_out', 'End sessions of online administrators');
+const access = can('online_admin.kick_out', '强制在线管理员下线', 'End sessions of online administrators');
 const maxAtOnce = 100;
 
 export const routes = [
@@ -35,7 +35,7 @@ export const routes = [
     path: '/online-admins',
     name: 'listOnlineAdmins',
     summary: 'List online administrators',
-    access: can('online_admin.index', 'List online administrators'),
+    access: can('online_admin.index', '查看在线管理员', 'List online administrators'),
     query: Joi.object<OnlineFilter, true>({
       ...listKeys(onlineSortable),
       username: Joi.string().allow('').max(50),

@@ -68,6 +68,7 @@ export const routes = [
     path: '/logout',
     name: 'signOut',
     summary: 'Revoke the token',
+    title: { zh: '退出登录', en: 'Sign out' },
     access: 'signedIn',
     beforePasswordChange: true,
     response: null,
@@ -86,7 +87,8 @@ export const routes = [
     method: 'PUT',
     path: '/profile',
     name: 'updateProfile',
-    summary: 'Change one’s own profile',
+    summary: 'Change my profile',
+    title: { zh: '修改个人资料', en: 'Change my profile' },
     description: 'Only the fields sent change; an empty text clears a field, but not the nickname.',
     access: 'signedIn',
     body: Joi.object<ProfileFields, true>({
@@ -105,7 +107,8 @@ export const routes = [
     method: 'PUT',
     path: '/password',
     name: 'changePassword',
-    summary: 'Change one’s own password and end one’s other sessions',
+    summary: 'Change my password and revoke my other sessions',
+    title: { zh: '修改个人密码', en: 'Change my password' },
     access: 'signedIn',
     beforePasswordChange: true,
     body: Joi.object<PasswordBody, true>({
@@ -147,9 +150,13 @@ async function readAccount(identity: Identity) {
   return { admin, permissions, menus };
 }
 
-const keptAccount = keptPerIdentity(readAccount);
+// Names that come with the service are read in the language of the request.
+const keptAccounts = { 'zh-CN': keptPerIdentity(readAccount), 'en-US': keptPerIdentity(readAccount) };
 
-async function profileOf(identity: Identity, read = keptAccount): Promise<Answered<typeof profile>> {
+async function profileOf(
+  identity: Identity,
+  read = keptAccounts[currentLanguage()],
+): Promise<Answered<typeof profile>> {
   const { admin, permissions, menus } = await read(identity);
   const { id, username, nickname, email, phone, avatar, department_id, department, roles } = admin;
   return {

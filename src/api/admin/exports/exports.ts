@@ -31,8 +31,8 @@ const mediaTypes: Record<ExportFormat, string> = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 };
 
-const show = can('export.show', 'Show exports');
-const destroy = can('export.destroy', 'Delete exports');
+const show = can('export.show', '查看导出', 'Show exports');
+const destroy = can('export.destroy', '删除导出', 'Delete exports');
 
 export const routes = [
   route({
@@ -40,7 +40,7 @@ export const routes = [
     path: '/exports',
     name: 'listExports',
     summary: 'List exports',
-    access: can('export.index', 'List exports'),
+    access: can('export.index', '查看导出列表', 'List exports'),
     query: Joi.object<ExportFilter, true>({
       ...listKeys(exportSortable),
       type: Joi.string().valid(...exportTypes),
@@ -99,7 +99,7 @@ export const routes = [
     path: '/exports/{id}/download',
     name: 'downloadExport',
     summary: 'Download the file',
-    access: can('export.download', 'Download exports'),
+    access: can('export.download', '下载导出文件', 'Download exports'),
     params: idParam,
     reply: 'file',
     response: null,

@@ -98,7 +98,7 @@ export const routes = [
       'chunk `chunk_index` (from 0) and opens the session by itself when it names filename and total_chunks; `merge` answers ' +
       'the attachment, or `{chunk_id, status: "merging"}` when that takes longer; `cancel` removes the chunks of an upload ' +
       'that is not being merged.',
-    access: can('attachment.store', 'Upload attachments'),
+    access: can('attachment.store', '上传附件', 'Upload attachments'),
     upload: { parts: ['file', 'chunk'], maxBytes: config.storage.chunkMaxBytes, required: false },
     body: Joi.object<ChunkCall, true>({
       action: Joi.string().valid('init', 'upload', 'merge', 'cancel').required(),
@@ -131,7 +131,7 @@ export const routes = [
     path: '/attachments/chunk',
     name: 'showChunkUpload',
     summary: 'Get the progress of a chunked upload',
-    access: can('attachment.store', 'Upload attachments'),
+    access: can('attachment.store', '上传附件', 'Upload attachments'),
     query: Joi.object<{ action: 'progress'; chunk_id: string }, true>({
       action: Joi.string().valid('progress').default('progress'),
       chunk_id: chunkId().required(),

@@ -24,9 +24,9 @@ import { sendStored } from '../../http/file-response.js';
 import { integer, pageOf, record } from '../../declare/response.js';
 import { can, route, type Upload } from '../../declare/route.js';
 
-const show = can('attachment.show', 'Show and download attachments');
-const store = can('attachment.store', 'Upload attachments');
-const destroy = can('attachment.destroy', 'Delete attachments');
+const show = can('attachment.show', '查看和下载附件', 'Show and download attachments');
+const store = can('attachment.store', '上传附件', 'Upload attachments');
+const destroy = can('attachment.destroy', '删除附件', 'Delete attachments');
 
 const type = () => Joi.string().valid(...fileTypes);
 
@@ -36,7 +36,7 @@ export const routes = [
     path: '/attachments',
     name: 'listAttachments',
     summary: 'List attachments',
-    access: can('attachment.index', 'List attachments'),
+    access: can('attachment.index', '查看附件列表', 'List attachments'),
     query: Joi.object<AttachmentFilter, true>({
       ...listKeys(attachmentSortable),
       filename: Joi.string().allow('').max(255),
@@ -123,7 +123,7 @@ export const routes = [
     path: '/attachments/{id}/display-name',
     name: 'renameAttachment',
     summary: 'Change the name an attachment is shown under',
-    access: can('attachment.update', 'Rename attachments'),
+    access: can('attachment.update', '重命名附件', 'Rename attachments'),
     params: idParam,
     body: Joi.object<{ display_name: string }, true>({ display_name: given(255).required() }),
     response: attachment,

@@ -63,7 +63,7 @@ const item = resource('Import', {
   error_file_url: textOrNull(),
 });
 
-const show = can('import.show', 'Show imports');
+const show = can('import.show', '查看导入', 'Show imports');
 const progressEveryMs = 1000;
 const { page, page_size } = listKeys([]);
 
@@ -73,7 +73,7 @@ export const routes = [
     path: '/imports',
     name: 'listImports',
     summary: 'List imports',
-    access: can('import.index', 'List imports'),
+    access: can('import.index', '查看导入列表', 'List imports'),
     query: Joi.object<ImportFilter, true>({
       ...listKeys(importSortable),
       type: Joi.string().valid(...importTypes),
@@ -88,7 +88,7 @@ export const routes = [
     path: '/imports/template',
     name: 'downloadImportTemplate',
     summary: 'Download an empty sheet for orders',
-    access: can('order.import', 'Import orders'),
+    access: can('order.import', '导入订单', 'Import orders'),
     reply: 'file',
     response: null,
     handle(_call, ctx) {
@@ -170,7 +170,7 @@ export const routes = [
     name: 'cancelImport',
     summary: 'Stop a waiting or running import',
     description: 'Orders it has made stay; `order_count` says how many.',
-    access: can('import.cancel', 'Cancel imports'),
+    access: can('import.cancel', '取消导入', 'Cancel imports'),
     params: idParam,
     response: item,
     async handle({ admin, params }) {
@@ -184,7 +184,7 @@ export const routes = [
     name: 'deleteImport',
     summary: 'Delete the record of an ended import',
     description: 'Orders it has made stay.',
-    access: can('import.destroy', 'Delete imports'),
+    access: can('import.destroy', '删除导入', 'Delete imports'),
     params: idParam,
     response: null,
     subject: ({ admin, params }) => findImport(admin, params.id),

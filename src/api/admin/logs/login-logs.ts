@@ -17,7 +17,7 @@ export const routes = [
     path: '/login-logs',
     name: 'listLoginLogs',
     summary: 'List attempts to sign in',
-    access: can('login_log.index', 'List login logs'),
+    access: can('login_log.index', '查看登录日志列表', 'List login logs'),
     query: Joi.object<LoginFilter, true>({
       ...listKeys(loginSortable),
       admin_id: id(),
@@ -33,7 +33,7 @@ export const routes = [
     segment: 'login-logs',
     table: 'login_logs',
     noun: 'login_log',
-    title: 'login logs',
+    title: { zh: '登录日志', en: 'login logs' },
     item,
     find: findLogin,
   }),

@@ -10,6 +10,7 @@ import {
   type OperationFilter,
 } from '../../../models/logs/operation-log.js';
 import { logRoutes } from '../../declare/log-routes.js';
+import { shownTitle } from '../../declare/operation-log.js';
 import { integer, keysOf, listOf, pageOf, record, resource, text } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { OperationLog } from '../../../models/logs/tables.js';
@@ -20,6 +21,8 @@ const item = resource('OperationLog', {
   changes: listOf(record({ field: text(), old: Joi.any(), new: Joi.any() })),
 });
 
+const titled = <T extends { title: string }>(entry: T): T => ({ ...entry, title: shownTitle(entry.title) });
+
 const filter = (max: number) => Joi.string().allow('').max(max);
 
 export const routes = [
@@ -28,7 +31,7 @@ export const routes = [
     path: '/operation-logs',
     name: 'listOperationLogs',
     summary: 'List operations of administrators',
-    access: can('operation_log.index', 'List operation logs'),
+    access: can('operation_log.index', '查看操作日志列表', 'List operation logs'),
     query: Joi.object<OperationFilter, true>({
       ...listKeys(operationSortable),
       admin_id: id(),
@@ -43,14 +46,17 @@ export const routes = [
     }),
     response: pageOf(item),
     versions: [logTotals.operation_logs.scope],
-    handle: ({ query, marks }) => listOperations(query, marks[0]),
+    async handle({ query, marks }) {
+      const page = await listOperations(query, marks[0]);
+      return { ...page, list: page.list.map(titled) };
+    },
   }),
   ...logRoutes({
     segment: 'operation-logs',
     table: 'operation_logs',
     noun: 'operation_log',
-    title: 'operation logs',
+    title: { zh: '操作日志', en: 'operation logs' },
     item,
-    find: findOperation,
+    find: async (id) => titled(await findOperation(id)),
   }),
 ];

@@ -21,7 +21,7 @@ export const routes = [
     path: '/system-logs',
     name: 'listSystemLogs',
     summary: 'List warnings and errors of the service',
-    access: can('system_log.index', 'List system logs'),
+    access: can('system_log.index', '查看系统日志列表', 'List system logs'),
     query: Joi.object<SystemFilter, true>({
       ...listKeys(systemSortable),
       level: Joi.string().valid(...logLevels),
@@ -37,7 +37,7 @@ export const routes = [
     segment: 'system-logs',
     table: 'system_logs',
     noun: 'system_log',
-    title: 'system logs',
+    title: { zh: '系统日志', en: 'system logs' },
     item,
     find: findSystemEntry,
   }),

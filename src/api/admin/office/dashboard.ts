@@ -11,8 +11,10 @@ import {
   recentActivities,
   userAccessSource,
   weeklyUserActivity,
+  type Activity,
 } from '../../../models/figures/dashboard.js';
 import { sendEvents } from '../../http/event-stream.js';
+import { shownTitle } from '../../declare/operation-log.js';
 import { amount, integer, listOf, record, resource, text, timestamp } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
@@ -33,7 +35,11 @@ const count = resource('DashboardCounts', {
   ),
 });
 
-const access = can('dashboard.show', 'Watch the dashboard');
+const access = can('dashboard.show', '查看仪表盘', 'Watch the dashboard');
+
+// The operations are named in the language of each request.
+const titled = (activities: Activity[]): Activity[] =>
+  activities.map((activity) => ({ ...activity, action: shownTitle(activity.action) }));
 
 // One snapshot per zone and process, however many streams show it.
 const snapshot = sharedSample((zone) =>
@@ -106,7 +112,7 @@ export const routes = [
     response: listOf(
       record({ id: integer(), user: text(), action: text(), status: text(), created_at: timestamp() }),
     ),
-    handle: () => recentActivities(),
+    handle: async () => titled(await recentActivities()),
   }),
   route({
     method: 'GET',
@@ -132,7 +138,10 @@ export const routes = [
       sendEvents(ctx, admin, {
         type: 'dashboard_data',
         intervalMs,
-        read: () => snapshot(zone, intervalMs * 0.9),
+        read: async () => {
+          const shared = await snapshot(zone, intervalMs * 0.9);
+          return { ...shared, recent_activities: titled(shared.recent_activities) };
+        },
       });
       return Promise.resolve();
     },

@@ -53,8 +53,8 @@ const criteria = {
 };
 
 const count = record({ count: integer() });
-const retry = can('queue.retry', 'Retry failed jobs');
-const destroy = can('queue.destroy', 'Drop failed jobs');
+const retry = can('queue.retry', '重试失败任务', 'Retry failed jobs');
+const destroy = can('queue.destroy', '丢弃失败任务', 'Drop failed jobs');
 
 export const routes = [
   route({
@@ -64,7 +64,7 @@ export const routes = [
     summary: 'List jobs that have failed for good',
     description:
       'One entry per work, however often it fails. Its state is `failed` until it is retried, `retried` until it has succeeded or failed again, then `done`.',
-    access: can('queue.failed', 'List failed jobs'),
+    access: can('queue.failed', '查看失败任务', 'List failed jobs'),
     query: Joi.object<FailedJobFilter, true>({
       ...listKeys(failedJobSortable),
       ...criteria,
@@ -101,7 +101,7 @@ export const routes = [
     path: '/failed-jobs/{id}',
     name: 'showFailedJob',
     summary: 'Show a failed job',
-    access: can('queue.failed', 'List failed jobs'),
+    access: can('queue.failed', '查看失败任务', 'List failed jobs'),
     params: idParam,
     response: failedJob,
     handle: ({ params }) => findFailedJob(params.id),

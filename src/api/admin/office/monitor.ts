@@ -52,7 +52,7 @@ export const routes = [
     path: '/monitor/system-info',
     name: 'showSystemInfo',
     summary: 'Live figures of machine, process, queues, database and Redis',
-    access: can('monitor.show', 'Watch live metrics'),
+    access: can('monitor.show', '查看实时指标', 'Watch live metrics'),
     response: systemInfo,
     handle: () => monitorSnapshot(shortestMs),
   }),
@@ -63,7 +63,7 @@ export const routes = [
     limit: 'stream',
     summary: 'The same as server-sent events',
     description: 'Events `connected`, then `system_info` every `interval` seconds.',
-    access: can('monitor.show', 'Watch live metrics'),
+    access: can('monitor.show', '查看实时指标', 'Watch live metrics'),
     ticket: true,
     reply: 'event-stream',
     query: Joi.object<{ interval: number }, true>({

@@ -85,7 +85,7 @@ export const routes = [
     summary: 'Send a notification to one, several or every administrator',
     description:
       'Without `receiver_id` and `receiver_ids` it goes to everybody and is stored once. To named receivers it goes to all of them or, when one does not exist, to none; the answer is the first record, `ids` are all of them. The answer does not wait for the frames on the WebSocket.',
-    access: can('notification.store', 'Send notifications'),
+    access: can('notification.store', '发送通知', 'Send notifications'),
     body: Joi.object<NotificationBody, true>({
       title: given(150).required(),
       content: given(10_000).required(),
@@ -142,6 +142,7 @@ export const routes = [
     name: 'createTicket',
     limit: 'ticket',
     summary: 'Get a one-time ticket for the WebSocket or an event stream',
+    title: { zh: '获取实时连接票据', en: 'Get a ticket for live connections' },
     description: 'Good for one use within 60 seconds: `/ws/admin/notifications?ticket=…`.',
     access: 'signedIn',
     response: record({ ticket: text(), expires_in: integer() }),
@@ -152,6 +153,7 @@ export const routes = [
     path: '/notifications/read-all',
     name: 'readAllNotifications',
     summary: 'Mark everything as read',
+    title: { zh: '全部标记为已读', en: 'Mark all notifications as read' },
     access: 'signedIn',
     response: null,
     handle: ({ admin }) => readAllNotifications(admin.adminId),
@@ -171,6 +173,7 @@ export const routes = [
     path: '/notifications/{id}/read',
     name: 'readNotification',
     summary: 'Mark a notification as read',
+    title: { zh: '标记通知为已读', en: 'Mark a notification as read' },
     access: 'signedIn',
     params: idParam,
     response: null,

@@ -24,7 +24,7 @@ export const routes = [
     summary: 'List the queues: what waits, runs, waits for its time and has failed',
     description:
       '`failed` is what waits for a person (`GET /failed-jobs`); `oldest_seconds` is how long the oldest waiting job has been there.',
-    access: can('queue.index', 'List queues'),
+    access: can('queue.index', '查看队列', 'List queues'),
     response: record({ list: listOf(queue) }),
     handle: async () => ({ list: await queueFigures() }),
   }),

@@ -85,7 +85,7 @@ export const routes = [
     path: '/orders',
     name: 'listOrders',
     summary: 'List orders',
-    access: can('order.index', 'List orders'),
+    access: can('order.index', '查看订单列表', 'List orders'),
     module: 'orders',
     query: Joi.object<OrderFilter, true>({ ...listKeys(orderSortable), ...filters }),
     response: pageOf(order),
@@ -99,7 +99,7 @@ export const routes = [
     bodyBytes: 256 * 1024,
     summary: 'Place a pending order',
     description: '`amount`, when given, must equal the sum of the details.',
-    access: can('order.store', 'Create orders'),
+    access: can('order.store', '创建订单', 'Create orders'),
     module: 'orders',
     body: Joi.object<NewOrder, true>({
       user_id: id().required(),
@@ -118,7 +118,14 @@ export const routes = [
     repeat: (id) => findOrder(String(id)),
   }),
   ...exportRoutes({
-    ...{ segment: 'orders', type: 'orders', noun: 'order', title: 'orders', module: 'orders', filters },
+    ...{
+      segment: 'orders',
+      type: 'orders',
+      noun: 'order',
+      title: { zh: '订单', en: 'orders' },
+      module: 'orders',
+      filters,
+    },
   }),
   route({
     method: 'POST',
@@ -128,7 +135,7 @@ export const routes = [
     summary: 'Import orders from a CSV file',
     description:
       'UTF-8, GBK or UTF-16 with a byte order mark; columns in any order: `user_id`, `amount`, `remark`, `order_ref`, `product_id`, `product_name`, `price`, `quantity`, or their Chinese names; a column `reason`, which an error file has, is not read. Rows with the same `order_ref` are one order. Orders with a bad row are left out and reported; `dry_run`, a field of the form or the query, only checks. The answer waits up to 3 seconds for the end.',
-    access: can('order.import', 'Import orders'),
+    access: can('order.import', '导入订单', 'Import orders'),
     module: 'orders',
     upload: { parts: ['file'], maxBytes: config.storage.importMaxBytes, required: true, digest: true },
     // In either place: overlooked, a check would make orders.
@@ -154,7 +161,7 @@ export const routes = [
     path: '/orders/{id}',
     name: 'showOrder',
     summary: 'Show an order',
-    access: can('order.show', 'Show orders'),
+    access: can('order.show', '查看订单', 'Show orders'),
     module: 'orders',
     params: orderParam,
     response: order,
@@ -165,7 +172,7 @@ export const routes = [
     path: '/orders/{id}',
     name: 'updateOrder',
     summary: 'Change the remark of an order or cancel it',
-    access: can('order.update', 'Change orders'),
+    access: can('order.update', '修改订单', 'Change orders'),
     module: 'orders',
     params: orderParam,
     body: Joi.object<{ remark?: string | null; status?: 'cancelled' }, true>({
@@ -184,7 +191,7 @@ export const routes = [
     path: '/orders/{id}',
     name: 'deleteOrder',
     summary: 'Delete a pending or cancelled order',
-    access: can('order.destroy', 'Delete orders'),
+    access: can('order.destroy', '删除订单', 'Delete orders'),
     module: 'orders',
     params: orderParam,
     response: null,

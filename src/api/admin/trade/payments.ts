@@ -111,7 +111,7 @@ export const routes = [
     description:
       '`start_time` and `end_time` apply to `time_field`. `needs_attention=1` lists what a person must look at, the reason in ' +
       '`fail_reason`; `pending_longer_than` (minutes) lists pending payments made longer ago than that, to the minute.',
-    access: can('payment.index', 'List payments'),
+    access: can('payment.index', '查看支付列表', 'List payments'),
     module: 'payments',
     query: Joi.object<PaymentFilter, true>({ ...listKeys(paymentSortable), ...filters }),
     response: pageOf(payment),
@@ -131,7 +131,7 @@ export const routes = [
       'When the channel fails (502, `third_party_error`) the payment stays pending with the reason in `fail_reason`. ' +
       'To try again, repeat the request: under the same Idempotency-Key the same payment is placed again, without one ' +
       'a new payment is made for the order.',
-    access: can('payment.store', 'Create payments', { slugOnly: true }),
+    access: can('payment.store', '创建支付', 'Create payments', { slugOnly: true }),
     module: 'payments',
     body: Joi.object<NewPayment & { initiate: boolean }, true>({
       order_no: Joi.string().min(1).max(64).required(),
@@ -158,7 +158,7 @@ export const routes = [
       segment: 'payments',
       type: 'payments',
       noun: 'payment',
-      title: 'payments',
+      title: { zh: '支付', en: 'payments' },
       module: 'payments',
       filters,
     },
@@ -168,7 +168,7 @@ export const routes = [
     path: '/payments/{id}',
     name: 'showPayment',
     summary: 'Show a payment with the callbacks received for it',
-    access: can('payment.show', 'Show payments'),
+    access: can('payment.show', '查看支付', 'Show payments'),
     module: 'payments',
     params: paymentParam,
     response: resource('PaymentDetail', { ...keys, callbacks: listOf(callback) }),
@@ -186,7 +186,7 @@ export const routes = [
       '`needs_attention` can only be set to false, once the matter is handled, together with the `fail_reason` that was ' +
       'seen: when there is another one by now, the request is refused. The reason stays to be read. State, amount and ' +
       'third-party number are changed by callbacks only.',
-    access: can('payment.update', 'Change payments'),
+    access: can('payment.update', '修改支付', 'Change payments'),
     module: 'payments',
     params: paymentParam,
     body: Joi.object<PaymentRevision, true>({
@@ -207,7 +207,7 @@ export const routes = [
     name: 'queryPayment',
     summary: 'Ask for the state of a payment',
     description: 'The mock channel reads the local state; wechat and alipay answer 501.',
-    access: can('payment.query', 'Query payments'),
+    access: can('payment.query', '查询支付结果', 'Query payments'),
     module: 'payments',
     params: Joi.object<{ payment_no: string }, true>({ payment_no: Joi.string().max(64).required() }),
     response: record({

@@ -31,7 +31,7 @@ export const routes = [
     path: '/user-balance-logs',
     name: 'listUserBalanceLogs',
     summary: 'List balance changes',
-    access: can('user_balance_log.index', 'List balance changes'),
+    access: can('user_balance_log.index', '查看余额记录列表', 'List balance changes'),
     query: Joi.object<BalanceLogFilter, true>({ ...listKeys(balanceLogSortable), ...filters }),
     response: pageOf(balanceLog),
     versions: [balanceLogTotals.scope],
@@ -43,7 +43,7 @@ export const routes = [
     name: 'createUserBalanceLog',
     summary: 'Change the balance of a user',
     description: 'As `POST /users/{id}/update-balance`, with the user in the body.',
-    access: can('user_balance_log.store', 'Record balance changes'),
+    access: can('user_balance_log.store', '记录余额变动', 'Record balance changes'),
     body: Joi.object<BalanceChange & { user_id: number }, true>({
       ...balanceChangeKeys,
       user_id: id().required(),
@@ -62,7 +62,7 @@ export const routes = [
   }),
   ...exportRoutes({
     ...{ segment: 'user-balance-logs', type: 'user_balance_logs', noun: 'user_balance_log' },
-    ...{ title: 'balance changes', filters },
+    ...{ title: { zh: '余额记录', en: 'balance changes' }, filters },
   }),
   route({
     method: 'GET',
@@ -70,7 +70,7 @@ export const routes = [
     name: 'showUserBalanceStatistics',
     summary: 'Sums of balance changes of one user or of all',
     description: '`current_balance` is that of now, whatever the time range.',
-    access: can('user_balance_log.statistics', 'Sum balance changes'),
+    access: can('user_balance_log.statistics', '统计余额变动', 'Sum balance changes'),
     query: Joi.object<{ user_id?: number } & TimeRange, true>({ ...timeKeys(), user_id: id() }),
     response: record({
       total_income: amount(),
@@ -86,7 +86,7 @@ export const routes = [
     path: '/user-balance-logs/{id}',
     name: 'showUserBalanceLog',
     summary: 'Show a balance change',
-    access: can('user_balance_log.show', 'Show balance changes'),
+    access: can('user_balance_log.show', '查看余额记录', 'Show balance changes'),
     params: idParam,
     response: balanceLog,
     handle: ({ params }) => findBalanceLog(params.id),
