@@ -3,6 +3,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { config } from '../../../config/index.js';
+import { inContext } from '../../lib/context.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { clientIp } from '../../lib/ip.js';
 import { toJson } from '../../lib/json.js';
@@ -16,7 +17,7 @@ import { authenticate, type Identity } from '../../models/access/identity.js';
 import { deliveryChannel, type Delivery } from '../../models/office/notification.js';
 import { releaseConnection } from './connections.js';
 import { track } from './live-connections.js';
-import { securityHeaders } from './middleware/envelope.js';
+import { securityHeaders, traceIdOf } from './middleware/envelope.js';
 
 const path = '/ws/admin/notifications';
 const maxMessage = 16 * 1024;
@@ -45,14 +46,21 @@ export function acceptSockets(server: Server): () => void {
   server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     if (stream.destroyed) return;
     stream.on('error', () => stream.destroy());
-    admit(request).then(
-      (identity) =>
+    const traceId = traceIdOf(request.headers['x-trace-id'] as string | undefined);
+    const ip = clientIp(request);
+    void inContext({ traceId, language: defaultLanguage, ip }, async () => {
+      try {
+        const identity = await admit(request);
         sockets.handleUpgrade(request, stream, head, (socket) => {
           releaseConnection(request.socket);
-          welcome(socket, { identity, ip: clientIp(request) }, peers);
-        }),
-      (error: unknown) => refuse(stream, error),
-    );
+          welcome(socket, { identity, ip }, peers);
+        });
+        tell(request, ip, { outcome: 'accepted', admin_id: identity.adminId });
+      } catch (error) {
+        const { status, slug } = refuse(stream, error, traceId);
+        tell(request, ip, { outcome: 'refused', status, reason: slug });
+      }
+    });
   });
   listen(deliveryChannel, (message) => deliverTo(peers, message as Delivery));
   const pings = setInterval(() => pingAll(peers), pingMs).unref();
@@ -82,7 +90,13 @@ function isAllowedOrigin(origin: string | undefined): boolean {
   );
 }
 
-function refuse(stream: Duplex, error: unknown): void {
+// One line per upgrade; what stands behind the path is a ticket.
+function tell(request: IncomingMessage, ip: string, more: object): void {
+  const { origin } = request.headers;
+  logger.info({ path: request.url?.split('?')[0], ip, origin, ...more }, 'upgrade');
+}
+
+function refuse(stream: Duplex, error: unknown, traceId: string): AppError {
   const outcome = error instanceof AppError ? error : new AppError('cache_unavailable', { cause: error });
   if (!(error instanceof AppError)) logger.warn({ error }, 'a socket could not be opened');
   const body = toJson({
@@ -90,15 +104,18 @@ function refuse(stream: Duplex, error: unknown): void {
     message: outcome.text(defaultLanguage),
     data: null,
     error_code: outcome.slug,
+    trace_id: traceId,
   });
   const headers = {
     ...securityHeaders,
+    'X-Trace-Id': traceId,
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(body),
     Connection: 'close',
   };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   stream.end(`HTTP/1.1 ${outcome.status} Refused\r\n${head.join('')}\r\n${body}`);
+  return outcome;
 }
 
 function welcome(

@@ -34,11 +34,13 @@ const slowMs = 1000;
 /** What is away is tried again after this long; who was told may ask again then. */
 const retrySeconds = 2;
 
+/** The trace id of a request: the one it brings, if it is fit to be one, or a new one. */
+export const traceIdOf = (given = ''): string => (foreignTraceId.test(given) ? given : newUlid());
+
 /** Runs the request and answers it; nothing that goes wrong inside escapes the envelope. */
 export const envelope: Middleware<RequestState> = async (ctx, next) => {
   const started = performance.now();
-  const given = ctx.get('X-Trace-Id');
-  const traceId = foreignTraceId.test(given) ? given : newUlid();
+  const traceId = traceIdOf(ctx.get('X-Trace-Id'));
   const language = languageOf(ctx.get('Accept-Language'));
   const zone = askedZone(ctx);
   const isKnownZone = zone === undefined || isZone(zone);
