@@ -17,12 +17,12 @@ import {
   recordVerified,
 } from '../models/trade/callback-intake.js';
 import type { CallbackKey, CallbackState } from '../models/trade/payment-callback.js';
-import { PaymentMethod } from '../models/trade/payment-method.js';
 import { settleAccepted, type Accepted } from './flows/callback-settlement.js';
 import { limit } from './http/middleware/limits.js';
 import type { RequestState } from './http/request-state.js';
 import { record, text } from './declare/response.js';
 import { route } from './declare/route.js';
+import { configsOfType } from '../models/trade/payment-method.js';
 
 const maxBody = 64 * 1024;
 
@@ -155,7 +155,7 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
 
 // What cannot be read in full is still kept with the payment it seems to be about.
 async function claimedNumber(channel: Channel, fields: Record<string, unknown>): Promise<string | undefined> {
-  const named = channel.nameOf?.(fields, await PaymentMethod.configsOf(channel.type));
+  const named = channel.nameOf?.(fields, await configsOfType(channel.type));
   const { out_trade_no = named } = fields;
   if (typeof out_trade_no !== 'string') return undefined;
   return paymentPeriod(out_trade_no) === undefined ? undefined : out_trade_no;

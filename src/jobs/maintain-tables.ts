@@ -7,8 +7,8 @@ import { pruneFailedJobs } from '../models/office/failed-job.js';
 import { extendPartitions } from '../models/tables/partitions.js';
 import { pruneCallbacks } from '../models/trade/payment-callback.js';
 import { pruneNotifications } from '../models/office/notification-retention.js';
-import { PaymentMethod } from '../models/trade/payment-method.js';
 import { job } from './job.js';
+import { resealSecrets } from '../models/trade/payment-method.js';
 
 export interface MaintainTables {
   /** YYYY-MM-DD; the work is queued once a day. */
@@ -29,7 +29,7 @@ export const maintainTables = job({
     await pruneCallbacks();
     await pruneFailedJobs();
     await pruneNotifications();
-    await PaymentMethod.resealSecrets();
+    await resealSecrets();
     return { sessions: await pruneSessions(), keys: await pruneIdempotencyKeys() };
   },
 });

@@ -10,11 +10,11 @@ import { connectRedis, disconnectRedis } from '../lib/redis.js';
 import { guardStorage } from '../lib/storage/index.js';
 import { openWatchPort } from '../lib/watch/port.js';
 import { closeLogs, keepSystemLog, recoverLogs } from '../jobs/log-keeping.js';
-import { PaymentMethod } from '../models/trade/payment-method.js';
 import { checkDurability, prepareDatabase } from '../models/migrations/schema.js';
 import { seed } from '../models/access/seed.js';
 import { exposeServiceFigures } from '../models/office/service-figures.js';
 import { startWorker } from './worker.js';
+import { resealSecrets } from '../models/trade/payment-method.js';
 
 await start(async () => {
   keepSystemLog('worker');
@@ -23,7 +23,7 @@ await start(async () => {
   await connectRedis();
   await prepareDatabase(seed);
   await checkDurability();
-  await PaymentMethod.resealSecrets();
+  await resealSecrets();
   await guardStorage();
   await recoverLogs();
   const { stop, readiness } = await startWorker(queues, (what) => {

@@ -1,15 +1,10 @@
 // The fields of an administrator that the resource and the profile answer alike.
-import { flag, integer, integerOrNull, listOf, record, recordOrNull, text, textOrNull } from './response.js';
+import { flag, keysOf, listOf, record, recordOrNull } from './response.js';
+import { Admin, Department, Role } from '../../models/access/tables.js';
 
 export const adminKeys = {
-  id: integer(),
-  username: text(),
-  nickname: text(),
-  email: textOrNull(),
-  phone: textOrNull(),
-  avatar: textOrNull(),
-  department_id: integerOrNull(),
-  department: recordOrNull({ id: integer(), name: text() }),
-  roles: listOf(record({ id: integer(), name: text(), slug: text() })),
+  ...keysOf(Admin, 'id', 'username', 'nickname', 'email', 'phone', 'avatar', 'department_id'),
+  department: recordOrNull(keysOf(Department, 'id', 'name')),
+  roles: listOf(record(keysOf(Role, 'id', 'name', 'slug'))),
   is_super_admin: flag(),
 };

@@ -1,5 +1,5 @@
 // Keeps the permission rows equal to what the routes declare.
-import { Permission, type BuiltinPermission } from '../../models/access/permission.js';
+import { type BuiltinPermission, declareBuiltinPermissions } from '../../models/access/permission.js';
 import { fullPath, permissionOf, type Route } from './route.js';
 
 /** Writes a permission row for every route that needs one; several routes may share a slug, the first names the row. */
@@ -18,5 +18,5 @@ export function syncPermissions(routes: readonly Route[]): Promise<void> {
       menu,
     });
   }
-  return Permission.declareBuiltin([...wanted.values()]);
+  return declareBuiltinPermissions([...wanted.values()]);
 }

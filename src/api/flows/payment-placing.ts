@@ -6,9 +6,9 @@ import { now } from '../../lib/clock.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { logger } from '../../lib/logger.js';
 import { maskText } from '../../lib/mask.js';
-import { PaymentMethod } from '../../models/trade/payment-method.js';
 import { notePlacement, payablePayment, type Payable } from '../../models/trade/payment-placement.js';
 import type { PaymentRecord } from '../../models/trade/payment.js';
+import { configOfMethod, getMethod } from '../../models/trade/payment-method.js';
 
 const maxReason = 200;
 
@@ -19,7 +19,7 @@ const maxReason = 200;
  * @throws payment_method_unknown, payment_method_disabled, payment_gateway_disabled, payment_gateway_not_implemented
  */
 export async function placingChannel(methodId: number): Promise<Channel> {
-  const { type, is_active } = await PaymentMethod.record(methodId).catch((error: unknown) => {
+  const { type, is_active } = await getMethod(methodId).catch((error: unknown) => {
     if (error instanceof AppError) fail('payment_method_unknown', { field: 'payment_method_id' });
     throw error;
   });
@@ -57,7 +57,7 @@ export async function placePayment(
 ): Promise<unknown> {
   const { payment_no, order_no, amount } = payment;
   const [methodConfig, payable] = await Promise.all([
-    PaymentMethod.configOf(payment.payment_method_id),
+    configOfMethod(payment.payment_method_id),
     payablePayment(payment_no, order_no),
   ]);
   mustSuit(channel, payable);

@@ -1,30 +1,27 @@
 // admins: the people who sign in here.
 import type { Transaction } from 'sequelize';
-import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { blankToNull } from '../../lib/blank-to-null.js';
 import { now } from '../../lib/clock.js';
-import { change, db, refuseDuplicates, select, type SqlValue } from '../../lib/db.js';
+import { change, refuseDuplicates, select, type SqlValue } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
 import { hashPassword } from '../../lib/password.js';
 import { endSessionsOf } from './admin-session.js';
-import { Department } from './department.js';
 import { roleName } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';
 import { lockSuperAdmins, mustHoldRoles, mustKeepSuperAdmin, mustOutrank, type Holder } from './rights.js';
 import { mustExist } from './role.js';
 import { Totals } from '../tables/totals.js';
 import { changing } from '../tables/versions.js';
+import { Admin, AdminRole, Department, Role } from './tables.js';
+import { departmentMustExist, departmentsBelow } from './department.js';
+import type { Fields, Listed } from '../tables/table.js';
+import { columnsOf, joined, type RowOf, selection } from '../tables/selection.js';
 
-export interface AdminFields {
-  nickname: string;
-  email?: string | null;
-  phone?: string | null;
-  avatar?: string | null;
-  department_id?: number | null;
-  role_ids?: number[];
-  status?: number;
-}
+export type AdminFields = Fields<
+  Admin,
+  'username' | 'password_hash' | 'password_must_change' | 'last_login_at'
+> & { role_ids?: number[] };
 
 export type NewAdmin = AdminFields & { username: string; password: string };
 
@@ -48,143 +45,109 @@ export const adminSortable = [
   'last_login_at',
 ] as const;
 
-interface RoleName {
-  id: number;
-  name: string;
-  slug: string;
-}
+type RoleName = Pick<Listed<Role>, 'id' | 'name' | 'slug'>;
 
-export interface AdminRecord {
-  id: number;
-  username: string;
-  nickname: string;
-  email: string | null;
-  phone: string | null;
-  avatar: string | null;
-  status: number;
-  department_id: number | null;
-  department: { id: number; name: string } | null;
-  roles: RoleName[];
-  is_super_admin: boolean;
-  created_at: Date;
-  updated_at: Date;
-  last_login_at: Date | null;
-}
+const shown = { ...columnsOf(Admin, 'a'), department: joined(columnsOf(Department, 'd', 'id', 'name')) };
+const admins = selection(shown, 'admins a', 'LEFT JOIN departments d ON d.id = a.department_id');
 
-const recordSql = `SELECT a.id, a.username, a.nickname, a.email, a.phone, a.avatar, a.status, a.department_id,
-    d.name AS department_name,
-    a.created_at, a.updated_at, a.last_login_at
-  FROM admins a LEFT JOIN departments d ON d.id = a.department_id`;
+const rolesOfAdmin = selection(
+  { ...columnsOf(AdminRole, 'ar', 'admin_id'), ...columnsOf(Role, 'r', 'id', 'name', 'slug') },
+  'admin_roles ar',
+  'JOIN roles r ON r.id = ar.role_id',
+);
+
+export type AdminRecord = RowOf<typeof shown> & { roles: RoleName[]; is_super_admin: boolean };
 
 const duplicates = { uq_admins_username: { slug: 'username_exists', field: 'username' } } as const;
 
 /** Total of the administrator list; invalidated together with identities. */
 export const adminTotals = new Totals({ table: 'admins', scope: 'identity', alias: 'a' });
 
-@Table({ tableName: 'admins', defaultScope: { attributes: { exclude: ['password_hash'] } } })
-export class Admin extends Model {
-  @Column({ type: DataType.BIGINT, primaryKey: true, autoIncrement: true }) declare id: number;
-  @Column(DataType.STRING(50)) declare username: string;
-  @Column(DataType.STRING(100)) declare password_hash: string;
-  @Column(DataType.STRING(50)) declare nickname: string;
-  @Column(DataType.STRING(100)) declare email: string | null;
-  @Column(DataType.STRING(30)) declare phone: string | null;
-  @Column(DataType.STRING(500)) declare avatar: string | null;
-  @Column(DataType.TINYINT) declare status: number;
-  @Column(DataType.BIGINT) declare department_id: number | null;
-  @Column(DataType.TINYINT) declare password_must_change: number;
-  @Column(DataType.DATE(3)) declare last_login_at: Date | null;
-  @Column(DataType.DATE(3)) declare created_at: Date;
-  @Column(DataType.DATE(3)) declare updated_at: Date;
-
-  static async list(query: AdminFilter, mark?: string): Promise<Page<AdminRecord>> {
-    const where = await adminsWhere(query);
-    const [list, total] = await Promise.all([
-      selectRecords(`${where.sql} ${pageSql(query, 'a')}`, where.values),
-      adminTotals.count(where, mark),
-    ]);
-    return toPage(query, list, total);
-  }
-
-  /** @throws admin_not_found */
-  static async record(id: number): Promise<AdminRecord> {
-    const [admin] = await selectRecords('WHERE a.id = ?', [id]);
-    return admin ?? fail('admin_not_found');
-  }
-
-  /** Enabled administrators for select boxes. */
-  static choices(): Promise<{ value: number; label: string }[]> {
-    return select('SELECT id AS value, nickname AS label FROM admins WHERE status = 1 ORDER BY id');
-  }
-
-  /** Creates an administrator whose roles lie within the holder's rights. */
-  static async register(holder: Holder, fields: NewAdmin): Promise<number> {
-    const { password, role_ids = [], ...columns } = fields;
-    await Department.mustExist(fields.department_id);
-    await mustExist('role', role_ids);
-    await mustHoldRoles(holder, role_ids);
-    const password_hash = await hashPassword(password);
-    const id = await refuseDuplicates(
-      changing(['identity'], async (t) => {
-        const admin = await Admin.create(
-          { status: 1, ...blankToNull(columns), password_hash, password_must_change: 1 },
-          { transaction: t },
-        );
-        await mustExist('role', role_ids, t);
-        await mustHoldRoles(holder, role_ids, t);
-        await setRoles(admin.id, role_ids, t);
-        return admin.id;
-      }),
-      duplicates,
-    );
-    return id;
-  }
-
-  /** Changes only the fields given. Disabling ends all sessions. */
-  static async revise(holder: Holder, id: number, fields: Partial<AdminFields>): Promise<void> {
-    const { role_ids, ...columns } = fields;
-    await Department.mustExist(fields.department_id);
-    await changing(['identity'], async (t) => {
-      await lockSuperAdmins(t);
-      const admin = (await Admin.findByPk(id, { transaction: t })) ?? fail('admin_not_found');
-      await mustOutrank(holder, id, t);
-      if (columns.status === 0 && holder.adminId === id) fail('admin_disable_self');
-      await admin.update(blankToNull(columns), { transaction: t });
-      if (role_ids) {
-        await mustExist('role', role_ids, t);
-        await mustHoldRoles(holder, role_ids, t);
-        await setRoles(id, role_ids, t);
-      }
-      await mustKeepSuperAdmin(t);
-      if (columns.status === 0) await endSessionsOf(id, t);
-    });
-  }
-
-  /** Deletes an administrator and ends all their sessions. */
-  static async remove(holder: Holder, id: number): Promise<void> {
-    if (holder.adminId === id) fail('admin_delete_self');
-    await changing(['identity'], async (t) => {
-      await lockSuperAdmins(t);
-      const admin = (await Admin.findByPk(id, { transaction: t })) ?? fail('admin_not_found');
-      await mustOutrank(holder, id, t);
-      await admin.destroy({ transaction: t });
-      await mustKeepSuperAdmin(t);
-    });
-  }
-
-  /** Sets a new password, which its owner must change, and ends all sessions, the holder's own among them if it is theirs. */
-  static async resetPassword(holder: Holder, id: number, password: string): Promise<void> {
-    await mustOutrank(holder, id);
-    await storePassword(id, password, { mustChange: id !== holder.adminId });
-  }
-
-  /** Sets one's own new password and ends all sessions but the one of that `jti`. */
-  static async changeOwnPassword(id: number, password: string, jti: string): Promise<void> {
-    await storePassword(id, password, { mustChange: false, except: jti });
-  }
+export async function listAdmins(query: AdminFilter, mark?: string): Promise<Page<AdminRecord>> {
+  const where = await adminsWhere(query);
+  const [list, total] = await Promise.all([
+    selectRecords(`${where.sql} ${pageSql(query, 'a')}`, where.values),
+    adminTotals.count(where, mark),
+  ]);
+  return toPage(query, list, total);
 }
 
-db.addModels([Admin]);
+/** @throws admin_not_found */
+export async function getAdmin(id: number): Promise<AdminRecord> {
+  const [admin] = await selectRecords('WHERE a.id = ?', [id]);
+  return admin ?? fail('admin_not_found');
+}
+
+/** Enabled administrators for select boxes. */
+export function adminOptions(): Promise<{ value: number; label: string }[]> {
+  return select('SELECT id AS value, nickname AS label FROM admins WHERE status = 1 ORDER BY id');
+}
+
+/** Creates an administrator whose roles lie within the holder's rights. */
+export async function createAdmin(holder: Holder, fields: NewAdmin): Promise<number> {
+  const { password, role_ids = [], ...columns } = fields;
+  await departmentMustExist(fields.department_id);
+  await mustExist('role', role_ids);
+  await mustHoldRoles(holder, role_ids);
+  const password_hash = await hashPassword(password);
+  const id = await refuseDuplicates(
+    changing(['identity'], async (t) => {
+      const admin = await Admin.create(
+        { ...blankToNull(columns), password_hash, password_must_change: true },
+        { transaction: t },
+      );
+      await mustExist('role', role_ids, t);
+      await mustHoldRoles(holder, role_ids, t);
+      await setRoles(admin.id, role_ids, t);
+      return admin.id;
+    }),
+    duplicates,
+  );
+  return id;
+}
+
+/** Changes only the fields given. Disabling ends all sessions. */
+export async function updateAdmin(holder: Holder, id: number, fields: Partial<AdminFields>): Promise<void> {
+  const { role_ids, ...columns } = fields;
+  await departmentMustExist(fields.department_id);
+  await changing(['identity'], async (t) => {
+    await lockSuperAdmins(t);
+    const admin = (await Admin.findByPk(id, { transaction: t })) ?? fail('admin_not_found');
+    await mustOutrank(holder, id, t);
+    if (columns.status === 0 && holder.adminId === id) fail('admin_disable_self');
+    await admin.update(blankToNull(columns), { transaction: t });
+    if (role_ids) {
+      await mustExist('role', role_ids, t);
+      await mustHoldRoles(holder, role_ids, t);
+      await setRoles(id, role_ids, t);
+    }
+    await mustKeepSuperAdmin(t);
+    if (columns.status === 0) await endSessionsOf(id, t);
+  });
+}
+
+/** Deletes an administrator and ends all their sessions. */
+export async function deleteAdmin(holder: Holder, id: number): Promise<void> {
+  if (holder.adminId === id) fail('admin_delete_self');
+  await changing(['identity'], async (t) => {
+    await lockSuperAdmins(t);
+    const admin = (await Admin.findByPk(id, { transaction: t })) ?? fail('admin_not_found');
+    await mustOutrank(holder, id, t);
+    await admin.destroy({ transaction: t });
+    await mustKeepSuperAdmin(t);
+  });
+}
+
+/** Sets a new password, which its owner must change, and ends all sessions, the holder's own among them if it is theirs. */
+export async function resetAdminPassword(holder: Holder, id: number, password: string): Promise<void> {
+  await mustOutrank(holder, id);
+  await storePassword(id, password, { mustChange: id !== holder.adminId });
+}
+
+/** Sets one's own new password and ends all sessions but the one of that `jti`. */
+export async function changeOwnPassword(id: number, password: string, jti: string): Promise<void> {
+  await storePassword(id, password, { mustChange: false, except: jti });
+}
 
 /**
  * Stores a new password and ends the sessions, but for one if it is named.
@@ -217,7 +180,7 @@ export async function adminsWhere(criteria: AdminCriteria): Promise<Where> {
     .equals('a.status', criteria.status)
     .during('a.created_at', criteria);
   if (criteria.department_id)
-    where.and('a.department_id IN (?)', await Department.idsBelow(criteria.department_id));
+    where.and('a.department_id IN (?)', await departmentsBelow(criteria.department_id));
   if (!criteria.role_id) return where;
   return where.and(
     'EXISTS (SELECT 1 FROM admin_roles f WHERE f.admin_id = a.id AND f.role_id = ?)',
@@ -225,25 +188,15 @@ export async function adminsWhere(criteria: AdminCriteria): Promise<Where> {
   );
 }
 
-interface AdminRow extends Omit<AdminRecord, 'department' | 'roles' | 'is_super_admin'> {
-  department_name: string | null;
-}
-
 // One statement for the administrators, one for the roles of all of them.
 async function selectRecords(tail: string, values: SqlValue[]): Promise<AdminRecord[]> {
-  const rows = await select<AdminRow>(`${recordSql} ${tail}`, values);
+  const rows = await admins.rows(tail, values);
   if (rows.length === 0) return [];
-  const held = await select<RoleName & { admin_id: number }>(
-    `SELECT ar.admin_id, r.id, r.name, r.slug FROM admin_roles ar JOIN roles r ON r.id = ar.role_id
-     WHERE ar.admin_id IN (?) ORDER BY r.id`,
-    [rows.map(({ id }) => id)],
-  );
-  return rows.map(({ department_name, ...row }) => {
+  const held = await rolesOfAdmin.rows('WHERE ar.admin_id IN (?) ORDER BY r.id', [rows.map(({ id }) => id)]);
+  return rows.map((row) => {
     const own = held.filter(({ admin_id }) => admin_id === row.id);
-    const hasDepartment = row.department_id !== null && department_name !== null;
     return {
       ...row,
-      department: hasDepartment ? { id: row.department_id as number, name: department_name } : null,
       roles: own.map(({ id, name, slug }) => ({ id, name: roleName(slug, name), slug })),
       is_super_admin: own.some(({ slug }) => slug === superAdminSlug),
     };

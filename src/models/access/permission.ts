@@ -1,24 +1,17 @@
 // permissions: what a role may be allowed, as a slug and as method and path.
 import type { Transaction } from 'sequelize';
-import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { now } from '../../lib/clock.js';
-import { change, db, refuseDuplicates, select } from '../../lib/db.js';
+import { change, refuseDuplicates, select } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
-import { pageSql, toPage, Where, type ListQuery, type Page } from '../../lib/list-query.js';
+import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
 import { menuTitle, permissionName, permissionsNamed } from './builtin-names.js';
 import { mustHold, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
+import { Menu, Permission } from './tables.js';
+import { columnsOf, joined, type RowOf, selection } from '../tables/selection.js';
+import { type Fields, listed, type Listed } from '../tables/table.js';
 
-export interface PermissionFields {
-  name: string;
-  slug: string;
-  method: string;
-  path: string;
-  menu_id?: number | null;
-  description?: string | null;
-  status?: number;
-  sort?: number;
-}
+export type PermissionFields = Fields<Permission, 'is_builtin'>;
 
 export interface PermissionFilter extends ListQuery {
   name?: string;
@@ -33,13 +26,16 @@ export const permissionSortable = [
   ...['id', 'name', 'slug', 'method', 'path', 'status', 'sort', 'created_at', 'updated_at'],
 ] as const;
 
-export interface PermissionRecord extends Required<PermissionFields> {
-  id: number;
-  menu: { id: number; title: string } | null;
-  is_builtin: boolean;
-  created_at: Date;
-  updated_at: Date;
-}
+const shown = { ...columnsOf(Permission, 'p'), menu: joined(columnsOf(Menu, 'm', 'id', 'title', 'slug')) };
+const permissions = selection(shown, 'permissions p', 'LEFT JOIN menus m ON m.id = p.menu_id');
+
+export type PermissionRecord = Listed<Permission> & { menu: Pick<Listed<Menu>, 'id' | 'title'> | null };
+
+const toRecord = ({ menu, ...row }: RowOf<typeof shown>): PermissionRecord => ({
+  ...row,
+  name: permissionName(row.slug, row.name),
+  menu: menu && { id: menu.id, title: menuTitle(menu.slug, menu.title) },
+});
 
 /** A permission that a route of this release needs. */
 export interface BuiltinPermission {
@@ -51,9 +47,10 @@ export interface BuiltinPermission {
   menu: string;
 }
 
-const recordSql = `SELECT p.id, p.name, p.slug, p.method, p.path, p.menu_id, p.description, p.status, p.sort, p.is_builtin,
-    m.title AS menu_title, m.slug AS menu_slug, p.created_at, p.updated_at
-  FROM permissions p LEFT JOIN menus m ON m.id = p.menu_id`;
+const declared = selection(
+  columnsOf(Permission, 'p', 'slug', 'method', 'path', 'is_builtin'),
+  'permissions p',
+);
 
 const duplicates = { uq_permissions_slug: { slug: 'permission_slug_exists', field: 'slug' } } as const;
 
@@ -63,134 +60,98 @@ export type Opens = (rule: { slug: string; method: string; path: string }) => st
 /** Whether the holder may pass all these routes. */
 export type Passes = (routes: string[]) => boolean;
 
-@Table({ tableName: 'permissions' })
-export class Permission extends Model {
-  @Column({ type: DataType.BIGINT, primaryKey: true, autoIncrement: true }) declare id: number;
-  @Column(DataType.STRING(100)) declare name: string;
-  @Column(DataType.STRING(100)) declare slug: string;
-  @Column(DataType.STRING(10)) declare method: string;
-  @Column(DataType.STRING(255)) declare path: string;
-  @Column(DataType.BIGINT) declare menu_id: number | null;
-  @Column(DataType.STRING(255)) declare description: string | null;
-  @Column(DataType.TINYINT) declare status: number;
-  @Column(DataType.INTEGER) declare sort: number;
-  @Column(DataType.TINYINT) declare is_builtin: number;
-  @Column(DataType.DATE(3)) declare created_at: Date;
-  @Column(DataType.DATE(3)) declare updated_at: Date;
+export async function listPermissions(query: PermissionFilter): Promise<Page<PermissionRecord>> {
+  const where = new Where()
+    .containsOr('p.name', query.name, 'p.slug', permissionsNamed)
+    .contains('p.slug', query.slug)
+    .contains('p.path', query.path)
+    .equals('p.method', query.method)
+    .equals('p.status', query.status)
+    .equals('p.menu_id', query.menu_id)
+    .during('p.created_at', query);
+  const page = await permissions.page(query, where);
+  return { ...page, list: page.list.map(toRecord) };
+}
 
-  static async list(query: PermissionFilter): Promise<Page<PermissionRecord>> {
-    const where = new Where()
-      .containsOr('p.name', query.name, 'p.slug', permissionsNamed)
-      .contains('p.slug', query.slug)
-      .contains('p.path', query.path)
-      .equals('p.method', query.method)
-      .equals('p.status', query.status)
-      .equals('p.menu_id', query.menu_id)
-      .during('p.created_at', query);
-    const [rows, [count]] = await Promise.all([
-      select<PermissionRow>(`${recordSql} ${where.sql} ${pageSql(query, 'p')}`, where.values),
-      select<{ total: number }>(`SELECT COUNT(*) AS total FROM permissions p ${where.sql}`, where.values),
-    ]);
-    return toPage(query, rows.map(toRecord), count?.total ?? 0);
-  }
+/** @throws permission_not_found */
+export async function getPermission(id: number): Promise<PermissionRecord> {
+  const row = await permissions.first('WHERE p.id = ?', [id]);
+  return toRecord(row ?? fail('permission_not_found'));
+}
 
-  /** @throws permission_not_found */
-  static async record(id: number): Promise<PermissionRecord> {
-    const [row] = await select<PermissionRow>(`${recordSql} WHERE p.id = ?`, [id]);
-    return row ? toRecord(row) : fail('permission_not_found');
-  }
+/** Every slug, of disabled permissions too: a super administrator passes every check. */
+export async function allPermissionSlugs(): Promise<string[]> {
+  const rows = await select<{ slug: string }>('SELECT slug FROM permissions ORDER BY slug');
+  return rows.map(({ slug }) => slug);
+}
 
-  /** Every slug, of disabled permissions too: a super administrator passes every check. */
-  static async allSlugs(): Promise<string[]> {
-    const rows = await select<{ slug: string }>('SELECT slug FROM permissions ORDER BY slug');
-    return rows.map(({ slug }) => slug);
-  }
+/** Creates a permission; who is no super administrator must pass every route it opens. */
+export async function createPermission(
+  holder: Holder,
+  fields: PermissionFields,
+  opens: Opens,
+  passes: Passes,
+): Promise<number> {
+  mustPass(holder, passes, opens(fields));
+  return refuseDuplicates(
+    changing(['identity'], async (t) => {
+      await menuMustExist(fields.menu_id, t);
+      return (await Permission.create(fields, { transaction: t })).id;
+    }),
+    duplicates,
+  );
+}
 
-  /** Creates a permission; who is no super administrator must pass every route it opens. */
-  static async register(
-    holder: Holder,
-    fields: PermissionFields,
-    opens: Opens,
-    passes: Passes,
-  ): Promise<number> {
-    mustPass(holder, passes, opens(fields));
-    return refuseDuplicates(
-      changing(['identity'], async (t) => {
-        await menuMustExist(fields.menu_id, t);
-        const permission = await Permission.create({ status: 1, sort: 0, ...fields }, { transaction: t });
-        return permission.id;
-      }),
-      duplicates,
-    );
-  }
-
-  /** Changes only the fields given; built-in rows and rights beyond the holder's are refused. */
-  static async revise(
-    holder: Holder,
-    id: number,
-    fields: Partial<PermissionFields>,
-    opens: Opens,
-    passes: Passes,
-  ): Promise<void> {
-    await refuseDuplicates(
-      changing(['identity'], async (t) => {
-        const permission = await lockPermission(holder, id, t);
-        mustPass(holder, passes, [
-          ...opens(permission),
-          ...opens({ ...(permission.get() as PermissionFields), ...fields }),
-        ]);
-        await menuMustExist(fields.menu_id, t);
-        await permission.update(fields, { transaction: t });
-      }),
-      duplicates,
-    );
-  }
-
-  static async remove(holder: Holder, id: number, opens: Opens, passes: Passes): Promise<void> {
-    await changing(['identity'], async (t) => {
+/** Changes only the fields given; built-in rows and rights beyond the holder's are refused. */
+export async function updatePermission(
+  holder: Holder,
+  id: number,
+  fields: Partial<PermissionFields>,
+  opens: Opens,
+  passes: Passes,
+): Promise<void> {
+  await refuseDuplicates(
+    changing(['identity'], async (t) => {
       const permission = await lockPermission(holder, id, t);
-      mustPass(holder, passes, opens(permission));
-      await permission.destroy({ transaction: t });
-    });
-  }
-
-  /** Writes the permission rows of this release's routes; rows of earlier releases stay, no longer built in. */
-  static async declareBuiltin(wanted: BuiltinPermission[]): Promise<void> {
-    const rows = await select<BuiltinPermission & { is_builtin: number }>(
-      'SELECT slug, method, path, is_builtin FROM permissions',
-    );
-    const bySlug = new Map(rows.map((row) => [row.slug, row]));
-    const isKnown = ({ slug, method, path }: BuiltinPermission): boolean => {
-      const row = bySlug.get(slug);
-      return row?.method === method && row.path === path && row.is_builtin === 1;
-    };
-    const fresh = wanted.filter((permission) => !isKnown(permission));
-    const slugs = new Set(wanted.map(({ slug }) => slug));
-    const retired = rows.filter(({ slug, is_builtin }) => is_builtin === 1 && !slugs.has(slug));
-    if (fresh.length === 0 && retired.length === 0) return;
-    await changing(['identity'], async (t) => {
-      for (const permission of fresh) await declare(permission, t);
-      if (retired.length === 0) return;
-      const names = retired.map(({ slug }) => slug);
-      await change('UPDATE permissions SET is_builtin = 0 WHERE slug IN (?)', [names], t);
-    });
-  }
+      mustPass(holder, passes, [...opens(permission), ...opens({ ...listed(permission), ...fields })]);
+      await menuMustExist(fields.menu_id, t);
+      await permission.update(fields, { transaction: t });
+    }),
+    duplicates,
+  );
 }
 
-db.addModels([Permission]);
-
-interface PermissionRow extends Omit<PermissionRecord, 'menu' | 'is_builtin'> {
-  menu_title: string | null;
-  menu_slug: string | null;
-  is_builtin: number;
+export async function deletePermission(
+  holder: Holder,
+  id: number,
+  opens: Opens,
+  passes: Passes,
+): Promise<void> {
+  await changing(['identity'], async (t) => {
+    const permission = await lockPermission(holder, id, t);
+    mustPass(holder, passes, opens(permission));
+    await permission.destroy({ transaction: t });
+  });
 }
 
-function toRecord({ menu_title, menu_slug, is_builtin, ...row }: PermissionRow): PermissionRecord {
-  const menu =
-    row.menu_id && menu_title !== null
-      ? { id: row.menu_id, title: menuTitle(menu_slug ?? '', menu_title) }
-      : null;
-  return { ...row, name: permissionName(row.slug, row.name), is_builtin: is_builtin === 1, menu };
+/** Writes the permission rows of this release's routes; rows of earlier releases stay, no longer built in. */
+export async function declareBuiltinPermissions(wanted: BuiltinPermission[]): Promise<void> {
+  const rows = await declared.rows('');
+  const bySlug = new Map(rows.map((row) => [row.slug, row]));
+  const isKnown = ({ slug, method, path }: BuiltinPermission): boolean => {
+    const row = bySlug.get(slug);
+    return row?.method === method && row.path === path && row.is_builtin;
+  };
+  const fresh = wanted.filter((permission) => !isKnown(permission));
+  const slugs = new Set(wanted.map(({ slug }) => slug));
+  const retired = rows.filter(({ slug, is_builtin }) => is_builtin && !slugs.has(slug));
+  if (fresh.length === 0 && retired.length === 0) return;
+  await changing(['identity'], async (t) => {
+    for (const permission of fresh) await declare(permission, t);
+    if (retired.length === 0) return;
+    const names = retired.map(({ slug }) => slug);
+    await change('UPDATE permissions SET is_builtin = 0 WHERE slug IN (?)', [names], t);
+  });
 }
 
 async function declare({ slug, name, method, path, menu }: BuiltinPermission, t: Transaction): Promise<void> {
@@ -208,7 +169,7 @@ async function lockPermission(holder: Holder, id: number, t: Transaction): Promi
   const permission = await Permission.findByPk(id, { transaction: t, lock: true });
   if (!permission) fail('permission_not_found');
   if (holder.isSuperAdmin) return permission;
-  if (permission.is_builtin === 1) fail('builtin_permission_protected');
+  if (permission.is_builtin) fail('builtin_permission_protected');
   // Roles pass it on: whoever changes it changes what their holders may do, also where it opens no route.
   const [given] = await select(
     'SELECT role_id FROM role_permissions WHERE permission_id = ? LIMIT 1',

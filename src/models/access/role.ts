@@ -1,24 +1,18 @@
 // roles: named sets of permissions and menus.
 import type { Transaction } from 'sequelize';
-import { Column, DataType, Model, Table } from 'sequelize-typescript';
-import { change, db, refuseDuplicates, select, transact, type SqlValue } from '../../lib/db.js';
+import { change, refuseDuplicates, select, transact } from '../../lib/db.js';
 import type { ErrorSlug } from '../../lib/error-catalogue.js';
 import { fail } from '../../lib/errors.js';
-import { pageSql, toPage, Where, type ListQuery, type Page } from '../../lib/list-query.js';
+import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
 import { menuTitle, permissionName, roleName } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';
 import { mustHold, mustHoldRoles, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
+import { Menu, Permission, Role } from './tables.js';
+import { type Fields, type Listed, listed } from '../tables/table.js';
+import { columnsOf, selection } from '../tables/selection.js';
 
-export interface RoleFields {
-  name: string;
-  slug: string;
-  description?: string | null;
-  status?: number;
-  sort?: number;
-  permission_ids?: number[];
-  menu_ids?: number[];
-}
+export type RoleFields = Fields<Role> & { permission_ids?: number[]; menu_ids?: number[] };
 
 export interface RoleFilter extends ListQuery {
   name?: string;
@@ -28,126 +22,99 @@ export interface RoleFilter extends ListQuery {
 
 export const roleSortable = ['id', 'name', 'slug', 'status', 'sort', 'created_at', 'updated_at'] as const;
 
-export interface RoleRecord {
-  id: number;
-  name: string;
-  slug: string;
-  description: string | null;
-  status: number;
-  sort: number;
-  permission_ids: number[];
-  menu_ids: number[];
-  created_at: Date;
-  updated_at: Date;
-}
+export type RoleRecord = Listed<Role> & { permission_ids: number[]; menu_ids: number[] };
 
 export type RoleDetail = RoleRecord & {
-  permissions: { id: number; name: string; slug: string }[];
-  menus: { id: number; title: string; slug: string }[];
+  permissions: Pick<Permission, 'id' | 'name' | 'slug'>[];
+  menus: Pick<Menu, 'id' | 'title' | 'slug'>[];
 };
 
-const recordSql = `SELECT r.id, r.name, r.slug, r.description, r.status, r.sort, r.created_at, r.updated_at
-  FROM roles r`;
+const roles = selection(columnsOf(Role, 'r'), 'roles r');
+
+const permissionsOfRole = selection(
+  columnsOf(Permission, 'p', 'id', 'name', 'slug'),
+  'role_permissions rp',
+  'JOIN permissions p ON p.id = rp.permission_id',
+);
+
+const menusOfRole = selection(
+  columnsOf(Menu, 'm', 'id', 'title', 'slug'),
+  'role_menus rm',
+  'JOIN menus m ON m.id = rm.menu_id',
+);
 
 const duplicates = { uq_roles_slug: { slug: 'role_slug_exists', field: 'slug' } } as const;
 
-@Table({ tableName: 'roles' })
-export class Role extends Model {
-  @Column({ type: DataType.BIGINT, primaryKey: true, autoIncrement: true }) declare id: number;
-  @Column(DataType.STRING(50)) declare name: string;
-  @Column(DataType.STRING(50)) declare slug: string;
-  @Column(DataType.STRING(255)) declare description: string | null;
-  @Column(DataType.TINYINT) declare status: number;
-  @Column(DataType.INTEGER) declare sort: number;
-  @Column(DataType.DATE(3)) declare created_at: Date;
-  @Column(DataType.DATE(3)) declare updated_at: Date;
-
-  static async list(query: RoleFilter): Promise<Page<RoleRecord>> {
-    const where = new Where()
-      .contains('r.name', query.name)
-      .contains('r.slug', query.slug)
-      .equals('r.status', query.status)
-      .during('r.created_at', query);
-    const [rows, [count]] = await Promise.all([
-      selectRecords(`${where.sql} ${pageSql(query, 'r')}`, where.values),
-      select<{ total: number }>(`SELECT COUNT(*) AS total FROM roles r ${where.sql}`, where.values),
-    ]);
-    return toPage(query, rows, count?.total ?? 0);
-  }
-
-  /** @throws role_not_found */
-  static async record(id: number): Promise<RoleDetail> {
-    const [role] = await selectRecords('WHERE r.id = ?', [id]);
-    if (!role) fail('role_not_found');
-    const [permissions, menus] = await Promise.all([
-      select<RoleDetail['permissions'][number]>(
-        `SELECT p.id, p.name, p.slug FROM role_permissions rp JOIN permissions p ON p.id = rp.permission_id
-         WHERE rp.role_id = ? ORDER BY p.id`,
-        [id],
-      ),
-      select<RoleDetail['menus'][number]>(
-        `SELECT m.id, m.title, m.slug FROM role_menus rm JOIN menus m ON m.id = rm.menu_id
-         WHERE rm.role_id = ? ORDER BY m.sort, m.id`,
-        [id],
-      ),
-    ]);
-    return {
-      ...role,
-      permissions: permissions.map((one) => ({ ...one, name: permissionName(one.slug, one.name) })),
-      menus: menus.map((one) => ({ ...one, title: menuTitle(one.slug, one.title) })),
-    };
-  }
-
-  /** Enabled roles for select boxes. */
-  static async choices(): Promise<{ value: number; label: string }[]> {
-    const rows = await select<{ id: number; slug: string; name: string }>(
-      'SELECT id, slug, name FROM roles WHERE status = 1 ORDER BY sort, id',
-    );
-    return rows.map(({ id, slug, name }) => ({ value: id, label: roleName(slug, name) }));
-  }
-
-  static async register(holder: Holder, fields: RoleFields): Promise<number> {
-    const { permission_ids = [], menu_ids = [], ...columns } = fields;
-    mustHold(holder, permission_ids, menu_ids);
-    return refuseDuplicates(
-      transact(async (t) => {
-        const role = await Role.create({ status: 1, sort: 0, ...columns }, { transaction: t });
-        await setRights(role.id, { permission_ids, menu_ids }, t);
-        return role.id;
-      }),
-      duplicates,
-    );
-  }
-
-  /** Changes only the fields given; the holder must hold what the role carries before and after. */
-  static async revise(holder: Holder, id: number, fields: Partial<RoleFields>): Promise<void> {
-    const { permission_ids, menu_ids, ...columns } = fields;
-    await refuseDuplicates(
-      changing(['identity'], async (t) => {
-        const role = (await Role.findByPk(id, { transaction: t, lock: true })) ?? fail('role_not_found');
-        await mustHoldRoles(holder, [id], t);
-        mustHold(holder, permission_ids ?? [], menu_ids ?? []);
-        if (role.slug === superAdminSlug && changesProtected(columns)) fail('super_admin_role_protected');
-        await role.update(columns, { transaction: t });
-        await setRights(id, { permission_ids, menu_ids }, t);
-      }),
-      duplicates,
-    );
-  }
-
-  static async remove(holder: Holder, id: number): Promise<void> {
-    await changing(['identity'], async (t) => {
-      const role = (await Role.findByPk(id, { transaction: t, lock: true })) ?? fail('role_not_found');
-      await mustHoldRoles(holder, [id], t);
-      if (role.slug === superAdminSlug) fail('super_admin_role_protected');
-      const [used] = await select('SELECT admin_id FROM admin_roles WHERE role_id = ? LIMIT 1', [id], t);
-      if (used) fail('role_in_use');
-      await role.destroy({ transaction: t });
-    });
-  }
+export async function listRoles(query: RoleFilter): Promise<Page<RoleRecord>> {
+  const where = new Where()
+    .contains('r.name', query.name)
+    .contains('r.slug', query.slug)
+    .equals('r.status', query.status)
+    .during('r.created_at', query);
+  const page = await roles.page(query, where);
+  return { ...page, list: await withRights(page.list) };
 }
 
-db.addModels([Role]);
+/** @throws role_not_found */
+export async function getRole(id: number): Promise<RoleDetail> {
+  const row = (await Role.findByPk(id)) ?? fail('role_not_found');
+  const [[role], permissions, menus] = await Promise.all([
+    withRights([listed(row)]),
+    permissionsOfRole.rows('WHERE rp.role_id = ? ORDER BY p.id', [id]),
+    menusOfRole.rows('WHERE rm.role_id = ? ORDER BY m.sort, m.id', [id]),
+  ]);
+  return {
+    ...(role as RoleRecord),
+    permissions: permissions.map((one) => ({ ...one, name: permissionName(one.slug, one.name) })),
+    menus: menus.map((one) => ({ ...one, title: menuTitle(one.slug, one.title) })),
+  };
+}
+
+/** Enabled roles for select boxes. */
+export async function roleOptions(): Promise<{ value: number; label: string }[]> {
+  const rows = await roles.rows('WHERE r.status = 1 ORDER BY r.sort, r.id');
+  return rows.map(({ id, slug, name }) => ({ value: id, label: roleName(slug, name) }));
+}
+
+export async function createRole(holder: Holder, fields: RoleFields): Promise<number> {
+  const { permission_ids = [], menu_ids = [], ...columns } = fields;
+  mustHold(holder, permission_ids, menu_ids);
+  return refuseDuplicates(
+    transact(async (t) => {
+      const role = await Role.create(columns, { transaction: t });
+      await setRights(role.id, { permission_ids, menu_ids }, t);
+      return role.id;
+    }),
+    duplicates,
+  );
+}
+
+/** Changes only the fields given; the holder must hold what the role carries before and after. */
+export async function updateRole(holder: Holder, id: number, fields: Partial<RoleFields>): Promise<void> {
+  const { permission_ids, menu_ids, ...columns } = fields;
+  await refuseDuplicates(
+    changing(['identity'], async (t) => {
+      const role = (await Role.findByPk(id, { transaction: t, lock: true })) ?? fail('role_not_found');
+      await mustHoldRoles(holder, [id], t);
+      mustHold(holder, permission_ids ?? [], menu_ids ?? []);
+      if (role.slug === superAdminSlug && changesProtected(columns)) fail('super_admin_role_protected');
+      await role.update(columns, { transaction: t });
+      await setRights(id, { permission_ids, menu_ids }, t);
+    }),
+    duplicates,
+  );
+}
+
+export async function deleteRole(holder: Holder, id: number): Promise<void> {
+  await changing(['identity'], async (t) => {
+    const role = (await Role.findByPk(id, { transaction: t, lock: true })) ?? fail('role_not_found');
+    await mustHoldRoles(holder, [id], t);
+    if (role.slug === superAdminSlug) fail('super_admin_role_protected');
+    const [used] = await select('SELECT admin_id FROM admin_roles WHERE role_id = ? LIMIT 1', [id], t);
+    if (used) fail('role_in_use');
+    await role.destroy({ transaction: t });
+  });
+}
 
 const references = {
   role: { table: 'roles', slug: 'role_unknown', field: 'role_ids' },
@@ -208,9 +175,8 @@ function changesProtected(columns: Partial<RoleFields>): boolean {
   return (columns.slug !== undefined && columns.slug !== superAdminSlug) || columns.status === 0;
 }
 
-// One statement for the roles, one each for the permissions and menus of all of them.
-async function selectRecords(tail: string, values: SqlValue[]): Promise<RoleRecord[]> {
-  const rows = await select<Omit<RoleRecord, 'permission_ids' | 'menu_ids'>>(`${recordSql} ${tail}`, values);
+// One statement each for the permissions and menus of all of them.
+async function withRights(rows: Listed<Role>[]): Promise<RoleRecord[]> {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
   const [permissions, menus] = await Promise.all([

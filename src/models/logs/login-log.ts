@@ -25,7 +25,7 @@ export type LoginRecord = Listed<LoginLog> & {
 };
 
 const shown = { ...columnsOf(LoginLog, 'l'), ...columnsOf(LoginLog, 'l', 'outcome') };
-const logs = selection(shown, 'FROM login_logs l');
+const logs = selection(shown, 'login_logs l');
 
 export async function listLogins(query: LoginFilter, mark?: string): Promise<Page<LoginRecord>> {
   const where = new Where()

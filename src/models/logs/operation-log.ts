@@ -26,7 +26,7 @@ export type OperationRecord = Listed<OperationLog> & {
   changes: FieldChange[];
 };
 
-const logs = selection(columnsOf(OperationLog, 'l'), 'FROM operation_logs l');
+const logs = selection(columnsOf(OperationLog, 'l'), 'operation_logs l');
 
 export async function listOperations(query: OperationFilter, mark?: string): Promise<Page<OperationRecord>> {
   const where = new Where()

@@ -18,7 +18,7 @@ export const systemSortable = ['id', 'level', 'created_at'] as const;
 
 export type SystemRecord = Omit<Listed<SystemLog>, 'context'> & { context: unknown };
 
-const logs = selection(columnsOf(SystemLog, 'l'), 'FROM system_logs l');
+const logs = selection(columnsOf(SystemLog, 'l'), 'system_logs l');
 
 export async function listSystemEntries(query: SystemFilter, mark?: string): Promise<Page<SystemRecord>> {
   const where = new Where()

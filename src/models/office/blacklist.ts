@@ -1,18 +1,18 @@
 // blacklists: addresses that are turned away before anything else is looked at.
-import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { inLastingContext } from '../../lib/context.js';
-import { change, db, refuseDuplicates, select } from '../../lib/db.js';
+import { change, refuseDuplicates, select } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { ipBytes, ipNumber, IpSet, parseRange, type IpRange } from '../../lib/ip-range.js';
-import { pageSql, toPage, Where, type ListQuery, type Page } from '../../lib/list-query.js';
+import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
 import { withTimeout } from '../../lib/with-timeout.js';
 import { changing, holds, stamp, type Stamp } from '../tables/versions.js';
+import { Blacklist } from './tables.js';
+import { type Fields, type Listed, listed } from '../tables/table.js';
+import { columnsOf, selection } from '../tables/selection.js';
 
-export interface BlacklistFields {
-  ip: string;
-  remark?: string | null;
-  status?: number;
-}
+export type BlacklistFields = Fields<Blacklist, 'first_ip' | 'last_ip'>;
+
+export type BlacklistRecord = Listed<Blacklist>;
 
 export interface BlacklistFilter extends ListQuery {
   ip?: string;
@@ -21,79 +21,52 @@ export interface BlacklistFilter extends ListQuery {
 
 export const blacklistSortable = ['id', 'ip', 'status', 'created_at', 'updated_at'] as const;
 
-export interface BlacklistRecord {
-  id: number;
-  ip: string;
-  remark: string | null;
-  status: number;
-  created_at: Date;
-  updated_at: Date;
-}
-
-const columns = 'b.id, b.ip, b.remark, b.status, b.created_at, b.updated_at';
+const blacklists = selection(columnsOf(Blacklist, 'b'), 'blacklists b');
 const duplicates = { uq_blacklists_range: { slug: 'blacklist_exists', field: 'ip' } } as const;
 
-@Table({ tableName: 'blacklists' })
-export class Blacklist extends Model {
-  @Column({ type: DataType.BIGINT, primaryKey: true, autoIncrement: true }) declare id: number;
-  @Column(DataType.STRING(100)) declare ip: string;
-  @Column(DataType.BLOB) declare first_ip: Buffer;
-  @Column(DataType.BLOB) declare last_ip: Buffer;
-  @Column(DataType.STRING(255)) declare remark: string | null;
-  @Column(DataType.TINYINT) declare status: number;
-  @Column(DataType.DATE(3)) declare created_at: Date;
-  @Column(DataType.DATE(3)) declare updated_at: Date;
-
-  static async list(query: BlacklistFilter): Promise<Page<BlacklistRecord>> {
-    const where = new Where()
-      .containsAscii('b.ip', query.ip)
-      .equals('b.status', query.status)
-      .during('b.created_at', query);
-    const [rows, [count]] = await Promise.all([
-      select<BlacklistRecord>(
-        `SELECT ${columns} FROM blacklists b ${where.sql} ${pageSql(query, 'b')}`,
-        where.values,
-      ),
-      select<{ total: number }>(`SELECT COUNT(*) AS total FROM blacklists b ${where.sql}`, where.values),
-    ]);
-    return toPage(query, rows, count?.total ?? 0);
-  }
-
-  /** @throws blacklist_not_found */
-  static async record(id: number): Promise<BlacklistRecord> {
-    const [row] = await select<BlacklistRecord>(`SELECT ${columns} FROM blacklists b WHERE b.id = ?`, [id]);
-    return row ?? fail('blacklist_not_found');
-  }
-
-  /** Adds an entry in canonical form. @param callerIp may not be covered by it */
-  static async register(fields: BlacklistFields, callerIp: string): Promise<number> {
-    const range = readRange(fields.ip, callerIp);
-    const columns = { status: 1, ...fields, ...rangeColumns(range) };
-    return refuseDuplicates(
-      changing(['blacklist'], async (t) => (await Blacklist.create(columns, { transaction: t })).id),
-      duplicates,
-    );
-  }
-
-  static async revise(id: number, fields: Partial<BlacklistFields>, callerIp: string): Promise<void> {
-    await refuseDuplicates(
-      changing(['blacklist'], async (t) => {
-        const entry = await Blacklist.findByPk(id, { transaction: t, lock: true });
-        if (!entry) fail('blacklist_not_found');
-        const range = readRange(fields.ip ?? entry.ip, callerIp);
-        await entry.update({ ...fields, ...rangeColumns(range) }, { transaction: t });
-      }),
-      duplicates,
-    );
-  }
-
-  /** Deletes entries. @returns how many there were */
-  static remove(ids: readonly number[]): Promise<number> {
-    return changing(['blacklist'], (t) => change('DELETE FROM blacklists WHERE id IN (?)', [ids], t));
-  }
+export async function listBlacklists(query: BlacklistFilter): Promise<Page<BlacklistRecord>> {
+  const where = new Where()
+    .containsAscii('b.ip', query.ip)
+    .equals('b.status', query.status)
+    .during('b.created_at', query);
+  return blacklists.page(query, where);
 }
 
-db.addModels([Blacklist]);
+/** @throws blacklist_not_found */
+export async function getBlacklist(id: number): Promise<BlacklistRecord> {
+  return listed((await Blacklist.findByPk(id)) ?? fail('blacklist_not_found'));
+}
+
+/** Adds an entry in canonical form. @param callerIp may not be covered by it */
+export async function createBlacklist(fields: BlacklistFields, callerIp: string): Promise<number> {
+  const range = readRange(fields.ip, callerIp);
+  const columns = { ...fields, ...rangeColumns(range) };
+  return refuseDuplicates(
+    changing(['blacklist'], async (t) => (await Blacklist.create(columns, { transaction: t })).id),
+    duplicates,
+  );
+}
+
+export async function updateBlacklist(
+  id: number,
+  fields: Partial<BlacklistFields>,
+  callerIp: string,
+): Promise<void> {
+  await refuseDuplicates(
+    changing(['blacklist'], async (t) => {
+      const entry = await Blacklist.findByPk(id, { transaction: t, lock: true });
+      if (!entry) fail('blacklist_not_found');
+      const range = readRange(fields.ip ?? entry.ip, callerIp);
+      await entry.update({ ...fields, ...rangeColumns(range) }, { transaction: t });
+    }),
+    duplicates,
+  );
+}
+
+/** Deletes entries. @returns how many there were */
+export function deleteBlacklists(ids: readonly number[]): Promise<number> {
+  return changing(['blacklist'], (t) => change('DELETE FROM blacklists WHERE id IN (?)', [ids], t));
+}
 
 interface Kept {
   stamped: Stamp;

@@ -1,21 +1,18 @@
 // dictionaries: types (parent 0) and their entries.
 import type { Transaction } from 'sequelize';
-import { Column, DataType, Model, Table } from 'sequelize-typescript';
-import { db, refuseDuplicates, select } from '../../lib/db.js';
+import { refuseDuplicates, select } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
-import { pageSql, toPage, Where, type ListQuery, type Page } from '../../lib/list-query.js';
+import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
 import { withDescendants } from '../../lib/tree.js';
-import { changing, holds, stamp, type Stamp } from '../tables/versions.js';
+import { VersionedCache } from '../tables/versioned-cache.js';
+import { changing } from '../tables/versions.js';
+import { Dictionary } from './tables.js';
+import { type Fields, type Listed, listed } from '../tables/table.js';
+import { columnsOf, selection } from '../tables/selection.js';
 
-export interface DictionaryFields {
-  parent_id?: number;
-  name: string;
-  code: string;
-  value?: string | null;
-  description?: string | null;
-  status?: number;
-  sort?: number;
-}
+export type DictionaryFields = Fields<Dictionary>;
+
+export type DictionaryRecord = Listed<Dictionary>;
 
 export interface DictionaryFilter extends ListQuery {
   parent_id?: number;
@@ -34,127 +31,89 @@ export const dictionarySortable = [
   'updated_at',
 ] as const;
 
-export interface DictionaryRecord extends Required<DictionaryFields> {
-  id: number;
-  created_at: Date;
-  updated_at: Date;
+const dictionaries = selection(columnsOf(Dictionary, 'd'), 'dictionaries d');
+const duplicates = { uq_dictionaries_code: { slug: 'dictionary_code_exists', field: 'code' } } as const;
+const entriesOfTypes = selection(
+  columnsOf(Dictionary, 'd'),
+  'dictionaries d',
+  'JOIN dictionaries type ON type.id = d.parent_id',
+);
+
+const cache = new VersionedCache<string, DictionaryRecord[]>({
+  scope: 'dictionaries',
+  max: 1000,
+  load: (code) =>
+    entriesOfTypes.rows(
+      `WHERE type.parent_id = 0 AND type.code = ? AND type.status = 1 AND d.status = 1 ORDER BY d.sort, d.id`,
+      [code],
+    ),
+});
+
+export async function listDictionaries(query: DictionaryFilter): Promise<Page<DictionaryRecord>> {
+  const where = new Where()
+    .equals('d.parent_id', query.parent_id)
+    .contains('d.code', query.code)
+    .contains('d.name', query.name)
+    .equals('d.status', query.status)
+    .during('d.created_at', query);
+  return dictionaries.page(query, where);
 }
 
-const columns =
-  'd.id, d.parent_id, d.name, d.code, d.value, d.description, d.status, d.sort, d.created_at, d.updated_at';
-const duplicates = { uq_dictionaries_code: { slug: 'dictionary_code_exists', field: 'code' } } as const;
-const maxKept = 1000;
+/** @throws dictionary_not_found */
+export async function getDictionary(id: number): Promise<DictionaryRecord> {
+  return listed((await Dictionary.findByPk(id)) ?? fail('dictionary_not_found'));
+}
 
-const kept = new Map<string, { stamped: Stamp; entries: DictionaryRecord[] }>();
+/** Every type, disabled ones too. */
+export function dictionaryTypes(): Promise<DictionaryRecord[]> {
+  return dictionaries.rows('WHERE d.parent_id = 0 ORDER BY d.sort, d.id');
+}
 
-@Table({ tableName: 'dictionaries' })
-export class Dictionary extends Model {
-  @Column({ type: DataType.BIGINT, primaryKey: true, autoIncrement: true }) declare id: number;
-  @Column(DataType.BIGINT) declare parent_id: number;
-  @Column(DataType.STRING(50)) declare name: string;
-  @Column(DataType.STRING(50)) declare code: string;
-  @Column(DataType.STRING(500)) declare value: string | null;
-  @Column(DataType.STRING(255)) declare description: string | null;
-  @Column(DataType.TINYINT) declare status: number;
-  @Column(DataType.INTEGER) declare sort: number;
-  @Column(DataType.DATE(3)) declare created_at: Date;
-  @Column(DataType.DATE(3)) declare updated_at: Date;
+/**
+ * Enabled entries of an enabled type, kept by this process until a dictionary changes anywhere.
+ *
+ * @param mark of the scope `dictionaries` as read at the start of the request
+ */
+export function dictionaryEntries(code: string, mark: string | undefined): Promise<DictionaryRecord[]> {
+  return cache.get(code, mark);
+}
 
-  static async list(query: DictionaryFilter): Promise<Page<DictionaryRecord>> {
-    const where = new Where()
-      .equals('d.parent_id', query.parent_id)
-      .contains('d.code', query.code)
-      .contains('d.name', query.name)
-      .equals('d.status', query.status)
-      .during('d.created_at', query);
-    const [rows, [count]] = await Promise.all([
-      select<DictionaryRecord>(
-        `SELECT ${columns} FROM dictionaries d ${where.sql} ${pageSql(query, 'd')}`,
-        where.values,
-      ),
-      select<{ total: number }>(`SELECT COUNT(*) AS total FROM dictionaries d ${where.sql}`, where.values),
-    ]);
-    return toPage(query, rows, count?.total ?? 0);
-  }
+export async function createDictionary(fields: DictionaryFields): Promise<number> {
+  const id = await refuseDuplicates(
+    changing(['dictionaries'], async (t) => {
+      await parentMustExist(fields.parent_id, t);
+      return (await Dictionary.create(fields, { transaction: t })).id;
+    }),
+    duplicates,
+  );
+  return id;
+}
 
-  /** @throws dictionary_not_found */
-  static async record(id: number): Promise<DictionaryRecord> {
-    const [row] = await select<DictionaryRecord>(`SELECT ${columns} FROM dictionaries d WHERE d.id = ?`, [
-      id,
-    ]);
-    return row ?? fail('dictionary_not_found');
-  }
-
-  /** Every type, disabled ones too. */
-  static types(): Promise<DictionaryRecord[]> {
-    return select<DictionaryRecord>(
-      `SELECT ${columns} FROM dictionaries d WHERE d.parent_id = 0 ORDER BY d.sort, d.id`,
-    );
-  }
-
-  /**
-   * Enabled entries of an enabled type, kept by this process until a dictionary changes anywhere.
-   *
-   * @param mark of the scope `dictionaries` as read at the start of the request
-   */
-  static async entriesOf(code: string, mark: string | undefined): Promise<DictionaryRecord[]> {
-    const known = kept.get(code);
-    if (known && (await holds('dictionaries', known.stamped, mark))) return known.entries;
-    const stamped = await stamp('dictionaries', mark);
-    const entries = await select<DictionaryRecord>(
-      `SELECT ${columns} FROM dictionaries d JOIN dictionaries type ON type.id = d.parent_id
-       WHERE type.parent_id = 0 AND type.code = ? AND type.status = 1 AND d.status = 1 ORDER BY d.sort, d.id`,
-      [code],
-    );
-    kept.delete(code);
-    kept.set(code, { stamped, entries });
-    if (kept.size > maxKept) kept.delete(kept.keys().next().value as string);
-    return entries;
-  }
-
-  static async register(fields: DictionaryFields): Promise<number> {
-    const id = await refuseDuplicates(
-      changing(['dictionaries'], async (t) => {
-        await parentMustExist(fields.parent_id, t);
-        const entry = await Dictionary.create(
-          { parent_id: 0, status: 1, sort: 0, ...fields },
-          { transaction: t },
-        );
-        return entry.id;
-      }),
-      duplicates,
-    );
-    return id;
-  }
-
-  static async revise(id: number, fields: Partial<DictionaryFields>): Promise<void> {
-    await refuseDuplicates(
-      changing(['dictionaries'], async (t) => {
-        const entry =
-          (await Dictionary.findByPk(id, { transaction: t, lock: true })) ?? fail('dictionary_not_found');
-        if (fields.parent_id) await mustNotCycle(id, fields.parent_id, t);
-        await entry.update(fields, { transaction: t });
-      }),
-      duplicates,
-    );
-  }
-
-  static async remove(id: number): Promise<void> {
-    await changing(['dictionaries'], async (t) => {
+export async function updateDictionary(id: number, fields: Partial<DictionaryFields>): Promise<void> {
+  await refuseDuplicates(
+    changing(['dictionaries'], async (t) => {
       const entry =
         (await Dictionary.findByPk(id, { transaction: t, lock: true })) ?? fail('dictionary_not_found');
-      const [child] = await select(
-        'SELECT id FROM dictionaries WHERE parent_id = ? LIMIT 1 FOR UPDATE',
-        [id],
-        t,
-      );
-      if (child) fail('dictionary_has_children');
-      await entry.destroy({ transaction: t });
-    });
-  }
+      if (fields.parent_id) await mustNotCycle(id, fields.parent_id, t);
+      await entry.update(fields, { transaction: t });
+    }),
+    duplicates,
+  );
 }
 
-db.addModels([Dictionary]);
+export async function deleteDictionary(id: number): Promise<void> {
+  await changing(['dictionaries'], async (t) => {
+    const entry =
+      (await Dictionary.findByPk(id, { transaction: t, lock: true })) ?? fail('dictionary_not_found');
+    const [child] = await select(
+      'SELECT id FROM dictionaries WHERE parent_id = ? LIMIT 1 FOR UPDATE',
+      [id],
+      t,
+    );
+    if (child) fail('dictionary_has_children');
+    await entry.destroy({ transaction: t });
+  });
+}
 
 async function parentMustExist(id: number | undefined, t: Transaction): Promise<void> {
   if (!id) return;

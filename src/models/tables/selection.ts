@@ -1,6 +1,7 @@
 // Plain SQL over declared tables: what a SELECT names and an INSERT or UPDATE sets is checked against the classes.
 import type { Attributes, CreationAttributes, Model, Transaction } from 'sequelize';
 import { change, insert, select, type Database, type SqlValue } from '../../lib/db.js';
+import { pageSql, toPage, type ListQuery, type Page, type Where } from '../../lib/list-query.js';
 import { declarationOf, type Listed, type TableClass } from './table.js';
 
 /** An expression of a select list, and how the driver's value becomes ours. */
@@ -68,22 +69,26 @@ export interface Run {
   on?: Pick<Database, 'select'>;
 }
 
-/** A SELECT of a list from joined tables, to which each use adds its conditions. */
+/** A SELECT of a list, to which each use adds its conditions. */
 export class Selection<R extends object> {
-  readonly sql: string;
+  readonly #sql: string;
+  readonly #base: string;
+  readonly #alias: string;
   readonly #places: Place[];
   readonly #isPlain: boolean;
 
-  constructor(list: SelectList, from: string) {
+  constructor(list: SelectList, base: string, joins: string) {
     const shown: string[] = [];
     this.#places = placesOf(list, '', shown);
     this.#isPlain = this.#places.every(({ read, parts }) => !read && !parts);
-    this.sql = `SELECT ${shown.join(', ')} ${from}`;
+    this.#sql = `SELECT ${shown.join(', ')} FROM ${base} ${joins}`;
+    this.#base = base;
+    this.#alias = base.split(' ').at(-1) ?? base;
   }
 
   /** The rows that `tail` leaves, in its order. @param tail WHERE, ORDER BY, LIMIT */
   async rows(tail: string, values: SqlValue[] = [], { t, on }: Run = {}): Promise<R[]> {
-    const sql = `${this.sql} ${tail}`;
+    const sql = `${this.#sql} ${tail}`;
     const rows = await (on ? on.select<Stored>(sql, values, t) : select<Stored>(sql, values, t));
     return (this.#isPlain ? rows : rows.map((row) => record(this.#places, row, ''))) as R[];
   }
@@ -92,11 +97,23 @@ export class Selection<R extends object> {
   async first(tail: string, values: SqlValue[] = [], run: Run = {}): Promise<R | undefined> {
     return (await this.rows(tail, values, run))[0];
   }
+
+  /** A page of a short list, counted each time. @param where conditions on the first table only */
+  async page(query: ListQuery, where: Where): Promise<Page<R>> {
+    const [rows, [count]] = await Promise.all([
+      this.rows(`${where.sql} ${pageSql(query, this.#alias)}`, where.values),
+      select<{ total: number }>(`SELECT COUNT(*) AS total FROM ${this.#base} ${where.sql}`, where.values),
+    ]);
+    return toPage(query, rows, count?.total ?? 0);
+  }
 }
 
-/** @param from with its keyword, such as `FROM orders o LEFT JOIN users u ON u.id = o.user_id` */
-export const selection = <L extends SelectList>(list: L, from: string): Selection<RowOf<L>> =>
-  new Selection<RowOf<L>>(list, from);
+/**
+ * @param base the table with its alias, such as `orders o`
+ * @param joins the tables that are joined to it, one row each at most
+ */
+export const selection = <L extends SelectList>(list: L, base: string, joins = ''): Selection<RowOf<L>> =>
+  new Selection<RowOf<L>>(list, base, joins);
 
 type Stored = Record<string, unknown>;
 

@@ -1,5 +1,11 @@
 // A table is declared once, as a class. Column lists, records, typed writes and answers follow from the class.
-import type { Attributes, InferAttributes, InferCreationAttributes, Model } from 'sequelize';
+import type {
+  Attributes,
+  CreationAttributes,
+  InferAttributes,
+  InferCreationAttributes,
+  Model,
+} from 'sequelize';
 import { Column as sequelizeColumn, Table as sequelizeTable } from 'sequelize-typescript';
 import { db } from '../../lib/db.js';
 import type { ColumnType, IsUnlisted } from './column.js';
@@ -14,6 +20,12 @@ export type Row<M extends Model> = Declared<InferAttributes<M>>;
 
 /** What a new row needs and may have. */
 export type NewRow<M extends Model> = Declared<InferCreationAttributes<M>>;
+
+/** What is given of a row that is made or changed; its key and times come by themselves. */
+export type Fields<M extends Model, Without extends keyof CreationAttributes<M> = never> = Omit<
+  CreationAttributes<M>,
+  'id' | 'created_at' | 'updated_at' | Without
+>;
 
 /** The columns that need not be named to be read and answered. */
 export type Listed<M extends Model> = {
@@ -72,6 +84,13 @@ export function Table<K extends string = never>(name: string, unique: Record<str
     annotate(target);
     db.addModels([target as never]);
   };
+}
+
+/** The columns of an instance that need not be named. */
+export function listed<M extends Model>(row: M): Listed<M> {
+  const { columns } = declarationOf(row.constructor as unknown as TableClass<M>);
+  const names = [...columns].flatMap(([name, { is }]) => (is.unlisted ? [] : [name]));
+  return Object.fromEntries(names.map((name) => [name, row.get(name)])) as Listed<M>;
 }
 
 /** What a class declares. */

@@ -49,9 +49,9 @@ export function wholeConfig(stored: StoredSettings): MethodConfig {
 const opened = new Map<string, MethodConfig>();
 const maxOpened = 100;
 
-/** Every setting, the secrets hidden. */
-export function shownConfig({ config, secrets }: StoredSettings): MethodConfig {
-  return { ...parse(config), ...mapped(parse(secrets), () => hiddenSecret) };
+/** Every setting, in place of the secrets `***`. */
+export function shownConfig(config: string, secretNames: readonly string[]): MethodConfig {
+  return { ...parse(config), ...Object.fromEntries(secretNames.map((name) => [name, hiddenSecret])) };
 }
 
 /** Whether all of these secrets are sealed under today's APP_KEY. */

@@ -4,27 +4,27 @@ import { listKeys } from '../../../lib/list-query.js';
 import { mustDifferFromUsername, newPassword } from '../../../lib/password-policy.js';
 import { email, id, idParam, ids, phone, status, text as given, webAddress } from '../../../lib/schema.js';
 import {
-  Admin,
-  adminSortable,
-  adminTotals,
   type AdminFields,
   type AdminFilter,
+  adminSortable,
+  adminTotals,
+  createAdmin,
+  deleteAdmin,
+  getAdmin,
+  listAdmins,
   type NewAdmin,
+  resetAdminPassword,
+  updateAdmin,
 } from '../../../models/access/admin.js';
 import { revokeSessionsOf } from '../../../models/access/admin-session.js';
 import { mustOutrank } from '../../../models/access/rights.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { adminKeys } from '../../declare/admin-response.js';
-import { integer, pageOf, record, resource, timestamp, timestampOrNull } from '../../declare/response.js';
+import { integer, keysOf, pageOf, record, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
+import { Admin } from '../../../models/access/tables.js';
 
-const admin = resource('Admin', {
-  ...adminKeys,
-  status: integer(),
-  created_at: timestamp(),
-  updated_at: timestamp(),
-  last_login_at: timestampOrNull(),
-});
+const admin = resource('Admin', { ...keysOf(Admin), ...adminKeys });
 
 const fields = {
   nickname: given(50),
@@ -55,7 +55,7 @@ export const routes = [
     query: Joi.object<AdminFilter, true>({ ...listKeys(adminSortable), ...filters }),
     response: pageOf(admin),
     versions: [adminTotals.scope],
-    handle: ({ query, marks }) => Admin.list(query, marks[0]),
+    handle: ({ query, marks }) => listAdmins(query, marks[0]),
   }),
   route({
     method: 'POST',
@@ -76,9 +76,9 @@ export const routes = [
     response: admin,
     async handle({ admin: holder, body }) {
       mustDifferFromUsername(body.password, body.username);
-      return Admin.record(await Admin.register(holder, body));
+      return getAdmin(await createAdmin(holder, body));
     },
-    repeat: (id) => Admin.record(id),
+    repeat: (id) => getAdmin(id),
   }),
   ...exportRoutes({
     segment: 'admins',
@@ -95,7 +95,7 @@ export const routes = [
     access: can('admin.show', '查看管理员', 'Show administrators'),
     params: idParam,
     response: admin,
-    handle: ({ params }) => Admin.record(params.id),
+    handle: ({ params }) => getAdmin(params.id),
   }),
   route({
     method: 'PUT',
@@ -107,10 +107,10 @@ export const routes = [
     params: idParam,
     body: Joi.object<Partial<AdminFields>, true>(fields),
     response: admin,
-    subject: ({ params }) => Admin.record(params.id),
+    subject: ({ params }) => getAdmin(params.id),
     async handle({ admin: holder, params, body }) {
-      await Admin.revise(holder, params.id, body);
-      return Admin.record(params.id);
+      await updateAdmin(holder, params.id, body);
+      return getAdmin(params.id);
     },
   }),
   route({
@@ -121,8 +121,8 @@ export const routes = [
     access: can('admin.destroy', '删除管理员', 'Delete administrators'),
     params: idParam,
     response: null,
-    subject: ({ params }) => Admin.record(params.id),
-    handle: ({ admin: holder, params }) => Admin.remove(holder, params.id),
+    subject: ({ params }) => getAdmin(params.id),
+    handle: ({ admin: holder, params }) => deleteAdmin(holder, params.id),
   }),
   route({
     method: 'PUT',
@@ -134,9 +134,9 @@ export const routes = [
     body: Joi.object<{ password: string }, true>({ password: newPassword().required() }),
     response: null,
     async handle({ admin: holder, params, body }) {
-      const { username } = await Admin.record(params.id);
+      const { username } = await getAdmin(params.id);
       mustDifferFromUsername(body.password, username);
-      await Admin.resetPassword(holder, params.id, body.password);
+      await resetAdminPassword(holder, params.id, body.password);
     },
   }),
   route({
@@ -148,7 +148,7 @@ export const routes = [
     params: idParam,
     response: record({ count: integer() }),
     async handle({ admin: holder, params }) {
-      await Admin.record(params.id);
+      await getAdmin(params.id);
       await mustOutrank(holder, params.id);
       return { count: await revokeSessionsOf(params.id) };
     },

@@ -10,24 +10,19 @@ import {
   status,
   text as given,
 } from '../../../lib/schema.js';
-import { Department, type DepartmentFields } from '../../../models/access/department.js';
-import { forestOf, integer, record, resource, text, textOrNull, timestamp } from '../../declare/response.js';
+import {
+  createDepartment,
+  deleteDepartment,
+  type DepartmentFields,
+  departmentTree,
+  getDepartment,
+  updateDepartment,
+} from '../../../models/access/department.js';
+import { forestOf, keysOf, record, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
+import { Department } from '../../../models/access/tables.js';
 
-const keys = {
-  id: integer(),
-  parent_id: integer(),
-  name: text(),
-  code: textOrNull(),
-  leader: textOrNull(),
-  phone: textOrNull(),
-  email: textOrNull(),
-  remark: textOrNull(),
-  status: integer(),
-  sort: integer(),
-  created_at: timestamp(),
-  updated_at: timestamp(),
-};
+const keys = keysOf(Department);
 
 const department = resource('Department', keys);
 
@@ -55,7 +50,7 @@ export const routes = [
       status: status(),
     }),
     response: record({ list: forestOf('DepartmentNode', keys) }),
-    handle: async ({ query }) => ({ list: await Department.tree(query) }),
+    handle: async ({ query }) => ({ list: await departmentTree(query) }),
   }),
   route({
     method: 'POST',
@@ -65,8 +60,8 @@ export const routes = [
     access: can('department.store', '创建部门', 'Create departments'),
     body: Joi.object<DepartmentFields, true>({ ...fields, name: fields.name.required() }),
     response: department,
-    handle: async ({ body }) => Department.record(await Department.register(body)),
-    repeat: (id) => Department.record(id),
+    handle: async ({ body }) => getDepartment(await createDepartment(body)),
+    repeat: (id) => getDepartment(id),
   }),
   route({
     method: 'GET',
@@ -76,7 +71,7 @@ export const routes = [
     access: can('department.show', '查看部门', 'Show departments'),
     params: idParam,
     response: department,
-    handle: ({ params }) => Department.record(params.id),
+    handle: ({ params }) => getDepartment(params.id),
   }),
   route({
     method: 'PUT',
@@ -87,10 +82,10 @@ export const routes = [
     params: idParam,
     body: Joi.object<Partial<DepartmentFields>, true>(fields),
     response: department,
-    subject: ({ params }) => Department.record(params.id),
+    subject: ({ params }) => getDepartment(params.id),
     async handle({ params, body }) {
-      await Department.revise(params.id, body);
-      return Department.record(params.id);
+      await updateDepartment(params.id, body);
+      return getDepartment(params.id);
     },
   }),
   route({
@@ -101,7 +96,7 @@ export const routes = [
     access: can('department.destroy', '删除部门', 'Delete departments'),
     params: idParam,
     response: null,
-    subject: ({ params }) => Department.record(params.id),
-    handle: ({ params }) => Department.remove(params.id),
+    subject: ({ params }) => getDepartment(params.id),
+    handle: ({ params }) => deleteDepartment(params.id),
   }),
 ];

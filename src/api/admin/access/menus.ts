@@ -10,7 +10,15 @@ import {
   text as given,
   webAddress,
 } from '../../../lib/schema.js';
-import { Menu, type MenuFields } from '../../../models/access/menu.js';
+import {
+  createMenu,
+  deleteMenu,
+  getMenu,
+  type MenuFields,
+  menuTree,
+  menuTreeFor,
+  updateMenu,
+} from '../../../models/access/menu.js';
 import { menuRecord, menuForest } from '../../declare/menu-response.js';
 import { record } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
@@ -43,7 +51,7 @@ export const routes = [
     summary: 'The whole menu tree, disabled entries too',
     access: can('menu.index', '查看菜单列表', 'List menus'),
     response: tree,
-    handle: async () => ({ list: await Menu.tree() }),
+    handle: async () => ({ list: await menuTree() }),
   }),
   route({
     method: 'GET',
@@ -52,7 +60,7 @@ export const routes = [
     summary: 'The enabled menus of the signed-in administrator',
     access: 'signedIn',
     response: tree,
-    handle: async ({ admin }) => ({ list: await Menu.treeFor(admin) }),
+    handle: async ({ admin }) => ({ list: await menuTreeFor(admin) }),
   }),
   route({
     method: 'POST',
@@ -67,8 +75,8 @@ export const routes = [
       type: fields.type.required(),
     }),
     response: menuRecord,
-    handle: async ({ admin, body }) => Menu.record(await Menu.register(admin, body)),
-    repeat: (id) => Menu.record(id),
+    handle: async ({ admin, body }) => getMenu(await createMenu(admin, body)),
+    repeat: (id) => getMenu(id),
   }),
   route({
     method: 'GET',
@@ -78,7 +86,7 @@ export const routes = [
     access: can('menu.show', '查看菜单', 'Show menus'),
     params: idParam,
     response: menuRecord,
-    handle: ({ params }) => Menu.record(params.id),
+    handle: ({ params }) => getMenu(params.id),
   }),
   route({
     method: 'PUT',
@@ -89,10 +97,10 @@ export const routes = [
     params: idParam,
     body: Joi.object<Partial<MenuFields>, true>(fields),
     response: menuRecord,
-    subject: ({ params }) => Menu.record(params.id),
+    subject: ({ params }) => getMenu(params.id),
     async handle({ admin, params, body }) {
-      await Menu.revise(admin, params.id, body);
-      return Menu.record(params.id);
+      await updateMenu(admin, params.id, body);
+      return getMenu(params.id);
     },
   }),
   route({
@@ -103,7 +111,7 @@ export const routes = [
     access: can('menu.destroy', '删除菜单', 'Delete menus'),
     params: idParam,
     response: null,
-    subject: ({ params }) => Menu.record(params.id),
-    handle: ({ admin, params }) => Menu.remove(admin, params.id),
+    subject: ({ params }) => getMenu(params.id),
+    handle: ({ admin, params }) => deleteMenu(admin, params.id),
   }),
 ];

@@ -2,14 +2,14 @@
 import Joi from 'joi';
 import { fail } from '../../../lib/errors.js';
 import { toTree, type Tree } from '../../../lib/tree.js';
-import { Admin } from '../../../models/access/admin.js';
-import { Department } from '../../../models/access/department.js';
-import { Dictionary } from '../../../models/office/dictionary.js';
-import { Menu } from '../../../models/access/menu.js';
-import { PaymentMethod } from '../../../models/trade/payment-method.js';
-import { Role } from '../../../models/access/role.js';
 import { mayPass } from '../../declare/permission.js';
 import { route } from '../../declare/route.js';
+import { adminOptions } from '../../../models/access/admin.js';
+import { departmentOptions } from '../../../models/access/department.js';
+import { dictionaryEntries } from '../../../models/office/dictionary.js';
+import { menuOptions } from '../../../models/access/menu.js';
+import { methodOptions } from '../../../models/trade/payment-method.js';
+import { roleOptions } from '../../../models/access/role.js';
 
 interface Option {
   value: number | string;
@@ -18,11 +18,11 @@ interface Option {
 }
 
 const sources = {
-  role: () => Role.choices(),
-  admin: () => Admin.choices(),
-  payment_method: () => PaymentMethod.choices(),
-  department: async () => toTree(await Department.choices()).map(toOption),
-  menu: async () => toTree(await Menu.choices()).map(toOption),
+  role: () => roleOptions(),
+  admin: () => adminOptions(),
+  payment_method: () => methodOptions(),
+  department: async () => toTree(await departmentOptions()).map(toOption),
+  menu: async () => toTree(await menuOptions()).map(toOption),
 } satisfies Record<string, () => Promise<Option[]>>;
 
 const option = Joi.object({
@@ -73,7 +73,7 @@ export const routes = [
 ];
 
 async function dictionaryOptions(code: string, mark: string | undefined): Promise<Option[]> {
-  const entries = await Dictionary.entriesOf(code, mark);
+  const entries = await dictionaryEntries(code, mark);
   return entries.map((entry) => ({ value: entry.value ?? entry.code, label: entry.name }));
 }
 

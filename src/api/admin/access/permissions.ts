@@ -4,40 +4,24 @@ import { listKeys } from '../../../lib/list-query.js';
 import { id, idParam, optionalText, slug, sort, status, text as given } from '../../../lib/schema.js';
 import type { Identity } from '../../../models/access/identity.js';
 import {
-  Permission,
-  permissionSortable,
+  createPermission,
+  deletePermission,
+  getPermission,
+  listPermissions,
   type Passes,
   type PermissionFields,
   type PermissionFilter,
+  permissionSortable,
+  updatePermission,
 } from '../../../models/access/permission.js';
 import { mayPass, opens } from '../../declare/permission.js';
-import {
-  flag,
-  integer,
-  integerOrNull,
-  pageOf,
-  recordOrNull,
-  resource,
-  text,
-  textOrNull,
-  timestamp,
-} from '../../declare/response.js';
+import { keysOf, pageOf, recordOrNull, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
+import { Menu, Permission } from '../../../models/access/tables.js';
 
 const permission = resource('Permission', {
-  id: integer(),
-  name: text(),
-  slug: text(),
-  method: text(),
-  path: text(),
-  menu_id: integerOrNull(),
-  menu: recordOrNull({ id: integer(), title: text() }),
-  description: textOrNull(),
-  status: integer(),
-  sort: integer(),
-  is_builtin: flag(),
-  created_at: timestamp(),
-  updated_at: timestamp(),
+  ...keysOf(Permission),
+  menu: recordOrNull(keysOf(Menu, 'id', 'title')),
 });
 
 const method = () => Joi.string().valid('GET', 'POST', 'PUT', 'DELETE');
@@ -70,7 +54,7 @@ export const routes = [
       menu_id: id(),
     }),
     response: pageOf(permission),
-    handle: ({ query }) => Permission.list(query),
+    handle: ({ query }) => listPermissions(query),
   }),
   route({
     method: 'POST',
@@ -87,8 +71,8 @@ export const routes = [
     }),
     response: permission,
     handle: async ({ admin, body }) =>
-      Permission.record(await Permission.register(admin, body, opens, passesOf(admin))),
-    repeat: (id) => Permission.record(id),
+      getPermission(await createPermission(admin, body, opens, passesOf(admin))),
+    repeat: (id) => getPermission(id),
   }),
   route({
     method: 'GET',
@@ -98,7 +82,7 @@ export const routes = [
     access: can('permission.show', '查看权限', 'Show permissions'),
     params: idParam,
     response: permission,
-    handle: ({ params }) => Permission.record(params.id),
+    handle: ({ params }) => getPermission(params.id),
   }),
   route({
     method: 'PUT',
@@ -109,10 +93,10 @@ export const routes = [
     params: idParam,
     body: Joi.object<Partial<PermissionFields>, true>(fields),
     response: permission,
-    subject: ({ params }) => Permission.record(params.id),
+    subject: ({ params }) => getPermission(params.id),
     async handle({ admin, params, body }) {
-      await Permission.revise(admin, params.id, body, opens, passesOf(admin));
-      return Permission.record(params.id);
+      await updatePermission(admin, params.id, body, opens, passesOf(admin));
+      return getPermission(params.id);
     },
   }),
   route({
@@ -123,8 +107,8 @@ export const routes = [
     access: can('permission.destroy', '删除权限', 'Delete permissions'),
     params: idParam,
     response: null,
-    subject: ({ params }) => Permission.record(params.id),
-    handle: ({ admin, params }) => Permission.remove(admin, params.id, opens, passesOf(admin)),
+    subject: ({ params }) => getPermission(params.id),
+    handle: ({ admin, params }) => deletePermission(admin, params.id, opens, passesOf(admin)),
   }),
 ];
 

@@ -2,36 +2,30 @@
 import Joi from 'joi';
 import { listKeys } from '../../../lib/list-query.js';
 import { idParam, ids, optionalText, slug, sort, status, text as given } from '../../../lib/schema.js';
-import { Role, roleSortable, type RoleFields, type RoleFilter } from '../../../models/access/role.js';
 import {
-  integer,
-  listOf,
-  pageOf,
-  record,
-  resource,
-  text,
-  textOrNull,
-  timestamp,
-} from '../../declare/response.js';
+  createRole,
+  deleteRole,
+  getRole,
+  listRoles,
+  type RoleFields,
+  type RoleFilter,
+  roleSortable,
+  updateRole,
+} from '../../../models/access/role.js';
+import { keysOf, listOf, pageOf, record, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
+import { Menu, Permission, Role } from '../../../models/access/tables.js';
 
 const keys = {
-  id: integer(),
-  name: text(),
-  slug: text(),
-  description: textOrNull(),
-  status: integer(),
-  sort: integer(),
+  ...keysOf(Role),
   permission_ids: listOf(Joi.number().integer()),
   menu_ids: listOf(Joi.number().integer()),
-  created_at: timestamp(),
-  updated_at: timestamp(),
 };
 
 const detail = resource('RoleDetail', {
   ...keys,
-  permissions: listOf(record({ id: integer(), name: text(), slug: text() })),
-  menus: listOf(record({ id: integer(), title: text(), slug: text() })),
+  permissions: listOf(record(keysOf(Permission, 'id', 'name', 'slug'))),
+  menus: listOf(record(keysOf(Menu, 'id', 'title', 'slug'))),
 });
 
 const fields = {
@@ -58,7 +52,7 @@ export const routes = [
       status: status(),
     }),
     response: pageOf(resource('Role', keys)),
-    handle: ({ query }) => Role.list(query),
+    handle: ({ query }) => listRoles(query),
   }),
   route({
     method: 'POST',
@@ -72,8 +66,8 @@ export const routes = [
       slug: fields.slug.required(),
     }),
     response: detail,
-    handle: async ({ admin, body }) => Role.record(await Role.register(admin, body)),
-    repeat: (id) => Role.record(id),
+    handle: async ({ admin, body }) => getRole(await createRole(admin, body)),
+    repeat: (id) => getRole(id),
   }),
   route({
     method: 'GET',
@@ -83,7 +77,7 @@ export const routes = [
     access: can('role.show', '查看角色', 'Show roles'),
     params: idParam,
     response: detail,
-    handle: ({ params }) => Role.record(params.id),
+    handle: ({ params }) => getRole(params.id),
   }),
   route({
     method: 'PUT',
@@ -95,10 +89,10 @@ export const routes = [
     params: idParam,
     body: Joi.object<Partial<RoleFields>, true>(fields),
     response: detail,
-    subject: ({ params }) => Role.record(params.id),
+    subject: ({ params }) => getRole(params.id),
     async handle({ admin, params, body }) {
-      await Role.revise(admin, params.id, body);
-      return Role.record(params.id);
+      await updateRole(admin, params.id, body);
+      return getRole(params.id);
     },
   }),
   route({
@@ -109,7 +103,7 @@ export const routes = [
     access: can('role.destroy', '删除角色', 'Delete roles'),
     params: idParam,
     response: null,
-    subject: ({ params }) => Role.record(params.id),
-    handle: ({ admin, params }) => Role.remove(admin, params.id),
+    subject: ({ params }) => getRole(params.id),
+    handle: ({ admin, params }) => deleteRole(admin, params.id),
   }),
 ];

@@ -8,12 +8,10 @@ import { AppError, fail } from '../../../lib/errors.js';
 import { mustDifferFromUsername, newPassword } from '../../../lib/password-policy.js';
 import { email, phone, text as given, webAddress } from '../../../lib/schema.js';
 import { problem } from '../../../lib/validation.js';
-import { Admin, type AdminFields } from '../../../models/access/admin.js';
+import { type AdminFields, changeOwnPassword, getAdmin, updateAdmin } from '../../../models/access/admin.js';
 import { revokeSession } from '../../../models/access/admin-session.js';
 import { keptPerIdentity, type Identity } from '../../../models/access/identity.js';
-import { Menu } from '../../../models/access/menu.js';
 import { countUnread } from '../../../models/office/notification-inbox.js';
-import { Permission } from '../../../models/access/permission.js';
 import { findByPassword } from '../../../models/access/sign-in.js';
 import { adminKeys } from '../../declare/admin-response.js';
 import {
@@ -29,6 +27,8 @@ import {
 import { route } from '../../declare/route.js';
 import { menuForest } from '../../declare/menu-response.js';
 import { passwordChange } from '../../flows/sign-in-limits.js';
+import { allPermissionSlugs } from '../../../models/access/permission.js';
+import { menuTreeFor } from '../../../models/access/menu.js';
 
 type ProfileFields = Partial<Pick<AdminFields, 'nickname' | 'email' | 'phone' | 'avatar'>>;
 
@@ -99,7 +99,7 @@ export const routes = [
     }),
     response: profile,
     async handle({ admin, body }) {
-      await Admin.revise(admin, admin.adminId, body);
+      await updateAdmin(admin, admin.adminId, body);
       return profileOf(admin, readAccount);
     },
   }),
@@ -132,7 +132,7 @@ export const routes = [
       }
       // As at sign-in: the right guess among many made at the same time must not get through.
       await passwordChange.mustNotBeLocked(admin.adminId);
-      await Admin.changeOwnPassword(admin.adminId, body.password, admin.jti);
+      await changeOwnPassword(admin.adminId, body.password, admin.jti);
       await passwordChange.clear(admin.adminId);
     },
   }),
@@ -141,11 +141,11 @@ export const routes = [
 /** What the database says of the caller. */
 async function readAccount(identity: Identity) {
   const [admin, permissions, menus] = await Promise.all([
-    Admin.record(identity.adminId),
+    getAdmin(identity.adminId),
     identity.isSuperAdmin
-      ? Permission.allSlugs()
+      ? allPermissionSlugs()
       : [...new Set(identity.rules.map(({ slug }) => slug))].sort(),
-    Menu.treeFor(identity),
+    menuTreeFor(identity),
   ]);
   return { admin, permissions, menus };
 }

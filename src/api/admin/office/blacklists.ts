@@ -4,22 +4,20 @@ import { fail } from '../../../lib/errors.js';
 import { listKeys } from '../../../lib/list-query.js';
 import { idParam, ids, optionalText, status, text as given } from '../../../lib/schema.js';
 import {
-  Blacklist,
-  blacklistSortable,
   type BlacklistFields,
   type BlacklistFilter,
+  blacklistSortable,
+  createBlacklist,
+  deleteBlacklists,
+  getBlacklist,
+  listBlacklists,
+  updateBlacklist,
 } from '../../../models/office/blacklist.js';
-import { integer, listOf, record, resource, text, textOrNull, timestamp } from '../../declare/response.js';
+import { integer, keysOf, listOf, record, resource, text } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
+import { Blacklist } from '../../../models/office/tables.js';
 
-const entry = resource('BlacklistEntry', {
-  id: integer(),
-  ip: text(),
-  remark: textOrNull(),
-  status: integer(),
-  created_at: timestamp(),
-  updated_at: timestamp(),
-});
+const entry = resource('BlacklistEntry', keysOf(Blacklist));
 
 const fields = { ip: given(100), remark: optionalText(255), status: status() };
 
@@ -42,7 +40,7 @@ export const routes = [
       total: integer(),
       client_ip: text(),
     }),
-    handle: async ({ query, ip }) => ({ ...(await Blacklist.list(query)), client_ip: ip }),
+    handle: async ({ query, ip }) => ({ ...(await listBlacklists(query)), client_ip: ip }),
   }),
   route({
     method: 'POST',
@@ -54,8 +52,8 @@ export const routes = [
     access: can('blacklist.store', '创建黑名单', 'Create blacklist entries'),
     body: Joi.object<BlacklistFields, true>({ ...fields, ip: fields.ip.required() }),
     response: entry,
-    handle: async ({ body, ip }) => Blacklist.record(await Blacklist.register(body, ip)),
-    repeat: (id) => Blacklist.record(id),
+    handle: async ({ body, ip }) => getBlacklist(await createBlacklist(body, ip)),
+    repeat: (id) => getBlacklist(id),
   }),
   route({
     method: 'DELETE',
@@ -65,7 +63,7 @@ export const routes = [
     access: can('blacklist.destroy', '删除黑名单', 'Delete blacklist entries'),
     body: Joi.object<{ ids: number[] }, true>({ ids: ids(1000).min(1).required() }),
     response: record({ count: integer() }),
-    handle: async ({ body }) => ({ count: await Blacklist.remove(body.ids) }),
+    handle: async ({ body }) => ({ count: await deleteBlacklists(body.ids) }),
   }),
   route({
     method: 'GET',
@@ -75,7 +73,7 @@ export const routes = [
     access: can('blacklist.show', '查看黑名单', 'Show blacklist entries'),
     params: idParam,
     response: entry,
-    handle: ({ params }) => Blacklist.record(params.id),
+    handle: ({ params }) => getBlacklist(params.id),
   }),
   route({
     method: 'PUT',
@@ -86,10 +84,10 @@ export const routes = [
     params: idParam,
     body: Joi.object<Partial<BlacklistFields>, true>(fields),
     response: entry,
-    subject: ({ params }) => Blacklist.record(params.id),
+    subject: ({ params }) => getBlacklist(params.id),
     async handle({ params, body, ip }) {
-      await Blacklist.revise(params.id, body, ip);
-      return Blacklist.record(params.id);
+      await updateBlacklist(params.id, body, ip);
+      return getBlacklist(params.id);
     },
   }),
   route({
@@ -100,9 +98,9 @@ export const routes = [
     access: can('blacklist.destroy', '删除黑名单', 'Delete blacklist entries'),
     params: idParam,
     response: null,
-    subject: ({ params }) => Blacklist.record(params.id),
+    subject: ({ params }) => getBlacklist(params.id),
     async handle({ params }) {
-      if ((await Blacklist.remove([params.id])) === 0) fail('blacklist_not_found');
+      if ((await deleteBlacklists([params.id])) === 0) fail('blacklist_not_found');
     },
   }),
 ];

@@ -3,26 +3,22 @@ import Joi from 'joi';
 import { listKeys } from '../../../lib/list-query.js';
 import { idOrZero, idParam, optionalText, slug, sort, status, text as given } from '../../../lib/schema.js';
 import {
-  Dictionary,
-  dictionarySortable,
+  createDictionary,
+  deleteDictionary,
+  dictionaryEntries,
   type DictionaryFields,
   type DictionaryFilter,
+  dictionarySortable,
+  dictionaryTypes,
+  getDictionary,
+  listDictionaries,
+  updateDictionary,
 } from '../../../models/office/dictionary.js';
-import { integer, listOf, pageOf, resource, text, textOrNull, timestamp } from '../../declare/response.js';
+import { keysOf, listOf, pageOf, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
+import { Dictionary } from '../../../models/office/tables.js';
 
-const entry = resource('DictionaryEntry', {
-  id: integer(),
-  parent_id: integer(),
-  name: text(),
-  code: text(),
-  value: textOrNull(),
-  description: textOrNull(),
-  status: integer(),
-  sort: integer(),
-  created_at: timestamp(),
-  updated_at: timestamp(),
-});
+const entry = resource('DictionaryEntry', keysOf(Dictionary));
 
 const fields = {
   parent_id: idOrZero(),
@@ -49,7 +45,7 @@ export const routes = [
       status: status(),
     }),
     response: pageOf(entry),
-    handle: ({ query }) => Dictionary.list(query),
+    handle: ({ query }) => listDictionaries(query),
   }),
   route({
     method: 'POST',
@@ -63,8 +59,8 @@ export const routes = [
       code: fields.code.required(),
     }),
     response: entry,
-    handle: async ({ body }) => Dictionary.record(await Dictionary.register(body)),
-    repeat: (id) => Dictionary.record(id),
+    handle: async ({ body }) => getDictionary(await createDictionary(body)),
+    repeat: (id) => getDictionary(id),
   }),
   route({
     method: 'GET',
@@ -73,7 +69,7 @@ export const routes = [
     summary: 'All dictionary types',
     access: can('dictionary.index', '查看字典列表', 'List dictionaries'),
     response: listOf(entry),
-    handle: () => Dictionary.types(),
+    handle: () => dictionaryTypes(),
   }),
   route({
     method: 'GET',
@@ -84,7 +80,7 @@ export const routes = [
     params: Joi.object<{ code: string }, true>({ code: Joi.string().max(50).required() }),
     response: listOf(entry),
     versions: ['dictionaries'],
-    handle: ({ params, marks }) => Dictionary.entriesOf(params.code, marks[0]),
+    handle: ({ params, marks }) => dictionaryEntries(params.code, marks[0]),
   }),
   route({
     method: 'GET',
@@ -94,7 +90,7 @@ export const routes = [
     access: can('dictionary.show', '查看字典', 'Show dictionaries'),
     params: idParam,
     response: entry,
-    handle: ({ params }) => Dictionary.record(params.id),
+    handle: ({ params }) => getDictionary(params.id),
   }),
   route({
     method: 'PUT',
@@ -105,10 +101,10 @@ export const routes = [
     params: idParam,
     body: Joi.object<Partial<DictionaryFields>, true>(fields),
     response: entry,
-    subject: ({ params }) => Dictionary.record(params.id),
+    subject: ({ params }) => getDictionary(params.id),
     async handle({ params, body }) {
-      await Dictionary.revise(params.id, body);
-      return Dictionary.record(params.id);
+      await updateDictionary(params.id, body);
+      return getDictionary(params.id);
     },
   }),
   route({
@@ -119,7 +115,7 @@ export const routes = [
     access: can('dictionary.destroy', '删除字典', 'Delete dictionaries'),
     params: idParam,
     response: null,
-    subject: ({ params }) => Dictionary.record(params.id),
-    handle: ({ params }) => Dictionary.remove(params.id),
+    subject: ({ params }) => getDictionary(params.id),
+    handle: ({ params }) => deleteDictionary(params.id),
   }),
 ];

@@ -6,9 +6,18 @@ import { describeKeys } from '../../../lib/channels/method-config.js';
 import { fail } from '../../../lib/errors.js';
 import { listKeys } from '../../../lib/list-query.js';
 import { idParam, optionalText, slug, sort, text as given } from '../../../lib/schema.js';
-import { methodSortable, PaymentMethod, type MethodFilter } from '../../../models/trade/payment-method.js';
-import { flag, integer, pageOf, resource, text, textOrNull, timestamp } from '../../declare/response.js';
+import {
+  createMethod,
+  deleteMethod,
+  getMethod,
+  listMethods,
+  type MethodFilter,
+  methodSortable,
+  updateMethod,
+} from '../../../models/trade/payment-method.js';
+import { flag, keysOf, pageOf, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
+import { PaymentMethod } from '../../../models/trade/tables.js';
 
 interface MethodBody {
   name?: string;
@@ -21,17 +30,9 @@ interface MethodBody {
 }
 
 const method = resource('PaymentMethod', {
-  id: integer(),
-  name: text(),
-  code: text(),
-  type: text(),
-  config: Joi.object().pattern(Joi.string(), Joi.string()).required(),
+  ...keysOf(PaymentMethod),
+  config: Joi.object<MethodConfig>().pattern(Joi.string(), Joi.string()).required(),
   has_shared_secret: flag(),
-  is_active: flag(),
-  sort: integer(),
-  description: textOrNull(),
-  created_at: timestamp(),
-  updated_at: timestamp(),
 });
 
 const fields = {
@@ -63,7 +64,7 @@ export const routes = [
       is_active: Joi.boolean(),
     }),
     response: pageOf(method),
-    handle: ({ query }) => PaymentMethod.list(query),
+    handle: ({ query }) => listMethods(query),
   }),
   route({
     method: 'POST',
@@ -80,10 +81,10 @@ export const routes = [
     response: method,
     async handle({ body: { shared_secret, config, ...body } }) {
       if (channelOf(body.type) && !isEnabled(body.type)) fail('payment_gateway_disabled');
-      const id = await PaymentMethod.register({ ...body, config: withSecret(config, shared_secret) });
-      return PaymentMethod.record(id);
+      const id = await createMethod({ ...body, config: withSecret(config, shared_secret) });
+      return getMethod(id);
     },
-    repeat: (id) => PaymentMethod.record(id),
+    repeat: (id) => getMethod(id),
   }),
   route({
     method: 'GET',
@@ -94,7 +95,7 @@ export const routes = [
     module: 'payments',
     params: idParam,
     response: method,
-    handle: ({ params }) => PaymentMethod.record(params.id),
+    handle: ({ params }) => getMethod(params.id),
   }),
   route({
     method: 'PUT',
@@ -107,10 +108,10 @@ export const routes = [
     params: idParam,
     body: Joi.object<MethodBody, true>(fields),
     response: method,
-    subject: ({ params }) => PaymentMethod.record(params.id),
+    subject: ({ params }) => getMethod(params.id),
     async handle({ params: { id }, body: { shared_secret, config, ...body } }) {
-      await PaymentMethod.revise(id, { ...body, config: withSecret(config, shared_secret) });
-      return PaymentMethod.record(id);
+      await updateMethod(id, { ...body, config: withSecret(config, shared_secret) });
+      return getMethod(id);
     },
   }),
   route({
@@ -122,8 +123,8 @@ export const routes = [
     module: 'payments',
     params: idParam,
     response: null,
-    subject: ({ params }) => PaymentMethod.record(params.id),
-    handle: ({ params }) => PaymentMethod.remove(params.id),
+    subject: ({ params }) => getMethod(params.id),
+    handle: ({ params }) => deleteMethod(params.id),
   }),
 ];
 

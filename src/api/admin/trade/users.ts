@@ -7,39 +7,24 @@ import { changeBalance, changed } from '../../../models/trade/balance.js';
 import { findBalanceLog } from '../../../models/trade/balance-log.js';
 import type { BalanceChange } from '../../../models/trade/balance.js';
 import {
-  User,
-  userSortable,
-  userTotals,
+  createUser,
+  deleteUser,
+  getUser,
+  listUsers,
+  resetUserPassword,
+  updateUser,
   type UserFields,
   type UserFilter,
+  userSortable,
+  userTotals,
 } from '../../../models/trade/user.js';
 import { balanceChanged, balanceChangeKeys, operatorOf } from '../../flows/balance-change.js';
 import { exportRoutes } from '../../declare/export-routes.js';
-import {
-  amount,
-  integer,
-  pageOf,
-  resource,
-  text,
-  textOrNull,
-  timestamp,
-  timestampOrNull,
-} from '../../declare/response.js';
+import { keysOf, pageOf, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
+import { User } from '../../../models/trade/tables.js';
 
-const user = resource('User', {
-  id: integer(),
-  username: text(),
-  nickname: text(),
-  avatar: textOrNull(),
-  email: textOrNull(),
-  phone: textOrNull(),
-  balance: amount(),
-  status: integer(),
-  last_login_at: timestampOrNull(),
-  created_at: timestamp(),
-  updated_at: timestamp(),
-});
+const user = resource('User', keysOf(User));
 
 const fields = {
   username: Joi.string()
@@ -73,7 +58,7 @@ export const routes = [
     query: Joi.object<UserFilter, true>({ ...listKeys(userSortable), ...filters }),
     response: pageOf(user),
     versions: [userTotals.scope],
-    handle: ({ query, marks }) => User.list(query, marks[0]),
+    handle: ({ query, marks }) => listUsers(query, marks[0]),
   }),
   route({
     method: 'POST',
@@ -87,8 +72,8 @@ export const routes = [
       password: newPassword(),
     }),
     response: user,
-    handle: async ({ body }) => User.record(await User.register(body)),
-    repeat: (id) => User.record(id),
+    handle: async ({ body }) => getUser(await createUser(body)),
+    repeat: (id) => getUser(id),
   }),
   ...exportRoutes({
     segment: 'users',
@@ -105,7 +90,7 @@ export const routes = [
     access: can('user.show', '查看用户', 'Show users'),
     params: idParam,
     response: user,
-    handle: ({ params }) => User.record(params.id),
+    handle: ({ params }) => getUser(params.id),
   }),
   route({
     method: 'PUT',
@@ -117,10 +102,10 @@ export const routes = [
     params: idParam,
     body: Joi.object<Partial<Omit<UserFields, 'password'>>, true>(fields),
     response: user,
-    subject: ({ params }) => User.record(params.id),
+    subject: ({ params }) => getUser(params.id),
     async handle({ params, body }) {
-      await User.revise(params.id, body);
-      return User.record(params.id);
+      await updateUser(params.id, body);
+      return getUser(params.id);
     },
   }),
   route({
@@ -132,8 +117,8 @@ export const routes = [
     access: can('user.destroy', '删除用户', 'Delete users'),
     params: idParam,
     response: null,
-    subject: ({ params }) => User.record(params.id),
-    handle: ({ params }) => User.remove(params.id),
+    subject: ({ params }) => getUser(params.id),
+    handle: ({ params }) => deleteUser(params.id),
   }),
   route({
     method: 'PUT',
@@ -145,9 +130,9 @@ export const routes = [
     body: Joi.object<{ password: string }, true>({ password: newPassword().required() }),
     response: null,
     async handle({ params, body }) {
-      const { username } = await User.record(params.id);
+      const { username } = await getUser(params.id);
       mustDifferFromUsername(body.password, username);
-      await User.resetPassword(params.id, body.password);
+      await resetUserPassword(params.id, body.password);
     },
   }),
   route({
