@@ -2,15 +2,9 @@
 import './support/environment.js';
 import test from 'ava';
 import { makeMethod, makeOrder, mockCallback } from './support/factories.js';
-import { startService, type Service } from './support/service.js';
+import { serviceTest } from './support/service-test.js';
 
-let service: Service;
-
-test.before(async () => {
-  service = await startService();
-});
-
-test.after.always(() => service.stop());
+const service = serviceTest();
 
 test('an order is paid by the signed callback of its payment', async (t) => {
   const { admin } = service;

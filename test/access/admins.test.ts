@@ -3,21 +3,18 @@ import '../support/environment.js';
 import test from 'ava';
 import { insert, select } from '../../src/lib/db.js';
 import { makeAdmin, makeRole, signedInWith, unique, type MadeAdmin } from '../support/factories.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 
-let service: Service;
+const service = serviceTest({ withWorker: false });
 let admin: Client;
 let superRole: number;
 
 test.before(async () => {
-  service = await startService({ withWorker: false });
   admin = service.admin;
   superRole = (await selectRow<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'")).id;
 });
-
-test.after.always(() => service.stop());
 
 const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 const beyondOwn = [403, 20003, 'grant_beyond_own'];

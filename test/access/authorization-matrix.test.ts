@@ -6,11 +6,11 @@ import { permissionOf, type Route } from '../../src/api/declare/route.js';
 import { routes } from '../../src/api/declare/routes.js';
 import { select } from '../../src/lib/db.js';
 import { makeAdmin, makeRole } from '../support/factories.js';
-import { killProcesses, startApi } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startApi } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
 
-let service: Service;
+const service = serviceTest({ withWorker: false });
 let admin: Client;
 /** A caller whose only role the tests change, on two processes in turn. */
 let caller: Client[];
@@ -22,7 +22,6 @@ const guarded = routes.filter(permissionOf);
 const slugOf = (route: Route): string => permissionOf(route)?.slug ?? '';
 
 test.before(async () => {
-  service = await startService({ withWorker: false });
   admin = service.admin;
   permissions.push(...(await select<{ id: number; slug: string }>('SELECT id, slug FROM permissions')));
   for (const { id, slug } of permissions) permissionIds.set(slug, id);
@@ -30,11 +29,6 @@ test.before(async () => {
   const account = await makeAdmin(admin, [roleId]);
   const own = await service.anonymous.signIn(account.username, account.password);
   caller = [own, own.at((await startApi()).url)];
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
 });
 
 const name = ({ method, path }: Route): string => `${method} ${path}`;

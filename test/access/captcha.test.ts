@@ -6,15 +6,9 @@ import test from 'ava';
 import { captchaCharacters, captchaFonts } from '../../src/lib/captcha-glyphs.js';
 import { key, patientRedis as redis } from '../../src/lib/redis.js';
 import { makeSolver, uprightPicture } from '../support/captcha-solver.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 
-let service: Service;
-
-test.before(async () => {
-  service = await startService({ withWorker: false });
-});
-
-test.after.always(() => service.stop());
+const service = serviceTest({ withWorker: false });
 
 interface Shown {
   png: Buffer;

@@ -2,19 +2,10 @@
 import '../support/environment.js';
 import test from 'ava';
 import { makeAdmin, unique } from '../support/factories.js';
-import { killProcesses, startApi } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startApi } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 
-let service: Service;
-
-test.before(async () => {
-  service = await startService();
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
-});
+const service = serviceTest();
 
 const department = async (more: object = {}) =>
   (await service.admin.post('/departments', { name: unique('d'), ...more })).data;

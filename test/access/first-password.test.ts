@@ -4,29 +4,23 @@ import test from 'ava';
 import { change } from '../../src/lib/db.js';
 import { makeAdmin, unique } from '../support/factories.js';
 import { openStream } from '../support/events.js';
-import { killProcesses, startApi } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startApi } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
-let service: Service;
+const service = serviceTest({ withWorker: false });
 /** A process with the switches of production, one without, and one whose sessions end when they are not used. */
 let careful: Client;
 let patient: Client;
 
 test.before(async () => {
-  service = await startService({ withWorker: false });
   const [one, two] = await Promise.all([
     startApi({ PASSWORD_CHANGE_REQUIRED: 'true', PASSWORD_REFUSE_COMMON: 'true' }),
     startApi({ SESSION_IDLE_MINUTES: '30' }),
   ]);
   [careful, patient] = [service.anonymous.at(one.url), service.anonymous.at(two.url)];
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
 });
 
 const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];

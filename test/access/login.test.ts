@@ -6,27 +6,21 @@ import { change, select, transact } from '../../src/lib/db.js';
 import { key, patientRedis as redis } from '../../src/lib/redis.js';
 import { verifyToken } from '../../src/lib/token.js';
 import { makeAdmin, unique, type MadeAdmin } from '../support/factories.js';
-import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startApi, type TestProcess } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
-let service: Service;
+const service = serviceTest();
 let strict: TestProcess;
 let costly: TestProcess;
 
 test.before(async () => {
-  service = await startService();
   [strict, costly] = await Promise.all([
     startApi({ CAPTCHA_MODE: 'always', CAPTCHA_TTL_SECONDS: '10' }),
     startApi({ CAPTCHA_MODE: 'off', BCRYPT_COST: '11' }),
   ]);
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
 });
 
 const login = (

@@ -2,25 +2,19 @@
 import '../support/environment.js';
 import test from 'ava';
 import { makeAdmin, makeRole, signedInWith, unique } from '../support/factories.js';
-import { killProcesses, startApi } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startApi } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 
-let service: Service;
+const service = serviceTest({ withWorker: false });
 let admin: Client;
 let withoutPayments: Client;
 
 test.before(async () => {
-  service = await startService({ withWorker: false });
   admin = service.admin;
   const { url } = await startApi({ MODULE_PAYMENTS_ENABLED: 'false', MODULE_ORDERS_ENABLED: 'false' });
   withoutPayments = admin.at(url);
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
 });
 
 interface Node {

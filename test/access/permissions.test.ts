@@ -3,20 +3,17 @@ import '../support/environment.js';
 import test from 'ava';
 import { change, select, transact } from '../../src/lib/db.js';
 import { makeAdmin, makeRole, permissionId, unique, type MadeAdmin } from '../support/factories.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
-let service: Service;
+const service = serviceTest({ withWorker: false });
 let admin: Client;
 
-test.before(async () => {
-  service = await startService({ withWorker: false });
+test.before(() => {
   admin = service.admin;
 });
-
-test.after.always(() => service.stop());
 
 const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 const noPermission = [403, 20001, 'no_permission'];

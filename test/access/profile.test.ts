@@ -3,17 +3,11 @@ import '../support/environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { makeAdmin, makeRole, type MadeAdmin } from '../support/factories.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 
-let service: Service;
-
-test.before(async () => {
-  service = await startService({ withWorker: false });
-});
-
-test.after.always(() => service.stop());
+const service = serviceTest({ withWorker: false });
 
 const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 

@@ -10,12 +10,12 @@ import {
   unique,
   type MadeAdmin,
 } from '../support/factories.js';
-import { killProcesses, startApi } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startApi } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 
-let service: Service;
+const service = serviceTest({ withWorker: false });
 let admin: Client;
 let otherUrl: string;
 let superRole: number;
@@ -23,17 +23,11 @@ let superRole: number;
 const menus = new Map<string, number>();
 
 test.before(async () => {
-  service = await startService({ withWorker: false });
   admin = service.admin;
   otherUrl = (await startApi()).url;
   superRole = (await selectRow<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'")).id;
   for (const { slug, id } of await select<{ slug: string; id: number }>('SELECT slug, id FROM menus'))
     menus.set(slug, id);
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
 });
 
 const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];

@@ -5,26 +5,20 @@ import { select } from '../../src/lib/db.js';
 import { patientRedis as redis } from '../../src/lib/redis.js';
 import { makeAdmin, unique } from '../support/factories.js';
 import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';
-import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 import type { Client } from '../support/client.js';
 import { until } from '../support/until.js';
 
 const prefix = `${process.env.REDIS_PREFIX}-watched`;
 const settings = { REDIS_PREFIX: prefix, LOG_LEVEL: 'trace' };
 
-let service: Service;
+const service = serviceTest({ withWorker: false });
 /** A process whose output and Redis keys are looked through; nobody works off its queue at first. */
 let watched: TestProcess;
 
 test.before(async () => {
-  service = await startService({ withWorker: false });
   watched = await startApi(settings);
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
 });
 
 // Thirty characters of base64, as they stand in a PEM and in the bare form.

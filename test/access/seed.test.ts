@@ -2,20 +2,11 @@
 import '../support/environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/db.js';
-import { killProcesses, startApi } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
 import { selectRow } from '../support/rows.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 
-let service: Service;
-
-test.before(async () => {
-  service = await startService({ withWorker: false });
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
-});
+const service = serviceTest({ withWorker: false });
 
 const menuOf = async (slug: string): Promise<{ id: number; parent_id: number; title: string } | undefined> =>
   (

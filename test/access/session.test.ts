@@ -7,27 +7,21 @@ import { config } from '../../config/index.js';
 import { select } from '../../src/lib/db.js';
 import { newUlid } from '../../src/lib/random-id.js';
 import { makeAdmin, makeRole, unique, type MadeAdmin } from '../support/factories.js';
-import { killProcesses, startApi } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startApi } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
 import { statementsDuring } from '../support/statements.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
-let service: Service;
+const service = serviceTest({ withWorker: false });
 /** A second process, and one that cannot reach Redis. */
 let other: Client;
 let alone: Client;
 
 test.before(async () => {
-  service = await startService({ withWorker: false });
   const started = await Promise.all([startApi(), startApi({ REDIS_URL: 'redis://127.0.0.1:1' })]);
   [other, alone] = started.map(({ url }) => service.anonymous.at(url)) as [Client, Client];
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
 });
 
 const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];

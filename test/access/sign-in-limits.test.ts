@@ -3,11 +3,11 @@ import '../support/environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { makeAdmin, unique, type MadeAdmin } from '../support/factories.js';
-import { killProcesses, startApi } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startApi } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
 
-let service: Service;
+const service = serviceTest({ withWorker: false });
 /** Two processes behind a trusted proxy, one that trusts nobody, one that hashes slowly and one without Redis. */
 let proxied: [Client, Client];
 let untrusting: Client;
@@ -17,7 +17,6 @@ let alone: Client;
 let crowded: Client;
 
 test.before(async () => {
-  service = await startService({ withWorker: false });
   const open = { CAPTCHA_MODE: 'off' };
   const trusting = {
     ...{ ...open, LIMITS_ENABLED: 'true', LIMIT_CAPTCHAS: '6' },
@@ -45,11 +44,6 @@ test.before(async () => {
     [clients[0], clients[1]],
     ...(clients.slice(2) as [Client, Client, Client, Client]),
   ];
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
 });
 
 const login = (

@@ -24,20 +24,17 @@ import {
   signedInWith,
   unique,
 } from '../support/factories.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 import type { Client } from '../support/client.js';
 
-let service: Service;
+const service = serviceTest();
 let admin: Client;
 
-test.before(async () => {
-  service = await startService();
+test.before(() => {
   admin = service.admin;
 });
-
-test.after.always(() => service.stop());
 
 const english = { 'Accept-Language': 'en-US' };
 

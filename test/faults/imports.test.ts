@@ -13,20 +13,10 @@ import {
   startImporter,
   stateOf,
 } from '../support/imports.js';
-import { killProcesses } from '../support/processes.js';
 import { emptyRedis } from '../support/redis.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 
-let service: Service;
-
-test.before(async () => {
-  service = await startService({ withWorker: false });
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
-});
+const service = serviceTest({ withWorker: false });
 
 const newUser = async (): Promise<number> => (await makeUser(service.admin)).id;
 

@@ -5,26 +5,20 @@ import { select } from '../../src/lib/db.js';
 import type { Client } from '../support/client.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import { makeMethod, makePayment, mockCallback, type MadePayment } from '../support/factories.js';
-import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 
-let service: Service;
+const service = serviceTest({ withWorker: false });
 let payments: MadePayment[];
 
 test.before(async () => {
-  service = await startService({ withWorker: false });
   await watchStates();
   const { id } = await makeMethod(service.admin);
   payments = [];
   for (let round = 0; round < 12; round++) {
     payments.push(...(await Promise.all(Array.from({ length: 10 }, () => makePayment(service.admin, id)))));
   }
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
 });
 
 const allPaidOnce = async (paid: MadePayment[]): Promise<boolean> => {

@@ -17,26 +17,20 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
-import { killProcesses, startWorkerProcess } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startWorkerProcess } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 import { holding } from '../support/stranger.js';
 import { until } from '../support/until.js';
 
-let service: Service;
+const service = serviceTest({ withWorker: false });
 let methodId: number;
 
 // Without the sweeper's help: what is shown here the queue does by itself, with the lock that jobs have by default.
 const noSweeper = { SWEEP_SECONDS: '59', SWEEP_AGE_SECONDS: '3600', JOB_LOCK_SECONDS: '12' };
 
 test.before(async () => {
-  service = await startService({ withWorker: false });
   await watchStates();
   methodId = (await makeMethod(service.admin)).id;
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
 });
 
 const notify = async (payment: MadePayment) =>

@@ -5,15 +5,9 @@ import { select } from '../../src/lib/db.js';
 import type { Answer } from '../support/client.js';
 import { signedInWith, unique } from '../support/factories.js';
 import { docx, gif, jpeg, keyOf, mp4, pdf, png, sha256, storedOf, textOf, zipOf } from '../support/files.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 
-let service: Service;
-
-test.before(async () => {
-  service = await startService({ withWorker: false });
-});
-
-test.after.always(() => service.stop());
+const service = serviceTest({ withWorker: false });
 
 const upload = (
   content: string | Uint8Array,

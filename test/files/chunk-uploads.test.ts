@@ -9,19 +9,16 @@ import { sweep } from '../../src/worker/sweeper.js';
 import type { Answer, Client } from '../support/client.js';
 import { signedInWith, unique } from '../support/factories.js';
 import { chunksOf, keyOf, png, sendChunk, sha256, storedOf, textOf } from '../support/files.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 
-let service: Service;
+const service = serviceTest();
 let admin: Client;
 
-test.before(async () => {
-  service = await startService();
+test.before(() => {
   admin = service.admin;
 });
-
-test.after.always(() => service.stop());
 
 const size = 40_000;
 

@@ -2,19 +2,16 @@
 import '../support/environment.js';
 import test from 'ava';
 import { makeOrder, makeUser, unique } from '../support/factories.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 
-let service: Service;
+const service = serviceTest({ withWorker: false });
 let admin: Client;
 
-test.before(async () => {
-  service = await startService({ withWorker: false });
+test.before(() => {
   admin = service.admin;
 });
-
-test.after.always(() => service.stop());
 
 const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 const wrongType = [400, 30001, 'validation_failed'];

@@ -9,20 +9,19 @@ import test from 'ava';
 import { fullPath, type Route } from '../../src/api/declare/route.js';
 import { routes } from '../../src/api/declare/routes.js';
 import { makeAdmin, makeMethod, makePayment, makeRole, makeUser, unique } from '../support/factories.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 import type { Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 
 const runsPerRoute = 10;
 const someAtOnce = pLimit(6);
 
-let service: Service;
+const service = serviceTest();
 let caller: Client;
 /** Keys of records that may be harmed. Every table has these numbers, and the caller is none of them. */
 const victims = ['3', '4', '5'];
 
 test.before(async () => {
-  service = await startService();
   const { admin } = service;
   const role = await selectRow<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'");
   const own = await makeAdmin(admin, [role.id]);
@@ -33,8 +32,6 @@ test.before(async () => {
     victims.push(payment.payment_no, payment.order_no);
   }
 });
-
-test.after.always(() => service.stop());
 
 interface Described {
   type: string;

@@ -6,20 +6,14 @@ import { permissionOf } from '../../src/api/declare/route.js';
 import { select } from '../../src/lib/db.js';
 import type { Answer, Client } from '../support/client.js';
 import { makeAdmin, makeMethod, makeOrder, makeUser, unique } from '../support/factories.js';
-import { killProcesses, startApi } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startApi } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 
-let service: Service;
+const service = serviceTest();
 let callers: [Client, Client];
 
 test.before(async () => {
-  service = await startService();
   callers = [service.admin, service.admin.at((await startApi()).url)];
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
 });
 
 type Send = (caller: Client, headers?: Record<string, string>) => Promise<Answer>;

@@ -12,10 +12,10 @@ import {
   somePaymentNumber,
   unique,
 } from '../support/factories.js';
-import { killProcesses, startApi } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startApi } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 
-let service: Service;
+const service = serviceTest({ withWorker: false });
 let methodId: number;
 /** Two processes with small limits, and one in production with the usual ones. */
 let pair: [Client, Client];
@@ -31,7 +31,6 @@ const small = {
 const strong = { JWT_SECRET: process.env.JWT_SECRET ?? '', APP_KEY: process.env.APP_KEY ?? '' };
 
 test.before(async () => {
-  service = await startService({ withWorker: false });
   methodId = (await makeMethod(service.admin)).id;
   // No production starts on the password that everybody knows.
   const own = { old_password: 'admin123', password: 'secret-9', password_confirmation: 'secret-9' };
@@ -45,11 +44,6 @@ test.before(async () => {
   );
   const [one, other, last] = started.map(({ url }) => service.anonymous.at(url)) as [Client, Client, Client];
   [pair, production] = [[one, other], last];
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
 });
 
 const from = (client: Client, forwarded: string): Client => client.with({ 'X-Forwarded-For': forwarded });

@@ -3,18 +3,15 @@ import '../support/environment.js';
 import test from 'ava';
 import { insert } from '../../src/lib/db.js';
 import { makeMethod, makePayment, mockCallback, unique } from '../support/factories.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
 
-let service: Service;
+const service = serviceTest();
 let admin: Client;
 
-test.before(async () => {
-  service = await startService();
+test.before(() => {
   admin = service.admin;
 });
-
-test.after.always(() => service.stop());
 
 const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 const wrongType = [400, 30001, 'validation_failed'];

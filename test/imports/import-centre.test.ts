@@ -10,27 +10,21 @@ import { openStream } from '../support/events.js';
 import { readCsv } from '../support/exports.js';
 import { makeUser, signedInWith } from '../support/factories.js';
 import { storedOf } from '../support/files.js';
-import { killProcesses, startWorkerProcess } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startWorkerProcess } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import type { Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
-let service: Service;
+const service = serviceTest({ withWorker: false });
 let admin: Client;
 let userId: number;
 
 // The worker is a process of its own, so that tests may do without it.
 test.before(async () => {
-  service = await startService({ withWorker: false });
   admin = service.admin;
   userId = (await makeUser(admin)).id;
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
 });
 
 const sheet = (...rows: string[]): string => ['user_id,amount,remark', ...rows].join('\n');

@@ -6,17 +6,14 @@ import { storage } from '../../src/lib/storage/index.js';
 import type { Client } from '../support/client.js';
 import { makeUser } from '../support/factories.js';
 import { concluded, errorFileOf, startImport } from '../support/imports.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 
-let service: Service;
+const service = serviceTest();
 let english: Client;
 
-test.before(async () => {
-  service = await startService();
+test.before(() => {
   english = service.admin.with({ 'Accept-Language': 'en-US' });
 });
-
-test.after.always(() => service.stop());
 
 const head = 'user_id,amount,remark,order_ref,product_name,price';
 

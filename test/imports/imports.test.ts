@@ -5,22 +5,19 @@ import { change, select } from '../../src/lib/db.js';
 import type { Answer, Client } from '../support/client.js';
 import { makeUser } from '../support/factories.js';
 import { selectRow } from '../support/rows.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 
-let service: Service;
+const service = serviceTest();
 let admin: Client;
 let english: Client;
 let userId: number;
 
 test.before(async () => {
-  service = await startService();
   admin = service.admin;
   english = admin.with({ 'Accept-Language': 'en-US' });
   userId = (await makeUser(admin)).id;
 });
-
-test.after.always(() => service.stop());
 
 const head = 'user_id,amount,remark,order_ref,product_id,product_name,price,quantity';
 

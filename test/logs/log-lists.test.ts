@@ -8,21 +8,12 @@ import { newUlid } from '../../src/lib/random-id.js';
 import { readUserAgent } from '../../src/lib/user-agent.js';
 import { cleanLogs } from '../../src/models/logs/log.js';
 import { makeAdmin, makeRole, unique } from '../support/factories.js';
-import { killProcesses, startApi } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
 import { writeLogins } from '../support/logs.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 
-let service: Service;
-
-test.before(async () => {
-  service = await startService();
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
-});
+const service = serviceTest();
 
 const listed = (path: string) =>
   until(async () => {

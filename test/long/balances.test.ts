@@ -4,21 +4,12 @@ import test from 'ava';
 import { select } from '../../src/lib/db.js';
 import { changeBalances, mustAddUp } from '../support/balances.js';
 import { makeUser } from '../support/factories.js';
-import { killProcesses, startApi } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startApi } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 
 const changes = 100_000;
 
-let service: Service;
-
-test.before(async () => {
-  service = await startService();
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
-});
+const service = serviceTest();
 
 test('every change counts once, none takes what is not there, and the logs chain without gaps', async (t) => {
   t.timeout(1_800_000);

@@ -2,22 +2,16 @@
 import '../support/environment.js';
 import test from 'ava';
 import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
-import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startApi, type TestProcess } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 
-let service: Service;
+const service = serviceTest();
 let proxied: TestProcess;
 
 test.before(async () => {
-  service = await startService();
   // Behind a trusted proxy every request may name its own address.
   proxied = await startApi({ TRUSTED_PROXIES: '127.0.0.1' });
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
 });
 
 const add = (ip: string, more: object = {}) => service.admin.post('/blacklists', { ip, ...more });

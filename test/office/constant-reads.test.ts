@@ -8,16 +8,16 @@ import { pruneNotifications } from '../../src/models/office/notification-retenti
 import { Client } from '../support/client.js';
 import { openStream } from '../support/events.js';
 import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
-import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
+import { startApi, startWorkerProcess } from '../support/processes.js';
 import { selectRow } from '../support/rows.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 import { rowsReadBy, statementsDuring } from '../support/statements.js';
 import { until } from '../support/until.js';
 
 const rows = 20_000;
 const most = 200;
 
-let service: Service;
+const service = serviceTest({ withWorker: false });
 let other: Client;
 
 // n from 0 to 19,999, the highest first.
@@ -47,15 +47,9 @@ async function fill(): Promise<void> {
 }
 
 test.before(async () => {
-  service = await startService({ withWorker: false });
   await fill();
   await startWorkerProcess();
   other = service.admin.at((await startApi()).url);
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
 });
 
 const calls = [

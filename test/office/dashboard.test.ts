@@ -6,16 +6,10 @@ import { change, select } from '../../src/lib/db.js';
 import { periodOf } from '../../src/lib/numbers.js';
 import { makeAdmin, makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
 import { writeLogins } from '../support/logs.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 
-let service: Service;
-
-test.before(async () => {
-  service = await startService();
-});
-
-test.after.always(() => service.stop());
+const service = serviceTest();
 
 const login = (at: Date, device: string, adminId = 1) => ({
   ...{

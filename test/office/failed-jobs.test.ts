@@ -11,17 +11,14 @@ import { askExport, endOf, fileOf } from '../support/exports.js';
 import { makeMethod, makeOrder, makePayment, makeUser, mockCallback, unique } from '../support/factories.js';
 import { startImport } from '../support/imports.js';
 import { selectRow } from '../support/rows.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 
-let service: Service;
+const service = serviceTest();
 
 test.before(async () => {
-  service = await startService();
   await watchStates();
 });
-
-test.after.always(() => service.stop());
 
 const onlyOnce = { attempts: 1, removeOnComplete: true, removeOnFail: true };
 

@@ -15,22 +15,16 @@ import {
   signedInWith,
   unique,
 } from '../support/factories.js';
-import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startApi, type TestProcess } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 
-let service: Service;
+const service = serviceTest();
 let second: TestProcess;
 
 test.before(async () => {
-  service = await startService();
   second = await startApi({ CORS_ORIGINS: 'https://admin.test' });
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
 });
 
 const newAdmin = async (): Promise<Client & { adminId: number }> => {

@@ -9,24 +9,15 @@ import { openSession } from '../../src/models/access/admin-session.js';
 import { storeNotification } from '../../src/models/office/notification.js';
 import type { Credential } from '../../src/models/access/sign-in.js';
 import { signedInWith, unique } from '../support/factories.js';
-import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
+import { startApi, startWorkerProcess } from '../support/processes.js';
 import { selectRow } from '../support/rows.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { statementsDuring } from '../support/statements.js';
 
-let service: Service;
+const service = serviceTest({ withWorker: false });
 
 // The worker is a process of its own, so that tests may do without it.
-test.before(async () => {
-  service = await startService({ withWorker: false });
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
-});
-
 /** Administrators without passwords: what they receive is tried, not how they sign in. */
 async function makeReceivers(count: number): Promise<number[]> {
   const prefix = unique('receiver-');

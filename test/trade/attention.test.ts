@@ -11,19 +11,16 @@ import {
   signedInWith,
 } from '../support/factories.js';
 import type { MadePayment } from '../support/factories.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 import { sweep } from '../../src/worker/sweeper.js';
 
-let service: Service;
+const service = serviceTest();
 let methodId: number;
 
 test.before(async () => {
-  service = await startService();
   methodId = (await makeMethod(service.admin)).id;
 });
-
-test.after.always(() => service.stop());
 
 const notify = (payment: MadePayment, more: object = {}) =>
   service.anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), ...more });

@@ -5,21 +5,15 @@ import { change, select } from '../../src/lib/db.js';
 import { changeBalances, mustAddUp } from '../support/balances.js';
 import { outcome } from '../support/callbacks.js';
 import { makeUser, signedInWith, unique } from '../support/factories.js';
-import { killProcesses, startApi } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startApi } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 import type { Client } from '../support/client.js';
 
-let service: Service;
+const service = serviceTest();
 let admin: Client;
 
-test.before(async () => {
-  service = await startService();
+test.before(() => {
   admin = service.admin;
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
 });
 
 const update = (id: number, body: object, caller = admin) => caller.post(`/users/${id}/update-balance`, body);

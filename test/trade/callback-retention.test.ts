@@ -9,15 +9,9 @@ import { recordAttempt } from '../../src/models/trade/callback-intake.js';
 import type { CallbackState } from '../../src/models/trade/payment-callback.js';
 import { extendPartitions } from '../../src/models/tables/partitions.js';
 import { makeMethod, makePayment, mockCallback, somePaymentNumber } from '../support/factories.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 
-let service: Service;
-
-test.before(async () => {
-  service = await startService();
-});
-
-test.after.always(() => service.stop());
+const service = serviceTest();
 
 test.afterEach.always(() => setClock());
 

@@ -13,25 +13,19 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
-import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startApi, startWorkerProcess } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 
-let service: Service;
+const service = serviceTest({ withWorker: false });
 let callers: [Client, Client];
 let methodId: number;
 
 test.before(async () => {
-  service = await startService({ withWorker: false });
   await watchStates();
   const [one, other] = await Promise.all([startApi(), startApi(), startWorkerProcess()]);
   callers = [service.admin.at(one.url), service.admin.at(other.url)];
   methodId = (await makeMethod(service.admin)).id;
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
 });
 
 const notify = (caller: Client, payment: MadePayment, more: object = {}): Promise<Answer> =>

@@ -5,17 +5,14 @@ import { change, select } from '../../src/lib/db.js';
 import { outcome, trace as traceOf, untouched } from '../support/callbacks.js';
 import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
 import type { MadePayment } from '../support/factories.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 
-let service: Service;
+const service = serviceTest();
 let methodId: number;
 
 test.before(async () => {
-  service = await startService();
   methodId = (await makeMethod(service.admin)).id;
 });
-
-test.after.always(() => service.stop());
 
 const notify = (body: unknown) => service.anonymous.post('//api/payment/notify/mock', body);
 

@@ -13,18 +13,15 @@ import { trace as traceOf, untouched } from '../support/callbacks.js';
 import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
 import type { MadePayment } from '../support/factories.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 
-let service: Service;
+const service = serviceTest({ withWorker: false });
 let methodId: number;
 
 // Without a worker: what waits in the inbox waits until a test settles it.
 test.before(async () => {
-  service = await startService({ withWorker: false });
   methodId = (await makeMethod(service.admin)).id;
 });
-
-test.after.always(() => service.stop());
 
 const trace = (payment: MadePayment) => traceOf(service.admin, payment);
 

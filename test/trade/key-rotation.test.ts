@@ -12,20 +12,11 @@ import {
   mockSign,
   type MadeAdmin,
 } from '../support/factories.js';
-import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 
-let service: Service;
-
-test.before(async () => {
-  service = await startService({ withWorker: false });
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
-});
+const service = serviceTest({ withWorker: false });
 
 const [before, after] = [environment.APP_KEY, 'the-app-key-that-comes-after-it-and-is-long'];
 const replacing = { APP_KEY: after, APP_KEY_PREVIOUS: `a-key-of-long-ago-nobody-uses, ${before}` };

@@ -13,21 +13,15 @@ import {
   unique,
   type MadeOrder,
 } from '../support/factories.js';
-import { killProcesses, startApi } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startApi } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 
-let service: Service;
+const service = serviceTest();
 let callers: Client[];
 
 test.before(async () => {
-  service = await startService();
   const other = await startApi();
   callers = [service.admin, service.admin.at(other.url)];
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
 });
 
 const any = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T;

@@ -5,17 +5,14 @@ import fc from 'fast-check';
 import { select } from '../../src/lib/db.js';
 import { makeMethod, makePayment, mockCallback, mockSign } from '../support/factories.js';
 import type { MadePayment } from '../support/factories.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 
-let service: Service;
+const service = serviceTest();
 let methodId: number;
 
 test.before(async () => {
-  service = await startService();
   methodId = (await makeMethod(service.admin)).id;
 });
-
-test.after.always(() => service.stop());
 
 /** Sends the mutated callback, which must be refused and must leave payment and order as they were. */
 async function isRefused(payment: MadePayment, mutation: object): Promise<boolean> {

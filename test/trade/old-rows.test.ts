@@ -16,23 +16,17 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
-import { killProcesses, startApi } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { startApi } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
 import { statementsDuring } from '../support/statements.js';
 
-let service: Service;
+const service = serviceTest();
 let callers: Client[];
 let methodId: number;
 
 test.before(async () => {
-  service = await startService();
   callers = [service.admin, service.admin.at((await startApi()).url)];
   methodId = (await makeMethod(service.admin)).id;
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await service.stop();
 });
 
 const remark = unique('remark');

@@ -4,16 +4,10 @@ import test from 'ava';
 import { change, select } from '../../src/lib/db.js';
 import { expireOrder } from '../../src/jobs/expire-order.js';
 import { makeMethod, makeOrder, makePayment, mockCallback } from '../support/factories.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 
-let service: Service;
-
-test.before(async () => {
-  service = await startService();
-});
-
-test.after.always(() => service.stop());
+const service = serviceTest();
 
 const paidOrder = async () => {
   const method = await makeMethod(service.admin);

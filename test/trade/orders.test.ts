@@ -4,17 +4,14 @@ import test from 'ava';
 import fc from 'fast-check';
 import { change, select } from '../../src/lib/db.js';
 import { makeUser, unique } from '../support/factories.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 
-let service: Service;
+const service = serviceTest();
 let userId: number;
 
 test.before(async () => {
-  service = await startService();
   userId = (await makeUser(service.admin)).id;
 });
-
-test.after.always(() => service.stop());
 
 const line = (price: unknown, quantity: unknown = 1) => ({ product_name: 'Tea', price, quantity });
 

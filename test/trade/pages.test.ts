@@ -9,7 +9,7 @@ import { extendPartitions } from '../../src/models/tables/partitions.js';
 import { changing } from '../../src/models/tables/versions.js';
 import { makeMethod, makeUser, somePaymentNumber } from '../support/factories.js';
 import { partitionsOf, statementsDuring } from '../support/statements.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 
 interface Row {
   id: number;
@@ -28,7 +28,7 @@ const months = periods.map(
 const [, second, third, , fifth] = months as [string, string, string, string, string];
 const perMonth = 40;
 
-let service: Service;
+const service = serviceTest({ withWorker: false });
 let userId: number;
 const rows: Row[] = [];
 
@@ -40,7 +40,6 @@ function idOf(month: number, index: number): number {
 }
 
 test.before(async () => {
-  service = await startService({ withWorker: false });
   userId = (await makeUser(service.admin)).id;
   const methodId = (await makeMethod(service.admin)).id;
   setClock(new Date(`${fifth}-15`));
@@ -77,8 +76,6 @@ test.before(async () => {
   }
   await changing(['orders', 'payments'], () => Promise.resolve());
 });
-
-test.after.always(() => service.stop());
 
 type Sort = [field: 'id' | 'created_at' | 'amount' | 'status', direction: 'asc' | 'desc'];
 

@@ -7,17 +7,11 @@ import type { Answer } from '../support/client.js';
 import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
 import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 
-let service: Service;
+const service = serviceTest();
 
 const publicKey = createPublicKey(alipayConfig.private_key).export({ type: 'spki', format: 'pem' });
-
-test.before(async () => {
-  service = await startService();
-});
-
-test.after.always(() => service.stop());
 
 const stored = async (id: number) => {
   const [row] = await select<{ config: string; secrets: string }>(

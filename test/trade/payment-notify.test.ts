@@ -13,17 +13,14 @@ import {
 } from '../support/factories.js';
 import type { MadePayment } from '../support/factories.js';
 import { alipayConfig } from '../support/merchant.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 
-let service: Service;
+const service = serviceTest();
 let methodId: number;
 
 test.before(async () => {
-  service = await startService();
   methodId = (await makeMethod(service.admin)).id;
 });
-
-test.after.always(() => service.stop());
 
 const notify = (body: unknown, type = 'mock', headers?: Record<string, string>) =>
   service.anonymous.post(`//api/payment/notify/${type}`, body, headers);

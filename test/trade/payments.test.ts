@@ -14,17 +14,14 @@ import {
   unique,
 } from '../support/factories.js';
 import { alipayConfig } from '../support/merchant.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 
-let service: Service;
+const service = serviceTest();
 let methodId: number;
 
 test.before(async () => {
-  service = await startService();
   methodId = (await makeMethod(service.admin)).id;
 });
-
-test.after.always(() => service.stop());
 
 const pay = (payment: { payment_no: string; amount: number }, more: object = {}) =>
   service.anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), ...more });

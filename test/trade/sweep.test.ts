@@ -6,15 +6,9 @@ import { newOrderNumber, periodOf } from '../../src/lib/numbers.js';
 import { countJobs } from '../../src/lib/queue.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import { somePaymentNumber } from '../support/factories.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 
-let service: Service;
-
-test.before(async () => {
-  service = await startService({ withWorker: false });
-});
-
-test.after.always(() => service.stop());
+serviceTest({ withWorker: false });
 
 const many = 1100;
 

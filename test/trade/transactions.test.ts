@@ -6,17 +6,14 @@ import { change, db, select, transact } from '../../src/lib/db.js';
 import { DatabaseBusy, errno, isDatabaseDown } from '../../src/lib/db-errors.js';
 import { makeMethod, makeOrder, makePayment, mockCallback } from '../support/factories.js';
 import { until } from '../support/until.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 
-let service: Service;
+const service = serviceTest();
 
 test.before(async () => {
-  service = await startService();
   await db.query('CREATE TABLE accounts (id INT NOT NULL PRIMARY KEY, balance INT NOT NULL) ENGINE=InnoDB');
   await db.query('INSERT INTO accounts VALUES (1, 0), (2, 0), (3, 0), (4, 0)');
 });
-
-test.after.always(() => service.stop());
 
 const balances = async (...ids: number[]) => {
   const rows = await select<{ balance: number }>('SELECT balance FROM accounts WHERE id IN (?) ORDER BY id', [

@@ -5,18 +5,15 @@ import { select } from '../../src/lib/db.js';
 import { matchPassword } from '../../src/lib/password.js';
 import { outcome } from '../support/callbacks.js';
 import { makeOrder, makeUser, unique } from '../support/factories.js';
-import { startService, type Service } from '../support/service.js';
+import { serviceTest } from '../support/service-test.js';
 import type { Client } from '../support/client.js';
 
-let service: Service;
+const service = serviceTest();
 let admin: Client;
 
-test.before(async () => {
-  service = await startService();
+test.before(() => {
   admin = service.admin;
 });
-
-test.after.always(() => service.stop());
 
 test('an update changes the fields sent and no other', async (t) => {
   const made = (
