@@ -40,7 +40,7 @@ async function main() {
   const services = await provide({ persistent: true, durable: true });
   /** @type {NodeJS.ProcessEnv} */
   const env = { ...process.env, ...services, PORT: String(port) };
-  env.MODULE_PAYMENTS_ENABLED ||= 'true'; // whoever tries the service wants to see all of it
+  env.MODULE_PAYMENTS_ENABLED ||= 'true'; // a trial should show every module
   atEnd(() => {
     note('stopping');
     return Promise.all([...running.values()].map((stop) => stop()));

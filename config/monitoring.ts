@@ -1,4 +1,4 @@
-// What a process tells its monitoring: a port of its own for metrics and health, the limits of what is worth a line, traces.
+// Monitoring: a port of its own for metrics and health, the limits of what is worth a line, traces.
 import Joi from 'joi';
 
 export interface MonitoringEnvironment {

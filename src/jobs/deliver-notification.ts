@@ -1,5 +1,5 @@
 // Pushes stored notifications to the sockets of their receivers. The sweeper looks for no lost ones: the rows are what clients
-// list, a frame only tells of them sooner.
+// list, a frame only announces them sooner.
 import Joi from 'joi';
 import { logger } from '../lib/logger.js';
 import { id } from '../lib/schema.js';
@@ -27,10 +27,10 @@ export const deliverNotification = job({
 });
 
 /**
- * Stores a notification on behalf of a request and has it delivered by a job, or at once when the queue is away. What tells
+ * Stores a notification on behalf of a request and has it delivered by a job, or at once when the queue is unavailable. What announces
  * of its own end in the background calls `notify`.
  *
- * @returns the records, one per named receiver; none when the event was told before
+ * @returns the records, one per named receiver; none when the event was notified before
  * @throws receiver_unknown
  */
 export async function sendNotification(notification: NewNotification): Promise<NotificationRecord[]> {

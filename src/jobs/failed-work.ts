@@ -35,7 +35,7 @@ export function workKey({ name, piece }: HeldWork): string {
   return key.replace(/[^\x20-\x7e]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
 }
 
-/** Ends the row of the work and keeps its failure; may happen again. @throws while the database is away */
+/** Ends the row of the work and keeps its failure; may happen again. @throws while the database is unavailable */
 export async function giveUp(held: HeldWork, error: Error, attempts: number): Promise<void> {
   const job = jobNamed(held.name);
   const payload = job && readPayload(job, held.piece.payload);

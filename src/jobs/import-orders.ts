@@ -12,7 +12,7 @@ export interface ImportOrders {
 export const importOrders = job({
   name: 'import-orders',
   queue: 'imports',
-  // A run goes on where the one before it ended, so many of them may share a large file; they outlast half an hour.
+  // A run resumes where the previous one ended, so several may share a large file; together they last half an hour.
   attempts: 12,
   backoffMs: 1000,
   timeoutMs: 3_600_000,

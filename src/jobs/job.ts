@@ -18,7 +18,7 @@ export interface JobDefinition<P, R = unknown> {
   key(payload: P): string;
   /** Must be idempotent in SQL: two runs may overlap. */
   run(payload: P, signal: AbortSignal): Promise<R>;
-  /** For work that costs less together: what is asked for at the same time travels as one job and runs as one. */
+  /** Max pieces of work per job, for work that is cheaper together. */
   together?: {
     /** Pieces of one job at most. */
     max: number;
@@ -58,7 +58,7 @@ export function job<P, R>(definition: JobDefinition<P, R>): Job<P, R> {
       delay: delayMs,
       attempts: definition.attempts,
       backoff: { type: 'exponential', delay: definition.backoffMs, jitter: 0.5 },
-      // Nothing is kept: the row tells how it went, and the sweeper may queue the same work again at once.
+      // Keep no finished jobs: the row has the outcome, and the sweeper may queue the same work again at once.
       removeOnComplete: true,
       removeOnFail: true,
     },

@@ -1,4 +1,4 @@
-// Takes log entries of this process: into their outbox a batch at a time, onto the local disk while the database is away.
+// Takes log entries of this process: into their outbox a batch at a time, onto the local disk while the database is unavailable.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../config/index.js';
@@ -67,7 +67,7 @@ async function store(): Promise<void> {
   await askToMove();
 }
 
-// While the queue is away this process does it; what is left lying is found by the sweeper.
+// While the queue is unavailable this process does it; the sweeper finds the rest.
 async function askToMove(): Promise<void> {
   await writeLogs
     .enqueue({ batch: newUlid() })
@@ -122,7 +122,7 @@ export function keepSystemLog(module: 'api' | 'worker'): void {
 }
 
 function entryOf({ level, message, fields, traceId }: LogLine, module: string): SystemEntry {
-  // What a caller may read tells nothing of where the service is installed; standard output does, under the same trace id.
+  // Callers never see installation paths; standard output has them, under the same trace id.
   const context = JSON.stringify(fields, (name, value: unknown) => (name === 'stack' ? undefined : value));
   return {
     log_key: newUlid(),

@@ -4,14 +4,14 @@ import { moveLogs } from '../models/logs/log-outbox.js';
 import { job } from './job.js';
 
 export interface WriteLogs {
-  /** ULID of the batch of entries that asked for it. */
+  /** ULID of the batch of entries that queued it. */
   batch: string;
 }
 
 export const writeLogs = job({
   name: 'write-logs',
   queue: 'logs',
-  // The rows wait; what fails is asked for again by the next entries or by the sweeper.
+  // The rows wait: a failed run is repeated by the next entries or the sweeper.
   attempts: 8,
   backoffMs: 1000,
   timeoutMs: 60_000,

@@ -1,4 +1,4 @@
-// Counters of failed attempts, atomic and shared by all processes; each process counts alone while Redis is away.
+// Counters of failed attempts, atomic and shared by all processes; each process counts alone while Redis is unavailable.
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
 import { key, redis } from './redis.js';
 

@@ -1,15 +1,15 @@
-// How much there may be in a value before its content is looked at: a schema checks every item of an array that is too long,
-// and tells of each.
+// Bounds the size of a value before its content is validated: a schema checks every item of an oversized array
+// and reports each.
 import type Joi from 'joi';
 
-/** What is too large, and what it may hold. */
+/** The oversized part and its limit. */
 export interface Excess {
   path: (string | number)[];
   type: 'array.max' | 'object.max';
   limit: number;
 }
 
-/** Of what no schema bounds. */
+/** Default limits where the schema has none. */
 const maxItems = 1000;
 const maxKeys = 200;
 

@@ -10,7 +10,7 @@ export const loadDrawing = () => import('./captcha-picture.js');
  * Draws a new captcha and keeps its answer for CAPTCHA_TTL_SECONDS.
  *
  * @returns its id and a PNG as data URI
- * @throws when Redis is away
+ * @throws when Redis is unavailable
  */
 export async function createCaptcha(): Promise<{ id: string; image: string }> {
   const { drawCaptcha } = await loadDrawing();
@@ -20,7 +20,7 @@ export async function createCaptcha(): Promise<{ id: string; image: string }> {
   return { id, image: `data:image/png;base64,${png.toString('base64')}` };
 }
 
-/** Checks an answer, ignoring case, and uses the captcha up whether it is right or wrong. @throws when Redis is away */
+/** Checks an answer, ignoring case, and uses the captcha up whether it is right or wrong. @throws when Redis is unavailable */
 export async function consumeCaptcha(id: string, answer: string): Promise<boolean> {
   const expected = await patientRedis.getdel(captchaKey(id));
   return expected !== null && expected === answer.trim().toLowerCase();

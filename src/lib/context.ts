@@ -10,19 +10,19 @@ export interface Context {
   zone?: string;
   /** Canonical address of the client. */
   ip?: string;
-  /** What goes with the transactions of the write at hand. */
+  /** The unit of the current write. */
   unit?: Unit;
-  /** Whether whoever asked has hung up; of reads only, a write is done all the same. */
+  /** Whether the client has disconnected. Reads only: a write is completed regardless. */
   isAbandoned?: () => boolean;
 }
 
-/** What belongs into the same transaction as a write, whoever makes it. */
+/** Statements that commit in the same transaction as a write. */
 export interface Unit {
   /**
    * Before each transaction is committed.
    *
-   * @param result what the transaction came to
-   * @returns how to find out whether it was, should the answer to COMMIT be lost
+   * @param result the result of the transaction
+   * @returns checks whether it was committed, should the answer to COMMIT be lost
    */
   end(t: Transaction, result: unknown): Promise<() => Promise<boolean>>;
   /** Once it is committed. */
@@ -36,29 +36,29 @@ export function inContext<T>(context: Context, run: () => T): T {
   return storage.run(context, run);
 }
 
-/** Runs what others may join, and what must therefore not belong to the request that happens to begin it. */
+/** Runs shared work outside the context of the request that happens to start it. */
 export const inNoContext = <T>(run: () => T): T => storage.exit(run);
 
-/** What goes with the transactions of the write at hand, if anything does. */
+/** The unit of the current write, if any. */
 export const currentUnit = (): Unit | undefined => storage.getStore()?.unit;
 
-/** From here on writes of the request at hand take this along; undefined: nothing any more. */
+/** Sets the unit of the writes that follow in this request; undefined removes it. */
 export function setUnit(unit: Unit | undefined): void {
   const context = storage.getStore();
   if (context) context.unit = unit;
 }
 
-/** Whether nobody waits for what is being read any more. */
+/** Whether every client waiting for the current read has disconnected. */
 export const isAbandoned = (): boolean => storage.getStore()?.isAbandoned?.() ?? false;
 
-/** Runs what others may join or find later: it goes on when the request that happens to begin it is abandoned. */
+/** Runs shared work: it continues when the request that started it is abandoned. */
 export function inLastingContext<T>(run: () => T): T {
   const own = storage.getStore();
   return own?.isAbandoned ? storage.run({ ...own, isAbandoned: undefined }, run) : run();
 }
 
 /**
- * Begins what others may join; it is abandoned when everybody who has joined it has hung up.
+ * Starts shared work; it is abandoned when every client that joined it has disconnected.
  *
  * @returns how to join it
  */

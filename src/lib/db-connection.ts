@@ -12,9 +12,9 @@ const { host, port, user, password, name, tls, acquireTimeoutMs, lockWaitSeconds
 /** The server ends a statement by itself; its word of that may take this much longer. */
 const graceMs = 500;
 
-/** The pool closes a connection that nobody has used for so long. */
+/** Idle time after which the pool closes a connection. */
 const idleSeconds = 30;
-/** What the server hears nothing of for so long it gives up: nobody may be left at the other end. */
+/** Idle time after which the server closes a connection: its client may be dead. */
 const silences = {
   // A transaction asks one statement after the other; those who wait for its locks get them in time.
   pool: { connection: 2 * idleSeconds, transaction: 5 },
@@ -81,7 +81,7 @@ export function openPool({ name: poolName, max, statementSeconds, packets = fals
       },
       beforeDisconnect: (connection) => {
         const driver = connection as DriverConnection;
-        // A farewell to somebody silent would keep the socket open until TCP gives up.
+        // A COM_QUIT to a silent server would keep the socket open until TCP gives up.
         if (!watchdog.trusts(driver)) driver.destroy();
       },
     },
@@ -133,7 +133,7 @@ const managerOf = (pool: Sequelize): ConnectionManager =>
   (pool as unknown as { connectionManager: ConnectionManager }).connectionManager;
 
 // MariaDB reads the first comment, MySQL the second one; MySQL limits SELECT only. A table is waited for longer than an
-// ALTER of ours waits for it, so that nobody fails who has to queue behind one.
+// ALTER of ours waits for it, so that statements queued behind one do not fail.
 function sessionSettings(statementSeconds: number, kind: keyof typeof silences): string {
   const { connection, transaction } = silences[kind];
   return `SET time_zone = '+00:00', sql_mode = '${sqlMode}', innodb_lock_wait_timeout = ${lockWaitSeconds},

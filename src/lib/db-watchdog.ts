@@ -1,5 +1,5 @@
 // Notices when the other side of a database connection has gone silent: each statement has a deadline, which destroys its
-// connection, and a connection that has rested is asked for a sign of life before it is used.
+// connection, and a connection that has rested is pinged before it is used.
 //
 // mysql2's own `timeout` only ends the wait: the connection would go back to the pool and hang the next caller.
 import type { Socket } from 'node:net';
@@ -11,12 +11,12 @@ import { noteStatement } from './watch/statements.js';
 
 const { acquireTimeoutMs } = config.database;
 
-/** A connection that was heard of so recently is used without asking. */
+/** A connection that answered this recently is used without a ping. */
 const trustMs = 1000;
 const pingMs = 500;
-/** An older connection is made anew: one that only reads is never told that the name leads elsewhere by now. */
+/** Max age of a connection: one that only reads never learns that its host name has moved. */
 const maxLifeMs = 60_000;
-/** A server that takes no writes is left this often at most. */
+/** Min interval between reconnects from a read-only server. */
 const leaveEveryMs = 1000;
 
 export type Done = (error: (Error & { errno?: number }) | null | undefined, ...results: unknown[]) => void;

@@ -23,7 +23,7 @@ export const errorCatalogue = {
   format_invalid: entry(422, 30004, '参数格式不正确', 'Some values have an invalid format'),
   timezone_invalid: entry(422, 30004, '时区无效', 'The time zone is not known'),
   route_not_found: entry(404, 404, '接口不存在', 'There is no such endpoint'),
-  // Nobody hears this; it is for the access line (nginx's 499).
+  // Never sent; only for the access log (nginx's 499).
   client_gone: entry(499, 499, '客户端已断开连接', 'The client has closed the connection'),
   too_many_streams: entry(429, 429, '打开的实时连接过多', 'Too many live connections are open'),
   too_many_exports: entry(

@@ -1,16 +1,16 @@
-// Work that costs less together: what is asked for while one batch is under way goes as the next one.
+// Batches work that is cheaper together: requests made during one batch form the next.
 import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
 import { inNoContext } from './context.js';
 import { withTimeout } from './with-timeout.js';
 
-/** A batch that takes longer is not waited for. */
+/** Timeout of a batch. */
 const patienceMs = 20;
 
 export interface Gathering {
-  /** Asked for together at most. */
+  /** Max requests per batch. */
   max: number;
-  /** Batches under way at most. */
+  /** Max concurrent batches. */
   atOnce: number;
 }
 

@@ -78,7 +78,7 @@ function parseBlock(text: string): IpRange | undefined {
   const [address = '', length = '', ...rest] = text.split('/');
   const ip = parseIp(address.trim());
   if (!ip || rest.length > 0 || !/^(0|[1-9]\d{0,2})$/.test(length)) return undefined;
-  // An IPv4 address in IPv6 form: nobody knows whether its length counts 32 bits or 128.
+  // An IPv4 address in IPv6 form: its length could count 32 bits or 128.
   if (ip.kind() === 'ipv4' && address.includes(':')) return undefined;
   const width = ip.kind() === 'ipv4' ? 32 : 128;
   const bits = Number(length);

@@ -25,7 +25,7 @@ type Marks = (string | undefined)[];
 
 /**
  * The marks of several scopes in one round trip, which requests that come at the same time share; undefined where there is
- * none, and all of them when Redis is away.
+ * none, and all of them when Redis is unavailable.
  */
 export const readMarks = gathered<readonly string[], Marks>(readTogether, { max: 100, atOnce: 4 });
 
@@ -123,7 +123,7 @@ async function plant(scopes: readonly string[]): Promise<void> {
   await command.exec();
 }
 
-/** After a failed read Redis is not asked again for this long: a frozen one would cost every request its time-out. */
+/** After a failed read Redis is not asked again for this long: a frozen one would cost every request its timeout. */
 const pauseMs = 500;
 
 let pausedUntil = 0;

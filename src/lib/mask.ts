@@ -1,4 +1,4 @@
-// Masks secrets in anything that is about to be logged or stored, by key and by the shape of the value.
+// Masks secrets in values that are logged or stored, by key and by the shape of the value.
 
 const secretKey =
   /pass(word|wd)?|pwd|secret|token|ticket|jwt|authorization|cookie|(private|api|api_?v3|app|access)_?key|captcha|(^|_)sign(ature)?$|cert_serial|credential/i;

@@ -11,7 +11,7 @@ import { derivedKeys } from './secret-box.js';
 const { bcryptCost, hashConcurrency, hashQueue, hashQueuePerAddress } = config.auth;
 const peppers = derivedKeys('password pepper');
 const gate = pLimit(hashConcurrency);
-/** One gate for each address that is waiting, so that nobody stands behind more than two hashes of another one. */
+/** One gate per waiting address, so that a request waits for at most two hashes of another address. */
 const gatesOfAddresses = new Map<string, LimitFunction>();
 
 /** Hashes a password. @throws too_many_requests when too many hashes wait already */

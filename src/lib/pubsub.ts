@@ -1,4 +1,4 @@
-// Messages between processes over Redis. They are hints: whoever misses one finds the truth in a row.
+// Messages between processes over Redis. They are hints: a missed one is made up for by reading the row.
 import { Redis } from 'ioredis';
 import { config } from '../../config/index.js';
 import { logger } from './logger.js';
@@ -12,12 +12,12 @@ const subscriptions = new Map<string, Promise<void>>();
 let subscriber: Redis | undefined;
 let letSleep: (() => void) | undefined;
 
-/** Sends a message, a JSON value, to every process that listens on that channel. @throws when Redis is away */
+/** Sends a message, a JSON value, to every process that listens on that channel. @throws when Redis is unavailable */
 export async function publish(channel: string, message: unknown): Promise<void> {
   await redis.publish(key('channel', channel), JSON.stringify(message));
 }
 
-/** Calls the listener for each message on that channel, also after Redis was away. */
+/** Calls the listener for each message on that channel, also after Redis was unavailable. */
 export function listen(channel: string, listener: Listener): void {
   const name = key('channel', channel);
   const known = listeners.get(name);

@@ -1,4 +1,4 @@
-// The only producer of BullMQ jobs. Adding fails at once when Redis is away; the caller then does without.
+// The only producer of BullMQ jobs. Adding fails at once when Redis is unavailable; callers have a fallback.
 import { Queue, type ConnectionOptions, type JobsOptions } from 'bullmq';
 import { config } from '../../config/index.js';
 import { currentTraceId } from './context.js';
@@ -34,7 +34,7 @@ export interface Piece {
   again?: true;
 }
 
-/** What a job carries through Redis: one piece of work, or several that were asked for at the same time. */
+/** The payload of a job in Redis: one piece of work, or several requested at the same time. */
 export type Envelope = Piece | { pieces: Piece[] };
 
 export interface Work {
@@ -46,7 +46,7 @@ export interface Work {
   /** The work had failed for good before. */
   again?: true;
   options: JobsOptions;
-  /** As many as may travel as one job when they are asked for at the same time; by default each is a job of its own. */
+  /** Max pieces of work per job when requested at the same time; by default one. */
   together?: number;
 }
 
@@ -70,7 +70,7 @@ export function queueConnection(): ConnectionOptions {
   };
 }
 
-/** Adds a job. @throws QueueUnavailable when Redis is away or does not answer in time */
+/** Adds a job. @throws QueueUnavailable when Redis is unavailable or does not answer in time */
 export async function add(work: Work): Promise<void> {
   await push(work);
 }
@@ -93,7 +93,7 @@ export async function addAndWait(work: Work, ms: number): Promise<unknown> {
   return promise;
 }
 
-/** Tells the processes that wait for pieces of work what these came to. Called by the worker. @throws when Redis is away */
+/** Publishes results to the processes that wait for them. Called by the worker. @throws when Redis is unavailable */
 export async function reply(results: readonly { piece: Piece; result: unknown }[]): Promise<void> {
   const replies = new Map<string, { id: string; result: unknown }[]>();
   for (const { piece, result } of results) {
@@ -172,7 +172,7 @@ async function soonEnough(added: Promise<unknown>): Promise<void> {
   await withTimeout(added, ms, (_, reject) => reject(new Error(`the queue took no job within ${ms} ms`)));
 }
 
-// A Queue that is made while Redis is away stays unusable for ever, so it is made only over a ready connection.
+// A Queue created while Redis is unavailable stays unusable, so create it over a ready connection only.
 function queueFor(name: QueueName): Queue {
   if (redis.status !== 'ready') throw new Error(`Redis is ${redis.status}`);
   const existing = queues.get(name);

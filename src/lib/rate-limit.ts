@@ -3,7 +3,7 @@ import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limite
 import { key, redis } from './redis.js';
 
 const seconds = 60;
-/** Processes tell each other of every hundredth part of a limit, so that a request usually costs no trip to Redis. */
+/** Processes publish their counts in steps of a hundredth of the limit, so most requests need no round trip to Redis. */
 const parts = 100;
 
 export interface Refusal {

@@ -1,4 +1,4 @@
-// Connections to Redis. One that goes silent is given up: keep-alive and time-outs notice it, also while nothing is asked.
+// Connections to Redis. Keep-alive and timeouts detect a silent connection, also an idle one, and close it.
 import { Redis } from 'ioredis';
 import { config } from '../../config/index.js';
 import { logger } from './logger.js';
@@ -27,20 +27,20 @@ const commandOptions = {
 };
 
 /**
- * For whoever can do without Redis: fails at once while it is away, and after REDIS_TIMEOUT_MS when it does not answer.
+ * For callers with a fallback: fails at once while Redis is unavailable, and after REDIS_TIMEOUT_MS without an answer.
  */
 export const redis = new Redis(config.redis.url, {
   ...commandOptions,
   commandTimeout: config.redis.timeoutMs,
 });
 
-/** For what is nowhere else, such as tickets and captchas: a Redis that is merely slow is waited for. */
+/** For data that is only in Redis, such as tickets and captchas: waits for a slow Redis. */
 export const patientRedis = new Redis(config.redis.url, { ...commandOptions, commandTimeout: silenceMs });
 
 reportTrouble(redis, 'commands');
 reportTrouble(patientRedis, 'one-time values');
 
-/** Has a connection notice that it has gone silent. @returns how to stop */
+/** Detects that a connection has gone silent. @returns stops detecting */
 export function keepAwake(connection: Redis): () => void {
   const timer = setInterval(() => {
     if (connection.status === 'ready') connection.ping().catch(() => undefined);

@@ -1,4 +1,4 @@
-// Time in which this process was running. While it is frozen, starved or blocked nobody can be said to be silent.
+// Time in which this process was running: while it is frozen, starved or blocked, no peer can be called silent.
 
 const tickMs = 100;
 

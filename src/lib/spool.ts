@@ -43,7 +43,7 @@ export class Spool {
    */
   async takeAll(take: (lines: string[]) => Promise<void>): Promise<void> {
     const own = join(this.#folder, this.#own + ending);
-    // Process numbers come again, in containers at every start: nobody else's file may be written over.
+    // Process ids repeat, in containers at every start: never overwrite another process's file.
     const taken = join(this.#folder, `${this.#own}-${Date.now()}${++this.#taken}${ending}`);
     await rename(own, taken).catch(() => undefined);
     this.#bytes = 0;

@@ -5,14 +5,14 @@ import { key, patientRedis } from './redis.js';
 
 export const ticketSeconds = 60;
 
-/** A new ticket that stands for that value. @throws when Redis is away */
+/** A new ticket that stands for that value. @throws when Redis is unavailable */
 export async function issueTicket(value: string): Promise<string> {
   const ticket = randomToken(24);
   await patientRedis.set(ticketKey(ticket), value, 'EX', ticketSeconds);
   return ticket;
 }
 
-/** What the ticket stands for; it is used up by this, also among many callers at once. @throws when Redis is away */
+/** What the ticket stands for; it is used up by this, also among many callers at once. @throws when Redis is unavailable */
 export async function consumeTicket(ticket: string): Promise<string | undefined> {
   return (await patientRedis.getdel(ticketKey(ticket))) ?? undefined;
 }

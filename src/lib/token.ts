@@ -32,7 +32,7 @@ export function signToken({ subject, id, issuedAt, expiresAt }: TokenClaims): st
 
 /**
  * Checks a token's signature, form and time. What the service does not sign itself (another type of a claim, a critical
- * extension of RFC 7515, 4.1.11) is refused, although only who has the key could.
+ * extension of RFC 7515, 4.1.11) is refused, even with a valid signature.
  *
  * @returns its id, which names the session, and the id of the administrator
  * @throws token_expired, or token_invalid for anything else that is wrong
@@ -55,7 +55,7 @@ interface Verified {
   expiresAt: number;
 }
 
-/** A signature stays right as long as this process has its key; what else may end a token is asked each time. */
+/** A signature stays valid as long as this process has its key; revocation and expiry are checked on each use. */
 const verified = new Map<string, Verified>();
 const maxVerified = 10_000;
 

@@ -13,7 +13,7 @@ const longest = 500;
 /** The header as it is stored: at most 500 characters. */
 export const shortUserAgent = (header: string | undefined): string => (header ?? '').slice(0, longest);
 
-/** Names and major versions, empty when the header tells nothing. */
+/** Names and major versions; empty when the header has none. */
 export function readUserAgent(header: string | undefined): Agent {
   if (!header) return { browser: '', os: '', device: 'other' };
   const { browser, os, platform } = Bowser.parse(header.slice(0, longest));

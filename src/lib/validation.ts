@@ -192,7 +192,7 @@ function textsByField(details: Joi.ValidationErrorItem[]): FieldErrors {
   return Object.fromEntries(fields);
 }
 
-/** Nobody reads more; the next ones show when these are mended. */
+/** Maximum number of reported problems; the next ones show when these are fixed. */
 const maxProblems = 50;
 
 const fieldOf = (path: (string | number)[]): string => path.join('.') || 'body';

@@ -1,5 +1,5 @@
 // What becomes of a job whose last run has failed: its row ends, and the failure is kept for people. A job whose failure cannot
-// be kept, because the database is away, is not given up.
+// be kept, because the database is unavailable, is not given up.
 import { DelayedError, UnrecoverableError, type Job as QueuedJob } from 'bullmq';
 import { giveUp, type HeldWork } from '../jobs/failed-work.js';
 import { isDatabaseDown } from '../lib/db-errors.js';
@@ -25,7 +25,7 @@ export const held = (queued: Queued): HeldWork[] =>
 /**
  * Gives a job up that has failed for the last time; one that may try again is left to the queue.
  *
- * @throws DelayedError when the database is away, so that it runs again later
+ * @throws DelayedError when the database is unavailable, so that it runs again later
  */
 export async function giveUpIfLast(queued: Queued, error: Error, token: string | undefined): Promise<void> {
   const attempt = queued.attemptsMade + 1;

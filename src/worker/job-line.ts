@@ -1,4 +1,4 @@
-// What is told of every run of a job: one log line, under the trace ids of what queued it, and its figures.
+// The log line and metrics of each run of a job, under the trace ids of the requests that queued it.
 import type { Job as QueuedJob } from 'bullmq';
 import { logger } from '../lib/logger.js';
 import type { Envelope } from '../lib/queue.js';
@@ -8,12 +8,12 @@ import { piecesOf } from './giving-up.js';
 
 export type Outcome = 'done' | 'failed' | 'interrupted';
 
-/** Takes the time of a run. @returns how to tell of its end */
+/** Times a run. @returns reports its end */
 export function describeRun(queued: QueuedJob<Envelope>): (outcome: Outcome, error?: unknown) => void {
   const startedAt = performance.now();
   const due = queued.timestamp + (queued.attemptsMade === 0 ? (queued.opts.delay ?? 0) : 0);
   const waitedMs = Math.max(0, Date.now() - due);
-  // Of names that nobody knows there may be any number.
+  // Unknown names are unbounded in number.
   const job = jobNamed(queued.name)?.name ?? 'unknown';
   const pieces = piecesOf(queued);
   jobWaitSeconds.observe({ job }, waitedMs / 1000);

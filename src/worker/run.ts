@@ -1,4 +1,4 @@
-// Consumes queues: finds the job, checks its payload, runs it within its time, tells who waits for the result.
+// Consumes queues: finds the job, checks its payload, runs it within its timeout, publishes the result to waiting processes.
 import { setMaxListeners } from 'node:events';
 import { DelayedError, UnrecoverableError, Worker, type Job as QueuedJob } from 'bullmq';
 import { config } from '../../config/index.js';
@@ -143,7 +143,7 @@ async function run(queued: QueuedJob<Envelope>, stopping: AbortSignal): Promise<
   );
   const error = results.find((result) => result instanceof Error);
   if (error === undefined) return null;
-  // What is done need not be done again; it would come to the same.
+  // Finished work is not repeated; the result would be the same.
   const left = outcomes.flatMap(({ piece, result }) => (result instanceof Error ? [piece] : []));
   if (done.length > 0) await queued.updateData({ pieces: left });
   throw error;
@@ -159,7 +159,7 @@ let statementAt = runTime();
 /** When a canary last had its answer from the database, in `runTime()`. */
 export const lastStatement = (): number => statementAt;
 
-// A database that is away is none of the queue's business.
+// An unavailable database is not a failure of the job.
 async function proveStatements(): Promise<null> {
   await Promise.all([select('SELECT 1'), payments.select('SELECT 1')]).then(
     () => (statementAt = runTime()),

@@ -1,4 +1,4 @@
-// Finds rows whose job is gone and queues them again; while Redis is away it does the work itself.
+// Queues rows whose job was lost again; while Redis is unavailable it does the work itself.
 import { schedule, type Logger, type ScheduledTask } from 'node-cron';
 import { config } from '../../config/index.js';
 import { now } from '../lib/clock.js';
@@ -99,7 +99,7 @@ async function queueOne<P>(job: Job<P>, payload: P): Promise<void> {
   });
 }
 
-// Of several workers one sweeps; without Redis all of them do, which is slower but does no harm.
+// One of several workers sweeps; without Redis all of them do, which is slower but harmless.
 async function sweepAsOnlyOne(): Promise<void> {
   const turn = Math.floor(Date.now() / (config.worker.sweepSeconds * 1000));
   const won = await redisOr(

@@ -10,7 +10,8 @@ export function serviceTest(options?: Parameters<typeof startService>[0]): Omit<
     if (!started) throw new Error('the service starts with the first hook');
     return started;
   };
-  test.before(async () => {
+  // Serial: the other hooks wait for it.
+  test.serial.before(async () => {
     started = await startService(options);
   });
   test.after.always(async () => {

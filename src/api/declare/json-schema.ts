@@ -28,7 +28,7 @@ type Converted = Joi.Schema & {
   '~standard': { jsonSchema: Record<'input' | 'output', (options: object) => Schema> };
 };
 
-/** What `describe()` tells of a schema; only what is read here. */
+/** The part of `describe()` that is read here. */
 interface Told {
   metas?: Notes[];
   examples?: unknown[];

@@ -93,7 +93,7 @@ const titleOf = (route: Route): Text =>
 
 let titles: ReadonlyMap<string, Text> = new Map();
 
-/** Takes the titles that the routes declare; called once when the application is put together. */
+/** Takes the titles that the routes declare; called once when the application is created. */
 export function nameOperations(routes: readonly Route[]): void {
   titles = new Map(routes.map(titleOf).map((title) => [title.en, title]));
 }

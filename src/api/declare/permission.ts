@@ -13,7 +13,7 @@ interface Guarded {
 let guarded: Guarded[] = [];
 const passes = new WeakMap<Identity, Set<string>>();
 
-/** Tells which routes there are; called once when the application is put together. */
+/** Registers the routes; called once when the application is created. */
 export function guardRoutes(routes: readonly Route[]): void {
   guarded = routes.flatMap((route) => {
     const permission = permissionOf(route);

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { config } from '../../../config/index.js';
 
-/** A body of this size is read to its end even when nobody wants it: cheaper than a new connection. */
+/** Unwanted bodies up to this size are drained: cheaper than a new connection. */
 const smallBytes = 64 * 1024;
 /** As long as a client may still send after its answer. */
 const lingerMs = 3000;

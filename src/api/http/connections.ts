@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { config } from '../../../config/index.js';
 import { canonicalIp, isTrustedProxy, networkOf } from '../../lib/ip.js';
 
-/** How long a network that was turned away is not let in. */
+/** Time for which a refused network stays refused. */
 const turnedAwayMs = 10_000;
 
 /** Open connections with their network; undefined for those that do not count for one. */

@@ -94,7 +94,7 @@ interface Held {
 
 const held = new Map<Asset, Promise<Held>>();
 
-// Read and compressed once, with the first request for it, and held from then on: whoever asks gets the same bytes.
+// Read and compressed once, with the first request for it, and held from then on.
 function hold(asset: Asset): Promise<Held> {
   const known = held.get(asset);
   if (known) return known;
@@ -122,7 +122,7 @@ async function send(ctx: Context, asset: Asset): Promise<void> {
   const encoding = ctx.acceptsEncodings('br', 'gzip', 'identity') as Encoding | false;
   ctx.set({
     'Content-Security-Policy': policy,
-    // Asked for again each time, and answered 304 as long as it is the same.
+    // Revalidated each time: 304 while unchanged.
     'Cache-Control': 'no-cache',
     ETag: etag,
     Vary: 'Accept-Encoding',

@@ -9,7 +9,7 @@ import { FileMissing, type ByteRange } from '../../lib/storage/storage.js';
 export interface StoredContent extends Omit<SentFile, 'open'> {
   /** Where it lies in the storage. */
   key: string;
-  /** What is answered when it lies there no more. */
+  /** The error when the file is missing. */
   missing: ErrorSlug;
 }
 

@@ -19,7 +19,7 @@ export interface LiveConnection {
   ip: string;
   /** A socket, or the route of a stream. */
   route: 'socket' | Route;
-  /** Ends it; `revoked` tells the client that its session has ended. */
+  /** Ends it; `revoked` reports the end of its session. */
   close(reason: 'revoked' | 'shutdown' | 'too_many'): void;
 }
 

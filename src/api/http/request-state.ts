@@ -1,4 +1,4 @@
-// What the layers of one request tell each other, on ctx.state.
+// State shared by the layers of one request, on ctx.state.
 import type { Identity } from '../../models/access/identity.js';
 import type { OperationEntry } from '../../models/logs/operation-log.js';
 import type { Route } from '../declare/route.js';

@@ -38,17 +38,17 @@ export function listen(port: number, host: string): Promise<Server> {
   });
 }
 
-// Answers not yet sent. Once the server drains, each of them tells its client to use another connection next time.
+// Pending responses. Once the server drains, each gets `Connection: close`.
 const running = new Set<ServerResponse>();
 
 let draining = false;
 
-/** For so long clients that keep their connection are told, with the next answer, to use another one. */
+/** Time during which responses on kept connections get `Connection: close`. */
 const farewellMs = 1500;
 
 /**
- * Says farewell on every kept connection, then accepts nothing new, lets running requests end, and cuts what is still open
- * shortly before the deadline. Closing a kept connection at once would take away the request that is on its way over it.
+ * Closes kept connections with their next response, then accepts nothing new, lets running requests end, and cuts what is still open
+ * shortly before the deadline. Closing one at once would lose a request already on its way.
  */
 export async function drain(server: Server): Promise<void> {
   draining = true;

@@ -22,7 +22,7 @@ const waiting = new Map<string, (() => void)[]>();
 let begun = 0;
 let isTurnPlanned = false;
 
-// One of each network in turn: a thousand requests that come at once hold up their senders, and nobody else.
+// Round robin over networks: a burst of a thousand requests delays only its own senders.
 function startInTurn(network: string, start: () => void): void {
   if (!isTurnPlanned) setImmediate(takeTurn);
   isTurnPlanned = true;
@@ -42,7 +42,7 @@ function takeTurn(): void {
   for (begun = 0; begun < maxPerTurn && waiting.size > 0; begun++) {
     const [network, line] = waiting.entries().next().value as [string, (() => void)[]];
     const start = line.shift();
-    // Whoever has had a turn goes to the end.
+    // A network that had its turn goes to the end.
     waiting.delete(network);
     if (line.length > 0) waiting.set(network, line);
     start?.();
@@ -51,7 +51,7 @@ function takeTurn(): void {
 
 /**
  * Handles the requests of a connection one after the other, as they are answered; Node would begin all of them at once. A
- * client that has gone costs nothing more.
+ * client that has disconnected costs nothing more.
  */
 export function inLine(handle: Handle): Handle {
   const begin = (line: Line, request: IncomingMessage, response: ServerResponse): void => {

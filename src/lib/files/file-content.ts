@@ -7,7 +7,7 @@ import type { ByteRange } from '../storage/storage.js';
 /** Reads the file, or one range of it. */
 export type OpenFile = (range?: ByteRange) => Promise<Readable>;
 
-/** Containers tell within this much what they hold. */
+/** Container formats are recognised within this many bytes. */
 const telling = 16 * 1024 * 1024;
 const headBytes = 1024;
 

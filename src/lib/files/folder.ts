@@ -2,10 +2,10 @@
 import { chmod, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Mode of a folder that nobody but this account may enter. */
+/** Mode of a folder that only this account may enter. */
 export const privateFolder = 0o700;
 
-/** Has a folder there that nobody else may enter. @throws when that cannot be had, as it belongs to another account */
+/** Ensures a folder that only this account may enter. @throws when it belongs to another account */
 export async function keepPrivate(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: privateFolder });
   const { mode } = await stat(folder);
@@ -17,7 +17,7 @@ export async function removeOldFiles(folder: string, before: Date): Promise<numb
   let removed = 0;
   for (const name of await namesIn(folder)) {
     const path = join(folder, name);
-    // Whoever wrote it may take it away at this moment.
+    // The process that wrote it may remove it at this moment.
     const found = await stat(path).catch(() => undefined);
     if (!found?.isFile() || found.mtime >= before) continue;
     await rm(path, { force: true });

@@ -127,7 +127,7 @@ export class LocalStorage implements Storage {
 
   /**
    * Gives a whole file its place, then makes both durable. (The other way round the file system's journal would be
-   * written twice; a crash in between leaves a file that nobody owns yet.)
+   * written twice; a crash in between leaves an orphaned file.)
    */
   async #moveIn(path: string, key: string, syncFile: () => Promise<void>): Promise<void> {
     const place = this.#path(key);

@@ -57,7 +57,7 @@ export const copies = new Counter({
 export type Figures = Record<string, number>;
 
 /**
- * A gauge that is asked for with each scrape; what cannot be read leaves it without a figure.
+ * A gauge that is read at each scrape; on failure it has no value.
  *
  * @param labels names of its labels, in the order in which they stand in the keys of the figures
  */
@@ -113,7 +113,7 @@ gauge('database_connections', 'connections of a pool, and who waits for one', ['
 
 gauge('info', 'the release that runs', ['version'], () => ({ [config.version]: 1 }));
 
-/** Begins counting what Node tells of the process: processor, memory, event loop, garbage collection. */
+/** Starts Node's process metrics: processor, memory, event loop, garbage collection. */
 export function watchProcess(name: 'api' | 'worker'): void {
   registry.setDefaultLabels({ process: name });
   collectDefaultMetrics({ register: registry });

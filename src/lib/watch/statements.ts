@@ -10,7 +10,7 @@ const maxLogged = 2000;
 /** Takes the time of a statement. @returns what to call at its end, with its error if it has failed */
 export function noteStatement(pool: string, query: unknown): (error: unknown) => void {
   const sentAt = performance.now();
-  // Its answer arrives in the context of whoever opened the connection.
+  // Its answer arrives in the context that opened the connection.
   const traceId = currentTraceId();
   return (error) => {
     const tookMs = performance.now() - sentAt;

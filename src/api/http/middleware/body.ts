@@ -65,7 +65,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Removes what is left of an upload. */
+/** Removes the remains of an upload. */
 export async function discard(upload: Upload): Promise<void> {
   await rm(upload.path, { force: true });
 }

@@ -31,7 +31,7 @@ export const securityHeaders = {
 
 const foreignTraceId = /^[A-Za-z0-9_-]{8,64}$/;
 const slowMs = 1000;
-/** What is away is tried again after this long; who was told may ask again then. */
+/** Value of Retry-After in 503 answers. */
 const retrySeconds = 2;
 
 /** The trace id of a request: the one it brings, if it is fit to be one, or a new one. */
@@ -96,7 +96,7 @@ function refuse(ctx: Context, error: unknown, language: Language): void {
   });
 }
 
-// Who hangs up or breaks a body off is no fault of ours.
+// An aborted request is not a server error.
 const hasGone = ({ req, res }: Context): boolean => res.closed || (req.destroyed && !req.complete);
 
 function send(ctx: Context, status: number, content: unknown): void {
@@ -136,7 +136,7 @@ function askedZone(ctx: Context): string | undefined {
 
 function logAccess(ctx: Context, durationMs: number): void {
   const { ip, identity, route } = ctx.state as RequestState;
-  // Of paths that nobody knows there may be any number.
+  // Unknown paths are unbounded in number.
   const [method, path] = route ? [route.method, fullPath(route)] : ['', 'none'];
   requests.inc({ method, route: path, status: ctx.status });
   requestSeconds.observe({ method, route: path }, durationMs / 1000);

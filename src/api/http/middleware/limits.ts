@@ -27,7 +27,7 @@ export function limitAddresses(routes: readonly Route[]): Middleware<RequestStat
   };
 }
 
-/** Counts the request for the administrator who makes it, and for the work it asks for. @throws too_many_requests */
+/** Counts the request for its administrator and for its own limit. @throws too_many_requests */
 export async function limitWork({ limit: work }: Route, ctx: Context): Promise<void> {
   if ((ctx.state as RequestState).identity) await limit('admin', ctx);
   if (work) await limit(work, ctx);

@@ -61,7 +61,7 @@ function read(request: IncomingMessage, form: Form): Promise<void> {
       if (!form.addField(name, value) || isTruncated) stop(new AppError('payload_too_large'));
     });
     parser.on('file', (name, content, filename, encoding) => {
-      // RFC 7578, 4.7: parts are not encoded; what is would be kept as it stands there.
+      // RFC 7578, 4.7: parts are not encoded; an encoded one is stored as received.
       if (/^(base64|quoted-printable)$/i.test(encoding)) stop(new AppError('bad_request'));
       content.once('limit', () => stop(new AppError('payload_too_large')));
       form.addFile(name, content, unescaped(filename)).catch(stop);
@@ -81,7 +81,7 @@ function parserFor({ headers }: IncomingMessage, maxBytes: number): BusboyInstan
       // A browser sends a file input that was left empty as a file without a name.
       isPartAFile: (_name, _type, filename) => filename !== undefined,
       preservePath: true,
-      // One byte more than a file may have tells that it is too large.
+      // One byte over the limit shows that the file is too large.
       limits: { parts: maxParts, fieldSize: maxFieldBytes, fileSize: maxBytes + 1, headerPairs: 20 },
     });
   } catch (error) {
@@ -96,7 +96,7 @@ function unescaped(filename: string): string {
 
 function outcomeOf(error: unknown, request: IncomingMessage): unknown {
   if (isDiskFull(error)) return new AppError('storage_full', { cause: error });
-  // A client that went away or was cut off gets no answer; it is not a fault of ours either.
+  // An aborted or cut-off client gets no answer; that is no server error.
   if (request.destroyed && !request.complete) return new AppError('bad_request', { cause: error });
   // Our disk refuses: a file system that is read-only, or not ours to write to.
   const isOfSystem = error instanceof Error && 'syscall' in error;
