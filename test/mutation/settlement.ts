@@ -10,8 +10,10 @@ const oldRows = 'test/trade/old-rows.test.ts';
 export const settlement: Fault[] = [
   {
     file,
-    from: `o.period IN (?) AND o.status = 'pending' AND o.deleted_at IS NULL`,
-    to: `o.period IN (?) AND o.deleted_at IS NULL`,
+    from: ` AND o.status = 'pending' AND o.deleted_at IS NULL
+        AND p.payment_no IN (?) AND p.period IN (?) AND p.status = 'pending'`,
+    to: ` AND o.deleted_at IS NULL
+        AND p.payment_no IN (?) AND p.period IN (?)`,
     breaks: 'a cancelled or paid order is paid by late money',
     test: conflicts,
     match: 'money for an order*',
