@@ -8,6 +8,7 @@ import { channelOf, isEnabled } from '../lib/channels/index.js';
 import type { ErrorSlug } from '../lib/error-catalogue.js';
 import { AppError, fail } from '../lib/errors.js';
 import { paymentPeriod } from '../lib/numbers.js';
+import { documentedAs } from '../lib/schema-notes.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import { flagForAttention } from '../models/trade/payment-attention.js';
 import {
@@ -20,6 +21,7 @@ import type { CallbackKey, CallbackState } from '../models/trade/payment-callbac
 import { settleAccepted, type Accepted } from './flows/callback-settlement.js';
 import { limit } from './http/middleware/limits.js';
 import type { RequestState } from './http/request-state.js';
+import { callbackBody, channelType } from './declare/channel-schemas.js';
 import { record, text } from './declare/response.js';
 import { route } from './declare/route.js';
 import { configsOfType } from '../models/trade/payment-method.js';
@@ -33,8 +35,9 @@ const shared = {
   // Limited by what it proves, not by how often it comes.
   unlimited: true,
   deadlineMs: config.payments.callbackDeadlineMs,
-  description: 'The body depends on the channel; for mock: `out_trade_no`, `trade_status`, `sign`.',
-  body: Joi.object<Record<string, unknown>>().unknown(true),
+  description:
+    'The body depends on the channel. What is signed, and how to try it, is in the introduction, Payment callbacks.',
+  body: documentedAs(Joi.object<Record<string, unknown>>().unknown(true), callbackBody()),
   form: { maxBytes: maxBody },
   response: record({
     payment_no: text(),
@@ -43,13 +46,26 @@ const shared = {
   }),
 } as const;
 
+const refusals: ErrorSlug[] = [
+  'invalid_payment_type',
+  'payment_amount_mismatch',
+  'payment_gateway_disabled',
+  'payment_gateway_not_implemented',
+  'payment_not_found',
+  'payment_notify_invalid',
+  'payment_sign_invalid',
+  'payment_third_party_no_used',
+  'too_many_requests',
+];
+
 export const routes = [
   route({
     ...shared,
     path: '/api/payment/notify/{type}',
     name: 'notifyPayment',
     summary: 'Receive the result of a payment from its channel',
-    params: Joi.object<{ type: string }, true>({ type: Joi.string().max(64).required() }),
+    params: Joi.object<{ type: string }, true>({ type: channelType().max(64).required() }),
+    fails: [...refusals, 'tenant_required'],
     handle({ params, body, deadline }, ctx) {
       if (config.app.tenant) fail('tenant_required');
       return receive(params.type, body, ctx, deadline);
@@ -61,9 +77,10 @@ export const routes = [
     name: 'notifyTenantPayment',
     summary: 'Receive the result of a payment in a multi-tenant deployment',
     params: Joi.object<{ type: string; tenant: string }, true>({
-      type: Joi.string().max(64).required(),
+      type: channelType().max(64).required(),
       tenant: Joi.string().max(64).required(),
     }),
+    fails: [...refusals, 'route_not_found', 'tenant_not_found'],
     handle({ params, body, deadline }, ctx) {
       if (!config.app.tenant) fail('route_not_found');
       if (params.tenant !== config.app.tenant) fail('tenant_not_found');

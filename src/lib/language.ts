@@ -2,6 +2,8 @@
 
 export type Language = 'zh-CN' | 'en-US';
 
+export const languages: readonly Language[] = ['zh-CN', 'en-US'];
+
 export const defaultLanguage: Language = 'zh-CN';
 
 /** A text in both languages. */

@@ -2,7 +2,8 @@
 import Joi from 'joi';
 import type { SqlValue } from './db.js';
 import { periodsOf } from './numbers.js';
-import { time } from './schema.js';
+import { clamped, time } from './schema.js';
+import { keywords } from './schema-notes.js';
 
 export interface TimeRange {
   start_time?: Date;
@@ -41,22 +42,25 @@ const lastPage = 1_000_000_000;
  */
 export function listKeys(sortable: readonly string[], fallback = 'id:desc') {
   return {
-    page: Joi.number()
-      .integer()
-      .default(1)
-      .custom((page: number) => Math.min(Math.max(page, 1), lastPage)),
-    page_size: Joi.number()
-      .integer()
-      .default(defaultSize)
-      .custom((size: number) => (size < 1 ? defaultSize : Math.min(size, maxSize))),
-    order_by: Joi.string()
-      .default(() => readOrder(fallback, sortable))
-      .custom((value: string, helpers) => {
-        const order = readOrder(value, sortable);
-        return typeof order === 'string' ? helpers.error(order) : order;
-      }) as unknown as Joi.ArraySchema<Order[]>,
+    page: clamped({ fallback: 1, min: 1, max: lastPage }),
+    page_size: clamped({ fallback: defaultSize, min: 1, max: maxSize, tooSmall: defaultSize }),
+    order_by: keywords(
+      Joi.string()
+        .default(() => readOrder(fallback, sortable))
+        .custom((value: string, helpers) => {
+          const order = readOrder(value, sortable);
+          return typeof order === 'string' ? helpers.error(order) : order;
+        }),
+      orderKeywords(sortable, fallback),
+    ) as unknown as Joi.ArraySchema<Order[]>,
     ...timeKeys(),
   };
+}
+
+// As `readOrder` takes it.
+function orderKeywords(sortable: readonly string[], fallback: string) {
+  const column = `(${sortable.join('|')})(:(asc|desc))?`;
+  return { pattern: `^${column}(,${column})*$`, default: fallback, examples: [fallback] };
 }
 
 /** The time range of a list, without its pages. */

@@ -3,6 +3,9 @@
 /** The most one record may carry (contract.md §2): 10^13 units. */
 const maximumCents = 10n ** 15n;
 
+/** The same in units. */
+export const maxAmount = Number(maximumCents) / 100;
+
 const decimal = /^(-?)(\d{1,30})(?:\.(\d{1,2}))?$/;
 
 export class Money {

@@ -1,8 +1,9 @@
 // The Joi building blocks of every request: what an id, a text, an amount, a time is here.
 import Joi from 'joi';
-import { Money } from './money.js';
+import { maxAmount, Money } from './money.js';
 import { readTime } from './time.js';
 import { currentZone } from './context.js';
+import { keywords } from './schema-notes.js';
 
 /** A positive integer key. */
 export const id = () => Joi.number().integer().min(1).max(Number.MAX_SAFE_INTEGER);
@@ -35,6 +36,25 @@ export const webAddress = (max: number) =>
 /** 0 disabled, 1 enabled. */
 export const status = () => Joi.number().valid(0, 1);
 
+/** An integer that is brought within its bounds instead of being refused. */
+export const clamped = ({ fallback, min, max, tooSmall = min }: Bounds) =>
+  keywords(
+    Joi.number()
+      .integer()
+      .default(fallback)
+      .custom((value: number) => (value < min ? tooSmall : Math.min(value, max))),
+    { minimum: min, maximum: max },
+  );
+
+interface Bounds {
+  /** When none is given. */
+  fallback: number;
+  min: number;
+  max: number;
+  /** What stands for a value below the least. */
+  tooSmall?: number;
+}
+
 /** Where an entry stands among its siblings. */
 export const sort = () => Joi.number().integer().min(-1_000_000).max(1_000_000);
 
@@ -52,6 +72,12 @@ export const slug = (max = 100) =>
     .max(max)
     .pattern(/^[A-Za-z0-9][A-Za-z0-9_.:-]*$/);
 
+/** An amount as a JSON number: at most two decimals. */
+export const exactAmount = () => keywords(Joi.number().unsafe(), { multipleOf: 0.01 });
+
+const amountBetween = (least: bigint) =>
+  keywords(Joi.number().unsafe(), { multipleOf: 0.01, minimum: Number(least) / 100, maximum: maxAmount });
+
 /**
  * An exact amount, as a number or a decimal text; the handler receives a `Money`.
  *
@@ -59,7 +85,10 @@ export const slug = (max = 100) =>
  */
 export const money = (least: bigint) =>
   Joi.alternatives()
-    .try(Joi.number().unsafe(), Joi.string())
+    .try(
+      amountBetween(least),
+      keywords(Joi.string(), { format: 'decimal', pattern: '^-?\\d{1,14}(\\.\\d{1,2})?$' }),
+    )
     .custom((value: unknown, helpers) => {
       const amount = Money.parse(value);
       if (!amount) return helpers.error('money.format');

@@ -35,11 +35,33 @@ export interface FuzzRequest {
   isForged: boolean;
 }
 
+interface Document {
+  paths: Record<string, Record<string, { parameters: object; requestBody?: object }>>;
+  components: Record<string, Record<string, object>>;
+}
+
+/** The same with what it refers to in its place; what requests are made of refers to nothing that holds itself. */
+function resolved(node: unknown, document: Document): unknown {
+  if (Array.isArray(node)) return node.map((part) => resolved(part, document));
+  if (typeof node !== 'object' || node === null) return node;
+  const { $ref } = node as { $ref?: string };
+  const [kind = '', name = ''] = $ref?.split('/').slice(2) ?? [];
+  if ($ref) return resolved(document.components[kind]?.[name], document);
+  return Object.fromEntries(Object.entries(node).map(([key, part]) => [key, resolved(part, document)]));
+}
+
 /** The operations of a document, those about money several times. */
-export function operationsOf(document: { paths: Record<string, Record<string, object>> }): Operation[] {
+export function operationsOf(document: Document): Operation[] {
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(
-      ([method, operation]) => ({ ...operation, method: method.toUpperCase(), path }) as Operation,
+      ([method, { parameters, requestBody, ...operation }]) =>
+        ({
+          ...operation,
+          parameters: resolved(parameters, document),
+          requestBody: resolved(requestBody, document),
+          method: method.toUpperCase(),
+          path,
+        }) as Operation,
     ),
   );
   const money =
@@ -292,7 +314,8 @@ function fitting(name: string, schema: Schema, context: Context): unknown {
 function plain(schema: Schema, context: Context): unknown {
   const { r, index } = context;
   if (schema.enum) return r.pick(schema.enum);
-  if (schema.anyOf) return plain(r.pick(schema.anyOf), context);
+  const branches = schema.oneOf ?? schema.anyOf;
+  if (branches) return plain(r.pick(branches), context);
   const kind = Array.isArray(schema.type) ? r.pick(schema.type) : schema.type;
   if (kind === 'boolean') return r.chance(0.5);
   if (kind === 'null') return null;
@@ -336,7 +359,8 @@ function body(operation: Operation, context: Context, headers: Record<string, st
   const content = operation.requestBody?.content;
   if (!content) return r.chance(0.01) ? raw(headers, 'application/json', written(junk(r))) : {};
   const type = r.pick(Object.keys(content));
-  const schema = content[type]?.schema ?? {};
+  const whole = content[type]?.schema ?? {};
+  const schema = r.pick(whole.oneOf ?? whole.anyOf ?? [whole]);
   const fields = operation.path.startsWith('/api/payment/notify') ? notice(context) : record(schema, context);
   if (type === 'multipart/form-data') return multipart(fields, schema, context, headers);
   if (r.chance(chances.oddBody)) return oddBody(fields, context, headers);

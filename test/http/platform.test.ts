@@ -155,7 +155,7 @@ test('the documentation page and its parts come from here and name no other host
 interface Operation {
   operationId: string;
   summary: string;
-  parameters: { name: string; in: string; required: boolean }[];
+  parameters: { name?: string; in?: string; required?: boolean }[];
   responses: object;
   security: object[];
 }
@@ -192,10 +192,9 @@ test.serial('the served document is OpenAPI 3.1 and covers every route once', as
       described.every(({ required }) => required),
       path,
     );
-    t.true(
-      operation.summary.length > 0 && '200' in operation.responses && 'default' in operation.responses,
-      path,
-    );
+    for (const status of ['200', '400', '500', '503'])
+      t.true(status in operation.responses, `${path} ${status}`);
+    t.true(operation.summary.length > 0, path);
     for (const scheme of operation.security.flatMap(Object.keys))
       t.true(scheme in document.components.securitySchemes);
   }

@@ -108,6 +108,7 @@ test('initiate places the payment with the mock channel, which answers what it w
   const order = await makeOrder(admin, '0.10');
   const { data } = await create({ order_no: order.order_no, initiate: true });
   t.deepEqual(data.gateway, {
+    type: 'mock',
     payment_no: data.payment_no,
     gateway: 'mock',
     amount: 0.1,

@@ -68,6 +68,7 @@ test.serial(
       amount: { total: 1230, currency: 'CNY' },
     });
     t.deepEqual(answer.data.gateway, {
+      type: 'wechat',
       payment_no: payment.payment_no,
       code_url: `weixin://wxpay/bizpayurl?pr=${number}`,
     });

@@ -73,6 +73,7 @@ export function exportRoutes({ segment, type, noun, title, module, filters }: Ex
       access,
       module,
       body: bodyOf(filters),
+      fails: ['too_many_exports'],
       response: record({ export_id: integer(), status: integer() }),
       async handle({ admin, body: { format, ...criteria } }) {
         const wanted = { adminId: admin.adminId, type, format, criteria };
@@ -94,6 +95,7 @@ export function exportRoutes({ segment, type, noun, title, module, filters }: Ex
       access,
       module,
       params: idParam,
+      fails: ['export_not_found'],
       response: exportRecord,
       handle: ({ admin, params }) => findExport(admin, params.id, type),
     }),

@@ -2,19 +2,17 @@
 import Joi from 'joi';
 import { validate } from '../../lib/validation.js';
 
-const name = 'Idempotency-Key';
+/** Up to 128 visible ASCII characters. */
+export const idempotencyKey = Joi.string()
+  .max(128)
+  .pattern(/^[\x21-\x7e]+$/)
+  .example('order-7f3a91c2');
 
-const schema = Joi.object({
-  [name]: Joi.string()
-    .max(128)
-    .pattern(/^[\x21-\x7e]+$/),
-});
+const header = 'Idempotency-Key';
 
-export const idempotencyHeader = {
-  [name]: 'repeating the request with the same key answers the record made first',
-};
+const schema = Joi.object({ [header]: idempotencyKey });
 
-/** The key of a request, if it has one: up to 128 visible ASCII characters. */
-export function idempotencyKeyOf(header: (name: string) => string | undefined): string | undefined {
-  return (validate(schema, { [name]: header(name) }) as Record<string, string | undefined>)[name];
+/** The key of a request, if it has one. */
+export function idempotencyKeyOf(read: (name: string) => string | undefined): string | undefined {
+  return (validate(schema, { [header]: read(header) }) as Record<string, string | undefined>)[header];
 }

@@ -1,28 +1,9 @@
 // JSON Schemas out of Joi's: Joi's own conversion, with the names, formats and examples that Joi does not convert laid over it.
-import Joi from 'joi';
+import type Joi from 'joi';
+import type { Notes } from '../../lib/schema-notes.js';
+import { vocabulary } from './vocabulary.js';
 
 export type Schema = Record<string, unknown>;
-
-interface Notes {
-  /** Name of the schema in the document. */
-  name?: string;
-  /** Keywords that no rule of Joi stands for. */
-  keywords?: Schema;
-  /** What stands in the document in place of the checking schema. */
-  documented?: Joi.Schema;
-}
-
-/** Gives a schema its name in the document; generated clients call its type that. */
-export const named = <T extends Joi.Schema>(name: string, schema: T): T =>
-  schema.meta({ name } satisfies Notes) as T;
-
-/** Adds JSON Schema keywords for what is checked by a function, such as `format`. */
-export const keywords = <T extends Joi.Schema>(schema: T, keywords: Schema): T =>
-  schema.meta({ keywords } satisfies Notes) as T;
-
-/** Documents a schema as another one that says more, where the check itself is made elsewhere. */
-export const documentedAs = <T extends Joi.Schema>(schema: T, documented: Joi.Schema): T =>
-  schema.meta({ documented } satisfies Notes) as T;
 
 type Converted = Joi.Schema & {
   '~standard': { jsonSchema: Record<'input' | 'output', (options: object) => Schema> };
@@ -38,7 +19,7 @@ interface Told {
   matches?: { schema?: Told }[];
   patterns?: { rule: Told }[];
   shared?: Told[];
-  flags?: { id?: string };
+  flags?: { id?: string; description?: string };
 }
 
 /** One conversion: for callers' input or the service's output, with what Joi put under `$defs`. */
@@ -50,7 +31,12 @@ interface Conversion {
 /** Converts schemas of one document and gathers those that have a name. */
 export class SchemaWriter {
   /** By name: `components.schemas` of the document. */
-  readonly schemas: Record<string, Schema> = {};
+  readonly schemas: Record<string, Schema>;
+
+  /** @param schemas those that are there already */
+  constructor(schemas: Record<string, Schema> = {}) {
+    this.schemas = { ...schemas };
+  }
 
   /** What callers send. */
   input(schema: Joi.Schema): Schema {
@@ -70,17 +56,16 @@ export class SchemaWriter {
 
   #lay(told: Told, converted: Schema, conversion: Conversion): Schema {
     const { name, keywords, documented } = Object.assign({}, ...(told.metas ?? [])) as Notes;
-    if (documented) return this.#convert(documented, conversion.direction);
+    if (documented) return { ...this.#convert(documented(), conversion.direction), ...wordsOf(told) };
     for (const { flags, ...shared } of told.shared ?? []) {
       const id = flags?.id ?? '';
       this.#name(id, this.#lay(shared, conversion.defs[id] ?? {}, conversion));
     }
     const full = { ...this.#members(told, converted, conversion), ...keywords };
-    if (told.examples) full.examples = told.examples;
-    if (name === undefined) return full;
+    if (name === undefined) return { ...full, ...wordsOf(told) };
     const isNullable = told.allow?.includes(null) ?? false;
     const reference = this.#name(name, isNullable ? withoutNull(full) : full);
-    return isNullable ? { anyOf: [reference, { type: 'null' }] } : reference;
+    return { ...(isNullable ? { anyOf: [reference, { type: 'null' }] } : reference), ...wordsOf(told) };
   }
 
   #members(told: Told, converted: Schema, conversion: Conversion): Schema {
@@ -109,15 +94,44 @@ export class SchemaWriter {
   }
 }
 
+// A property has its own words, or those of the vocabulary.
 function mapped(
   properties: Schema,
   keys: Record<string, Told>,
   lay: (part: Told, schema: unknown) => Schema,
 ): Schema {
-  return Object.fromEntries(
-    Object.entries(properties).map(([key, schema]) => [key, keys[key] ? lay(keys[key], schema) : schema]),
-  );
+  const described = Object.entries(keys).map(([key, told]) => {
+    const [description, example] = vocabulary[key] ?? [];
+    const schema = lay(told, properties[key]);
+    const words = description === undefined ? {} : { description };
+    return [key, { ...words, ...withExample(schema, example) }];
+  });
+  return Object.fromEntries(described) as Schema;
 }
+
+function wordsOf({ flags, examples }: Told): Schema {
+  return {
+    ...(flags?.description ? { description: flags.description } : {}),
+    ...(examples ? { examples } : {}),
+  };
+}
+
+// The example of a word is left out where it does not fit: where the values are fixed, or of another type.
+function withExample(schema: Schema, example: unknown): Schema {
+  const has = schema.examples ?? schema.enum ?? schema.const ?? schema.$ref;
+  return example === undefined || has !== undefined || !fits(example, schema)
+    ? schema
+    : { ...schema, examples: [example] };
+}
+
+function fits(example: unknown, { type, anyOf }: Schema): boolean {
+  if (Array.isArray(anyOf)) return anyOf.some((branch) => fits(example, branch as Schema));
+  const types = [type].flat();
+  if (example === null) return types.includes('null');
+  return types.includes(jsonType(example)) || (types.includes('integer') && Number.isInteger(example));
+}
+
+const jsonType = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value);
 
 function branched(branches: Schema[], parts: Told[], lay: (part: Told, schema: unknown) => Schema): Schema[] {
   // An allowed null stands before the branches.

@@ -60,6 +60,7 @@ export function logRoutes<T extends object>({
       summary: 'Show an entry',
       access: can(`${noun}.show`, `查看${title.zh}`, `Show ${title.en}`),
       params: idParam,
+      fails: ['log_not_found'],
       response: item,
       handle: ({ params }) => find(params.id),
     }),
@@ -70,6 +71,7 @@ export function logRoutes<T extends object>({
       summary: 'Delete an entry',
       access: destroy,
       params: idParam,
+      fails: ['log_not_found'],
       response: null,
       async handle({ params }) {
         if ((await removeLogs(table, [params.id])) === 0) fail('log_not_found');

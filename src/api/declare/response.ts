@@ -1,6 +1,8 @@
 // Joi building blocks of answers, for the OpenAPI document, for the tests that hold every answer against it, and for the
 // compiler: a schema of type Answer<T> describes the JSON of a T.
 import Joi from 'joi';
+import { keywords, named } from '../../lib/schema-notes.js';
+import { exactAmount } from '../../lib/schema.js';
 import type { Money } from '../../lib/money.js';
 import type { Page } from '../../lib/list-query.js';
 import type { Tree } from '../../lib/tree.js';
@@ -12,7 +14,6 @@ import {
   type Model,
   type TableClass,
 } from '../../models/tables/table.js';
-import { named } from './json-schema.js';
 
 /** The schema of answers that are made of a `T`. */
 export type Answer<T> = Joi.AnySchema<T>;
@@ -33,14 +34,32 @@ export const textOrNull = () => as<string | null>(text().allow(null));
 export const flag = () => Joi.boolean().required();
 export const timestamp = () => as<Date>(Joi.string().isoDate().required());
 export const timestampOrNull = () => as<Date | null>(timestamp().allow(null));
-export const amount = () => as<Money>(Joi.number().required());
+export const amount = () => as<Money>(exactAmount().required());
+export const date = () => keywords(text(), { format: 'date' });
+export const month = () => keywords(text(), { pattern: '^\\d{4}-\\d{2}$' });
+
+/** 0 disabled, 1 enabled. */
+export const enabled = () =>
+  as<number>(Joi.number().valid(0, 1).required().description('0 disabled, 1 enabled'));
+
+/** Any JSON value. */
+export const json = () => as<unknown>(named('Json', keywords(Joi.any(), anyJson)).required());
+
+const itself = { $ref: '#/components/schemas/Json' };
+const anyJson = {
+  anyOf: [
+    ...['string', 'number', 'boolean', 'null'].map((type) => ({ type })),
+    { type: 'array', items: itself },
+    { type: 'object', additionalProperties: itself },
+  ],
+};
 
 /** One of these texts. */
 export const oneOf = <const V extends string | number>(...values: readonly V[]) =>
   as<V>((typeof values[0] === 'string' ? Joi.string() : Joi.number()).valid(...values).required());
 
 const kinds: Record<ValueKind, () => Joi.Schema> = {
-  ...{ integer, text, boolean: flag, amount, time: timestamp, any: () => Joi.any() },
+  ...{ integer, text, boolean: flag, amount, time: timestamp, any: json },
 };
 
 /** The columns of a table as they are answered: those named, or all but those that must be named. */

@@ -2,6 +2,7 @@
 import type Joi from 'joi';
 import type { Context } from 'koa';
 import type { LimitName } from '../../../config/limits.js';
+import type { ErrorSlug } from '../../lib/error-catalogue.js';
 import type { Text } from '../../lib/language.js';
 import type { Identity } from '../../models/access/identity.js';
 import type { Scope } from '../../models/tables/versions.js';
@@ -59,8 +60,10 @@ export interface UploadDeclaration {
   /** Names of the part that carries the file; the first one is the documented one. */
   parts: readonly [string, ...string[]];
   maxBytes: number;
-  /** Without a file the request is refused. */
+  /** Without a file the request is refused, and other bodies than forms are too. */
   required: boolean;
+  /** The other fields of the form, where they are not those of the body. */
+  fields?: Joi.ObjectSchema;
   /** The file's SHA-256 is wanted. */
   digest?: boolean;
 }
@@ -113,8 +116,8 @@ export interface RouteDefinition<A extends Access, P, Q, B, R = unknown> {
   form?: { maxBytes: number };
   /** Multipart bodies are accepted beside JSON, with one file. */
   upload?: UploadDeclaration;
-  /** Request headers that matter, for the documentation. */
-  headers?: Record<string, string>;
+  /** Refusals of its own, beside those that follow from access, schemas and limits (`failures.ts`); others fail the tests. */
+  fails?: readonly ErrorSlug[];
   /** Schema of `data` in the answer, which the handler returns; null when there is none. */
   response: Joi.AnySchema<R> | null;
   /** Whether a call belongs into the operation log, by its body as it came; every write does otherwise. */

@@ -47,7 +47,7 @@ export function mustSuit({ placingLimits }: Channel, { amount, expireAt }: Payab
  * Places a waiting payment. When that fails the payment still waits, with the reason, and may be placed again.
  *
  * @param showsSignature whether a trial channel may answer the signature of its callback
- * @returns what the client needs to go on, as the channel says it
+ * @returns what the client needs to go on, as the channel says it, with the type of the channel
  * @throws order_not_payable unless payment and order both wait; what `mustSuit` throws; third_party_error with the reason
  */
 export async function placePayment(
@@ -68,7 +68,7 @@ export async function placePayment(
     const signal = AbortSignal.timeout(config.payments.gatewayTimeoutMs);
     const gateway = await channel.place?.({ ...placement, config: methodConfig }, signal);
     if (payment.fail_reason !== null) await notePlacement(payment_no, null);
-    return gateway;
+    return { type: channel.type, ...gateway };
   } catch (error) {
     if (!(error instanceof ChannelFailure)) throw error;
     const reason = readable(error.message);

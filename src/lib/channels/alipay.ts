@@ -13,13 +13,25 @@ const defaultGateway = 'https://openapi.alipay.com/gateway.do';
 export const alipay: Channel = {
   type: 'alipay',
   configSchema: Joi.object<MethodConfig>({
-    app_id: identifier(32).required(),
-    private_key: privateKey().required(),
-    alipay_public_key: publicKey(),
-    gateway: gatewayUrl(),
-    return_url: webUrl(),
-    notify_url: webUrl(),
+    app_id: identifier(32).required().description('APPID of the application'),
+    private_key: privateKey().required().description('RSA private key of the application, PEM'),
+    alipay_public_key: publicKey().description('RSA public key of Alipay, PEM'),
+    gateway: gatewayUrl().description(`Address of Alipay; ${defaultGateway}`),
+    return_url: webUrl().description('Where the customer returns to after paying'),
+    notify_url: webUrl().description('Where callbacks go, when not to the service itself'),
   }),
+  placedSchema: Joi.object({
+    payment_no: Joi.string().required(),
+    pay_url: Joi.string().required().description('The page to send the customer to'),
+  }),
+  // Every other field of the form is a text too.
+  callbackSchema: Joi.object({
+    out_trade_no: Joi.string().required().description('Number of the payment'),
+    trade_no: Joi.string().description('Number of the payment at Alipay'),
+    trade_status: Joi.string().description('`TRADE_SUCCESS` for paid'),
+    total_amount: Joi.string().description('What was paid'),
+    sign: Joi.string().description('RSA2 signature'),
+  }).pattern(Joi.any(), Joi.string()),
 
   // total_amount and time_expire in opendocs.alipay.com/open/028r8t.
   placingLimits: {

@@ -50,6 +50,9 @@ export interface Channel {
   placingLimits?: PlacingLimits;
   /** Its configuration map: a text per key, built from `config-key.ts`. */
   configSchema: Joi.ObjectSchema<MethodConfig>;
+  /** What `place` returns, and what the company sends to the notify address: for the API documentation. */
+  placedSchema: Joi.ObjectSchema;
+  callbackSchema: Joi.ObjectSchema;
   /**
    * Places a payment and returns what the client needs to go on. Missing: not implemented.
    *

@@ -5,19 +5,51 @@ import { Money } from '../money.js';
 import { paymentPeriod } from '../numbers.js';
 import { hmacHex, sameDigest } from '../secret-box.js';
 import type { Channel, MethodConfig, Notification } from './channel.js';
+import { exactAmount } from '../schema.js';
 import { secret, webUrl } from './config-key.js';
 
 const success = 'SUCCESS';
+const numberNames = ['transaction_id', 'trade_no', 'third_party_no'];
 const amountNames = ['amount', 'total_amount', 'pay_amount'];
 const shortestSecret = config.app.production ? 16 : 1;
-const sharedSecret = secret(Joi.string().min(shortestSecret).max(200));
+const sharedSecret = secret(Joi.string().min(shortestSecret).max(200)).description('Key of the signature');
+
+const claimedAmount = () =>
+  Joi.alternatives()
+    .try(exactAmount(), Joi.string().pattern(/^\d+(\.\d{1,2})?$/))
+    .description('What was paid; when given it must be the amount of the payment');
+
+const claimedNumber = () =>
+  Joi.string()
+    .max(64)
+    .description(
+      'Number of the payment at the company; the first one given counts, `MOCK-` and the number of the payment without one',
+    );
 
 export const mock: Channel = {
   type: 'mock',
   configSchema: Joi.object<MethodConfig>({
     // In production a method without a secret would take anybody's word for a payment.
     shared_secret: config.payments.unsignedMockAllowed ? sharedSecret : sharedSecret.required(),
-    notify_url: webUrl(),
+    notify_url: webUrl().description('Where callbacks go, when not to the service itself'),
+  }),
+  placedSchema: Joi.object({
+    payment_no: Joi.string().required(),
+    gateway: Joi.string().valid('mock').required(),
+    amount: exactAmount().required(),
+    notify_url: Joi.string().required().description('Where the callback is to be sent'),
+    trade_status: Joi.string().valid(success).required().description('What the callback says'),
+    sign: Joi.string().description('Signature of that callback, when the caller may see it'),
+  }),
+  callbackSchema: Joi.object({
+    out_trade_no: Joi.string().required().description('Number of the payment'),
+    trade_status: Joi.string().valid(success).required().description('Only this word is a payment'),
+    sign: Joi.string()
+      .pattern(/^[0-9a-f]{64}$/)
+      .example('3f0a377ba0a4a460ecb616f6507ce0d8cfa3e704025d4fda3ed0c5ca05468728')
+      .description('HMAC-SHA-256 of `out_trade_no|SUCCESS|amount` under the shared secret, lower-case hex'),
+    ...Object.fromEntries(amountNames.map((name) => [name, claimedAmount()])),
+    ...Object.fromEntries(numberNames.map((name) => [name, claimedNumber()])),
   }),
 
   // Answers what the company would send back, signed if the method has a secret and the caller may see it, so
@@ -42,8 +74,7 @@ export const mock: Channel = {
     ) {
       return undefined;
     }
-    const thirdPartyNo =
-      firstOf(fields, ['transaction_id', 'trade_no', 'third_party_no']) ?? `MOCK-${paymentNo}`;
+    const thirdPartyNo = firstOf(fields, numberNames) ?? `MOCK-${paymentNo}`;
     if (typeof thirdPartyNo !== 'string' || !/^[\x21-\x7e]{1,64}$/.test(thirdPartyNo)) return undefined;
     const given = amountNames.filter((name) => name in fields).map((name) => Money.parse(fields[name]));
     const amounts = given.filter((amount) => amount !== undefined);

@@ -15,25 +15,56 @@ import { callWechat, lines } from './wechat-api.js';
 export const wechat: Channel = {
   type: 'wechat',
   configSchema: Joi.object<MethodConfig>({
-    app_id: identifier(32).required(),
-    mch_id: identifier(32).required(),
+    app_id: identifier(32).required().description('APPID of the application'),
+    mch_id: identifier(32).required().description('Number of the merchant'),
     api_v3_key: secret(
       Joi.string()
         .length(32)
         .pattern(/^[\x21-\x7e]+$/),
-    ).required(),
+    )
+      .required()
+      .description('APIv3 key that notices are sealed with'),
     cert_serial_no: Joi.string()
       .pattern(/^[0-9A-Fa-f]{8,64}$/)
-      .required(),
-    private_key: privateKey().required(),
-    platform_public_key: publicKey(),
-    platform_public_key_id: identifier(64).when('platform_public_key', {
-      is: Joi.exist(),
-      then: Joi.required(),
-    }),
-    openid: identifier(128),
-    gateway: gatewayUrl(),
-    notify_url: webUrl(),
+      .required()
+      .description('Serial number of the merchant certificate'),
+    private_key: privateKey().required().description('RSA private key of the merchant, PEM'),
+    platform_public_key: publicKey().description('RSA public key of WeChat Pay, PEM'),
+    platform_public_key_id: identifier(64)
+      .when('platform_public_key', { is: Joi.exist(), then: Joi.required() })
+      .description('Id of that key'),
+    openid: identifier(128).description('The payer; with it payments are made inside WeChat (JSAPI)'),
+    gateway: gatewayUrl().description('Address of WeChat Pay; https://api.mch.weixin.qq.com'),
+    notify_url: webUrl().description('Where callbacks go, when not to the service itself'),
+  }),
+  placedSchema: Joi.object({
+    payment_no: Joi.string().required(),
+    code_url: Joi.string().description('What the customer scans (Native)'),
+    prepay_id: Joi.string().description('The prepared payment (JSAPI)'),
+    jsapi: Joi.object({
+      appId: Joi.string().required().description('APPID of the application'),
+      timeStamp: Joi.string().required().description('Seconds since 1970'),
+      nonceStr: Joi.string().required().description('Random text'),
+      package: Joi.string().required().description('`prepay_id=` and the prepared payment'),
+      signType: Joi.string().valid('RSA').required().description('How it is signed'),
+      paySign: Joi.string().required().description('Signature of the four'),
+    }).description('What the page hands to WeChat (JSAPI)'),
+  }),
+  callbackSchema: Joi.object({
+    id: Joi.string().required().description('Number of the notice'),
+    create_time: Joi.string().description('When the notice was made'),
+    event_type: Joi.string().description('`TRANSACTION.SUCCESS` for paid'),
+    resource_type: Joi.string().description('`encrypt-resource`'),
+    summary: Joi.string().description('Text for people'),
+    resource: Joi.object({
+      algorithm: Joi.string().valid('AEAD_AES_256_GCM').required().description('How it is sealed'),
+      ciphertext: Joi.string().required().description('The sealed text, Base64'),
+      nonce: Joi.string().required().description('Nonce of the seal'),
+      associated_data: Joi.string().allow('').description('Sealed beside it'),
+      original_type: Joi.string().description('`transaction`'),
+    })
+      .required()
+      .description('The transaction, sealed with the APIv3 key'),
   }),
 
   // pay.weixin.qq.com/doc/v3/merchant/4012791877: at least a cent, and an end at least a minute away.

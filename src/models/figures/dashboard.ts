@@ -57,7 +57,7 @@ export interface Activity {
   id: number;
   user: string;
   action: string;
-  status: string;
+  status: 'success' | 'failure';
   created_at: Date;
 }
 

@@ -39,7 +39,7 @@ export interface Activity {
   id: number;
   user: string;
   action: string;
-  status: string;
+  status: 'success' | 'failure';
   created_at: Date;
 }
 

@@ -73,6 +73,16 @@ export const routes = [
         .required(),
       password: newPassword().required(),
     }),
+    fails: [
+      'admin_not_found',
+      'department_unknown',
+      'grant_beyond_own',
+      'menu_unknown',
+      'permission_unknown',
+      'role_unknown',
+      'super_admin_protected',
+      'username_exists',
+    ],
     response: admin,
     async handle({ admin: holder, body }) {
       mustDifferFromUsername(body.password, body.username);
@@ -94,6 +104,7 @@ export const routes = [
     summary: 'Show an administrator',
     access: can('admin.show', '查看管理员', 'Show administrators'),
     params: idParam,
+    fails: ['admin_not_found'],
     response: admin,
     handle: ({ params }) => getAdmin(params.id),
   }),
@@ -106,6 +117,17 @@ export const routes = [
     access: can('admin.update', '修改管理员', 'Change administrators'),
     params: idParam,
     body: Joi.object<Partial<AdminFields>, true>(fields),
+    fails: [
+      'admin_disable_self',
+      'admin_not_found',
+      'department_unknown',
+      'grant_beyond_own',
+      'last_super_admin',
+      'menu_unknown',
+      'permission_unknown',
+      'role_unknown',
+      'super_admin_protected',
+    ],
     response: admin,
     subject: ({ params }) => getAdmin(params.id),
     async handle({ admin: holder, params, body }) {
@@ -120,6 +142,13 @@ export const routes = [
     summary: 'Delete an administrator',
     access: can('admin.destroy', '删除管理员', 'Delete administrators'),
     params: idParam,
+    fails: [
+      'admin_delete_self',
+      'admin_not_found',
+      'grant_beyond_own',
+      'last_super_admin',
+      'super_admin_protected',
+    ],
     response: null,
     subject: ({ params }) => getAdmin(params.id),
     handle: ({ admin: holder, params }) => deleteAdmin(holder, params.id),
@@ -132,6 +161,7 @@ export const routes = [
     access: can('admin.reset_password', '重置密码', 'Reset passwords'),
     params: idParam,
     body: Joi.object<{ password: string }, true>({ password: newPassword().required() }),
+    fails: ['admin_not_found', 'grant_beyond_own', 'super_admin_protected'],
     response: null,
     async handle({ admin: holder, params, body }) {
       const { username } = await getAdmin(params.id);
@@ -146,6 +176,7 @@ export const routes = [
     summary: 'End all sessions of an administrator',
     access: can('admin.kick_out', '强制管理员下线', 'End sessions of administrators'),
     params: idParam,
+    fails: ['admin_not_found', 'grant_beyond_own', 'super_admin_protected'],
     response: record({ count: integer() }),
     async handle({ admin: holder, params }) {
       await getAdmin(params.id);

@@ -42,6 +42,13 @@ export const routes = [
     }),
     example: { username: 'admin', password: 'admin123' },
     aliases: { captcha_answer: 'captcha_code' },
+    fails: [
+      'account_disabled',
+      'captcha_invalid',
+      'captcha_required',
+      'login_locked',
+      'username_or_password_error',
+    ],
     response: record({
       token: text(),
       expires_at: timestamp(),
@@ -83,6 +90,7 @@ export const routes = [
       username: Joi.string().allow('').max(100),
       check: Joi.boolean().default(false),
     }),
+    fails: ['login_locked'],
     response: record({
       captcha_id: textOrNull(),
       captcha_image: textOrNull(),

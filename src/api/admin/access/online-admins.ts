@@ -52,6 +52,7 @@ export const routes = [
     description: '`token_ids`: session ids, comma separated, at most 100.',
     access,
     body: Joi.object<{ token_ids: string }, true>({ token_ids: Joi.string().min(1).max(2000).required() }),
+    fails: ['grant_beyond_own', 'super_admin_protected'],
     response: record({ count: integer() }),
     handle: async ({ admin, body }) => ({ count: await kickOut(admin, readIds(body.token_ids)) }),
   }),
@@ -62,6 +63,7 @@ export const routes = [
     summary: 'End a session at once',
     access,
     params: idParam,
+    fails: ['grant_beyond_own', 'online_admin_not_found', 'super_admin_protected'],
     response: null,
     async handle({ admin, params }) {
       if ((await kickOut(admin, [params.id])) === 0) fail('online_admin_not_found');

@@ -61,6 +61,7 @@ export const routes = [
         .required(),
     }),
     versions: ['dictionaries'],
+    fails: ['no_permission'],
     response: options,
     handle({ admin, query: { type }, marks }) {
       const kind = type.startsWith(dictionaryPrefix) ? 'dictionary' : (type as OptionType);

@@ -19,12 +19,12 @@ import { keysOf, pageOf, recordOrNull, resource } from '../../declare/response.j
 import { can, route } from '../../declare/route.js';
 import { Menu, Permission } from '../../../models/access/tables.js';
 
+const method = () => Joi.string().valid('GET', 'POST', 'PUT', 'DELETE');
+
 const permission = resource('Permission', {
   ...keysOf(Permission),
   menu: recordOrNull(keysOf(Menu, 'id', 'title')),
 });
-
-const method = () => Joi.string().valid('GET', 'POST', 'PUT', 'DELETE');
 
 const fields = {
   name: given(100),
@@ -69,6 +69,7 @@ export const routes = [
       method: fields.method.required(),
       path: fields.path.required(),
     }),
+    fails: ['grant_beyond_own', 'menu_unknown', 'permission_not_found', 'permission_slug_exists'],
     response: permission,
     handle: async ({ admin, body }) =>
       getPermission(await createPermission(admin, body, opens, passesOf(admin))),
@@ -81,6 +82,7 @@ export const routes = [
     summary: 'Show a permission',
     access: can('permission.show', '查看权限', 'Show permissions'),
     params: idParam,
+    fails: ['permission_not_found'],
     response: permission,
     handle: ({ params }) => getPermission(params.id),
   }),
@@ -92,6 +94,13 @@ export const routes = [
     access: can('permission.update', '修改权限', 'Change permissions'),
     params: idParam,
     body: Joi.object<Partial<PermissionFields>, true>(fields),
+    fails: [
+      'builtin_permission_protected',
+      'grant_beyond_own',
+      'menu_unknown',
+      'permission_not_found',
+      'permission_slug_exists',
+    ],
     response: permission,
     subject: ({ params }) => getPermission(params.id),
     async handle({ admin, params, body }) {
@@ -106,6 +115,7 @@ export const routes = [
     summary: 'Delete a permission',
     access: can('permission.destroy', '删除权限', 'Delete permissions'),
     params: idParam,
+    fails: ['builtin_permission_protected', 'grant_beyond_own', 'permission_not_found'],
     response: null,
     subject: ({ params }) => getPermission(params.id),
     handle: ({ admin, params }) => deletePermission(admin, params.id, opens, passesOf(admin)),

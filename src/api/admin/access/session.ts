@@ -5,6 +5,7 @@ import { enabledTypes } from '../../../lib/channels/index.js';
 import { now } from '../../../lib/clock.js';
 import { currentLanguage } from '../../../lib/context.js';
 import { AppError, fail } from '../../../lib/errors.js';
+import { languages } from '../../../lib/language.js';
 import { mustDifferFromUsername, newPassword } from '../../../lib/password-policy.js';
 import { email, phone, text as given, webAddress } from '../../../lib/schema.js';
 import { problem } from '../../../lib/validation.js';
@@ -13,12 +14,14 @@ import { revokeSession } from '../../../models/access/admin-session.js';
 import { keptPerIdentity, type Identity } from '../../../models/access/identity.js';
 import { countUnread } from '../../../models/office/notification-inbox.js';
 import { findByPassword } from '../../../models/access/sign-in.js';
+import { channelTypes } from '../../declare/channel-schemas.js';
 import { adminKeys } from '../../declare/admin-response.js';
 import {
   type Answered,
   flag,
   integer,
   listOf,
+  oneOf,
   record,
   resource,
   text,
@@ -44,10 +47,10 @@ const profile = resource('Profile', {
   permissions: listOf(Joi.string()),
   menus: menuForest,
   config: record({
-    payment_gateways: listOf(Joi.string()),
+    payment_gateways: listOf(Joi.valid(...channelTypes)),
     payments_enabled: flag(),
     orders_enabled: flag(),
-    locale: text(),
+    locale: oneOf(...languages),
     version: text(),
   }),
 });
@@ -60,6 +63,7 @@ export const routes = [
     summary: 'The signed-in administrator with permissions, menus and settings of the service',
     access: 'signedIn',
     beforePasswordChange: true,
+    fails: ['admin_not_found'],
     response: profile,
     handle: ({ admin }) => profileOf(admin),
   }),
@@ -97,6 +101,7 @@ export const routes = [
       phone: phone(),
       avatar: webAddress(500),
     }),
+    fails: ['admin_not_found'],
     response: profile,
     async handle({ admin, body }) {
       await updateAdmin(admin, admin.adminId, body);
@@ -117,6 +122,7 @@ export const routes = [
       password_confirmation: Joi.string().min(1).max(200).required(),
     }),
     aliases: { new_password: 'password', confirm_password: 'password_confirmation' },
+    fails: ['admin_not_found', 'login_locked', 'old_password_wrong'],
     response: null,
     async handle({ admin, body }) {
       if (body.password_confirmation !== body.password) {

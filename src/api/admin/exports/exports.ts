@@ -68,6 +68,7 @@ export const routes = [
     summary: 'Show an export',
     access: show,
     params: idParam,
+    fails: ['export_not_found'],
     response: exportRecord,
     handle: ({ admin, params }) => findExport(admin, params.id),
   }),
@@ -83,6 +84,7 @@ export const routes = [
     params: idParam,
     ticket: true,
     reply: 'event-stream',
+    fails: ['export_cancelled', 'export_not_found'],
     response: null,
     async handle({ admin, params }, ctx) {
       const known = await findExport(admin, params.id);
@@ -102,6 +104,7 @@ export const routes = [
     access: can('export.download', '下载导出文件', 'Download exports'),
     params: idParam,
     reply: 'file',
+    fails: ['export_expired', 'export_failed', 'export_not_found', 'export_not_ready'],
     response: null,
     handle: ({ admin, params }, ctx) => sendExport(ctx, admin, params.id),
   }),
@@ -112,6 +115,7 @@ export const routes = [
     summary: 'Delete an export with its file; a running one is cancelled',
     access: destroy,
     params: idParam,
+    fails: ['export_not_found'],
     response: null,
     subject: ({ admin, params }) => findExport(admin, params.id),
     async handle({ admin, params }) {

@@ -19,6 +19,7 @@ import {
   type NewSession,
 } from '../../../models/files/chunk-session.js';
 import { attachment } from '../../declare/attachment-response.js';
+import { chunkCall, chunkForm, chunkId, maxChunks, type ChunkCall } from '../../declare/chunk-schemas.js';
 import {
   type Answered,
   integer,
@@ -32,22 +33,8 @@ import {
 } from '../../declare/response.js';
 import { can, route, type Upload } from '../../declare/route.js';
 
-const maxChunks = 10_000;
 /** A merge is answered with the attachment when it is done by then. */
 const waitMs = 10_000;
-
-interface ChunkCall {
-  action: 'init' | 'upload' | 'merge' | 'cancel';
-  chunk_id?: string;
-  chunk_index?: number;
-  total_chunks?: number;
-  filename?: string;
-  total_size?: number;
-  chunk_size?: number;
-  sha256?: string;
-}
-
-const chunkId = () => Joi.string().pattern(/^[A-Za-z0-9_-]{8,64}$/);
 
 const progress = resource('ChunkProgress', {
   chunk_id: text(),
@@ -99,25 +86,32 @@ export const routes = [
       'the attachment, or `{chunk_id, status: "merging"}` when that takes longer; `cancel` removes the chunks of an upload ' +
       'that is not being merged.',
     access: can('attachment.store', '上传附件', 'Upload attachments'),
-    upload: { parts: ['file', 'chunk'], maxBytes: config.storage.chunkMaxBytes, required: false },
-    body: Joi.object<ChunkCall, true>({
-      action: Joi.string().valid('init', 'upload', 'merge', 'cancel').required(),
-      chunk_id: chunkId().when('action', {
-        is: Joi.valid('upload', 'merge', 'cancel').required(),
-        then: Joi.required(),
-      }),
-      chunk_index: Joi.number()
-        .integer()
-        .min(0)
-        .max(maxChunks - 1)
-        .when('action', { is: 'upload', then: Joi.required() }),
-      total_chunks: Joi.number().integer().min(1).max(maxChunks),
-      filename: Joi.string().max(1000).when('action', { is: 'init', then: Joi.required() }),
-      total_size: Joi.number().integer().min(1).max(config.storage.chunkedMaxBytes),
-      chunk_size: Joi.number().integer().min(1).max(config.storage.chunkMaxBytes),
-      sha256: Joi.string().pattern(/^[0-9a-f]{64}$/),
-    }),
+    upload: {
+      parts: ['file', 'chunk'],
+      maxBytes: config.storage.chunkMaxBytes,
+      required: false,
+      fields: chunkForm,
+    },
+    body: chunkCall,
     isLogged: (body) => (body as ChunkCall | undefined)?.action === 'merge',
+    fails: [
+      'attachment_not_found',
+      'chunk_count_invalid',
+      'chunk_index_invalid',
+      'chunk_session_closed',
+      'chunk_session_mismatch',
+      'chunk_session_not_found',
+      'chunk_sessions_exhausted',
+      'chunk_size_invalid',
+      'chunks_missing',
+      'file_content_mismatch',
+      'file_empty',
+      'file_name_invalid',
+      'file_type_not_allowed',
+      'upload_digest_mismatch',
+      'upload_quota_exceeded',
+      'upload_size_mismatch',
+    ],
     response: Joi.alternatives().try(opened, received, attachment, standing).required(),
     handle({ admin, body, upload }) {
       if (body.action === 'init') return open(admin.adminId, body);
@@ -136,6 +130,7 @@ export const routes = [
       action: Joi.string().valid('progress').default('progress'),
       chunk_id: chunkId().required(),
     }),
+    fails: ['chunk_session_not_found'],
     response: progress,
     handle: ({ admin, query }) => progressOf({ admin_id: admin.adminId, chunk_id: query.chunk_id }),
   }),

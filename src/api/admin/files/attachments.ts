@@ -59,6 +59,15 @@ export const routes = [
     access: store,
     upload: { parts: ['file'], maxBytes: config.storage.uploadMaxBytes, required: true, digest: true },
     body: Joi.object<{ type?: FileType }, true>({ type: Joi.string().valid('image', 'document', 'video') }),
+    fails: [
+      'attachment_not_found',
+      'file_content_mismatch',
+      'file_empty',
+      'file_name_invalid',
+      'file_type_mismatch',
+      'file_type_not_allowed',
+      'upload_quota_exceeded',
+    ],
     response: attachment,
     async handle({ admin, body, upload }) {
       const file = upload as Upload & { sha256: string };
@@ -90,6 +99,7 @@ export const routes = [
     summary: 'Show an attachment',
     access: show,
     params: idParam,
+    fails: ['attachment_not_found'],
     response: attachment,
     handle: ({ params }) => findAttachment(params.id),
   }),
@@ -103,6 +113,7 @@ export const routes = [
     access: show,
     params: idParam,
     reply: 'file',
+    fails: ['attachment_file_missing', 'attachment_not_found'],
     response: null,
     handle: ({ params }, ctx) => sendAttachment(ctx, params.id, true),
   }),
@@ -115,6 +126,7 @@ export const routes = [
     access: show,
     params: idParam,
     reply: 'file',
+    fails: ['attachment_file_missing', 'attachment_not_found'],
     response: null,
     handle: ({ params }, ctx) => sendAttachment(ctx, params.id, false),
   }),
@@ -126,6 +138,7 @@ export const routes = [
     access: can('attachment.update', '重命名附件', 'Rename attachments'),
     params: idParam,
     body: Joi.object<{ display_name: string }, true>({ display_name: given(255).required() }),
+    fails: ['attachment_not_found', 'file_name_invalid'],
     response: attachment,
     subject: ({ params }) => findAttachment(params.id),
     async handle({ params, body }) {
@@ -140,6 +153,7 @@ export const routes = [
     summary: 'Delete an attachment',
     access: destroy,
     params: idParam,
+    fails: ['attachment_not_found'],
     response: null,
     subject: ({ params }) => findAttachment(params.id),
     async handle({ params }) {

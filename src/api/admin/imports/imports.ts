@@ -104,6 +104,7 @@ export const routes = [
     summary: 'Show an import',
     access: show,
     params: idParam,
+    fails: ['import_not_found'],
     response: item,
     handle: ({ admin, params }) => findImport(admin, params.id),
   }),
@@ -119,6 +120,7 @@ export const routes = [
     ticket: true,
     reply: 'event-stream',
     params: idParam,
+    fails: ['import_not_found'],
     response: null,
     async handle({ admin, params }, ctx) {
       await findImport(admin, params.id);
@@ -138,6 +140,7 @@ export const routes = [
     access: show,
     params: idParam,
     query: Joi.object<Pick<ListQuery, 'page' | 'page_size'>, true>({ page, page_size }),
+    fails: ['import_not_found'],
     response: pageOf(
       resource('ImportError', { row: integer(), column: text(), value: text(), reason: text() }),
     ),
@@ -156,6 +159,7 @@ export const routes = [
     access: show,
     reply: 'file',
     params: idParam,
+    fails: ['import_errors_missing', 'import_not_found'],
     response: null,
     async handle({ admin, params }, ctx) {
       const { filename, error_file_url } = await findImport(admin, params.id);
@@ -172,6 +176,7 @@ export const routes = [
     description: 'Orders it has made stay; `order_count` says how many.',
     access: can('import.cancel', '取消导入', 'Cancel imports'),
     params: idParam,
+    fails: ['import_cancelled', 'import_not_found', 'import_not_running'],
     response: item,
     async handle({ admin, params }) {
       await cancelImport(admin, params.id);
@@ -186,6 +191,7 @@ export const routes = [
     description: 'Orders it has made stay.',
     access: can('import.destroy', '删除导入', 'Delete imports'),
     params: idParam,
+    fails: ['import_not_found', 'import_running'],
     response: null,
     subject: ({ admin, params }) => findImport(admin, params.id),
     handle: ({ admin, params }) => removeImport(admin, params.id),

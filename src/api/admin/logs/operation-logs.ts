@@ -11,14 +11,14 @@ import {
 } from '../../../models/logs/operation-log.js';
 import { logRoutes } from '../../declare/log-routes.js';
 import { shownTitle } from '../../declare/operation-log.js';
-import { integer, keysOf, listOf, pageOf, record, resource, text } from '../../declare/response.js';
+import { integer, json, keysOf, listOf, pageOf, record, resource, text } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { OperationLog } from '../../../models/logs/tables.js';
 
 const item = resource('OperationLog', {
   ...keysOf(OperationLog),
   admin: record({ id: integer(), username: text() }),
-  changes: listOf(record({ field: text(), old: Joi.any(), new: Joi.any() })),
+  changes: listOf(record({ field: text(), old: json(), new: json() })),
 });
 
 const titled = <T extends { title: string }>(entry: T): T => ({ ...entry, title: shownTitle(entry.title) });

@@ -9,11 +9,11 @@ import {
   type SystemFilter,
 } from '../../../models/logs/system-log.js';
 import { logRoutes } from '../../declare/log-routes.js';
-import { keysOf, pageOf, resource } from '../../declare/response.js';
+import { json, keysOf, pageOf, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { logLevels, SystemLog } from '../../../models/logs/tables.js';
 
-const item = resource('SystemLog', { ...keysOf(SystemLog), context: Joi.any() });
+const item = resource('SystemLog', { ...keysOf(SystemLog), context: json() });
 
 export const routes = [
   route({

@@ -51,6 +51,7 @@ export const routes = [
       'A single address, a CIDR block, or a range with both its ends written out. Stored in canonical form; an entry that covers the caller’s own address is refused.',
     access: can('blacklist.store', '创建黑名单', 'Create blacklist entries'),
     body: Joi.object<BlacklistFields, true>({ ...fields, ip: fields.ip.required() }),
+    fails: ['blacklist_covers_self', 'blacklist_exists', 'blacklist_ip_invalid', 'blacklist_not_found'],
     response: entry,
     handle: async ({ body, ip }) => getBlacklist(await createBlacklist(body, ip)),
     repeat: (id) => getBlacklist(id),
@@ -72,6 +73,7 @@ export const routes = [
     summary: 'Show an entry',
     access: can('blacklist.show', '查看黑名单', 'Show blacklist entries'),
     params: idParam,
+    fails: ['blacklist_not_found'],
     response: entry,
     handle: ({ params }) => getBlacklist(params.id),
   }),
@@ -83,6 +85,7 @@ export const routes = [
     access: can('blacklist.update', '修改黑名单', 'Change blacklist entries'),
     params: idParam,
     body: Joi.object<Partial<BlacklistFields>, true>(fields),
+    fails: ['blacklist_covers_self', 'blacklist_exists', 'blacklist_ip_invalid', 'blacklist_not_found'],
     response: entry,
     subject: ({ params }) => getBlacklist(params.id),
     async handle({ params, body, ip }) {
@@ -97,6 +100,7 @@ export const routes = [
     summary: 'Delete an entry',
     access: can('blacklist.destroy', '删除黑名单', 'Delete blacklist entries'),
     params: idParam,
+    fails: ['blacklist_not_found'],
     response: null,
     subject: ({ params }) => getBlacklist(params.id),
     async handle({ params }) {

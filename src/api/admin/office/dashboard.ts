@@ -3,6 +3,7 @@ import Joi from 'joi';
 import { currentZone, inContext } from '../../../lib/context.js';
 import { defaultLanguage } from '../../../lib/language.js';
 import { readMarks } from '../../../lib/marks.js';
+import { clamped } from '../../../lib/schema.js';
 import { sharedSample } from '../../../lib/shared-sample.js';
 import {
   dashboardCount,
@@ -15,7 +16,19 @@ import {
 } from '../../../models/figures/dashboard.js';
 import { sendEvents } from '../../http/event-stream.js';
 import { shownTitle } from '../../declare/operation-log.js';
-import { amount, integer, listOf, record, resource, text, timestamp } from '../../declare/response.js';
+import {
+  amount,
+  date,
+  enabled,
+  integer,
+  listOf,
+  month,
+  oneOf,
+  record,
+  resource,
+  text,
+  timestamp,
+} from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
 const count = resource('DashboardCounts', {
@@ -28,7 +41,7 @@ const count = resource('DashboardCounts', {
   order_count_today: integer(),
   paid_amount_today: amount(),
   recent_logins: listOf(
-    record({ id: integer(), username: text(), ip: text(), status: integer(), created_at: timestamp() }),
+    record({ id: integer(), username: text(), ip: text(), status: enabled(), created_at: timestamp() }),
   ),
   recent_operations: listOf(
     record({ id: integer(), username: text(), module: text(), action: text(), created_at: timestamp() }),
@@ -89,7 +102,7 @@ export const routes = [
     name: 'showWeeklyActivity',
     summary: 'Sign-ins and administrators of the last seven days, oldest first',
     access,
-    response: listOf(record({ date: text(), visits: integer(), users: integer() })),
+    response: listOf(record({ date: date(), visits: integer(), users: integer() })),
     versions: dashboardScopes,
     handle: ({ marks }) => weeklyUserActivity(marks),
   }),
@@ -99,7 +112,7 @@ export const routes = [
     name: 'showMonthlySales',
     summary: 'Paid orders of the last twelve months, oldest first',
     access,
-    response: listOf(record({ month: text(), orders: integer(), amount: amount() })),
+    response: listOf(record({ month: month(), orders: integer(), amount: amount() })),
     versions: dashboardScopes,
     handle: ({ marks }) => monthlySales(marks),
   }),
@@ -110,7 +123,13 @@ export const routes = [
     summary: 'The last ten operations',
     access,
     response: listOf(
-      record({ id: integer(), user: text(), action: text(), status: text(), created_at: timestamp() }),
+      record({
+        id: integer(),
+        user: text(),
+        action: text(),
+        status: oneOf('success', 'failure'),
+        created_at: timestamp(),
+      }),
     ),
     handle: async () => titled(await recentActivities()),
   }),
@@ -125,10 +144,7 @@ export const routes = [
     ticket: true,
     reply: 'event-stream',
     query: Joi.object<{ interval: number }, true>({
-      interval: Joi.number()
-        .integer()
-        .default(5)
-        .custom((seconds: number) => Math.min(Math.max(seconds, 2), 60)),
+      interval: clamped({ fallback: 5, min: 2, max: 60 }),
     }),
     response: null,
     handle({ admin, query }, ctx) {

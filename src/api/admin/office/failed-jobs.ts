@@ -15,6 +15,7 @@ import {
 } from '../../../models/office/failed-job.js';
 import {
   integer,
+  json,
   pageOf,
   record,
   resource,
@@ -32,7 +33,7 @@ const failedJob = resource('FailedJob', {
     .required(),
   job: text(),
   job_key: text(),
-  payload: Joi.any(),
+  payload: json(),
   error: text(),
   attempts: integer(),
   failures: integer(),
@@ -83,6 +84,7 @@ export const routes = [
     access: retry,
     deadlineMs: 60_000,
     body: Joi.object<FailedJobCriteria, true>({ ...criteria, ...timeKeys() }),
+    fails: ['failed_job_not_found', 'failed_job_over', 'failed_job_unknown'],
     response: record({ count: integer(), refused: integer() }),
     handle: ({ body }) => retryAllFailed(body),
   }),
@@ -103,6 +105,7 @@ export const routes = [
     summary: 'Show a failed job',
     access: can('queue.failed', '查看失败任务', 'List failed jobs'),
     params: idParam,
+    fails: ['failed_job_not_found'],
     response: failedJob,
     handle: ({ params }) => findFailedJob(params.id),
   }),
@@ -114,6 +117,7 @@ export const routes = [
     description: 'Every job may run any number of times: what has been done already is not done again.',
     access: retry,
     params: idParam,
+    fails: ['failed_job_not_found', 'failed_job_over', 'failed_job_unknown'],
     response: failedJob,
     async handle({ params }) {
       await retryFailed(params.id);
@@ -127,6 +131,7 @@ export const routes = [
     summary: 'Drop a failed job',
     access: destroy,
     params: idParam,
+    fails: ['failed_job_not_found'],
     response: null,
     subject: ({ params }) => findFailedJob(params.id),
     async handle({ params }) {

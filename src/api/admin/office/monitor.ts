@@ -1,6 +1,7 @@
 // /monitor: live figures of machine, process, queues, database and Redis.
 import Joi from 'joi';
 import { queueNames } from '../../../lib/queue.js';
+import { clamped } from '../../../lib/schema.js';
 import { sendEvents } from '../../http/event-stream.js';
 import { monitorSnapshot } from '../../flows/monitor-snapshot.js';
 import { integer, listOf, record, resource, text } from '../../declare/response.js';
@@ -67,10 +68,7 @@ export const routes = [
     ticket: true,
     reply: 'event-stream',
     query: Joi.object<{ interval: number }, true>({
-      interval: Joi.number()
-        .integer()
-        .default(2)
-        .custom((seconds: number) => Math.min(Math.max(seconds, 1), 10)),
+      interval: clamped({ fallback: 2, min: 1, max: 10 }),
     }),
     response: null,
     handle({ admin, query }, ctx) {

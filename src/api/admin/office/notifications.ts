@@ -1,7 +1,7 @@
 // /notifications: messages to administrators.
 import Joi from 'joi';
 import { listKeys } from '../../../lib/list-query.js';
-import { id, idParam, ids, text as given } from '../../../lib/schema.js';
+import { clamped, id, idParam, ids, text as given } from '../../../lib/schema.js';
 import { issueTicket, ticketSeconds } from '../../../lib/ticket.js';
 import { sendNotification } from '../../../jobs/deliver-notification.js';
 import {
@@ -95,6 +95,7 @@ export const routes = [
       receiver_id: id(),
       receiver_ids: ids(500).min(1),
     }),
+    fails: ['notification_not_found', 'receiver_unknown'],
     response: record({ ...keys, ids: listOf(Joi.number().integer()) }),
     async handle({ admin, body: { receiver_id, receiver_ids, ...notification } }) {
       const receivers = [...new Set([...(receiver_ids ?? []), ...(receiver_id ? [receiver_id] : [])])];
@@ -120,10 +121,7 @@ export const routes = [
     summary: 'The latest notifications',
     access: 'signedIn',
     query: Joi.object<{ limit: number }, true>({
-      limit: Joi.number()
-        .integer()
-        .default(5)
-        .custom((limit: number) => Math.min(Math.max(limit, 1), 20)),
+      limit: clamped({ fallback: 5, min: 1, max: 20 }),
     }),
     response: record({ list: listOf(item), unread_count: integer() }),
     async handle({ admin, query }) {
@@ -165,6 +163,7 @@ export const routes = [
     summary: 'Show a notification',
     access: 'signedIn',
     params: idParam,
+    fails: ['notification_not_found'],
     response: item,
     handle: ({ admin, params }) => findNotification(admin.adminId, params.id),
   }),
@@ -176,6 +175,7 @@ export const routes = [
     title: { zh: '标记通知为已读', en: 'Mark a notification as read' },
     access: 'signedIn',
     params: idParam,
+    fails: ['notification_not_found'],
     response: null,
     handle: ({ admin, params }) => readNotification(admin.adminId, params.id),
   }),

@@ -109,6 +109,7 @@ export const routes = [
       expire_in_seconds: Joi.number().integer().min(1).max(31_536_000),
     }),
     aliases: { products: 'details' },
+    fails: ['order_amount_mismatch', 'order_not_found', 'user_disabled', 'user_unknown'],
     response: order,
     async handle({ body }) {
       const placed = await placeOrder(body);
@@ -141,6 +142,17 @@ export const routes = [
     // In either place: overlooked, a check would make orders.
     query: Joi.object<{ dry_run: boolean }, true>({ dry_run: Joi.boolean().default(false) }),
     body: Joi.object<{ dry_run: boolean }, true>({ dry_run: Joi.boolean().default(false) }),
+    fails: [
+      'import_encoding_unknown',
+      'import_failed',
+      'import_file_invalid',
+      'import_head_invalid',
+      'import_line_too_long',
+      'import_not_csv',
+      'import_not_found',
+      'import_rows_missing',
+      'import_too_many_rows',
+    ],
     response: record({
       import_id: integer(),
       status: integer(),
@@ -164,6 +176,7 @@ export const routes = [
     access: can('order.show', '查看订单', 'Show orders'),
     module: 'orders',
     params: orderParam,
+    fails: ['order_not_found'],
     response: order,
     handle: ({ params }) => findOrder(params.id),
   }),
@@ -179,6 +192,7 @@ export const routes = [
       remark: optionalText(500),
       status: Joi.string().valid('cancelled'),
     }),
+    fails: ['order_being_paid', 'order_not_cancellable', 'order_not_found'],
     response: order,
     subject: ({ params }) => findOrder(params.id),
     async handle({ params, body }) {
@@ -194,6 +208,7 @@ export const routes = [
     access: can('order.destroy', '删除订单', 'Delete orders'),
     module: 'orders',
     params: orderParam,
+    fails: ['order_being_paid', 'order_not_deletable', 'order_not_found'],
     response: null,
     subject: ({ params }) => findOrder(params.id),
     handle: ({ params }) => removeOrder(params.id),

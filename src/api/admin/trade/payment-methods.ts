@@ -5,6 +5,7 @@ import { allChannels, channelOf, isEnabled } from '../../../lib/channels/index.j
 import { describeKeys } from '../../../lib/channels/method-config.js';
 import { fail } from '../../../lib/errors.js';
 import { listKeys } from '../../../lib/list-query.js';
+import { documentedAs } from '../../../lib/schema-notes.js';
 import { idParam, optionalText, slug, sort, text as given } from '../../../lib/schema.js';
 import {
   createMethod,
@@ -15,7 +16,8 @@ import {
   methodSortable,
   updateMethod,
 } from '../../../models/trade/payment-method.js';
-import { flag, keysOf, pageOf, resource } from '../../declare/response.js';
+import { flag, keysOf, pageOf } from '../../declare/response.js';
+import { changedConfig, channelType, methodOf, newMethodOf } from '../../declare/channel-schemas.js';
 import { can, route } from '../../declare/route.js';
 import { PaymentMethod } from '../../../models/trade/tables.js';
 
@@ -29,16 +31,18 @@ interface MethodBody {
   description?: string | null;
 }
 
-const method = resource('PaymentMethod', {
+const method = methodOf({
   ...keysOf(PaymentMethod),
-  config: Joi.object<MethodConfig>().pattern(Joi.string(), Joi.string()).required(),
   has_shared_secret: flag(),
 });
 
 const fields = {
   name: given(50),
   code: slug(50),
-  config: Joi.object().pattern(Joi.string(), Joi.string().allow('').max(8000)).max(30),
+  config: documentedAs(
+    Joi.object().pattern(Joi.string(), Joi.string().allow('').max(8000)).max(30),
+    changedConfig(),
+  ),
   shared_secret: Joi.string().allow('', null).max(200),
   is_active: Joi.boolean(),
   sort: sort(),
@@ -60,7 +64,7 @@ export const routes = [
       ...listKeys(methodSortable),
       name: Joi.string().allow('').max(50),
       code: Joi.string().allow('').max(50),
-      type: Joi.string().allow('').max(20),
+      type: channelType().allow('').max(20),
       is_active: Joi.boolean(),
     }),
     response: pageOf(method),
@@ -74,10 +78,19 @@ export const routes = [
     description: `${secretsNote} Keys of \`config\`, others are refused: ${describeKeys(allChannels)}.`,
     access: can('payment_method.store', '创建支付方式', 'Create payment methods'),
     module: 'payments',
-    body: Joi.object<MethodBody & { type: string }, true>({
-      ...fields,
-      type: Joi.string().min(1).max(20).required(),
-    }),
+    body: documentedAs(
+      Joi.object<MethodBody & { type: string }, true>({
+        ...fields,
+        type: Joi.string().min(1).max(20).required(),
+      }),
+      newMethodOf(fields),
+    ),
+    fails: [
+      'payment_gateway_disabled',
+      'payment_gateway_unknown',
+      'payment_method_code_exists',
+      'payment_method_not_found',
+    ],
     response: method,
     async handle({ body: { shared_secret, config, ...body } }) {
       if (channelOf(body.type) && !isEnabled(body.type)) fail('payment_gateway_disabled');
@@ -94,6 +107,7 @@ export const routes = [
     access: can('payment_method.show', '查看支付方式', 'Show payment methods'),
     module: 'payments',
     params: idParam,
+    fails: ['payment_method_not_found'],
     response: method,
     handle: ({ params }) => getMethod(params.id),
   }),
@@ -107,6 +121,7 @@ export const routes = [
     module: 'payments',
     params: idParam,
     body: Joi.object<MethodBody, true>(fields),
+    fails: ['payment_gateway_unknown', 'payment_method_code_exists', 'payment_method_not_found'],
     response: method,
     subject: ({ params }) => getMethod(params.id),
     async handle({ params: { id }, body: { shared_secret, config, ...body } }) {
@@ -122,6 +137,7 @@ export const routes = [
     access: can('payment_method.destroy', '删除支付方式', 'Delete payment methods'),
     module: 'payments',
     params: idParam,
+    fails: ['payment_method_in_use', 'payment_method_not_found'],
     response: null,
     subject: ({ params }) => getMethod(params.id),
     handle: ({ params }) => deleteMethod(params.id),

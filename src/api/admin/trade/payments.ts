@@ -21,13 +21,16 @@ import {
 import { revisePayment, type PaymentRevision } from '../../../models/trade/payment-attention.js';
 import { callbacksOf } from '../../../models/trade/payment-callback.js';
 import type { Identity } from '../../../models/access/identity.js';
+import { channelTypes, gatewayAnswer } from '../../declare/channel-schemas.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { mustSuit, placePayment, placingChannel } from '../../flows/payment-placing.js';
 import {
   amount,
   flag,
   integer,
+  json,
   listOf,
+  oneOf,
   pageOf,
   record,
   recordOrNull,
@@ -46,7 +49,7 @@ const keys = {
   order_no: text(),
   user_id: integer(),
   payment_method_id: integer(),
-  payment_method: recordOrNull({ id: integer(), name: text(), code: text(), type: text() }),
+  payment_method: recordOrNull({ id: integer(), name: text(), code: text(), type: oneOf(...channelTypes) }),
   amount: amount(),
   status: Joi.string()
     .valid(...paymentStatuses)
@@ -64,9 +67,9 @@ const payment = resource('Payment', keys);
 
 const callback = resource('PaymentCallback', {
   id: integer(),
-  type: text(),
+  type: oneOf(...channelTypes),
   third_party_no: textOrNull(),
-  body: Joi.any(),
+  body: json(),
   ip: text(),
   state: Joi.string().valid('pending', 'settled', 'refused').required(),
   verdict: text(),
@@ -140,7 +143,21 @@ export const routes = [
       amount: money(0n),
       remark: optionalText(500),
     }),
-    response: resource('PlacedPayment', { ...keys, gateway: Joi.object().unknown(true) }),
+    fails: [
+      'order_expires_too_soon',
+      'order_not_payable',
+      'order_unknown',
+      'payment_amount_not_equal',
+      'payment_beyond_channel',
+      'payment_gateway_disabled',
+      'payment_gateway_not_implemented',
+      'payment_method_disabled',
+      'payment_method_not_found',
+      'payment_method_unknown',
+      'payment_record_not_found',
+      'third_party_error',
+    ],
+    response: resource('PlacedPayment', { ...keys, gateway: gatewayAnswer() }),
     async handle({ admin, body: { initiate, ...payment } }) {
       const channel = initiate ? await placingChannel(payment.payment_method_id) : undefined;
       const made = await createPayment(payment, (order) => channel && mustSuit(channel, order));
@@ -171,6 +188,7 @@ export const routes = [
     access: can('payment.show', '查看支付', 'Show payments'),
     module: 'payments',
     params: paymentParam,
+    fails: ['payment_record_not_found'],
     response: resource('PaymentDetail', { ...keys, callbacks: listOf(callback) }),
     async handle({ params }) {
       const payment = await findPayment(params.id);
@@ -194,6 +212,7 @@ export const routes = [
       needs_attention: Joi.boolean<false>().valid(false),
       fail_reason: Joi.string().max(255).when('needs_attention', { is: Joi.exist(), then: Joi.required() }),
     }),
+    fails: ['payment_attention_changed', 'payment_record_not_found'],
     response: payment,
     subject: ({ params }) => findPayment(params.id),
     async handle({ params, body }) {
@@ -210,6 +229,7 @@ export const routes = [
     access: can('payment.query', '查询支付结果', 'Query payments'),
     module: 'payments',
     params: Joi.object<{ payment_no: string }, true>({ payment_no: Joi.string().max(64).required() }),
+    fails: ['payment_gateway_disabled', 'payment_gateway_not_implemented', 'payment_record_not_found'],
     response: record({
       payment_no: text(),
       status: keys.status,

@@ -48,6 +48,14 @@ export const routes = [
       ...balanceChangeKeys,
       user_id: id().required(),
     }),
+    fails: [
+      'balance_limit_exceeded',
+      'balance_log_not_found',
+      'insufficient_balance',
+      'request_id_reused',
+      'user_not_found',
+      'user_unknown',
+    ],
     response: balanceChanged,
     async handle({ admin, body: { user_id, ...wanted } }) {
       try {
@@ -72,6 +80,7 @@ export const routes = [
     description: '`current_balance` is that of now, whatever the time range.',
     access: can('user_balance_log.statistics', '统计余额变动', 'Sum balance changes'),
     query: Joi.object<{ user_id?: number } & TimeRange, true>({ ...timeKeys(), user_id: id() }),
+    fails: ['user_unknown'],
     response: record({
       total_income: amount(),
       total_expense: amount(),
@@ -88,6 +97,7 @@ export const routes = [
     summary: 'Show a balance change',
     access: can('user_balance_log.show', '查看余额记录', 'Show balance changes'),
     params: idParam,
+    fails: ['balance_log_not_found'],
     response: balanceLog,
     handle: ({ params }) => findBalanceLog(params.id),
   }),

@@ -71,6 +71,7 @@ export const routes = [
       username: fields.username.required(),
       password: newPassword(),
     }),
+    fails: ['user_name_exists', 'user_not_found'],
     response: user,
     handle: async ({ body }) => getUser(await createUser(body)),
     repeat: (id) => getUser(id),
@@ -89,6 +90,7 @@ export const routes = [
     summary: 'Show a user',
     access: can('user.show', '查看用户', 'Show users'),
     params: idParam,
+    fails: ['user_not_found'],
     response: user,
     handle: ({ params }) => getUser(params.id),
   }),
@@ -101,6 +103,7 @@ export const routes = [
     access: can('user.update', '修改用户', 'Change users'),
     params: idParam,
     body: Joi.object<Partial<Omit<UserFields, 'password'>>, true>(fields),
+    fails: ['user_name_exists', 'user_not_found'],
     response: user,
     subject: ({ params }) => getUser(params.id),
     async handle({ params, body }) {
@@ -116,6 +119,7 @@ export const routes = [
     description: 'Their pending orders stay payable until they expire, and the username stays taken.',
     access: can('user.destroy', '删除用户', 'Delete users'),
     params: idParam,
+    fails: ['user_has_balance', 'user_not_found'],
     response: null,
     subject: ({ params }) => getUser(params.id),
     handle: ({ params }) => deleteUser(params.id),
@@ -128,6 +132,7 @@ export const routes = [
     access: can('user.password', '设置用户密码', 'Set passwords of users'),
     params: idParam,
     body: Joi.object<{ password: string }, true>({ password: newPassword().required() }),
+    fails: ['user_not_found'],
     response: null,
     async handle({ params, body }) {
       const { username } = await getUser(params.id);
@@ -145,6 +150,13 @@ export const routes = [
     access: can('user.update_balance', '调整用户余额', 'Change balances of users'),
     params: idParam,
     body: Joi.object<BalanceChange, true>(balanceChangeKeys),
+    fails: [
+      'balance_limit_exceeded',
+      'balance_log_not_found',
+      'insufficient_balance',
+      'request_id_reused',
+      'user_not_found',
+    ],
     response: balanceChanged,
     handle: ({ admin, params, body }) => changeBalance(params.id, body, operatorOf(admin)),
     repeat: async (id) => changed(await findBalanceLog(id)),

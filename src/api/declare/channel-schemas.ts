@@ -1,0 +1,97 @@
+// What depends on the payment channel: configurations, what a placed payment answers, callbacks. One named schema per channel.
+import Joi from 'joi';
+import type { Channel } from '../../lib/channels/channel.js';
+import { allChannels } from '../../lib/channels/index.js';
+import { keywords, named } from '../../lib/schema-notes.js';
+import { resource } from './response.js';
+import { nounOf } from './route.js';
+
+const configWords = 'Configuration of the channel; secrets are answered as `***`';
+
+/** The types there are, enabled or not. */
+export const channelTypes = allChannels.map(({ type }) => type);
+
+/** A type that is checked against what is enabled, not against what there is. */
+export const channelType = () => keywords(Joi.string(), { enum: channelTypes });
+
+/** A method as it is answered: secrets are `***`. */
+export const methodOf = (keys: Joi.PartialSchemaMap) =>
+  perType(
+    (type) => `${type}PaymentMethod`,
+    ({ configSchema }) => ({ ...keys, config: texts(configSchema).required().description(configWords) }),
+  );
+
+/** A method as it is created. */
+export const newMethodOf = (keys: Joi.PartialSchemaMap) =>
+  perType(
+    (type) => `New${type}PaymentMethod`,
+    ({ configSchema }) => ({
+      ...keys,
+      config: (configSchema.validate({}).error ? configSchema.required() : configSchema).description(
+        configWords,
+      ),
+    }),
+  );
+
+/** The keys of a configuration that are to change, of whichever channel; an empty text removes one. */
+export const changedConfig = () =>
+  Joi.alternatives().try(
+    ...allChannels.map(({ type, configSchema }) =>
+      named(
+        `${nounOf(type)}ConfigChange`,
+        texts(configSchema, (text) => text.allow('').max(8000).optional()),
+      ),
+    ),
+  );
+
+/** What a placed payment goes on with. */
+export const gatewayAnswer = () =>
+  perType(
+    (type) => `${type}Gateway`,
+    ({ placedSchema }) => keysOf(placedSchema),
+  );
+
+/** What a channel sends to its notify address. */
+export const callbackBody = () =>
+  Joi.alternatives().try(
+    ...allChannels.map(({ type, callbackSchema }) => named(`${nounOf(type)}Callback`, callbackSchema)),
+  );
+
+// A schema per channel, told apart by `type`.
+function perType(
+  nameOf: (type: string) => string,
+  keys: (channel: Channel) => Joi.PartialSchemaMap,
+): Joi.Schema {
+  const schemas = allChannels.map((channel) => {
+    const type = Joi.string().valid(channel.type).required().description('Type of the channel');
+    return resource(nameOf(nounOf(channel.type)), { ...keys(channel), type });
+  });
+  const mapping = Object.fromEntries(
+    channelTypes.map((type) => [type, `#/components/schemas/${nameOf(nounOf(type))}`]),
+  );
+  const union = Joi.alternatives()
+    .try(...schemas)
+    .match('one');
+  return named(nameOf(''), keywords(union, { discriminator: { propertyName: 'type', mapping } }));
+}
+
+// The keys of a configuration as plain texts: stored ones are not held against today's checks.
+function texts(
+  schema: Joi.ObjectSchema,
+  change: (text: Joi.StringSchema) => Joi.StringSchema = (text) => text,
+): Joi.ObjectSchema {
+  const keys = schema.describe().keys as Record<
+    string,
+    { flags?: { presence?: string; description?: string } }
+  >;
+  const plain = Object.entries(keys).map(([name, { flags }]) => {
+    const text = Joi.string().description(flags?.description ?? '');
+    return [name, change(flags?.presence === 'required' ? text.required() : text)];
+  });
+  return Joi.object(Object.fromEntries(plain) as Joi.PartialSchemaMap);
+}
+
+function keysOf(schema: Joi.ObjectSchema): Joi.PartialSchemaMap {
+  const names = Object.keys(schema.describe().keys as object);
+  return Object.fromEntries(names.map((name) => [name, schema.extract(name)]));
+}

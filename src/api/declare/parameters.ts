@@ -1,0 +1,72 @@
+// The parameters of an operation: those of its schemas, and the headers every request may have.
+import type Joi from 'joi';
+import { idempotencyKey } from './idempotency.js';
+import type { Schema, SchemaWriter } from './json-schema.js';
+import type { Route } from './route.js';
+
+/** Parameters that many operations share: `components.parameters`. */
+export const sharedParameters = (writer: SchemaWriter) => ({
+  Language: {
+    name: 'Accept-Language',
+    in: 'header',
+    description: 'Language of messages: `zh-CN` (without it) or `en-US`',
+    schema: { type: 'string', examples: ['en-US'] },
+  },
+  Zone: {
+    name: 'X-Timezone',
+    in: 'header',
+    description:
+      'IANA zone that times are read in and answered in; UTC without it. `Timezone` and the query parameter `timezone` do the same',
+    schema: { type: 'string', examples: ['Asia/Shanghai'] },
+  },
+  TraceId: {
+    name: 'X-Trace-Id',
+    in: 'header',
+    description: 'Becomes the `trace_id` of the request; made by the service without it',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{8,64}$', examples: ['checkout-7f3a91c2'] },
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: 'Repeating the request with the same key answers the record made first',
+    schema: writer.input(idempotencyKey),
+  },
+  Ticket: {
+    name: 'ticket',
+    in: 'query',
+    description: 'One-time ticket in place of the bearer token (`createTicket`)',
+    schema: { type: 'string' },
+  },
+});
+
+const shared = (name: string): Schema => ({ $ref: `#/components/parameters/${name}` });
+
+/** What a request carries beside its body. */
+export function parametersOf(route: Route, writer: SchemaWriter): Schema[] {
+  return [
+    ...fields('path', route.params, writer),
+    ...fields('query', route.query, writer),
+    ...(route.ticket ? [shared('Ticket')] : []),
+    ...(route.repeat ? [shared('IdempotencyKey')] : []),
+    ...['Language', 'Zone', 'TraceId'].map(shared),
+  ];
+}
+
+function fields(
+  place: 'path' | 'query',
+  given: Joi.ObjectSchema | undefined,
+  writer: SchemaWriter,
+): Schema[] {
+  if (!given) return [];
+  const { properties = {}, required = [] } = writer.input(given) as {
+    properties?: Record<string, Schema>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: place,
+    description,
+    required: place === 'path' || required.includes(name),
+    schema,
+  }));
+}
