@@ -42,17 +42,14 @@ export const month = () => keywords(text(), { pattern: '^\\d{4}-\\d{2}$' });
 export const enabled = () =>
   as<number>(Joi.number().valid(0, 1).required().description('0 disabled, 1 enabled'));
 
-/** Any JSON value. */
-export const json = () => as<unknown>(named('Json', keywords(Joi.any(), anyJson)).required());
+/** Any JSON value, lists in lists in lists excepted: without them the type is one that TypeScript can name. */
+export const json = () => as<unknown>(named('Json', keywords(Joi.any(), value(value(value())))).required());
 
-const itself = { $ref: '#/components/schemas/Json' };
-const anyJson = {
-  anyOf: [
-    ...['string', 'number', 'boolean', 'null'].map((type) => ({ type })),
-    { type: 'array', items: itself },
-    { type: 'object', additionalProperties: itself },
-  ],
-};
+const plain = ['string', 'number', 'boolean', 'null'].map((type) => ({ type }));
+const object = { type: 'object', additionalProperties: { $ref: '#/components/schemas/Json' } };
+const value = (items?: object) => ({
+  anyOf: [...plain, object, ...(items ? [{ type: 'array', items }] : [])],
+});
 
 /** One of these texts. */
 export const oneOf = <const V extends string | number>(...values: readonly V[]) =>
