@@ -199,7 +199,7 @@ test.serial('the served document is OpenAPI 3.1 and covers every route once', as
       t.true(scheme in document.components.securitySchemes);
   }
   const ajv = addFormats.default(new Ajv.default({ strict: false }));
-  ajv.addSchema(document, 'document');
+  ajv.addFormat('decimal', true).addSchema(document, 'document');
   const schemas = [...schemaPlaces(document)];
   t.true(schemas.length > 2 * operations.length);
   for (const pointer of schemas) t.notThrows(() => ajv.compile({ $ref: `document#${pointer}` }), pointer);

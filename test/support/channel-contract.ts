@@ -74,7 +74,7 @@ export function channelContract(running: () => Service, sample: ChannelSample): 
     const { id } = await makeMethod();
     const { status, data } = await place(id);
     t.is(status, 200);
-    t.deepEqual(Object.keys(data.gateway).sort(), [...sample.placed].sort());
+    t.deepEqual(Object.keys(data.gateway).sort(), ['type', ...sample.placed].sort());
     t.is(data.gateway.payment_no, data.payment_no);
     t.like(await shown(data), { status: 'pending', fail_reason: null, needs_attention: false });
     t.is((await running().admin.get(`/orders/${data.order_no}`)).data.status, 'pending');

@@ -15,7 +15,7 @@ type Document = Record<string, unknown> & {
 
 // The document itself is held against the standard elsewhere.
 const ajv = new Ajv.default({ strict: false, allErrors: true, validateSchema: false });
-addFormats.default(ajv);
+addFormats.default(ajv).addFormat('decimal', true);
 // Amounts are decimals: 0.29 is a multiple of 0.01, whatever their quotient is in binary.
 ajv.removeKeyword('multipleOf').addKeyword({
   keyword: 'multipleOf',
