@@ -20,7 +20,16 @@ const nodeGlobals = Object.fromEntries(
 );
 
 export default defineConfig(
-  { ignores: ['build/', 'node_modules/', '.local/', 'clients/*/src/', 'clients/*/examples/', 'clients/*/dist/'] },
+  {
+    ignores: [
+      'build/',
+      'node_modules/',
+      '.local/',
+      'clients/*/src/',
+      'clients/*/examples/',
+      'clients/*/dist/',
+    ],
+  },
   js.configs.recommended,
   {
     files: ['**/*.ts'],
