@@ -29,6 +29,8 @@ import { runBench } from './support/run.js';
 import { call, signIn, type Page } from './support/session.js';
 import { adminPassword, count, type Site } from './support/site.js';
 
+const slices = 24;
+const sliceSeconds = 0.5;
 const few = 1000;
 const many = Number(process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? 1_000_000);
 const orders = '/api/admin/orders?page_size=10';
@@ -99,9 +101,6 @@ interface Turn {
 }
 
 type Slices = Record<'own' | 'bare' | 'uncounted' | 'large', Measured[]>;
-
-const slices = 24;
-const sliceSeconds = 0.5;
 
 /** Each in turn for half a second, beginning with another one each time. */
 async function inSlices(turns: Record<string, Turn>): Promise<Record<string, Measured[]>> {

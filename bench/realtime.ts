@@ -15,6 +15,10 @@ import { makeSite } from './support/site.js';
 
 const [administrators, socketsEach, broadcasts, streams, entries] = [200, 10, 20, 200, 10_000];
 const measuredSeconds = 10;
+/** A slow machine makes fewer broadcasts. */
+const maxBroadcastMs = 40_000;
+/** A frame that takes longer counts as lost. */
+const maxFrameMs = 10_000;
 
 await runBench(async () => {
   const site = await makeSite('realtime');
@@ -32,7 +36,10 @@ await runBench(async () => {
   say(`${sockets.length} sockets are open`);
 
   const latencies: number[] = [];
-  for (let round = 0; round < broadcasts; round++) {
+  const broadcastUntil = performance.now() + maxBroadcastMs;
+  let rounds = 0;
+  while (rounds < broadcasts && performance.now() < broadcastUntil) {
+    const round = rounds++;
     const started = performance.now();
     const received = Promise.all(
       sockets.map(
@@ -49,7 +56,7 @@ await runBench(async () => {
       title: `broadcast ${round}`,
       content: 'to everybody',
     });
-    await Promise.race([received, sleep(10_000)]);
+    await Promise.race([received, sleep(maxFrameMs)]);
   }
   for (const socket of sockets) socket.terminate();
   latencies.sort((one, other) => one - other);
@@ -64,9 +71,9 @@ await runBench(async () => {
   printTable('bench:realtime', [
     {
       name: `broadcasts to ${sockets.length} sockets, delivered`,
-      value: `${delivered} of ${broadcasts * sockets.length}`,
+      value: `${delivered} of ${rounds * sockets.length}`,
       target: 'all',
-      reached: delivered === broadcasts * sockets.length,
+      reached: delivered === rounds * sockets.length,
     },
     { name: '  p50 of a frame', value: `${(latencies[delivered >> 1] as number).toFixed(0)} ms` },
     { name: '  p99 of a frame', value: `${p99.toFixed(0)} ms`, target: '< 500 ms', reached: p99 < 500 },
