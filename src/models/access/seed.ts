@@ -10,13 +10,17 @@ import { StartRefused } from '../../lib/start-refused.js';
 import { raise } from '../tables/versions.js';
 import { superAdminName } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';
+import { checkAppKey } from './key-check.js';
 import { menuSeeds, type MenuSeed } from './menu-seed.js';
 
 /**
  * Makes the super-administrator role and its first holder `admin` when there is none, and the menus this database was not given
  * yet. A password that had to be generated is printed.
+ *
+ * @throws StartRefused under a wrong APP_KEY, and in production with a password that everybody knows
  */
 export async function seed(): Promise<void> {
+  await checkAppKey();
   await seedRole();
   await seedMenus();
   await seedAdmin();
@@ -66,7 +70,7 @@ async function refuseKnownPassword(): Promise<void> {
   if (!first || !(await matchPassword(knownFirstPassword, first.password_hash))) return;
   throw new StartRefused(
     `the administrator "admin" still has the password ${knownFirstPassword}, which everybody knows; ` +
-      '"npm run reset-password -- admin" gives them another one',
+      '"npm run cli -- admin password admin" gives them another one',
   );
 }
 

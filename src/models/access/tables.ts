@@ -2,6 +2,7 @@
 import type { CreationOptional } from 'sequelize';
 import { Model } from 'sequelize-typescript';
 import {
+  ascii,
   big,
   code,
   flag,
@@ -146,4 +147,13 @@ export class AdminSession extends Model<Row<AdminSession>, NewRow<AdminSession>>
   @Column(instant().internal()) declare expires_at: Unlisted<Date>;
   @Column(instant().nullable().internal()) declare revoked_at: Unlisted<Date | null>;
   @Column(instant()) declare created_at: Date;
+}
+
+/** A digest for each key that must not be mistaken for another one. */
+@Table('key_checks')
+export class KeyCheck extends Model<Row<KeyCheck>, NewRow<KeyCheck>> {
+  @Column(ascii(20).primary()) declare name: string;
+  @Column(code(64).internal()) declare digest: Unlisted<string>;
+  @Column(instant()) declare created_at: Date;
+  @Column(instant()) declare updated_at: Date;
 }

@@ -1,0 +1,49 @@
+// key_checks: whether APP_KEY is the key this database was made with. A wrong one would look like wrong passwords.
+import { now } from '../../lib/clock.js';
+import { change, select } from '../../lib/db.js';
+import { derivedKeys, hmacHex } from '../../lib/secret-box.js';
+import { StartRefused } from '../../lib/start-refused.js';
+
+const name = 'APP_KEY';
+
+/** Digests of APP_KEY, then of the keys of APP_KEY_PREVIOUS. */
+const digests = (): string[] => derivedKeys('key check').map((key) => hmacHex(key, 'back-office'));
+
+/** right: APP_KEY; previous: one of APP_KEY_PREVIOUS; wrong: none of them; new: the database does not know yet. */
+export type KeyState = 'right' | 'previous' | 'wrong' | 'new';
+
+/** What the keys given are to this database. */
+export async function keyState(): Promise<KeyState> {
+  const [kept] = await select<{ digest: string }>('SELECT digest FROM key_checks WHERE name = ?', [name]);
+  if (!kept) return 'new';
+  const [today, ...previous] = digests();
+  if (kept.digest === today) return 'right';
+  return previous.includes(kept.digest) ? 'previous' : 'wrong';
+}
+
+/**
+ * Notes APP_KEY at the first start, and again when it has replaced a previous one.
+ *
+ * @throws StartRefused when the database was made with another key
+ */
+export async function checkAppKey(): Promise<void> {
+  const state = await keyState();
+  if (state === 'right') return;
+  if (state === 'wrong')
+    throw new StartRefused(
+      'APP_KEY is not the key of this database, nor is one of APP_KEY_PREVIOUS: no password and no stored secret could be ' +
+        'checked. Set the right one; if it is lost for good, see "Keys" in docs/operations.md',
+    );
+  await acceptAppKey();
+}
+
+/** Takes APP_KEY for the key of this database from now on. */
+export async function acceptAppKey(): Promise<void> {
+  const [digest = ''] = digests();
+  const at = now();
+  await change(
+    `INSERT INTO key_checks (name, digest, created_at, updated_at) VALUES (?, ?, ?, ?)
+     ON DUPLICATE KEY UPDATE digest = VALUES(digest), updated_at = VALUES(updated_at)`,
+    [name, digest, at, at],
+  );
+}
