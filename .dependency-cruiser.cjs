@@ -114,6 +114,24 @@ module.exports = {
       { path: '^src/api/(admin/|declare/routes|app|server|main)' },
       'resources use flows',
     ),
+    rule(
+      'cli-apart',
+      { path: '^src/', pathNot: '^src/api/cli/' },
+      { path: '^src/api/cli/' },
+      'the command line uses the service, never the other way round',
+    ),
+    rule(
+      'cli-without-http',
+      { path: '^src/api/cli/' },
+      { path: '^(src/api/(http|admin)/|node_modules/koa/)' },
+      'commands work while the API is down',
+    ),
+    rule(
+      'commander-only-in-cli',
+      { path: '^(config|src)/', pathNot: '^src/api/cli/' },
+      package_('commander'),
+      '',
+    ),
     rule('no-cycles', {}, { circular: true }, ''),
     rule(
       'no-orphans',

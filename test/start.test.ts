@@ -12,7 +12,7 @@ import { underClaim } from '../src/models/tables/claim.js';
 import { emptyDatabase, prepareDatabase } from '../src/models/migrations/schema.js';
 import { makeMethod, makePayment, mockCallback } from './support/factories.js';
 import { Client } from './support/client.js';
-import { killProcesses, runCommand, startApi, startWorkerProcess } from './support/processes.js';
+import { killProcesses, runCli, startApi, startWorkerProcess } from './support/processes.js';
 import { startService, type Service } from './support/service.js';
 import { until } from './support/until.js';
 
@@ -96,10 +96,10 @@ test.serial(
     const production = { NODE_ENV: 'production', HOST: '127.0.0.1' };
     for (const start of [startApi, startWorkerProcess]) {
       const refused = await t.throwsAsync(start(production));
-      t.regex(refused?.message ?? '', /still has the password admin123.*npm run reset-password -- admin/);
+      t.regex(refused?.message ?? '', /still has the password admin123.*npm run cli -- admin password admin/);
     }
-    const { output, code } = await runCommand('reset-password', ['admin']);
-    t.is(code, 0, output);
+    const { output, errors, code } = await runCli(['admin', 'password', 'admin']);
+    t.is(code, 0, errors);
     password = /is now (\S+)/.exec(output)?.[1] ?? '';
     t.true(password.length >= 16);
     t.is(
@@ -111,7 +111,7 @@ test.serial(
     const { data } = await service.anonymous.at(api.url).post('/login', { username: 'admin', password });
     t.true(data.password_must_change);
     await api.stop();
-    t.is((await runCommand('reset-password', ['nobody'])).code, 1);
+    t.is((await runCli(['admin', 'password', 'nobody'])).code, 1);
     await t.throwsAsync(startApi({ ...production, DB_NAME: `${fresh}_weak`, ADMIN_PASSWORD: 'Password1' }), {
       message: /ADMIN_PASSWORD is too common/,
     });

@@ -15,6 +15,7 @@ export interface AttemptLimit {
 export class Attempts {
   readonly #limiter: RateLimiterRedis;
   readonly #points: number;
+  readonly #prefix: string;
 
   constructor({ name, points, window, lock }: AttemptLimit) {
     // The failure that uses up the last point locks, so the limiter itself has one point less than it allows.
@@ -25,6 +26,7 @@ export class Attempts {
       keyPrefix: key('attempts', name),
     };
     this.#points = points;
+    this.#prefix = limits.keyPrefix;
     this.#limiter = new RateLimiterRedis({
       ...limits,
       storeClient: redis,
@@ -57,6 +59,20 @@ export class Attempts {
   /** Forgets all failures. */
   async clear(subject: string): Promise<void> {
     await this.#limiter.delete(subject);
+  }
+
+  /**
+   * Forgets all failures of the subjects that match, by reading every key: nothing for a request.
+   *
+   * @param pattern a subject, or a part of one with `*`
+   * @returns how many counters there were
+   */
+  async clearMatching(pattern: string): Promise<number> {
+    const match = `${this.#prefix}:${pattern}`;
+    let cleared = 0;
+    for await (const keys of redis.scanStream({ match, count: 1000 }) as AsyncIterable<string[]>)
+      if (keys.length > 0) cleared += await redis.unlink(...keys);
+    return cleared;
   }
 }
 

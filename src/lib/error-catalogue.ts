@@ -91,7 +91,6 @@ export const errorCatalogue = {
 
   // Rights
   no_permission: entry(403, 20001, '没有操作权限', 'You have no permission for this operation'),
-  forbidden: entry(403, 20003, '禁止访问', 'This is not allowed'),
   grant_beyond_own: entry(
     403,
     20003,
@@ -218,6 +217,12 @@ export const errorCatalogue = {
   log_not_found: entry(404, 20002, '日志不存在', 'The log entry does not exist'),
   online_admin_not_found: entry(404, 20002, '在线会话不存在', 'There is no such session online'),
   notification_not_found: entry(404, 20002, '通知不存在', 'The notification does not exist'),
+  origin_not_allowed: entry(
+    403,
+    20003,
+    '来自 {origin} 的网页不能连接',
+    'Pages of {origin} may not connect here',
+  ),
   ticket_invalid: entry(401, 10007, '连接票据无效或已过期', 'The ticket is invalid or has expired'),
   receiver_unknown: entry(422, 30003, '接收人不存在', 'A receiver does not exist'),
 

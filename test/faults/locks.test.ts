@@ -77,8 +77,9 @@ test.serial('an ALTER of somebody else that waits behind a long read', (t) =>
 
 /** `npm run migrate`, with its output so far. */
 function migrate(env: Record<string, string> = {}): { ended: Promise<number>; output: () => string } {
-  const child = spawn(process.execPath, [resolve(config.root, 'build/src/api/migrate.js')], {
-    env: { ...process.env, LOG_LEVEL: 'info', ...env },
+  const command = [resolve(config.root, 'build/src/api/cli/main.js'), '--log', 'migrate', 'up'];
+  const child = spawn(process.execPath, command, {
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -77,7 +77,7 @@ test.serial(
     const refused = await t.throwsAsync(openSocket(api.url, await ticketOf(admin), foreign));
     t.is((refused?.cause as Record<string, string>)['x-trace-id'], 'trace-of-a-foreigner');
     t.like(await lineOf(api, 'upgrade', ({ trace_id }) => trace_id === 'trace-of-a-foreigner'), {
-      ...{ outcome: 'refused', status: 403, reason: 'forbidden', origin: 'https://elsewhere.test' },
+      ...{ outcome: 'refused', status: 403, reason: 'origin_not_allowed', origin: 'https://elsewhere.test' },
     });
     await t.throwsAsync(openSocket(api.url, ticket));
     await lineOf(api, 'upgrade', ({ reason }) => reason === 'ticket_invalid');

@@ -1,5 +1,8 @@
 // What pushes: notifications over the WebSocket, event streams, and both ending with their session. Two API processes.
 import '../support/environment.js';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
 import test from 'ava';
 import { patientRedis as redis } from '../../src/lib/redis.js';
 import { change, select } from '../../src/lib/db.js';
@@ -167,7 +170,18 @@ test.serial('tickets are kept only as digests and for 60 seconds; other ways in 
 
 test.serial('a foreign origin is refused without using the ticket up', async (t) => {
   const ticket = await ticketOf(await newAdmin());
-  await t.throwsAsync(openSocket(second.url, ticket, { Origin: 'https://evil.test' }), { message: '403' });
+  const Origin = 'https://evil.test';
+  await t.throwsAsync(openSocket(second.url, ticket, { Origin }), { message: '403' });
+  const upgrade = { Connection: 'Upgrade', Upgrade: 'websocket', Origin, 'Accept-Language': 'en-US' };
+  const [response] = (await once(
+    get(`${second.url}/ws/admin/notifications?ticket=${ticket}`, { headers: upgrade }),
+    'response',
+  )) as [IncomingMessage];
+  const refused = (await json(response)) as { error_code: string; message: string };
+  t.deepEqual(
+    [refused.error_code, refused.message],
+    ['origin_not_allowed', 'Pages of https://evil.test may not connect here'],
+  );
   const opened = await openSocket(second.url, ticket, { Origin: 'https://admin.test' });
   t.is(opened.socket.readyState, 1);
 });

@@ -39,19 +39,21 @@ export async function killProcesses(): Promise<void> {
   await Promise.all([...started].map((child) => endOf(child, 'SIGKILL')));
 }
 
-/** Runs a command of the API's folder to its end. @returns what it wrote, and its exit code */
-export async function runCommand(
-  name: string,
-  args: string[],
-): Promise<{ output: string; code: number | null }> {
-  const child = spawn(process.execPath, [resolve(config.root, `build/src/api/${name}.js`), ...args], {
-    env: { ...process.env, LOG_LEVEL: 'info' },
+/** Runs the command line to its end. @returns what it wrote, and its exit code */
+export async function runCli(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<{ output: string; errors: string; code: number | null }> {
+  const child = spawn(process.execPath, [resolve(config.root, 'build/src/api/cli/main.js'), ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (data: Buffer) => (output += data.toString()));
+  const written: string[] = [];
+  const errors: string[] = [];
+  child.stdout.on('data', (data: Buffer) => written.push(data.toString()));
+  child.stderr.on('data', (data: Buffer) => errors.push(data.toString()));
   const [code] = (await once(child, 'close')) as [number | null];
-  return { output, code };
+  return { output: written.join(''), errors: errors.join(''), code };
 }
 
 async function startProcess(

@@ -73,10 +73,24 @@ export const passwordChange = {
   clear: (adminId: number): Promise<void> => byAdmin.clear(String(adminId)),
 };
 
+/**
+ * Forgets what locks an administrator out, from every address; for the command line.
+ *
+ * @param address forgets its failures under all names, too
+ * @returns how many counters there were
+ */
+export async function unlock(locked: { id: number; username: string; address?: string }): Promise<number> {
+  const name = nameKey(locked);
+  const forgotten = [byNameAndAddress.clearMatching(`*-${name}`), byName.clearMatching(name)];
+  forgotten.push(byAdmin.clearMatching(String(locked.id)));
+  if (locked.address) forgotten.push(byAddress.clearMatching(networkOf(locked.address)));
+  return (await Promise.all(forgotten)).reduce((sum, count) => sum + count, 0);
+}
+
 async function forStrangers(lockedFor: number, { username, ip }: Subject): Promise<number> {
   return lockedFor > 0 && (await signedInLately(username, ip)) ? 0 : lockedFor;
 }
 
 // The database compares usernames without case, so the counters do too.
-const nameKey = ({ username }: Subject): string => Buffer.from(username.toLowerCase()).toString('base64url');
+const nameKey = ({ username }: Pick<Subject, 'username'>): string => Buffer.from(username.toLowerCase()).toString('base64url');
 const pairKey = (subject: Subject): string => `${networkOf(subject.ip)}-${nameKey(subject)}`;

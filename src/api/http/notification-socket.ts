@@ -7,7 +7,7 @@ import { inContext } from '../../lib/context.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { clientIp } from '../../lib/ip.js';
 import { toJson } from '../../lib/json.js';
-import { defaultLanguage } from '../../lib/language.js';
+import { languageOf, type Language } from '../../lib/language.js';
 import { logger } from '../../lib/logger.js';
 import { listen } from '../../lib/pubsub.js';
 import { consumeTicket } from '../../lib/ticket.js';
@@ -48,7 +48,8 @@ export function acceptSockets(server: Server): () => void {
     stream.on('error', () => stream.destroy());
     const traceId = traceIdOf(request.headers['x-trace-id'] as string | undefined);
     const ip = clientIp(request);
-    void inContext({ traceId, language: defaultLanguage, ip }, async () => {
+    const language = languageOf(request.headers['accept-language']);
+    void inContext({ traceId, language, ip }, async () => {
       try {
         const identity = await admit(request);
         sockets.handleUpgrade(request, stream, head, (socket) => {
@@ -57,7 +58,7 @@ export function acceptSockets(server: Server): () => void {
         });
         tell(request, ip, { outcome: 'accepted', admin_id: identity.adminId });
       } catch (error) {
-        const { status, slug } = refuse(stream, error, traceId);
+        const { status, slug } = refuse(stream, error, { traceId, language });
         tell(request, ip, { outcome: 'refused', status, reason: slug });
       }
     });
@@ -74,7 +75,9 @@ async function admit(request: IncomingMessage): Promise<Identity> {
   if (url?.pathname !== path) fail('route_not_found');
   const [blacklistMark, identityMark] = await readMarks(['blacklist', 'identity']);
   if (await isBlocked(clientIp(request), blacklistMark)) fail('ip_blocked');
-  if (!isAllowedOrigin(request.headers.origin)) fail('forbidden');
+  const { origin } = request.headers;
+  if (!isAllowedOrigin(origin))
+    fail('origin_not_allowed', { params: { origin: (origin ?? '').slice(0, 200) } });
   const jti = (await consumeTicket(url.searchParams.get('ticket') ?? '')) ?? fail('ticket_invalid');
   const identity = await authenticate(jti, identityMark);
   if (identity.mustChangePassword) fail('password_change_required');
@@ -96,12 +99,16 @@ function tell(request: IncomingMessage, ip: string, more: object): void {
   logger.info({ path: request.url?.split('?')[0], ip, origin, ...more }, 'upgrade');
 }
 
-function refuse(stream: Duplex, error: unknown, traceId: string): AppError {
+function refuse(
+  stream: Duplex,
+  error: unknown,
+  { traceId, language }: { traceId: string; language: Language },
+): AppError {
   const outcome = error instanceof AppError ? error : new AppError('cache_unavailable', { cause: error });
   if (!(error instanceof AppError)) logger.warn({ error }, 'a socket could not be opened');
   const body = toJson({
     code: outcome.code,
-    message: outcome.text(defaultLanguage),
+    message: outcome.text(language),
     data: null,
     error_code: outcome.slug,
     trace_id: traceId,

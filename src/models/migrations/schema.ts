@@ -55,7 +55,8 @@ function explained(error: unknown): unknown {
 async function prepare(seed: () => Promise<void>): Promise<void> {
   await db.authenticate();
   await underClaim('schema', async (lost) => {
-    if (!(await isMigrated())) await migrate((migrator) => migrator.up(), lost);
+    const { pending } = await migrationState();
+    if (pending.length > 0) await migrate((migrator) => migrator.up(), lost);
     await extendPartitions().catch(partitionsMustSuffice);
     await seed();
   });
@@ -78,15 +79,38 @@ export async function checkDurability(): Promise<void> {
 
 const table = 'migrations';
 
-/** Whether every migration was made: most starts find nothing to do. */
-async function isMigrated(): Promise<boolean> {
+/** Names of migrations: those made, those of this release still to be made, and those made by another release. */
+export interface MigrationState {
+  made: string[];
+  pending: string[];
+  unknown: string[];
+}
+
+/** What was made of the database's shape; nothing when there is no database. @throws StartRefused when access is refused */
+export async function migrationState(): Promise<MigrationState> {
+  const made = await madeMigrations();
+  const ours = migrations.map(({ name }) => name);
+  return {
+    made: ours.filter((name) => made.has(name)),
+    pending: ours.filter((name) => !made.has(name)),
+    unknown: [...made].filter((name) => !ours.includes(name)),
+  };
+}
+
+/** @throws StartRefused when the database has not the shape of this release */
+export async function mustBeMigrated(): Promise<void> {
+  const { pending } = await migrationState();
+  if (pending.length > 0)
+    throw new StartRefused(`the database misses ${pending.join(', ')}; "back-office migrate up" makes them`);
+}
+
+async function madeMigrations(): Promise<Set<string>> {
   try {
     const [made] = await db.query(`SELECT name FROM ${table}`);
-    const names = new Set((made as { name: string }[]).map(({ name }) => name));
-    return migrations.every(({ name }) => names.has(name));
+    return new Set((made as { name: string }[]).map(({ name }) => name));
   } catch (error) {
-    if (errno(error) === unknownTable) return false;
-    throw error;
+    if ([unknownTable, unknownDatabase].includes(errno(error) ?? 0)) return new Set();
+    throw explained(error);
   }
 }
 

@@ -114,6 +114,11 @@ async function extendTable(table: PartitionedTable, until: number): Promise<void
     await addPartition(table, period);
 }
 
+/** The last month up to which every table has partitions. */
+export async function lastMonth(): Promise<number> {
+  return shiftPeriod(Math.min(...(await Promise.all(partitionedTables.map(lastBound)))), -1);
+}
+
 /** The first month without a partition. */
 async function lastBound(table: PartitionedTable): Promise<number> {
   const [row] = await select<{ last: string }>(

@@ -65,9 +65,9 @@ export async function verdictOf({
   return row;
 }
 
-/** Verified attempts made before that instant that nobody has settled, oldest first; read 500 at a time. */
-export async function* unsettledCallbacks(before: Date): AsyncGenerator<CallbackKey> {
-  let last = { id: 0, period: 0, created_at: new Date(0) };
+/** Verified attempts made before that instant, and since another, that nobody has settled, oldest first; read 500 at a time. */
+export async function* unsettledCallbacks(before: Date, since = new Date(0)): AsyncGenerator<CallbackKey> {
+  let last = { id: 0, period: 0, created_at: since };
   for (;;) {
     const rows = await select<typeof last>(
       `SELECT id, period, created_at FROM payment_callbacks

@@ -1,0 +1,95 @@
+// back-office admin …: the administrators, for whoever has been locked out.
+import type { Command } from 'commander';
+import { now } from '../../lib/clock.js';
+import { change, select } from '../../lib/db.js';
+import { fail } from '../../lib/errors.js';
+import { randomToken } from '../../lib/random-id.js';
+import { Admin, storePassword } from '../../models/access/admin.js';
+import { superAdminSlug } from '../../models/access/identity.js';
+import { checkAppKey } from '../../models/access/key-check.js';
+import { changing } from '../../models/tables/versions.js';
+import type { Holder } from '../../models/access/rights.js';
+import { unlock } from '../flows/sign-in-limits.js';
+import { does, mustHaveRedis, table, type Outcome } from './command.js';
+
+/** Whoever has the machine has every right. */
+const operator: Holder = { adminId: 0, isSuperAdmin: true, permissionIds: new Set(), menuIds: new Set() };
+
+export function addAdminCommands(program: Command): void {
+  const admin = program.command('admin').description('administrators: list, create, password, unlock');
+  does(admin.command('list').description('every administrator with roles and last sign-in'), list);
+  does(
+    admin
+      .command('create')
+      .argument('<username>')
+      .option('--role <slug>', 'role', superAdminSlug)
+      .option('--nickname <name>', 'name shown; the username if not given')
+      .description('makes an administrator and prints the password, once'),
+    ({ args: [username = ''], option }) => create(username, option('nickname'), option('role') ?? ''),
+    { changes: true },
+  );
+  does(
+    admin
+      .command('password')
+      .argument('<username>')
+      .description('gives a new password, prints it once, and ends the sessions'),
+    ({ args: [username = ''] }) => givePassword(username),
+    { changes: true },
+  );
+  does(
+    admin
+      .command('unlock')
+      .argument('<username>')
+      .option('--address <ip>', 'also unlocks that address for all names')
+      .description('enables the administrator and forgets failed sign-ins; nobody is deleted'),
+    ({ args: [username = ''], option }) => unlockAdmin(username, option('address')),
+    { changes: true },
+  );
+}
+
+async function list(): Promise<Outcome> {
+  const rows = await select<Record<string, unknown>>(
+    `SELECT a.id, a.username, a.nickname, IF(a.status = 1, 'enabled', 'disabled') AS state,
+       COALESCE((SELECT GROUP_CONCAT(r.slug ORDER BY r.slug) FROM admin_roles ar JOIN roles r ON r.id = ar.role_id
+         WHERE ar.admin_id = a.id), '') AS roles, a.last_login_at
+     FROM admins a ORDER BY a.id`,
+  );
+  return { data: rows, text: table(rows, 'there are no administrators') };
+}
+
+async function create(username: string, nickname = username, role: string): Promise<Outcome> {
+  await checkAppKey();
+  const [found] = await select<{ id: number }>('SELECT id FROM roles WHERE slug = ?', [role]);
+  if (!found) throw new Error(`there is no role "${role}"`);
+  const password = randomToken(16);
+  const id = await Admin.register(operator, { username, nickname, password, role_ids: [found.id] });
+  return {
+    data: { id, username, password },
+    text: `The administrator "${username}" (${role}) has the password ${password}`,
+  };
+}
+
+async function givePassword(username: string): Promise<Outcome> {
+  await checkAppKey();
+  const password = randomToken(16);
+  await storePassword(await idOf(username), password, { mustChange: true });
+  return { data: { username, password }, text: `The password of "${username}" is now ${password}` };
+}
+
+async function unlockAdmin(username: string, address?: string): Promise<Outcome> {
+  const id = await idOf(username);
+  mustHaveRedis();
+  await changing(['identity'], (t) =>
+    change('UPDATE admins SET status = 1, updated_at = ? WHERE id = ? AND status <> 1', [now(), id], t),
+  );
+  const forgotten = await unlock({ id, username, address });
+  return {
+    data: { username, forgotten },
+    text: `"${username}" can sign in again (${forgotten} counters forgotten)`,
+  };
+}
+
+async function idOf(username: string): Promise<number> {
+  const [admin] = await select<{ id: number }>('SELECT id FROM admins WHERE username = ?', [username]);
+  return admin?.id ?? fail('admin_not_found');
+}

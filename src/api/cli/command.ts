@@ -1,0 +1,134 @@
+// How a command of the operators runs: connected to what the service uses, its outcome written, its exit code set.
+import { userInfo } from 'node:os';
+import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
+import { now } from '../../lib/clock.js';
+import { closeDatabase } from '../../lib/db.js';
+import { AppError } from '../../lib/errors.js';
+import { closePubsub } from '../../lib/pubsub.js';
+import { closeQueues } from '../../lib/queue.js';
+import { newUlid } from '../../lib/random-id.js';
+import { connectRedis, disconnectRedis, redis } from '../../lib/redis.js';
+import { StartRefused } from '../../lib/start-refused.js';
+import { closeLogs, keepEntry } from '../../jobs/log-keeping.js';
+import { mustBeMigrated } from '../../models/migrations/schema.js';
+
+/** What a command answers: lines for people, the same as data under --json. */
+export interface Outcome {
+  text: string;
+  data: unknown;
+  /** The command did what it should, and what it found is not well: exit code 1. */
+  isBad?: boolean;
+}
+
+/** What a command was given. */
+export interface Given {
+  args: readonly string[];
+  /** The value of an option; undefined when it was not given. */
+  option: (name: string) => string | undefined;
+  flag: (name: string) => boolean;
+}
+
+interface Needs {
+  /** Runs on a database of any release; otherwise its schema must be that of this one. */
+  anySchema?: boolean;
+  /** Asks before it is done, unless --yes was given. */
+  asks?: (given: Given) => string;
+  /** It changes something, and is kept in the system log. */
+  changes?: boolean;
+}
+
+export const exitCodes = { failed: 1, misused: 2 } as const;
+
+/** The command was not called as it must be. */
+export class Misuse extends Error {}
+
+/** Gives a command its work. */
+export function does(command: Command, work: (given: Given) => Promise<Outcome>, needs: Needs = {}): void {
+  command.action(async function (this: Command) {
+    const options = this.optsWithGlobals<Record<string, string | boolean | undefined>>();
+    const given: Given = {
+      args: this.args,
+      option: (name) => (typeof options[name] === 'string' ? options[name] : undefined),
+      flag: (name) => options[name] === true,
+    };
+    try {
+      if (needs.asks && !given.flag('yes')) await confirm(needs.asks(given));
+      await connectRedis();
+      if (!needs.anySchema) await mustBeMigrated();
+      const outcome = await work(given);
+      if (needs.changes) await keepTrace(titleOf(this));
+      const text = given.flag('json') ? JSON.stringify(outcome.data, undefined, 2) : outcome.text;
+      process.stdout.write(`${text}\n`);
+      if (outcome.isBad) process.exitCode = exitCodes.failed;
+    } catch (error) {
+      process.stderr.write(`${sentenceOf(error)}\n`);
+      process.exitCode = error instanceof Misuse ? exitCodes.misused : exitCodes.failed;
+    } finally {
+      await Promise.allSettled([closeLogs(), closeQueues()]);
+      closePubsub();
+      await closeDatabase();
+      disconnectRedis();
+    }
+  });
+}
+
+/** @throws Error when Redis does not answer */
+export function mustHaveRedis(): void {
+  if (redis.status !== 'ready') throw new Error('Redis does not answer; this needs it (REDIS_URL)');
+}
+
+/** Rows as a table for people. */
+export function table(rows: readonly Record<string, unknown>[], nothing: string): string {
+  const [first] = rows;
+  if (!first) return nothing;
+  const names = Object.keys(first);
+  const cells = rows.map((row) => names.map((name) => cell(row[name])));
+  const widths = names.map((name, at) =>
+    Math.max(name.length, ...cells.map((row) => (row[at] ?? '').length)),
+  );
+  const line = (row: readonly string[]) => row.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  ');
+  return [names, ...cells].map((row) => line(row).trimEnd()).join('\n');
+}
+
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (value instanceof Date) return value.toISOString();
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+async function confirm(question: string): Promise<void> {
+  if (!process.stdin.isTTY) throw new Misuse(`${question} Give --yes to have it done.`);
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question(`${question} [y/N] `).finally(() => terminal.close());
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Misuse('Nothing was done.');
+}
+
+/** Whoever may use the command line may do anything, so it is told that it was used. */
+function keepTrace(title: string): Promise<void> {
+  const context = JSON.stringify({ account: userInfo().username });
+  const at = now().toISOString();
+  return keepEntry({
+    kind: 'system',
+    entry: {
+      ...{ log_key: newUlid(), level: 'warning', module: 'cli', message: `command line: ${title}` },
+      ...{ context, trace_id: '', created_at: at },
+    },
+  });
+}
+
+// The command and its arguments; options may carry what nobody should read in a log.
+function titleOf(command: Command): string {
+  const names: string[] = [];
+  for (let one: Command | null = command; one?.parent; one = one.parent) names.unshift(one.name());
+  return [...names, ...command.args].join(' ').slice(0, 900);
+}
+
+/** One sentence of what went wrong, with its causes. */
+function sentenceOf(error: unknown): string {
+  if (error instanceof AppError) return error.text('en-US');
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof StartRefused || error instanceof Misuse) return error.message;
+  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return `${error.message || error.name}${cause}`;
+}

@@ -1,0 +1,203 @@
+// back-office doctor: whether this machine, its settings and its servers are what the service counts on.
+import { access, constants, mkdir, statfs } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { config } from '../../../config/index.js';
+import { now } from '../../lib/clock.js';
+import { db, select } from '../../lib/db.js';
+import { periodOf, shiftPeriod } from '../../lib/numbers.js';
+import { countJobs } from '../../lib/queue.js';
+import { redis } from '../../lib/redis.js';
+import { keyState } from '../../models/access/key-check.js';
+import { migrationState } from '../../models/migrations/schema.js';
+import { countFailedJobs } from '../../models/office/failed-job.js';
+import { lastMonth } from '../../models/tables/partitions.js';
+import { unsettledCallbacks } from '../../models/trade/payment-callback.js';
+import { does, table, type Outcome } from './command.js';
+
+type Level = 'ok' | 'warning' | 'fault';
+
+interface Finding {
+  level: Level;
+  says: string;
+}
+
+const ok = (says: string): Finding => ({ level: 'ok', says });
+const warning = (says: string): Finding => ({ level: 'warning', says });
+const fault = (says: string): Finding => ({ level: 'fault', says });
+
+export function addDoctorCommand(program: Command): void {
+  does(
+    program
+      .command('doctor')
+      .description('looks at settings, servers, clock, disk, partitions and key; exit code 1 on a fault'),
+    examine,
+    { anySchema: true },
+  );
+}
+
+/** In the order in which they are worth mending. */
+const checks: Record<string, () => Promise<Finding> | Finding> = {
+  settings: checkSettings,
+  'Node.js': checkNode,
+  database: checkDatabase,
+  schema: checkSchema,
+  key: checkKey,
+  'database durability': checkDatabaseDurability,
+  Redis: checkRedis,
+  'Redis durability': checkRedisDurability,
+  clock: checkClock,
+  storage: checkStorage,
+  partitions: checkPartitions,
+  callbacks: checkCallbacks,
+  jobs: checkJobs,
+};
+
+async function examine(): Promise<Outcome> {
+  const findings: ({ check: string } & Finding)[] = [];
+  for (const [check, look] of Object.entries(checks)) {
+    const finding = await Promise.resolve()
+      .then(look)
+      .catch((error: unknown) => fault((error as Error).message));
+    findings.push({ check, ...finding });
+  }
+  const isBad = findings.some(({ level }) => level === 'fault');
+  return {
+    data: { well: !isBad, findings },
+    text: table(
+      findings.map((finding) => ({ ...finding })),
+      '',
+    ),
+    isBad,
+  };
+}
+
+function checkSettings(): Finding {
+  const misspelt = config.misspellings.map(({ given, meant }) => `${given} (${meant}?)`);
+  return misspelt.length > 0 ? warning(`no settings: ${misspelt.join(', ')}`) : ok('usable');
+}
+
+function checkNode(): Finding {
+  const { node } = process.versions;
+  return Number.parseInt(node, 10) < 22 ? warning(`${node} gets no security fixes any more`) : ok(node);
+}
+
+async function checkDatabase(): Promise<Finding> {
+  const [row] = await select<{ version: string }>('SELECT VERSION() AS version');
+  return ok(`${row?.version} at ${config.database.host}:${config.database.port}, ${config.database.name}`);
+}
+
+async function checkSchema(): Promise<Finding> {
+  const { made, pending, unknown } = await migrationState();
+  if (pending.length > 0) return fault(`to be made: ${pending.join(', ')}`);
+  if (unknown.length > 0) return warning(`newer than this release: ${unknown.join(', ')}`);
+  return ok(`${made.length} migrations made`);
+}
+
+async function checkKey(): Promise<Finding> {
+  const state = await keyState();
+  if (state === 'wrong') return fault('APP_KEY is not the key of this database');
+  return state === 'previous' ? warning('the database is still under a key of APP_KEY_PREVIOUS') : ok(state);
+}
+
+async function checkDatabaseDurability(): Promise<Finding> {
+  const values = await variables([
+    'innodb_flush_log_at_trx_commit',
+    'log_bin',
+    'sync_binlog',
+    'innodb_doublewrite',
+  ]);
+  const wrong: string[] = [];
+  if (values.innodb_flush_log_at_trx_commit !== '1')
+    wrong.push(`innodb_flush_log_at_trx_commit is ${values.innodb_flush_log_at_trx_commit}, not 1`);
+  if (values.log_bin === 'ON' && values.sync_binlog !== '1')
+    wrong.push(`sync_binlog is ${values.sync_binlog}, not 1`);
+  if (values.innodb_doublewrite === 'OFF') wrong.push('innodb_doublewrite is OFF');
+  if (wrong.length > 0) return warning(`a crash may lose acknowledged payments: ${wrong.join(', ')}`);
+  return ok(
+    values.log_bin === 'ON'
+      ? 'flushed at commit; binlog on'
+      : 'flushed at commit; no binlog, so no point-in-time restore',
+  );
+}
+
+async function variables(names: readonly string[]): Promise<Record<string, string | undefined>> {
+  const [rows] = await db.query(
+    `SHOW GLOBAL VARIABLES WHERE Variable_name IN (${names.map((name) => `'${name}'`).join(', ')})`,
+  );
+  return Object.fromEntries(
+    (rows as { Variable_name: string; Value: string }[]).map((row) => [row.Variable_name, row.Value]),
+  );
+}
+
+const leastRedis = [6, 2] as const;
+
+async function checkRedis(): Promise<Finding> {
+  const version = field(await redis.info('server'), 'redis_version');
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isOld = major < leastRedis[0] || (major === leastRedis[0] && minor < leastRedis[1]);
+  return isOld ? fault(`${version}; ${leastRedis.join('.')} is needed`) : ok(version);
+}
+
+async function checkRedisDurability(): Promise<Finding> {
+  const wrong: string[] = [];
+  if (field(await redis.info('persistence'), 'aof_enabled') !== '1') wrong.push('appendonly is off');
+  const policy = field(await redis.info('memory'), 'maxmemory_policy');
+  if (policy !== 'noeviction') wrong.push(`maxmemory-policy is ${policy}, not noeviction`);
+  return wrong.length > 0
+    ? warning(`queues may lose jobs: ${wrong.join(', ')}`)
+    : ok('appendonly, noeviction');
+}
+
+const field = (info: string, name: string): string =>
+  new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
+
+const maxSkewMs = 2000;
+
+async function checkClock(): Promise<Finding> {
+  const [row] = await select<{ at: Date }>('SELECT NOW(3) AS at');
+  const database = (row?.at.getTime() ?? NaN) - Date.now();
+  const [seconds = 0, micros = 0] = await redis.time();
+  const cache = Number(seconds) * 1000 + Number(micros) / 1000 - Date.now();
+  const worst = Math.max(Math.abs(database), Math.abs(cache));
+  const says = `differs by ${Math.round(database)} ms from the database, ${Math.round(cache)} ms from Redis`;
+  return worst > maxSkewMs ? warning(`${says}; set it by NTP`) : ok(says);
+}
+
+const gibibyte = 1024 ** 3;
+
+async function checkStorage(): Promise<Finding> {
+  const { driver, root } = config.storage;
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  await access(root, constants.W_OK);
+  const { bavail, bsize, blocks } = await statfs(root);
+  const free = bavail * bsize;
+  const says = `${driver}; ${(free / gibibyte).toFixed(1)} GiB free at ${root}`;
+  if (free < gibibyte) return fault(says);
+  return bavail / blocks < 0.1 ? warning(says) : ok(says);
+}
+
+async function checkPartitions(): Promise<Finding> {
+  const current = periodOf(now());
+  const last = await lastMonth();
+  if (last < shiftPeriod(current, 1)) return fault(`made up to ${last} only; does a worker run?`);
+  return last < shiftPeriod(current, 2) ? warning(`made up to ${last}`) : ok(`made up to ${last}`);
+}
+
+const overdueMs = 300_000;
+
+async function checkCallbacks(): Promise<Finding> {
+  let waiting = 0;
+  for await (const _ of unsettledCallbacks(new Date(now().getTime() - overdueMs)))
+    if (++waiting === 1000) break;
+  return waiting > 0
+    ? fault(`${waiting} verified ones wait for more than 5 minutes; does a worker run?`)
+    : ok('none waits');
+}
+
+async function checkJobs(): Promise<Finding> {
+  const failed = Object.entries(await countFailedJobs()).filter(([, count]) => count > 0);
+  const waiting = (await countJobs()).map(({ name, waiting: held }) => `${name} ${held}`);
+  if (failed.length > 0)
+    return warning(`failed for good: ${failed.map(([name, count]) => `${name} ${count}`).join(', ')}`);
+  return ok(`waiting: ${waiting.join(', ')}`);
+}

@@ -1,0 +1,97 @@
+// back-office jobs …: what the queues hold, and the work that has failed for good.
+import type { Command } from 'commander';
+import { countJobs, queueNames, type QueueName } from '../../lib/queue.js';
+import { retryAllFailed, retryFailed } from '../../jobs/failed-work.js';
+import {
+  countFailedJobs,
+  dropFailedJobs,
+  failedJobStates,
+  listFailedJobs,
+  type FailedJobCriteria,
+  type FailedJobState,
+} from '../../models/office/failed-job.js';
+import { does, Misuse, mustHaveRedis, table, type Given, type Outcome } from './command.js';
+
+const shown = 100;
+
+export function addJobCommands(program: Command): void {
+  const jobs = program.command('jobs').description('background work: queues, list, retry, drop');
+  does(jobs.command('queues').description('what each queue holds'), queues);
+  does(
+    filtered(jobs.command('list'))
+      .option('--state <state>', failedJobStates.join(', '), 'failed')
+      .description(`work that has failed for good, the newest ${shown}`),
+    list,
+  );
+  does(
+    filtered(jobs.command('retry'))
+      .argument('[ids...]')
+      .option('--all', 'those that --queue and --job name, the oldest 500')
+      .description('queues failed work again'),
+    retry,
+    { changes: true },
+  );
+  does(jobs.command('drop').argument('<ids...>').description('forgets failed work'), drop, {
+    changes: true,
+    asks: ({ args }) => `Forget ${args.length} failed jobs?`,
+  });
+}
+
+const filtered = (command: Command): Command =>
+  command.option('--queue <name>', queueNames.join(', ')).option('--job <name>', 'kind of job');
+
+async function queues(): Promise<Outcome> {
+  mustHaveRedis();
+  const [held, failed] = [await countJobs(), await countFailedJobs()];
+  const rows = held.map(({ name, waiting, active, delayed }) => ({
+    ...{ name, waiting, active, delayed },
+    failed: failed[name],
+  }));
+  return { data: rows, text: table(rows, 'Redis does not answer') };
+}
+
+async function list(given: Given): Promise<Outcome> {
+  const state = given.option('state') as FailedJobState;
+  if (!failedJobStates.includes(state)) throw new Misuse(`--state: one of ${failedJobStates.join(', ')}`);
+  const order_by = [{ field: 'id', direction: 'DESC' as const }];
+  const page = await listFailedJobs({ ...criteria(given), state, page: 1, page_size: shown, order_by });
+  const rows = page.list.map(({ id, queue, job, failures, failed_at, error, trace_id }) => ({
+    ...{ id, queue, job, failures, failed_at, trace_id },
+    error: error.slice(0, 120),
+  }));
+  return { data: page, text: `${table(rows, `no work is ${state}`)}\n${page.total} in all` };
+}
+
+async function retry(given: Given): Promise<Outcome> {
+  mustHaveRedis();
+  if (given.flag('all') === given.args.length > 0) throw new Misuse('Name the ids, or --all.');
+  const outcome = given.flag('all') ? await retryAllFailed(criteria(given)) : await retryEach(idsOf(given));
+  const { count, refused } = outcome;
+  return {
+    data: outcome,
+    text: `${count} queued again${refused > 0 ? `, ${refused} cannot be` : ''}`,
+    isBad: refused > 0,
+  };
+}
+
+async function retryEach(ids: readonly number[]): Promise<{ count: number; refused: number }> {
+  for (const id of ids) await retryFailed(id);
+  return { count: ids.length, refused: 0 };
+}
+
+async function drop(given: Given): Promise<Outcome> {
+  const dropped = await dropFailedJobs(idsOf(given));
+  return { data: { dropped }, text: `${dropped} forgotten`, isBad: dropped < given.args.length };
+}
+
+function criteria(given: Given): FailedJobCriteria {
+  const queue = given.option('queue') as QueueName | undefined;
+  if (queue && !queueNames.includes(queue)) throw new Misuse(`--queue: one of ${queueNames.join(', ')}`);
+  return { queue, job: given.option('job') };
+}
+
+function idsOf({ args }: Given): number[] {
+  const wrong = args.find((arg) => !/^[1-9]\d{0,15}$/.test(arg));
+  if (wrong !== undefined) throw new Misuse(`"${wrong}" is no id`);
+  return args.map(Number);
+}

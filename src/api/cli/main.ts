@@ -1,0 +1,30 @@
+// The command line of the operators: npx back-office …, or npm run cli -- …. It needs the servers, not the API.
+import './settings.js';
+import { Command } from 'commander';
+import { config } from '../../../config/index.js';
+import { addAdminCommands } from './admins.js';
+import { exitCodes } from './command.js';
+import { addDoctorCommand } from './doctor.js';
+import { addJobCommands } from './jobs.js';
+import { addMigrateCommands } from './migrate.js';
+import { addPaymentCommands } from './payments.js';
+import { addUpkeepCommands } from './upkeep.js';
+
+const program = new Command('back-office')
+  .description('Operates the service; works while the API is down.')
+  .version(config.version)
+  .option('--json', 'answers data instead of lines')
+  .option('--log', 'writes the log of what is done, too')
+  .option('-y, --yes', 'does not ask')
+  .showHelpAfterError('("--help" lists what there is)')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.misused))
+  .addHelpText('after', '\nExit codes: 0 done, 1 failed or not well, 2 called wrongly.');
+
+addAdminCommands(program);
+addMigrateCommands(program);
+addJobCommands(program);
+addPaymentCommands(program);
+addUpkeepCommands(program);
+addDoctorCommand(program);
+
+await program.parseAsync();

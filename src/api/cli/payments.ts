@@ -1,0 +1,89 @@
+// back-office payments …, callbacks …: money that waits for a person, and callbacks that were not settled.
+import type { Command } from 'commander';
+import { now } from '../../lib/clock.js';
+import { listPayments, type PaymentCriteria } from '../../models/trade/payment.js';
+import { unsettledCallbacks } from '../../models/trade/payment-callback.js';
+import { settle } from '../../models/trade/payment-settlement.js';
+import { does, Misuse, table, type Given, type Outcome } from './command.js';
+
+const shown = 100;
+
+export function addPaymentCommands(program: Command): void {
+  const payments = program.command('payments').description('payments: stuck');
+  does(
+    payments
+      .command('stuck')
+      .option('--minutes <n>', 'pending for longer than so many minutes', '60')
+      .description(`those that need a person, and those pending for long, the newest ${shown} of each`),
+    stuck,
+  );
+  const callbacks = program.command('callbacks').description('payment callbacks: redrive');
+  does(
+    callbacks
+      .command('redrive')
+      .option('--from <time>', 'ISO 8601, as 2026-11-01T00:00:00Z; the beginning if not given')
+      .option('--to <time>', 'ISO 8601; now if not given')
+      .description('settles the verified callbacks of that time that wait; twice does no harm'),
+    redrive,
+    { changes: true },
+  );
+}
+
+async function stuck(given: Given): Promise<Outcome> {
+  const minutes = Number(given.option('minutes'));
+  if (!Number.isInteger(minutes) || minutes < 1) throw new Misuse('--minutes: a whole number from 1');
+  const [attention, pending] = [
+    await some({ needs_attention: true }),
+    await some({ pending_longer_than: minutes }),
+  ];
+  return {
+    data: { needs_attention: attention, pending },
+    text: [
+      `needs a person: ${attention.total}`,
+      table(attention.rows, ''),
+      `pending for longer than ${minutes} minutes: ${pending.total}`,
+      table(pending.rows, ''),
+    ]
+      .filter((part) => part !== '')
+      .join('\n'),
+    isBad: attention.total > 0,
+  };
+}
+
+async function some(criteria: Omit<PaymentCriteria, 'time_field'>) {
+  const order_by = [{ field: 'id', direction: 'DESC' as const }];
+  const { list, total } = await listPayments({
+    ...{ ...criteria, time_field: 'created_at' },
+    ...{ page: 1, page_size: shown, order_by },
+  });
+  const rows = list.map(({ payment_no, order_no, amount, status, fail_reason, created_at }) => ({
+    ...{ payment_no, order_no, amount: String(amount), status, fail_reason, created_at },
+  }));
+  return { total, rows };
+}
+
+async function redrive(given: Given): Promise<Outcome> {
+  const [from, to] = [timeOf(given, 'from') ?? new Date(0), timeOf(given, 'to') ?? now()];
+  const verdicts: Record<string, number> = {};
+  let failed = 0;
+  for await (const callback of unsettledCallbacks(to, from)) {
+    try {
+      const verdict = await settle(callback);
+      verdicts[verdict] = (verdicts[verdict] ?? 0) + 1;
+    } catch {
+      failed++;
+    }
+  }
+  const told = Object.entries(verdicts).map(([verdict, count]) => `${count} ${verdict}`);
+  if (failed > 0) told.push(`${failed} failed and wait for the next try`);
+  return { data: { verdicts, failed }, text: told.join(', ') || 'none waited', isBad: failed > 0 };
+}
+
+function timeOf(given: Given, name: string): Date | undefined {
+  const text = given.option(name);
+  if (text === undefined) return undefined;
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime()) || !/[zZ]$|[+-]\d\d:\d\d$/.test(text))
+    throw new Misuse(`--${name}: a time with its zone, as 2026-11-01T00:00:00Z`);
+  return time;
+}

@@ -1,0 +1,108 @@
+// back-office blacklist …, cache …, key …, prune: small repairs that would be SQL and Redis commands otherwise.
+import type { Command } from 'commander';
+import { config } from '../../../config/index.js';
+import { now } from '../../lib/clock.js';
+import { select } from '../../lib/db.js';
+import { fail } from '../../lib/errors.js';
+import { maintainTables } from '../../jobs/maintain-tables.js';
+import { acceptAppKey, keyState } from '../../models/access/key-check.js';
+import { removeExpiredExports } from '../../models/exports/export.js';
+import { sweepStorage } from '../../models/files/stored-file.js';
+import { Blacklist } from '../../models/office/blacklist.js';
+import { changing, scopes } from '../../models/tables/versions.js';
+import { does, table, type Outcome } from './command.js';
+
+export function addUpkeepCommands(program: Command): void {
+  const blacklist = program.command('blacklist').description('addresses turned away: list, remove');
+  does(blacklist.command('list').description('every entry'), listBlacklist);
+  does(
+    blacklist
+      .command('remove')
+      .argument('<entry>', 'its id, or its addresses as listed')
+      .description('deletes it'),
+    ({ args: [entry = ''] }) => removeEntry(entry),
+    { changes: true, asks: ({ args: [entry] }) => `Let the addresses of ${entry} in again?` },
+  );
+  const cache = program.command('cache').description('copies that processes keep: renew');
+  does(
+    cache.command('renew').description('has every process read anew what it keeps; after changes by SQL'),
+    renewCopies,
+    { changes: true },
+  );
+  const key = program.command('key').description('APP_KEY: status, accept');
+  does(key.command('status').description('whether APP_KEY is the key of this database'), tellKey);
+  does(
+    key
+      .command('accept')
+      .description('takes APP_KEY for the key of this database when the right one is lost'),
+    acceptKey,
+    {
+      changes: true,
+      asks: () =>
+        'No password and no secret stored under another key can be used any more. Take APP_KEY all the same?',
+    },
+  );
+  does(
+    program.command('prune').description('the nightly upkeep now: removes what is older than its retention'),
+    prune,
+    {
+      changes: true,
+      asks: () =>
+        `Remove log entries older than ${config.logging.retentionDays} days, callbacks older than ` +
+        `${config.payments.callbackRetentionDays} days and exports that have ended?`,
+    },
+  );
+}
+
+async function listBlacklist(): Promise<Outcome> {
+  const rows = await select<Record<string, unknown>>(
+    `SELECT id, ip, IF(status = 1, 'on', 'off') AS state, remark, created_at FROM blacklists ORDER BY id`,
+  );
+  return { data: rows, text: table(rows, 'nobody is turned away') };
+}
+
+async function removeEntry(entry: string): Promise<Outcome> {
+  const rows = await select<{ id: number }>('SELECT id FROM blacklists WHERE ip = ? OR id = ?', [
+    entry,
+    /^\d{1,15}$/.test(entry) ? Number(entry) : 0,
+  ]);
+  if (rows.length === 0) fail('blacklist_not_found');
+  const removed = await Blacklist.remove(rows.map(({ id }) => id));
+  return { data: { removed }, text: `${entry} is let in again` };
+}
+
+async function renewCopies(): Promise<Outcome> {
+  await changing(scopes, () => Promise.resolve());
+  return { data: { scopes }, text: `every process reads anew: ${scopes.join(', ')}` };
+}
+
+const keyTexts = {
+  right: 'APP_KEY is the key of this database',
+  previous: 'the key of this database is one of APP_KEY_PREVIOUS; the next start notes APP_KEY instead',
+  wrong: 'APP_KEY is not the key of this database',
+  new: 'this database knows no key yet; the next start notes APP_KEY',
+} as const;
+
+async function tellKey(): Promise<Outcome> {
+  const state = await keyState();
+  return { data: { state }, text: keyTexts[state], isBad: state === 'wrong' };
+}
+
+async function acceptKey(): Promise<Outcome> {
+  await acceptAppKey();
+  return {
+    data: { state: 'right' },
+    text: 'APP_KEY is the key of this database now; give passwords (admin password) and enter the secrets of payment methods again',
+  };
+}
+
+async function prune(): Promise<Outcome> {
+  const run = maintainTables.run(
+    { day: now().toISOString().slice(0, 10) },
+    AbortSignal.timeout(maintainTables.timeoutMs),
+  );
+  const data = await run;
+  await removeExpiredExports();
+  await sweepStorage();
+  return { data, text: 'what was older than its retention is gone' };
+}

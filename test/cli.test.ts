@@ -1,0 +1,154 @@
+// The command line of the operators, run as they run it: without the API, against the real servers.
+import './support/environment.js';
+import test from 'ava';
+import { change, select } from '../src/lib/db.js';
+import { keepFailure } from '../src/models/office/failed-job.js';
+import { recordVerified } from '../src/models/trade/payment-callback.js';
+import { paymentPeriod } from '../src/lib/numbers.js';
+import { makeMethod, makePayment, unique } from './support/factories.js';
+import { runCli } from './support/processes.js';
+import { startService, type Service } from './support/service.js';
+import { until } from './support/until.js';
+
+let service: Service;
+
+test.before(async () => {
+  service = await startService({ withWorker: false });
+});
+
+test.after.always(() => service.stop());
+
+/** What a command answers under --json. */
+async function answerOf<T>(...args: string[]): Promise<{ data: T; code: number | null }> {
+  const { output, errors, code } = await runCli(['--json', ...args]);
+  if (output === '') throw new Error(errors);
+  return { data: JSON.parse(output) as T, code };
+}
+
+test('an administrator is made, locked out by wrong passwords, and let in again by one command', async (t) => {
+  const username = unique('operator');
+  const { data: made } = await answerOf<{ password: string }>('admin', 'create', username);
+  const signIn = (password: string) => service.anonymous.post('/login', { username, password });
+  t.is((await signIn(made.password)).status, 200);
+  const { countFailure } = await import('../src/api/flows/sign-in-limits.js');
+  for (let attempt = 0; attempt < 5; attempt++) await countFailure({ ip: '127.0.0.1', username });
+  t.is((await signIn(made.password)).errorCode, 'login_locked');
+  await change('UPDATE admins SET status = 0 WHERE username = ?', [username]);
+  const before = await select('SELECT id FROM admins');
+  const { data } = await answerOf<{ forgotten: number }>('admin', 'unlock', username);
+  t.true(data.forgotten >= 1);
+  t.is((await signIn(made.password)).status, 200);
+  t.deepEqual(await select('SELECT id FROM admins'), before, 'nobody was deleted');
+  const { data: admins } = await answerOf<{ username: string; roles: string }[]>('admin', 'list');
+  t.is(admins.find((one) => one.username === username)?.roles, 'super-admin');
+});
+
+test('what a command changed is in the system log, without the password', async (t) => {
+  const username = unique('traced');
+  const { data } = await answerOf<{ password: string }>('admin', 'create', username);
+  const [row] = await until(() =>
+    select<{ entry: string }>('SELECT entry FROM log_outbox WHERE entry LIKE ?', [
+      `%admin create ${username}%`,
+    ]),
+  );
+  t.true(row?.entry.includes('"module":"cli"'));
+  t.false(row?.entry.includes(data.password));
+});
+
+test('callbacks that wait are settled for the time that is named', async (t) => {
+  const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id);
+  const fields = { out_trade_no: payment.payment_no, amount: payment.amount };
+  await recordVerified({
+    ...{ type: 'mock', period: paymentPeriod(payment.payment_no), paymentNo: payment.payment_no, fields },
+    ...{ thirdPartyNo: unique('third'), ip: '127.0.0.1', state: 'pending', verdict: 'waiting', traceId: '' },
+  });
+  const status = async () =>
+    (await service.admin.get(`/payments/${payment.payment_no}`)).data.status as string;
+  t.deepEqual((await answerOf('callbacks', 'redrive', '--to', '2020-01-01T00:00:00Z')).data, {
+    verdicts: {},
+    failed: 0,
+  });
+  t.is(await status(), 'pending');
+  t.deepEqual((await answerOf('callbacks', 'redrive', '--from', '2020-01-01T00:00:00Z')).data, {
+    verdicts: { paid: 1 },
+    failed: 0,
+  });
+  t.is(await status(), 'paid');
+});
+
+test('work that failed for good is listed and dropped, after a question', async (t) => {
+  const key = unique('key-');
+  const error = new Error('no such order');
+  const work = {
+    queue: 'notifications',
+    job: 'gone-job',
+    key,
+    payload: {},
+    attempts: 3,
+    traceId: 'T',
+  } as const;
+  await keepFailure({ ...work, error });
+  const { data } = await answerOf<{ list: { id: number }[]; total: number }>(
+    'jobs',
+    'list',
+    '--queue',
+    'notifications',
+  );
+  t.is(data.total, 1);
+  const id = String(data.list[0]?.id);
+  t.is((await runCli(['jobs', 'retry', id])).code, 1, 'no job of this release');
+  t.is((await runCli(['jobs', 'drop', id])).code, 2);
+  t.is((await runCli(['jobs', 'drop', id, '--yes'])).code, 0);
+  t.deepEqual(await select('SELECT id FROM failed_jobs WHERE job_key = ?', [key]), []);
+});
+
+test('an address is let in again, and SQL changes count at once after a renewal', async (t) => {
+  const listed = await service.admin.post('/blacklists', { ip: '198.51.100.7' });
+  t.is((await runCli(['blacklist', 'remove', '198.51.100.7', '--yes'])).code, 0);
+  t.is((await service.admin.get(`/blacklists/${listed.data.id}`)).errorCode, 'blacklist_not_found');
+  const [before] = await select<{ version: number }>("SELECT version FROM versions WHERE scope = 'orders'");
+  t.is((await runCli(['cache', 'renew'])).code, 0);
+  const [after] = await select<{ version: number }>("SELECT version FROM versions WHERE scope = 'orders'");
+  t.true((after?.version ?? 0) > (before?.version ?? 0));
+});
+
+test('the doctor finds nothing here, and a wrong key and a misspelt setting elsewhere', async (t) => {
+  interface Report {
+    well: boolean;
+    findings: { check: string; level: string; says: string }[];
+  }
+  const { data, code } = await answerOf<Report>('doctor');
+  t.deepEqual([data.well, code], [true, 0], JSON.stringify(data.findings));
+  t.true(data.findings.some(({ check, level }) => check === 'key' && level === 'ok'));
+  const wrong = await runCli(['--json', 'doctor'], {
+    APP_KEY: 'some-other-key-that-is-long-enough',
+    S3_REGIO: 'x',
+  });
+  t.is(wrong.code, 1);
+  const { findings } = JSON.parse(wrong.output) as Report;
+  const levelOf = (name: string) => findings.find(({ check }) => check === name)?.level;
+  t.deepEqual([levelOf('key'), levelOf('settings')], ['fault', 'warning']);
+});
+
+test('a command that is called wrongly says so with exit code 2', async (t) => {
+  for (const args of [
+    ['admin', 'frobnicate'],
+    ['payments', 'stuck', '--minutes', '0'],
+  ])
+    t.is((await runCli(args)).code, 2, args.join(' '));
+  const { output, code } = await runCli(['--help']);
+  t.is(code, 0);
+  for (const name of [
+    'admin',
+    'migrate',
+    'jobs',
+    'payments',
+    'callbacks',
+    'blacklist',
+    'cache',
+    'key',
+    'prune',
+    'doctor',
+  ])
+    t.regex(output, new RegExp(`^ {2}${name}`, 'm'));
+});
