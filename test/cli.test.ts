@@ -3,7 +3,7 @@ import './support/environment.js';
 import test from 'ava';
 import { change, select } from '../src/lib/db.js';
 import { keepFailure } from '../src/models/office/failed-job.js';
-import { recordVerified } from '../src/models/trade/payment-callback.js';
+import { recordVerified } from '../src/models/trade/callback-intake.js';
 import { paymentPeriod } from '../src/lib/numbers.js';
 import { makeMethod, makePayment, unique } from './support/factories.js';
 import { runCli } from './support/processes.js';

@@ -5,11 +5,10 @@ import { retryAllFailed, retryFailed } from '../../jobs/failed-work.js';
 import {
   countFailedJobs,
   dropFailedJobs,
-  failedJobStates,
   listFailedJobs,
   type FailedJobCriteria,
-  type FailedJobState,
 } from '../../models/office/failed-job.js';
+import { failedJobStates, type FailedJobState } from '../../models/office/tables.js';
 import { does, Misuse, mustHaveRedis, table, type Given, type Outcome } from './command.js';
 
 const shown = 100;

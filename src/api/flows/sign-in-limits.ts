@@ -92,5 +92,6 @@ async function forStrangers(lockedFor: number, { username, ip }: Subject): Promi
 }
 
 // The database compares usernames without case, so the counters do too.
-const nameKey = ({ username }: Pick<Subject, 'username'>): string => Buffer.from(username.toLowerCase()).toString('base64url');
+const nameKey = ({ username }: Pick<Subject, 'username'>): string =>
+  Buffer.from(username.toLowerCase()).toString('base64url');
 const pairKey = (subject: Subject): string => `${networkOf(subject.ip)}-${nameKey(subject)}`;
