@@ -4,7 +4,7 @@ import { now } from '../../lib/clock.js';
 import { change, select } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { randomToken } from '../../lib/random-id.js';
-import { Admin, storePassword } from '../../models/access/admin.js';
+import { createAdmin, storePassword } from '../../models/access/admin.js';
 import { superAdminSlug } from '../../models/access/identity.js';
 import { checkAppKey } from '../../models/access/key-check.js';
 import { changing } from '../../models/tables/versions.js';
@@ -62,7 +62,7 @@ async function create(username: string, nickname = username, role: string): Prom
   const [found] = await select<{ id: number }>('SELECT id FROM roles WHERE slug = ?', [role]);
   if (!found) throw new Error(`there is no role "${role}"`);
   const password = randomToken(16);
-  const id = await Admin.register(operator, { username, nickname, password, role_ids: [found.id] });
+  const id = await createAdmin(operator, { username, nickname, password, role_ids: [found.id] });
   return {
     data: { id, username, password },
     text: `The administrator "${username}" (${role}) has the password ${password}`,

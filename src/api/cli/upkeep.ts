@@ -8,7 +8,7 @@ import { maintainTables } from '../../jobs/maintain-tables.js';
 import { acceptAppKey, keyState } from '../../models/access/key-check.js';
 import { removeExpiredExports } from '../../models/exports/export.js';
 import { sweepStorage } from '../../models/files/stored-file.js';
-import { Blacklist } from '../../models/office/blacklist.js';
+import { deleteBlacklists } from '../../models/office/blacklist.js';
 import { changing, scopes } from '../../models/tables/versions.js';
 import { does, table, type Outcome } from './command.js';
 
@@ -67,7 +67,7 @@ async function removeEntry(entry: string): Promise<Outcome> {
     /^\d{1,15}$/.test(entry) ? Number(entry) : 0,
   ]);
   if (rows.length === 0) fail('blacklist_not_found');
-  const removed = await Blacklist.remove(rows.map(({ id }) => id));
+  const removed = await deleteBlacklists(rows.map(({ id }) => id));
   return { data: { removed }, text: `${entry} is let in again` };
 }
 
