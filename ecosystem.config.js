@@ -44,6 +44,7 @@ const processes = (metricsPort) => [
     script: 'build/src/api/main.js',
     exec_mode: 'cluster',
     instances: API_INSTANCES,
+    node_args: SMALL_YOUNG,
     max_memory_restart: '512M',
   },
   // Money, logs and notifications must never wait behind a large export.
