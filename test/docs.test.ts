@@ -57,6 +57,22 @@ test('every link leads to a file, and every file that is named is there', (t) =>
   );
 });
 
+test('the service uses no word that the glossary has retired', (t) => {
+  const [, retired = ''] = read('docs/glossary.md').split('## Retired');
+  const words = [...retired.matchAll(/^\| ([a-z ]+?) +\| [a-z, ]+?\|$/gm)].map(([, word]) => word as string);
+  t.true(words.length > 5);
+  const sources = readdirSync(resolve(config.root, 'src'), { recursive: true, encoding: 'utf8' });
+  const found = sources
+    .filter((name) => name.endsWith('.ts'))
+    .flatMap((name) => {
+      const source = read(`src/${name}`);
+      return words
+        .filter((word) => new RegExp(`\\b${word}\\b`, 'i').test(source))
+        .map((word) => `${name}: ${word}`);
+    });
+  t.deepEqual(found, []);
+});
+
 test('every promise names proofs that are there', (t) => {
   const promises = [...read('docs/promises.md').matchAll(/^\| (R\d+) +\|.*\| (.+?) +\|$/gm)];
   t.is(promises.length, 25);

@@ -109,7 +109,7 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
     });
 }
 
-// Whoever has hung up needs no answer.
+// A client that has disconnected needs no answer.
 function mustBeThere(ctx: Context): void {
   if (ctx.req.destroyed || ctx.res.closed) fail('client_gone');
 }

@@ -15,7 +15,7 @@ export const connectionOptions = {
 /** A connection on which an answer is due for so long is closed and made anew. */
 export const silenceMs = 3000;
 
-/** How often a connection that may have nothing to ask asks for a sign of life. */
+/** Interval of pings over an idle connection. */
 const pingEveryMs = 5000;
 
 const commandOptions = {

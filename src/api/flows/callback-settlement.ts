@@ -1,4 +1,4 @@
-// Has a stored callback settled and waits for it: by the worker, or by this process while the queue is away.
+// Has a stored callback settled and waits for it: by the worker, or by this process while the queue is unavailable.
 import { config } from '../../../config/index.js';
 import { logger } from '../../lib/logger.js';
 import { QueueUnavailable } from '../../lib/queue.js';
@@ -65,7 +65,7 @@ async function timed(result: Promise<Settlement | undefined>): Promise<Settlemen
   return verdict;
 }
 
-// The worker settles; while the queue is away this process does. What is not settled in time, the sweeper finishes.
+// The worker settles; while the queue is unavailable this process does. What is not settled in time, the sweeper finishes.
 async function settled(callback: Unsettled, deadline: number): Promise<Settlement | undefined> {
   const waitMs = Math.min(config.payments.callbackWaitMs, deadline - answerMs - lookMs - Date.now());
   try {

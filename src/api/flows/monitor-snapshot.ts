@@ -9,7 +9,7 @@ import { countSockets } from '../http/live-connections.js';
 const sampled = sharedSample(async () => {
   const [system, queues, database, cache] = await Promise.all([
     sampleSystem(),
-    // None while Redis or the database is away.
+    // None while Redis or the database is unavailable.
     queueFigures().catch(() => []),
     probe(() => select('SELECT 1')),
     // One that is merely slow is up; its latency says how slow.

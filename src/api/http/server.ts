@@ -44,7 +44,7 @@ const running = new Set<ServerResponse>();
 let draining = false;
 
 /** Time during which responses on kept connections get `Connection: close`. */
-const farewellMs = 1500;
+const closingMs = 1500;
 
 /**
  * Closes kept connections with their next response, then accepts nothing new, lets running requests end, and cuts what is still open
@@ -54,11 +54,11 @@ export async function drain(server: Server): Promise<void> {
   draining = true;
   closeConnections();
   for (const response of running) if (!response.headersSent) response.setHeader('Connection', 'close');
-  for (let waited = 0; waited < farewellMs && (await hasConnections(server)); waited += 50) await sleep(50);
+  for (let waited = 0; waited < closingMs && (await hasConnections(server)); waited += 50) await sleep(50);
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   const idle = setInterval(() => server.closeIdleConnections(), 100);
-  await Promise.race([closed, sleep(config.app.shutdownMs * 0.7 - farewellMs, undefined, { ref: false })]);
+  await Promise.race([closed, sleep(config.app.shutdownMs * 0.7 - closingMs, undefined, { ref: false })]);
   clearInterval(idle);
   server.closeAllConnections();
 }

@@ -53,7 +53,7 @@ const touched = new Map<number, number>();
 /**
  * The caller behind a token's `jti`, as of now on every process, whose session is being used.
  *
- * @param mark of the scope `identity` as read at the start of the request; undefined when Redis is away
+ * @param mark of the scope `identity` as read at the start of the request; undefined when Redis is unavailable
  * @throws token_revoked when the session or its administrator is no longer valid, token_expired when it was not used for long
  */
 export async function authenticate(jti: string, mark: string | undefined): Promise<Identity> {

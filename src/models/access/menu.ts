@@ -124,7 +124,7 @@ function mayStandBelow(holder: Holder, rows: Place[], parentId: number): void {
   mustHold(holder, [], [parentId]);
 }
 
-// Whoever changes a menu switches the permissions that hang on it, so those must be held too.
+// Changing a menu switches its permissions, so the actor must hold those too.
 async function mustHoldMenu(holder: Holder, id: number, t: Transaction): Promise<void> {
   if (holder.isSuperAdmin) return;
   const permissions = await select<{ id: number }>('SELECT id FROM permissions WHERE menu_id = ?', [id], t);

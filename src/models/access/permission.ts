@@ -170,7 +170,7 @@ async function lockPermission(holder: Holder, id: number, t: Transaction): Promi
   if (!permission) fail('permission_not_found');
   if (holder.isSuperAdmin) return permission;
   if (permission.is_builtin) fail('builtin_permission_protected');
-  // Roles pass it on: whoever changes it changes what their holders may do, also where it opens no route.
+  // Roles pass it on: changing it changes what their holders may do, also where it opens no route.
   const [given] = await select(
     'SELECT role_id FROM role_permissions WHERE permission_id = ? LIMIT 1',
     [id],

@@ -85,7 +85,7 @@ async function seedMenus(): Promise<void> {
   for (const [index, menu] of menuSeeds.entries()) await seedMenu(menu, '', index, seeded, menu.module);
 }
 
-// A menu is seeded once: whoever deletes it keeps it deleted. Without its directory it goes to the top.
+// A menu is seeded once: a deleted one stays deleted. Without its directory it goes to the top.
 async function seedMenu(
   menu: MenuSeed,
   parent: string,

@@ -83,7 +83,7 @@ async function* readPages<C>(
   for (const { month, records: expected } of parts) {
     const read = (after: number): Promise<Cell[][]> => {
       const page = snapshot.rows(sql, [...where.values, ...(month === null ? [] : [month]), after]);
-      // Whoever stops reading does not look at the page that is on its way.
+      // A reader that stops does not see the page that is being read.
       page.catch(() => undefined);
       return page;
     };

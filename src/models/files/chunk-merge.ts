@@ -96,7 +96,7 @@ export async function unfinishedMerges(before: Date): Promise<SessionKey[]> {
 }
 
 /**
- * Puts the chunks together. May be run again at any time, also while another run is at it: whoever ends first decides.
+ * Puts the chunks together. May be run again at any time, also while another run does: the first to end decides.
  *
  * @returns how the merge stands; undefined when the session is gone
  */

@@ -33,7 +33,7 @@ export async function reserveFile(purpose: FilePurpose): Promise<string> {
 /**
  * Hands a received file of the local disk to the storage.
  *
- * @returns its key; to be kept by whoever owns it
+ * @returns its key; to be stored by its owner
  * @throws storage_full, upload_failed
  */
 export async function storeFile(purpose: FilePurpose, path: string): Promise<string> {

@@ -35,7 +35,7 @@ export async function openErrorFile(importId: number, language: Language): Promi
   const file = Readable.from(
     linesOf(readCsv(content, format), refusedRows(importId, language), failed_count),
   );
-  // Whoever asked may be gone before the first line.
+  // The client may have disconnected before the first line.
   return file.once('close', () => content.destroy());
 }
 

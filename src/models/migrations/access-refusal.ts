@@ -5,7 +5,7 @@ import { errno } from '../../lib/db-errors.js';
 const { host, port, user, name } = config.database;
 const account = `the database at ${host}:${port} refuses the user "${user}"`;
 
-// By error number. Whoever may not use a database is not told whether there is one.
+// By error number. Without access to a database the server does not say whether it exists.
 const refusals: Record<number, string> = {
   1044: `${account} the database "${name}": check DB_USER and DB_NAME, or grant the right to use or create it`,
   1045: `${account} with this password: check DB_USER and DB_PASSWORD (or DATABASE_URL)`,

@@ -26,7 +26,7 @@ const pauseMs = 1000;
 
 /**
  * Brings the database to today's shape and runs `seed`. Any number of processes may do this at once, also on an empty
- * database: one works, the others wait for it. What fails because the database is away is tried again within
+ * database: one works, the others wait for it. What fails because the database is unavailable is tried again within
  * DB_STARTUP_WAIT_SECONDS.
  */
 export async function prepareDatabase(seed: () => Promise<void>): Promise<void> {
@@ -133,7 +133,7 @@ async function migrate(work: (migrator: Umzug) => Promise<unknown>, lost: AbortS
       storage: new SequelizeStorage({ sequelize: db, tableName: table }),
       logger: undefined,
     });
-    // Umzug's own error would hide whether the database is away.
+    // Umzug's own error would hide whether the database is unavailable.
     await work(migrator).catch((error: unknown) => {
       throw (error as Error).cause ?? error;
     });

@@ -82,7 +82,7 @@ const maxWaitMs = 500;
 /**
  * Whether an address is turned away, as of now on every process.
  *
- * @param mark of the scope `blacklist` as read at the start of the request; undefined when Redis is away
+ * @param mark of the scope `blacklist` as read at the start of the request; undefined when Redis is unavailable
  */
 export async function isBlocked(ip: string, mark: string | undefined): Promise<boolean> {
   const number = ipNumber(ip);

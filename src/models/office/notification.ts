@@ -84,7 +84,7 @@ export async function storeNotification(notification: NewNotification): Promise<
 /**
  * Delivers stored notifications. A second time their frames come twice, with the same ids.
  *
- * @throws when Redis is away
+ * @throws when Redis is unavailable
  */
 export async function deliverNotifications(ids: readonly number[], signal?: AbortSignal): Promise<void> {
   for (let start = 0; start < ids.length; start += deliveredAtOnce) {

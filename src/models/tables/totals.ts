@@ -1,7 +1,7 @@
 // Exact totals of long lists, and figures of the dashboard, without reading the tables again after every write.
 //
 // What a question was answered once is carried on (tally.ts). It is used again as long as no mark says that there are changes,
-// for 2 s at most: so it is exact on every process, also when whoever wrote died before telling.
+// for 2 s at most: so it is exact on every process, also when the writer died before announcing it.
 import { joinable } from '../../lib/context.js';
 import { DatabaseTimeout } from '../../lib/db-errors.js';
 import type { Where } from '../../lib/list-query.js';

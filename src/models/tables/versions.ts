@@ -76,7 +76,7 @@ const shareMs = 1000;
 /**
  * Whether a copy made under that stamp still holds; the stamp is renewed when it does.
  *
- * @param mark as read at the start of the request; undefined when Redis is away
+ * @param mark as read at the start of the request; undefined when Redis is unavailable
  */
 export async function holds(scope: Scope, stamped: Stamp, mark: string | undefined): Promise<boolean> {
   const isNews = mark === undefined || mark !== stamped.mark || isUnannounced(scope);

@@ -64,7 +64,7 @@ async function apply(
     [userId],
     t,
   );
-  // Asked only now: whoever sent the same request first has committed, or waits for this lock.
+  // Checked only now: the first of equal requests has committed, or waits for this lock.
   const earlier = await appliedBefore(userId, wanted, t);
   if (earlier) return earlier;
   if (!user) fail('user_not_found');

@@ -58,7 +58,7 @@ export async function flagForAttention(paymentNo: string, reason: AttentionReaso
 export interface PaymentRevision {
   remark?: string | null;
   needs_attention?: false;
-  /** The reason whoever puts the matter aside has seen; needed with `needs_attention`. */
+  /** The reason that the person clearing the flag has seen; needed with `needs_attention`. */
   fail_reason?: string;
 }
 
