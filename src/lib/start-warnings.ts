@@ -15,7 +15,9 @@ export function warnAtStart(): void {
     warnOfSetting(`${given} is no setting and has no effect; is ${meant} meant?`);
   const { hostname, password } = new URL(config.redis.url);
   if (config.app.production && !password && !isLoopback(hostname))
-    warnOfSetting('REDIS_URL has no password: every client that reaches that Redis can give the worker any job');
+    warnOfSetting(
+      'REDIS_URL has no password: every client that reaches that Redis can give the worker any job',
+    );
 }
 
 /** Warns of settings the service runs with all the same. @throws StartRefused under STRICT_STARTUP */

@@ -1,4 +1,4 @@
-// back-office admin …: the administrators, for whoever has been locked out.
+// back-office admin …: the administrators, for operators who are locked out.
 import type { Command } from 'commander';
 import { now } from '../../lib/clock.js';
 import { change, select } from '../../lib/db.js';
@@ -12,7 +12,7 @@ import type { Holder } from '../../models/access/rights.js';
 import { unlock } from '../flows/sign-in-limits.js';
 import { does, mustHaveRedis, table, type Outcome } from './command.js';
 
-/** Whoever has the machine has every right. */
+/** The command line has every right. */
 const operator: Holder = { adminId: 0, isSuperAdmin: true, permissionIds: new Set(), menuIds: new Set() };
 
 export function addAdminCommands(program: Command): void {

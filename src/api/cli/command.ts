@@ -104,7 +104,7 @@ async function confirm(question: string): Promise<void> {
   if (!/^y(es)?$/i.test(answer.trim())) throw new Misuse('Nothing was done.');
 }
 
-/** Whoever may use the command line may do anything, so it is told that it was used. */
+/** The command line may do anything, so its use is logged. */
 function keepTrace(title: string): Promise<void> {
   const context = JSON.stringify({ account: userInfo().username });
   const at = now().toISOString();
