@@ -114,3 +114,18 @@ test('every requirement of levels 1 and 2 has one answer, and those still open a
     [...open].sort(),
   );
 });
+
+test('every table of the database has its growth and its bound in docs/operations.md', (t) => {
+  const folder = 'src/models/migrations';
+  const sources = readdirSync(resolve(config.root, folder)).map((file) => read(join(folder, file)));
+  const tables = sources.flatMap((source) =>
+    [...source.matchAll(/CREATE TABLE IF NOT EXISTS (\w+)/g)].map(([, name]) => name as string),
+  );
+  const [, chapter = ''] = read('docs/operations.md').split('## What grows, and until when');
+  const named = new Set([...(chapter.split('\n## ')[0] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name));
+  t.true(tables.length > 30);
+  t.deepEqual(
+    tables.filter((table) => !named.has(table)),
+    [],
+  );
+});

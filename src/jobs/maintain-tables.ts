@@ -1,10 +1,11 @@
-// Nightly upkeep: month partitions ahead of time, old entries of logs and callbacks, sessions, idempotency keys, secrets.
+// Nightly upkeep: month partitions ahead of time, what is old in logs, callbacks, notifications, sessions and keys, secrets.
 import Joi from 'joi';
 import { pruneSessions } from '../models/access/admin-session.js';
 import { pruneIdempotencyKeys } from '../models/trade/idempotency-key.js';
 import { pruneLogs } from '../models/logs/log.js';
 import { pruneFailedJobs } from '../models/office/failed-job.js';
 import { extendPartitions } from '../models/tables/partitions.js';
+import { pruneNumbers } from '../models/trade/number-retention.js';
 import { pruneCallbacks } from '../models/trade/payment-callback.js';
 import { pruneNotifications } from '../models/office/notification-retention.js';
 import { job } from './job.js';
@@ -26,6 +27,7 @@ export const maintainTables = job({
   async run() {
     await extendPartitions();
     await pruneLogs();
+    await pruneNumbers();
     await pruneCallbacks();
     await pruneFailedJobs();
     await pruneNotifications();

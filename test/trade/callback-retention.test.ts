@@ -1,6 +1,7 @@
 // Received callbacks: all of them are shown with their payment, masked, and kept for CALLBACK_RETENTION_DAYS.
 import '../support/environment.js';
 import test from 'ava';
+import { config } from '../../config/index.js';
 import { maintainTables } from '../../src/jobs/maintain-tables.js';
 import { setClock } from '../../src/lib/clock.js';
 import { change, select } from '../../src/lib/db.js';
@@ -8,7 +9,13 @@ import { periodOf } from '../../src/lib/numbers.js';
 import { recordAttempt } from '../../src/models/trade/callback-intake.js';
 import type { CallbackState } from '../../src/models/trade/payment-callback.js';
 import { extendPartitions } from '../../src/models/tables/partitions.js';
-import { makeMethod, makePayment, mockCallback, somePaymentNumber } from '../support/factories.js';
+import {
+  makeMethod,
+  makePayment,
+  mockCallback,
+  somePaymentNumber,
+  type MadePayment,
+} from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';
 
 const service = serviceTest();
@@ -142,5 +149,54 @@ test.serial(
     t.false(left.includes(`p${first}`));
     t.true(left.includes(`p${periodsOf(waiting)}`) && left.includes(`p${periodsOf(late)}`));
     await change(`DELETE FROM payment_callbacks WHERE state = 'pending'`);
+  },
+);
+
+test.serial(
+  'a third-party number is known as long as a callback shows whose it is, and no longer',
+  async (t) => {
+    const { id } = await makeMethod(service.admin);
+    const [paid, repeated, disputed] = await Promise.all([1, 2, 3].map(() => makePayment(service.admin, id)));
+    const names = {
+      paid: `${paid?.payment_no}-N`,
+      repeated: `${repeated?.payment_no}-N`,
+      disputed: `${disputed?.payment_no}-N`,
+    };
+    const notify = async (payment: MadePayment | undefined, transaction_id: string) =>
+      service.anonymous.post('//api/payment/notify/mock', {
+        ...mockCallback(payment as MadePayment),
+        transaction_id,
+      });
+    const age = (days: number, payment: MadePayment | undefined) =>
+      change('UPDATE payment_callbacks SET created_at = created_at - INTERVAL ? DAY WHERE payment_no = ?', [
+        days,
+        payment?.payment_no ?? '',
+      ]);
+    const known = async (): Promise<string[]> => {
+      await maintain();
+      const rows = await select<{ third_party_no: string }>(
+        'SELECT third_party_no FROM third_party_numbers WHERE third_party_no IN (?) ORDER BY payment_no',
+        [Object.values(names)],
+      );
+      return rows.map((row) => row.third_party_no).sort();
+    };
+    await notify(paid, names.paid);
+    await notify(repeated, names.repeated);
+    await notify(disputed, names.disputed);
+    const { callbackRetentionDays: days } = config.payments;
+    for (const payment of [paid, repeated, disputed]) await age(days - 1, payment);
+    const other = await makePayment(service.admin, id);
+    t.is((await notify(other, names.disputed)).errorCode, 'payment_third_party_no_used');
+    t.is((await notify(repeated, names.repeated)).status, 200);
+    t.deepEqual(await known(), Object.values(names).sort(), 'within the time nothing goes');
+    for (const payment of [paid, disputed]) await age(1, payment);
+    await change(
+      'UPDATE payment_callbacks SET created_at = created_at - INTERVAL 1 DAY WHERE payment_no = ? ORDER BY id LIMIT 1',
+      [repeated?.payment_no ?? ''],
+    );
+    t.deepEqual(await known(), [names.repeated, names.disputed].sort());
+    t.is((await notify(other, names.disputed)).errorCode, 'payment_third_party_no_used');
+    for (const payment of [repeated, other]) await age(days, payment);
+    t.deepEqual(await known(), []);
   },
 );

@@ -8,6 +8,7 @@ import { networkOf } from '../../lib/ip.js';
 import { newUlid } from '../../lib/random-id.js';
 import { readUserAgent, shortUserAgent } from '../../lib/user-agent.js';
 import type { Credential } from './sign-in.js';
+import { deleteAll } from '../tables/retention.js';
 import { changing } from '../tables/versions.js';
 
 export interface OpenedSession {
@@ -100,5 +101,5 @@ export function endSessionsOf(adminId: number, t: Transaction, except = ''): Pro
 /** Deletes sessions that ended more than 30 days ago. */
 export async function pruneSessions(): Promise<number> {
   const before = new Date(now().getTime() - 30 * 86_400_000);
-  return change('DELETE FROM admin_sessions WHERE expires_at < ?', [before]);
+  return deleteAll('DELETE FROM admin_sessions WHERE expires_at < ?', [before]);
 }

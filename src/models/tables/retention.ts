@@ -1,6 +1,6 @@
-// How old rows leave the tables partitioned by month: whole months at once, the rest in batches.
+// How old rows leave: whole months of partitioned tables at once, the rest in batches.
 import { now } from '../../lib/clock.js';
-import { bulk, select } from '../../lib/db.js';
+import { bulk, select, type SqlValue } from '../../lib/db.js';
 import { logger } from '../../lib/logger.js';
 import { periodOf } from '../../lib/numbers.js';
 import { alterPartitions, type PartitionedTable } from './partitions.js';
@@ -25,12 +25,17 @@ export async function removeOld(table: PartitionedTable, days: number, isDone = 
 /** The same without looking for months that could go as a whole, which means to count their rows. */
 export async function removeOldRows(table: PartitionedTable, days: number, isDone: string): Promise<number> {
   const before = new Date(now().getTime() - days * 86_400_000);
+  return deleteAll(`DELETE FROM ${table} WHERE ${isDone} AND created_at < ? AND period <= ?`, [
+    before,
+    periodOf(before),
+  ]);
+}
+
+/** Runs a DELETE in batches, so that nobody waits long for a row of it. @returns how many rows were deleted */
+export async function deleteAll(sql: string, values: SqlValue[]): Promise<number> {
   let removed = 0;
   for (;;) {
-    const batch = await bulk.change(
-      `DELETE FROM ${table} WHERE ${isDone} AND created_at < ? AND period <= ? LIMIT ${batchSize}`,
-      [before, periodOf(before)],
-    );
+    const batch = await bulk.change(`${sql} LIMIT ${batchSize}`, values);
     removed += batch;
     if (batch < batchSize) return removed;
   }

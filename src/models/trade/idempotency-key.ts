@@ -4,6 +4,7 @@ import { now } from '../../lib/clock.js';
 import { change, select } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { derivedKeys, hmacHex } from '../../lib/secret-box.js';
+import { deleteAll } from '../tables/retention.js';
 
 export interface Repeatable {
   /** What the key is used for: the slug of a permission. */
@@ -64,7 +65,7 @@ function sortedKeys(_: string, value: unknown): unknown {
 
 /** Deletes keys older than seven days. */
 export async function pruneIdempotencyKeys(): Promise<number> {
-  return change('DELETE FROM idempotency_keys WHERE created_at < ?', [
+  return deleteAll('DELETE FROM idempotency_keys WHERE created_at < ?', [
     new Date(now().getTime() - 7 * 86_400_000),
   ]);
 }
