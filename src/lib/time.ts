@@ -79,22 +79,27 @@ function camelCase(name: string): string {
 
 /**
  * A function that writes UTC times, as a DATETIME column gives them (2026-11-21 08:00:00.000), in that zone and to the
- * second. Made for millions of them: those of the same minute share one look at the zone.
+ * second. Made for millions of them: those of the same minute share one look at the zone, and UTC needs none.
  */
 export function localTimes(zone = 'UTC'): (utc: string) => string {
+  if (zone === 'UTC') return (utc) => utc.slice(0, 19);
   const offsets = moment.tz.zone(zone);
   const minutes = new Map<string, string>();
+  let [last, shown] = ['none yet', ''];
   return (utc) => {
-    const minute = utc.slice(0, 16);
-    let local = minutes.get(minute);
-    if (local === undefined) {
-      if (minutes.size >= maxMinutes) minutes.clear();
-      const at = Date.parse(`${minute.replace(' ', 'T')}Z`);
-      const shifted = new Date(at - (offsets?.utcOffset(at) ?? 0) * 60_000);
-      local = shifted.toISOString().slice(0, 16).replace('T', ' ');
-      minutes.set(minute, local);
+    // Rows come in the order in which they were made.
+    if (!utc.startsWith(last)) {
+      last = utc.slice(0, 16);
+      shown = minutes.get(last) ?? '';
+      if (shown === '') {
+        if (minutes.size >= maxMinutes) minutes.clear();
+        const at = Date.parse(`${last.replace(' ', 'T')}Z`);
+        const shifted = new Date(at - (offsets?.utcOffset(at) ?? 0) * 60_000);
+        shown = shifted.toISOString().slice(0, 16).replace('T', ' ');
+        minutes.set(last, shown);
+      }
     }
-    return local + utc.slice(16, 19);
+    return shown + utc.slice(16, 19);
   };
 }
 

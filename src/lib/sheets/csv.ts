@@ -16,27 +16,40 @@ export function csvOf(sheet: Sheet): Readable {
 }
 
 async function* parts({ columns, pages }: Sheet): AsyncGenerator<Buffer> {
-  const write = columns.map(fieldWriter);
+  const writers = columns.map(fieldWriter);
   yield Buffer.from(byteOrderMark + csvLine(columns.map(({ title }) => title)));
   for await (const rows of pages) {
     let text = '';
     for (const row of rows) {
-      text += (write[0] as FieldWriter)(row[1] as Cell);
-      for (let column = 1; column < write.length; column++)
-        text += `,${(write[column] as FieldWriter)(row[column + 1] as Cell)}`;
+      for (let column = 0; column < writers.length; column++) {
+        if (column > 0) text += ',';
+        // Nothing stands for what is not there.
+        const cell = row[column + 1] as Cell;
+        if (cell !== null) text += (writers[column] as FieldWriter)(cell);
+      }
       text += '\r\n';
     }
     yield Buffer.from(text);
   }
 }
 
-type FieldWriter = (cell: Cell) => string | number;
+type FieldWriter = (cell: string | number) => string | number;
 
-// Numbers and times stay bare: -5.00 is no formula, and no time needs quotes.
+// Numbers and times stay bare: -5.00 is no formula, and no time needs quotes. Texts of few values are looked at once.
 function fieldWriter({ kind, show }: SheetColumn): FieldWriter {
-  if (kind !== 'text') return (cell) => (cell === null ? '' : show ? show(cell) : cell);
-  return (cell) => (cell === null ? '' : field(String(show ? show(cell) : cell)));
+  if (kind !== 'text') return show ?? ((cell) => cell);
+  if (!show) return (cell) => field(String(cell));
+  const fields = new Map<string | number, string>();
+  return (cell) => {
+    const known = fields.get(cell);
+    if (known !== undefined) return known;
+    const written = field(String(show(cell)));
+    if (fields.size < maxFields) fields.set(cell, written);
+    return written;
+  };
 }
+
+const maxFields = 100;
 
 const special = /^\s*[=+\-@＝＋－＠]|["\r\n\t,]/;
 
