@@ -87,6 +87,12 @@ function readOrder(text: string, sortable: readonly string[]): Order[] | string 
 export class Where {
   readonly values: SqlValue[] = [];
   readonly #terms: string[] = [];
+  #isSearch = false;
+
+  /** Whether it looks for a text inside others, which reads them all. */
+  get isSearch(): boolean {
+    return this.#isSearch;
+  }
 
   /** A fixed or hand-written condition with its values. */
   and(term: string, ...values: SqlValue[]): this {
@@ -100,6 +106,7 @@ export class Where {
     const both = new Where();
     both.#terms.push(...this.#terms);
     both.values.push(...this.values);
+    both.#isSearch = this.#isSearch;
     return both.and(term, ...values);
   }
 
@@ -109,7 +116,9 @@ export class Where {
 
   /** Literal substring: `%`, `_` and `\` in the value have no meaning. */
   contains(column: string, value: string | undefined): this {
-    return value ? this.and(`${column} LIKE ?`, `%${literally(value)}%`) : this;
+    if (!value) return this;
+    this.#isSearch = true;
+    return this.and(`${column} LIKE ?`, `%${literally(value)}%`);
   }
 
   /** As `contains`, or a key among those that `keysOf` finds for the text. */

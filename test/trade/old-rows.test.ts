@@ -38,6 +38,7 @@ const lists: [path: string, table: 'orders' | 'payments', rows: string][] = [
   ['/orders?status=paid', 'orders', `status = 'paid'`],
   ['/orders?status=cancelled', 'orders', `status = 'cancelled'`],
   [`/orders?keyword=${remark}`, 'orders', `remark = '${remark}'`],
+  [`/orders?keyword=${remark}&order_by=amount`, 'orders', `remark = '${remark}'`],
   ['/payments?', 'payments', 'TRUE'],
   ['/payments?status=pending', 'payments', `status = 'pending'`],
   ['/payments?status=paid', 'payments', `status = 'paid'`],
@@ -78,6 +79,8 @@ test('every change of an old row is in the totals of both processes at once', as
     orders.push(order_no);
     payments.push(await payment(order_no));
   }
+  // What a search has found is kept by its keys, from the beginning.
+  await makeOrder(one, '3.00', { user_id, remark });
   const second = await payment(orders[0] as string);
   for (const table of ['orders', 'payments'])
     await change(`UPDATE ${table} SET created_at = created_at - INTERVAL 10 MINUTE WHERE user_id = ?`, [
@@ -126,7 +129,10 @@ test('every change of an old row is in the totals of both processes at once', as
     const statements = await statementsDuring(async () =>
       t.deepEqual(await listed(one, user_id), wanted, `${title}, here`),
     );
-    const isCountedAnew = statements.some((sql) => sql.includes('INTERVAL 5 MINUTE'));
+    // What a search finds for the first time is counted, and then read by its keys.
+    const isCountedAnew = statements.some(
+      (sql) => sql.includes('COUNT(*) AS total') && !sql.includes('CONCAT('),
+    );
     t.is(isCountedAnew, step === 0, `${title}: what was counted once is carried on`);
     // A filter nobody has asked for is counted from the beginning.
     const orderLists = lists.filter(([, table]) => table === 'orders');

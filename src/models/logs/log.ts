@@ -48,6 +48,7 @@ export async function listLogs<R extends { id: number }>(
     where,
     query,
     months,
+    () => logTotals[table].keys(where, mark),
   );
 }
 

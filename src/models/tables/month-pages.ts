@@ -25,19 +25,26 @@ export interface MonthlyList<T extends { id: number }> {
 /** So many first rows of a list without filters, newest or oldest first, are read as they come. */
 const shortRead = 1000;
 
+/** So many rows that a search inside texts has found are kept by their keys. */
+const fewFound = 1000;
+
 /**
  * The page a caller asked for, with its total.
  *
  * @param months how many rows match in each month
+ * @param matching which rows match; asked for when a search inside texts finds few of them, instead of searching again
  */
 export async function monthlyPage<T extends { id: number }>(
   list: MonthlyList<T>,
   where: Where,
   asked: ListQuery,
   months: Months,
+  matching?: () => Promise<Key[]>,
 ): Promise<Page<T>> {
   const query = { ...asked, order_by: inIndexOrder(asked.order_by) };
   const total = [...months.values()].reduce((sum, rows) => sum + rows, 0);
+  if (matching && where.isSearch && total > 0 && total <= fewFound)
+    return toPage(query, await foundRows(list, where, query, await matching()), total);
   const isPlain = where.values.length === 0 && query.order_by[0]?.field === 'id';
   const isShort = isPlain && query.page * query.page_size <= shortRead;
   const found = isShort
@@ -67,9 +74,31 @@ async function rowsOf<T extends { id: number }>(
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-interface Key {
+export interface Key {
   id: number;
   period: number;
+}
+
+/** The page among rows whose keys are known. */
+function foundRows<T extends { id: number }>(
+  list: MonthlyList<T>,
+  where: Where,
+  query: ListQuery,
+  keys: readonly Key[],
+): Promise<T[]> {
+  const { alias, rows } = list;
+  const [order] = query.order_by;
+  const offset = (query.page - 1) * query.page_size;
+  if (order?.field === 'id') {
+    const sign = order.direction === 'DESC' ? -1 : 1;
+    const sorted = keys.toSorted((one, other) => sign * (one.id - other.id));
+    return rowsOf(list, where, sorted.slice(offset, offset + query.page_size));
+  }
+  if (keys.length === 0) return Promise.resolve([]);
+  const months = [...new Set(keys.map(({ period }) => period))];
+  const ids = keys.map(({ id }) => id);
+  const found = where.with(`${alias}.id IN (?) AND ${alias}.period IN (?)`, ids, months);
+  return rows(`${found.sql} ${pageSql(query, alias)}`, found.values);
 }
 
 /** Some months, in which `matching` rows match, `offset` of them before the page. */

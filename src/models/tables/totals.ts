@@ -13,7 +13,9 @@ import { Tally, type Base, type CountedTable, type Question } from './tally.js';
 import type { Scope } from './versions.js';
 
 const trustMs = 2000;
-const maxKept = 500;
+const maxKept = 2000;
+/** Of searches, of which each keeps what it found. */
+const maxFound = 100;
 /** Nobody waits longer for a count, also one that others have begun. */
 const maxCountMs = 8000;
 
@@ -36,11 +38,15 @@ export class Totals {
   /** Name of the mark; a list route reads it together with the session. */
   readonly scope: Scope;
   readonly #tally: Tally;
+  readonly #alias: string;
   readonly #slots = new Map<string, Slot>();
+  /** Slots with a group for each row. */
+  readonly #found = new Map<string, Slot>();
 
   constructor(counted: CountedTable) {
     this.scope = counted.scope;
     this.#tally = new Tally(counted);
+    this.#alias = counted.alias;
   }
 
   /**
@@ -61,8 +67,22 @@ export class Totals {
   }
 
   /** How many rows match in each group, and what their amounts come to. Groups without a row may be left out. */
-  async groups(question: Question, mark: string | undefined): Promise<ReadonlyMap<string, Group>> {
-    const slot = this.#slotOf(question);
+  groups(question: Question, mark: string | undefined): Promise<ReadonlyMap<string, Group>> {
+    return this.#groups(this.#slotOf(question, this.#slots, maxKept), question, mark);
+  }
+
+  /** Ids and months of the rows that match, of a table with months: for searches that find few. */
+  async keys(where: Where, mark: string | undefined): Promise<{ id: number; period: number }[]> {
+    const by = { sql: `CONCAT(${this.#alias}.id, ' ', ${this.#alias}.period)`, values: [] };
+    const question = { where, by };
+    const found = await this.#groups(this.#slotOf(question, this.#found, maxFound), question, mark);
+    return [...found].flatMap(([key, { rows }]) => {
+      const [id, period] = key.split(' ').map(Number) as [number, number];
+      return rows > 0 ? [{ id, period }] : [];
+    });
+  }
+
+  async #groups(slot: Slot, question: Question, mark: string | undefined): Promise<Groups> {
     const { kept } = slot;
     const isNews = mark === undefined || mark !== kept?.mark || isUnannounced(this.scope);
     if (kept && !isNews && performance.now() - kept.checkedAt < trustMs) return kept.groups;
@@ -71,12 +91,12 @@ export class Totals {
     return (await withTimeout(asked, maxCountMs, (_, reject) => reject(late()))).groups;
   }
 
-  #slotOf({ where, by, amount }: Question): Slot {
+  #slotOf({ where, by, amount }: Question, slots: Map<string, Slot>, most: number): Slot {
     const name = JSON.stringify([where.sql, where.values, by, amount]);
-    const slot = this.#slots.get(name) ?? { kept: undefined, running: undefined, next: undefined };
-    this.#slots.delete(name);
-    this.#slots.set(name, slot);
-    if (this.#slots.size > maxKept) this.#slots.delete(this.#slots.keys().next().value as string);
+    const slot = slots.get(name) ?? { kept: undefined, running: undefined, next: undefined };
+    slots.delete(name);
+    slots.set(name, slot);
+    if (slots.size > most) slots.delete(slots.keys().next().value as string);
     return slot;
   }
 

@@ -57,7 +57,8 @@ export const orderSales = new Totals({
 export async function listOrders(query: OrderFilter, mark?: string): Promise<Page<OrderRecord>> {
   const where = ordersWhere(query);
   const months = await orderTotals.months(where, mark);
-  return monthlyPage({ table: 'orders', alias: 'o', rows: selectOrders }, where, query, months);
+  const list = { table: 'orders', alias: 'o', rows: selectOrders };
+  return monthlyPage(list, where, query, months, () => orderTotals.keys(where, mark));
 }
 
 /** The condition of a list over `orders o`. */

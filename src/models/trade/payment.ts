@@ -72,7 +72,8 @@ export const paymentTotals = new Totals({
 export async function listPayments(query: PaymentFilter, mark?: string): Promise<Page<PaymentRecord>> {
   const where = paymentsWhere(query);
   const months = await paymentTotals.months(where, mark);
-  return monthlyPage({ table: 'payments', alias: 'p', rows: selectPayments }, where, query, months);
+  const list = { table: 'payments', alias: 'p', rows: selectPayments };
+  return monthlyPage(list, where, query, months, () => paymentTotals.keys(where, mark));
 }
 
 /** The condition of a list over `payments p`. */
