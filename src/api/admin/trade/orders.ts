@@ -20,9 +20,9 @@ import { orderStatuses } from '../../../models/trade/order-record.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { importAnswer, importFrom } from '../../flows/order-import.js';
 import {
-  amount,
   integer,
   integerOrNull,
+  keysOf,
   listOf,
   pageOf,
   record,
@@ -30,35 +30,14 @@ import {
   resource,
   text,
   textOrNull,
-  timestamp,
-  timestampOrNull,
 } from '../../declare/response.js';
 import { can, route, type Upload } from '../../declare/route.js';
+import { Order, OrderDetail, User } from '../../../models/trade/tables.js';
 
 const order = resource('Order', {
-  id: integer(),
-  order_no: text(),
-  user_id: integer(),
-  user: recordOrNull({ id: integer(), username: text() }),
-  amount: amount(),
-  status: Joi.string()
-    .valid(...orderStatuses)
-    .required(),
-  remark: textOrNull(),
-  expire_at: timestampOrNull(),
-  paid_at: timestampOrNull(),
-  payment_no: textOrNull(),
-  details: listOf(
-    record({
-      product_id: integerOrNull(),
-      product_name: text(),
-      price: amount(),
-      quantity: integer(),
-      subtotal: amount(),
-    }),
-  ),
-  created_at: timestamp(),
-  updated_at: timestamp(),
+  ...keysOf(Order),
+  user: recordOrNull(keysOf(User, 'id', 'username')),
+  details: listOf(record(keysOf(OrderDetail))),
 });
 
 const orderParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });

@@ -26,9 +26,9 @@ import { exportRoutes } from '../../declare/export-routes.js';
 import { mustSuit, placePayment, placingChannel } from '../../flows/payment-placing.js';
 import {
   amount,
-  flag,
   integer,
   json,
+  keysOf,
   listOf,
   oneOf,
   pageOf,
@@ -42,25 +42,11 @@ import {
 } from '../../declare/response.js';
 import { mayPass } from '../../declare/permission.js';
 import { can, route } from '../../declare/route.js';
+import { Payment, PaymentMethod } from '../../../models/trade/tables.js';
 
 const keys = {
-  id: integer(),
-  payment_no: text(),
-  order_no: text(),
-  user_id: integer(),
-  payment_method_id: integer(),
-  payment_method: recordOrNull({ id: integer(), name: text(), code: text(), type: oneOf(...channelTypes) }),
-  amount: amount(),
-  status: Joi.string()
-    .valid(...paymentStatuses)
-    .required(),
-  third_party_no: textOrNull(),
-  pay_time: timestampOrNull(),
-  needs_attention: flag(),
-  fail_reason: textOrNull(),
-  remark: textOrNull(),
-  created_at: timestamp(),
-  updated_at: timestamp(),
+  ...keysOf(Payment),
+  payment_method: recordOrNull(keysOf(PaymentMethod, 'id', 'name', 'code', 'type')),
 };
 
 const payment = resource('Payment', keys);
