@@ -2,6 +2,9 @@
 // TENANTS=acme,globex:3105 (in the shell, each time) runs a set of processes for each of these tenants instead, at
 // PORT, PORT + 1, … unless a port is given.
 // In an ESM package PM2 reads only the named export `apps`; a default export would start nothing.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+
 const API_INSTANCES = Number(process.env.API_INSTANCES ?? 2);
 const FIRST_PORT = Number(process.env.PORT ?? 3000);
 // Of /metrics, /healthz and /readyz: the API's instances count on from here, the workers from 50 more; each tenant has 100.
@@ -12,8 +15,13 @@ const KILL_TIMEOUT_MS = 12_000;
 // A start may wait for a long migration; an instance is stopped only when its successor listens.
 const LISTEN_TIMEOUT_MS = 600_000;
 
+// PM2 keeps the folder of the first start. Releases lie side by side in releases/, and the link current, beside it, leads to
+// the one that runs: so that a reload takes the new one, it is the link that PM2 is told.
+const link = path.resolve(import.meta.dirname, '../../current');
+const isRelease = path.basename(path.dirname(import.meta.dirname)) === 'releases' && existsSync(link);
+
 const common = {
-  cwd: import.meta.dirname,
+  cwd: isRelease ? link : import.meta.dirname,
   kill_timeout: KILL_TIMEOUT_MS,
   // A reload replaces one instance after the other, each only when the new one says process.send('ready').
   wait_ready: true,

@@ -1,11 +1,14 @@
 // ecosystem.config.js: which processes PM2 is told to run, without tenants and with several.
 import { execFile } from 'node:child_process';
-import { resolve } from 'node:path';
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
 import { projectRoot } from '../config/environment.js';
 
 interface App {
+  cwd: string;
   name: string;
   script: string;
   args?: string;
@@ -14,8 +17,11 @@ interface App {
 }
 
 /** The processes as PM2 reads them. */
-function apps(env: Record<string, string> = {}): Promise<App[]> {
-  const file = pathToFileURL(resolve(projectRoot, 'ecosystem.config.js')).href;
+function apps(
+  env: Record<string, string> = {},
+  path = resolve(projectRoot, 'ecosystem.config.js'),
+): Promise<App[]> {
+  const file = pathToFileURL(path).href;
   const script = `const { apps } = await import(${JSON.stringify(file)}); process.stdout.write(JSON.stringify(apps));`;
   return new Promise((done, fail) => {
     execFile(process.execPath, ['--input-type=module', '-e', script], { env }, (error, stdout, stderr) =>
@@ -26,6 +32,21 @@ function apps(env: Record<string, string> = {}): Promise<App[]> {
 
 const described = (list: App[]) =>
   list.map(({ name, env }) => [name, env.TENANT_CODE ?? '', env.PORT ?? ''].join(' ').trim());
+
+test('PM2 is told the link to the release, so that a reload takes the new one', async (t) => {
+  const home = await mkdtemp(join(tmpdir(), 'releases-'));
+  t.teardown(() => rm(home, { recursive: true }));
+  await mkdir(join(home, 'releases/1.2.0'), { recursive: true });
+  await copyFile(
+    resolve(projectRoot, 'ecosystem.config.js'),
+    join(home, 'releases/1.2.0/ecosystem.config.js'),
+  );
+  await writeFile(join(home, 'package.json'), '{"type":"module"}');
+  await symlink('releases/1.2.0', join(home, 'current'));
+  for (const { cwd } of await apps({}, join(home, 'current/ecosystem.config.js')))
+    t.is(cwd, join(home, 'current'));
+  for (const { cwd } of await apps()) t.is(cwd, projectRoot);
+});
 
 test('without tenants there are an API and two workers, configured from outside', async (t) => {
   const list = await apps();
