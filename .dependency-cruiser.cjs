@@ -16,6 +16,8 @@ const rooms = {
   migrations: ['tables'],
 };
 
+const consoleRooms = 'access|trade|files|exports|imports|logs|office';
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
@@ -131,6 +133,30 @@ module.exports = {
       { path: '^(config|src)/', pathNot: '^src/api/cli/' },
       package_('commander'),
       '',
+    ),
+    rule(
+      'console-knows-the-document-only',
+      { path: '^console/' },
+      { path: '^(config|src)/' },
+      'the console is a client like any other',
+    ),
+    rule(
+      'console-contract-below-parts',
+      { path: '^console/src/contract/' },
+      { path: '^console/src/', pathNot: '^console/src/contract/' },
+      'app ← rooms ← parts ← contract',
+    ),
+    rule(
+      'console-parts-below-rooms',
+      { path: '^console/src/parts/' },
+      { path: '^console/src/', pathNot: '^console/src/(parts|contract)/' },
+      'app ← rooms ← parts ← contract',
+    ),
+    rule(
+      'console-rooms-stay-apart',
+      { path: `^console/src/(${consoleRooms})/` },
+      { path: '^console/src/', pathNot: '^console/src/($1|parts|contract)/' },
+      'a link to another room is a path',
     ),
     rule('no-cycles', {}, { circular: true }, ''),
     rule(

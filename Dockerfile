@@ -1,12 +1,15 @@
-# One image for api and worker: compiled in a first stage, run without compiler, sources or root rights.
+# One image for api and worker: compiled in a first stage together with the console, run without compiler, sources or root rights.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY console/package.json console/
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json ./
 COPY config config
 COPY src src
-RUN node_modules/.bin/tsc -p . && npm prune --omit=dev --no-audit --no-fund
+COPY bin bin
+COPY console console
+RUN npm run build && npm prune --omit=dev --no-audit --no-fund
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production STORAGE_ROOT=/app/storage

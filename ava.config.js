@@ -6,10 +6,11 @@ import { basename } from 'node:path';
 const suites = {
   main: [
     'build/test/**/*.test.js',
-    ...['faults', 'browser', 'long', 'fuzz'].map((apart) => `!build/test/${apart}/**`),
+    ...['faults', 'browser', 'console', 'long', 'fuzz'].map((apart) => `!build/test/${apart}/**`),
   ],
   faults: ['build/test/faults/**/*.test.js'],
   browser: ['build/test/browser/**/*.test.js'],
+  console: ['build/test/console/**/*.test.js'],
   long: ['build/test/long/**/*.test.js'],
   fuzz: ['build/test/fuzz/**/*.test.js'],
 };

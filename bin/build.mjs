@@ -16,10 +16,7 @@ export const COMPILER = path.join(root, 'node_modules/typescript/bin/tsc');
 export function ensureBuild() {
   return withLock('build', async () => {
     const sources = filesIn('.', '.ts');
-    const hash = createHash('sha256');
-    // Contents, not times: a checkout of another branch and back must not cost a build.
-    for (const file of [...SETTINGS, ...sources]) hash.update(`${file}\0`).update(read(file)).update('\0');
-    const fingerprint = hash.digest('hex');
+    const fingerprint = hashOf([...SETTINGS, ...sources]);
     const wanted = new Set(sources.map((source) => `build/${source.replace(/\.ts$/, '.js')}`));
     const outputs = filesIn('build', '.js');
     for (const output of outputs.filter((file) => !wanted.has(file))) rmSync(path.join(root, output));
@@ -35,9 +32,22 @@ export function ensureBuild() {
   });
 }
 
-/** @param {string} base @param {string} extension */
-function filesIn(base, extension) {
-  return SOURCES.map((directory) => path.join(base, directory))
+/**
+ * A text that changes with the contents of these files, not with their times: a checkout of another branch and back must not
+ * cost a build.
+ *
+ * @param {string[]} files
+ */
+export function hashOf(files) {
+  const hash = createHash('sha256');
+  for (const file of files) hash.update(`${file}\0`).update(read(file)).update('\0');
+  return hash.digest('hex');
+}
+
+/** @param {string} base @param {string} extension @param {string[]} directories */
+export function filesIn(base, extension, directories = SOURCES) {
+  return directories
+    .map((directory) => path.join(base, directory))
     .filter((directory) => existsSync(path.join(root, directory)))
     .flatMap((directory) =>
       readdirSync(path.join(root, directory), { recursive: true, encoding: 'utf8' }).map((name) =>

@@ -6,7 +6,7 @@ import { root } from './step.mjs';
 const MIN_MODULES = 80;
 const CRUISER = 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs';
 
-const { status, stdout } = spawnSync(process.execPath, [CRUISER, 'config', 'src'], {
+const { status, stdout } = spawnSync(process.execPath, [CRUISER, 'config', 'src', 'console/src'], {
   cwd: root,
   stdio: ['ignore', 'pipe', 'inherit'],
   encoding: 'utf8',

@@ -1,12 +1,19 @@
-// `npm run test:browser` needs Chromium: the installed one, else Debian's package.
+// Tests in a browser need Chromium and, for pictures of Chinese pages, a font: the installed ones, else Debian's packages.
+import { existsSync } from 'node:fs';
+
 import { canInstall, install } from './apt.mjs';
 import { command } from './lifetime.mjs';
 import { findProgram } from './process.mjs';
 import { Failure } from './step.mjs';
 
+const FONTS = ['/usr/share/fonts/opentype/noto', '/usr/share/fonts/truetype/wqy'];
+
 command(async () => {
-  if (findProgram('chromium')) return 0;
-  if (!canInstall()) throw new Failure('Chromium is missing; install it and run this again');
-  await install(['chromium']);
+  const hasFont = FONTS.some((folder) => existsSync(folder));
+  const missing = [...(findProgram('chromium') ? [] : ['chromium']), ...(hasFont ? [] : ['fonts-noto-cjk'])];
+  if (missing.length === 0) return 0;
+  if (canInstall()) await install(missing);
+  // Without the font the pictures have boxes in place of characters; nothing else differs.
+  else if (!findProgram('chromium')) throw new Failure('Chromium is missing; install it and run this again');
   return 0;
 });

@@ -5,6 +5,7 @@ import path from 'node:path';
 
 import { chooseAddress, waitUntilReady } from './address.mjs';
 import { COMPILER, ensureBuild } from './build.mjs';
+import { ensureConsole, serveConsole } from './console.mjs';
 import { launch, stopDaemon, stopLeftover } from './daemon.mjs';
 import { checkNodeVersion, ensureDependencies } from './dependencies.mjs';
 import { atEnd, command, end, isEnding } from './lifetime.mjs';
@@ -34,6 +35,7 @@ async function main() {
   await step(ensureDependencies);
   await step(ensureBuild);
   checkSettings();
+  await step(ensureConsole);
   for (const name of PROCESSES) await stopLeftover(localHome, name, scriptOf(name));
   const { port, url } = await chooseAddress();
   facts.address = url;
@@ -52,7 +54,10 @@ async function main() {
   });
   isReady = true;
   greet(url);
-  if (isDevelopment) compileOnChange();
+  if (isDevelopment) {
+    compileOnChange();
+    await serveConsole(url);
+  }
 }
 
 /** Starts a process; one that ends by itself is started again once the service has been ready. @param {string} name @param {NodeJS.ProcessEnv} env */

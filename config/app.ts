@@ -18,6 +18,7 @@ export interface AppEnvironment {
   CONNECTIONS_PER_ADDRESS: number;
   STREAMS_PER_ADMIN: number;
   DOCS_ENABLED?: boolean;
+  CONSOLE_ENABLED: boolean;
   REQUEST_TIMEOUT_SECONDS: number;
   SHUTDOWN_SECONDS: number;
   STRICT_STARTUP: boolean;
@@ -77,6 +78,9 @@ export const appSchema = Joi.object<AppEnvironment, true>({
   DOCS_ENABLED: Joi.boolean().description(
     'serves /docs and /openapi.json; true outside production, false in production',
   ),
+  CONSOLE_ENABLED: Joi.boolean()
+    .default(true)
+    .description('serves the web console at /console/, and leads / there'),
   REQUEST_TIMEOUT_SECONDS: Joi.number()
     .integer()
     .min(1)
@@ -112,6 +116,7 @@ export function appConfig(env: AppEnvironment) {
     connectionsPerAddress: env.CONNECTIONS_PER_ADDRESS,
     streamsPerAdmin: env.STREAMS_PER_ADMIN,
     docsEnabled: env.DOCS_ENABLED ?? !production,
+    consoleEnabled: env.CONSOLE_ENABLED,
     requestTimeoutMs: env.REQUEST_TIMEOUT_SECONDS * 1000,
     shutdownMs: env.SHUTDOWN_SECONDS * 1000,
   };

@@ -6,6 +6,7 @@ import { config } from '../../config/index.js';
 import { AppError, fail } from '../lib/errors.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import { coercer, validate } from '../lib/validation.js';
+import { webConsole } from './http/console.js';
 import { docs } from './http/docs.js';
 import { bodyParser, discard, withAliases } from './http/middleware/body.js';
 import { envelope } from './http/middleware/envelope.js';
@@ -29,6 +30,7 @@ export function createApp(): Koa<RequestState> {
   readQueriesOnce(app);
   app.use(envelope);
   if (config.app.corsOrigins.length > 0) app.use(crossOrigin());
+  if (config.app.consoleEnabled) app.use(webConsole());
   app.use(limitAddresses(routes));
   if (config.app.docsEnabled) app.use(docs(() => openApiDocument(routes)));
   const handlers = routes.map((route) => ({ route, handle: handlerOf(route) }));

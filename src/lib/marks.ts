@@ -11,6 +11,9 @@ import { key, redis } from './redis.js';
 
 const marksKey = key('marks');
 
+/** Where the scopes of new marks are told, an array of names, for pages that show what has changed (lib/pubsub.ts). */
+export const changesChannel = 'changes';
+
 /**
  * Sets new marks. Of many changes at once those that come while a command is under way share the next one. When Redis is
  * away the change stays unannounced until it is back. Never throws.
@@ -82,9 +85,12 @@ async function send(scopes: string[]): Promise<void> {
   }
 }
 
+// In one round trip with the news for open pages, which nobody waits for.
 function setMarks(scopes: readonly string[]): Promise<unknown> {
   const mark = randomToken(9);
-  return redis.hset(marksKey, Object.fromEntries(scopes.map((scope) => [scope, mark])));
+  const set = redis.hset(marksKey, Object.fromEntries(scopes.map((scope) => [scope, mark])));
+  redis.publish(key('channel', changesChannel), JSON.stringify(scopes)).catch(() => undefined);
+  return set;
 }
 
 // A Redis that is full still deletes, and no mark is as good as a new one.

@@ -11,6 +11,8 @@ import type { Client } from '../support/client.js';
 import { openStream } from '../support/events.js';
 import {
   makeAdmin,
+  makeOrder,
+  makeUser,
   makeMethod,
   makePayment,
   makeRole,
@@ -315,3 +317,21 @@ test.serial('a sign-in from a new address tells its owner, the first and a known
   t.true(list[0].content.includes('203.0.113.2'));
   t.is(list[0].type, 'system');
 });
+
+test.serial(
+  'every socket hears what has changed, in few frames however many changes there are',
+  async (t) => {
+    const role = await makeRole(service.admin);
+    const account = await makeAdmin(service.admin, [role.id]);
+    const other = await service.anonymous.signIn(account.username, account.password);
+    const socket = await openSocket(service.url, await ticketOf(other));
+    const user = await makeUser(service.admin);
+    const before = socket.changes.length;
+    await Promise.all(
+      Array.from({ length: 30 }, () => makeOrder(service.admin, '1.00', { user_id: user.id })),
+    );
+    await until(() => socket.changes.some((scopes) => scopes.includes('orders')) || undefined);
+    t.true(socket.changes.length - before < 30);
+    socket.socket.close();
+  },
+);

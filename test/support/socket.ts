@@ -16,7 +16,10 @@ export interface Notice {
 
 export interface TestSocket {
   socket: WebSocket;
+  /** All but those about changes. */
   frames: Pushed[];
+  /** The scopes that each frame about changes has named. */
+  changes: string[][];
   /** Close code, once it is closed. */
   closed: Promise<number>;
   /** The first frame of that type, whose data has that shape. */
@@ -42,7 +45,12 @@ export async function openSocket(
     headers,
   });
   const frames: Pushed[] = [];
-  socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString()) as Pushed));
+  const changes: string[][] = [];
+  socket.on('message', (data: Buffer) => {
+    const frame = JSON.parse(data.toString()) as Pushed<{ scopes: string[] }>;
+    if (frame.type === 'changed') changes.push(frame.data.scopes);
+    else frames.push(frame);
+  });
   const refused = new Promise<never>((_, reject) => {
     socket.on('unexpected-response', (_request, response) =>
       reject(new Error(String(response.statusCode), { cause: response.headers })),
@@ -55,6 +63,7 @@ export async function openSocket(
   return {
     socket,
     frames,
+    changes,
     closed,
     frame: <T>(type: string) =>
       until(() => frames.find((frame) => frame.type === type) as Pushed<T> | undefined, 60_000),

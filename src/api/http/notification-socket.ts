@@ -11,7 +11,7 @@ import { languageOf, type Language } from '../../lib/language.js';
 import { logger } from '../../lib/logger.js';
 import { listen } from '../../lib/pubsub.js';
 import { consumeTicket } from '../../lib/ticket.js';
-import { readMarks } from '../../lib/marks.js';
+import { changesChannel, readMarks } from '../../lib/marks.js';
 import { isBlocked } from '../../models/office/blacklist.js';
 import { authenticate, type Identity } from '../../models/access/identity.js';
 import { deliveryChannel, type Delivery } from '../../models/office/notification.js';
@@ -22,6 +22,9 @@ import { securityHeaders, traceIdOf } from './middleware/envelope.js';
 const path = '/ws/admin/notifications';
 const maxMessage = 16 * 1024;
 const pingMs = 30_000;
+
+/** Between two frames about changes. */
+const quietMs = 500;
 
 /** A reader that leaves this much unread is dropped, so that it never delays the others. */
 const maxUnreadBytes = 1024 * 1024;
@@ -64,6 +67,7 @@ export function acceptSockets(server: Server): () => void {
     });
   });
   listen(deliveryChannel, (message) => deliverTo(peers, message as Delivery));
+  listen(changesChannel, (message) => tellChanges(peers, message as string[]));
   const pings = setInterval(() => pingAll(peers), pingMs).unref();
   return () => clearInterval(pings);
 }
@@ -76,7 +80,7 @@ async function admit(request: IncomingMessage): Promise<Identity> {
   const [blacklistMark, identityMark] = await readMarks(['blacklist', 'identity']);
   if (await isBlocked(clientIp(request), blacklistMark)) fail('ip_blocked');
   const { origin } = request.headers;
-  if (!isAllowedOrigin(origin))
+  if (!isAllowedOrigin(request))
     fail('origin_not_allowed', { params: { origin: (origin ?? '').slice(0, 200) } });
   const jti = (await consumeTicket(url.searchParams.get('ticket') ?? '')) ?? fail('ticket_invalid');
   const identity = await authenticate(jti, identityMark);
@@ -84,10 +88,11 @@ async function admit(request: IncomingMessage): Promise<Identity> {
   return identity;
 }
 
-// Browsers always send an origin; the service's own address and the configured pages are allowed.
-function isAllowedOrigin(origin: string | undefined): boolean {
+// Browsers always send an origin; a page of this very host, of the public address and the configured pages are allowed.
+function isAllowedOrigin({ headers: { origin, host } }: IncomingMessage): boolean {
   return (
     origin === undefined ||
+    (URL.canParse(origin) && new URL(origin).host === host) ||
     origin === new URL(config.app.url).origin ||
     config.app.corsOrigins.includes(origin)
   );
@@ -162,6 +167,24 @@ function deliverTo(peers: Set<Peer>, { adminId, frame }: Delivery): void {
     if (peer.socket.bufferedAmount > maxUnreadBytes) peer.socket.terminate();
     else peer.socket.send(text, { binary: false });
   }
+}
+
+/** Scopes that have changed since the last frame about changes; names only, so that they are no secret to any administrator. */
+const changed = new Set<string>();
+let telling: NodeJS.Timeout | undefined;
+
+// However many changes there are, a socket hears of them once in a while: the first at once, the others together.
+function tellChanges(peers: Set<Peer>, scopes: readonly string[]): void {
+  for (const scope of scopes) changed.add(scope);
+  if (telling) return;
+  const tell = (): void => {
+    const isAnything = changed.size > 0;
+    if (isAnything)
+      deliverTo(peers, { adminId: undefined, frame: { type: 'changed', data: { scopes: [...changed] } } });
+    changed.clear();
+    telling = isAnything ? setTimeout(tell, quietMs).unref() : undefined;
+  };
+  tell();
 }
 
 function pingAll(peers: Set<Peer>): void {

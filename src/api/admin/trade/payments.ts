@@ -208,6 +208,24 @@ export const routes = [
   }),
   route({
     method: 'POST',
+    path: '/payments/{payment_no}/place',
+    name: 'placePayment',
+    deadlineMs: config.payments.gatewayTimeoutMs + 5000,
+    summary: 'Place a pending payment with its channel, also once more',
+    description:
+      'For what the customer needs to pay: see `gateway` of `POST /payments`. A channel that is asked again for the same payment ' +
+      'answers for the same trade.',
+    access: can('payment.store', '创建支付', 'Create payments', { slugOnly: true }),
+    module: 'payments',
+    params: Joi.object<{ payment_no: string }, true>({ payment_no: Joi.string().max(64).required() }),
+    response: record({ ...keys, gateway: Joi.object().unknown(true) }),
+    async handle({ admin, params }) {
+      const made = await findPayment(params.payment_no);
+      return placed(await placingChannel(made.payment_method_id), made, admin);
+    },
+  }),
+  route({
+    method: 'POST',
     path: '/payments/{payment_no}/query',
     name: 'queryPayment',
     summary: 'Ask for the state of a payment',

@@ -1,0 +1,81 @@
+// Those who may sign in here.
+import { code, flag, named, namedList, status, text, time } from '../parts/cells.tsx';
+import { onOff, option, options, secret, status as statusFilter, words } from '../parts/fields.tsx';
+import { resource } from '../parts/resource.ts';
+
+export default resource('GET /api/admin/admins', {
+  name: 'admins',
+  title: ['管理员', 'Administrators'],
+  label: 'username',
+  labels: {
+    department: ['部门', 'Department'],
+    department_id: ['部门', 'Department'],
+    roles: ['角色', 'Roles'],
+    role_id: ['角色', 'Role'],
+    role_ids: ['角色', 'Roles'],
+    is_super_admin: ['超级管理员', 'Super administrator'],
+    last_login_at: ['最近登录', 'Last sign-in'],
+  },
+  stale: ['identity'],
+  filters: {
+    username: words(),
+    nickname: words(),
+    status: statusFilter(),
+    department_id: option('department'),
+    role_id: option('role'),
+  },
+  period: true,
+  columns: {
+    username: code(150),
+    nickname: text(),
+    roles: namedList('name'),
+    department: named('name'),
+    status: status(),
+    last_login_at: time(),
+    created_at: time(),
+  },
+  more: { email: text(), phone: text(), is_super_admin: flag(), updated_at: time() },
+  show: 'GET /api/admin/admins/{id}',
+  create: {
+    route: 'POST /api/admin/admins',
+    fields: {
+      username: words(),
+      password: secret(),
+      nickname: words(),
+      role_ids: options('role'),
+      department_id: option('department'),
+      email: words(),
+      phone: words(),
+      status: onOff(),
+    },
+  },
+  update: {
+    route: 'PUT /api/admin/admins/{id}',
+    fields: {
+      nickname: words(),
+      role_ids: { ...options('role'), from: (row) => (row.roles as { id: number }[]).map(({ id }) => id) },
+      department_id: option('department'),
+      email: words(),
+      phone: words(),
+      status: onOff(),
+    },
+  },
+  actions: [
+    {
+      route: 'PUT /api/admin/admins/{id}/password',
+      text: ['重置密码', 'Set a new password'],
+      form: { password: secret() },
+    },
+    {
+      route: 'DELETE /api/admin/admins/{id}/tokens',
+      text: ['强制下线', 'End all sessions'],
+      danger: true,
+      sure: [
+        '该管理员的所有会话都会立即结束，确定？',
+        'All sessions of this administrator end at once. Go on?',
+      ],
+    },
+  ],
+  remove: 'DELETE /api/admin/admins/{id}',
+  exportTo: 'POST /api/admin/admins/export',
+});

@@ -1,0 +1,50 @@
+// The menu tree.
+import { code, count, numberBadge, status, text, time } from '../parts/cells.tsx';
+import { integer, numberChoice, onOff, option, words } from '../parts/fields.tsx';
+import { resource } from '../parts/resource.ts';
+import { states } from '../parts/states.tsx';
+
+const kinds = states({
+  1: ['目录', 'Directory', 'blue'],
+  2: ['页面', 'Page', 'green'],
+  3: ['按钮', 'Button', 'grey'],
+});
+
+const fields = {
+  parent_id: option('menu'),
+  title: words(),
+  slug: words(),
+  type: { ...numberChoice(kinds), initial: 2 },
+  path: words(),
+  icon: words(),
+  sort: integer(-1_000_000, 1_000_000),
+  status: onOff(),
+  is_hidden: onOff(0),
+};
+
+export default resource('GET /api/admin/menus', {
+  name: 'menus',
+  title: ['菜单', 'Menus'],
+  label: 'title',
+  labels: {
+    parent_id: ['上级菜单', 'Below'],
+    path: ['路径', 'Path'],
+    icon: ['图标', 'Icon'],
+    is_hidden: ['隐藏', 'Hidden'],
+  },
+  stale: ['identity'],
+  filters: {},
+  columns: {
+    title: text(240),
+    slug: code(),
+    type: numberBadge(kinds),
+    path: code(220),
+    sort: count(90),
+    status: status(),
+    created_at: time(),
+  },
+  show: 'GET /api/admin/menus/{id}',
+  create: { route: 'POST /api/admin/menus', fields },
+  update: { route: 'PUT /api/admin/menus/{id}', fields },
+  remove: 'DELETE /api/admin/menus/{id}',
+});

@@ -1,0 +1,41 @@
+// Who is signed in now.
+import { code, custom, text, time } from '../parts/cells.tsx';
+import { words } from '../parts/fields.tsx';
+import { resource } from '../parts/resource.ts';
+import { states, Badge } from '../parts/states.tsx';
+
+const current = states({ true: ['当前会话', 'This one', 'blue'], false: ['其他', 'Other', 'grey'] });
+
+export default resource('GET /api/admin/online-admins', {
+  name: 'online-admins',
+  title: ['在线管理员', 'Online administrators'],
+  label: 'username',
+  labels: {
+    browser: ['浏览器', 'Browser'],
+    os: ['系统', 'System'],
+    last_active: ['最近活动', 'Last active'],
+    is_current: ['会话', 'Session'],
+  },
+  stale: ['identity'],
+  filters: { username: words(), ip: words() },
+  sortable: ['ip', 'created_at'],
+  columns: {
+    username: code(150),
+    nickname: text(),
+    ip: code(150),
+    browser: text(140),
+    os: text(120),
+    is_current: custom<boolean>((value) => <Badge states={current} value={value} />, 110),
+    last_active: time(),
+    created_at: time(),
+  },
+  actions: [
+    {
+      route: 'DELETE /api/admin/online-admins/{id}',
+      text: ['强制下线', 'End the session'],
+      danger: true,
+      when: ({ is_current }) => !is_current,
+      sure: ['该会话会立即结束，确定？', 'This session ends at once. Go on?'],
+    },
+  ],
+});

@@ -1,0 +1,159 @@
+// Choosing permissions: grouped by menu, searched by name, parents half checked; what was changed is said before it is saved.
+import { useQuery } from '@tanstack/react-query';
+import { Flex, Input, Tree } from 'antd';
+import { useMemo, useRef, useState } from 'react';
+import { call, type Row } from '../contract/api.ts';
+import { texts } from '../contract/texts.ts';
+import type { Control, Field } from '../parts/fields.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { Tag } from '../parts/states.tsx';
+
+const t = texts({
+  'zh-CN': {
+    find: '查找权限',
+    others: '其他',
+    chosen: (count: number) => `已选 ${count} 项`,
+    added: (count: number) => `新增 ${count}`,
+    removed: (count: number) => `移除 ${count}`,
+  },
+  'en-US': {
+    find: 'Find a permission',
+    others: 'Others',
+    chosen: (count: number) => `${count} chosen`,
+    added: (count: number) => `${count} added`,
+    removed: (count: number) => `${count} removed`,
+  },
+});
+
+type Permission = Row<'GET /api/admin/permissions'>;
+
+interface Node {
+  key: string;
+  title: string;
+  children?: Node[];
+}
+
+const largestPage = 100;
+
+// Every page of them: there are some hundred.
+async function allPermissions(signal: AbortSignal): Promise<Permission[]> {
+  const all: Permission[] = [];
+  for (let page = 1; ; page += 1) {
+    const answer = await call('GET /api/admin/permissions', {
+      query: { page, page_size: largestPage },
+      signal,
+    });
+    all.push(...answer.list);
+    if (all.length >= answer.total || answer.list.length === 0) return all;
+  }
+}
+
+export const permissionTree = (): Field<number[]> => ({
+  isWide: true,
+  control: (props) => <Permissions {...props} />,
+});
+
+export const menuTree = (): Field<number[]> => ({ isWide: true, control: (props) => <Menus {...props} /> });
+
+function Permissions(props: Control<number[]>) {
+  const { data = [], error } = useQuery({
+    queryKey: ['permissions', 'all'],
+    queryFn: ({ signal }) => allPermissions(signal),
+    staleTime: 30_000,
+  });
+  const nodes = useMemo(() => {
+    const groups = new Map<string, Node[]>();
+    for (const { id, name, slug, menu } of data) {
+      const group = menu?.title ?? t.others;
+      groups.set(group, [...(groups.get(group) ?? []), { key: String(id), title: `${name} · ${slug}` }]);
+    }
+    return [...groups].map(([title, children]) => ({ key: `group ${title}`, title, children }));
+  }, [data]);
+  return error ? <Problem error={error} /> : <Choice {...props} nodes={nodes} find={t.find} />;
+}
+
+function Menus(props: Control<number[]>) {
+  const { data, error } = useQuery({
+    queryKey: ['menus', 'list'],
+    queryFn: ({ signal }) => call('GET /api/admin/menus', { signal }),
+    staleTime: 30_000,
+  });
+  const nodes = useMemo(() => nodesOf((data?.list ?? []) as MenuNode[]), [data]);
+  return error ? <Problem error={error} /> : <Choice {...props} nodes={nodes} isStrict />;
+}
+
+interface MenuNode {
+  id: number;
+  title: string;
+  children?: MenuNode[];
+}
+
+const nodesOf = (menus: readonly MenuNode[]): Node[] =>
+  menus.map(({ id, title, children = [] }) => ({ key: String(id), title, children: nodesOf(children) }));
+
+const matches = (nodes: readonly Node[], wanted: string): Node[] =>
+  nodes.flatMap((node) => {
+    const children = matches(node.children ?? [], wanted);
+    return children.length > 0 || node.title.toLowerCase().includes(wanted)
+      ? [{ ...node, ...(node.children ? { children: children.length > 0 ? children : node.children } : {}) }]
+      : [];
+  });
+
+interface ChoiceProps extends Control<number[]> {
+  nodes: Node[];
+  find?: string;
+  /** Parents are entries of their own. */
+  isStrict?: boolean;
+}
+
+function Choice({ value = [], onChange, nodes, find, isStrict, id }: ChoiceProps) {
+  const [typed, setTyped] = useState('');
+  const before = useRef<readonly number[] | undefined>(undefined);
+  if (before.current === undefined && value.length > 0) before.current = value;
+  const old = before.current ?? [];
+  const added = value.filter((one) => !old.includes(one)).length;
+  const removed = old.filter((one) => !value.includes(one)).length;
+  const wanted = typed.trim().toLowerCase();
+  const shown = wanted ? matches(nodes, wanted) : nodes;
+  const visible = useMemo(() => new Set(flat(shown)), [shown]);
+  // What the search hides stays chosen.
+  const take = (keys: readonly React.Key[]) => {
+    const chosen = keys.map(Number).filter(Number.isFinite);
+    onChange?.([...value.filter((one) => !visible.has(one)), ...chosen.filter((one) => visible.has(one))]);
+  };
+  return (
+    <div className="panel" id={id}>
+      <Flex gap={8} align="center" wrap>
+        {find && (
+          <Input
+            className="tree-find"
+            allowClear
+            aria-label={find}
+            placeholder={find}
+            value={typed}
+            onChange={({ target }) => setTyped(target.value)}
+          />
+        )}
+        <span className="soft">{t.chosen(value.length)}</span>
+        {added > 0 && <Tag tone="green">{t.added(added)}</Tag>}
+        {removed > 0 && <Tag tone="red">{t.removed(removed)}</Tag>}
+      </Flex>
+      {shown.length > 0 && (
+        <Tree
+          key={wanted ? 'found' : 'all'}
+          checkable
+          selectable={false}
+          checkStrictly={isStrict}
+          defaultExpandAll={Boolean(wanted) || isStrict}
+          height={260}
+          treeData={shown}
+          checkedKeys={value.map(String)}
+          onCheck={(keys) => take(Array.isArray(keys) ? keys : keys.checked)}
+        />
+      )}
+    </div>
+  );
+}
+
+const flat = (nodes: readonly Node[]): number[] =>
+  nodes.flatMap(({ key, children = [] }) => [...(/^\d+$/.test(key) ? [Number(key)] : []), ...flat(children)]);

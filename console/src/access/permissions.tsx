@@ -1,0 +1,60 @@
+// What may be granted.
+import { code, flag, named, status, text, time } from '../parts/cells.tsx';
+import { choice, integer, note, onOff, option, status as statusFilter, words } from '../parts/fields.tsx';
+import { resource } from '../parts/resource.ts';
+import { states } from '../parts/states.tsx';
+
+const methods = states({
+  GET: ['读取 GET', 'GET', 'blue'],
+  POST: ['新建 POST', 'POST', 'green'],
+  PUT: ['修改 PUT', 'PUT', 'gold'],
+  DELETE: ['删除 DELETE', 'DELETE', 'red'],
+});
+
+const fields = {
+  name: words(),
+  slug: words(),
+  method: choice(methods),
+  path: words(),
+  menu_id: option('menu'),
+  description: note(2),
+  status: onOff(),
+  sort: integer(-1_000_000, 1_000_000),
+};
+
+export default resource('GET /api/admin/permissions', {
+  name: 'permissions',
+  title: ['权限', 'Permissions'],
+  label: 'name',
+  labels: {
+    method: ['方法', 'Method'],
+    path: ['路径', 'Path'],
+    menu: ['菜单', 'Menu'],
+    menu_id: ['菜单', 'Menu'],
+    is_builtin: ['内置', 'Built in'],
+  },
+  stale: ['identity'],
+  filters: {
+    name: words(),
+    slug: words(),
+    path: words(),
+    method: choice(methods),
+    menu_id: option('menu'),
+    status: statusFilter(),
+  },
+  sortable: ['name', 'slug', 'created_at'],
+  columns: {
+    name: text(200),
+    slug: code(200),
+    method: code(90),
+    path: code(280),
+    menu: named('title'),
+    is_builtin: flag(100),
+    status: status(),
+  },
+  more: { description: text(), created_at: time(), updated_at: time() },
+  show: 'GET /api/admin/permissions/{id}',
+  create: { route: 'POST /api/admin/permissions', fields },
+  update: { route: 'PUT /api/admin/permissions/{id}', fields },
+  remove: 'DELETE /api/admin/permissions/{id}',
+});

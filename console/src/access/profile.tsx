@@ -1,0 +1,171 @@
+// One's own account: data, password, and how this browser shows things.
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Alert, App, Button, Form, Input, Segmented, Select } from 'antd';
+import { call, type Body } from '../contract/api.ts';
+import { browserZone, changeSettings, useSettings, type Language, type Theme } from '../contract/settings.ts';
+import { languages, texts } from '../contract/texts.ts';
+import { PasswordForm } from '../parts/password-form.tsx';
+import { failureOf } from '../parts/problem.tsx';
+import { useProfile } from '../parts/profile.ts';
+import { useTitle } from '../parts/use-title.ts';
+
+const t = texts({
+  'zh-CN': {
+    ...{
+      title: '个人设置',
+      data: '资料',
+      password: '密码',
+      display: '显示',
+      nickname: '昵称',
+      email: '邮箱',
+      phone: '电话',
+      save: '保存',
+      saved: '已保存',
+    },
+    ...{
+      language: '语言',
+      zone: '时区',
+      theme: '外观',
+      light: '浅色',
+      dark: '深色',
+      system: '跟随系统',
+      browser: '浏览器时区',
+    },
+    others: '修改密码后，其他会话会立即结束。',
+  },
+  'en-US': {
+    ...{
+      title: 'Profile',
+      data: 'Account',
+      password: 'Password',
+      display: 'Display',
+      nickname: 'Display name',
+      email: 'Email',
+      phone: 'Phone',
+      save: 'Save',
+      saved: 'Saved',
+    },
+    ...{
+      language: 'Language',
+      zone: 'Time zone',
+      theme: 'Appearance',
+      light: 'Light',
+      dark: 'Dark',
+      system: 'As the system',
+      browser: 'of the browser',
+    },
+    others: 'A new password ends your other sessions at once.',
+  },
+});
+
+type Fields = Body<'PUT /api/admin/profile'>;
+
+export default function ProfileScreen() {
+  const { message } = App.useApp();
+  useTitle(t.title);
+  return (
+    <section className="screen narrow" data-screen="profile">
+      <h1>{t.title}</h1>
+      <section className="panel">
+        <h2>{t.data}</h2>
+        <Account />
+      </section>
+      <section className="panel">
+        <h2>{t.display}</h2>
+        <Display />
+      </section>
+      <section className="panel">
+        <h2>{t.password}</h2>
+        <span className="soft">{t.others}</span>
+        <PasswordForm onDone={() => void message.success(t.saved)} />
+      </section>
+    </section>
+  );
+}
+
+function Account() {
+  const { nickname, email, phone } = useProfile();
+  const client = useQueryClient();
+  const { message } = App.useApp();
+  const [form] = Form.useForm<Fields>();
+  const save = useMutation({
+    mutationFn: (body: Fields) => call('PUT /api/admin/profile', { body }),
+    onSuccess: (profile) => {
+      client.setQueryData(['info'], profile);
+      void message.success(t.saved);
+    },
+    onError: (error) => {
+      const { errors = {} } = failureOf(error).details;
+      form.setFields(
+        Object.entries(errors).map(([name, messages]) => ({ name: name as keyof Fields, errors: messages })),
+      );
+    },
+  });
+  return (
+    <Form
+      form={form}
+      layout="vertical"
+      initialValues={{ nickname, email, phone }}
+      onFinish={(body) => save.mutate(body)}
+    >
+      {save.error && (
+        <Alert type="error" role="alert" className="form-failure" title={failureOf(save.error).message} />
+      )}
+      <Form.Item name="nickname" label={t.nickname} rules={[{ required: true }]}>
+        <Input maxLength={50} />
+      </Form.Item>
+      <Form.Item name="email" label={t.email}>
+        <Input type="email" maxLength={100} />
+      </Form.Item>
+      <Form.Item name="phone" label={t.phone}>
+        <Input maxLength={30} />
+      </Form.Item>
+      <Button type="primary" htmlType="submit" loading={save.isPending}>
+        {t.save}
+      </Button>
+    </Form>
+  );
+}
+
+function Display() {
+  const { language, zone, theme } = useSettings();
+  const own = browserZone();
+  const zones = [...new Set([own, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
+  const themes: { value: Theme; label: string }[] = [
+    { value: 'light', label: t.light },
+    { value: 'dark', label: t.dark },
+    { value: 'system', label: t.system },
+  ];
+  return (
+    <Form layout="vertical" component="div">
+      <Form.Item label={t.language} htmlFor="language">
+        <Select<Language>
+          id="language"
+          value={language}
+          onChange={(chosen) => changeSettings({ language: chosen })}
+          options={Object.entries(languages).map(([value, label]) => ({ value: value as Language, label }))}
+        />
+      </Form.Item>
+      <Form.Item label={t.zone} htmlFor="zone">
+        <Select
+          id="zone"
+          showSearch
+          value={zone}
+          onChange={(chosen: string) => changeSettings({ zone: chosen })}
+          options={zones.map((value) => ({
+            value,
+            label: value === own ? `${value} (${t.browser})` : value,
+          }))}
+        />
+      </Form.Item>
+      <Form.Item label={t.theme}>
+        <Segmented<Theme>
+          aria-label={t.theme}
+          value={theme}
+          options={themes}
+          onChange={(chosen) => changeSettings({ theme: chosen })}
+        />
+      </Form.Item>
+    </Form>
+  );
+}

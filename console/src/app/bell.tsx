@@ -1,0 +1,101 @@
+// Unread notifications, as they come.
+import { BellOutlined } from '@ant-design/icons';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Badge, Button, Drawer, Empty, Flex } from 'antd';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import { call } from '../contract/api.ts';
+import { texts } from '../contract/texts.ts';
+import { Time } from '../parts/cells.tsx';
+
+const t = texts({
+  'zh-CN': {
+    title: '通知',
+    bell: (count: number) => `通知，${count} 条未读`,
+    all: '查看全部',
+    read: '全部已读',
+    none: '没有通知',
+  },
+  'en-US': {
+    title: 'Notifications',
+    bell: (count: number) => `Notifications, ${count} unread`,
+    all: 'All of them',
+    read: 'Mark all read',
+    none: 'No notifications',
+  },
+});
+
+const latest = 10;
+
+export default function Bell() {
+  const [isOpen, setOpen] = useState(false);
+  const client = useQueryClient();
+  const { data } = useQuery({
+    queryKey: ['notifications', 'recent'],
+    queryFn: ({ signal }) =>
+      call('GET /api/admin/notifications/recent', { query: { limit: latest }, signal }),
+    refetchInterval: 60_000,
+  });
+  const again = () => client.invalidateQueries({ queryKey: ['notifications'] });
+  const readAll = useMutation({
+    mutationFn: () => call('POST /api/admin/notifications/read-all'),
+    onSuccess: again,
+  });
+  const readOne = useMutation({
+    mutationFn: (id: number) => call('POST /api/admin/notifications/{id}/read', { path: { id } }),
+    onSuccess: again,
+  });
+  const unread = data?.unread_count ?? 0;
+  return (
+    <>
+      <Badge count={unread} size="small" offset={[-6, 6]}>
+        <Button
+          type="text"
+          icon={<BellOutlined />}
+          aria-label={t.bell(unread)}
+          onClick={() => setOpen(true)}
+        />
+      </Badge>
+      <Drawer
+        open={isOpen}
+        title={t.title}
+        size={420}
+        onClose={() => setOpen(false)}
+        extra={
+          <Button
+            size="small"
+            disabled={unread === 0}
+            loading={readAll.isPending}
+            onClick={() => readAll.mutate()}
+          >
+            {t.read}
+          </Button>
+        }
+        footer={
+          <Flex justify="center">
+            <Link to="/office/notifications" onClick={() => setOpen(false)}>
+              {t.all}
+            </Link>
+          </Flex>
+        }
+      >
+        {data?.list.length === 0 && <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t.none} />}
+        <ul className="notices">
+          {data?.list.map((one) => (
+            <li key={one.id}>
+              <button
+                type="button"
+                className={one.is_read ? 'notice' : 'notice fresh'}
+                onClick={() => one.is_read || readOne.mutate(one.id)}
+              >
+                <strong>{one.title}</strong>
+                <span className="notice-text">{one.content}</span>
+                <Time at={one.created_at} />
+              </button>
+            </li>
+          ))}
+        </ul>
+      </Drawer>
+    </>
+  );
+}

@@ -1,0 +1,39 @@
+// Where nothing is, and where something broke.
+import { Button, Result } from 'antd';
+import { Link } from 'react-router';
+import { texts } from '../contract/texts.ts';
+
+const t = texts({
+  'zh-CN': { lost: '页面不存在', home: '返回首页', broken: '页面出错了', reload: '重新加载' },
+  'en-US': {
+    lost: 'There is no such page',
+    home: 'To the start',
+    broken: 'This page broke',
+    reload: 'Load again',
+  },
+});
+
+export function Lost() {
+  return (
+    <Result
+      status="info"
+      title={t.lost}
+      extra={
+        <Link to="/">
+          <Button tabIndex={-1}>{t.home}</Button>
+        </Link>
+      }
+    />
+  );
+}
+
+// Also after a new version has taken the place of the files this page knows.
+export function Broken() {
+  return (
+    <Result
+      status="error"
+      title={t.broken}
+      extra={<Button onClick={() => location.reload()}>{t.reload}</Button>}
+    />
+  );
+}

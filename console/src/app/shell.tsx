@@ -1,0 +1,84 @@
+// What stands around every screen of somebody who has signed in: library, queries, profile, sockets, router.
+import { QueryClientProvider, useQuery, useQueryClient } from '@tanstack/react-query';
+import { App, ConfigProvider } from 'antd';
+import enUS from 'antd/locale/en_US';
+import zhCN from 'antd/locale/zh_CN';
+import dayjs from 'dayjs';
+import { useEffect, useMemo, useState } from 'react';
+import { RouterProvider } from 'react-router/dom';
+import { call } from '../contract/api.ts';
+import { connectLive, onFrame } from '../contract/live.ts';
+import { useIsDark, useSettings } from '../contract/settings.ts';
+import { Problem } from '../parts/problem.tsx';
+import { ProfileContext } from '../parts/profile.ts';
+import '../parts/parts.css';
+import { FirstPassword } from './first-password.tsx';
+import { LeaveContext } from './leave.ts';
+import { createQueries, followFrames } from './queries.ts';
+import { createRoutes } from './router.tsx';
+import { dark, light } from './theme.ts';
+
+// Read once: browsers hide the attribute from scripts afterwards, but not the property.
+const nonce = document.querySelector<HTMLElement>('meta[property=csp-nonce]')?.nonce;
+
+export default function Shell({ onLeave }: { onLeave: () => void }) {
+  const { language } = useSettings();
+  const isDark = useIsDark();
+  const [client] = useState(createQueries);
+  useMemo(() => dayjs.locale(language === 'zh-CN' ? 'zh-cn' : 'en'), [language]);
+  return (
+    <ConfigProvider
+      csp={{ nonce }}
+      locale={language === 'zh-CN' ? zhCN : enUS}
+      theme={isDark ? dark : light}
+      button={{ autoInsertSpace: false }}
+    >
+      <App notification={{ placement: 'bottomRight' }}>
+        <QueryClientProvider client={client}>
+          <Inside onLeave={onLeave} />
+        </QueryClientProvider>
+      </App>
+    </ConfigProvider>
+  );
+}
+
+function Inside({ onLeave }: { onLeave: () => void }) {
+  const client = useQueryClient();
+  const [router] = useState(createRoutes);
+  const {
+    data: profile,
+    error,
+    refetch,
+  } = useQuery({
+    queryKey: ['info'],
+    queryFn: ({ signal }) => call('GET /api/admin/info', { signal }),
+    staleTime: Infinity,
+    meta: { scopes: ['identity'] },
+  });
+  const isOpen = profile !== undefined && !profile.password_must_change;
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const stopListening = onFrame(followFrames(client));
+    const disconnect = connectLive(() => void client.invalidateQueries());
+    return () => {
+      stopListening();
+      disconnect();
+    };
+  }, [client, isOpen]);
+  if (error && !profile) {
+    return (
+      <main className="lonely">
+        <Problem error={error} onRetry={() => void refetch()} />
+      </main>
+    );
+  }
+  if (!profile) return <div className="page-wait" role="status" aria-label="…" />;
+  if (profile.password_must_change) return <FirstPassword onDone={() => void refetch()} onLeave={onLeave} />;
+  return (
+    <ProfileContext value={profile}>
+      <LeaveContext value={onLeave}>
+        <RouterProvider router={router} />
+      </LeaveContext>
+    </ProfileContext>
+  );
+}

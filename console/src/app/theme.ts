@@ -1,0 +1,62 @@
+// How the component library looks here: colours that axe accepts on both grounds, calm surfaces.
+import { theme, type ThemeConfig } from 'antd';
+
+const shared = {
+  borderRadius: 8,
+  fontFamily:
+    "system-ui, -apple-system, 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif",
+  wireframe: false,
+};
+
+export const light: ThemeConfig = {
+  algorithm: theme.defaultAlgorithm,
+  token: {
+    ...shared,
+    colorPrimary: '#0958d9',
+    colorLink: '#0958d9',
+    colorError: '#cf1322',
+    colorWarning: '#ad6800',
+    colorSuccess: '#237804',
+    colorTextPlaceholder: '#6b7280',
+    colorTextTertiary: '#646b78',
+    colorTextDescription: '#5b6270',
+    colorTextQuaternary: '#6b7280',
+    colorTextDisabled: '#6b7280',
+    colorBgLayout: '#f5f6f8',
+  },
+  components: {
+    Layout: { siderBg: '#fff', headerBg: '#fff', headerHeight: 48, headerPadding: '0 16px' },
+    Table: { headerBg: '#fafbfc', headerColor: '#5b6270' },
+    Menu: { itemBorderRadius: 8, activeBarBorderWidth: 0 },
+  },
+};
+
+export const dark: ThemeConfig = {
+  algorithm: theme.darkAlgorithm,
+  token: {
+    ...shared,
+    colorPrimary: '#6ea8ff',
+    colorLink: '#86b6ff',
+    colorError: '#ff8a85',
+    colorTextLightSolid: '#0b1a33',
+    colorTextPlaceholder: '#9aa1ae',
+    colorTextTertiary: '#a3a9b6',
+    colorTextDescription: '#a3a9b6',
+    colorTextQuaternary: '#9aa1ae',
+    colorTextDisabled: '#9aa1ae',
+    colorBgBase: '#14161a',
+    colorBgLayout: '#101216',
+    colorBgContainer: '#181b20',
+    colorBgElevated: '#20242a',
+  },
+  components: {
+    Layout: { siderBg: '#14161a', headerBg: '#14161a', headerHeight: 48, headerPadding: '0 16px' },
+    Table: { headerBg: '#1c2026', headerColor: '#a3a9b6' },
+    Menu: {
+      itemBorderRadius: 8,
+      activeBarBorderWidth: 0,
+      itemSelectedBg: '#15294a',
+      itemSelectedColor: '#9cc4ff',
+    },
+  },
+};

@@ -1,0 +1,27 @@
+// Whether the service answers at all: a banner says so while it does not, and goes with the first answer.
+import { useSyncExternalStore } from 'react';
+import { Failure } from '../contract/api.ts';
+
+let trouble: Failure | undefined;
+const watchers = new Set<() => void>();
+
+function set(next: Failure | undefined): void {
+  if (next === trouble) return;
+  trouble = next;
+  for (const watcher of watchers) watcher();
+}
+
+export const reportFailure = (error: unknown): void => {
+  if (error instanceof Failure && (error.isOffline || error.status >= 502)) set(error);
+};
+
+export const reportAnswer = (): void => set(undefined);
+
+export const useTrouble = (): Failure | undefined =>
+  useSyncExternalStore(
+    (watcher) => {
+      watchers.add(watcher);
+      return () => watchers.delete(watcher);
+    },
+    () => trouble,
+  );

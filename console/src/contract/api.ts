@@ -1,0 +1,177 @@
+// Calls of the API, typed by its OpenAPI document. Whatever goes wrong is one Failure.
+import { currentSettings } from './settings.ts';
+import { amounts, permissions, type Routes } from './generated/routes.ts';
+import { texts } from './texts.ts';
+
+export type Route = keyof Routes;
+
+type Ok<R extends Route> = Routes[R] extends {
+  responses: { 200: { content: { 'application/json': { data: infer D } } } };
+}
+  ? D
+  : never;
+
+/** `data` of the answer; amounts are decimal texts. */
+export type Data<R extends Route> = Ok<R>;
+export type Query<R extends Route> = Routes[R] extends { parameters: { query?: infer Q } }
+  ? NonNullable<Q>
+  : never;
+export type Body<R extends Route> = Routes[R] extends {
+  requestBody: { content: { 'application/json': infer B } };
+}
+  ? B
+  : never;
+/** What a list is made of. */
+export type Row<R extends Route> = Data<R> extends { list: (infer T)[] } ? T : never;
+
+export interface Input<R extends Route> {
+  /** Parameters of the path. */
+  path?: Record<string, string | number>;
+  query?: Partial<Query<R>> | Record<string, string | undefined>;
+  body?: Body<R> | FormData;
+  /** The same key, the same effect, however often it is sent. */
+  idempotencyKey?: string;
+  signal?: AbortSignal;
+  /** Times of the file or the filters are meant in the zone of the page. */
+  zoned?: boolean;
+}
+
+/** Everything that can go wrong with a call. */
+export class Failure extends Error {
+  override name = 'Failure';
+  constructor(
+    message: string,
+    /** HTTP status; 0 when there was no answer. */
+    readonly status: number,
+    readonly details: {
+      error_code?: string;
+      errors?: Record<string, string[]>;
+      trace_id?: string;
+      /** Seconds. */
+      retryAfter?: number;
+    } = {},
+  ) {
+    super(message);
+  }
+  get code(): string {
+    return this.details.error_code ?? '';
+  }
+  get isOffline(): boolean {
+    return this.status === 0;
+  }
+  /** Trying again later may help. */
+  get isPassing(): boolean {
+    return this.isOffline || [429, 502, 503, 504].includes(this.status);
+  }
+}
+
+const t = texts({
+  'zh-CN': { offline: '无法连接到服务，请检查网络', unreadable: '服务的应答无法读取' },
+  'en-US': {
+    offline: 'The service cannot be reached; check the network',
+    unreadable: 'The answer of the service is unreadable',
+  },
+});
+
+/** The token of the session; gone with the tab. */
+export const session = {
+  token: sessionStorage.getItem('console.token') ?? undefined,
+  /** Called when the service no longer takes the token. */
+  onEnd: undefined as ((failure: Failure) => void) | undefined,
+  keep(token: string | undefined): void {
+    session.token = token;
+    if (token) sessionStorage.setItem('console.token', token);
+    else sessionStorage.removeItem('console.token');
+  },
+};
+
+export const permissionOf = (route: Route): string | null => permissions[route];
+
+/** Calls a route. @throws Failure */
+export async function call<R extends Route>(route: R, input: Input<R> = {}): Promise<Data<R>> {
+  const response = await send(route, input);
+  const envelope = read(await response.text());
+  if (response.ok && envelope?.code === 200) return envelope.data as Data<R>;
+  throw failureOf(response, envelope);
+}
+
+/** Fetches a file. @throws Failure */
+export async function download<R extends Route>(
+  route: R,
+  input: Input<R> = {},
+): Promise<{ blob: Blob; filename: string }> {
+  const response = await send(route, input);
+  if (!response.ok) throw failureOf(response, read(await response.text()));
+  const name = /filename\*=UTF-8''([^;]+)/.exec(response.headers.get('Content-Disposition') ?? '')?.[1];
+  return { blob: await response.blob(), filename: decodeURIComponent(name ?? 'download') };
+}
+
+/** The address of a route. */
+export function addressOf(
+  route: Route,
+  { path = {}, query = {} }: Pick<Input<Route>, 'path' | 'query'>,
+): string {
+  const [, template = ''] = route.split(' ');
+  const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ''));
+  const given = Object.entries(query).filter(
+    ([, value]) => value !== undefined && value !== '' && value !== null,
+  );
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return search ? `${filled}?${search}` : filled;
+}
+
+async function send<R extends Route>(route: R, input: Input<R>): Promise<Response> {
+  const { body, idempotencyKey, signal, zoned } = input;
+  const { language, zone } = currentSettings();
+  const headers: Record<string, string> = { 'Accept-Language': language };
+  if (session.token) headers.Authorization = `Bearer ${session.token}`;
+  if (idempotencyKey) headers['Idempotency-Key'] = idempotencyKey;
+  if (zoned) headers['X-Timezone'] = zone;
+  const isForm = body instanceof FormData;
+  if (body !== undefined && !isForm) headers['Content-Type'] = 'application/json';
+  const [method] = route.split(' ');
+  const content = body === undefined ? undefined : isForm ? body : JSON.stringify(body);
+  try {
+    return await fetch(addressOf(route, input), { method, headers, body: content, signal });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Failure(t.offline, 0);
+  }
+}
+
+interface Envelope {
+  code: number;
+  message: string;
+  data: unknown;
+  error_code?: string;
+  errors?: Record<string, string[]>;
+  trace_id?: string;
+}
+
+// The digits of an amount as they were sent: a float would lose them.
+const keepDigits = ((key: string, value: unknown, context?: { source?: string }): unknown =>
+  typeof value === 'number' && amounts.has(key) ? (context?.source ?? value.toFixed(2)) : value) as (
+  key: string,
+  value: unknown,
+) => unknown;
+
+/** Reads JSON of the service; amounts become decimal texts. */
+export function read(text: string): Envelope | undefined {
+  try {
+    return JSON.parse(text, keepDigits) as Envelope;
+  } catch {
+    return undefined;
+  }
+}
+
+function failureOf(response: Response, envelope: Envelope | undefined): Failure {
+  const { error_code, errors, trace_id } = envelope ?? {};
+  const wait = Number(response.headers.get('Retry-After') ?? NaN);
+  const failure = new Failure(envelope?.message ?? `${t.unreadable} (${response.status})`, response.status, {
+    ...{ error_code, errors },
+    trace_id: trace_id ?? response.headers.get('X-Trace-Id') ?? undefined,
+    retryAfter: Number.isFinite(wait) ? wait : undefined,
+  });
+  if (response.status === 401 && session.token) session.onEnd?.(failure);
+  return failure;
+}

@@ -1,0 +1,101 @@
+// The WebSocket of the service. Frames are hints: they say what is stale, and the API is asked again.
+import { useSyncExternalStore } from 'react';
+import { call } from './api.ts';
+
+export interface Frame {
+  type: string;
+  data?: unknown;
+}
+
+type Listener = (frame: Frame) => void;
+
+const listeners = new Set<Listener>();
+const watchers = new Set<() => void>();
+let isConnected = false;
+let socket: WebSocket | undefined;
+let timer: number | undefined;
+let failures = 0;
+
+const maxWaitMs = 30_000;
+
+function setConnected(value: boolean): void {
+  isConnected = value;
+  for (const watcher of watchers) watcher();
+}
+
+/** Opens the socket and keeps it open; answers how to close it. `onReconnect` is called whenever frames may have been missed. */
+export function connectLive(onReconnect: () => void): () => void {
+  let isWanted = true;
+  let wasOpen = false;
+
+  const again = () => {
+    if (!isWanted) return;
+    const waitMs = Math.min(1000 * 2 ** failures, maxWaitMs) * (0.75 + Math.random() / 2);
+    failures += 1;
+    clearTimeout(timer);
+    timer = window.setTimeout(() => void open(), waitMs);
+  };
+
+  const open = async () => {
+    if (!isWanted) return;
+    try {
+      const { ticket } = await call('POST /api/admin/notifications/ws-ticket');
+      if (!isWanted) return;
+      const address = `${location.origin.replace(/^http/, 'ws')}/ws/admin/notifications?ticket=${encodeURIComponent(ticket)}`;
+      const made = new WebSocket(address);
+      socket = made;
+      made.onopen = () => {
+        failures = 0;
+        setConnected(true);
+        if (wasOpen) onReconnect();
+        wasOpen = true;
+      };
+      made.onmessage = ({ data }: MessageEvent<string>) => hear(data);
+      made.onclose = ({ code }) => {
+        setConnected(false);
+        // The session was ended: the next call says so and leads to the door.
+        if (code === 4401) onReconnect();
+        again();
+      };
+    } catch {
+      again();
+    }
+  };
+
+  const atOnce = () => {
+    failures = 0;
+    if (!isConnected) again();
+  };
+  window.addEventListener('online', atOnce);
+  void open();
+  return () => {
+    isWanted = false;
+    clearTimeout(timer);
+    window.removeEventListener('online', atOnce);
+    socket?.close();
+  };
+}
+
+function hear(text: string): void {
+  try {
+    const frame = JSON.parse(text) as Frame;
+    for (const listener of listeners) listener(frame);
+  } catch {
+    // What cannot be read is no hint.
+  }
+}
+
+export function onFrame(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Whether frames are coming in now. */
+export const useIsLive = (): boolean =>
+  useSyncExternalStore(
+    (watcher) => {
+      watchers.add(watcher);
+      return () => watchers.delete(watcher);
+    },
+    () => isConnected,
+  );

@@ -1,0 +1,74 @@
+// What a person has chosen for this browser: language, time zone, theme, columns and page sizes. Kept in localStorage.
+import { useSyncExternalStore } from 'react';
+
+export type Language = 'zh-CN' | 'en-US';
+export type Theme = 'light' | 'dark' | 'system';
+
+export interface Settings {
+  language: Language;
+  /** An IANA name. */
+  zone: string;
+  theme: Theme;
+  pageSize: number;
+  /** Columns that are hidden, by resource. */
+  hidden: Record<string, string[]>;
+  isMenuFolded: boolean;
+}
+
+const place = 'console.settings';
+
+export const browserZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+
+const defaults = (): Settings => ({
+  language: navigator.language.startsWith('zh') ? 'zh-CN' : 'en-US',
+  zone: browserZone(),
+  theme: 'system',
+  pageSize: 20,
+  hidden: {},
+  isMenuFolded: false,
+});
+
+let settings: Settings = read();
+const listeners = new Set<() => void>();
+
+function read(): Settings {
+  try {
+    return { ...defaults(), ...(JSON.parse(localStorage.getItem(place) ?? '{}') as Partial<Settings>) };
+  } catch {
+    return defaults();
+  }
+}
+
+export const currentSettings = (): Settings => settings;
+
+export function changeSettings(changes: Partial<Settings>): void {
+  settings = { ...settings, ...changes };
+  try {
+    localStorage.setItem(place, JSON.stringify(settings));
+  } catch {
+    // A browser that keeps nothing still shows what was chosen until it is closed.
+  }
+  for (const listener of listeners) listener();
+}
+
+export function subscribeSettings(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export const useSettings = (): Settings => useSyncExternalStore(subscribeSettings, currentSettings);
+
+const darkness = matchMedia('(prefers-color-scheme: dark)');
+
+/** Whether the page is dark now, following the system when that was chosen. */
+export function useIsDark(): boolean {
+  const { theme } = useSettings();
+  const isSystemDark = useSyncExternalStore(
+    (listener) => {
+      darkness.addEventListener('change', listener);
+      return () => darkness.removeEventListener('change', listener);
+    },
+    () => darkness.matches,
+  );
+  return theme === 'system' ? isSystemDark : theme === 'dark';
+}

@@ -1,0 +1,55 @@
+// Files that were asked for: how far they are, why one failed, and the file until it expires.
+import { badge, bytes, custom, named, text, time } from '../parts/cells.tsx';
+import { SaveButton } from '../parts/export.tsx';
+import { choice, numberChoice } from '../parts/fields.tsx';
+import { Running } from '../parts/progress.tsx';
+import { resource } from '../parts/resource.ts';
+import { states } from '../parts/states.tsx';
+
+const kinds = states({
+  orders: ['订单', 'Orders', 'blue'],
+  payments: ['支付记录', 'Payments', 'green'],
+  users: ['用户', 'Users', 'gold'],
+  admins: ['管理员', 'Administrators', 'grey'],
+  user_balance_logs: ['余额记录', 'Balance changes', 'grey'],
+});
+const formats = states({ csv: ['CSV', 'CSV', 'grey'], xlsx: ['XLSX', 'XLSX', 'grey'] });
+const outcomes = states({
+  0: ['进行中', 'Running', 'blue'],
+  1: ['完成', 'Done', 'green'],
+  2: ['失败', 'Failed', 'red'],
+});
+
+export default resource('GET /api/admin/exports', {
+  name: 'exports',
+  title: ['导出', 'Exports'],
+  empty: ['还没有导出。在任一列表上点“导出”', 'No exports yet. Press Export on any list'],
+  label: 'filename',
+  labels: {
+    format: ['格式', 'Format'],
+    progress: ['进度', 'Progress'],
+    error_msg: ['原因', 'Reason'],
+    expires_at: ['过期时间', 'Expires'],
+    finished_at: ['完成时间', 'Finished'],
+    file_url: ['文件', 'File'],
+  },
+  pollMs: 1000,
+  isMoving: (row) => row.status === 0,
+  filters: { type: choice(kinds), format: choice(formats), status: numberChoice(outcomes) },
+  sortable: ['created_at', 'finished_at'],
+  columns: {
+    filename: text(240),
+    type: badge(kinds, 120),
+    progress: custom<number>((_, row) => <Running row={row as never} />, 220),
+    size: bytes(),
+    file_url: custom<string | null>((url, row) => (url ? <SaveButton id={Number(row.id)} /> : null), 130),
+    error_msg: text(200),
+    admin: named('username'),
+    created_at: time(),
+    expires_at: time(),
+  },
+  more: { finished_at: time() },
+  show: 'GET /api/admin/exports/{id}',
+  remove: 'DELETE /api/admin/exports/{id}',
+  removeMany: 'POST /api/admin/exports/batch-delete',
+});

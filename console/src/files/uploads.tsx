@@ -1,0 +1,149 @@
+// Where files are dropped, and how far each one is.
+import { CloseOutlined, PauseOutlined, CaretRightOutlined } from '@ant-design/icons';
+import { useQueryClient } from '@tanstack/react-query';
+import { Button, Flex, Progress } from 'antd';
+import { useEffect, useRef, useState } from 'react';
+import { texts } from '../contract/texts.ts';
+import { useMay } from '../parts/profile.ts';
+import { showBytes, showDuration } from '../parts/time.ts';
+import { addFiles, forget, onUploaded, pause, resume, useUploads, type Upload } from './upload-queue.ts';
+
+const t = texts({
+  'zh-CN': {
+    ...{
+      drop: '把文件拖到这里，或',
+      pick: '选择文件',
+      pause: '暂停',
+      resume: '继续',
+      remove: '移除',
+      progress: '进度',
+      choose: '选择要上传的文件',
+    },
+    states: {
+      hashing: '正在校验',
+      uploading: '正在上传',
+      paused: '已暂停',
+      offline: '网络中断，恢复后自动继续',
+      merging: '正在合并',
+      done: '完成',
+      failed: '失败',
+    },
+  },
+  'en-US': {
+    ...{
+      drop: 'Drop files here, or',
+      pick: 'choose files',
+      pause: 'Pause',
+      resume: 'Resume',
+      remove: 'Remove',
+      progress: 'Progress',
+      choose: 'Files to upload',
+    },
+    states: {
+      hashing: 'Hashing',
+      uploading: 'Uploading',
+      paused: 'Paused',
+      offline: 'No network; goes on by itself',
+      merging: 'Merging',
+      done: 'Done',
+      failed: 'Failed',
+    },
+  },
+});
+
+export function Uploads() {
+  const may = useMay();
+  const uploads = useUploads();
+  const client = useQueryClient();
+  const [isOver, setOver] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => onUploaded(() => void client.invalidateQueries({ queryKey: ['attachments'] })), [client]);
+  if (!may('POST /api/admin/attachments/chunk')) return null;
+  return (
+    <div className="stack">
+      <div
+        className={isOver ? 'drop over' : 'drop'}
+        onDragOver={(event) => {
+          event.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={(event) => {
+          event.preventDefault();
+          setOver(false);
+          addFiles(event.dataTransfer.files);
+        }}
+      >
+        <span>
+          {t.drop} <Button onClick={() => input.current?.click()}>{t.pick}</Button>
+        </span>
+        <input
+          ref={input}
+          type="file"
+          multiple
+          hidden
+          aria-label={t.choose}
+          onChange={({ target }) => {
+            addFiles(target.files ?? []);
+            target.value = '';
+          }}
+        />
+      </div>
+      {uploads.length > 0 && (
+        <ul className="uploads panel">
+          {uploads.map((one) => (
+            <Line key={one.key} upload={one} />
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function Line({ upload }: { upload: Upload }) {
+  const { key, file, state, sent, rate, failure } = upload;
+  const percent = file.size === 0 ? 100 : Math.floor((sent / file.size) * 100);
+  const isMoving = state === 'uploading' || state === 'hashing';
+  return (
+    <li className="upload" data-state={state}>
+      <span className="cell-text">{file.name}</span>
+      <Flex gap={4}>
+        {isMoving && (
+          <Button
+            type="text"
+            size="small"
+            icon={<PauseOutlined />}
+            aria-label={`${t.pause} ${file.name}`}
+            onClick={() => pause(key)}
+          />
+        )}
+        {(state === 'paused' || state === 'failed' || state === 'offline') && (
+          <Button
+            type="text"
+            size="small"
+            icon={<CaretRightOutlined />}
+            aria-label={`${t.resume} ${file.name}`}
+            onClick={() => resume(key)}
+          />
+        )}
+        <Button
+          type="text"
+          size="small"
+          icon={<CloseOutlined />}
+          aria-label={`${t.remove} ${file.name}`}
+          onClick={() => forget(key)}
+        />
+      </Flex>
+      <Progress
+        percent={state === 'done' ? 100 : percent}
+        size="small"
+        aria-label={`${t.progress} ${file.name}`}
+        status={state === 'failed' ? 'exception' : state === 'done' ? 'success' : 'normal'}
+      />
+      <span className="soft cell-figure">
+        {failure?.message ?? t.states[state]} · {showBytes(sent)} / {showBytes(file.size)}
+        {rate > 0 && ` · ${showBytes(rate)}/s · ${showDuration((file.size - sent) / rate)}`}
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,39 @@
+// One import: its outcome, and what can be done with it.
+import { useNavigate } from 'react-router';
+import { ActionButtons } from '../parts/actions.tsx';
+import { Facts } from '../parts/detail.tsx';
+import { RowPage } from '../parts/page.tsx';
+import type { Resource } from '../parts/resource.ts';
+import { Outcome, useImport } from './outcome.tsx';
+
+export function ImportPage({ id, resource }: { id: string; resource: Resource }) {
+  const { data } = useImport(Number(id));
+  const navigate = useNavigate();
+  return (
+    <RowPage
+      list="/imports/imports"
+      title={data?.filename ?? id}
+      what={['导入', 'Import']}
+      actions={
+        data && (
+          <ActionButtons
+            resource={resource}
+            row={data}
+            onDone={({ route }) => route.startsWith('DELETE') && void navigate('/imports/imports')}
+          />
+        )
+      }
+    >
+      <Outcome id={Number(id)} />
+      {data && (
+        <section className="panel">
+          <Facts
+            resource={resource}
+            row={data}
+            only={['dry_run', 'size', 'admin', 'created_at', 'finished_at']}
+          />
+        </section>
+      )}
+    </RowPage>
+  );
+}

@@ -1,0 +1,65 @@
+// Files that orders were, or are being, imported from.
+import { badge, bytes, custom, named, text, time } from '../parts/cells.tsx';
+import { numberChoice, yesOrNo } from '../parts/fields.tsx';
+import { Running } from '../parts/progress.tsx';
+import { resource } from '../parts/resource.ts';
+import { states } from '../parts/states.tsx';
+import { ImportPage } from './import.tsx';
+import { ImportWizard } from './wizard.tsx';
+import { WizardLink } from './wizard-link.tsx';
+
+const outcomes = states({
+  0: ['进行中', 'Running', 'blue'],
+  1: ['完成', 'Done', 'green'],
+  2: ['失败', 'Failed', 'red'],
+});
+
+const modes = states({ true: ['仅检查', 'Check only', 'grey'], false: ['导入', 'Import', 'blue'] });
+
+export default resource('GET /api/admin/imports', {
+  name: 'imports',
+  title: ['导入', 'Imports'],
+  empty: ['还没有导入', 'Nothing was imported yet'],
+  label: 'filename',
+  labels: {
+    dry_run: ['方式', 'Mode'],
+    progress: ['进度', 'Progress'],
+    success_count: ['成功行', 'Good rows'],
+    failed_count: ['错误行', 'Bad rows'],
+    order_count: ['订单数', 'Orders'],
+    error_msg: ['原因', 'Reason'],
+    finished_at: ['完成时间', 'Finished'],
+  },
+  pollMs: 1000,
+  isMoving: (row) => row.status === 0,
+  filters: { status: numberChoice(outcomes), dry_run: yesOrNo() },
+  period: true,
+  sortable: ['created_at', 'finished_at'],
+  columns: {
+    filename: text(220),
+    dry_run: badge(modes as never) as never,
+    progress: custom<number>((_, row) => <Running row={row as never} />, 220),
+    success_count: custom<number>((value) => value.toLocaleString(), 100),
+    failed_count: custom<number>((value) => value.toLocaleString(), 100),
+    order_count: custom<number>((value) => value.toLocaleString(), 100),
+    size: bytes(),
+    admin: named('username'),
+    created_at: time(),
+    finished_at: time(),
+  },
+  more: { error_msg: text() },
+  show: 'GET /api/admin/imports/{id}',
+  actions: [
+    {
+      route: 'POST /api/admin/imports/{id}/cancel',
+      text: ['停止', 'Stop'],
+      danger: true,
+      when: ({ status }) => status === 0,
+      sure: ['已导入的订单会保留，确定停止？', 'Orders that were made stay. Stop?'],
+    },
+  ],
+  remove: 'DELETE /api/admin/imports/{id}',
+  extra: WizardLink,
+  pages: { new: ImportWizard },
+  detail: ImportPage,
+});

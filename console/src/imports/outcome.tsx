@@ -1,0 +1,143 @@
+// One import while it runs and when it has ended: progress, counts, rows that were refused, the file of them.
+import { DownloadOutlined } from '@ant-design/icons';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Alert, App, Button, Flex, Pagination, Skeleton, Table } from 'antd';
+import { useState } from 'react';
+import { call, download, type Data } from '../contract/api.ts';
+import { texts } from '../contract/texts.ts';
+import { showCount } from '../parts/money.ts';
+import { failureOf, Problem } from '../parts/problem.tsx';
+import { Running } from '../parts/progress.tsx';
+import { saveFile } from '../parts/save-file.ts';
+
+const t = texts({
+  'zh-CN': {
+    ...{
+      good: '成功行',
+      bad: '错误行',
+      orders: '订单',
+      row: '行号',
+      column: '列',
+      value: '值',
+      reason: '原因',
+      file: '下载错误文件',
+      rows: '错误行',
+    },
+    allGood: '所有行都没有问题',
+  },
+  'en-US': {
+    ...{
+      good: 'Good rows',
+      bad: 'Bad rows',
+      orders: 'Orders',
+      row: 'Row',
+      column: 'Column',
+      value: 'Value',
+      reason: 'Reason',
+      file: 'Download the bad rows',
+      rows: 'Bad rows',
+    },
+    allGood: 'Every row is fine',
+  },
+});
+
+export type Import = Data<'GET /api/admin/imports/{id}'>;
+
+const pollMs = 700;
+
+export const useImport = (id: number | undefined) =>
+  useQuery({
+    queryKey: ['imports', 'one', String(id)],
+    queryFn: ({ signal }) => call('GET /api/admin/imports/{id}', { path: { id: id ?? 0 }, signal }),
+    enabled: id !== undefined,
+    refetchInterval: ({ state }) => (state.data && state.data.status !== 0 ? false : pollMs),
+  });
+
+export function Outcome({ id }: { id: number }) {
+  const { data, error, refetch } = useImport(id);
+  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Skeleton active />;
+  return (
+    <div className="stack">
+      <section className="panel" aria-live="polite">
+        <Running row={data} />
+        <div className="cards">
+          <Count label={t.good} value={data.success_count} />
+          <Count label={t.bad} value={data.failed_count} />
+          <Count label={t.orders} value={data.order_count} />
+        </div>
+        {data.error_msg && <Alert type="error" showIcon title={data.error_msg} />}
+        {data.status === 1 && data.failed_count === 0 && <Alert type="success" showIcon title={t.allGood} />}
+      </section>
+      {data.status !== 0 && data.failed_count > 0 && <BadRows of={data} />}
+    </div>
+  );
+}
+
+function Count({ label, value }: { label: string; value: number }) {
+  return (
+    <div>
+      <div className="card-label">{label}</div>
+      <div className="figure">{showCount(value)}</div>
+    </div>
+  );
+}
+
+const pageSize = 20;
+
+function BadRows({ of: { id, error_file_url } }: { of: Import }) {
+  const [page, setPage] = useState(1);
+  const { modal } = App.useApp();
+  const { data, error, isFetching } = useQuery({
+    queryKey: ['imports', 'errors', id, page],
+    queryFn: ({ signal }) =>
+      call('GET /api/admin/imports/{id}/errors', {
+        path: { id },
+        query: { page, page_size: pageSize },
+        signal,
+      }),
+    placeholderData: (before) => before,
+  });
+  const save = useMutation({
+    mutationFn: () => download('GET /api/admin/imports/{id}/error-file', { path: { id } }),
+    onSuccess: saveFile,
+    onError: (failed) => void modal.error({ title: failureOf(failed).message }),
+  });
+  return (
+    <section className="panel">
+      <Flex justify="space-between" align="center" wrap gap={8}>
+        <h2>{t.rows}</h2>
+        {error_file_url && (
+          <Button icon={<DownloadOutlined />} loading={save.isPending} onClick={() => save.mutate()}>
+            {t.file}
+          </Button>
+        )}
+      </Flex>
+      {error && <Problem error={error} />}
+      <Table
+        size="small"
+        rowKey={({ row, column }) => `${row} ${column}`}
+        loading={isFetching && !data}
+        dataSource={data?.list ?? []}
+        pagination={false}
+        scroll={{ x: 560 }}
+        columns={[
+          { title: t.row, dataIndex: 'row', width: 80 },
+          { title: t.column, dataIndex: 'column', width: 130 },
+          { title: t.value, dataIndex: 'value', width: 160 },
+          { title: t.reason, dataIndex: 'reason' },
+        ]}
+      />
+      {(data?.total ?? 0) > pageSize && (
+        <Pagination
+          align="end"
+          current={page}
+          pageSize={pageSize}
+          total={data?.total}
+          showSizeChanger={false}
+          onChange={setPage}
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,180 @@
+// Importing orders in three steps: choose a file, see what is wrong with it, import.
+import { DownloadOutlined, InboxOutlined } from '@ant-design/icons';
+import { useMutation } from '@tanstack/react-query';
+import { App, Button, Flex, Steps } from 'antd';
+import { useMemo, useRef, useState } from 'react';
+import { Link } from 'react-router';
+import { call, download } from '../contract/api.ts';
+import { texts } from '../contract/texts.ts';
+import { failureOf, Problem } from '../parts/problem.tsx';
+import { saveFile } from '../parts/save-file.ts';
+import { showBytes } from '../parts/time.ts';
+import { RowPage } from '../parts/page.tsx';
+import { Outcome, useImport } from './outcome.tsx';
+
+const t = texts({
+  'zh-CN': {
+    ...{
+      title: '导入订单',
+      choose: '选择文件',
+      check: '检查',
+      run: '导入',
+      drop: '把 CSV 文件拖到这里，或',
+      pick: '选择文件',
+      template: '下载模板',
+    },
+    ...{
+      hint: 'UTF-8、GBK 或 UTF-16；同一 order_ref 的行属于同一个订单',
+      start: '开始导入',
+      startGood: '只导入没有问题的订单',
+      another: '换一个文件',
+      orders: '查看订单',
+    },
+  },
+  'en-US': {
+    ...{
+      title: 'Import orders',
+      choose: 'Choose a file',
+      check: 'Check',
+      run: 'Import',
+      drop: 'Drop a CSV file here, or',
+      pick: 'choose a file',
+      template: 'Download a template',
+    },
+    ...{
+      hint: 'UTF-8, GBK or UTF-16; rows with the same order_ref are one order',
+      start: 'Start the import',
+      startGood: 'Import the good orders only',
+      another: 'Another file',
+      orders: 'Show the orders',
+    },
+  },
+});
+
+interface Sending {
+  file: File;
+  isCheck: boolean;
+  key: string;
+}
+
+const send = async ({ file, isCheck, key }: Sending): Promise<number> => {
+  const body = new FormData();
+  body.append('dry_run', String(isCheck));
+  body.append('file', file);
+  const { import_id } = await call('POST /api/admin/orders/import', { body, idempotencyKey: key });
+  return import_id;
+};
+
+export function ImportWizard() {
+  const [file, setFile] = useState<File>();
+  const check = useMutation({ mutationFn: send });
+  const run = useMutation({ mutationFn: send });
+  // The same press of a button, the same import.
+  const key = useMemo(() => crypto.randomUUID(), [file]);
+  const checked = useImport(check.data);
+  const choose = (chosen: File | undefined) => {
+    if (!chosen) return;
+    setFile(chosen);
+    run.reset();
+    check.mutate({ file: chosen, isCheck: true, key: crypto.randomUUID() });
+  };
+  const again = () => {
+    setFile(undefined);
+    check.reset();
+    run.reset();
+  };
+  const step = run.data !== undefined || run.isPending ? 2 : file ? 1 : 0;
+  const isChecked = checked.data !== undefined && checked.data.status === 1;
+  const error = run.error ?? check.error;
+  return (
+    <RowPage list="/imports/imports" title={t.title} what={['导入', 'Import']}>
+      <Steps
+        size="small"
+        current={step}
+        items={[{ title: t.choose }, { title: t.check }, { title: t.run }]}
+      />
+      {!file && <DropZone onFile={choose} />}
+      {file && (
+        <Flex gap={12} align="center" wrap>
+          <strong>{file.name}</strong>
+          <span className="soft">{showBytes(file.size)}</span>
+          <Button onClick={again}>{t.another}</Button>
+        </Flex>
+      )}
+      {error && (
+        <Problem
+          error={error}
+          onRetry={() => file && (step === 2 ? run.mutate({ file, isCheck: false, key }) : choose(file))}
+        />
+      )}
+      {run.data !== undefined ? (
+        <>
+          <Outcome id={run.data} />
+          <Link to="/trade/orders">{t.orders}</Link>
+        </>
+      ) : (
+        check.data !== undefined && <Outcome id={check.data} />
+      )}
+      {file && isChecked && run.data === undefined && (
+        <div>
+          <Button
+            type="primary"
+            size="large"
+            loading={run.isPending}
+            onClick={() => run.mutate({ file, isCheck: false, key })}
+          >
+            {(checked.data?.failed_count ?? 0) > 0 ? t.startGood : t.start}
+          </Button>
+        </div>
+      )}
+    </RowPage>
+  );
+}
+
+function DropZone({ onFile }: { onFile: (file: File | undefined) => void }) {
+  const [isOver, setOver] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  const { modal } = App.useApp();
+  const template = useMutation({
+    mutationFn: () => download('GET /api/admin/imports/template'),
+    onSuccess: saveFile,
+    onError: (error) => void modal.error({ title: failureOf(error).message }),
+  });
+  return (
+    <div
+      className={isOver ? 'drop over' : 'drop'}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        onFile(event.dataTransfer.files[0]);
+      }}
+    >
+      <InboxOutlined className="figure" />
+      <span>
+        {t.drop} <Button onClick={() => input.current?.click()}>{t.pick}</Button>
+      </span>
+      <span className="soft">{t.hint}</span>
+      <Button
+        type="link"
+        icon={<DownloadOutlined />}
+        loading={template.isPending}
+        onClick={() => template.mutate()}
+      >
+        {t.template}
+      </Button>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        accept=".csv,text/csv"
+        aria-label={t.choose}
+        onChange={({ target }) => onFile(target.files?.[0])}
+      />
+    </div>
+  );
+}

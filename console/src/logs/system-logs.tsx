@@ -1,0 +1,38 @@
+// Warnings and errors of the service.
+import { badge, text, time, trace } from '../parts/cells.tsx';
+import { CleanButton } from '../parts/clean.tsx';
+import { choice, words } from '../parts/fields.tsx';
+import { resource } from '../parts/resource.ts';
+import { states } from '../parts/states.tsx';
+import { Json } from '../parts/timeline.tsx';
+
+const levels = states({
+  error: ['错误', 'Error', 'red'],
+  warning: ['警告', 'Warning', 'gold'],
+  info: ['信息', 'Info', 'blue'],
+  debug: ['调试', 'Debug', 'grey'],
+});
+
+export default resource('GET /api/admin/system-logs', {
+  name: 'system-logs',
+  title: ['系统日志', 'System log'],
+  empty: ['没有警告和错误', 'No warnings, no errors'],
+  label: 'message',
+  labels: { level: ['级别', 'Level'], module: ['模块', 'Module'], message: ['内容', 'Message'] },
+  stale: ['system_logs'],
+  filters: { level: choice(levels), module: words(), message: words(), trace_id: words() },
+  period: true,
+  sortable: ['created_at'],
+  columns: {
+    created_at: time(),
+    level: badge(levels, 90),
+    module: text(140),
+    message: text(420),
+    trace_id: trace(),
+  },
+  show: 'GET /api/admin/system-logs/{id}',
+  remove: 'DELETE /api/admin/system-logs/{id}',
+  removeMany: 'POST /api/admin/system-logs/batch-delete',
+  extra: () => <CleanButton route="POST /api/admin/system-logs/clean" />,
+  below: ({ row }) => <Json value={row.context} />,
+});

@@ -1,0 +1,213 @@
+// The figures of the day, as they change.
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Empty, Skeleton } from 'antd';
+import { Link } from 'react-router';
+import { call, type Data } from '../contract/api.ts';
+import { useSettings } from '../contract/settings.ts';
+import { texts } from '../contract/texts.ts';
+import { Time } from '../parts/cells.tsx';
+import { showAmount, showCount } from '../parts/money.ts';
+import { Plot } from '../parts/plot.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { useMay } from '../parts/profile.ts';
+import { useStream } from '../parts/stream.ts';
+import { useTitle } from '../parts/use-title.ts';
+
+const t = texts({
+  'zh-CN': {
+    ...{
+      title: '仪表盘',
+      paid: '今日支付金额',
+      orders: '今日订单',
+      online: '在线管理员',
+      operations: '今日操作',
+      attention: '待处理的支付',
+    },
+    ...{
+      monthly: '每月销售额',
+      monthlyOrders: '每月订单',
+      weekly: '最近七天登录',
+      devices: '登录设备（30 天）',
+      recent: '最近操作',
+      amount: '金额',
+      count: '数量',
+    },
+    ...{
+      visits: '登录次数',
+      people: '管理员',
+      none: '还没有操作',
+      begin: '还没有数据。先新建一个用户和一个订单',
+      create: '新建订单',
+    },
+  },
+  'en-US': {
+    ...{
+      title: 'Dashboard',
+      paid: 'Paid today',
+      orders: 'Orders today',
+      online: 'Online administrators',
+      operations: 'Operations today',
+      attention: 'Payments that need attention',
+    },
+    ...{
+      monthly: 'Sales by month',
+      monthlyOrders: 'Orders by month',
+      weekly: 'Sign-ins of seven days',
+      devices: 'Devices of 30 days',
+      recent: 'Latest operations',
+      amount: 'Amount',
+      count: 'Count',
+    },
+    ...{
+      visits: 'Sign-ins',
+      people: 'Administrators',
+      none: 'Nothing was done yet',
+      begin: 'Nothing yet. Begin with a user and an order',
+      create: 'Create an order',
+    },
+  },
+});
+
+interface Snapshot {
+  count: Data<'GET /api/admin/dashboard/count'>;
+  user_access_source: Data<'GET /api/admin/dashboard/user-access-source'>;
+  weekly_user_activity: Data<'GET /api/admin/dashboard/weekly-user-activity'>;
+  monthly_sales: Data<'GET /api/admin/dashboard/monthly-sales'>;
+  recent_activities: Data<'GET /api/admin/dashboard/recent-activities'>;
+}
+
+const key = ['dashboard', 'snapshot'];
+
+async function firstSnapshot(signal: AbortSignal): Promise<Snapshot> {
+  const [count, user_access_source, weekly_user_activity, monthly_sales, recent_activities] =
+    await Promise.all([
+      call('GET /api/admin/dashboard/count', { signal, zoned: true }),
+      call('GET /api/admin/dashboard/user-access-source', { signal, zoned: true }),
+      call('GET /api/admin/dashboard/weekly-user-activity', { signal, zoned: true }),
+      call('GET /api/admin/dashboard/monthly-sales', { signal, zoned: true }),
+      call('GET /api/admin/dashboard/recent-activities', { signal, zoned: true }),
+    ]);
+  return { count, user_access_source, weekly_user_activity, monthly_sales, recent_activities };
+}
+
+export default function Dashboard() {
+  const client = useQueryClient();
+  useTitle(t.title);
+  const { data, error, refetch } = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => firstSnapshot(signal),
+  });
+  const { zone } = useSettings();
+  useStream<Snapshot>(
+    'GET /api/admin/dashboard/stream',
+    'dashboard_data',
+    { interval: '5', timezone: zone },
+    (fresh) => client.setQueryData(key, fresh),
+  );
+  if (error && !data) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Skeleton active />;
+  return <Figures data={data} />;
+}
+
+function Figures({ data }: { data: Snapshot }) {
+  const { count, monthly_sales: months, weekly_user_activity: week, user_access_source: devices } = data;
+  const isEmpty = months.every(({ orders }) => orders === 0) && count.order_count_today === 0;
+  const names = months.map(({ month }) => month);
+  return (
+    <section className="screen" data-screen="dashboard">
+      <h1>{t.title}</h1>
+      <div className="cards">
+        <Card label={t.paid} value={showAmount(count.paid_amount_today)} to="/trade/orders?status=paid" />
+        <Card label={t.orders} value={showCount(count.order_count_today)} to="/trade/orders" />
+        <Attention />
+        <Card label={t.online} value={showCount(count.online_admin_count)} to="/access/online-admins" />
+        <Card label={t.operations} value={showCount(count.operation_count_today)} to="/logs/operation-logs" />
+      </div>
+      {isEmpty && (
+        <section className="panel">
+          <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t.begin}>
+            <Link to="/trade/orders/new">{t.create}</Link>
+          </Empty>
+        </section>
+      )}
+      <div className="plots">
+        <Plot
+          bars
+          title={t.monthly}
+          labels={names}
+          series={[
+            {
+              label: t.amount,
+              values: months.map(({ amount }) => Number(amount)),
+              texts: months.map(({ amount }) => showAmount(amount)),
+            },
+          ]}
+        />
+        <Plot
+          bars
+          title={t.monthlyOrders}
+          labels={names}
+          series={[{ label: t.count, values: months.map(({ orders }) => orders) }]}
+        />
+        <Plot
+          title={t.weekly}
+          labels={week.map(({ date }) => date.slice(5))}
+          series={[
+            { label: t.visits, values: week.map(({ visits }) => visits) },
+            { label: t.people, values: week.map(({ users }) => users) },
+          ]}
+        />
+        <Plot
+          bars
+          title={t.devices}
+          labels={devices.map(({ name }) => name)}
+          series={[{ label: t.visits, values: devices.map(({ value }) => value) }]}
+        />
+      </div>
+      <Recent activities={data.recent_activities} />
+    </section>
+  );
+}
+
+function Card({ label, value, to }: { label: string; value: string; to: string }) {
+  return (
+    <Link to={to} className="panel card">
+      <span className="card-label">{label}</span>
+      <span className="figure">{value}</span>
+    </Link>
+  );
+}
+
+function Attention() {
+  const may = useMay();
+  const { data } = useQuery({
+    queryKey: ['payments', 'attention'],
+    queryFn: ({ signal }) =>
+      call('GET /api/admin/payments', { query: { needs_attention: true, page_size: 1 }, signal }),
+    meta: { scopes: ['payments'] },
+    enabled: may('GET /api/admin/payments'),
+  });
+  if (!data) return null;
+  return <Card label={t.attention} value={showCount(data.total)} to="/trade/payments?needs_attention=true" />;
+}
+
+function Recent({ activities }: { activities: Snapshot['recent_activities'] }) {
+  return (
+    <section className="panel">
+      <h2>{t.recent}</h2>
+      {activities.length === 0 && <span className="soft">{t.none}</span>}
+      <ul className="plain-list">
+        {activities.map(({ id, user, action, created_at }) => (
+          <li key={id}>
+            <span>
+              <strong>{user}</strong> {action}
+            </span>
+            <span className="soft">
+              <Time at={created_at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,49 @@
+// One's own notifications; those who may send some of their own.
+import { badge, custom, text, time } from '../parts/cells.tsx';
+import { choice, note, options, words, yesOrNo } from '../parts/fields.tsx';
+import { resource } from '../parts/resource.ts';
+import { Badge, states } from '../parts/states.tsx';
+
+const kinds = states({
+  announcement: ['公告', 'Announcement', 'blue'],
+  message: ['消息', 'Message', 'green'],
+  system: ['系统', 'System', 'grey'],
+});
+
+const readStates = states({ true: ['已读', 'Read', 'grey'], false: ['未读', 'Unread', 'blue'] });
+
+export default resource('GET /api/admin/notifications', {
+  name: 'notifications',
+  title: ['通知', 'Notifications'],
+  empty: ['没有通知', 'No notifications'],
+  label: 'title',
+  labels: {
+    content: ['内容', 'Content'],
+    is_read: ['已读', 'Read'],
+    read_at: ['阅读时间', 'Read at'],
+    receiver_ids: ['收件人（留空则发给所有人）', 'Receivers (nobody named: everybody)'],
+  },
+  filters: { type: choice(kinds as never), is_read: yesOrNo() },
+  period: true,
+  sortable: ['title', 'created_at'],
+  columns: {
+    title: text(240),
+    type: badge(kinds as never),
+    content: text(320),
+    is_read: custom<boolean>((value) => <Badge states={readStates} value={value} />, 90),
+    created_at: time(),
+  },
+  more: { read_at: time() },
+  show: 'GET /api/admin/notifications/{id}',
+  create: {
+    route: 'POST /api/admin/notifications',
+    fields: { title: words(), content: note(6), receiver_ids: options('admin') },
+  },
+  actions: [
+    {
+      route: 'POST /api/admin/notifications/{id}/read',
+      text: ['标为已读', 'Mark as read'],
+      when: ({ is_read }) => !is_read,
+    },
+  ],
+});

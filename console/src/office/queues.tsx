@@ -1,0 +1,106 @@
+// Work in the background: the queues, and jobs that failed for good.
+import { useQuery } from '@tanstack/react-query';
+import { call } from '../contract/api.ts';
+import { read, texts } from '../contract/texts.ts';
+import { badge, code, count, text, time, trace } from '../parts/cells.tsx';
+import { choice, words } from '../parts/fields.tsx';
+import { showCount } from '../parts/money.ts';
+import { useMay } from '../parts/profile.ts';
+import { resource } from '../parts/resource.ts';
+import { states } from '../parts/states.tsx';
+import { showDuration } from '../parts/time.ts';
+import { Json } from '../parts/timeline.tsx';
+
+const t = texts({
+  'zh-CN': { waiting: '等待', active: '执行中', failed: '失败', oldest: '最久' },
+  'en-US': { waiting: 'waiting', active: 'active', failed: 'failed', oldest: 'oldest' },
+});
+
+const queues = states({
+  payments: ['支付', 'Payments', 'green'],
+  logs: ['日志', 'Logs', 'grey'],
+  notifications: ['通知', 'Notifications', 'blue'],
+  exports: ['导出', 'Exports', 'blue'],
+  imports: ['导入', 'Imports', 'blue'],
+  files: ['文件', 'Files', 'gold'],
+  maintenance: ['维护', 'Maintenance', 'grey'],
+});
+
+const failedStates = states({
+  failed: ['失败', 'Failed', 'red'],
+  retried: ['已重试', 'Retried', 'gold'],
+  done: ['已完成', 'Done', 'green'],
+});
+
+function Standing() {
+  const may = useMay();
+  const { data } = useQuery({
+    queryKey: ['queues', 'list'],
+    queryFn: ({ signal }) => call('GET /api/admin/queues', { signal }),
+    refetchInterval: 3000,
+    enabled: may('GET /api/admin/queues'),
+  });
+  return (
+    <div className="cards">
+      {data?.list.map(({ name, waiting, active, failed, oldest_seconds }) => (
+        <div key={name} className="panel card">
+          <span className="card-label">{read([queues[name][0], queues[name][1]])}</span>
+          <span className="figure">{showCount(waiting + active)}</span>
+          <span className="soft cell-figure">
+            {t.waiting} {waiting} · {t.active} {active} · {t.failed} {failed}
+            {oldest_seconds > 0 && ` · ${t.oldest} ${showDuration(oldest_seconds)}`}
+          </span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+export default resource('GET /api/admin/failed-jobs', {
+  name: 'failed-jobs',
+  title: ['任务队列', 'Queues'],
+  empty: ['没有最终失败的任务', 'No job has failed for good'],
+  label: 'job',
+  labels: {
+    queue: ['队列', 'Queue'],
+    job: ['任务', 'Job'],
+    job_key: ['任务键', 'Key'],
+    error: ['原因', 'Reason'],
+    attempts: ['尝试次数', 'Attempts'],
+    failures: ['失败次数', 'Failures'],
+    state: ['状态', 'State'],
+    failed_at: ['失败时间', 'Failed at'],
+    retried_at: ['重试时间', 'Retried at'],
+  },
+  above: Standing,
+  filters: {
+    queue: choice(queues),
+    job: words(),
+    error: words(),
+    state: choice(failedStates),
+    trace_id: words(),
+  },
+  period: true,
+  sortable: ['failed_at', 'attempts', 'failures'],
+  columns: {
+    job: code(200),
+    queue: badge(queues),
+    state: badge(failedStates),
+    error: text(320),
+    attempts: count(100),
+    failures: count(100),
+    failed_at: time(),
+    trace_id: trace(),
+  },
+  more: { job_key: code(), retried_at: time() },
+  show: 'GET /api/admin/failed-jobs/{id}',
+  actions: [
+    {
+      route: 'POST /api/admin/failed-jobs/{id}/retry',
+      text: ['重试', 'Try again'],
+      when: ({ state }) => state === 'failed',
+    },
+  ],
+  remove: 'DELETE /api/admin/failed-jobs/{id}',
+  below: ({ row }) => <Json value={row.payload} />,
+});

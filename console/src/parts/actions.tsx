@@ -1,0 +1,123 @@
+// What can be done with a row: shown by permission and state, asked about when it cannot be undone, done once.
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { App, Button, Flex } from 'antd';
+import { useState } from 'react';
+import { call, type Route } from '../contract/api.ts';
+import { read, texts, type Both } from '../contract/texts.ts';
+import { FormDrawer } from './form.tsx';
+import { failureOf, Trace } from './problem.tsx';
+import { useMay } from './profile.ts';
+import { idOf, labelOf, type Action, type AnyRow, type Resource } from './resource.ts';
+
+const t = texts({
+  'zh-CN': { done: '已完成', sure: '确定', back: '返回' },
+  'en-US': { done: 'Done', sure: 'Yes', back: 'Back' },
+});
+
+type Erased = Omit<Action<AnyRow>, 'when' | 'body' | 'form' | 'labels'> & {
+  when?: (row: AnyRow) => boolean;
+  body?: AnyRow | ((row: AnyRow) => AnyRow);
+  form?: Readonly<Record<string, never>>;
+  labels?: Readonly<Record<string, Both>>;
+};
+
+const removal = (route: Route): Erased => ({
+  ...{ route, danger: true },
+  text: ['删除', 'Delete'],
+  sure: ['删除后无法恢复，确定删除？', 'This cannot be undone. Delete it?'],
+});
+
+/** Parameters of a route's path, from the row. */
+export function pathOf(resource: Resource, route: Route, row: AnyRow): Record<string, string> {
+  const names = [...route.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  return Object.fromEntries(
+    names.map((name) => [name, name === 'id' ? idOf(resource, row) : String(row[name])]),
+  );
+}
+
+/** What may be done with that row now. */
+export function useActions(resource: Resource): (row: AnyRow) => Erased[] {
+  const may = useMay();
+  const { actions = [], remove } = resource.spec;
+  const all = [...(actions as unknown as Erased[]), ...(remove ? [removal(remove)] : [])];
+  return (row) => all.filter((one) => may(one.route) && (one.when?.(row) ?? true));
+}
+
+/** Does it; everything of the resource is asked again afterwards. */
+export function useAct(resource: Resource, onDone?: (action: Erased, answer: unknown) => void) {
+  const client = useQueryClient();
+  const { message, modal } = App.useApp();
+  const [asked, setAsked] = useState<{ action: Erased; row: AnyRow }>();
+  const finish = async (action: Erased, answer: unknown) => {
+    setAsked(undefined);
+    void message.success(t.done);
+    onDone?.(action, answer);
+    await client.invalidateQueries();
+  };
+  const run = useMutation({
+    mutationFn: ({ action, row }: { action: Erased; row: AnyRow }) => {
+      const body = typeof action.body === 'function' ? action.body(row) : action.body;
+      return call(action.route, { path: pathOf(resource, action.route, row), body: body as never });
+    },
+    onSuccess: (answer, { action }) => finish(action, answer),
+    onError: (error) => {
+      const failure = failureOf(error);
+      modal.error({ title: failure.message, content: <Trace failure={failure} /> });
+    },
+  });
+  const start = (action: Erased, row: AnyRow) => {
+    if (action.form) return setAsked({ action, row });
+    if (!action.sure) return run.mutate({ action, row });
+    return void modal.confirm({
+      title: read(action.sure),
+      content: String(row[resource.spec.label ?? resource.spec.id ?? 'id']),
+      okText: read(action.text),
+      cancelText: t.back,
+      okButtonProps: { danger: action.danger },
+      onOk: () => run.mutateAsync({ action, row }).catch(() => undefined),
+    });
+  };
+  const drawer = asked && (
+    <FormDrawer
+      title={read(asked.action.text)}
+      route={asked.action.route}
+      fields={asked.action.form ?? {}}
+      labelOf={(name) => asked.action.labels?.[name] ?? labelOf(resource, name)}
+      path={pathOf(resource, asked.action.route, asked.row)}
+      fixed={typeof asked.action.body === 'function' ? asked.action.body(asked.row) : asked.action.body}
+      onDone={(answer) => void finish(asked.action, answer)}
+      onClose={() => setAsked(undefined)}
+    />
+  );
+  return { start, drawer, isBusy: run.isPending };
+}
+
+/** The actions of a row as buttons. */
+export function ActionButtons({
+  resource,
+  row,
+  onDone,
+}: {
+  resource: Resource;
+  row: AnyRow;
+  onDone?: (action: Erased) => void;
+}) {
+  const actionsOf = useActions(resource);
+  const { start, drawer, isBusy } = useAct(resource, onDone);
+  return (
+    <Flex gap={8} wrap>
+      {actionsOf(row).map((action) => (
+        <Button
+          key={action.route + action.text[1]}
+          danger={action.danger}
+          icon={action.icon}
+          disabled={isBusy}
+          onClick={() => start(action, row)}
+        >
+          {read(action.text)}
+        </Button>
+      ))}
+      {drawer}
+    </Flex>
+  );
+}

@@ -1,0 +1,140 @@
+// How values are shown, in lists and details alike.
+import { Tooltip, Typography } from 'antd';
+import type { ReactNode } from 'react';
+import { Link } from 'react-router';
+import { showAmount, showCount } from './money.ts';
+import { Badge, enabled, yesNo, type States } from './states.tsx';
+import { showAgo, showBytes, showTime } from './time.ts';
+
+export interface Cell<V = unknown> {
+  // A method, so that a cell of texts may stand in a list of cells of anything.
+  render(value: V, row: Record<string, unknown>): ReactNode;
+  width?: number;
+  align?: 'right';
+}
+
+type Maybe<T> = T | null | undefined;
+
+const none = <span className="none">–</span>;
+const shown = <T,>(value: Maybe<T>, show: (value: T) => ReactNode): ReactNode =>
+  value === null || value === undefined || value === '' ? none : show(value);
+
+/** Short text on one line, the whole of it when pointed at. */
+export const text = (width = 160): Cell<Maybe<string | number>> => ({
+  width,
+  render: (value) =>
+    shown(value, (known) => (
+      <span className="cell-text" title={String(known)}>
+        {known}
+      </span>
+    )),
+});
+
+/** Numbers of orders, addresses, slugs: fixed width. */
+export const code = (width = 180): Cell<Maybe<string>> => ({
+  width,
+  render: (value) => shown(value, (known) => <span className="cell-code">{known}</span>),
+});
+
+export const count = (width = 100): Cell<Maybe<number>> => ({
+  width,
+  align: 'right',
+  render: (value) => shown(value, (known) => <span className="cell-figure">{showCount(known)}</span>),
+});
+
+export const money = (width = 130): Cell<Maybe<string>> => ({
+  width,
+  align: 'right',
+  render: (value) => shown(value, (known) => <span className="cell-figure">{showAmount(known)}</span>),
+});
+
+export const time = (width = 170): Cell<Maybe<string>> => ({
+  width,
+  render: (value) => shown(value, (known) => <Time at={known} />),
+});
+
+export const bytes = (width = 100): Cell<Maybe<number>> => ({
+  width,
+  align: 'right',
+  render: (value) => shown(value, (known) => <span className="cell-figure">{showBytes(known)}</span>),
+});
+
+export const badge = <K extends string>(states: States<K>, width = 110): Cell<Maybe<K>> => ({
+  width,
+  render: (value) => shown(value, (known) => <Badge states={states} value={known} />),
+});
+
+export const numberBadge = (states: States<string>, width = 100): Cell<Maybe<number>> => ({
+  width,
+  render: (value) => shown(value, (known) => <Badge states={states} value={known} />),
+});
+
+export const status = (width = 100): Cell<Maybe<number>> => numberBadge(enabled, width);
+
+export const flag = (width = 90): Cell<boolean> => ({
+  width,
+  render: (value) => <Badge states={yesNo} value={value} />,
+});
+
+/** Somebody or something that is named by one of its fields, with a link when there is a page of it. */
+export const named = <V extends object>(
+  field: keyof V & string,
+  pathOf?: (value: V) => string,
+): Cell<Maybe<V>> => ({
+  width: 140,
+  render: (value) =>
+    shown(value, (known) => {
+      const name = String(known[field]);
+      return pathOf ? <Link to={pathOf(known)}>{name}</Link> : name;
+    }),
+});
+
+export const namedList = <V extends object>(field: keyof V & string): Cell<readonly V[]> => ({
+  width: 180,
+  render: (values) =>
+    values.length === 0 ? (
+      none
+    ) : (
+      <span className="cell-text">{values.map((one) => String(one[field])).join(', ')}</span>
+    ),
+});
+
+/** Everything with the same trace, one click away. */
+export const trace = (): Cell<Maybe<string>> => ({
+  width: 240,
+  render: (value) => shown(value, (known) => <TraceLink id={known} />),
+});
+
+export const custom = <V,>(
+  render: (value: V, row: Record<string, unknown>) => ReactNode,
+  width = 160,
+): Cell<V> => ({
+  width,
+  render,
+});
+
+export function Time({ at }: { at: string }) {
+  return (
+    <Tooltip title={showAgo(at)}>
+      <time dateTime={at} className="cell-figure">
+        {showTime(at)}
+      </time>
+    </Tooltip>
+  );
+}
+
+export function TraceLink({ id }: { id: string }) {
+  return (
+    <Link to={`/logs/operation-logs?trace_id=${encodeURIComponent(id)}`} className="cell-code">
+      {id}
+    </Link>
+  );
+}
+
+export function Copyable({ value }: { value: string }) {
+  return (
+    <Typography.Text copyable={{ text: value }} className="cell-code">
+      {value}
+    </Typography.Text>
+  );
+}

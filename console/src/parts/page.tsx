@@ -1,0 +1,49 @@
+// A row that has a page of its own: the way back, its name, its state, what can be done.
+import { ArrowLeftOutlined } from '@ant-design/icons';
+import { Button, Flex } from 'antd';
+import type { ReactNode } from 'react';
+import { Link, useLocation, useNavigate } from 'react-router';
+import { read, texts, type Both } from '../contract/texts.ts';
+import { useTitle } from './use-title.ts';
+
+const t = texts({ 'zh-CN': { back: '返回列表' }, 'en-US': { back: 'Back to the list' } });
+
+interface Props {
+  list: string;
+  title: string;
+  what: Both;
+  state?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+}
+
+export function RowPage({ list, title, what, state, actions, children }: Props) {
+  const navigate = useNavigate();
+  const { key } = useLocation();
+  useTitle(`${title} · ${read(what)}`);
+  return (
+    <article className="screen" data-page={list}>
+      <Flex wrap gap={8} justify="space-between" align="center" className="screen-head">
+        <Flex gap={10} align="center" wrap>
+          <Link
+            to={list}
+            aria-label={t.back}
+            onClick={(event) => {
+              if (key === 'default') return;
+              event.preventDefault();
+              void navigate(-1);
+            }}
+          >
+            <Button type="text" icon={<ArrowLeftOutlined />} tabIndex={-1} />
+          </Link>
+          <h1>{title}</h1>
+          {state}
+        </Flex>
+        <Flex gap={8} wrap>
+          {actions}
+        </Flex>
+      </Flex>
+      {children}
+    </article>
+  );
+}

@@ -1,0 +1,70 @@
+// A failure in words, with what can be done about it.
+import { Alert, Button, Flex, Typography } from 'antd';
+import { useEffect, useState } from 'react';
+import { Failure } from '../contract/api.ts';
+import { texts } from '../contract/texts.ts';
+
+const t = texts({
+  'zh-CN': {
+    retry: '重试',
+    wait: (seconds: number) => `${seconds} 秒后重试`,
+    unexpected: '出现意外错误',
+    trace: '追踪号',
+    denied: '没有权限查看此页面，请联系管理员',
+  },
+  'en-US': {
+    retry: 'Try again',
+    wait: (seconds: number) => `Try again in ${seconds} s`,
+    unexpected: 'Something unexpected went wrong',
+    trace: 'Trace',
+    denied: 'You have no permission for this page; ask an administrator',
+  },
+});
+
+export const failureOf = (error: unknown): Failure =>
+  error instanceof Failure ? error : new Failure(t.unexpected, -1);
+
+/** A failed query, in the place of what was asked for. After a limit it waits as long as the service said. */
+export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const failure = failureOf(error);
+  const left = useCountdown(failure.details.retryAfter ?? 0, failure);
+  const retry = onRetry && (
+    <Button size="small" disabled={left > 0} onClick={onRetry}>
+      {left > 0 ? t.wait(left) : t.retry}
+    </Button>
+  );
+  return (
+    <Alert
+      type={failure.isPassing ? 'warning' : 'error'}
+      showIcon
+      role="alert"
+      title={failure.status === 403 && failure.code === 'no_permission' ? t.denied : failure.message}
+      description={<Trace failure={failure} />}
+      action={retry}
+    />
+  );
+}
+
+export function Trace({ failure }: { failure: Failure }) {
+  const id = failure.details.trace_id;
+  if (!id) return null;
+  return (
+    <Flex gap={6} className="trace">
+      <span>{t.trace}</span>
+      <Typography.Text copyable className="cell-code">
+        {id}
+      </Typography.Text>
+    </Flex>
+  );
+}
+
+function useCountdown(seconds: number, of: Failure): number {
+  const [left, setLeft] = useState(seconds);
+  useEffect(() => {
+    setLeft(seconds);
+    if (seconds <= 0) return undefined;
+    const timer = setInterval(() => setLeft((before) => Math.max(0, before - 1)), 1000);
+    return () => clearInterval(timer);
+  }, [seconds, of]);
+  return left;
+}

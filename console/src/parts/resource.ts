@@ -1,0 +1,143 @@
+// What a screen of a resource is: one declaration, checked against the contract. A field that the API renames breaks the build.
+import type { ComponentType, ReactNode } from 'react';
+import type { Body, Data, Query, Route, Row } from '../contract/api.ts';
+import type { Both } from '../contract/texts.ts';
+import type { Cell } from './cells.tsx';
+import type { Field } from './fields.tsx';
+
+/** Routes that answer a list. */
+export type ListRoute = { [R in Route]: Row<R> extends never ? never : R }[Route] & `GET ${string}`;
+
+/** Labels that mean the same everywhere. */
+export const commonLabels = {
+  id: ['编号', 'ID'],
+  name: ['名称', 'Name'],
+  code: ['编码', 'Code'],
+  slug: ['标识', 'Slug'],
+  status: ['状态', 'Status'],
+  sort: ['排序', 'Position'],
+  remark: ['备注', 'Remark'],
+  description: ['说明', 'Description'],
+  created_at: ['创建时间', 'Created'],
+  updated_at: ['更新时间', 'Updated'],
+  username: ['用户名', 'Username'],
+  nickname: ['昵称', 'Display name'],
+  email: ['邮箱', 'Email'],
+  phone: ['电话', 'Phone'],
+  password: ['密码', 'Password'],
+  ip: ['IP 地址', 'Address'],
+  type: ['类型', 'Type'],
+  user: ['用户', 'User'],
+  user_id: ['用户', 'User'],
+  admin: ['管理员', 'Administrator'],
+  admin_id: ['管理员', 'Administrator'],
+  amount: ['金额', 'Amount'],
+  order_no: ['订单号', 'Order'],
+  payment_no: ['支付单号', 'Payment'],
+  trace_id: ['追踪号', 'Trace'],
+  size: ['大小', 'Size'],
+  filename: ['文件名', 'File'],
+  title: ['标题', 'Title'],
+} as const satisfies Record<string, Both>;
+
+type Common = keyof typeof commonLabels;
+
+type FieldsOf<B> = { readonly [K in keyof B & string]?: Field };
+
+/** What can be done with a row, or with the whole list. */
+export type Action<T> = { [R in Route]: ActionOn<R, T> }[Route];
+
+interface ActionOn<R extends Route, T> {
+  route: R;
+  text: Both;
+  icon?: ReactNode;
+  danger?: boolean;
+  /** Asked before it is done. */
+  sure?: Both;
+  /** Only for rows like that. */
+  when?: (row: T) => boolean;
+  body?: Partial<Body<R>> | ((row: T) => Partial<Body<R>>);
+  /** Asked for first, in a drawer. */
+  form?: FieldsOf<Body<R>>;
+  labels?: Readonly<Record<string, Both>>;
+}
+
+export interface Spec<
+  L extends ListRoute,
+  C extends keyof Row<L> & string,
+  F extends keyof Query<L> & string,
+> {
+  /** URL segment of the API, and the slug of its menu. */
+  name: string;
+  title: Both;
+  /** What there is to do when the list is empty. */
+  empty?: Both;
+  /** The field that names a row in URLs and routes. */
+  id?: keyof Row<L> & string;
+  /** The field that names it for people. */
+  label?: keyof Row<L> & string;
+  labels: Readonly<Record<Exclude<C | F, Common | TimeFilter>, Both>> & Readonly<Record<string, Both>>;
+  columns: { readonly [K in C]: Cell<Row<L>[K]> };
+  /** Shown in the detail, not in the list. */
+  more?: { readonly [K in keyof Row<L> & string]?: Cell<Row<L>[K]> };
+  filters: { readonly [K in F]: Field };
+  /** Offers a range of days over start_time and end_time. */
+  period?: boolean;
+  sortable?: readonly (keyof Row<L> & string)[];
+  /** Scopes of the service after whose changes the list is asked again. */
+  stale?: readonly string[];
+  /** Asked again this often, in milliseconds, while `isMoving` says so. */
+  pollMs?: number;
+  isMoving?: (row: Row<L>) => boolean;
+  show?: Route;
+  create?: FormSpec;
+  update?: FormSpec;
+  remove?: Route;
+  /** Takes {ids} of the rows that are ticked. */
+  removeMany?: Route;
+  exportTo?: Route;
+  actions?: readonly Action<Row<L>>[];
+  /** Beside the buttons of the list. */
+  extra?: ComponentType;
+  /** Above the table. */
+  above?: ComponentType<{ data: Data<L> | undefined }>;
+  /** In place of the table. */
+  view?: ComponentType<{ rows: Row<L>[] }>;
+  /** A page of its own in place of the drawer. */
+  detail?: ComponentType<{ id: string; resource: Resource }>;
+  /** Further pages below the list's address. */
+  pages?: Readonly<Record<string, ComponentType>>;
+  /** At the end of the drawer. */
+  below?: ComponentType<{ row: Row<L> }>;
+}
+
+type TimeFilter = 'start_time' | 'end_time';
+
+export type FormSpec = { [R in Route]: { route: R; fields: FieldsOf<Body<R>>; wide?: boolean } }[Route];
+
+/** A resource as the parts see it: of any route. */
+export interface Resource {
+  list: Route;
+  spec: Spec<ListRoute, never, never> & {
+    labels: Readonly<Record<string, Both>>;
+    columns: Readonly<Record<string, Cell>>;
+    more?: Readonly<Record<string, Cell>>;
+    filters: Readonly<Record<string, Field>>;
+  };
+}
+
+export type AnyRow = Record<string, unknown>;
+
+/** Declares the screen of a list. */
+export function resource<
+  L extends ListRoute,
+  const C extends keyof Row<L> & string,
+  const F extends keyof Query<L> & string,
+>(list: L, spec: Spec<L, C, F>): Resource {
+  return { list, spec: spec as unknown as Resource['spec'] };
+}
+
+export const idOf = ({ spec }: Resource, row: AnyRow): string => String(row[spec.id ?? 'id']);
+
+export const labelOf = ({ spec }: Resource, name: string): Both =>
+  spec.labels[name] ?? (commonLabels as Readonly<Record<string, Both>>)[name] ?? [name, name];

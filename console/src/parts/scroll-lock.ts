@@ -1,0 +1,16 @@
+// Keeps the page behind a modal or drawer from scrolling, by the style object, which a strict policy allows.
+import { useLayoutEffect } from 'react';
+
+let locks = 0;
+
+export default function useScrollLocker(isLocked?: boolean): void {
+  useLayoutEffect(() => {
+    if (!isLocked) return undefined;
+    locks += 1;
+    document.body.style.overflowY = 'hidden';
+    return () => {
+      locks -= 1;
+      if (locks === 0) document.body.style.overflowY = '';
+    };
+  }, [isLocked]);
+}

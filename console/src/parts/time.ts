@@ -1,0 +1,54 @@
+// Times: UTC on the wire, shown and asked for in the zone that was chosen.
+import dayjs, { type Dayjs } from 'dayjs';
+import 'dayjs/locale/zh-cn';
+import relativeTime from 'dayjs/plugin/relativeTime';
+import timezone from 'dayjs/plugin/timezone';
+import utc from 'dayjs/plugin/utc';
+import { currentSettings } from '../contract/settings.ts';
+
+dayjs.extend(utc);
+dayjs.extend(timezone);
+dayjs.extend(relativeTime);
+
+const zoned = (time: string | number | Date): Dayjs => dayjs(time).tz(currentSettings().zone);
+
+/** 2026-11-22 14:03:07 */
+export const showTime = (time: string): string => zoned(time).format('YYYY-MM-DD HH:mm:ss');
+
+export const showDay = (time: string): string => zoned(time).format('YYYY-MM-DD');
+
+/** Hours and minutes alone, for a stream of events of one day. */
+export const showClock = (time: string | number): string => zoned(time).format('HH:mm:ss');
+
+/** 3 minutes ago */
+export const showAgo = (time: string): string =>
+  dayjs(time)
+    .locale(currentSettings().language === 'zh-CN' ? 'zh-cn' : 'en')
+    .fromNow();
+
+/** A day in the chosen zone as the first or last moment of it, as the API takes it. */
+export const dayToInstant = (day: Dayjs, edge: 'start' | 'end'): string => {
+  const local = dayjs.tz(day.format('YYYY-MM-DD'), currentSettings().zone);
+  return (edge === 'start' ? local.startOf('day') : local.endOf('day')).toISOString();
+};
+
+export const instantToDay = (time: string): Dayjs | null => {
+  const at = zoned(time);
+  return at.isValid() ? dayjs(at.format('YYYY-MM-DD')) : null;
+};
+
+export const isInstant = (text: string): boolean => dayjs(text).isValid() && /^\d{4}-\d\d-\d\dT/.test(text);
+
+/** For file names and durations. */
+export function showDuration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  const minutes = Math.floor(whole / 60);
+  return minutes === 0 ? `${whole} s` : `${minutes} min ${whole % 60} s`;
+}
+
+const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+export function showBytes(bytes: number): string {
+  const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), units.length - 1);
+  return `${(bytes / 1024 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power] ?? ''}`;
+}

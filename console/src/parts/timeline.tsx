@@ -1,0 +1,37 @@
+// What happened, in order.
+import type { ReactNode } from 'react';
+import type { Tone } from './states.tsx';
+import { Time } from './cells.tsx';
+
+export interface Point {
+  key: string;
+  at: string;
+  tone: Tone;
+  title: ReactNode;
+  children?: ReactNode;
+}
+
+export function Timeline({ points }: { points: readonly Point[] }) {
+  return (
+    <ol className="timeline">
+      {points.map(({ key, at, tone, title, children }) => (
+        <li key={key} className={`point-${tone}`}>
+          <div>{title}</div>
+          <div className="timeline-when">
+            <Time at={at} />
+          </div>
+          {children}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+export function Json({ value }: { value: unknown }) {
+  if (value === undefined || value === null) return null;
+  return (
+    <pre className="body" tabIndex={0}>
+      {typeof value === 'string' ? value : JSON.stringify(value, null, 2)}
+    </pre>
+  );
+}

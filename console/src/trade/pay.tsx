@@ -1,0 +1,131 @@
+// Paying an order: choose a method; the channel answers what the customer needs to go on.
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Alert, Button, Drawer, Flex, QRCode } from 'antd';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import { call } from '../contract/api.ts';
+import { texts } from '../contract/texts.ts';
+import { Copyable } from '../parts/cells.tsx';
+import { note, option } from '../parts/fields.tsx';
+import { FormDrawer } from '../parts/form.tsx';
+import { Problem } from '../parts/problem.tsx';
+
+const t = texts({
+  'zh-CN': {
+    ...{
+      title: '发起支付',
+      scan: '请顾客用微信扫码',
+      open: '打开支付宝页面',
+      mock: '这是模拟渠道：没有真实付款，可以在这里发送它的回调',
+    },
+    ...{
+      simulate: '模拟支付成功',
+      sent: '回调已发送，状态会自动更新',
+      show: '查看支付',
+      unsigned: '该支付方式没有可显示的密钥，回调将不带签名',
+    },
+  },
+  'en-US': {
+    ...{
+      title: 'Create a payment',
+      scan: 'Let the customer scan this with WeChat',
+      open: 'Open the Alipay page',
+      mock: 'This channel is a mock: nobody pays, its callback can be sent from here',
+    },
+    ...{
+      simulate: 'Simulate the payment',
+      sent: 'The callback was sent; the state changes by itself',
+      show: 'Show the payment',
+      unsigned: 'The secret of this method is not shown, so the callback goes unsigned',
+    },
+  },
+});
+
+/** What a channel answers, whichever it is. */
+export interface Gateway {
+  code_url?: string;
+  pay_url?: string;
+  gateway?: string;
+  notify_url?: string;
+  trade_status?: string;
+  sign?: string;
+}
+
+const labels = {
+  payment_method_id: ['支付方式', 'Payment method'],
+  remark: ['备注', 'Remark'],
+} as const;
+
+export function PayDrawer({ orderNo, onClose }: { orderNo: string; onClose: () => void }) {
+  const [placed, setPlaced] = useState<{ payment_no: string; gateway?: Gateway }>();
+  const client = useQueryClient();
+  if (!placed) {
+    return (
+      <FormDrawer
+        title={`${t.title} · ${orderNo}`}
+        route="POST /api/admin/payments"
+        fields={{ payment_method_id: option('payment_method'), remark: note() }}
+        labelOf={(name) => labels[name as keyof typeof labels]}
+        fixed={{ order_no: orderNo, initiate: true }}
+        onClose={onClose}
+        onDone={(answer) => {
+          setPlaced(answer as unknown as { payment_no: string; gateway?: Gateway });
+          void client.invalidateQueries();
+        }}
+      />
+    );
+  }
+  return (
+    <Drawer open title={placed.payment_no} size={420} onClose={onClose}>
+      <Flex vertical gap={16}>
+        <GatewayAnswer paymentNo={placed.payment_no} gateway={placed.gateway ?? {}} />
+        <Link to={`/trade/payments/${placed.payment_no}`}>{t.show}</Link>
+      </Flex>
+    </Drawer>
+  );
+}
+
+/** What the customer needs, or how to play their part. */
+export function GatewayAnswer({ paymentNo, gateway }: { paymentNo: string; gateway: Gateway }) {
+  if (gateway.code_url) {
+    return (
+      <div className="qr">
+        <span role="img" aria-label={t.scan}>
+          <QRCode value={gateway.code_url} size={200} bgColor="#ffffff" color="#000000" type="svg" />
+        </span>
+        <span>{t.scan}</span>
+        <Copyable value={gateway.code_url} />
+      </div>
+    );
+  }
+  if (gateway.pay_url) {
+    return (
+      <a href={gateway.pay_url} target="_blank" rel="noopener noreferrer">
+        {t.open}
+      </a>
+    );
+  }
+  return gateway.gateway === 'mock' ? <Simulation paymentNo={paymentNo} gateway={gateway} /> : null;
+}
+
+function Simulation({ paymentNo, gateway }: { paymentNo: string; gateway: Gateway }) {
+  const client = useQueryClient();
+  const send = useMutation({
+    mutationFn: () =>
+      call('POST /api/payment/notify/{type}', {
+        path: { type: 'mock' },
+        body: { out_trade_no: paymentNo, trade_status: gateway.trade_status, sign: gateway.sign } as never,
+      }),
+    onSuccess: () => client.invalidateQueries(),
+  });
+  return (
+    <Flex vertical gap={12} align="start">
+      <Alert type="info" title={t.mock} description={gateway.sign ? undefined : t.unsigned} />
+      {send.error && <Problem error={send.error} />}
+      {send.isSuccess && <Alert type="success" role="status" title={t.sent} />}
+      <Button type="primary" loading={send.isPending} disabled={send.isSuccess} onClick={() => send.mutate()}>
+        {t.simulate}
+      </Button>
+    </Flex>
+  );
+}

@@ -1,0 +1,66 @@
+// How customers may pay.
+import { code, count, flag, text, time, badge } from '../parts/cells.tsx';
+import { choice, integer, note, secret, trueOrFalse, words, yesOrNo } from '../parts/fields.tsx';
+import { configuration } from '../parts/configuration.tsx';
+import { resource } from '../parts/resource.ts';
+import { states } from '../parts/states.tsx';
+
+export const channels = states({
+  mock: ['模拟', 'Mock', 'grey'],
+  wechat: ['微信支付', 'WeChat Pay', 'green'],
+  alipay: ['支付宝', 'Alipay', 'blue'],
+});
+
+export default resource('GET /api/admin/payment-methods', {
+  name: 'payment-methods',
+  title: ['支付方式', 'Payment methods'],
+  empty: [
+    '还没有支付方式。新建一个“模拟”方式即可试用',
+    'No payment methods yet. A mock one is enough to try',
+  ],
+  label: 'name',
+  labels: {
+    is_active: ['启用', 'Active'],
+    has_shared_secret: ['有密钥', 'Has a secret'],
+    config: ['渠道配置', 'Configuration'],
+    shared_secret: ['共享密钥', 'Shared secret'],
+  },
+  filters: { name: words(), code: words(), type: choice(channels), is_active: yesOrNo() },
+  columns: {
+    name: text(),
+    code: code(),
+    type: badge(channels as never),
+    is_active: flag(),
+    has_shared_secret: flag(110),
+    sort: count(80),
+    created_at: time(),
+  },
+  more: { description: text(), updated_at: time() },
+  show: 'GET /api/admin/payment-methods/{id}',
+  create: {
+    route: 'POST /api/admin/payment-methods',
+    fields: {
+      name: words(),
+      type: choice(channels),
+      code: words(),
+      shared_secret: secret(),
+      config: configuration(),
+      is_active: trueOrFalse(),
+      sort: integer(-1_000_000, 1_000_000),
+      description: note(),
+    },
+  },
+  update: {
+    route: 'PUT /api/admin/payment-methods/{id}',
+    fields: {
+      name: words(),
+      code: words(),
+      shared_secret: secret(),
+      config: configuration(),
+      is_active: trueOrFalse(),
+      sort: integer(-1_000_000, 1_000_000),
+      description: note(),
+    },
+  },
+  remove: 'DELETE /api/admin/payment-methods/{id}',
+});

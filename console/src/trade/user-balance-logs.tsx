@@ -1,0 +1,41 @@
+// Every change of every balance.
+import { badge, code, money, named, text, time } from '../parts/cells.tsx';
+import { choice, option, userPicker, words } from '../parts/fields.tsx';
+import { resource } from '../parts/resource.ts';
+import { balanceTypes } from './states.ts';
+
+export default resource('GET /api/admin/user-balance-logs', {
+  name: 'user-balance-logs',
+  title: ['余额记录', 'Balance changes'],
+  labels: {
+    source: ['来源', 'Source'],
+    source_id: ['来源编号', 'Source number'],
+    balance_before: ['变动前', 'Before'],
+    balance_after: ['变动后', 'After'],
+    operator: ['操作人', 'By'],
+    operator_id: ['操作人', 'By'],
+    request_id: ['请求号', 'Request'],
+  },
+  stale: ['user_balance_logs'],
+  filters: {
+    user_id: userPicker(),
+    type: choice(balanceTypes),
+    source: words(),
+    operator_id: option('admin'),
+  },
+  period: true,
+  sortable: ['amount', 'created_at'],
+  columns: {
+    user: named('username', ({ id }) => `/trade/users/${id}`),
+    type: badge(balanceTypes),
+    amount: money(),
+    balance_before: money(),
+    balance_after: money(),
+    source: text(110),
+    description: text(200),
+    operator: named('username'),
+    created_at: time(),
+  },
+  more: { source_id: code(), request_id: code() },
+  exportTo: 'POST /api/admin/user-balance-logs/export',
+});

@@ -1,0 +1,107 @@
+// {host}/console/: the web console, built beforehand (npm run build) and served from memory; {host}/ leads there.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Context, Middleware } from 'koa';
+import { config } from '../../../config/index.js';
+import { randomToken } from '../../lib/random-id.js';
+
+type Encoding = 'br' | 'gzip' | 'identity';
+
+interface Asset {
+  type: string;
+  bodies: Partial<Record<Encoding, Buffer>>;
+}
+
+/** build/console/, beside the compiled service. */
+const folder = fileURLToPath(new URL('../../../console/', import.meta.url));
+
+const types: Record<string, string> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+const suffixes: Record<Encoding, string> = { br: '.br', gzip: '.gz', identity: '' };
+
+/** Serves the page, for every path of it, and its files. */
+export function webConsole(): Middleware {
+  const assets = readAssets();
+  const page = existsSync(join(folder, 'index.html'))
+    ? readFileSync(join(folder, 'index.html'), 'utf8')
+    : undefined;
+  return async (ctx: Context, next: () => Promise<unknown>): Promise<unknown> => {
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
+    if (ctx.path === '/' || ctx.path === '/console') return ctx.redirect('/console/');
+    if (!ctx.path.startsWith('/console/') || page === undefined) return next();
+    const asset = assets.get(ctx.path.slice('/console/'.length));
+    if (asset) return sendAsset(ctx, asset);
+    // A missing file is no page: an old page asking for a file of an older build must see that it is gone.
+    if (ctx.path.startsWith('/console/assets/')) return next();
+    return sendPage(ctx, page);
+  };
+}
+
+// Read once: a request can only name what was built.
+function readAssets(): ReadonlyMap<string, Asset> {
+  if (!existsSync(folder)) return new Map();
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) =>
+    name.replaceAll('\\', '/'),
+  );
+  return new Map(
+    names.flatMap((name): [string, Asset][] => {
+      const type = types[extname(name)];
+      return type ? [[name, { type, bodies: readBodies(join(folder, name)) }]] : [];
+    }),
+  );
+}
+
+function readBodies(file: string): Asset['bodies'] {
+  const encodings = (Object.keys(suffixes) as Encoding[]).filter((one) => existsSync(file + suffixes[one]));
+  return Object.fromEntries(encodings.map((one) => [one, readFileSync(file + suffixes[one])]));
+}
+
+function sendAsset(ctx: Context, { type, bodies }: Asset): void {
+  const encoding = (ctx.acceptsEncodings(Object.keys(bodies)) || 'identity') as Encoding;
+  ctx.set({
+    // Their names carry a hash of their content; only the icon does not.
+    'Cache-Control': ctx.path.startsWith('/console/assets/')
+      ? 'public, max-age=31536000, immutable'
+      : 'no-cache',
+    Vary: 'Accept-Encoding',
+  });
+  if (encoding !== 'identity') ctx.set('Content-Encoding', encoding);
+  ctx.status = 200;
+  ctx.type = type;
+  ctx.body = bodies[encoding];
+}
+
+// The component library writes its styles into the page: each answer has a nonce of its own, which they carry.
+function sendPage(ctx: Context, page: string): void {
+  const nonce = randomToken(18);
+  ctx.set({ 'Content-Security-Policy': policyWith(nonce), 'Cache-Control': 'no-store' });
+  ctx.status = 200;
+  ctx.type = 'text/html; charset=utf-8';
+  ctx.body = page.replaceAll('NONCE', nonce);
+}
+
+// Files and uploads may go to the object store directly.
+const { s3 } = config.storage;
+const store = s3.presignedDownloads && s3.endpoint ? ` ${new URL(s3.endpoint).origin}` : '';
+
+const policyWith = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src-elem 'self' 'nonce-${nonce}'`,
+    "style-src-attr 'none'",
+    `img-src 'self' data: blob:${store}`,
+    `media-src 'self' blob:${store}`,
+    "frame-src 'self' blob:",
+    "font-src 'self'",
+    "worker-src 'self'",
+    `connect-src 'self'${store}`,
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');

@@ -1,0 +1,129 @@
+// The console as a person uses it: real Chromium, the real service and worker, no answer made up.
+import '../support/environment.js';
+import test from 'ava';
+import type { Browser } from 'playwright-core';
+import { makeMethod, makeUser, signedInWith } from '../support/factories.js';
+import { enter, openPage, startBrowser } from '../support/pages.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+let browser: Browser;
+
+test.before(async () => {
+  service = await startService();
+  browser = await startBrowser();
+});
+
+test.after.always(async () => {
+  await browser?.close();
+  await service.stop();
+});
+
+test.serial(
+  'the page has a policy with a nonce of its own, its files are kept for good and come compressed',
+  async (t) => {
+    const first = await fetch(`${service.url}/`);
+    t.is(new URL(first.url).pathname, '/console/');
+    const nonce = /'nonce-([^']+)'/.exec(first.headers.get('content-security-policy') ?? '')?.[1] ?? 'none';
+    t.false(/unsafe/.test(first.headers.get('content-security-policy') ?? ''));
+    const page = await first.text();
+    t.true(page.includes(nonce));
+    t.is(first.headers.get('cache-control'), 'no-store');
+    const script = /src="(\/console\/assets\/[^"]+\.js)"/.exec(page)?.[1] ?? '';
+    const asset = await fetch(service.url + script, { headers: { 'Accept-Encoding': 'br' } });
+    t.is(asset.headers.get('content-encoding'), 'br');
+    t.is(asset.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+    t.is((await fetch(`${service.url}/console/assets/gone.js`)).status, 404);
+    t.not(
+      /'nonce-([^']+)'/.exec(
+        (await fetch(`${service.url}/console/`)).headers.get('content-security-policy') ?? '',
+      )?.[1],
+      nonce,
+    );
+  },
+);
+
+test.serial(
+  'a wrong password is refused in words, the right one leads to the page that was asked for',
+  async (t) => {
+    const { page, complaints } = await openPage(browser, service.url);
+    await page.goto('/console/trade/orders?status=paid');
+    await page.getByLabel('Username').fill('admin');
+    await page.getByLabel('Password').fill('wrong-password');
+    await page.locator('button[type=submit]').click();
+    await page.getByRole('alert').waitFor();
+    t.not(await page.getByRole('alert').innerText(), '');
+    await page.getByLabel('Password').fill('admin123');
+    await page.locator('button[type=submit]').click();
+    await page.getByRole('heading', { name: 'Orders' }).waitFor();
+    t.regex(page.url(), /\/console\/trade\/orders\?status=paid$/);
+    t.deepEqual(complaints, []);
+    await page.context().close();
+  },
+);
+
+test.serial(
+  'an order is made, paid by the simulated channel, and the page of it changes by itself',
+  async (t) => {
+    const user = await makeUser(service.admin, { username: 'journey_buyer' });
+    await makeMethod(service.admin, 'journey-secret', { name: 'Trial' });
+    const { page, complaints } = await openPage(browser, service.url);
+    await enter(page);
+    await page.goto('/console/trade/orders/new');
+    const form = page.getByRole('dialog');
+    await form.getByLabel('User').fill('journey_buyer');
+    await page.locator('.ant-select-item-option', { hasText: 'journey_buyer' }).click();
+    await form.getByLabel('Product').fill('Notebook');
+    await form.getByLabel('Price').fill('1234567.89');
+    await form.getByRole('button', { name: 'Save' }).click();
+    const row = page.locator('[data-resource=orders] a.row-link').first();
+    await row.click();
+    await page.getByRole('heading', { name: /^ORD/ }).waitFor();
+    const orderNo = await page.getByRole('heading', { name: /^ORD/ }).innerText();
+    t.true((await page.locator('article').innerText()).includes('¥1,234,567.89'));
+
+    const second = await page.context().newPage();
+    await second.addInitScript(
+      `sessionStorage.setItem('console.token', ${JSON.stringify(await page.evaluate<string>("sessionStorage.getItem('console.token')"))})`,
+    );
+    await second.goto(`/console/trade/orders/${orderNo}`);
+    await second.getByRole('button', { name: 'Create a payment' }).click();
+    await second.getByLabel('Payment method').click();
+    await second.locator('.ant-select-item-option', { hasText: 'Trial' }).click();
+    await second.getByRole('button', { name: 'Save' }).click();
+    await second.getByRole('button', { name: 'Simulate the payment' }).click();
+
+    await page.locator('.screen-head .tag', { hasText: 'Paid' }).waitFor();
+    const { data: order } = await service.admin.get(`/orders/${orderNo}`);
+    t.like(order, { status: 'paid', user_id: user.id });
+    await page.locator('.plain-list a').first().click();
+    await page.getByText('Settled: the order is paid').waitFor();
+    t.deepEqual(complaints, []);
+    await page.context().close();
+  },
+);
+
+test.serial(
+  'an administrator sees what their role allows, and a session that is ended leads to the door',
+  async (t) => {
+    const { account } = await signedInWith(service.admin, [
+      'blacklist.index',
+      'blacklist.show',
+      'dictionary.index',
+    ]);
+    const { page, complaints } = await openPage(browser, service.url);
+    await page.goto('/console/office/blacklists');
+    await page.getByLabel('Username').fill(account?.username ?? '');
+    await page.getByLabel('Password').fill(account?.password ?? '');
+    await page.locator('button[type=submit]').click();
+    await page.getByRole('heading', { name: 'Blocked addresses' }).waitFor();
+    t.is(await page.getByRole('link', { name: 'New' }).count(), 0);
+    t.is(await page.locator('.menu a', { hasText: 'Orders' }).count(), 0);
+    await page.goto('/console/trade/orders');
+    await page.getByRole('alert').waitFor();
+    await service.admin.delete(`/admins/${account?.id}/tokens`);
+    await page.getByLabel('Username').waitFor();
+    t.deepEqual(complaints, []);
+    await page.context().close();
+  },
+);

@@ -1,0 +1,82 @@
+// Pages of the console in headless Chromium, which fail a test by what they complain about.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-sync',
+];
+
+export const startBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: '/usr/bin/chromium', args: flags });
+
+/** A page and what it complained about: errors of scripts and of the console, violations of the policy, foreign requests. */
+export interface Watched {
+  page: Page;
+  complaints: string[];
+}
+
+// Refused calls are answers like any other; the browser writes a line about each.
+const isRefusal = (text: string): boolean => text.startsWith('Failed to load resource');
+
+/** Opens a page of a browser context of its own. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<Watched> {
+  const context = await browser.newContext({
+    ...{ baseURL: url, locale: 'en-US', timezoneId: 'UTC', viewport: { width: 1280, height: 800 } },
+    ...options,
+  });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !isRefusal(message.text())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('request', (request) => {
+    if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(url))
+      complaints.push(request.url());
+  });
+  await page.addInitScript(
+    `addEventListener('securitypolicyviolation', (event) => console.error('policy', event.violatedDirective, event.blockedURI));`,
+  );
+  return { page, complaints };
+}
+
+/** Signs in by the door. */
+export async function enter(page: Page, username = 'admin', password = 'admin123'): Promise<void> {
+  await page.goto('/');
+  await page.getByLabel(/^(Username|用户名)$/).fill(username);
+  await page.getByLabel(/^(Password|密码)$/).fill(password);
+  await page.locator('button[type=submit]').click();
+  await page.locator('#content').waitFor();
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Violation {
+  id: string;
+  impact: string;
+  nodes: { target: string[]; failureSummary: string }[];
+}
+
+/** What axe calls serious or critical on the page, one line each. */
+export async function inaccessible(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const found = await page.evaluate<Violation[]>('axe.run(document).then(({ violations }) => violations)');
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes
+          .map(({ target }) => target.join(' '))
+          .slice(0, 3)
+          .join(' | ')}`,
+    );
+}
