@@ -120,7 +120,7 @@ function answer(status: number, found: ErrorSlug[], shown = found[0]): Schema {
       { $ref: '#/components/schemas/Failure' },
       {
         type: 'object',
-        properties: { error_code: { type: 'string', enum: found } },
+        properties: { error_code: { type: 'string', enum: found, description: 'Which refusal it is' } },
         required: ['error_code'],
       },
     ],

@@ -1,8 +1,8 @@
 // The shape of a menu in answers, shared by the profile and the menu resource.
-import { forestOf, keysOf, resource } from './response.js';
+import { enabled, forestOf, keysOf, resource } from './response.js';
 import { Menu } from '../../models/access/tables.js';
 
-const keys = keysOf(Menu);
+const keys = { ...keysOf(Menu), status: enabled() };
 
 export const menuRecord = resource('Menu', keys);
 

@@ -20,11 +20,11 @@ import { revokeSessionsOf } from '../../../models/access/admin-session.js';
 import { mustOutrank } from '../../../models/access/rights.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { adminKeys } from '../../declare/admin-response.js';
-import { integer, keysOf, pageOf, record, resource } from '../../declare/response.js';
+import { enabled, integer, keysOf, pageOf, record, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { Admin } from '../../../models/access/tables.js';
 
-const admin = resource('Admin', { ...keysOf(Admin), ...adminKeys });
+const admin = resource('Admin', { ...keysOf(Admin), ...adminKeys, status: enabled() });
 
 const fields = {
   nickname: given(50),

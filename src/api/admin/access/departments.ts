@@ -18,11 +18,11 @@ import {
   getDepartment,
   updateDepartment,
 } from '../../../models/access/department.js';
-import { forestOf, keysOf, record, resource } from '../../declare/response.js';
+import { enabled, forestOf, keysOf, record, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { Department } from '../../../models/access/tables.js';
 
-const keys = keysOf(Department);
+const keys = { ...keysOf(Department), status: enabled() };
 
 const department = resource('Department', keys);
 

@@ -15,7 +15,7 @@ import {
   updatePermission,
 } from '../../../models/access/permission.js';
 import { mayPass, opens } from '../../declare/permission.js';
-import { keysOf, pageOf, recordOrNull, resource } from '../../declare/response.js';
+import { enabled, keysOf, pageOf, recordOrNull, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { Menu, Permission } from '../../../models/access/tables.js';
 
@@ -23,6 +23,7 @@ const method = () => Joi.string().valid('GET', 'POST', 'PUT', 'DELETE');
 
 const permission = resource('Permission', {
   ...keysOf(Permission),
+  status: enabled(),
   menu: recordOrNull(keysOf(Menu, 'id', 'title')),
 });
 

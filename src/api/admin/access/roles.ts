@@ -12,12 +12,13 @@ import {
   roleSortable,
   updateRole,
 } from '../../../models/access/role.js';
-import { keysOf, listOf, pageOf, record, resource } from '../../declare/response.js';
+import { enabled, keysOf, listOf, pageOf, record, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { Menu, Permission, Role } from '../../../models/access/tables.js';
 
 const keys = {
   ...keysOf(Role),
+  status: enabled(),
   permission_ids: listOf(Joi.number().integer()),
   menu_ids: listOf(Joi.number().integer()),
 };

@@ -14,11 +14,11 @@ import {
   listDictionaries,
   updateDictionary,
 } from '../../../models/office/dictionary.js';
-import { keysOf, listOf, pageOf, resource } from '../../declare/response.js';
+import { enabled, keysOf, listOf, pageOf, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { Dictionary } from '../../../models/office/tables.js';
 
-const entry = resource('DictionaryEntry', keysOf(Dictionary));
+const entry = resource('DictionaryEntry', { ...keysOf(Dictionary), status: enabled() });
 
 const fields = {
   parent_id: idOrZero(),

@@ -20,11 +20,11 @@ import {
 } from '../../../models/trade/user.js';
 import { balanceChanged, balanceChangeKeys, operatorOf } from '../../flows/balance-change.js';
 import { exportRoutes } from '../../declare/export-routes.js';
-import { keysOf, pageOf, resource } from '../../declare/response.js';
+import { enabled, keysOf, pageOf, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { User } from '../../../models/trade/tables.js';
 
-const user = resource('User', keysOf(User));
+const user = resource('User', { ...keysOf(User), status: enabled() });
 
 const fields = {
   username: Joi.string()

@@ -1,0 +1,139 @@
+// What developers of clients are given: the typed client compiles as strictly as can be and pays an order, and the signed
+// callbacks of the introduction are accepted as they stand there.
+import '../support/environment.js';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { config } from '../../config/index.js';
+import { callbackSamples } from '../../src/api/declare/callback-samples.js';
+import { openApiDocument } from '../../src/api/declare/openapi.js';
+import { routes } from '../../src/api/declare/routes.js';
+import { select } from '../../src/lib/db.js';
+import { makeMethod, makePayment } from '../support/factories.js';
+import { startService, type Service } from '../support/service.js';
+
+const run = promisify(execFile);
+const source = resolve(config.root, 'clients/typescript');
+
+let service: Service;
+let folder: string;
+
+test.before(async () => {
+  service = await startService();
+  folder = await mkdtemp(join(tmpdir(), 'client-'));
+});
+
+test.after.always(async () => {
+  await service.stop();
+  await rm(folder, { recursive: true });
+});
+
+test.serial(
+  'the typed client compiles under the strictest options and goes from signing in to an export',
+  async (t) => {
+    t.timeout(180_000);
+    const document = join(folder, 'openapi.json');
+    const schema = join(folder, 'schema.d.ts');
+    await writeFile(document, JSON.stringify(await openApiDocument(routes)));
+    await run('node', [join(source, 'generate.mjs'), document, schema]);
+    await symlink(resolve(config.root, 'node_modules'), join(folder, 'node_modules'));
+    await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+    await run('cp', ['-r', join(source, 'src'), join(source, 'examples'), folder]);
+    await run('cp', [schema, join(folder, 'src/schema.ts')]);
+    const options = {
+      rootDir: '.',
+      outDir: 'out',
+      types: ['node'],
+      noPropertyAccessFromIndexSignature: false,
+    };
+    const project = {
+      extends: join(source, 'tsconfig.json'),
+      compilerOptions: options,
+      include: ['src', 'examples'],
+    };
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(project));
+    await run('node', [resolve(config.root, 'node_modules/typescript/bin/tsc'), '-p', folder]).catch(
+      ({ stdout }: { stdout: string }) => t.fail(stdout),
+    );
+
+    const env = { ...process.env, URL: service.url };
+    const { stdout } = await run('node', [join(folder, 'out/examples/payment.js')], { env });
+    const done = JSON.parse(stdout) as Record<string, string>;
+    t.like(done, {
+      ...{ callback: 'paid', order: 'paid', attachment: 'receipt of the payment' },
+      refusal: 'order_not_cancellable',
+    });
+    t.true(done.sheet?.includes(done.order_no ?? '?'));
+    const [row] = await select<{ status: string }>('SELECT status FROM orders WHERE order_no = ?', [
+      done.order_no ?? '',
+    ]);
+    t.is(row?.status, 'paid');
+  },
+);
+
+test('every field and parameter of the document says what it is, and no type is left open', async (t) => {
+  const document = await openApiDocument(routes);
+  t.deepEqual([...undescribed(document, '')], []);
+  const types = join(folder, 'types.d.ts');
+  await writeFile(join(folder, 'all.json'), JSON.stringify(document));
+  await run('node', [join(source, 'generate.mjs'), join(folder, 'all.json'), types]);
+  const text = (await readFile(types, 'utf8')).replace(/^export type \S+ = Record<string, never>;$/gm, '');
+  // Headers of answers are all that openapi-typescript leaves open.
+  t.deepEqual(
+    text.match(/^(?!\s*\[name: string\]: unknown;$).*(: unknown|Record<string, never>).*$/gm),
+    null,
+  );
+});
+
+type Node = Record<string, unknown>;
+
+function* undescribed(node: unknown, place: string): Generator<string> {
+  if (typeof node !== 'object' || node === null) return;
+  const { properties = {}, name, $ref, description } = node as Node;
+  if (name !== undefined && 'in' in node && !$ref && !description) yield place;
+  for (const [key, part] of Object.entries(properties as Record<string, Node>))
+    if (!part.description) yield `${place}/${key}`;
+  for (const [key, part] of Object.entries(node))
+    if (key !== 'example' && key !== 'examples') yield* undescribed(part, `${place}/${key}`);
+}
+
+const commands: Record<string, { file: string; command: string }> = {
+  sh: { file: 'notify.sh', command: 'bash' },
+  js: { file: 'notify.mjs', command: 'node' },
+  php: { file: 'notify.php', command: 'php' },
+  java: { file: 'Notify.java', command: 'java' },
+  python: { file: 'notify.py', command: 'python3' },
+};
+
+for (const [language, { file, command }] of Object.entries(commands)) {
+  test.serial(
+    `the callback of the introduction in ${language} pays, where ${command} is installed`,
+    async (t) => {
+      t.timeout(60_000);
+      const isThere = await run('which', [command]).then(
+        () => true,
+        () => false,
+      );
+      t.true(file.length > 0);
+      if (!isThere) return t.log(`${command} is not installed`);
+      const path = join(folder, file);
+      await writeFile(path, callbackSamples[language] ?? '');
+      const method = await makeMethod(service.admin, 'a-secret-of-16-and-more');
+      const payment = await makePayment(service.admin, method.id);
+      const env = {
+        ...process.env,
+        NOTIFY_URL: `${service.url}/api/payment/notify/mock`,
+        ...{ SECRET: 'a-secret-of-16-and-more', PAYMENT_NO: payment.payment_no },
+        AMOUNT: Number(payment.amount).toFixed(2),
+      };
+      const { stdout } = await run(command, [path], { env });
+      t.like((JSON.parse(stdout) as { data: object }).data, {
+        payment_no: payment.payment_no,
+        status: 'paid',
+      });
+    },
+  );
+}
