@@ -218,7 +218,19 @@ export const routes = [
     access: can('payment.store', '创建支付', 'Create payments', { slugOnly: true }),
     module: 'payments',
     params: Joi.object<{ payment_no: string }, true>({ payment_no: Joi.string().max(64).required() }),
-    response: record({ ...keys, gateway: Joi.object().unknown(true) }),
+    fails: [
+      'order_expires_too_soon',
+      'order_not_payable',
+      'payment_beyond_channel',
+      'payment_gateway_disabled',
+      'payment_gateway_not_implemented',
+      'payment_method_disabled',
+      'payment_method_not_found',
+      'payment_method_unknown',
+      'payment_record_not_found',
+      'third_party_error',
+    ],
+    response: record({ ...keys, gateway: gatewayAnswer().required() }),
     async handle({ admin, params }) {
       const made = await findPayment(params.payment_no);
       return placed(await placingChannel(made.payment_method_id), made, admin);
