@@ -57,8 +57,9 @@ test.serial(
     t.true(String(run.key).startsWith('settle-payment-'));
     t.is(typeof run.waited_ms, 'number');
     t.is(typeof run.took_ms, 'number');
-    const statement = await lineOf(worker, 'slow statement', isTraced);
-    t.regex(String(statement.sql), /UPDATE .*orders/);
+    const isUpdate = ({ sql }: Line): boolean => /UPDATE .*orders/.test(String(sql));
+    const statement = await lineOf(worker, 'slow statement', (line) => isTraced(line) && isUpdate(line));
+    t.is(statement.pool, 'payments');
     t.false(JSON.stringify(linesOf(worker, 'slow statement')).includes(payment.payment_no), 'no values');
     t.is(linesOf(worker, 'job').filter(isTraced).length, 1);
   },
