@@ -143,9 +143,16 @@ function crossOrigin(): Koa.Middleware {
         'Timezone',
         'X-Trace-Id',
         'Idempotency-Key',
+        'If-None-Match',
+        'If-Range',
+        'Range',
+        'X-Requested-With',
       ],
     ],
-    exposeHeaders: ['X-Trace-Id', 'Retry-After', 'RateLimit', 'RateLimit-Policy'],
+    exposeHeaders: [
+      ...['X-Trace-Id', 'Retry-After', 'RateLimit', 'RateLimit-Policy'],
+      ...['Content-Disposition', 'Content-Range', 'Accept-Ranges', 'ETag'],
+    ],
     maxAge: 600,
   });
 }

@@ -223,6 +223,12 @@ export const errorCatalogue = {
     '来自 {origin} 的网页不能连接',
     'Pages of {origin} may not connect here',
   ),
+  link_invalid: entry(
+    401,
+    10007,
+    '文件链接无效或已过期',
+    'The address of the file is invalid or has expired',
+  ),
   ticket_invalid: entry(401, 10007, '连接票据无效或已过期', 'The ticket is invalid or has expired'),
   receiver_unknown: entry(422, 30003, '接收人不存在', 'A receiver does not exist'),
 
@@ -395,6 +401,12 @@ export const errorCatalogue = {
     40001,
     '该订单的付款已到账，正在处理中',
     'A payment for this order has arrived and is being settled',
+  ),
+  order_status_unsettable: entry(
+    422,
+    40003,
+    '订单状态只能改为已取消',
+    'The only state an order can be given is cancelled',
   ),
   order_not_cancellable: entry(400, 40003, '只有待支付订单可以取消', 'Only a pending order can be cancelled'),
   order_not_deletable: entry(

@@ -31,7 +31,6 @@ export interface Page<T> {
 }
 
 const defaultSize = 10;
-const maxSize = 100;
 const lastPage = 1_000_000_000;
 
 /**
@@ -39,8 +38,9 @@ const lastPage = 1_000_000_000;
  *
  * @param sortable the columns a caller may sort by
  * @param fallback the order when none is given
+ * @param maxSize rows of a page at most
  */
-export function listKeys(sortable: readonly string[], fallback = 'id:desc') {
+export function listKeys(sortable: readonly string[], fallback = 'id:desc', maxSize = 100) {
   return {
     page: clamped({ fallback: 1, min: 1, max: lastPage }),
     page_size: clamped({ fallback: defaultSize, min: 1, max: maxSize, tooSmall: defaultSize }),

@@ -11,6 +11,9 @@ export const id = () => Joi.number().integer().min(1).max(Number.MAX_SAFE_INTEGE
 /** A reference that may be 0 for "none", as parent_id is. */
 export const idOrZero = () => Joi.number().integer().min(0).max(Number.MAX_SAFE_INTEGER);
 
+/** A reference that may be left open: 0 and '' mean none, as null does (`noneToNull`). */
+export const idOrNone = () => idOrZero().allow(null, '');
+
 /**
  * A list of different keys, at most `max` of them. The first problem ends the check: comparing and reporting each of
  * a million items would take long.

@@ -37,6 +37,12 @@ export const sharedParameters = (writer: SchemaWriter) => ({
     description: 'One-time ticket in place of the bearer token (`createTicket`)',
     schema: { type: 'string' },
   },
+  Link: {
+    name: 'link',
+    in: 'query',
+    description: 'Signed address in place of the bearer token (`GET …/link`)',
+    schema: { type: 'string' },
+  },
 });
 
 const shared = (name: string): Schema => ({ $ref: `#/components/parameters/${name}` });
@@ -47,6 +53,7 @@ export function parametersOf(route: Route, writer: SchemaWriter): Schema[] {
     ...fields('path', route.params, writer),
     ...fields('query', route.query, writer),
     ...(route.ticket ? [shared('Ticket')] : []),
+    ...(route.link ? [shared('Link')] : []),
     ...(route.repeat ? [shared('IdempotencyKey')] : []),
     ...['Language', 'Zone', 'TraceId'].map(shared),
   ];

@@ -89,6 +89,8 @@ export interface RouteDefinition<A extends Access, P, Q, B, R = unknown> {
   body?: Joi.ObjectSchema<B>;
   /** A one-time ticket in the query may stand for the bearer token: browsers cannot send headers with an EventSource. */
   ticket?: boolean;
+  /** A signed address (`fileLink`) may stand for the bearer token: pages cannot send headers with pictures and links. */
+  link?: boolean;
   /**
    * Answered 503 when it takes longer, everything included; 9.5 s unless said otherwise. Uploads, files and streams take
    * the time they take.

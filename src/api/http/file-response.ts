@@ -1,6 +1,7 @@
 // Sends a file: as a download or shown in the page, whole or one range of it (RFC 9110, 14).
 import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
+import { config } from '../../../config/index.js';
 import type { ErrorSlug } from '../../lib/error-catalogue.js';
 import { AppError } from '../../lib/errors.js';
 import { storage } from '../../lib/storage/index.js';
@@ -50,11 +51,20 @@ const filePolicy =
 
 /** Sends it. @throws range_not_satisfiable */
 export async function sendFile(ctx: Context, file: SentFile): Promise<void> {
+  if (file.etag) ctx.set('ETag', `"${file.etag}"`);
+  ctx.status = 200;
+  // A picture that a page has shown is asked for again each time, and answered 304 as long as it is the same.
+  if (file.inline) ctx.set('Cache-Control', 'private, no-cache');
+  if (file.etag && ctx.fresh) {
+    ctx.status = 304;
+    return;
+  }
   const range = file.size === undefined ? undefined : askedRange(ctx, file.size, file.etag);
   const content = await file.open(range);
   ctx.set('Content-Disposition', disposition(file));
   ctx.set('Content-Security-Policy', filePolicy);
-  if (file.etag) ctx.set('ETag', `"${file.etag}"`);
+  // A page of another origin may show what its administrator may read.
+  if (config.app.corsOrigins.length > 0) ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
   if (file.size !== undefined) {
     ctx.set('Accept-Ranges', 'bytes');
     ctx.length = range ? range.end - range.start + 1 : file.size;

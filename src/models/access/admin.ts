@@ -1,6 +1,6 @@
 // admins: the people who sign in here.
 import type { Transaction } from 'sequelize';
-import { blankToNull } from '../../lib/blank-to-null.js';
+import { blankToNull, noneToNull } from '../../lib/blank-to-null.js';
 import { now } from '../../lib/clock.js';
 import { change, refuseDuplicates, select, type SqlValue } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
@@ -85,7 +85,7 @@ export function adminOptions(): Promise<{ value: number; label: string }[]> {
 
 /** Creates an administrator whose roles lie within the holder's rights. */
 export async function createAdmin(holder: Holder, fields: NewAdmin): Promise<number> {
-  const { password, role_ids = [], ...columns } = fields;
+  const { password, role_ids = [], ...columns } = noneToNull(fields, 'department_id');
   await departmentMustExist(fields.department_id);
   await mustExist('role', role_ids);
   await mustHoldRoles(holder, role_ids);
@@ -93,7 +93,12 @@ export async function createAdmin(holder: Holder, fields: NewAdmin): Promise<num
   const id = await refuseDuplicates(
     changing(['identity'], async (t) => {
       const admin = await Admin.create(
-        { ...blankToNull(columns), password_hash, password_must_change: true },
+        {
+          ...blankToNull(columns),
+          nickname: columns.nickname || columns.username,
+          password_hash,
+          password_must_change: true,
+        },
         { transaction: t },
       );
       await mustExist('role', role_ids, t);
@@ -108,13 +113,14 @@ export async function createAdmin(holder: Holder, fields: NewAdmin): Promise<num
 
 /** Changes only the fields given. Disabling ends all sessions. */
 export async function updateAdmin(holder: Holder, id: number, fields: Partial<AdminFields>): Promise<void> {
-  const { role_ids, ...columns } = fields;
+  const { role_ids, ...columns } = noneToNull(fields, 'department_id');
   await departmentMustExist(fields.department_id);
   await changing(['identity'], async (t) => {
     await lockSuperAdmins(t);
     const admin = (await Admin.findByPk(id, { transaction: t })) ?? fail('admin_not_found');
     await mustOutrank(holder, id, t);
     if (columns.status === 0 && holder.adminId === id) fail('admin_disable_self');
+    if (columns.nickname === '') columns.nickname = admin.username;
     await admin.update(blankToNull(columns), { transaction: t });
     if (role_ids) {
       await mustExist('role', role_ids, t);

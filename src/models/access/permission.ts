@@ -1,6 +1,7 @@
 // permissions: what a role may be allowed, as a slug and as method and path.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
+import { noneToNull } from '../../lib/blank-to-null.js';
 import { change, refuseDuplicates, select } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
@@ -96,7 +97,7 @@ export async function createPermission(
   return refuseDuplicates(
     changing(['identity'], async (t) => {
       await menuMustExist(fields.menu_id, t);
-      return (await Permission.create(fields, { transaction: t })).id;
+      return (await Permission.create(noneToNull(fields, 'menu_id'), { transaction: t })).id;
     }),
     duplicates,
   );
@@ -115,7 +116,7 @@ export async function updatePermission(
       const permission = await lockPermission(holder, id, t);
       mustPass(holder, passes, [...opens(permission), ...opens({ ...listed(permission), ...fields })]);
       await menuMustExist(fields.menu_id, t);
-      await permission.update(fields, { transaction: t });
+      await permission.update(noneToNull(fields, 'menu_id'), { transaction: t });
     }),
     duplicates,
   );

@@ -87,15 +87,19 @@ export async function findOrder(reference: string): Promise<OrderRecord> {
   return order ?? fail('order_not_found');
 }
 
+export interface OrderRevision {
+  remark?: string | null;
+  /** The one it has, or cancelled. */
+  status?: OrderStatus;
+}
+
 /** Changes the remark, or cancels a pending order together with its pending payments. */
-export async function reviseOrder(
-  reference: string,
-  changes: { remark?: string | null; status?: 'cancelled' },
-): Promise<void> {
+export async function reviseOrder(reference: string, changes: OrderRevision): Promise<void> {
   const where = byReference(reference);
   await changingOrders(async (t) => {
     const order = await lockOrder(where, t);
-    if (changes.status === 'cancelled' && order.status !== 'cancelled') {
+    if (changes.status !== undefined && changes.status !== order.status) {
+      if (changes.status !== 'cancelled') fail('order_status_unsettable', { field: 'status' });
       if (order.status !== 'pending') fail('order_not_cancellable');
       if (await isBeingPaid(order.order_no, t)) fail('order_being_paid');
       await cancel(order, t);

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { listKeys } from '../../../lib/list-query.js';
 import { mustDifferFromUsername, newPassword } from '../../../lib/password-policy.js';
-import { email, id, idParam, ids, phone, status, text as given, webAddress } from '../../../lib/schema.js';
+import { email, id, idOrNone, idParam, ids, phone, status, webAddress } from '../../../lib/schema.js';
 import {
   type AdminFields,
   type AdminFilter,
@@ -27,11 +27,11 @@ import { Admin } from '../../../models/access/tables.js';
 const admin = resource('Admin', { ...keysOf(Admin), ...adminKeys, status: enabled() });
 
 const fields = {
-  nickname: given(50),
+  nickname: Joi.string().allow('').max(50),
   email: email(),
   phone: phone(),
   avatar: webAddress(500),
-  department_id: id().allow(null),
+  department_id: idOrNone(),
   role_ids: ids(100),
   status: status(),
 };

@@ -1,7 +1,16 @@
 // /permissions: what roles may be allowed.
 import Joi from 'joi';
 import { listKeys } from '../../../lib/list-query.js';
-import { id, idParam, optionalText, slug, sort, status, text as given } from '../../../lib/schema.js';
+import {
+  id,
+  idOrNone,
+  idParam,
+  optionalText,
+  slug,
+  sort,
+  status,
+  text as given,
+} from '../../../lib/schema.js';
 import type { Identity } from '../../../models/access/identity.js';
 import {
   createPermission,
@@ -32,7 +41,7 @@ const fields = {
   slug: slug(),
   method: method(),
   path: given(255).pattern(/^\/[\x21-\x7e]*$/),
-  menu_id: id().allow(null),
+  menu_id: idOrNone(),
   description: optionalText(255),
   status: status(),
   sort: sort(),
@@ -46,7 +55,8 @@ export const routes = [
     summary: 'List permissions',
     access: can('permission.index', '查看权限列表', 'List permissions'),
     query: Joi.object<PermissionFilter, true>({
-      ...listKeys(permissionSortable),
+      // A role form wants all of them.
+      ...listKeys(permissionSortable, undefined, 1000),
       name: Joi.string().allow('').max(100),
       slug: Joi.string().allow('').max(100),
       path: Joi.string().allow('').max(255),

@@ -20,6 +20,7 @@ import {
 import { exportTypes } from '../../../models/exports/export-sources.js';
 import { sendEvents } from '../../http/event-stream.js';
 import { exportRecord } from '../../declare/export-routes.js';
+import { fileLink, linkDescription, linkTo } from '../../declare/file-link.js';
 import { sendStored } from '../../http/file-response.js';
 import { integer, pageOf, record } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
@@ -32,6 +33,7 @@ const mediaTypes: Record<ExportFormat, string> = {
 };
 
 const show = can('export.show', '查看导出', 'Show exports');
+const download = can('export.download', '下载导出文件', 'Download exports');
 const destroy = can('export.destroy', '删除导出', 'Delete exports');
 
 export const routes = [
@@ -101,12 +103,28 @@ export const routes = [
     path: '/exports/{id}/download',
     name: 'downloadExport',
     summary: 'Download the file',
-    access: can('export.download', '下载导出文件', 'Download exports'),
+    access: download,
     params: idParam,
+    link: true,
     reply: 'file',
     fails: ['export_expired', 'export_failed', 'export_not_found', 'export_not_ready'],
     response: null,
     handle: ({ admin, params }, ctx) => sendExport(ctx, admin, params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/exports/{id}/link',
+    name: 'linkExport',
+    summary: 'An address of the file that works without a header',
+    description: linkDescription,
+    fails: ['export_expired', 'export_failed', 'export_not_found', 'export_not_ready'],
+    access: download,
+    params: idParam,
+    response: fileLink,
+    async handle({ admin, params }) {
+      await exportFile(admin, params.id);
+      return linkTo(`/exports/${params.id}/download`, admin);
+    },
   }),
   route({
     method: 'DELETE',

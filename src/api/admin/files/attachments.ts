@@ -20,6 +20,7 @@ import {
   type AttachmentFilter,
 } from '../../../models/files/attachment.js';
 import { attachment } from '../../declare/attachment-response.js';
+import { fileLink, linkDescription, linkTo } from '../../declare/file-link.js';
 import { sendStored } from '../../http/file-response.js';
 import { integer, pageOf, record } from '../../declare/response.js';
 import { can, route, type Upload } from '../../declare/route.js';
@@ -112,6 +113,7 @@ export const routes = [
       'Raster images, mp4, webm, pdf and plain text are shown; everything else is a download. Answers one byte range.',
     access: show,
     params: idParam,
+    link: true,
     reply: 'file',
     fails: ['attachment_file_missing', 'attachment_not_found'],
     response: null,
@@ -125,10 +127,27 @@ export const routes = [
     description: 'Answers one byte range.',
     access: show,
     params: idParam,
+    link: true,
     reply: 'file',
     fails: ['attachment_file_missing', 'attachment_not_found'],
     response: null,
     handle: ({ params }, ctx) => sendAttachment(ctx, params.id, false),
+  }),
+  route({
+    method: 'GET',
+    path: '/attachments/{id}/link',
+    name: 'linkAttachment',
+    summary: 'An address of the file that works without a header',
+    description: linkDescription,
+    fails: ['attachment_not_found'],
+    access: show,
+    params: idParam,
+    query: Joi.object<{ inline: boolean }, true>({ inline: Joi.boolean().default(false) }),
+    response: fileLink,
+    async handle({ admin, params, query }) {
+      await findAttachment(params.id);
+      return linkTo(`/attachments/${params.id}/${query.inline ? 'preview' : 'download'}`, admin);
+    },
   }),
   route({
     method: 'PUT',

@@ -22,6 +22,7 @@ import { importStatuses } from '../../../models/imports/import-run.js';
 import { openErrorFile } from '../../../models/imports/import-error-file.js';
 import { columnHead, sheetColumns } from '../../../models/imports/order-sheet.js';
 import { sendEvents } from '../../http/event-stream.js';
+import { fileLink, linkDescription, linkTo } from '../../declare/file-link.js';
 import { sendFile } from '../../http/file-response.js';
 import {
   flag,
@@ -157,6 +158,7 @@ export const routes = [
     description:
       'A csv (UTF-8 with byte order mark) with the columns of the file that was sent and a last one, `reason`: one line per row that was not imported, also those that only belong to an order with a bad row. Imported again, its column `reason` is not read. A cell of more than 1,000 characters is cut there and marked with `…`; of cells without a column the first five are shown. `/imports/{id}/errors` lists every single problem.',
     access: show,
+    link: true,
     reply: 'file',
     params: idParam,
     fails: ['import_errors_missing', 'import_not_found'],
@@ -166,6 +168,22 @@ export const routes = [
       if (error_file_url === null) fail('import_errors_missing');
       const name = `${filename.replace(/\.csv$/i, '')}-errors.csv`;
       await sendCsv(ctx, name, () => openErrorFile(params.id, currentLanguage()));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/imports/{id}/link',
+    name: 'linkImportErrors',
+    summary: 'An address of the error file that works without a header',
+    description: linkDescription,
+    fails: ['import_errors_missing', 'import_not_found'],
+    access: show,
+    params: idParam,
+    response: fileLink,
+    async handle({ admin, params }) {
+      const { error_file_url } = await findImport(admin, params.id);
+      if (error_file_url === null) fail('import_errors_missing');
+      return linkTo(`/imports/${params.id}/error-file`, admin);
     },
   }),
   route({

@@ -14,6 +14,7 @@ import {
   removeOrder,
   reviseOrder,
   type OrderFilter,
+  type OrderRevision,
 } from '../../../models/trade/order.js';
 import { placeOrder, type NewOrder, type OrderLine } from '../../../models/trade/order-placement.js';
 import { orderStatuses } from '../../../models/trade/order-record.js';
@@ -164,14 +165,15 @@ export const routes = [
     path: '/orders/{id}',
     name: 'updateOrder',
     summary: 'Change the remark of an order or cancel it',
+    description: 'The state an order is in may be sent back; the only other one taken is `cancelled`.',
     access: can('order.update', '修改订单', 'Change orders'),
     module: 'orders',
     params: orderParam,
-    body: Joi.object<{ remark?: string | null; status?: 'cancelled' }, true>({
+    body: Joi.object<OrderRevision, true>({
       remark: optionalText(500),
-      status: Joi.string().valid('cancelled'),
+      status: Joi.string().valid(...orderStatuses),
     }),
-    fails: ['order_being_paid', 'order_not_cancellable', 'order_not_found'],
+    fails: ['order_being_paid', 'order_not_cancellable', 'order_not_found', 'order_status_unsettable'],
     response: order,
     subject: ({ params }) => findOrder(params.id),
     async handle({ params, body }) {

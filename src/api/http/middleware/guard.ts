@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import { config } from '../../../../config/index.js';
 import { fail } from '../../../lib/errors.js';
-import { consumeTicket } from '../../../lib/ticket.js';
+import { readLink } from '../../../lib/link.js';
+import { consumeStreamTicket, consumeTicket } from '../../../lib/ticket.js';
 import { verifyToken } from '../../../lib/token.js';
 import { readMarks } from '../../../lib/marks.js';
 import { isBlocked } from '../../../models/office/blacklist.js';
@@ -52,10 +53,16 @@ function isAmbiguous({ rawHeaders, httpVersionMajor }: IncomingMessage): boolean
 }
 
 async function sessionOf(route: Route, ctx: Context): Promise<{ jti: string; subject?: string }> {
-  const { ticket } = ctx.query;
+  const { ticket, link } = ctx.query;
+  if (route.link && typeof link === 'string' && ctx.get('Authorization') === '')
+    return { jti: readLink(link, ctx.path) ?? fail('link_invalid') };
   if (!route.ticket || typeof ticket !== 'string' || ctx.get('Authorization') !== '')
     return verifyToken(bearerToken(ctx));
-  return { jti: (await consumeTicket(ticket)) ?? fail('ticket_invalid') };
+  const jti =
+    route.reply === 'event-stream'
+      ? await consumeStreamTicket(ticket, ctx.path)
+      : await consumeTicket(ticket);
+  return { jti: jti ?? fail('ticket_invalid') };
 }
 
 // RFC 6750, 2.1. A missing or empty header means "not signed in", another scheme or form is an invalid token.

@@ -1,0 +1,133 @@
+// What pages need: headers they may read and send, files without a header, streams that reconnect, forms as they come.
+import '../support/environment.js';
+import test from 'ava';
+import { closeDatabase, db } from '../../src/lib/db.js';
+import { Client } from '../support/client.js';
+import { askExport, endOf } from '../support/exports.js';
+import { makeOrder, unique } from '../support/factories.js';
+import { png } from '../support/files.js';
+import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { ticketOf } from '../support/socket.js';
+
+const origin = 'https://admin.test';
+let api: TestProcess;
+let anonymous: Client;
+let admin: Client;
+
+test.before(async () => {
+  [api] = await Promise.all([startApi({ CORS_ORIGINS: origin }), startWorkerProcess({}, 'exports')]);
+  anonymous = new Client(api.url);
+  admin = await anonymous.signIn();
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
+  await closeDatabase();
+});
+
+const names = (list: string | null): string[] => (list ?? '').toLowerCase().split(/, */);
+
+test('a page of another origin may read file names, ranges and limits, and send what pages send', async (t) => {
+  const sent =
+    'authorization,x-requested-with,idempotency-key,x-timezone,accept-language,range,if-none-match';
+  const asked = await fetch(`${api.url}/api/admin/info`, {
+    method: 'OPTIONS',
+    headers: {
+      Origin: origin,
+      'Access-Control-Request-Method': 'GET',
+      'Access-Control-Request-Headers': sent,
+    },
+  });
+  const allowed = names(asked.headers.get('Access-Control-Allow-Headers'));
+  for (const name of sent.split(',')) t.true(allowed.includes(name), name);
+  const { headers } = await admin.get('/info', { Origin: origin });
+  const exposed = names(headers.get('Access-Control-Expose-Headers'));
+  for (const name of [
+    ...['content-disposition', 'content-range', 'accept-ranges', 'etag'],
+    ...['x-trace-id', 'retry-after', 'ratelimit'],
+  ])
+    t.true(exposed.includes(name), name);
+});
+
+/** The address of a link, at this process. */
+const at = (url: string): string => api.url + url.slice(new URL(url).origin.length);
+
+test('a signed address shows a file without a header, by ranges, for that file and session only', async (t) => {
+  const made = (await admin.upload('/attachments/upload', png, { filename: 'a.png' })).data as { id: number };
+  const own = await anonymous.signIn();
+  const { url } = (await own.get(`/attachments/${made.id}/link?inline=true`)).data as { url: string };
+  const shown = await fetch(at(url));
+  t.is(shown.status, 200);
+  t.deepEqual(Buffer.from(await shown.arrayBuffer()), png);
+  t.is(shown.headers.get('Cross-Origin-Resource-Policy'), 'cross-origin');
+  t.is(shown.headers.get('Cache-Control'), 'private, no-cache');
+  const part = await fetch(at(url), { headers: { Range: 'bytes=0-3' } });
+  t.deepEqual([part.status, part.headers.get('Content-Range')], [206, `bytes 0-3/${png.length}`]);
+  const known = shown.headers.get('ETag') ?? '';
+  const again = { 'If-None-Match': known, 'Cache-Control': 'max-age=0' };
+  t.is((await fetch(at(url), { headers: again })).status, 304);
+  const link = new URL(url).search;
+  for (const other of [
+    `${api.url}/api/admin/attachments/${made.id}/download${link}`,
+    `${api.url}/api/admin/attachments/${made.id}${link}`,
+    at(url).replace(/\?link=\d+/, '?link=99999999999'),
+  ])
+    t.is((await fetch(other)).status, 401, other);
+  t.is((await own.post('/logout')).status, 200);
+  t.is((await fetch(at(url))).status, 401, 'it ends with its session');
+});
+
+test('an export has such an address too; import error files only when there are any', async (t) => {
+  const id = await askExport(admin, '/users', { username: unique() });
+  await endOf(admin, id);
+  const { url } = (await admin.get(`/exports/${id}/link`)).data as { url: string };
+  const file = await fetch(at(url));
+  t.is(file.status, 200);
+  t.regex(file.headers.get('Content-Disposition') ?? '', /^attachment/);
+  t.is((await admin.get('/imports/999/link')).status, 404);
+});
+
+test('an event stream reconnects with its ticket while its session lasts, and no other stream does', async (t) => {
+  const own = await anonymous.signIn();
+  const ticket = await ticketOf(own);
+  const open = async (path: string): Promise<number> => {
+    const response = await fetch(`${api.url}/api/admin${path}?ticket=${ticket}`);
+    await response.body?.cancel();
+    return response.status;
+  };
+  t.is(await open('/dashboard/stream'), 200);
+  t.is(await open('/dashboard/stream'), 200);
+  t.is(await open('/monitor/system-info/stream'), 401);
+  t.is((await own.post('/logout')).status, 200);
+  t.is(await open('/dashboard/stream'), 401);
+});
+
+test('0 and an empty text mean none where a form sends them', async (t) => {
+  const username = unique('none');
+  const fields = { username, password: 'a good password 1', nickname: '', department_id: 0 };
+  const made = await admin.post('/admins', fields);
+  t.is(made.status, 200, made.text);
+  t.like(made.data, { nickname: username, department_id: null });
+  t.is((await admin.put(`/admins/${made.data.id}`, { department_id: '' })).status, 200);
+  const permission = { name: 'x', slug: unique('x.'), method: 'GET', path: '/x', menu_id: 0 };
+  t.like((await admin.post('/permissions', permission)).data, { menu_id: null });
+});
+
+test('an order takes back what it was answered as, and no state but cancelled', async (t) => {
+  const { id } = await makeOrder(admin);
+  const shown = (await admin.get(`/orders/${id}`)).data as { status: string };
+  t.is((await admin.put(`/orders/${id}`, shown)).status, 200);
+  const refused = await admin.put(`/orders/${id}`, { status: 'paid' });
+  t.deepEqual([refused.status, refused.errorCode], [422, 'order_status_unsettable']);
+  t.is((await admin.put(`/orders/${id}`, { status: 'cancelled' })).data.status, 'cancelled');
+});
+
+test('a role form gets all permissions in one page', async (t) => {
+  const { list, total } = (await admin.get('/permissions?page_size=1000')).data as {
+    list: object[];
+    total: number;
+  };
+  t.true(total > 100);
+  t.is(list.length, total);
+});
