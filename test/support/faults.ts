@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { until } from './until.js';
@@ -59,8 +60,11 @@ export abstract class OwnServer {
     const [program, ...args] = this.command();
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
+    // Whoever starts several and fails with one leaves the others; they must not keep this thread.
+    child.unref();
     for (const stream of [child.stdout, child.stderr]) {
-      stream?.on('data', (data: Buffer) => (this.#output += data.toString()));
+      (stream as Socket).unref();
+      stream.on('data', (data: Buffer) => (this.#output += data.toString()));
     }
     await until(() => {
       if (child.exitCode !== null) throw new Error(`${program} ended at its start: ${this.#output}`);
