@@ -85,6 +85,7 @@ export abstract class OwnServer {
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const child = this.#child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    child.ref();
     const exit = once(child, 'exit');
     child.kill('SIGCONT');
     child.kill(signal);
