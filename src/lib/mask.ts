@@ -5,7 +5,8 @@ const secretKey =
 const secretShape =
   /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\$2[aby]\$\d{2}\$[./A-Za-z0-9]{53}|\b[0-9a-fA-F]{64}\b|\bMII[A-Za-z0-9+/]{300,}={0,2}|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
 const masked = '***';
-const maxDepth = 8;
+/** Deeper values are cut. */
+export const maxDepth = 8;
 const longest = 2000;
 // Room for the longest secret that may begin just before the cut.
 const overlap = 8192;

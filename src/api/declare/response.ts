@@ -1,6 +1,7 @@
 // Joi building blocks of answers, for the OpenAPI document, for the tests that hold every answer against it, and for the
 // compiler: a schema of type Answer<T> describes the JSON of a T.
 import Joi from 'joi';
+import { maxDepth } from '../../lib/mask.js';
 import { keywords, named } from '../../lib/schema-notes.js';
 import { exactAmount } from '../../lib/schema.js';
 import type { Money } from '../../lib/money.js';
@@ -42,14 +43,19 @@ export const month = () => keywords(text(), { pattern: '^\\d{4}-\\d{2}$' });
 export const enabled = () =>
   as<number>(Joi.number().valid(0, 1).required().description('0 disabled, 1 enabled'));
 
-/** Any JSON value, lists in lists in lists excepted: without them the type is one that TypeScript can name. */
-export const json = () => as<unknown>(named('Json', keywords(Joi.any(), value(value(value())))).required());
-
 const plain = ['string', 'number', 'boolean', 'null'].map((type) => ({ type }));
 const object = { type: 'object', additionalProperties: { $ref: '#/components/schemas/Json' } };
 const value = (items?: object) => ({
   anyOf: [...plain, object, ...(items ? [{ type: 'array', items }] : [])],
 });
+/** As deep as logs keep it; lists in lists without end would be a type that TypeScript cannot name. */
+const anyValue = Array.from({ length: maxDepth }).reduce<Record<string, unknown>>(
+  (items) => value(items),
+  value(),
+);
+
+/** Any JSON value. */
+export const json = () => as<unknown>(named('Json', keywords(Joi.any(), anyValue)).required());
 
 /** One of these texts. */
 export const oneOf = <const V extends string | number>(...values: readonly V[]) =>

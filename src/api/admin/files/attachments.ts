@@ -142,7 +142,9 @@ export const routes = [
     fails: ['attachment_not_found'],
     access: show,
     params: idParam,
-    query: Joi.object<{ inline: boolean }, true>({ inline: Joi.boolean().default(false) }),
+    query: Joi.object<{ inline: boolean }, true>({
+      inline: Joi.boolean().default(false).description('To be shown in a page instead of being saved'),
+    }),
     response: fileLink,
     async handle({ admin, params, query }) {
       await findAttachment(params.id);
