@@ -16,6 +16,14 @@ const rooms = {
   migrations: ['tables'],
 };
 
+/** What is started: processes, the command line, and what `npm run` calls. */
+const entryPoints = [
+  'src/[a-z/]+/main\\.ts$',
+  'src/api/print-openapi\\.ts$',
+  'src/models/migrations/',
+  'config/env-example\\.ts$',
+];
+
 const consoleRooms = 'access|trade|files|exports|imports|logs|office';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -164,6 +172,12 @@ module.exports = {
       { orphan: true, path: '^(config|src)/', pathNot: '(main|\\.d)\\.ts$' },
       {},
       'delete what nobody uses',
+    ),
+    rule(
+      'everything-is-reached',
+      { path: `^(${entryPoints.join('|')})` },
+      { reachable: false, path: '^(config|src)/', pathNot: ['\\.d\\.ts$', ...entryPoints] },
+      'delete what no process, command or migration uses',
     ),
     rule(
       'known-packages',

@@ -6,19 +6,23 @@ import { basename } from 'node:path';
 const suites = {
   main: [
     'build/test/**/*.test.js',
-    ...['faults', 'browser', 'console', 'long', 'fuzz'].map((apart) => `!build/test/${apart}/**`),
+    ...['faults', 'browser', 'console', 'deploy', 'long', 'fuzz', 'machines'].map(
+      (apart) => `!build/test/${apart}/**`,
+    ),
   ],
   faults: ['build/test/faults/**/*.test.js'],
   browser: ['build/test/browser/**/*.test.js'],
   console: ['build/test/console/**/*.test.js'],
+  deploy: ['build/test/deploy/**/*.test.js'],
   long: ['build/test/long/**/*.test.js'],
   fuzz: ['build/test/fuzz/**/*.test.js'],
+  machines: ['build/test/machines/**/*.test.js'],
 };
 const suite = process.env.TEST_SUITE ?? 'main';
 
 export default {
   files: suites[suite],
-  timeout: suite === 'long' ? '30m' : '90s',
+  timeout: { long: '30m', deploy: '10m', machines: '5m' }[suite] ?? '90s',
   concurrency: 2,
   failWithoutAssertions: true,
   require: ['./bin/file-time.mjs'],

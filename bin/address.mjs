@@ -1,4 +1,5 @@
 // Where the API listens: the configured port or the next free one, and whether it answers there.
+import { get } from 'node:http';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -37,15 +38,17 @@ export async function waitUntilReady(url) {
   }
 }
 
-/** @param {string} url */
-async function isReady(url) {
-  try {
-    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) });
-    await response.body?.cancel();
-    return response.status === 200;
-  } catch {
-    return false;
-  }
+// Over a connection that ends with the answer: one that is kept would be waited for when the service is stopped.
+/** @param {string} url @returns {Promise<boolean>} */
+function isReady(url) {
+  return new Promise((resolve) => {
+    const request = get(`${url}/readyz`, { agent: false, timeout: 2000 }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    request.on('timeout', () => request.destroy());
+    request.on('error', () => resolve(false));
+  });
 }
 
 /** @param {string} host */

@@ -13,6 +13,7 @@ import { root, say } from './step.mjs';
 /** Their sizes, where they take one: orders, rows, orders over all months. */
 const BENCHES = [
   ['callback'],
+  ['writes'],
   ['http', '100000'],
   ['realtime'],
   ['export', '100000'],

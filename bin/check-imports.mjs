@@ -12,6 +12,6 @@ const { status, stdout } = spawnSync(process.execPath, [CRUISER, 'config', 'src'
   encoding: 'utf8',
 });
 process.stdout.write(stdout);
-const modules = Number(/\((\d+) modules/.exec(stdout)?.[1] ?? 0);
+const modules = Number(/(\d+) modules/.exec(stdout)?.[1] ?? 0);
 if (modules < MIN_MODULES) process.stdout.write(`expected at least ${MIN_MODULES} modules\n`);
 process.exitCode = status || modules < MIN_MODULES ? 1 : 0;

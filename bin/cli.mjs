@@ -3,10 +3,13 @@
 import { existsSync } from 'node:fs';
 
 import { COMPILER, ensureBuild } from './build.mjs';
+import { findRunningServers, loadSettings } from './services.mjs';
 import { complain } from './step.mjs';
 
 try {
   if (existsSync(COMPILER)) await ensureBuild();
+  loadSettings();
+  Object.assign(process.env, await findRunningServers());
   await import(new URL('../build/src/api/cli/main.js', import.meta.url).href);
 } catch (error) {
   complain(error);

@@ -1,10 +1,13 @@
 // `npm run demo [-- --url http://…]`: walks an order to "paid" against the running service, over HTTP only.
+// `npm run demo -- --fill`: gives the service half a year of data that looks real.
 import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { command } from './lifetime.mjs';
+import { ensureBuild } from './build.mjs';
 import { holderOf } from './lock.mjs';
-import { loadSettings } from './services.mjs';
+import { run } from './process.mjs';
+import { isDatabaseConfigured, loadSettings } from './services.mjs';
 import { Failure, messageOf, root, say, step } from './step.mjs';
 
 const PAID_TIMEOUT_MS = 10_000;
@@ -21,6 +24,7 @@ const HOW_TO_SWITCH_ON = {
 command(async () => {
   process.chdir(root);
   loadSettings();
+  if (process.argv.includes('--fill')) return fill();
   const url = await addressOfService();
   say(`Walking an order to "paid" at ${url}`);
   const secret = randomBytes(16).toString('hex');
@@ -86,6 +90,24 @@ command(async () => {
   });
   return 0;
 });
+
+// Into the configured database, else into the one that `npm start` keeps running.
+async function fill() {
+  const holder = await holderOf('run');
+  if (!isDatabaseConfigured() && !holder?.servers)
+    throw new Failure('The service does not run here. Start it first: npm start');
+  await step(ensureBuild);
+  const env = { MODULE_PAYMENTS_ENABLED: 'true', LOG_LEVEL: 'error', ...process.env, ...holder?.servers };
+  await step(async () =>
+    (
+      await run(process.execPath, ['build/src/api/demo/main.js', ...process.argv.slice(2)], {
+        name: 'filling',
+        env,
+      })
+    ).trim(),
+  );
+  return 0;
+}
 
 /**
  * Calls the running service as any client does.

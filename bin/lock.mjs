@@ -1,6 +1,7 @@
 // Locks of this checkout: sockets in .local/ that one process at a time can listen on. A lock ends with its holder, however that ends.
 import { rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
+import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -9,17 +10,22 @@ import { note } from './step.mjs';
 
 const POLL_MS = 200;
 
-/** What the holder of a lock says about itself. @typedef {{ pid: number, address?: string }} Holder */
+/**
+ * What the holder of a lock says about itself.
+ *
+ * @typedef {{ address?: string, servers?: Record<string, string> }} Facts servers: the settings that lead to its database and Redis
+ * @typedef {Facts & { pid: number }} Holder
+ */
 
-// Relative to the checkout, where every command runs: a socket's full path may have 107 characters at most.
-/** @param {string} name */
-const socketOf = (name) => `.local/${name}.lock`;
+// Of the folder where the command runs, and relative to it: a socket's full path may have 107 characters at most.
+const socketOf = (/** @type {string} */ name, folder = '') =>
+  path.join(path.relative('', folder), `.local/${name}.lock`);
 
 /**
  * Takes a lock until it is released or the command ends.
  *
  * @param {string} name
- * @param {() => { address?: string }} [facts] what others may know about its holder
+ * @param {() => Facts} [facts] what others may know about its holder
  * @returns {Promise<(() => Promise<void>) | undefined>} releases it; undefined when another process has it
  */
 export async function tryLock(name, facts = () => ({})) {
@@ -64,10 +70,10 @@ export async function withLock(name, work) {
   }
 }
 
-/** @param {string} name @returns {Promise<Holder | undefined>} */
-export async function holderOf(name) {
+/** @param {string} name @param {string} [folder] another than the one where the command runs @returns {Promise<Holder | undefined>} */
+export async function holderOf(name, folder) {
   try {
-    return JSON.parse(await text(connect(socketOf(name))));
+    return JSON.parse(await text(connect(socketOf(name, folder))));
   } catch {
     return undefined;
   }

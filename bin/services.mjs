@@ -11,6 +11,7 @@ import { stopLeftover } from './daemon.mjs';
 import { findDatabase, startDatabase } from './database.mjs';
 import { command } from './lifetime.mjs';
 import { createLocalHome, keptPasswords, newPasswords } from './local-home.mjs';
+import { holderOf } from './lock.mjs';
 import { findRedis, startRedis } from './redis.mjs';
 import { Failure, root, say, step } from './step.mjs';
 import { throwAwayHome } from './throw-away.mjs';
@@ -30,12 +31,12 @@ export function loadSettings() {
 export async function ensureServers() {
   const missing = Object.entries({
     'mariadb-server': isDatabaseConfigured() || findDatabase(),
-    'redis-server': process.env.REDIS_URL || findRedis(),
+    'redis-server': isRedisConfigured() || findRedis(),
   }).flatMap(([name, isThere]) => (isThere ? [] : [name]));
   if (missing.length === 0) return;
   if (canInstall()) return install(missing);
   throw new Failure(`Missing: ${missing.join(' and ')}.
-  Neither configured (DB_HOST, REDIS_URL) nor installed, and packages can only be installed as root on Debian or Ubuntu.
+  Neither configured (DB_HOST, REDIS_URL, REDIS_SENTINELS, REDIS_CLUSTER_NODES) nor installed, and packages can only be installed as root on Debian or Ubuntu.
   Either start them in containers, as docs/deployment.md says ("Containers for development"),
   or install them: sudo apt-get install ${missing.join(' ')}`);
 }
@@ -64,8 +65,7 @@ export async function provide({ persistent, durable }) {
       return `database answers on ${settings.DB_HOST}:${settings.DB_PORT}`;
     }),
     step(async () => {
-      const { REDIS_URL } = process.env;
-      if (REDIS_URL) return `Redis is the configured one, ${await reach('Redis', REDIS_URL, 6379)}`;
+      if (isRedisConfigured()) return `Redis is the configured one, ${await reachRedis()}`;
       const settings = await startRedis(options);
       Object.assign(env, settings);
       return `Redis answers on ${new URL(settings.REDIS_URL).host}`;
@@ -74,9 +74,30 @@ export async function provide({ persistent, durable }) {
   return env;
 }
 
+/**
+ * The settings that lead to the servers of the `npm start` that runs in this checkout; none where servers are configured or
+ * nothing runs.
+ */
+export async function findRunningServers() {
+  return isDatabaseConfigured() ? {} : ((await holderOf('run', root))?.servers ?? {});
+}
+
 /** Whether the settings name a database server; otherwise a private one is started. */
 export function isDatabaseConfigured() {
   return Boolean(process.env.DB_HOST || process.env.DATABASE_URL);
+}
+
+function isRedisConfigured() {
+  const { REDIS_URL, REDIS_SENTINELS, REDIS_CLUSTER_NODES } = process.env;
+  return Boolean(REDIS_URL || REDIS_SENTINELS || REDIS_CLUSTER_NODES);
+}
+
+// Of Sentinels and nodes one that answers is enough to find the others.
+function reachRedis() {
+  const { REDIS_URL, REDIS_SENTINELS, REDIS_CLUSTER_NODES } = process.env;
+  const nodes = (REDIS_SENTINELS || REDIS_CLUSTER_NODES || '').split(',').map((node) => node.trim());
+  if (nodes[0]) return Promise.any(nodes.map((node) => reach('Redis', `redis://${node}`, 6379)));
+  return reach('Redis', REDIS_URL ?? '', 6379);
 }
 
 function reachDatabase() {

@@ -14,9 +14,15 @@ export function checkSettings() {
   const isOwn = !isDatabaseConfigured();
   if (isOwn && process.env.NODE_ENV === 'production')
     note('production data go to .local/ of this checkout; DB_HOST or DATABASE_URL names another server');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(root, 'build/config/index.js')], {
-    cwd: root,
-    env: isOwn ? { ...process.env, DB_PASSWORD: keptPasswords().database } : process.env,
+  checkSettingsOf(root, isOwn ? { ...process.env, DB_PASSWORD: keptPasswords().database } : process.env);
+}
+
+/** Fails with the list of what is wrong when a service built in that folder could not run so. @param {string} folder @param {NodeJS.ProcessEnv} env */
+export function checkSettingsOf(folder, env) {
+  const script = path.join(folder, 'build/config/index.js');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script], {
+    cwd: folder,
+    env,
     encoding: 'utf8',
   });
   if (status === 0) return;

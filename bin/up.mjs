@@ -17,6 +17,8 @@ import { checkSettings } from './settings.mjs';
 import { complain, Failure, note, root, say, step } from './step.mjs';
 
 const PROCESSES = ['api', 'worker'];
+// As in production (ecosystem.config.js).
+const SMALL_YOUNG = '--max-semi-space-size=4';
 const RESTART_MS = 1000;
 const isDevelopment = process.argv.includes('--dev');
 /** What runs, by name, and how it is stopped. @type {Map<string, () => Promise<void>>} */
@@ -28,7 +30,7 @@ async function main() {
   checkNodeVersion();
   loadSettings();
   createLocalHome();
-  /** @type {{ address?: string }} */
+  /** @type {{ address?: string, servers?: Record<string, string> }} */
   const facts = {};
   if (!(await tryLock('run', () => facts))) throw await alreadyRunning();
   await ensureServers();
@@ -40,9 +42,11 @@ async function main() {
   const { port, url } = await chooseAddress();
   facts.address = url;
   const services = await provide({ persistent: true, durable: true });
+  facts.servers = services; // .local/ and its sockets are open to its owner alone
   /** @type {NodeJS.ProcessEnv} */
   const env = { ...process.env, ...services, PORT: String(port) };
   env.MODULE_PAYMENTS_ENABLED ||= 'true'; // a trial should show every module
+  env.NODE_COMPILE_CACHE ||= path.join(localHome, 'compiled'); // from Node.js 22 on a second start compiles nothing
   atEnd(() => {
     note('stopping');
     return Promise.all([...running.values()].map((stop) => stop()));
@@ -64,7 +68,7 @@ async function main() {
 function start(name, env) {
   if (isEnding()) return;
   const watch = isDevelopment ? ['--watch', '--watch-preserve-output'] : [];
-  const args = [...watch, scriptOf(name)];
+  const args = [SMALL_YOUNG, ...watch, scriptOf(name)];
   const options = { name, home: localHome, program: process.execPath, args, cwd: root, env };
   const child = launch({ ...options, output: 'inherit' });
   const { pid } = child;

@@ -1,5 +1,5 @@
 // The configuration of this process: checked once, frozen. The only code that reads the environment.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Joi from 'joi';
 import { appConfig, appSchema, type AppEnvironment } from './app.js';
@@ -63,8 +63,7 @@ function load() {
   const env = readEnvironment<Environment>(schema, unfitForProduction);
   const app = appConfig(env);
   return {
-    version: (JSON.parse(readFileSync(resolve(projectRoot, 'package.json'), 'utf8')) as { version: string })
-      .version,
+    ...thisRelease(),
     root: projectRoot,
     /** Names in the environment that look like a setting misspelt. */
     misspellings: misspellings(
@@ -82,6 +81,15 @@ function load() {
     monitoring: monitoringConfig(env),
     worker: workerConfig(env),
   };
+}
+
+/** The version of package.json, and the commit it was built from where a release says so (bin/release.mjs); else ''. */
+function thisRelease(): { version: string; commit: string } {
+  const read = (name: string) => JSON.parse(readFileSync(resolve(projectRoot, name), 'utf8')) as unknown;
+  const { version } = read('package.json') as { version: string };
+  const isRelease = existsSync(resolve(projectRoot, 'release.json'));
+  const { commit = '' } = isRelease ? (read('release.json') as { commit?: string }) : {};
+  return { version, commit };
 }
 
 function freeze<T extends object>(value: T): Readonly<T> {

@@ -48,8 +48,9 @@ function serverPasswords({ DATABASE_URL, DB_PASSWORD, REDIS_URL }: NodeJS.Proces
 }
 
 // A release is replaced by the next one, and what lies in its folder is left behind with it.
-function pathsInTheRelease({ STORAGE_ROOT = '', DB_TLS_CA = '/' }: NodeJS.ProcessEnv): string[] {
-  return Object.entries({ STORAGE_ROOT, DB_TLS_CA })
+function pathsInTheRelease(given: NodeJS.ProcessEnv): string[] {
+  const { STORAGE_ROOT = '', DB_TLS_CA = '/', REDIS_TLS_CA = '/' } = given;
+  return Object.entries({ STORAGE_ROOT, DB_TLS_CA, REDIS_TLS_CA })
     .filter(([, path]) => !isAbsolute(path))
     .map(([name]) => `"${name}" must be set to an absolute path in production, outside the release`);
 }

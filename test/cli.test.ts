@@ -43,6 +43,18 @@ test('an administrator is made, locked out by wrong passwords, and let in again 
   t.is(admins.find((one) => one.username === username)?.roles, 'super-admin');
 });
 
+test('a name that the API would refuse is refused, and nobody is made', async (t) => {
+  for (const name of ['x', 'with blank', '<b>', 'n'.repeat(51)]) {
+    const { code, errors } = await runCli(['admin', 'create', name]);
+    t.is(code, 2, name);
+    t.regex(errors, /<username>/, name);
+    t.deepEqual(await select('SELECT id FROM admins WHERE username = ?', [name]), []);
+  }
+  const named = unique('n');
+  t.is((await runCli(['admin', 'create', named, '--nickname', 'n'.repeat(51)])).code, 2);
+  t.deepEqual(await select('SELECT id FROM admins WHERE username = ?', [named]), []);
+});
+
 test('what a command changed is in the system log, without the password', async (t) => {
   const username = unique('traced');
   const { data } = await answerOf<{ password: string }>('admin', 'create', username);

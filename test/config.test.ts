@@ -226,6 +226,38 @@ test('production refuses passwords that everybody knows', async (t) => {
   t.deepEqual(named(await load({ ...production, DATABASE_URL: 'mysql://root@db/x' })), ['DATABASE_URL']);
 });
 
+test('Redis is one server, the master that Sentinels name, or a cluster', async (t) => {
+  const one = (await configOf({ REDIS_URL: 'redis://user:p%40ss@[::1]:6380/2' })).redis;
+  t.deepEqual(
+    [one.server, one.db, one.username, one.password, one.tls],
+    [...[{ host: '::1', port: 6380 }, 2, 'user', 'p@ss', undefined]],
+  );
+  const { redis } = await configOf({
+    REDIS_SENTINELS: 'a:26379, [fd00::1]:26380',
+    REDIS_SENTINEL_NAME: 'money',
+  });
+  t.deepEqual(redis.sentinels, [
+    { host: 'a', port: 26379 },
+    { host: 'fd00::1', port: 26380 },
+  ]);
+  t.is(redis.sentinel.name, 'money');
+  t.deepEqual((await configOf({ REDIS_CLUSTER_NODES: 'a:7000' })).redis.cluster, [{ host: 'a', port: 7000 }]);
+  const refused: [Record<string, string>, string[]][] = [
+    [{ REDIS_SENTINELS: 'a' }, ['REDIS_SENTINELS']],
+    [{ REDIS_SENTINELS: 'a:99999' }, ['REDIS_SENTINELS']],
+    [{ REDIS_CLUSTER_NODES: 'a:1,redis://b:2' }, ['REDIS_CLUSTER_NODES']],
+    [{ REDIS_SENTINELS: 'a:1', REDIS_CLUSTER_NODES: 'b:2' }, ['REDIS_SENTINELS']],
+    [{ REDIS_CLUSTER_NODES: 'a:1', REDIS_URL: 'redis://a/1' }, ['REDIS_URL']],
+    [{ REDIS_URL: 'redis://a/main' }, ['REDIS_URL']],
+    [{ REDIS_TLS_CA: 'package.json' }, ['REDIS_TLS_CA']],
+    [{ REDIS_TLS_CA: 'no/such.pem', REDIS_URL: 'rediss://a' }, ['REDIS_TLS_CA']],
+  ];
+  for (const [env, names] of refused) {
+    const { code, ...here } = await load(env);
+    t.deepEqual([named({ code, ...here }), code], [names, 78], JSON.stringify(env));
+  }
+});
+
 test('a secret that is missing outside production is generated once, also by processes that start together', async (t) => {
   const started = await Promise.all(
     Array.from({ length: 4 }, () => configOf({ JWT_SECRET: '', APP_KEY: '' })),

@@ -1,9 +1,12 @@
 // Puts the Koa application together: envelope, CORS, then every declared route behind its guard.
 import cors from '@koa/cors';
 import { Router } from '@koa/router';
+import type Joi from 'joi';
 import Koa, { type Context } from 'koa';
 import { config } from '../../config/index.js';
+import { currentZone } from '../lib/context.js';
 import { AppError, fail } from '../lib/errors.js';
+import { remembered } from '../lib/remembered.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import { coercer, validate } from '../lib/validation.js';
 import { webConsole } from './http/console.js';
@@ -13,7 +16,7 @@ import { envelope } from './http/middleware/envelope.js';
 import { admit } from './http/middleware/guard.js';
 import { limitAddresses, limitWork } from './http/middleware/limits.js';
 import { openApiDocument } from './declare/openapi.js';
-import { readQueriesOnce } from './http/query.js';
+import { parseQuery, readQueriesOnce } from './http/query.js';
 import { guardRoutes } from './declare/permission.js';
 import type { Change, RequestState } from './http/request-state.js';
 import { fullPath, type Access, type Call, type Route } from './declare/route.js';
@@ -68,7 +71,7 @@ const maxAnswerMs = 9500;
 function handlerOf(route: Route): (ctx: Context) => Promise<void> {
   const parseBody = bodyParser(route);
   const coerceParams = route.params && coercer(route.params);
-  const coerceQuery = route.query && coercer(route.query);
+  const readQuery = route.query && queryReader(route.query);
   const answer = async (ctx: Context, deadline: number): Promise<void> => {
     const state = ctx.state as RequestState;
     state.route = route;
@@ -83,7 +86,7 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
           route.params && coerceParams
             ? validate(route.params, coerceParams(ctx.params as object as never))
             : {},
-        query: route.query && coerceQuery ? validate(route.query, coerceQuery(ctx.query)) : {},
+        query: readQuery ? readQuery(`${currentZone() ?? ''}?${ctx.querystring}`) : {},
         body: route.body ? validate(route.body, withAliases(body, route.aliases)) : {},
         admin: identity,
         ip: state.ip,
@@ -109,6 +112,17 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
       // Of a body that is still on its way the client is the slow one.
       reject(new AppError(ctx.req.complete ? 'database_unavailable' : 'request_timeout', { cause }));
     });
+}
+
+/**
+ * Reads queries as their schema says. Pages ask for the same again and again, so what was read is remembered, under the zone that
+ * times in it are meant in.
+ */
+function queryReader(schema: Joi.ObjectSchema<object>): (zoneAndQuery: string) => object {
+  const coerce = coercer(schema);
+  return remembered((text) =>
+    Object.freeze(validate(schema, coerce(parseQuery(text.slice(text.indexOf('?') + 1))))),
+  );
 }
 
 // A client that has disconnected needs no answer.

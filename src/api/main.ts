@@ -15,6 +15,7 @@ import { openWatchPort } from '../lib/watch/port.js';
 import { closeLogs, keepSystemLog, recoverLogs } from '../jobs/log-keeping.js';
 import { checkDurability, prepareDatabase } from '../models/migrations/schema.js';
 import { seed } from '../models/access/seed.js';
+import { checkStorage } from '../models/files/storage-mark.js';
 import { exposeServiceFigures } from '../models/office/service-figures.js';
 import { readiness } from './http/health.js';
 import { keepIncomingClean } from './http/incoming.js';
@@ -33,6 +34,7 @@ await start(async () => {
   await checkDurability();
   await preparePasswords();
   await guardStorage();
+  await checkStorage();
   const stopCleaning = keepIncomingClean();
   await recoverLogs();
   const server = await listen(config.app.port, config.app.host);
@@ -48,7 +50,9 @@ await start(async () => {
     disconnectRedis,
     closeWatchPort,
   ]);
-  logger.info({ port: (server.address() as AddressInfo).port, host: config.app.host }, 'API is listening');
+  const { port } = server.address() as AddressInfo;
+  const { version, commit } = config;
+  logger.info({ port, host: config.app.host, version, commit }, 'API is listening');
   process.send?.('ready');
   void loadDrawing();
 });

@@ -4,20 +4,17 @@ import type { Context } from 'koa';
 import pLimit from 'p-limit';
 import { config } from '../../config/index.js';
 import type { Channel } from '../lib/channels/channel.js';
-import { channelOf, isEnabled } from '../lib/channels/index.js';
+import { channelOf } from '../lib/channels/index.js';
 import type { ErrorSlug } from '../lib/error-catalogue.js';
 import { AppError, fail } from '../lib/errors.js';
 import { paymentPeriod } from '../lib/numbers.js';
 import { documentedAs } from '../lib/schema-notes.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import { flagForAttention } from '../models/trade/payment-attention.js';
-import {
-  findCalledPayment,
-  recordAttempt,
-  recordUnproven,
-  recordVerified,
-} from '../models/trade/callback-intake.js';
-import type { CallbackKey, CallbackState } from '../models/trade/payment-callback.js';
+import { findCalledPayment, recordAttempt, recordUnproven } from '../models/trade/callback-intake.js';
+import type { CallbackKey } from '../models/trade/payment-callback.js';
+import type { CallbackState } from '../models/trade/tables.js';
+import { judge, takeIn } from './flows/callback-judgement.js';
 import { settleAccepted, type Accepted } from './flows/callback-settlement.js';
 import { limit } from './http/middleware/limits.js';
 import type { RequestState } from './http/request-state.js';
@@ -53,6 +50,7 @@ const refusals: ErrorSlug[] = [
   'payment_gateway_not_implemented',
   'payment_not_found',
   'payment_notify_invalid',
+  'payment_secret_unreadable',
   'payment_sign_invalid',
   'payment_third_party_no_used',
   'too_many_requests',
@@ -129,45 +127,23 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
     return fail(slug);
   };
 
-  if (!isEnabled(type)) return refuse('payment_gateway_disabled');
-  if (!channel.read || !channel.isAuthentic) {
-    // Money may have been taken there that nobody here would ever see.
-    const isOpen = payment?.methodType === type && payment.status !== 'paid';
-    if (claimedNo !== undefined && isOpen) {
-      await keep('refused', 'payment_gateway_not_implemented');
-      await flagForAttention(claimedNo, 'notice_unverified');
-      return fail('payment_gateway_not_implemented');
-    }
-    return refuse('payment_gateway_not_implemented');
+  const judged = judge(channel, { fields, notification, payment });
+  if (typeof judged !== 'string') {
+    return (await takeIn(judged, attempt)) ?? fail('payment_third_party_no_used');
   }
-  if (!notification) return refuse('payment_notify_invalid');
-  if (!payment || payment.methodType !== type) return refuse('payment_not_found');
-  const { paymentNo, thirdPartyNo } = notification;
-  const { orderNo, amount, config: methodConfig } = payment;
-  if (!channel.isAuthentic(fields, { paymentNo, amount, config: methodConfig })) {
-    return refuse('payment_sign_invalid');
+  // Money may have been taken that nobody here would ever see.
+  const isOpen = payment?.methodType === type && payment.status !== 'paid';
+  if (judged === 'payment_gateway_not_implemented' && claimedNo !== undefined && isOpen) {
+    await keep('refused', judged);
+    await flagForAttention(claimedNo, 'notice_unverified');
+    return fail(judged);
   }
-  if (notification.amounts.some((given) => !given.equals(amount))) {
-    await keep('refused', 'payment_amount_mismatch');
-    await flagForAttention(paymentNo, 'payment_amount_mismatch');
-    return fail('payment_amount_mismatch');
+  if (judged === 'payment_amount_mismatch' && claimedNo !== undefined) {
+    await keep('refused', judged);
+    await flagForAttention(claimedNo, judged);
+    return fail(judged);
   }
-  if (payment.status === 'paid' && payment.thirdPartyNo === thirdPartyNo) {
-    await keep('settled', 'already_paid');
-    return { paymentNo, orderNo, thirdPartyNo, callback: undefined };
-  }
-  const callback = await recordVerified({
-    ...attempt,
-    paymentNo,
-    thirdPartyNo,
-    state: 'pending',
-    verdict: 'verified',
-  });
-  if (!callback) {
-    await flagForAttention(paymentNo, 'third_party_no_used');
-    return fail('payment_third_party_no_used');
-  }
-  return { paymentNo, orderNo, thirdPartyNo, callback };
+  return refuse(judged);
 }
 
 // What cannot be read in full is still kept with the payment it seems to be about.

@@ -39,6 +39,8 @@ export async function closeLogs(): Promise<void> {
   isClosed = true;
   clearInterval(timer);
   await store();
+  // Those begun before go on to the queue, which would be opened again once it is closed.
+  await Promise.all(stores);
 }
 
 const timer = setInterval(() => {
@@ -50,10 +52,19 @@ export async function recoverLogs(): Promise<void> {
   await readSpool();
 }
 
-async function store(): Promise<void> {
+/** What is being stored now. */
+const stores = new Set<Promise<void>>();
+
+function store(): Promise<void> {
   const items = gathered;
   gathered = [];
   gathering = undefined;
+  const stored = keep(items).finally(() => stores.delete(stored));
+  stores.add(stored);
+  return stored;
+}
+
+async function keep(items: readonly LogItem[]): Promise<void> {
   if (items.length === 0) return;
   try {
     await storeItems(items);

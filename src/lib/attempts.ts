@@ -1,6 +1,6 @@
 // Counters of failed attempts, atomic and shared by all processes; each process counts alone while Redis is unavailable.
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
-import { key, redis } from './redis.js';
+import { key, matchingKeys, redis } from './redis.js';
 
 export interface AttemptLimit {
   name: string;
@@ -70,8 +70,7 @@ export class Attempts {
   async clearMatching(pattern: string): Promise<number> {
     const match = `${this.#prefix}:${pattern}`;
     let cleared = 0;
-    for await (const keys of redis.scanStream({ match, count: 1000 }) as AsyncIterable<string[]>)
-      if (keys.length > 0) cleared += await redis.unlink(...keys);
+    for await (const keys of matchingKeys(match)) cleared += await redis.unlink(...keys);
     return cleared;
   }
 }

@@ -11,3 +11,8 @@ export function blankToNull<T extends object>(fields: T): T {
 export function noneToNull<T extends object, K extends keyof T>(fields: T, name: K): T {
   return fields[name] === undefined ? fields : { ...fields, [name]: fields[name] || null };
 }
+
+/** The same where the database keeps 0 for it: the parent of what stands at the top of a tree. */
+export function noneToZero<T extends { parent_id?: number }>(fields: T): T {
+  return fields.parent_id === undefined ? fields : { ...fields, parent_id: fields.parent_id || 0 };
+}

@@ -25,6 +25,8 @@ export interface Unit {
    * @returns checks whether it was committed, should the answer to COMMIT be lost
    */
   end(t: Transaction, result: unknown): Promise<() => Promise<boolean>>;
+  /** The same for a transaction that is sent at once: statements that follow the INSERT of a record. */
+  follow(): { statements: { sql: string; values: unknown[] }[]; wasCommitted: () => Promise<boolean> };
   /** Once it is committed. */
   committed(): void;
 }

@@ -7,7 +7,14 @@ import { config } from '../../config/index.js';
 import { currentUnit, isAbandoned } from './context.js';
 import { getConnection, openPool, releaseConnection } from './db-connection.js';
 import type { DriverConnection } from './db-watchdog.js';
-import { DatabaseBusy, DatabaseTimeout, isDuplicate, isRerunnable, StatementFailed } from './db-errors.js';
+import {
+  DatabaseBusy,
+  DatabaseTimeout,
+  isDatabaseDown,
+  isDuplicate,
+  isRerunnable,
+  StatementFailed,
+} from './db-errors.js';
 import { fail } from './errors.js';
 import type { ErrorSlug } from './error-catalogue.js';
 import { runTime } from './run-time.js';
@@ -131,6 +138,31 @@ export class Database {
     return meetingLocks === 'reruns' ? rerun(run) : run();
   }
 
+  /**
+   * Makes a record in one round trip, together with what belongs to it and what commits with the write at hand.
+   *
+   * @param record its INSERT
+   * @param found finds its `id`, should the answer be lost and not the commit
+   * @returns the generated id
+   */
+  async make(record: Statement, belongings: readonly Statement[], found: Statement): Promise<number> {
+    const unit = currentUnit();
+    const following = unit?.follow();
+    const own = (following?.statements ?? []) as Statement[];
+    const id = await this.packet([record, ...own, ...belongings]).then(
+      ([made]) => made?.insertId,
+      async (error: unknown) => {
+        // The answer was lost, not necessarily the commit.
+        const isMade = isDatabaseDown(error) && (await following?.wasCommitted().catch(() => false));
+        const [row] = isMade ? await this.select<{ id: number }>(found.sql, [...found.values]) : [];
+        if (!row) throw error;
+        return row.id;
+      },
+    );
+    unit?.committed();
+    return id as number;
+  }
+
   // Statements go to the driver over a connection of Sequelize's pool: its own query layer would cost as much again.
   async #run<T>(sql: string, values: SqlValue[], t?: Transaction): Promise<T> {
     const own = (t as unknown as { connection: DriverConnection } | undefined)?.connection;
@@ -197,7 +229,7 @@ export const reports = new Database(
 /** Statements of jobs that touch very many rows: batches of imports, retention. */
 export const bulk = new Database(openPool({ name: 'bulk', max: 4, statementSeconds: bulkSeconds }));
 
-/** What the payment callback does, in few round trips; lists and callbacks do not wait for each other's connections. */
+/** Transactions that are sent at once, those of the payment callback above all; lists and callbacks do not wait for each other's connections. */
 export const payments = new Database(
   openPool({ name: 'payments', max: Math.max(2, Math.ceil(poolSize / 2)), statementSeconds, packets: true }),
 );

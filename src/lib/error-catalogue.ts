@@ -470,6 +470,19 @@ export const errorCatalogue = {
     '支付金额不一致',
     'The amount differs from the amount of the payment',
   ),
+  payment_secret_unreadable: entry(
+    503,
+    50001,
+    '支付方式的密钥无法用当前的 APP_KEY 打开，请重新填写',
+    'The secrets of the payment method do not open under this APP_KEY; enter them again',
+  ),
+  payment_callback_not_found: entry(404, 20002, '该支付没有这条回调记录', 'The payment has no such callback'),
+  payment_callback_not_whole: entry(
+    400,
+    40001,
+    '这条回调没有完整保存，无法重新验签；请让支付公司重新发送',
+    'The callback was not kept whole, so its signature cannot be verified again; have the payment company send it again',
+  ),
   payment_third_party_no_used: entry(
     400,
     30002,

@@ -4,15 +4,14 @@ import ipaddr from 'ipaddr.js';
 import { config } from '../../config/index.js';
 import { logger } from './logger.js';
 import { rarely } from './rarely.js';
+import { remembered } from './remembered.js';
 
 type Block = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 const trusted: Block[] = config.app.trustedProxies.map((text) => parseBlock(text));
 
 /** One form per address: `::ffff:1.2.3.4` is `1.2.3.4`, IPv6 is compressed and lower case; undefined when it is none. */
-export function canonicalIp(text: string): string | undefined {
-  return parseIp(text)?.toString();
-}
+export const canonicalIp = remembered((text) => parseIp(text)?.toString());
 
 /**
  * The address of the client: the peer's, or, when the peer is a trusted proxy, the nearest address of X-Forwarded-For

@@ -1,16 +1,15 @@
 // Messages between processes over Redis. They are hints: a missed one is made up for by reading the row.
-import { Redis } from 'ioredis';
-import { config } from '../../config/index.js';
+import type { Redis } from 'ioredis';
 import { logger } from './logger.js';
 import { withTimeout } from './with-timeout.js';
-import { connectionOptions, keepAwake, key, redis, reportTrouble, silenceMs } from './redis.js';
+import { closeConnection, openSubscriber } from './redis-connection.js';
+import { key, redis } from './redis.js';
 
 type Listener = (message: unknown) => void;
 
 const listeners = new Map<string, Set<Listener>>();
 const subscriptions = new Map<string, Promise<void>>();
 let subscriber: Redis | undefined;
-let letSleep: (() => void) | undefined;
 
 /** Sends a message, a JSON value, to every process that listens on that channel. @throws when Redis is unavailable */
 export async function publish(channel: string, message: unknown): Promise<void> {
@@ -39,8 +38,7 @@ export async function untilListening(channel: string, ms: number): Promise<void>
 export function closePubsub(): void {
   listeners.clear();
   subscriptions.clear();
-  letSleep?.();
-  subscriber?.disconnect();
+  if (subscriber) closeConnection(subscriber);
   subscriber = undefined;
 }
 
@@ -55,12 +53,8 @@ async function subscribe(name: string): Promise<void> {
 function connection(): Redis {
   if (subscriber) return subscriber;
   // ioredis repeats only subscriptions that were confirmed; one whose answer was lost must not be forgotten.
-  const options = { ...connectionOptions, maxRetriesPerRequest: null, autoResubscribe: false };
-  const made = new Redis(config.redis.url, { ...options, socketTimeout: silenceMs });
+  const made = openSubscriber('subscriptions', { maxRetriesPerRequest: null, autoResubscribe: false });
   subscriber = made;
-  // A subscriber that nothing is sent to would never learn that it is cut off.
-  letSleep = keepAwake(made);
-  reportTrouble(made, 'subscriptions');
   made.on('ready', () => {
     for (const name of listeners.keys()) subscriptions.set(name, subscribe(name));
   });

@@ -1,5 +1,5 @@
 // The only producer of BullMQ jobs. Adding fails at once when Redis is unavailable; callers have a fallback.
-import { Queue, type ConnectionOptions, type JobsOptions } from 'bullmq';
+import { Queue, type JobsOptions } from 'bullmq';
 import { config } from '../../config/index.js';
 import { currentTraceId } from './context.js';
 import { gathered } from './gather.js';
@@ -7,7 +7,8 @@ import { logger } from './logger.js';
 import { listen, publish, untilListening } from './pubsub.js';
 import { withTimeout } from './with-timeout.js';
 import { newUlid } from './random-id.js';
-import { connectionOptions, redis, silenceMs } from './redis.js';
+import { closeConnection, failingFast, openConnection, type RedisConnection } from './redis-connection.js';
+import { redis } from './redis.js';
 
 /** The queues by latency class: a long export never delays money. */
 export const queueNames = [
@@ -55,20 +56,6 @@ export class QueueUnavailable extends Error {}
 
 /** Keys of different queues live in different hash slots of a cluster. */
 export const queuePrefix = (queue: QueueName): string => `{${config.redis.prefix}-${queue}}`;
-
-/** BullMQ makes and closes its own connections; these are the options they have in common. */
-export function queueConnection(): ConnectionOptions {
-  const url = new URL(config.redis.url);
-  return {
-    ...connectionOptions,
-    host: url.hostname,
-    port: Number(url.port || 6379),
-    username: decodeURIComponent(url.username) || undefined,
-    password: decodeURIComponent(url.password) || undefined,
-    db: Number(url.pathname.slice(1) || 0),
-    tls: url.protocol === 'rediss:' ? {} : undefined,
-  };
-}
 
 /** Adds a job. @throws QueueUnavailable when Redis is unavailable or does not answer in time */
 export async function add(work: Work): Promise<void> {
@@ -120,11 +107,15 @@ export async function hurry({ queue, id }: Pick<Work, 'queue' | 'id'>): Promise<
 export async function closeQueues(): Promise<void> {
   await Promise.allSettled([...queues.values()].map((queue) => queue.close()));
   queues.clear();
+  if (producer) closeConnection(producer);
+  producer = undefined;
 }
 
 const processId = newUlid();
 const replies = `replies:${processId}`;
 const queues = new Map<QueueName, Queue>();
+/** All queues of a process share it. */
+let producer: RedisConnection | undefined;
 const waiting = new Map<string, (result: unknown) => void>();
 
 const gatherings = new Map<string, (piece: Piece) => Promise<void>>();
@@ -177,18 +168,10 @@ function queueFor(name: QueueName): Queue {
   if (redis.status !== 'ready') throw new Error(`Redis is ${redis.status}`);
   const existing = queues.get(name);
   if (existing) return existing;
-  const queue = new Queue(name, {
-    prefix: queuePrefix(name),
-    connection: {
-      ...queueConnection(),
-      enableOfflineQueue: false,
-      maxRetriesPerRequest: 0,
-      commandTimeout: config.redis.timeoutMs,
-      socketTimeout: silenceMs,
-    },
-  });
+  producer ??= openConnection('queues', failingFast());
+  const queue = new Queue(name, { prefix: queuePrefix(name), connection: producer });
   queue.on('error', (error) => logger.warn({ error, queue: name }, 'a queue connection failed'));
-  // One that does not get ready in time is made anew for the next job; left open, it would be a lost connection.
+  // One that does not get ready in time is made anew for the next job.
   queue.waitUntilReady().catch(() => {
     queues.delete(name);
     queue.close().catch((error: unknown) => logger.warn({ error, queue: name }, 'a queue did not close'));

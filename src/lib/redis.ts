@@ -1,57 +1,21 @@
-// Connections to Redis. Keep-alive and timeouts detect a silent connection, also an idle one, and close it.
-import { Redis } from 'ioredis';
+// The connections to Redis for commands, and the keys of this deployment.
+import { Cluster } from 'ioredis';
 import { config } from '../../config/index.js';
-import { logger } from './logger.js';
+import { closeConnection, failingFast, openConnection, silenceMs } from './redis-connection.js';
 import { withTimeout } from './with-timeout.js';
-
-/** Options of every connection: quick reconnects, and a command whose answer was lost is not sent twice. */
-export const connectionOptions = {
-  retryStrategy: (attempt: number) => Math.min(50 * attempt, 1000),
-  connectTimeout: 2000,
-  keepAlive: 5000,
-  autoResendUnfulfilledCommands: false,
-};
-
-/** A connection on which an answer is due for so long is closed and made anew. */
-export const silenceMs = 3000;
-
-/** Interval of pings over an idle connection. */
-const pingEveryMs = 5000;
-
-const commandOptions = {
-  ...connectionOptions,
-  enableOfflineQueue: false,
-  maxRetriesPerRequest: 0,
-  socketTimeout: silenceMs,
-  lazyConnect: true,
-};
 
 /**
  * For callers with a fallback: fails at once while Redis is unavailable, and after REDIS_TIMEOUT_MS without an answer.
  */
-export const redis = new Redis(config.redis.url, {
-  ...commandOptions,
-  commandTimeout: config.redis.timeoutMs,
-});
+export const redis = openConnection('commands', { ...failingFast(), lazyConnect: true });
 
 /** For data that is only in Redis, such as tickets and captchas: waits for a slow Redis. */
-export const patientRedis = new Redis(config.redis.url, { ...commandOptions, commandTimeout: silenceMs });
+export const patientRedis = openConnection('one-time values', {
+  ...failingFast(silenceMs),
+  lazyConnect: true,
+});
 
-reportTrouble(redis, 'commands');
-reportTrouble(patientRedis, 'one-time values');
-
-/** Detects that a connection has gone silent. @returns stops detecting */
-export function keepAwake(connection: Redis): () => void {
-  const timer = setInterval(() => {
-    if (connection.status === 'ready') connection.ping().catch(() => undefined);
-  }, pingEveryMs).unref();
-  return () => clearInterval(timer);
-}
-
-keepAwake(redis);
-keepAwake(patientRedis);
-
-/** A key of this deployment. The prefix is a hash tag: all keys live in one slot of a cluster. */
+/** A key of this deployment. The prefix is a hash tag: all keys but those of queues live in one slot of a cluster. */
 export function key(...parts: (string | number)[]): string {
   return `{${config.redis.prefix}}:${parts.join(':')}`;
 }
@@ -84,27 +48,24 @@ export async function connectRedis(): Promise<void> {
 
 /** Closes the connections for commands. */
 export function disconnectRedis(): void {
-  for (const connection of [redis, patientRedis]) connection.disconnect();
+  for (const connection of [redis, patientRedis]) closeConnection(connection);
 }
 
-/** Logs when a connection is lost and when it is back, once each; an `error` listener keeps the process alive. */
-export function reportTrouble(connection: Redis, purpose: string): void {
-  let away = false;
-  connection.on('error', (error: Error) => {
-    if (!away) logger.error({ error, purpose }, 'Redis is away');
-    away = true;
-  });
-  connection.on('ready', () => {
-    if (away) logger.info({ purpose }, 'Redis is back');
-    away = false;
-  });
+/** The keys that match, in batches, on whatever node they are: reads every key. */
+export async function* matchingKeys(match: string): AsyncGenerator<string[]> {
+  const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
+  for (const node of nodes)
+    for await (const keys of node.scanStream({ match, count: 1000 }) as AsyncIterable<string[]>)
+      if (keys.length > 0) yield keys;
 }
 
 /** True when the error comes from a Redis connection: away, too slow, read-only or full. */
 export function isRedisDown(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
-    /^(ReplyError|MaxRetriesPerRequestError)$/.test(error.name) ||
-    /enableOfflineQueue|Command timed out|Socket timeout|Connection is closed/.test(error.message)
+    /^(ReplyError|MaxRetriesPerRequestError|ClusterAllFailedError)$/.test(error.name) ||
+    /enableOfflineQueue|Command timed out|Socket timeout|Connection is closed|Cluster is ended/.test(
+      error.message,
+    )
   );
 }

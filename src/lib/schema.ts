@@ -8,8 +8,13 @@ import { keywords } from './schema-notes.js';
 /** A positive integer key. */
 export const id = () => Joi.number().integer().min(1).max(Number.MAX_SAFE_INTEGER);
 
-/** A reference that may be 0 for "none", as parent_id is. */
-export const idOrZero = () => Joi.number().integer().min(0).max(Number.MAX_SAFE_INTEGER);
+const idOrZero = () => Joi.number().integer().min(0).max(Number.MAX_SAFE_INTEGER);
+
+/** A parent in a tree: 0 and '' mean none (`noneToZero`). */
+export const parent = () => idOrZero().allow('');
+
+/** A filter by parent; 0 for those that have none. */
+export const parentFilter = idOrZero;
 
 /** A reference that may be left open: 0 and '' mean none, as null does (`noneToNull`). */
 export const idOrNone = () => idOrZero().allow(null, '');
@@ -68,6 +73,13 @@ export const phone = () =>
     .allow('', null)
     .max(30)
     .pattern(/^\+?[0-9 ()-]{3,30}$/);
+
+/** The name of a new administrator. */
+export const username = () =>
+  Joi.string()
+    .min(3)
+    .max(50)
+    .pattern(/^[A-Za-z0-9_.@-]+$/);
 
 export const slug = (max = 100) =>
   Joi.string()

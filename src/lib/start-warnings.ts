@@ -13,8 +13,9 @@ export function warnAtStart(): void {
     logger.warn(`Node.js ${node} gets no security fixes any more; use Node.js 24`);
   for (const { given, meant } of config.misspellings)
     warnOfSetting(`${given} is no setting and has no effect; is ${meant} meant?`);
-  const { hostname, password } = new URL(config.redis.url);
-  if (config.app.production && !password && !isLoopback(hostname))
+  const { server, sentinels, cluster, password } = config.redis;
+  const hosts = (sentinels ?? cluster ?? [server]).map(({ host }) => host);
+  if (config.app.production && !password && !hosts.every(isLoopback))
     warnOfSetting(
       'REDIS_URL has no password: every client that reaches that Redis can give the worker any job',
     );
@@ -27,4 +28,4 @@ export function warnOfSetting(message: string): void {
 }
 
 const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '[::1]' || host.startsWith('127.');
+  host === 'localhost' || host === '::1' || host.startsWith('127.');

@@ -12,9 +12,13 @@ import { openWatchPort } from '../lib/watch/port.js';
 import { closeLogs, keepSystemLog, recoverLogs } from '../jobs/log-keeping.js';
 import { checkDurability, prepareDatabase } from '../models/migrations/schema.js';
 import { seed } from '../models/access/seed.js';
+import { checkStorage } from '../models/files/storage-mark.js';
 import { exposeServiceFigures } from '../models/office/service-figures.js';
 import { startWorker } from './worker.js';
 import { resealSecrets } from '../models/trade/payment-method.js';
+
+/** Their jobs read, write or remove files. */
+const filing = new Set<QueueName>(['exports', 'imports', 'files', 'maintenance']);
 
 await start(async () => {
   keepSystemLog('worker');
@@ -25,6 +29,7 @@ await start(async () => {
   await checkDurability();
   await resealSecrets();
   await guardStorage();
+  if (queues.some((queue) => filing.has(queue))) await checkStorage();
   await recoverLogs();
   const { stop, readiness } = await startWorker(queues, (what) => {
     logger.fatal({ what }, 'the worker hangs: nothing has come through for 60 s');
@@ -33,7 +38,7 @@ await start(async () => {
   exposeServiceFigures();
   const closeWatchPort = openWatchPort('worker', readiness);
   const endAsFailed = endGracefully([stop, closeLogs, closeDatabase, disconnectRedis, closeWatchPort]);
-  logger.info({ queues }, 'worker is running');
+  logger.info({ queues, version: config.version, commit: config.commit }, 'worker is running');
   process.send?.('ready');
 });
 

@@ -7,7 +7,8 @@ import { payments, select } from '../lib/db.js';
 import { AppError } from '../lib/errors.js';
 import { defaultLanguage } from '../lib/language.js';
 import { logger } from '../lib/logger.js';
-import { queueConnection, queuePrefix, reply, type Envelope, type QueueName } from '../lib/queue.js';
+import { queuePrefix, reply, type Envelope, type QueueName } from '../lib/queue.js';
+import { closeConnection, openConnection } from '../lib/redis-connection.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import { newUlid } from '../lib/random-id.js';
 import { runTime } from '../lib/run-time.js';
@@ -36,6 +37,9 @@ const maxStallCheckMs = 5000;
 /** Longer than BullMQ waits for a job in one command (10 s and 1 s of grace): then the connection is silent. */
 const silenceMs = 12_000;
 
+/** Pause after a command that failed, as those do that were under way to a server that is gone. */
+const retryEveryMs = 1000;
+
 /** Name of the empty job that proves a worker alive. */
 export const canaryName = 'canary';
 
@@ -58,6 +62,13 @@ export function consume(queue: QueueName): RunningWorker {
   const stopping = new AbortController();
   // Each job that runs listens.
   setMaxListeners(0, stopping.signal);
+  // What was under way when Redis went is sent again: ioredis would forget it without rejecting it, and the consumer would
+  // wait for its answer for ever. BullMQ's scripts may run twice. It waits for jobs on a second connection with these options.
+  const connection = openConnection(`${queue} consumer`, {
+    maxRetriesPerRequest: null,
+    autoResendUnfulfilledCommands: true,
+    socketTimeout: silenceMs,
+  });
   const worker = new Worker<Envelope>(
     queue,
     async (queued, token) => {
@@ -72,19 +83,14 @@ export function consume(queue: QueueName): RunningWorker {
     },
     {
       prefix: queuePrefix(queue),
-      // What was under way when Redis went is sent again: ioredis would forget it without rejecting it, and the consumer
-      // would wait for its answer for ever. BullMQ's scripts may run twice.
-      connection: {
-        ...queueConnection(),
-        maxRetriesPerRequest: null,
-        autoResendUnfulfilledCommands: true,
-        socketTimeout: silenceMs,
-      },
+      connection,
       concurrency: concurrencies[queue],
       // By default a job whose worker died runs again within 20 s, as often as it takes (docs/architecture.md).
       lockDuration: config.worker.jobLockMs,
       stalledInterval: Math.min(maxStallCheckMs, config.worker.jobLockMs / 2),
       maxStalledCount: 20,
+      // By default it would rest for 15 s after a command that failed.
+      runRetryDelay: retryEveryMs,
     },
   );
   worker.on('error', (error) => logger.warn({ error, queue }, 'a worker connection failed'));
@@ -98,6 +104,7 @@ export function consume(queue: QueueName): RunningWorker {
     async close() {
       const timer = setTimeout(() => stopping.abort(), config.app.shutdownMs / 2);
       await worker.close();
+      closeConnection(connection);
       clearTimeout(timer);
     },
   };

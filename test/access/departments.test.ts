@@ -30,6 +30,24 @@ test('a department is shown in the tree below its parent, in the order of sort',
   t.like(shown.children[0], { leader: 'Li', phone: '010-1', email: 'a@b.cn', code: 'x', status: 1 });
 });
 
+test('a form that leaves the parent open, as 0 or an empty text, means none', async (t) => {
+  for (const parent_id of [0, '']) {
+    for (const [path, more] of [
+      ['/departments', {}],
+      ['/menus', { title: 'M', slug: unique('menu-'), path: '/m', type: 1 }],
+      ['/dictionaries', { code: unique('code_') }],
+    ] as const) {
+      const body = { name: unique('n'), ...more };
+      const top = await service.admin.post(path, { ...body, parent_id });
+      t.is(top.data?.parent_id, 0, `${path} ${top.text}`);
+      const below = { ...body, name: unique('n'), slug: unique('menu-'), code: unique('code_') };
+      const made = (await service.admin.post(path, { ...below, parent_id: top.data.id })).data;
+      t.is(made?.parent_id, top.data.id, path);
+      t.is((await service.admin.put(`${path}/${made.id}`, { parent_id })).data?.parent_id, 0, path);
+    }
+  }
+});
+
 test('filters give a flat list', async (t) => {
   const top = await department();
   const below = await department({ parent_id: top.id, name: unique('100%_') });

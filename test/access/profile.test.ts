@@ -114,3 +114,30 @@ test('every character of a password counts, beyond 72 bytes too', async (t) => {
   );
   await t.notThrowsAsync(signedIn({ ...account, password }));
 });
+
+test('one sees and ends the sessions one is signed in with, and nobody else’s', async (t) => {
+  const account = await makeAdmin(service.admin, []);
+  const [own, other] = [await signedIn(account), await signedIn(account)];
+  const stranger = await signedIn(await makeAdmin(service.admin, []));
+  const listed = await own.get('/profile/sessions');
+  t.is(listed.status, 200);
+  const sessions = listed.data as { id: number; is_current: boolean; ip: string }[];
+  t.deepEqual(sessions.map(({ is_current }) => is_current).sort(), [false, true]);
+  const lost = sessions.find(({ is_current }) => !is_current);
+  const missing = [404, 20002, 'online_admin_not_found'];
+  t.deepEqual(outcome(await stranger.delete(`/profile/sessions/${lost?.id}`)), missing);
+  t.is((await other.get('/info')).status, 200);
+  t.is((await own.delete(`/profile/sessions/${lost?.id}`)).status, 200);
+  t.is((await other.get('/info')).errorCode, 'token_revoked');
+  const row = await selectRow<{ revoked_at: Date | null }>(
+    'SELECT revoked_at FROM admin_sessions WHERE id = ?',
+    [lost?.id ?? 0],
+  );
+  t.truthy(row.revoked_at);
+  t.deepEqual(outcome(await own.delete(`/profile/sessions/${lost?.id}`)), missing);
+  const left = (await own.get('/profile/sessions')).data as typeof sessions;
+  t.deepEqual(
+    left.map(({ is_current }) => is_current),
+    [true],
+  );
+});

@@ -8,6 +8,7 @@ import { select } from '../../src/lib/db.js';
 import { newUlid } from '../../src/lib/random-id.js';
 import { makeAdmin, makeRole, unique, type MadeAdmin } from '../support/factories.js';
 import { startApi } from '../support/processes.js';
+import { withoutRedis } from '../support/redis.js';
 import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
 import { statementsDuring } from '../support/statements.js';
@@ -20,7 +21,7 @@ let other: Client;
 let alone: Client;
 
 test.before(async () => {
-  const started = await Promise.all([startApi(), startApi({ REDIS_URL: 'redis://127.0.0.1:1' })]);
+  const started = await Promise.all([startApi(), startApi(withoutRedis)]);
   [other, alone] = started.map(({ url }) => service.anonymous.at(url)) as [Client, Client];
 });
 

@@ -4,6 +4,7 @@ import test from 'ava';
 import { config } from '../../config/index.js';
 import { makeAdmin, unique, type MadeAdmin } from '../support/factories.js';
 import { startApi } from '../support/processes.js';
+import { withoutRedis } from '../support/redis.js';
 import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
 
@@ -28,7 +29,7 @@ test.before(async () => {
       trusting,
       open,
       { ...open, HASH_QUEUE_PER_ADDRESS: '2', HASH_CONCURRENCY: '2', BCRYPT_COST: '13' },
-      { ...open, REDIS_URL: 'redis://127.0.0.1:1' },
+      { ...open, ...withoutRedis },
       { ...trusting, BCRYPT_COST: '8', HASH_QUEUE: '32', HASH_QUEUE_PER_ADDRESS: '4' },
     ].map((env: Record<string, string>) => startApi(env)),
   );

@@ -79,41 +79,59 @@ test('a WebSocket with a ticket receives a notification, and closes when its ses
   await page.evaluate(openSocketScript(url));
   await page.waitForFunction('opened');
   await service.admin.post('/notifications', { title: 'hello browser', content: 'x' });
-  await page.waitForFunction('received.length > 0');
-  const [frame] = await page.evaluate<{ data: { title: string } }[]>('received');
-  t.is(frame?.data.title, 'hello browser');
+  const told = `received.find(({ type }) => type === 'notification')`;
+  await page.waitForFunction(told);
+  t.is(await page.evaluate<string>(`${told}.data.title`), 'hello browser');
   await other.post('/logout');
   await page.waitForFunction('code !== undefined');
   t.is(await page.evaluate<number>('code'), 4401);
 });
 
-test('the documentation page signs in and reads the profile without any foreign request', async (t) => {
-  const page = await browser.newPage();
-  const foreign: string[] = [];
+test('the documentation page finds operations, signs in and tries one without any foreign request', async (t) => {
+  const page = await browser.newPage({ locale: 'en-US', viewport: { width: 360, height: 700 } });
+  const complaints: string[] = [];
   page.on('request', (request) => {
-    if (!request.url().startsWith(api.url) && !request.url().startsWith('data:')) foreign.push(request.url());
+    if (!request.url().startsWith(api.url) && !request.url().startsWith('data:'))
+      complaints.push(request.url());
   });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  await page.addInitScript(
+    `addEventListener('securitypolicyviolation', (event) => (window.violations ??= []).push(event.violatedDirective));`,
+  );
   await page.goto(`${api.url}/docs`);
-  const login = page.locator('#operations-login-postApiAdminLogin');
-  await page.click('#operations-tag-login');
-  await login.locator('.opblock-summary-control').click();
-  await login.locator('.try-out__btn').click();
-  await login.locator('.execute').click();
-  const answer = login.locator('.live-responses-table');
-  await answer.locator('.response-col_status').last().waitFor();
-  const token = /"token": "([^"]+)"/.exec(await answer.innerText())?.[1] as string;
-  await page.click('.btn.authorize');
-  await page.fill('.auth-container input', token);
-  await page.click('.auth-btn-wrapper .authorize');
-  await page.click('.btn-done');
-  const info = page.locator('#operations-info-getApiAdminInfo');
-  await page.click('#operations-tag-info');
+  await page.locator('#operations-tag-Orders').waitFor();
+  await page.getByRole('searchbox').fill('replay callback');
+  await page.getByText('1 operation', { exact: true }).waitFor();
+  await page.locator('.opblock', { hasText: '/callbacks/{id}/replay' }).waitFor();
+  t.is(await page.locator('.opblock').count(), 1);
+
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  const door = page.getByRole('dialog');
+  await door.getByLabel('Username').fill('admin');
+  await door.getByLabel('Password').fill('not this one');
+  await door.getByRole('button', { name: 'Sign in' }).click();
+  await door.getByText('Wrong username or password').waitFor();
+  await door.getByLabel('Password').fill('admin123');
+  await door.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+
+  await page.reload();
+  await page.locator('#who', { hasText: 'admin' }).waitFor();
+  await page.getByRole('searchbox').fill('/api/admin/info');
+  const info = page.locator('.opblock', { hasText: '/api/admin/info' }).first();
   await info.locator('.opblock-summary-control').click();
   await info.locator('.try-out__btn').click();
   await info.locator('.execute').click();
-  const profile = info.locator('.live-responses-table');
-  await profile.locator('.response-col_status').last().waitFor();
-  t.regex(await profile.innerText(), /"username": "admin"/);
+  const answer = info.locator('.live-responses-table');
+  await answer.locator('.response-col_status').last().waitFor();
+  t.regex(await answer.innerText(), /"username": "admin"/);
+  const widest = await page.evaluate<number>('document.documentElement.scrollWidth');
+  t.true(widest <= 360, `${widest} px wide`);
+
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  t.is(await page.evaluate<string | null>("localStorage.getItem('authorized')"), '{}');
+  t.deepEqual(await page.evaluate('window.violations ?? []'), []);
   t.is(await page.locator('.errors-wrapper').count(), 0);
-  t.deepEqual(foreign, []);
+  t.deepEqual(complaints, []);
 });

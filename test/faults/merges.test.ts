@@ -1,7 +1,7 @@
 // Merges outlive what does them: a killed worker, an emptied or absent Redis, runs that overlap, a full disk.
 import '../support/environment.js';
 import test from 'ava';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { config } from '../../config/index.js';
 import { select } from '../../src/lib/db.js';
@@ -197,6 +197,25 @@ test.serial('a merge that was given up keeps its chunks and may be begun again',
   await mergeChunks.gaveUp?.(key, new Error('the storage was away'));
   const failed = await progress(chunk_id);
   t.deepEqual([failed.status, failed.error, failed.uploaded_count], ['failed', 'upload_failed', 2]);
+  const worker = await startWorkerProcess({ ...redis.env, ...noSweeps }, 'files');
+  t.is((await merge(chunk_id)).data.sha256, sha256(content));
+  await worker.kill();
+});
+
+test.serial('a chunk that is not in the storage fails the merge, and the others stay', async (t) => {
+  const content = textOf(2 * size);
+  const { chunk_id, key } = await uploaded(content);
+  const [{ storage_key } = { storage_key: '' }] = await select<{ storage_key: string }>(
+    'SELECT storage_key FROM chunks WHERE chunk_id = ? AND chunk_index = 1',
+    [chunk_id],
+  );
+  const file = join(config.storage.root, storage_key);
+  renameSync(file, `${file}.away`);
+  await beginMerge(key, {});
+  t.like(await mergeChunks.run(key, new AbortController().signal), { status: 'failed' });
+  const failed = await progress(chunk_id);
+  t.deepEqual([failed.status, failed.error, failed.uploaded_count], ['failed', 'upload_failed', 2]);
+  renameSync(`${file}.away`, file);
   const worker = await startWorkerProcess({ ...redis.env, ...noSweeps }, 'files');
   t.is((await merge(chunk_id)).data.sha256, sha256(content));
   await worker.kill();

@@ -3,7 +3,7 @@
 import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
 import { closeDatabase, db, select } from '../../src/lib/db.js';
-import { Client } from '../support/client.js';
+import { Client, type Answer } from '../support/client.js';
 import { makeMethod, makeOrder, makeUser, unique } from '../support/factories.js';
 import { maxAnswerMs, mustHold } from '../support/figures.js';
 import { Load } from '../support/load.js';
@@ -116,6 +116,29 @@ test.serial('a commit whose answer is lost is answered truthfully', async (t) =>
       recoveryMs,
     );
     t.is(await count(), 1);
+  }
+});
+
+test.serial('an order whose commit is not answered is placed once, whatever was answered', async (t) => {
+  const { id: user_id } = await makeUser(admin);
+  for (const loss of ['answers', 'everything'] as const) {
+    const key = { 'Idempotency-Key': unique('key') };
+    const body = {
+      user_id,
+      remark: unique('o'),
+      details: [{ product_name: 'Tea', price: '1.00', quantity: 1 }],
+    };
+    const made = () => select<{ id: number }>('SELECT id FROM orders WHERE remark = ?', [body.remark]);
+    database.forgetAt('INSERT INTO orders', loss);
+    const first = await admin.post('/orders', body, key);
+    t.true([200, 503].includes(first.status), first.text);
+    if (first.status === 200) t.deepEqual(await made(), [{ id: first.data.id }]);
+    let again: Answer | undefined;
+    await until(async () => (again = await admin.post('/orders', body, key)).status === 200, recoveryMs);
+    t.deepEqual(await made(), [{ id: again?.data.id }]);
+    const lines =
+      'SELECT d.id FROM order_details d JOIN orders o ON o.order_no = d.order_no WHERE o.remark = ?';
+    t.is((await select(lines, [body.remark])).length, 1);
   }
 });
 

@@ -6,11 +6,13 @@ import { connect, type Socket } from 'node:net';
 import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import test from 'ava';
+import { config } from '../../config/index.js';
 import { routes } from '../../src/api/declare/routes.js';
 import { fullPath } from '../../src/api/declare/route.js';
 import { db } from '../../src/lib/db.js';
 import { makeAdmin } from '../support/factories.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
+import { withoutRedis } from '../support/redis.js';
 import { startService, type Service } from '../support/service.js';
 import { Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
@@ -29,7 +31,7 @@ test.before(async () => {
       APP_RESPONSE_TIME_FIELDS: 'last_login_at, paid_at',
       CORS_ORIGINS: 'https://a.example, https://b.example:8443',
     }),
-    startApi({ REDIS_URL: 'redis://127.0.0.1:1' }),
+    startApi(withoutRedis),
     startApi({
       NODE_ENV: 'production',
       DB_NAME: productionDatabase,
@@ -46,7 +48,8 @@ test.after.always(async () => {
 });
 
 test('health and readiness answer anybody; without Redis a process is ready all the same, unless asked strictly', async (t) => {
-  t.deepEqual((await service.anonymous.get('//healthz')).data, { status: 'ok' });
+  const { version, commit } = config;
+  t.deepEqual((await service.anonymous.get('//healthz')).data, { status: 'ok', version, commit });
   const ready = { status: 'ok', database: 'ok', redis: 'ok' };
   t.deepEqual((await service.anonymous.get('//readyz?strict=1')).data, ready);
   t.is((await alone.get('//healthz')).status, 200);
@@ -148,7 +151,7 @@ test('the documentation page and its parts come from here and name no other host
   const parts = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] as string);
   t.true(parts.length >= 3 && parts.every((path) => path.startsWith('/docs/')), parts.join());
   for (const part of parts) t.true((await loaded(part)).text.length > 100, part);
-  for (const { text } of [page, await loaded('/docs/start.js')]) t.notRegex(text, /https?:\/\//);
+  for (const { text } of [page, await loaded('/docs/page.js')]) t.notRegex(text, /https?:\/\//);
   t.notRegex((await loaded('/docs/swagger-ui.css')).text, /url\(["']?https?:|@import/);
 });
 

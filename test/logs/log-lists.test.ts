@@ -9,6 +9,7 @@ import { readUserAgent } from '../../src/lib/user-agent.js';
 import { cleanLogs } from '../../src/models/logs/log.js';
 import { makeAdmin, makeRole, unique } from '../support/factories.js';
 import { startApi } from '../support/processes.js';
+import { withoutRedis } from '../support/redis.js';
 import { writeLogins } from '../support/logs.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
@@ -140,7 +141,7 @@ test('warnings and errors of a process reach the system log with their trace id'
 });
 
 test('the system log tells what failed and nothing of where the service lies', async (t) => {
-  const alone = await startApi({ REDIS_URL: 'redis://127.0.0.1:1' });
+  const alone = await startApi(withoutRedis);
   const caller = service.anonymous.at(alone.url).with({ 'X-Trace-Id': 'without-redis-1' });
   t.is((await caller.get('/login/captcha')).status, 503);
   const { list } = await listed('/system-logs?level=error&trace_id=without-redis-1');

@@ -8,6 +8,7 @@ import { areWaiting, moveLogs } from '../../src/models/logs/log-outbox.js';
 import { makeAdmin, makeRole, unique } from '../support/factories.js';
 import { consume, type RunningWorker } from '../../src/worker/run.js';
 import { killProcesses, startApi } from '../support/processes.js';
+import { withoutRedis } from '../support/redis.js';
 import { writeLogins } from '../support/logs.js';
 import { startService, type Service } from '../support/service.js';
 import type { Client } from '../support/client.js';
@@ -24,7 +25,7 @@ test.before(async () => {
   service = await startService({ withWorker: false });
   worker = consume('logs');
   admin = service.admin;
-  alone = admin.at((await startApi({ REDIS_URL: 'redis://127.0.0.1:1' })).url);
+  alone = admin.at((await startApi(withoutRedis)).url);
 });
 
 test.after.always(async () => {

@@ -8,16 +8,16 @@ const test = 'test/trade/balances.test.ts';
 export const balances: Fault[] = [
   {
     file,
-    from: `WHERE id = ? AND deleted_at IS NULL FOR UPDATE`,
-    to: `WHERE id = ? AND deleted_at IS NULL`,
+    from: `WHERE u.id = ? AND u.deleted_at IS NULL FOR UPDATE`,
+    to: `WHERE u.id = ? AND u.deleted_at IS NULL`,
     breaks: 'a balance is read without its lock',
     test,
     match: 'hundreds of random changes*',
   },
   {
     file,
-    from: `WHERE id = ? AND deleted_at IS NULL FOR UPDATE`,
-    to: `WHERE id = ? FOR UPDATE`,
+    from: `WHERE u.id = ? AND u.deleted_at IS NULL FOR UPDATE`,
+    to: `WHERE u.id = ? FOR UPDATE`,
     breaks: 'a deleted user gets money',
     test: 'test/trade/users.test.ts',
     match: 'a deleted user*',
@@ -72,8 +72,8 @@ export const balances: Fault[] = [
   },
   {
     file,
-    from: `before.toString(), after.toString()],`,
-    to: `after.toString(), after.toString()],`,
+    from: `balance_before: before,`,
+    to: `balance_before: after,`,
     breaks: 'a log does not hold the balance before it',
     test,
     match: 'incomes and refunds*',

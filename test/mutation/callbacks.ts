@@ -2,6 +2,7 @@
 import type { Fault } from './fault.js';
 
 const intake = 'src/api/payment-notify.ts';
+const judgement = 'src/api/flows/callback-judgement.ts';
 const inbox = 'src/models/trade/payment-callback.ts';
 const store = 'src/models/trade/callback-intake.ts';
 const numbers = 'src/models/trade/third-party-number.ts';
@@ -11,15 +12,15 @@ const notify = 'test/trade/payment-notify.test.ts';
 
 export const callbacks: Fault[] = [
   {
-    file: intake,
-    from: `if (notification.amounts.some((given) => !given.equals(amount))) {`,
-    to: `if (false as boolean) {`,
+    file: judgement,
+    from: `if (notification.amounts.some((given) => !given.equals(amount))) return`,
+    to: `if (false as boolean) return`,
     breaks: 'the amount is ignored',
     test: conflicts,
     match: 'a wrong amount*',
   },
   {
-    file: intake,
+    file: judgement,
     from: `notification.amounts.some((given)`,
     to: `notification.amounts.every((given)`,
     breaks: 'one right amount hides a wrong one',
@@ -28,14 +29,15 @@ export const callbacks: Fault[] = [
   },
   {
     file: intake,
-    from: `await flagForAttention(paymentNo, 'payment_amount_mismatch');`,
+    from: `    await flagForAttention(claimedNo, judged);
+`,
     to: ``,
     breaks: 'a wrong amount is not flagged',
     test: conflicts,
     match: 'a wrong amount*',
   },
   {
-    file: intake,
+    file: judgement,
     from: `if (!channel.isAuthentic(fields, {`,
     to: `if (!notification && !channel.isAuthentic(fields, {`,
     breaks: 'the signature is ignored',
@@ -43,42 +45,44 @@ export const callbacks: Fault[] = [
     match: 'no mutated signature*',
   },
   {
-    file: intake,
-    from: `if (!payment || payment.methodType !== type) return refuse('payment_not_found');`,
-    to: `if (!payment) return refuse('payment_not_found');`,
+    file: judgement,
+    from: `if (!payment || payment.methodType !== type) return 'payment_not_found';`,
+    to: `if (!payment) return 'payment_not_found';`,
     breaks: 'a channel reports for payments of another one',
     test: notify,
     match: 'a payment of another type*',
   },
   {
     file: intake,
-    from: `    await keep('refused', 'payment_amount_mismatch');
+    from: `claimedNo !== undefined) {
+    await keep('refused', judged);
 `,
-    to: ``,
+    to: `claimedNo !== undefined) {
+`,
     breaks: 'proven attempts with a wrong amount are not kept',
     test: conflicts,
     match: 'a wrong amount*',
   },
   {
-    file: intake,
-    from: `payment.status === 'paid' && payment.thirdPartyNo === thirdPartyNo`,
+    file: judgement,
+    from: `payment.status === 'paid' && payment.thirdPartyNo === notification.thirdPartyNo`,
     to: `payment.status === 'paid'`,
     breaks: 'a second transaction for a paid payment is swallowed',
     test: 'test/trade/concurrency.test.ts',
     match: 'a further number*',
   },
   {
-    file: intake,
-    from: `  if (!callback) {
-    await flagForAttention(paymentNo, 'third_party_no_used');`,
-    to: `  if (!callback) {`,
+    file: judgement,
+    from: `  await flagForAttention(paymentNo, 'third_party_no_used');
+`,
+    to: ``,
     breaks: 'a used number is refused without a flag',
     test: doubleMoney,
     match: 'a used number*',
   },
   {
     file: intake,
-    from: `      await flagForAttention(claimedNo, 'notice_unverified');
+    from: `    await flagForAttention(claimedNo, 'notice_unverified');
 `,
     to: ``,
     breaks: 'a notice that cannot be verified is not flagged',
@@ -127,8 +131,8 @@ export const callbacks: Fault[] = [
   },
   {
     file: inbox,
-    from: `ORDER BY state = 'refused', id DESC`,
-    to: `ORDER BY id`,
+    from: `ORDER BY c.state = 'refused', c.id DESC`,
+    to: `ORDER BY c.id`,
     breaks: 'forged attempts hide the genuine one',
     test: 'test/trade/callback-retention.test.ts',
     match: 'every attempt is shown*',
@@ -151,15 +155,15 @@ export const callbacks: Fault[] = [
   },
   {
     file: inbox,
-    from: `AND (created_at > ? OR id > ?)`,
-    to: `AND (created_at > ? AND id > ?)`,
+    from: `AND (c.created_at > ? OR c.id > ?)`,
+    to: `AND (c.created_at > ? AND c.id > ?)`,
     breaks: 'the sweeper loses attempts of one instant',
     test: 'test/trade/sweep.test.ts',
   },
   {
     file: inbox,
-    from: `created_at >= ? AND created_at < ? AND`,
-    to: `created_at >= ? AND created_at <> ? AND`,
+    from: `c.created_at >= ? AND c.created_at < ? AND`,
+    to: `c.created_at >= ? AND c.created_at <> ? AND`,
     breaks: 'the sweeper takes attempts that are in hand',
     test: 'test/trade/sweep.test.ts',
   },

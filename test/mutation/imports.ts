@@ -11,23 +11,23 @@ const centre = 'test/imports/import-centre.test.ts';
 export const imports: Fault[] = [
   {
     file: run,
-    from: `WHERE id = ? AND position = ? AND status = 0\``,
-    to: `WHERE id = ? AND position >= ? - 1e9 AND status = 0\``,
+    from: `{ id, position: from, status: 0 },`,
+    to: `{ id, status: 0 },`,
     breaks: 'two runs at once make orders twice',
     test: centre,
     match: 'two runs of one import*',
   },
   {
     file: run,
-    from: `WHERE id = ? AND position = ? AND status = 0\``,
-    to: `WHERE id = ? AND position = ?\``,
+    from: `{ id, position: from, status: 0 },`,
+    to: `{ id, position: from },`,
     breaks: 'a cancelled import goes on',
     test: centre,
     match: 'an import that is cancelled*',
   },
   {
     file: batch,
-    from: `if (!isDryRun && accepted.length > 0)`,
+    from: `if (!dry_run && accepted.length > 0)`,
     to: `if (accepted.length > 0)`,
     breaks: 'a dry run makes orders',
     test,
@@ -67,7 +67,7 @@ export const imports: Fault[] = [
   },
   {
     file: 'src/models/imports/order-import.ts',
-    from: `if (dry_run === 0) await announce(['orders']);`,
+    from: `if (!dry_run) await announce(['orders']);`,
     to: ``,
     breaks: 'imported orders are not announced',
     test: centre,

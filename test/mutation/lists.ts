@@ -4,7 +4,10 @@ import type { Fault } from './fault.js';
 const totals = 'src/models/tables/totals.ts';
 const tally = 'src/models/tables/tally.ts';
 const pages = 'src/models/tables/month-pages.ts';
+const part = 'src/models/tables/part.ts';
+const steps = 'src/models/tables/amount-steps.ts';
 const versions = 'src/models/tables/versions.ts';
+const amountPages = 'test/trade/amount-pages.test.ts';
 const listTests = 'test/trade/lists.test.ts';
 const oldRows = 'test/trade/old-rows.test.ts';
 const exact = 'test/faults/lists.test.ts';
@@ -159,10 +162,24 @@ export const lists: Fault[] = [
     test: 'test/trade/pages.test.ts',
   },
   {
-    file: pages,
-    from: `offset: offset - before, size };`,
-    to: `offset, size };`,
+    file: part,
+    from: `offset: offset - before, size }`,
+    to: `offset, size }`,
     breaks: 'a page that lies in a later month skips rows',
     test: 'test/trade/pages.test.ts',
+  },
+  {
+    file: steps,
+    from: `\${alias}.amount < ?`,
+    to: `\${alias}.amount <= ?`,
+    breaks: 'a deep page by amount counts the least amount of the next step',
+    test: amountPages,
+  },
+  {
+    file: steps,
+    from: `const sign = order_by[0]?.direction === 'DESC' ? -1 : 1;`,
+    to: `const sign = order_by[0]?.direction === 'DESC' ? -1 : -1;`,
+    breaks: 'a deep page by rising amount is one of the other end',
+    test: amountPages,
   },
 ];

@@ -155,8 +155,8 @@ export const orders: Fault[] = [
   },
   {
     file: placement,
-    from: `return announcing(['orders'], () =>`,
-    to: `return announcing([], () =>`,
+    from: `await announcing(['orders'], () =>`,
+    to: `await announcing([], () =>`,
     breaks: 'a new order is not announced',
     test: lists,
     match: 'each kind of write*',

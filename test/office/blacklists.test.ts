@@ -3,6 +3,7 @@ import '../support/environment.js';
 import test from 'ava';
 import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
 import { startApi, type TestProcess } from '../support/processes.js';
+import { withoutRedis } from '../support/redis.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 
@@ -137,7 +138,7 @@ test('overlapping entries block together and apart', async (t) => {
 });
 
 test('without Redis the table itself is asked', async (t) => {
-  const alone = await startApi({ TRUSTED_PROXIES: '127.0.0.1', REDIS_URL: 'redis://127.0.0.1:1' });
+  const alone = await startApi({ TRUSTED_PROXIES: '127.0.0.1', ...withoutRedis });
   const client = from('198.51.103.1').at(alone.url);
   t.is((await client.get('/info')).status, 200);
   const { id } = (await add('198.51.103.1')).data;

@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 import test from 'ava';
 import { Queue } from 'bullmq';
 import { db, select } from '../../src/lib/db.js';
-import { add, queueConnection, queuePrefix, type QueueName } from '../../src/lib/queue.js';
+import { add, queuePrefix, type QueueName } from '../../src/lib/queue.js';
+import { closeConnection, openConnection } from '../../src/lib/redis-connection.js';
 import { keepFailure, type FailedJobRecord } from '../../src/models/office/failed-job.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import { askExport, endOf, fileOf } from '../support/exports.js';
@@ -39,13 +40,15 @@ const failedIn = async (queue: QueueName): Promise<number> => {
 /** An export whose last run fails, because its row takes no end. */
 async function failedExport(): Promise<number> {
   const id = await askExport(service.admin, '/users', { username: unique() });
-  const queue = new Queue('exports', { prefix: queuePrefix('exports'), connection: queueConnection() });
+  const connection = openConnection('test', {});
+  const queue = new Queue('exports', { prefix: queuePrefix('exports'), connection });
   // Of its eight tries the last one.
   await until(async () => {
     const job = await queue.getJob(`write-export-${id}`);
     return job && (await job.isDelayed()) && job.remove().then(() => true);
   });
   await queue.close();
+  closeConnection(connection);
   await add({
     queue: 'exports',
     name: 'write-export',

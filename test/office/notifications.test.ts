@@ -10,6 +10,7 @@ import { storeNotification } from '../../src/models/office/notification.js';
 import type { Credential } from '../../src/models/access/sign-in.js';
 import { signedInWith, unique } from '../support/factories.js';
 import { startApi, startWorkerProcess } from '../support/processes.js';
+import { withoutRedis } from '../support/redis.js';
 import { selectRow } from '../support/rows.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
@@ -85,7 +86,7 @@ test.serial('a queue that takes no jobs leaves the delivery to the request', asy
 });
 
 test.serial('without Redis notifications are stored', async (t) => {
-  const api = await startApi({ REDIS_URL: 'redis://127.0.0.1:1' });
+  const api = await startApi(withoutRedis);
   const receiver_ids = await makeReceivers(300);
   const title = unique('t');
   const sent = await service.admin.at(api.url).post('/notifications', { title, content: 'x', receiver_ids });

@@ -19,7 +19,7 @@ const [MAX_ANSWER_MS, MAX_RECOVERY_MS] = [10_000, 15_000];
 
 type Headers = Record<string, string>;
 type Payment = { payment_no: string; amount: number };
-type Answer = { status: number; ms: number; data: any };
+type Answer<T> = { status: number; ms: number; data: T | undefined };
 
 const run = (program: string, ...args: string[]) => execFileSync(program, args, { encoding: 'utf8' });
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -63,8 +63,7 @@ async function inside(): Promise<number> {
       held.push(await phase(name, silenced, admin, payments, acknowledged));
     await sleep(8000);
     let paid = 0;
-    for (const number of acknowledged)
-      if ((await call('GET', `/payments/${number}`, undefined, admin)).data?.status === 'paid') paid++;
+    for (const number of acknowledged) if (await isPaid(number, admin)) paid++;
     const dropped = Number(/counter packets (\d+)/.exec(run(NFT, 'list table inet silence'))?.[1]);
     say(`packets dropped ${dropped}, callbacks acknowledged ${acknowledged.size}, paid ${paid}`);
     return held.every(Boolean) && dropped > 0 && paid === acknowledged.size && paid > 0 ? 0 : 1;
@@ -87,30 +86,47 @@ async function portsOf(service: ChildProcess) {
   return { database: port('database'), redis: port('Redis') };
 }
 
-async function call(method: string, path: string, body?: object, headers: Headers = {}): Promise<Answer> {
+async function call<T>(
+  method: string,
+  path: string,
+  body?: object,
+  headers: Headers = {},
+): Promise<Answer<T>> {
   const started = performance.now();
   const target = path.startsWith('//') ? ADDRESS + path.slice(1) : `${ADDRESS}/api/admin${path}`;
   const type: Headers = body ? { 'Content-Type': 'application/json' } : {};
   const options = { method, headers: { ...type, ...headers }, body: body && JSON.stringify(body) };
   const response = await fetch(target, options);
-  const { data } = (await response.json()) as { data: any };
+  const { data } = (await response.json()) as { data?: T };
   return { data, status: response.status, ms: performance.now() - started };
 }
 
 async function signIn(): Promise<Headers> {
-  const { data } = await call('POST', '/login', { username: 'admin', password: 'admin123' });
-  return { Authorization: `Bearer ${data.token}` };
+  const { data } = await call<{ token: string }>('POST', '/login', {
+    username: 'admin',
+    password: 'admin123',
+  });
+  return { Authorization: `Bearer ${data?.token}` };
+}
+
+async function isPaid(number: string, admin: Headers): Promise<boolean> {
+  const { data } = await call<{ status: string }>('GET', `/payments/${number}`, undefined, admin);
+  return data?.status === 'paid';
 }
 
 async function makePayments(admin: Headers): Promise<Payment[]> {
-  const made = async (path: string, body: object) => (await call('POST', path, body, admin)).data;
-  const user = await made('/users', { username: `user-${randomUUID().slice(0, 8)}` });
-  const method = await made('/payment-methods', { type: 'mock', shared_secret: SECRET });
+  const made = async <T>(path: string, body: object): Promise<T> => {
+    const { data, status } = await call<T>('POST', path, body, admin);
+    if (!data) throw new Error(`POST ${path} answered ${status}`);
+    return data;
+  };
+  const user = await made<{ id: number }>('/users', { username: `user-${randomUUID().slice(0, 8)}` });
+  const method = await made<{ id: number }>('/payment-methods', { type: 'mock', shared_secret: SECRET });
   const details = [{ product_name: 'Tea', price: '1.20', quantity: 1 }];
   const payments: Payment[] = [];
   for (let count = 0; count < PAYMENTS; count++) {
-    const { order_no } = await made('/orders', { user_id: user.id, details });
-    payments.push(await made('/payments', { order_no, payment_method_id: method.id }));
+    const { order_no } = await made<{ order_no: string }>('/orders', { user_id: user.id, details });
+    payments.push(await made<Payment>('/payments', { order_no, payment_method_id: method.id }));
   }
   return payments;
 }
@@ -134,7 +150,7 @@ async function phase(
 ): Promise<boolean> {
   const seen: { kind: string; status: number; ms: number; endedAt: number }[] = [];
   let isOver = false;
-  const repeat = async (kind: string, everyMs: number, ask: () => Promise<Answer>) => {
+  const repeat = async (kind: string, everyMs: number, ask: () => Promise<Answer<unknown>>) => {
     const asked: Promise<unknown>[] = [];
     while (!isOver) {
       asked.push(ask().then(({ status, ms }) => seen.push({ kind, status, ms, endedAt: performance.now() })));

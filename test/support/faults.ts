@@ -40,6 +40,8 @@ export const asRoot = process.getuid?.() === 0 ? ['--user=root'] : [];
 export abstract class OwnServer {
   readonly folder = ownFolder();
   readonly port: number;
+  /** What the server finds in its environment, next to what is in this process's. */
+  protected environment: Record<string, string> = {};
   #child: ChildProcess | undefined;
   #output = '';
 
@@ -58,7 +60,8 @@ export abstract class OwnServer {
   /** Starts it; resolves when it answers. */
   async start(): Promise<void> {
     const [program, ...args] = this.command();
-    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const env = { ...process.env, ...this.environment };
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
     this.#child = child;
     // Whoever starts several and fails with one leaves the others; they must not keep this thread.
     child.unref();
@@ -66,10 +69,13 @@ export abstract class OwnServer {
       (stream as Socket).unref();
       stream.on('data', (data: Buffer) => (this.#output += data.toString()));
     }
-    await until(() => {
-      if (child.exitCode !== null) throw new Error(`${program} ended at its start: ${this.#output}`);
+    const isReady = until(() => {
+      if (child.exitCode !== null) throw new Error(`${program} ended at its start`);
       return this.answers().catch(() => false);
     }, 30_000);
+    await isReady.catch((error: unknown) => {
+      throw new Error(`${program} did not start: ${this.#output}`, { cause: error });
+    });
   }
 
   /** Lets it neither answer nor refuse. */

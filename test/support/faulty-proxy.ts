@@ -216,9 +216,8 @@ export const databaseEnv = (port: number): Record<string, string> => ({
 
 /** One in front of the Redis of this test file, with the settings that lead a process to it. */
 export async function beforeRedis(): Promise<FaultyProxy & { env: Record<string, string> }> {
-  const url = new URL(config.redis.url);
-  const proxy = await FaultyProxy.start(Number(url.port || 6379));
-  url.hostname = '127.0.0.1';
-  url.port = String(proxy.port);
-  return Object.assign(proxy, { env: { REDIS_URL: url.href } });
+  const { server, username = '', password = '', db } = config.redis;
+  const proxy = await FaultyProxy.start(server.port);
+  const account = `${encodeURIComponent(username)}:${encodeURIComponent(password)}`;
+  return Object.assign(proxy, { env: { REDIS_URL: `redis://${account}@127.0.0.1:${proxy.port}/${db}` } });
 }

@@ -1,7 +1,7 @@
 // Pages of the console in headless Chromium, which fail a test by what they complain about.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright-core';
 
 const flags = [
   '--no-sandbox',
@@ -49,12 +49,21 @@ export async function openPage(
   return { page, complaints };
 }
 
-/** Signs in by the door. */
-export async function enter(page: Page, username = 'admin', password = 'admin123'): Promise<void> {
-  await page.goto('/');
-  await page.getByLabel(/^(Username|用户名)$/).fill(username);
-  await page.getByLabel(/^(Password|密码)$/).fill(password);
-  await page.locator('button[type=submit]').click();
+/** Signs in by the door, at an address that is shown afterwards. */
+export async function enter(
+  page: Page,
+  { at = '/', username = 'admin', password = 'admin123' } = {},
+): Promise<void> {
+  await page.goto(at);
+  await signIn(page, username, password);
+}
+
+/** Fills the door that is shown. */
+export async function signIn(page: Page, username = 'admin', password = 'admin123'): Promise<void> {
+  const door = page.locator('.door');
+  await door.getByLabel(/^(Username|用户名)$/).fill(username);
+  await door.getByLabel(/^(Password|密码)$/).fill(password);
+  await door.locator('button[type=submit]').click();
   await page.locator('#content').waitFor();
 }
 
@@ -64,6 +73,17 @@ interface Violation {
   id: string;
   impact: string;
   nodes: { target: string[]; failureSummary: string }[];
+}
+
+/** Chooses an option of a select by its text. */
+export async function choose(
+  page: Page,
+  scope: Page | Locator,
+  label: string,
+  option: string,
+): Promise<void> {
+  await scope.getByLabel(label, { exact: true }).click();
+  await page.locator('.ant-select-item-option', { hasText: option }).first().click();
 }
 
 /** What axe calls serious or critical on the page, one line each. */

@@ -1,15 +1,39 @@
 // A Redis of a test's own, set up as production wants it: append-only file, nothing evicted.
 import { Redis } from 'ioredis';
-import { patientRedis as redis } from '../../src/lib/redis.js';
+import { matchingKeys, patientRedis as redis } from '../../src/lib/redis.js';
 import { OwnServer, programPath } from './faults.js';
 import { freePort } from './free-port.js';
 
+/** Settings under which nothing can be reached where Redis should be. */
+export const withoutRedis = {
+  REDIS_URL: 'redis://127.0.0.1:1',
+  REDIS_SENTINELS: '',
+  REDIS_CLUSTER_NODES: '',
+};
+
+const impatient = { retryStrategy: () => null, connectTimeout: 2000, commandTimeout: 2000 };
+
 export class OwnRedis extends OwnServer {
-  override readonly env = { REDIS_URL: `redis://127.0.0.1:${this.port}/0` };
+  readonly #options: string[];
+  readonly #file: string | undefined;
+  override readonly env = {
+    ...withoutRedis,
+    REDIS_URL: `redis://127.0.0.1:${this.port}/0`,
+  };
+
+  /**
+   * @param options of the server, next to those every one has; a later one wins
+   * @param file with settings of its own
+   */
+  constructor(port: number, options: string[] = [], file?: string) {
+    super(port);
+    this.#options = options;
+    this.#file = file;
+  }
 
   /** Sends one command over a connection of its own. */
   async run(command: string, ...args: (string | number)[]): Promise<unknown> {
-    const connection = new Redis(this.env.REDIS_URL, { retryStrategy: () => null, lazyConnect: true });
+    const connection = new Redis(this.port, { ...impatient, lazyConnect: true });
     connection.on('error', () => undefined);
     try {
       await connection.connect();
@@ -22,7 +46,8 @@ export class OwnRedis extends OwnServer {
   protected override command(): [string, ...string[]] {
     const folder = ['--dir', this.folder, '--bind', '127.0.0.1', '--port', String(this.port)];
     const durable = ['--appendonly', 'yes', '--save', '', '--maxmemory-policy', 'noeviction'];
-    return [programPath('redis-server', 'valkey-server'), ...folder, ...durable];
+    const file = this.#file === undefined ? [] : [this.#file];
+    return [programPath('redis-server', 'valkey-server'), ...file, ...folder, ...durable, ...this.#options];
   }
 
   protected override async answers(): Promise<boolean> {
@@ -32,8 +57,15 @@ export class OwnRedis extends OwnServer {
 
 /** Removes everything this test file has in the Redis that all of them share. */
 export async function emptyRedis(): Promise<void> {
-  const keys = await redis.keys(`{${process.env.REDIS_PREFIX}*`);
-  if (keys.length > 0) await redis.del(...keys);
+  for await (const keys of matchingKeys(`{${process.env.REDIS_PREFIX}*`))
+    await Promise.all(keys.map((key) => redis.del(key)));
+}
+
+/** The keys that match, on whatever node they are. */
+export async function keysLike(pattern: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const keys of matchingKeys(pattern)) found.push(...keys);
+  return found;
 }
 
 /** Starts one. */

@@ -5,13 +5,12 @@ import { db, select, transact } from '../../src/lib/db.js';
 
 const started = channel('tracing:mysql2:query:start');
 
-/** Statements that this thread sends meanwhile. */
-export async function statementsDuring(work: () => Promise<unknown>): Promise<string[]> {
-  const statements: string[] = [];
+/** What this thread sends to the database meanwhile: one text for each round trip. */
+export async function tripsDuring(work: () => Promise<unknown>): Promise<string[]> {
+  const trips: string[] = [];
   const note = (message: unknown): void => {
     const { query, values } = message as { query: string; values?: string[] };
-    const sql = format(query, values ?? []);
-    statements.push(...(sql.startsWith('START TRANSACTION; ') ? sql.split(/; (?=[A-Z]{3})/) : [sql]));
+    trips.push(format(query, values ?? []));
   };
   started.subscribe(note);
   try {
@@ -19,7 +18,15 @@ export async function statementsDuring(work: () => Promise<unknown>): Promise<st
   } finally {
     started.unsubscribe(note);
   }
-  return statements;
+  return trips;
+}
+
+/** Statements that this thread sends meanwhile. */
+export async function statementsDuring(work: () => Promise<unknown>): Promise<string[]> {
+  const trips = await tripsDuring(work);
+  return trips.flatMap((sql) =>
+    sql.startsWith('START TRANSACTION; ') ? sql.split(/; (?=[A-Z]{3})/) : [sql],
+  );
 }
 
 /** What each table of a statement reads: its partitions, comma-separated. */

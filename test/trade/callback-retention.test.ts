@@ -7,7 +7,7 @@ import { setClock } from '../../src/lib/clock.js';
 import { change, select } from '../../src/lib/db.js';
 import { periodOf } from '../../src/lib/numbers.js';
 import { recordAttempt } from '../../src/models/trade/callback-intake.js';
-import type { CallbackState } from '../../src/models/trade/payment-callback.js';
+import type { CallbackState } from '../../src/models/trade/tables.js';
 import { extendPartitions } from '../../src/models/tables/partitions.js';
 import {
   makeMethod,
@@ -48,6 +48,15 @@ const months = async (): Promise<string[]> => {
 };
 
 const maintain = () => maintainTables.run({ day: '2026-01-01' }, AbortSignal.timeout(30_000));
+
+test('an attempt whose fields were too long to be kept whole is shown with what was kept', async (t) => {
+  const { id } = await makeMethod(service.admin);
+  const payment = await makePayment(service.admin, id);
+  const fields = { ...mockCallback(payment), sign: 'f'.repeat(64), note: 'n'.repeat(5000) };
+  await service.anonymous.post('//api/payment/notify/mock', fields);
+  const { data } = await service.admin.get(`/payments/${payment.payment_no}`);
+  t.is(typeof data.callbacks[0].body, 'string');
+});
 
 test.serial(
   'every attempt is shown with its payment, verified and newest first, without its secrets',

@@ -101,7 +101,7 @@ test.serial(
     const answer = await service.anonymous.at(api.url).post('//api/payment/notify/mock', body);
     t.deepEqual(
       [answer.status, answer.errorCode],
-      [500, 'internal_error'],
+      [503, 'payment_secret_unreadable'],
       'so that the provider tries again',
     );
     const admin = service.admin.at(api.url);

@@ -13,6 +13,8 @@ const paidOrder = async () => {
   const method = await makeMethod(service.admin);
   const payment = await makePayment(service.admin, method.id);
   await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  // A busy machine answers some callbacks before they are settled.
+  await until(async () => (await service.admin.get(`/orders/${payment.order_no}`)).data.status === 'paid');
   return payment.order_no;
 };
 

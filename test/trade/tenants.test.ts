@@ -1,9 +1,9 @@
 // Two tenants and a deployment without one, side by side on one database server and one Redis.
 import '../support/environment.js';
 import test from 'ava';
+import { keysLike } from '../support/redis.js';
 import { environment } from '../support/environment.js';
 import { db, select } from '../../src/lib/db.js';
-import { patientRedis as redis } from '../../src/lib/redis.js';
 import type { Client } from '../support/client.js';
 import { makeMethod, makePayment, mockCallback, unique } from '../support/factories.js';
 import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
@@ -134,7 +134,7 @@ test.serial("every Redis key carries its tenant's prefix, and logs reach that te
     `SELECT COUNT(*) AS total FROM \`${databaseOf('globex')}\`.operation_logs WHERE path = '/api/admin/blacklists'`,
   );
   t.is(row?.total, 0);
-  const keys = await redis.keys(`{${environment.REDIS_PREFIX}*`);
+  const keys = await keysLike(`{${environment.REDIS_PREFIX}*`);
   const own = new RegExp(`^\\{${environment.REDIS_PREFIX}(-acme|-globex)?(-[a-z]+)?\\}:`);
   t.deepEqual(
     keys.filter((key) => !own.test(key)),

@@ -127,13 +127,11 @@ const failures: [WechatMood, RegExp][] = [
 for (const [mood, reason] of failures) {
   test.serial(`a platform that is ${mood} fails the placing, not the payment`, async (t) => {
     platform.mood = mood;
-    const started = performance.now();
     const { answer, payment } = await place();
     t.deepEqual([answer.status, answer.code, answer.errorCode], [502, 50005, 'third_party_error']);
     t.is(payment.status, 'pending');
     t.regex(payment.fail_reason ?? '', reason);
-    t.is(answer.message, `A third-party service failed: ${payment.fail_reason}`);
-    t.true(performance.now() - started < 3000);
+    t.is(answer.message, `A third-party service failed: ${payment.fail_reason?.split(' / ').at(-1)}`);
   });
 }
 

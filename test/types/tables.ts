@@ -1,6 +1,13 @@
 // Wrong programs about tables and answers: the compiler must refuse each, or it complains that nothing is wrong.
 import { text } from '../../src/models/tables/column.js';
-import { columnsOf, insertRow, selection, updateRows } from '../../src/models/tables/selection.js';
+import {
+  columnsOf,
+  deleteRows,
+  insertRow,
+  raisedBy,
+  selection,
+  updateRows,
+} from '../../src/models/tables/selection.js';
 import { Column, Table, type Listed, type NewRow, type Row } from '../../src/models/tables/table.js';
 import { Admin, Department, Role } from '../../src/models/access/tables.js';
 import { Order, PaymentMethod } from '../../src/models/trade/tables.js';
@@ -34,6 +41,10 @@ export async function wrongWrites(role: Role): Promise<void> {
   await insertRow(Order, { order_no: 'x' });
   // @ts-expect-error a column that there is not
   await updateRows(Order, { remrak: 'x' }, { id: 1 });
+  // @ts-expect-error a text cannot be raised
+  await updateRows(Order, { remark: raisedBy(1) }, { id: 1 });
+  // @ts-expect-error a condition of another type
+  await deleteRows(Order, { id: 'x' });
 }
 
 export async function wrongReads(): Promise<void> {

@@ -1,16 +1,18 @@
 // back-office admin …: the administrators, for operators who are locked out.
 import type { Command } from 'commander';
+import type { Schema } from 'joi';
 import { now } from '../../lib/clock.js';
 import { change, select } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { randomToken } from '../../lib/random-id.js';
+import { text, username as newUsername } from '../../lib/schema.js';
 import { createAdmin, storePassword } from '../../models/access/admin.js';
 import { superAdminSlug } from '../../models/access/identity.js';
 import { checkAppKey } from '../../models/access/key-check.js';
 import { changing } from '../../models/tables/versions.js';
 import type { Holder } from '../../models/access/rights.js';
 import { unlock } from '../flows/sign-in-limits.js';
-import { does, mustHaveRedis, table, type Outcome } from './command.js';
+import { does, Misuse, mustHaveRedis, table, type Outcome } from './command.js';
 
 /** The command line has every right. */
 const operator: Holder = { adminId: 0, isSuperAdmin: true, permissionIds: new Set(), menuIds: new Set() };
@@ -58,6 +60,8 @@ async function list(): Promise<Outcome> {
 }
 
 async function create(username: string, nickname = username, role: string): Promise<Outcome> {
+  mustFit('<username>', newUsername(), username);
+  mustFit('--nickname', text(50), nickname);
   await checkAppKey();
   const [found] = await select<{ id: number }>('SELECT id FROM roles WHERE slug = ?', [role]);
   if (!found) throw new Error(`there is no role "${role}"`);
@@ -67,6 +71,11 @@ async function create(username: string, nickname = username, role: string): Prom
     data: { id, username, password },
     text: `The administrator "${username}" (${role}) has the password ${password}`,
   };
+}
+
+function mustFit(what: string, schema: Schema, value: string): void {
+  const { error } = schema.label(what).validate(value, { errors: { wrap: { label: false } } });
+  if (error) throw new Misuse(error.message);
 }
 
 async function givePassword(username: string): Promise<Outcome> {

@@ -32,8 +32,8 @@ export interface Given {
 interface Needs {
   /** Runs on a database of any release; otherwise its schema must be that of this one. */
   anySchema?: boolean;
-  /** Asks before it is done, unless --yes was given. */
-  asks?: (given: Given) => string;
+  /** Asks this before it is done, unless --yes was given. */
+  asks?: (given: Given) => string | undefined;
   /** It changes something, and is kept in the system log. */
   changes?: boolean;
 }
@@ -53,7 +53,8 @@ export function does(command: Command, work: (given: Given) => Promise<Outcome>,
       flag: (name) => options[name] === true,
     };
     try {
-      if (needs.asks && !given.flag('yes')) await confirm(needs.asks(given));
+      const question = given.flag('yes') ? undefined : needs.asks?.(given);
+      if (question !== undefined) await confirm(question);
       await connectRedis();
       if (!needs.anySchema) await mustBeMigrated();
       const outcome = await work(given);

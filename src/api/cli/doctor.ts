@@ -12,7 +12,7 @@ import { migrationState } from '../../models/migrations/schema.js';
 import { countFailedJobs } from '../../models/office/failed-job.js';
 import { lastMonth } from '../../models/tables/partitions.js';
 import { unsettledCallbacks } from '../../models/trade/payment-callback.js';
-import { does, table, type Outcome } from './command.js';
+import { does, mustHaveRedis, table, type Outcome } from './command.js';
 
 type Level = 'ok' | 'warning' | 'fault';
 
@@ -132,6 +132,7 @@ async function variables(names: readonly string[]): Promise<Record<string, strin
 const leastRedis = [6, 2] as const;
 
 async function checkRedis(): Promise<Finding> {
+  mustHaveRedis();
   const version = field(await redis.info('server'), 'redis_version');
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isOld = major < leastRedis[0] || (major === leastRedis[0] && minor < leastRedis[1]);
@@ -139,6 +140,7 @@ async function checkRedis(): Promise<Finding> {
 }
 
 async function checkRedisDurability(): Promise<Finding> {
+  mustHaveRedis();
   const wrong: string[] = [];
   if (field(await redis.info('persistence'), 'aof_enabled') !== '1') wrong.push('appendonly is off');
   const policy = field(await redis.info('memory'), 'maxmemory_policy');

@@ -1,8 +1,9 @@
 // The command line of the operators: npx back-office …, or npm run cli -- …. It needs the servers, not the API.
-import './settings.js';
+import '../../../config/command-line.js';
 import { Command } from 'commander';
 import { config } from '../../../config/index.js';
 import { addAdminCommands } from './admins.js';
+import { addBackupCommands } from './backup/commands.js';
 import { exitCodes } from './command.js';
 import { addDoctorCommand } from './doctor.js';
 import { addJobCommands } from './jobs.js';
@@ -25,6 +26,7 @@ addMigrateCommands(program);
 addJobCommands(program);
 addPaymentCommands(program);
 addUpkeepCommands(program);
+addBackupCommands(program);
 addDoctorCommand(program);
 
 await program.parseAsync();

@@ -1,4 +1,4 @@
-// back-office blacklist …, cache …, key …, prune: small repairs that would be SQL and Redis commands otherwise.
+// back-office blacklist …, cache …, key …, storage …, prune: small repairs that would be SQL and Redis commands otherwise.
 import type { Command } from 'commander';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
@@ -7,6 +7,7 @@ import { fail } from '../../lib/errors.js';
 import { maintainTables } from '../../jobs/maintain-tables.js';
 import { acceptAppKey, keyState } from '../../models/access/key-check.js';
 import { removeExpiredExports } from '../../models/exports/export.js';
+import { acceptStorage, storageState } from '../../models/files/storage-mark.js';
 import { sweepStorage } from '../../models/files/stored-file.js';
 import { deleteBlacklists } from '../../models/office/blacklist.js';
 import { changing, scopes } from '../../models/tables/versions.js';
@@ -40,6 +41,21 @@ export function addUpkeepCommands(program: Command): void {
       changes: true,
       asks: () =>
         'No password and no secret stored under another key can be used any more. Take APP_KEY all the same?',
+    },
+  );
+  const storage = program.command('storage').description('where files are: status, accept');
+  does(storage.command('status').description('whether the storage is the one of this database'), tellStorage);
+  does(
+    storage
+      .command('accept')
+      .description('takes the storage for the one of this database, after its files were moved'),
+    async () => {
+      await acceptStorage();
+      return tellStorage();
+    },
+    {
+      changes: true,
+      asks: () => 'Files that are not in this storage cannot be downloaded any more. Take it all the same?',
     },
   );
   does(
@@ -94,6 +110,18 @@ async function acceptKey(): Promise<Outcome> {
     data: { state: 'right' },
     text: 'APP_KEY is the key of this database now; give passwords (admin password) and enter the secrets of payment methods again',
   };
+}
+
+const storageTexts = {
+  right: 'the storage is the one of this database',
+  other: 'the storage is the one of another database',
+  missing: 'the storage does not hold the files of this database',
+  new: 'this database knows no storage yet; the next start marks it',
+} as const;
+
+async function tellStorage(): Promise<Outcome> {
+  const state = await storageState();
+  return { data: { state }, text: storageTexts[state], isBad: state === 'other' || state === 'missing' };
 }
 
 async function prune(): Promise<Outcome> {

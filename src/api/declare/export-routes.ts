@@ -6,19 +6,10 @@ import { timeKeys } from '../../lib/list-query.js';
 import { logger } from '../../lib/logger.js';
 import { idParam } from '../../lib/schema.js';
 import { writeExport } from '../../jobs/write-export.js';
-import { exportFormats, findExport, requestExport, type ExportFormat } from '../../models/exports/export.js';
-import { exportTypes, type ExportType } from '../../models/exports/export-sources.js';
-import {
-  integer,
-  integerOrNull,
-  record,
-  recordOrNull,
-  resource,
-  text,
-  textOrNull,
-  timestamp,
-  timestampOrNull,
-} from './response.js';
+import { Admin } from '../../models/access/tables.js';
+import { findExport, requestExport } from '../../models/exports/export.js';
+import { Export, exportFormats, type ExportFormat, type ExportType } from '../../models/exports/tables.js';
+import { integer, keysOf, record, recordOrNull, resource, text, textOrNull } from './response.js';
 import { can, nounOf, route, type Route, type RouteDefinition } from './route.js';
 
 export interface ExportResource {
@@ -35,26 +26,10 @@ export interface ExportResource {
 
 /** An export as it is answered. */
 export const exportRecord = resource('Export', {
-  id: integer(),
-  type: Joi.string()
-    .valid(...exportTypes)
-    .required(),
-  format: Joi.string()
-    .valid(...exportFormats)
-    .required(),
-  status: integer().valid(0, 1, 2),
+  ...keysOf(Export),
   status_text: text(),
-  progress: integer(),
-  processed_rows: integer(),
-  total_rows: integerOrNull(),
-  filename: text(),
-  size: integerOrNull(),
   error_msg: textOrNull(),
-  admin_id: integer(),
-  admin: recordOrNull({ id: integer(), username: text() }),
-  created_at: timestamp(),
-  finished_at: timestampOrNull(),
-  expires_at: timestampOrNull(),
+  admin: recordOrNull(keysOf(Admin, 'id', 'username')),
   file_url: textOrNull(),
 });
 

@@ -48,6 +48,7 @@ const object = { type: 'object', additionalProperties: { $ref: '#/components/sch
 const value = (items?: object) => ({
   anyOf: [...plain, object, ...(items ? [{ type: 'array', items }] : [])],
 });
+
 /** As deep as logs keep it; lists in lists without end would be a type that TypeScript cannot name. */
 const anyValue = Array.from({ length: maxDepth }).reduce<Record<string, unknown>>(
   (items) => value(items),

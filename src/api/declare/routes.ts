@@ -18,6 +18,7 @@ import { routes as onlineAdmins } from '../admin/access/online-admins.js';
 import { routes as operationLogs } from '../admin/logs/operation-logs.js';
 import { routes as options } from '../admin/access/options.js';
 import { routes as orders } from '../admin/trade/orders.js';
+import { routes as paymentCallbacks } from '../admin/trade/payment-callbacks.js';
 import { routes as paymentMethods } from '../admin/trade/payment-methods.js';
 import { routes as payments } from '../admin/trade/payments.js';
 import { routes as permissions } from '../admin/access/permissions.js';
@@ -35,6 +36,6 @@ export const routes = [
   ...[...departments, ...dictionaries, ...blacklists, ...operationLogs, ...loginLogs, ...systemLogs],
   ...[...dashboard, ...monitor, ...queues, ...failedJobs, ...onlineAdmins, ...notifications],
   ...[...attachmentChunks, ...attachments, ...exports, ...imports],
-  ...[...users, ...userBalanceLogs, ...orders, ...payments, ...paymentMethods],
+  ...[...users, ...userBalanceLogs, ...orders, ...payments, ...paymentCallbacks, ...paymentMethods],
   ...[...paymentNotify, ...health],
 ];

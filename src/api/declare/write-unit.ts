@@ -3,8 +3,8 @@
 import type { Context } from 'koa';
 import { setUnit, type Unit } from '../../lib/context.js';
 import type { Transaction } from '../../lib/transaction.js';
-import { storeWithWrite, isStored } from '../../models/logs/log-outbox.js';
-import { claimKey, findEarlier, type Repeatable } from '../../models/trade/idempotency-key.js';
+import { isStored, storeWithWrite, storing } from '../../models/logs/log-outbox.js';
+import { claimingLast, claimKey, findEarlier, type Repeatable } from '../../models/trade/idempotency-key.js';
 import { idempotencyKeyOf } from './idempotency.js';
 import { isLogged, operationEntry } from './operation-log.js';
 import { permissionOf, type Access, type Call, type Route } from './route.js';
@@ -69,15 +69,24 @@ function unitOf(ctx: Context, repeatable: Repeatable | undefined): Unit {
       await storeWithWrite(entry, t);
       return () => isStored(entry.log_key);
     },
+    follow() {
+      claims = repeatable !== undefined && !isClaimed;
+      const entry = operationEntry(ctx);
+      return {
+        statements: [...(claims ? [claimingLast(repeatable as Repeatable)] : []), storing(entry)],
+        wasCommitted: () => isStored(entry.log_key),
+      };
+    },
     committed() {
       isClaimed ||= claims;
     },
   };
 }
 
-// A transaction that makes a record comes to its id, to the record, or to several of them.
+// A transaction that makes a record comes to its id, to the record, or to several of them; others go before it.
 function idOf(result: unknown): number | undefined {
-  if (typeof result === 'number') return result;
+  // 0: no id was generated.
+  if (typeof result === 'number') return result === 0 ? undefined : result;
   if (Array.isArray(result)) return idOf(result[0]);
   const { id } = (result ?? {}) as { id?: unknown };
   return typeof id === 'number' ? id : undefined;

@@ -2,19 +2,10 @@
 import Joi from 'joi';
 import { money, optionalText } from '../../lib/schema.js';
 import type { Operator } from '../../models/trade/balance.js';
-import { balanceChangeTypes } from '../../models/trade/balance-log.js';
+import { BalanceLog, balanceChangeTypes, User } from '../../models/trade/tables.js';
+import { Admin } from '../../models/access/tables.js';
 import type { Identity } from '../../models/access/identity.js';
-import {
-  amount,
-  integer,
-  integerOrNull,
-  record,
-  recordOrNull,
-  resource,
-  text,
-  textOrNull,
-  timestamp,
-} from '../declare/response.js';
+import { amount, keysOf, record, recordOrNull, resource } from '../declare/response.js';
 
 /** The fields of a change. */
 export const balanceChangeKeys = {
@@ -35,22 +26,9 @@ export const balanceChangeKeys = {
 
 /** A log entry as it is answered. */
 export const balanceLog = resource('UserBalanceLog', {
-  id: integer(),
-  user_id: integer(),
-  user: recordOrNull({ id: integer(), username: text() }),
-  type: Joi.string()
-    .valid(...balanceChangeTypes)
-    .required(),
-  amount: amount(),
-  balance_before: amount(),
-  balance_after: amount(),
-  source: text(),
-  source_id: textOrNull(),
-  description: textOrNull(),
-  request_id: textOrNull(),
-  operator_id: integerOrNull(),
-  operator: recordOrNull({ id: integer(), username: text() }),
-  created_at: timestamp(),
+  ...keysOf(BalanceLog),
+  user: recordOrNull(keysOf(User, 'id', 'username')),
+  operator: recordOrNull(keysOf(Admin, 'id', 'username')),
 });
 
 export const balanceChanged = record({ balance: amount(), log: balanceLog });

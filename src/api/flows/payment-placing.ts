@@ -3,6 +3,7 @@ import { config } from '../../../config/index.js';
 import { ChannelFailure, type Channel } from '../../lib/channels/channel.js';
 import { channelOf, defaultNotifyUrl, isEnabled } from '../../lib/channels/index.js';
 import { now } from '../../lib/clock.js';
+import { currentLanguage } from '../../lib/context.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { logger } from '../../lib/logger.js';
 import { maskText } from '../../lib/mask.js';
@@ -71,9 +72,9 @@ export async function placePayment(
     return { type: channel.type, ...gateway };
   } catch (error) {
     if (!(error instanceof ChannelFailure)) throw error;
-    const reason = readable(error.message);
     logger.warn({ error, payment_no, type: channel.type }, 'a channel did not take a payment');
-    await notePlacement(payment_no, reason);
+    await notePlacement(payment_no, readable(error.message));
+    const reason = readable(error.text(currentLanguage()));
     return fail('third_party_error', { params: { reason }, cause: error });
   }
 }

@@ -53,8 +53,10 @@ export async function countFailure(subject: Subject): Promise<void> {
 
 /** Forgets the failures under a name after a success; what locks strangers out goes on locking them. */
 export async function clearFailures(subject: Subject): Promise<void> {
-  await byNameAndAddress.clear(pairKey(subject));
-  const { lockedFor } = await byName.state(nameKey(subject));
+  const [{ lockedFor }] = await Promise.all([
+    byName.state(nameKey(subject)),
+    byNameAndAddress.clear(pairKey(subject)),
+  ]);
   if (lockedFor === 0) await byName.clear(nameKey(subject));
 }
 

@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Context, Middleware } from 'koa';
 import { config } from '../../../config/index.js';
 import { randomToken } from '../../lib/random-id.js';
-
-type Encoding = 'br' | 'gzip' | 'identity';
+import { encodingFor, type Encoding } from './compression.js';
 
 interface Asset {
   type: string;
@@ -32,8 +31,9 @@ export function webConsole(): Middleware {
     : undefined;
   return async (ctx: Context, next: () => Promise<unknown>): Promise<unknown> => {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
+    if (page === undefined) return next();
     if (ctx.path === '/' || ctx.path === '/console') return ctx.redirect('/console/');
-    if (!ctx.path.startsWith('/console/') || page === undefined) return next();
+    if (!ctx.path.startsWith('/console/')) return next();
     const asset = assets.get(ctx.path.slice('/console/'.length));
     if (asset) return sendAsset(ctx, asset);
     // A missing file is no page: an old page asking for a file of an older build must see that it is gone.
@@ -62,7 +62,7 @@ function readBodies(file: string): Asset['bodies'] {
 }
 
 function sendAsset(ctx: Context, { type, bodies }: Asset): void {
-  const encoding = (ctx.acceptsEncodings(Object.keys(bodies)) || 'identity') as Encoding;
+  const encoding = encodingFor(ctx, Object.keys(bodies) as Encoding[]);
   ctx.set({
     // Their names carry a hash of their content; only the icon does not.
     'Cache-Control': ctx.path.startsWith('/console/assets/')

@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Context, Middleware } from 'koa';
+import { encodingFor, type Encoding } from './compression.js';
+import { page, script, styles } from './docs-page.js';
 
 interface Asset {
   type: string;
@@ -18,41 +20,13 @@ const policy = [
   "default-src 'none'",
   "base-uri 'none'",
   "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
+  "style-src 'self'",
   "img-src 'self' data:",
   "connect-src 'self'",
   "font-src 'self'",
+  "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ');
-
-const page = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Back-office API</title>
-    <link rel="stylesheet" href="/docs/swagger-ui.css">
-    <link rel="icon" href="/docs/favicon-32x32.png">
-  </head>
-  <body>
-    <div id="swagger-ui"></div>
-    <script src="/docs/swagger-ui-bundle.js"></script>
-    <script src="/docs/start.js"></script>
-  </body>
-</html>
-`;
-
-// The page keeps the token in the browser, so that a reload stays signed in.
-const startScript = `window.ui = SwaggerUIBundle({
-  url: '/openapi.json',
-  dom_id: '#swagger-ui',
-  deepLinking: true,
-  docExpansion: 'none',
-  filter: true,
-  persistAuthorization: true,
-  validatorUrl: null,
-});
-`;
 
 const packaged = (name: string, type: string): Asset => ({ type, read: () => readFile(join(folder, name)) });
 
@@ -72,7 +46,8 @@ export function docs(document: () => Promise<object>): Middleware {
       },
     ],
     ['/docs', written(page, 'text/html; charset=utf-8')],
-    ['/docs/start.js', written(startScript, 'text/javascript; charset=utf-8')],
+    ['/docs/page.js', written(script, 'text/javascript; charset=utf-8')],
+    ['/docs/page.css', written(styles, 'text/css; charset=utf-8')],
     ['/docs/swagger-ui.css', packaged('swagger-ui.css', 'text/css; charset=utf-8')],
     ['/docs/favicon-32x32.png', packaged('favicon-32x32.png', 'image/png')],
     ['/docs/swagger-ui-bundle.js', packaged('swagger-ui-bundle.js', 'text/javascript; charset=utf-8')],
@@ -84,8 +59,6 @@ export function docs(document: () => Promise<object>): Middleware {
     else await next();
   };
 }
-
-type Encoding = 'br' | 'gzip' | 'identity';
 
 interface Held {
   etag: string;
@@ -119,7 +92,7 @@ async function prepare(asset: Asset): Promise<Held> {
 
 async function send(ctx: Context, asset: Asset): Promise<void> {
   const { etag, bodies } = await hold(asset);
-  const encoding = ctx.acceptsEncodings('br', 'gzip', 'identity') as Encoding | false;
+  const encoding = encodingFor(ctx);
   ctx.set({
     'Content-Security-Policy': policy,
     // Revalidated each time: 304 while unchanged.
@@ -132,7 +105,7 @@ async function send(ctx: Context, asset: Asset): Promise<void> {
     ctx.status = 304;
     return;
   }
-  if (encoding && encoding !== 'identity') ctx.set('Content-Encoding', encoding);
+  if (encoding !== 'identity') ctx.set('Content-Encoding', encoding);
   ctx.type = asset.type;
-  ctx.body = bodies[encoding || 'identity'];
+  ctx.body = bodies[encoding];
 }

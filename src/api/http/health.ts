@@ -1,5 +1,6 @@
 // {host}/healthz and {host}/readyz: for supervisors and load balancers.
 import Joi from 'joi';
+import { config } from '../../../config/index.js';
 import { payments } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { readMarks } from '../../lib/marks.js';
@@ -20,10 +21,14 @@ export const routes = [
     host: true,
     anyAddress: true,
     unlimited: true,
-    summary: 'Tells that the process is up',
+    summary: 'Tells that the process is up, and which release it runs',
     access: 'public',
-    response: record({ status: ok }),
-    handle: () => Promise.resolve({ status: 'ok' }),
+    response: record({
+      status: ok,
+      version: Joi.string().required().description('version of the release'),
+      commit: Joi.string().allow('').required().description('commit it was built from, when that is known'),
+    }),
+    handle: () => Promise.resolve({ status: 'ok', version: config.version, commit: config.commit }),
   }),
   route({
     method: 'GET',

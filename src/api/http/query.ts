@@ -8,12 +8,13 @@ type Query = Record<string, string | string[]>;
 export function readQueriesOnce(app: Koa): void {
   Object.defineProperty(app.request, 'query', {
     get(this: Koa.Request & { read?: Query }) {
-      return (this.read ??= parse(this.querystring));
+      return (this.read ??= parseQuery(this.querystring));
     },
   });
 }
 
-function parse(text: string): Query {
+/** The parameters of a query string; those that it names more than once are arrays. */
+export function parseQuery(text: string): Query {
   const values = new Map<string, string | string[]>();
   for (const [name, value] of new URLSearchParams(text)) {
     const known = values.get(name);

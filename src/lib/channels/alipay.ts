@@ -6,6 +6,7 @@ import { signRsa } from '../rsa.js';
 import { beijingTime } from '../time.js';
 import { Money } from '../money.js';
 import type { Channel, MethodConfig, Placement } from './channel.js';
+import { checkPrivateKey, checkPublicKey } from './key-checks.js';
 import { gatewayUrl, identifier, privateKey, publicKey, webUrl } from './config-key.js';
 
 const defaultGateway = 'https://openapi.alipay.com/gateway.do';
@@ -47,6 +48,17 @@ export const alipay: Channel = {
     for (const [name, value] of signedParameters(placement)) url.searchParams.set(name, value);
     return Promise.resolve({ payment_no: paymentNo, pay_url: url.href });
   },
+
+  checkKeys: (config) => [
+    checkPrivateKey(config, 'private_key'),
+    ...(config.alipay_public_key ? [checkPublicKey(config, 'alipay_public_key', 'private_key')] : []),
+  ],
+
+  // Alipay signs with a key that only it has.
+  sampleCallback: ({ paymentNo, amount, config }) => ({
+    ...{ app_id: config.app_id, out_trade_no: paymentNo, trade_no: `TEST-${paymentNo}` },
+    ...{ trade_status: 'TRADE_SUCCESS', total_amount: amount.toString(), sign_type: 'RSA2', sign: '' },
+  }),
 };
 
 // Signed are the parameters in the order of their names, empty ones left out (opendocs.alipay.com/common/02kdnc).

@@ -1,5 +1,6 @@
 // The contract of a payment channel: one file per channel, which knows its company's rules and nothing of our tables.
 import type Joi from 'joi';
+import { say, type Language, type Text } from '../language.js';
 import type { Money } from '../money.js';
 
 /** Settings of a payment method, text by key. */
@@ -29,9 +30,17 @@ export interface Notification {
 
 /** The payment company refused, could not be reached, or answered what cannot be believed. */
 export class ChannelFailure extends Error {
-  /** @param reason for people: the company's own words where it has some, else a text in both languages */
-  constructor(reason: string, cause?: unknown) {
-    super(reason, { cause });
+  readonly #reason: string | Text;
+
+  /** @param reason for people: the company's own words where it has some, else ours; the message has both languages */
+  constructor(reason: string | Text, cause?: unknown) {
+    super(typeof reason === 'string' ? reason : `${reason.zh} / ${reason.en}`, { cause });
+    this.#reason = reason;
+  }
+
+  /** The reason in that language, as far as it is ours. */
+  text(language: Language): string {
+    return typeof this.#reason === 'string' ? this.#reason : say(this.#reason, language);
   }
 }
 
@@ -43,6 +52,14 @@ export interface PlacingLimits {
   minMs: number;
   /** An end that lies further away is not told to the company. */
   maxMs?: number;
+}
+
+/** What a look at a stored key came to. */
+export interface KeyCheck {
+  /** Name of the key in the configuration. */
+  key: string;
+  /** Why it cannot be right; undefined when nothing speaks against it. Tells nothing of the key. */
+  problem: Text | undefined;
 }
 
 export interface Channel {
@@ -73,6 +90,14 @@ export interface Channel {
     fields: Record<string, unknown>,
     payment: { paymentNo: string; amount: Money; config: MethodConfig },
   ): boolean;
+  /** Signs, or seals, with each stored key and verifies the result. */
+  checkKeys(config: MethodConfig): KeyCheck[];
+  /** A success callback of that payment, signed as the company would as far as the stored keys allow. */
+  sampleCallback(payment: {
+    paymentNo: string;
+    amount: Money;
+    config: MethodConfig;
+  }): Record<string, unknown>;
   /** Whether asking for the state of a payment is answered from the local record. Missing: not implemented. */
   answersLocally?: boolean;
 }

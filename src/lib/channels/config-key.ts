@@ -1,10 +1,14 @@
 // The Joi building blocks of channel configurations: what a secret, a key, an address is there.
 import Joi from 'joi';
 import { readPrivateKey, readPublicKey } from '../rsa.js';
+import { keywords } from '../schema-notes.js';
 import { isGatewayUrl } from './gateway.js';
 
-/** Marks a key as secret: stored encrypted, never answered. */
-export const secret = (schema: Joi.StringSchema) => schema.meta({ secret: true });
+const pem = { contentMediaType: 'application/x-pem-file' };
+
+/** Marks a key as secret: stored encrypted, never answered. @param words further keywords of the document */
+export const secret = (schema: Joi.StringSchema, words: Record<string, unknown> = {}) =>
+  schema.meta({ secret: true, keywords: { writeOnly: true, ...words } });
 
 /** An identifier the company gave out. */
 export const identifier = (max: number) =>
@@ -30,11 +34,17 @@ export const privateKey = () =>
     Joi.string().custom((text: string, helpers) =>
       readPrivateKey(text) ? text : helpers.error('key.private'),
     ),
+    pem,
   );
 
 /** An RSA public key (`rsa.ts`). */
 export const publicKey = () =>
-  Joi.string().custom((text: string, helpers) => (readPublicKey(text) ? text : helpers.error('key.public')));
+  keywords(
+    Joi.string().custom((text: string, helpers) =>
+      readPublicKey(text) ? text : helpers.error('key.public'),
+    ),
+    pem,
+  );
 
 function isWebUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);

@@ -27,10 +27,10 @@ const metadataAddress = '168.63.129.16';
 const localName = /(^|\.)(localhost|local|internal|localdomain)\.?$/i;
 
 const reasons = {
-  late: '渠道未在时限内应答 / the channel did not answer in time',
-  unreachable: '无法连接渠道 / the channel cannot be reached',
-  local: '渠道地址不是公网地址 / the address of the channel is not public',
-  large: '渠道应答过大 / the answer of the channel is too large',
+  late: { zh: '渠道未在时限内应答', en: 'the channel did not answer in time' },
+  unreachable: { zh: '无法连接渠道', en: 'the channel cannot be reached' },
+  local: { zh: '渠道地址不是公网地址', en: 'the address of the channel is not public' },
+  large: { zh: '渠道应答过大', en: 'the answer of the channel is too large' },
 };
 
 /** Whether a gateway may have that address, as far as that can be told without asking for its name. */
@@ -61,7 +61,9 @@ export async function askGateway(
     if (error instanceof ChannelFailure) throw error;
     if (signal.aborted) throw new ChannelFailure(reasons.late, error);
     const { code } = error as NodeJS.ErrnoException;
-    throw new ChannelFailure(`${reasons.unreachable}${code ? ` (${code})` : ''}`, error);
+    const { zh, en } = reasons.unreachable;
+    const by = code ? ` (${code})` : '';
+    throw new ChannelFailure({ zh: zh + by, en: en + by }, error);
   }
 }
 

@@ -14,6 +14,12 @@ const amountNames = ['amount', 'total_amount', 'pay_amount'];
 const shortestSecret = config.app.production ? 16 : 1;
 const sharedSecret = secret(Joi.string().min(shortestSecret).max(200)).description('Key of the signature');
 
+const unsigned = {
+  zh: '没有密钥：任何人发来的回调都会被接受',
+  en: 'is not set: the callback of anybody is accepted',
+};
+const refusing = { zh: '没有密钥：所有回调都会被拒绝', en: 'is not set: every callback is refused' };
+
 const claimedAmount = () =>
   Joi.alternatives()
     .try(exactAmount(), Joi.string().pattern(/^\d+(\.\d{1,2})?$/))
@@ -85,6 +91,16 @@ export const mock: Channel = {
     if (!shared_secret) return config.payments.unsignedMockAllowed;
     return sameDigest(sign(paymentNo, amount, shared_secret), fields.sign);
   },
+
+  checkKeys({ shared_secret }) {
+    if (shared_secret) return [{ key: 'shared_secret', problem: undefined }];
+    return [{ key: 'shared_secret', problem: config.payments.unsignedMockAllowed ? unsigned : refusing }];
+  },
+
+  sampleCallback: ({ paymentNo, amount, config: { shared_secret } }) => ({
+    ...{ out_trade_no: paymentNo, trade_status: success, amount: amount.toString() },
+    ...(shared_secret ? { sign: sign(paymentNo, amount, shared_secret) } : {}),
+  }),
 
   answersLocally: true,
 };

@@ -14,8 +14,8 @@ const certificatesLastMs = 12 * 3_600_000;
 const certificatesRestMs = 60_000;
 
 const reasons = {
-  forged: '渠道应答的签名无效 / the answer of the channel carries no valid signature',
-  unreadable: '渠道应答无法识别 / the answer of the channel cannot be read',
+  forged: { zh: '渠道应答的签名无效', en: 'the answer of the channel carries no valid signature' },
+  unreadable: { zh: '渠道应答无法识别', en: 'the answer of the channel cannot be read' },
 };
 
 /**
@@ -130,7 +130,10 @@ function readCertificate(sealed: SealedCertificate, config: MethodConfig): [stri
     return isValid ? [[sealed.serial_no as string, certificate.publicKey]] : [];
   } catch (error) {
     throw new ChannelFailure(
-      '平台证书无法解密，请检查 api_v3_key / the platform certificates cannot be decrypted, check api_v3_key',
+      {
+        zh: '平台证书无法解密，请检查 api_v3_key',
+        en: 'the platform certificates cannot be decrypted, check api_v3_key',
+      },
       error,
     );
   }

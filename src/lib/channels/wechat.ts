@@ -1,6 +1,6 @@
 // WeChat Pay, API v3: Native (a code to scan) or, with an openid, JSAPI (inside WeChat). Its callback and query answer
 // 501 (spec.md, Payment callback, rule 4).
-import { createDecipheriv } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomUUID } from 'node:crypto';
 import Joi from 'joi';
 import { decodeTime } from 'ulid';
 import { now } from '../clock.js';
@@ -10,6 +10,7 @@ import { signRsa } from '../rsa.js';
 import { beijingTime } from '../time.js';
 import { ChannelFailure, type Channel, type MethodConfig, type Placement } from './channel.js';
 import { gatewayUrl, identifier, privateKey, publicKey, secret, webUrl } from './config-key.js';
+import { checkPrivateKey, checkPublicKey } from './key-checks.js';
 import { callWechat, lines } from './wechat-api.js';
 
 export const wechat: Channel = {
@@ -86,6 +87,27 @@ export const wechat: Channel = {
     const prepayId = textOf(answer.prepay_id);
     return { payment_no: paymentNo, prepay_id: prepayId, jsapi: jsapiParameters(config, prepayId) };
   },
+
+  checkKeys(config) {
+    const { api_v3_key = '', platform_public_key } = config;
+    const opens = openResource(sealResource('{}', api_v3_key), api_v3_key) === '{}';
+    return [
+      { key: 'api_v3_key', problem: opens ? undefined : unusableKey },
+      checkPrivateKey(config, 'private_key'),
+      ...(platform_public_key ? [checkPublicKey(config, 'platform_public_key', 'private_key')] : []),
+    ];
+  },
+
+  sampleCallback: ({ paymentNo, amount, config: { api_v3_key = '' } }) => ({
+    ...{ id: randomUUID(), event_type: 'TRANSACTION.SUCCESS', resource_type: 'encrypt-resource' },
+    resource: sealResource(
+      JSON.stringify({
+        ...{ out_trade_no: tradeNumber(paymentNo), transaction_id: `TEST${paymentNo.slice(-26)}` },
+        ...{ trade_state: 'SUCCESS', amount: { total: Number(amount.cents), currency: 'CNY' } },
+      }),
+      api_v3_key,
+    ),
+  }),
 };
 
 /**
@@ -112,6 +134,27 @@ function openResource(resource: unknown, key: string): string | undefined {
     const decipher = createDecipheriv('aes-256-gcm', key, nonce);
     decipher.setAuthTag(sealed.subarray(-tagBytes)).setAAD(Buffer.from(associated_data));
     return Buffer.concat([decipher.update(sealed.subarray(0, -tagBytes)), decipher.final()]).toString();
+  } catch {
+    return undefined;
+  }
+}
+
+const unusableKey = {
+  zh: '无法用来加解密，请重新填写 32 位的 APIv3 密钥',
+  en: 'neither seals nor opens; enter the APIv3 key of 32 characters again',
+};
+
+function sealResource(text: string, key: string): object | undefined {
+  const nonce = randomToken(9);
+  try {
+    const cipher = createCipheriv('aes-256-gcm', key, nonce);
+    const sealed = Buffer.concat([cipher.update(text), cipher.final(), cipher.getAuthTag()]);
+    return {
+      algorithm: 'AEAD_AES_256_GCM',
+      ciphertext: sealed.toString('base64'),
+      nonce,
+      associated_data: '',
+    };
   } catch {
     return undefined;
   }
@@ -144,5 +187,8 @@ function jsapiParameters({ app_id = '', private_key = '' }: MethodConfig, prepay
 
 function textOf(value: unknown): string {
   if (typeof value === 'string' && value !== '') return value;
-  throw new ChannelFailure('渠道应答缺少内容 / the answer of the channel lacks what was asked for');
+  throw new ChannelFailure({
+    zh: '渠道应答缺少内容',
+    en: 'the answer of the channel lacks what was asked for',
+  });
 }

@@ -1,7 +1,7 @@
 // Files on the local disk: written under a temporary name, renamed when they are whole, file and folder synced.
 import { createReadStream } from 'node:fs';
-import { mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, open, opendir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { FileWriter } from '../files/file-writer.js';
 import { privateFolder, removeOldFiles } from '../files/folder.js';
@@ -71,6 +71,14 @@ export class LocalStorage implements Storage {
 
   async remove(key: string): Promise<void> {
     await rm(this.#path(key), { force: true });
+  }
+
+  async *keys(folders: readonly string[]): AsyncGenerator<string> {
+    for (const folder of folders) {
+      const entries = await opendir(join(this.#root, folder), { recursive: true }).catch(nothingThere);
+      for await (const entry of entries ?? [])
+        if (entry.isFile()) yield relative(this.#root, join(entry.parentPath, entry.name));
+    }
   }
 
   compose(key: string, parts: readonly StoredPart[], signal: AbortSignal): Promise<Composed> {
@@ -163,6 +171,10 @@ async function mustHave(folder: string): Promise<void> {
   const made = await mkdir(folder, { recursive: true, mode: privateFolder });
   if (made === undefined) return;
   for (let path = folder; path.length >= made.length; path = dirname(path)) await sync(dirname(path));
+}
+
+function nothingThere(error: unknown): undefined {
+  if (codeOf(error) !== 'ENOENT') throw error;
 }
 
 async function openFile(path: string, key: string): Promise<FileHandle> {

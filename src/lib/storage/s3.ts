@@ -7,6 +7,7 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
@@ -131,6 +132,18 @@ export class S3Storage implements Storage {
     const content = observed(this.#contentOf(parts, signal), (bytes) => digest.add(bytes));
     await this.#upload(key, content, signal);
     return digest.result();
+  }
+
+  async *keys(folders: readonly string[]): AsyncGenerator<string> {
+    const { bucket, prefix } = this.#settings;
+    for (const folder of folders) {
+      for (let token: string | undefined, isMore = true; isMore; isMore = token !== undefined) {
+        const asked = { Bucket: bucket, Prefix: `${prefix}${folder}/`, ContinuationToken: token };
+        const page = await askStore(folder, () => this.#client.send(new ListObjectsV2Command(asked)));
+        for (const { Key = '' } of page.Contents ?? []) yield Key.slice(prefix.length);
+        token = page.NextContinuationToken;
+      }
+    }
   }
 
   async sweep(before: Date, folders: readonly string[]): Promise<void> {

@@ -30,6 +30,8 @@ export interface Storage {
   stat(key: string): Promise<{ size: number } | undefined>;
   /** Removes a file; a missing one counts as removed. */
   remove(key: string): Promise<void>;
+  /** The keys of all files below these folders. */
+  keys(folders: readonly string[]): AsyncIterable<string>;
   /**
    * Writes the content of several files, one after the other, under a new key; the files themselves stay.
    *

@@ -62,7 +62,8 @@ async function answer(
   const path = request.url?.split('?')[0];
   try {
     if (request.method !== 'GET') end(response, 405, { status: 'GET only' });
-    else if (path === '/healthz') end(response, 200, { status: 'ok' });
+    else if (path === '/healthz')
+      end(response, 200, { status: 'ok', version: config.version, commit: config.commit });
     else if (path === '/readyz') {
       const { isReady, ...state } = await readiness();
       end(response, isReady ? 200 : 503, { status: isReady ? 'ok' : 'not ready', ...state });

@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { change, select, transact } from '../../lib/db.js';
+import { change, payments, select, type Statement } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { networkOf } from '../../lib/ip.js';
 import { newUlid } from '../../lib/random-id.js';
@@ -15,10 +15,13 @@ export interface OpenedSession {
   jti: string;
   issuedAt: Date;
   expiresAt: Date;
+  /** The administrator has signed in before, and never from that address. */
+  isNewAddress: boolean;
 }
 
 /**
- * Opens a session of JWT_TTL_MINUTES for an administrator as they were when they proved who they are.
+ * Opens a session of JWT_TTL_MINUTES for an administrator as they were when they proved who they are, in one round trip, and notes
+ * when they signed in.
  *
  * @throws username_or_password_error when they are gone, disabled or have another password by now
  */
@@ -32,28 +35,34 @@ export async function openSession(
   const expiresAt = new Date(issuedAt.getTime() + config.auth.jwtTtlMinutes * 60_000);
   const jti = newUlid(issuedAt.getTime());
   const { browser, os } = readUserAgent(userAgent);
-  // A transaction that resets the password ends the sessions there are: this one waits for it and finds itself refused.
-  const opened = await transact((t) =>
-    change(
-      `INSERT INTO admin_sessions (jti, admin_id, ip, user_agent, browser, os, last_used_at, expires_at, created_at)
-       SELECT ?, id, ?, ?, ?, ?, ?, ?, ? FROM admins
-       WHERE id = ? AND status = 1 AND password_hash = ? LOCK IN SHARE MODE`,
-      [jti, ip, shortUserAgent(userAgent), browser, os, issuedAt, expiresAt, issuedAt, id, password_hash],
-      t,
-    ),
-  );
-  if (opened === 0) fail('username_or_password_error');
-  return { jti, issuedAt, expiresAt };
-}
-
-/** Whether an administrator who has signed in before never did so from that address. */
-export async function signsInFromNewAddress(adminId: number, ip: string): Promise<boolean> {
-  const [row] = await select<{ known: number; same: number }>(
-    `SELECT EXISTS (SELECT 1 FROM admin_sessions WHERE admin_id = ?) AS known,
-       EXISTS (SELECT 1 FROM admin_sessions WHERE admin_id = ? AND ip = ?) AS same`,
-    [adminId, adminId, ip],
-  );
-  return row?.known === 1 && row.same === 0;
+  // A transaction that resets the password ends the sessions there are: this one waits for it and finds itself refused. Both
+  // statements lock the administrator's row, the one that changes it first: the other way round two sign-ins could wait for each other.
+  const isAsProven: Statement = {
+    sql: 'id = ? AND status = 1 AND password_hash = ?',
+    values: [id, password_hash],
+  };
+  const [places, , opened] = await payments.packet([
+    {
+      sql: `SELECT EXISTS (SELECT 1 FROM admin_sessions WHERE admin_id = ?) AS known,
+        EXISTS (SELECT 1 FROM admin_sessions WHERE admin_id = ? AND ip = ?) AS same`,
+      values: [id, id, ip],
+    },
+    {
+      sql: `UPDATE admins SET last_login_at = ? WHERE ${isAsProven.sql}`,
+      values: [now(), ...isAsProven.values],
+    },
+    {
+      sql: `INSERT INTO admin_sessions (jti, admin_id, ip, user_agent, browser, os, last_used_at, expires_at, created_at)
+        SELECT ?, id, ?, ?, ?, ?, ?, ?, ? FROM admins WHERE ${isAsProven.sql} LOCK IN SHARE MODE`,
+      values: [
+        ...[jti, ip, shortUserAgent(userAgent), browser, os, issuedAt, expiresAt, issuedAt],
+        ...isAsProven.values,
+      ],
+    },
+  ]);
+  if (opened?.affectedRows !== 1) fail('username_or_password_error');
+  const [place] = places as unknown as [{ known: number; same: number }];
+  return { jti, issuedAt, expiresAt, isNewAddress: place.known === 1 && place.same === 0 };
 }
 
 /** Whether the administrator of that name has signed in within 30 days from that address (IPv6: its /64). */

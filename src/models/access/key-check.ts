@@ -14,11 +14,21 @@ export type KeyState = 'right' | 'previous' | 'wrong' | 'new';
 
 /** What the keys given are to this database. */
 export async function keyState(): Promise<KeyState> {
-  const [kept] = await select<{ digest: string }>('SELECT digest FROM key_checks WHERE name = ?', [name]);
-  if (!kept) return 'new';
+  return keyStateOf(await notedKeyDigest());
+}
+
+/** What the keys given are to data under the key of that digest. */
+export function keyStateOf(digest: string | undefined): KeyState {
+  if (digest === undefined) return 'new';
   const [today, ...previous] = digests();
-  if (kept.digest === today) return 'right';
-  return previous.includes(kept.digest) ? 'previous' : 'wrong';
+  if (digest === today) return 'right';
+  return previous.includes(digest) ? 'previous' : 'wrong';
+}
+
+/** The digest of the key of this database, when it knows one. */
+export async function notedKeyDigest(): Promise<string | undefined> {
+  const [kept] = await select<{ digest: string }>('SELECT digest FROM key_checks WHERE name = ?', [name]);
+  return kept?.digest;
 }
 
 /**

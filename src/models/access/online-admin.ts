@@ -1,30 +1,32 @@
 // Online administrators: sessions used in the last 15 minutes.
+import { Op } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { change, select } from '../../lib/db.js';
+import { fail } from '../../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../../lib/list-query.js';
 import { idleSince, type Identity } from './identity.js';
 import { mustOutrank } from './rights.js';
+import { columnsOf, selection, type RowOf } from '../tables/selection.js';
 import { changing } from '../tables/versions.js';
+import { Admin, AdminSession } from './tables.js';
 
 export interface OnlineFilter extends ListQuery {
   username?: string;
   ip?: string;
 }
 
-export interface OnlineRecord {
-  id: number;
-  admin_id: number;
-  username: string;
-  nickname: string;
-  ip: string;
-  browser: string;
-  os: string;
-  last_active: Date;
-  created_at: Date;
-  is_current: boolean;
-}
+export type OnlineRecord = RowOf<typeof shown> & { is_current: boolean };
 
 export const onlineSortable = ['id', 'ip', 'created_at'] as const;
+
+const shown = {
+  ...columnsOf(AdminSession, 's', 'id', 'admin_id', 'ip', 'browser', 'os', 'created_at'),
+  ...columnsOf(Admin, 'a', 'username', 'nickname'),
+  last_active: columnsOf(AdminSession, 's', 'last_used_at').last_used_at,
+};
+
+const joinAdmins = 'JOIN admins a ON a.id = s.admin_id';
+const sessions = selection(shown, 'admin_sessions s', joinAdmins);
 
 const activeMs = 15 * 60_000;
 
@@ -34,15 +36,32 @@ export async function listOnline(identity: Identity, query: OnlineFilter): Promi
     .contains('s.ip', query.ip)
     .during('s.created_at', query);
   const [rows, [count]] = await Promise.all([
-    select<Omit<OnlineRecord, 'is_current'>>(
-      `SELECT s.id, s.admin_id, a.username, a.nickname, s.ip, s.browser, s.os, s.last_used_at AS last_active, s.created_at
-       ${fromSql} ${where.sql} ${pageSql(query, 's')}`,
-      where.values,
-    ),
+    sessions.rows(`${where.sql} ${pageSql(query, 's')}`, where.values),
     select<{ total: number }>(`SELECT COUNT(*) AS total ${fromSql} ${where.sql}`, where.values),
   ]);
   const list = rows.map((row) => ({ ...row, is_current: row.id === identity.sessionId }));
   return toPage(query, list, count?.total ?? 0);
+}
+
+export type OwnSession = RowOf<typeof shownOwn> & { is_current: boolean };
+
+const shownOwn = {
+  ...columnsOf(AdminSession, 's', 'id', 'ip', 'browser', 'os', 'created_at'),
+  last_active: shown.last_active,
+};
+
+const ownSessions = selection(shownOwn, 'admin_sessions s');
+
+const maxOwn = 100;
+
+/** The sessions with which the caller is signed in, the last used first; at most 100. */
+export async function listOwnSessions({ adminId, sessionId }: Identity): Promise<OwnSession[]> {
+  const rows = await ownSessions.rows(
+    'WHERE s.admin_id = ? AND s.revoked_at IS NULL AND s.expires_at > ? AND s.last_used_at >= ? ' +
+      'ORDER BY s.last_used_at DESC, s.id DESC LIMIT ?',
+    [adminId, now(), idleSince(), maxOwn],
+  );
+  return rows.map((row) => ({ ...row, is_current: row.id === sessionId }));
 }
 
 /** How many administrators are online. */
@@ -69,13 +88,29 @@ export async function kickOut(identity: Identity, sessionIds: readonly number[])
       t,
     );
     for (const { admin_id } of owners) await mustOutrank(identity, admin_id, t);
-    return change(
-      'UPDATE admin_sessions SET revoked_at = ? WHERE id IN (?) AND revoked_at IS NULL AND expires_at > ?',
-      [now(), sessionIds, now()],
-      t,
+    const [revoked] = await AdminSession.update(
+      { revoked_at: now() },
+      { where: { id: sessionIds, revoked_at: null, expires_at: { [Op.gt]: now() } }, transaction: t },
     );
+    return revoked;
   });
   return ended;
+}
+
+/**
+ * Ends a session of the caller at once on every process.
+ *
+ * @throws online_admin_not_found when the caller has no such session
+ */
+export async function endOwnSession({ adminId }: Identity, id: number): Promise<void> {
+  const ended = await changing(['identity'], (t) =>
+    change(
+      'UPDATE admin_sessions SET revoked_at = ? WHERE id = ? AND admin_id = ? AND revoked_at IS NULL AND expires_at > ?',
+      [now(), id, adminId, now()],
+      t,
+    ),
+  );
+  if (ended === 0) fail('online_admin_not_found');
 }
 
 /** Those of these sessions that are still valid. */
@@ -89,7 +124,7 @@ export async function validSessions(jtis: readonly string[]): Promise<Set<string
   return new Set(rows.map(({ jti }) => jti));
 }
 
-const fromSql = 'FROM admin_sessions s JOIN admins a ON a.id = s.admin_id';
+const fromSql = `FROM admin_sessions s ${joinAdmins}`;
 
 function online(): Where {
   const at = now();

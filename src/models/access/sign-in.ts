@@ -1,5 +1,4 @@
 // The part of an administrator that signing in needs.
-import { now } from '../../lib/clock.js';
 import { change, select } from '../../lib/db.js';
 import { logger } from '../../lib/logger.js';
 import { hashPassword, matchPassword } from '../../lib/password.js';
@@ -34,11 +33,6 @@ export async function findByPassword(username: string, password: string): Promis
   const password_hash = await rehash(row, password);
   // Another sign-in has hashed it anew, or it has been changed: what is stored now decides.
   return password_hash ? { ...row, password_hash } : findByPassword(username, password);
-}
-
-/** Notes the time of a successful sign-in. */
-export async function noteSignIn(adminId: number): Promise<void> {
-  await change('UPDATE admins SET last_login_at = ? WHERE id = ?', [now(), adminId]);
 }
 
 // BCRYPT_COST or APP_KEY has changed since; the condition keeps a password that was changed meanwhile. What fails now is done at

@@ -1,12 +1,14 @@
 // exports as the job sees them: taken by a run, moved on, finished once, and told to their owner.
 import { now } from '../../lib/clock.js';
-import { change, select, transact } from '../../lib/db.js';
+import { change, transact } from '../../lib/db.js';
 import { AppError } from '../../lib/errors.js';
 import type { ErrorSlug } from '../../lib/error-catalogue.js';
 import { fill, say, type Language, type Text } from '../../lib/language.js';
 import { Money } from '../../lib/money.js';
-import { expiryOf, type ExportFormat, type ExportStatus } from './export.js';
-import { exportSources, type ExportType } from './export-sources.js';
+import { columnsOf, selection, updateRows } from '../tables/selection.js';
+import { expiryOf } from './export.js';
+import { exportSources } from './export-sources.js';
+import { Export, type ExportFormat, type ExportStatus, type ExportType } from './tables.js';
 import { deliver, notify } from '../office/notification.js';
 import { keepFile, releaseFiles, removeFiles, reserveFile } from '../files/stored-file.js';
 
@@ -25,14 +27,9 @@ export interface ExportRun {
 /** Takes a waiting export, also from a run that has died or hangs. @returns undefined when there is nothing to do */
 export async function claimExport(id: number): Promise<ExportRun | undefined> {
   const key = await reserveFile('exports');
-  const taken = await change(
-    'UPDATE exports SET storage_key = ?, progress = 0, processed_rows = 0, updated_at = ? WHERE id = ? AND status = 0',
-    [key, now(), id],
-  );
-  const [row] = await select<ClaimedRow>(
-    'SELECT admin_id, type, format, filter, language, zone FROM exports WHERE id = ? AND storage_key = ?',
-    [id, key],
-  );
+  const start = { storage_key: key, progress: 0, processed_rows: 0, updated_at: now() };
+  const taken = await updateRows(Export, start, { id, status: 0 });
+  const row = await claimed.first('WHERE e.id = ? AND e.storage_key = ?', [id, key]);
   if (taken === 0 || !row) {
     await dropFile(key);
     return undefined;
@@ -42,14 +39,10 @@ export async function claimExport(id: number): Promise<ExportRun | undefined> {
   return { id, key, adminId, type, format, criteria, language, zone: zone ?? undefined };
 }
 
-interface ClaimedRow {
-  admin_id: number;
-  type: ExportType;
-  format: ExportFormat;
-  filter: string;
-  language: Language;
-  zone: string | null;
-}
+const claimed = selection(
+  columnsOf(Export, 'e', 'admin_id', 'type', 'format', 'filter', 'language', 'zone'),
+  'exports e',
+);
 
 // JSON knows neither times nor amounts; the names of the filters do.
 function revive(name: string, value: unknown): unknown {
@@ -66,10 +59,10 @@ export interface Progress {
 /** Writes down how far a run is and tells the owner. @returns false when the export was removed or another run has it */
 export async function moveExport(run: ExportRun, { processed, total }: Progress): Promise<boolean> {
   const progress = total ? Math.min(99, Math.floor((processed * 100) / total)) : 0;
-  const isMine = await change(
-    `UPDATE exports SET progress = ?, processed_rows = ?, total_rows = ?, updated_at = ?
-     WHERE id = ? AND status = 0 AND storage_key = ?`,
-    [progress, processed, total ?? null, now(), run.id, run.key],
+  const isMine = await updateRows(
+    Export,
+    { progress, processed_rows: processed, total_rows: total ?? null, updated_at: now() },
+    { id: run.id, status: 0, storage_key: run.key },
   );
   if (isMine === 0) return false;
   await deliver(frame(run.adminId, run.id, 0, progress));
@@ -84,11 +77,10 @@ export async function moveExport(run: ExportRun, { processed, total }: Progress)
 export async function finishExport(run: ExportRun, total: number, size: number): Promise<boolean> {
   const at = now();
   const isMine = await transact(async (t) => {
-    const finished = await change(
-      `UPDATE exports SET status = 1, progress = 100, processed_rows = ?, total_rows = ?, size = ?, running_key = NULL,
-         updated_at = ?, finished_at = ?, expires_at = ?
-       WHERE id = ? AND status = 0 AND storage_key = ?`,
-      [total, total, size, at, at, expiryOf(at), run.id, run.key],
+    const finished = await updateRows(
+      Export,
+      { ...endedAt(at), status: 1, progress: 100, processed_rows: total, total_rows: total, size },
+      { id: run.id, status: 0, storage_key: run.key },
       t,
     );
     if (finished > 0) await keepFile(run.key, t);
@@ -106,42 +98,35 @@ export async function dropFile(key: string): Promise<void> {
 
 /** Gives an export up. */
 export async function failExport(id: number, error: ErrorSlug): Promise<void> {
-  const at = now();
-  await change(
-    `UPDATE exports SET status = 2, error = ?, running_key = NULL, updated_at = ?, finished_at = ?, expires_at = ?
-     WHERE id = ? AND status = 0`,
-    [error, at, at, expiryOf(at), id],
-  );
+  await updateRows(Export, { ...endedAt(now()), status: 2, error }, { id, status: 0 });
   await tellOwner(id);
 }
 
 /** Has an export that was given up wait again. @returns false when it has ended otherwise or is gone */
 export async function reopenExport(id: number): Promise<boolean> {
   await transact(async (t) => {
-    const reopened = await change(
-      `UPDATE exports SET status = 0, error = NULL, progress = 0, finished_at = NULL, expires_at = NULL, notified_at = NULL,
-         updated_at = ? WHERE id = ? AND status = 2 AND error = 'export_failed'`,
-      [now(), id],
+    const open = { finished_at: null, expires_at: null, notified_at: null, updated_at: now() };
+    const reopened = await updateRows(
+      Export,
+      { ...open, status: 0, error: null, progress: 0 },
+      { id, status: 2, error: 'export_failed' },
       t,
     );
     // Its end is news again.
     const sql = 'UPDATE notifications SET event_key = NULL WHERE event_key LIKE ?';
     if (reopened > 0) await change(sql, [`export-${id}-%`], t);
   });
-  const [waiting] = await select('SELECT id FROM exports WHERE id = ? AND status = 0', [id]);
-  return waiting !== undefined;
+  return (await Export.count({ where: { id, status: 0 } })) > 0;
 }
 
-interface Told {
-  admin_id: number;
-  type: ExportType;
-  language: Language;
-  filename: string;
-  status: ExportStatus;
-  progress: number;
-  total_rows: number | null;
-  error: ErrorSlug | null;
+function endedAt(at: Date) {
+  return { running_key: null, updated_at: at, finished_at: at, expires_at: expiryOf(at) };
 }
+
+const ended = selection(
+  { ...columnsOf(Export, 'e'), ...columnsOf(Export, 'e', 'language', 'error') },
+  'exports e',
+);
 
 const texts = {
   done: { zh: '导出完成', en: 'Your export is ready' },
@@ -152,11 +137,7 @@ const texts = {
 
 /** Tells the owner of an export that has ended, once. */
 export async function tellOwner(id: number): Promise<void> {
-  const [row] = await select<Told>(
-    `SELECT admin_id, type, language, filename, status, progress, total_rows, error FROM exports
-     WHERE id = ? AND status <> 0 AND notified_at IS NULL`,
-    [id],
-  );
+  const row = await ended.first('WHERE e.id = ? AND e.status <> 0 AND e.notified_at IS NULL', [id]);
   if (!row) return;
   const { admin_id, type, language, filename, status, error } = row;
   const places = {
@@ -176,22 +157,21 @@ export async function tellOwner(id: number): Promise<void> {
     // An administrator who was deleted in the meantime needs no news.
     if (!(error instanceof AppError) || error.slug !== 'receiver_unknown') throw error;
   });
-  await change('UPDATE exports SET notified_at = ? WHERE id = ?', [now(), id]);
+  await updateRows(Export, { notified_at: now() }, { id });
 }
+
+const ids = selection(columnsOf(Export, 'e', 'id'), 'exports e');
 
 /** Pending exports not updated since that instant; their job was probably lost. */
 export async function stalledExports(before: Date): Promise<number[]> {
-  const rows = await select<{ id: number }>(
-    'SELECT id FROM exports WHERE status = 0 AND updated_at < ? ORDER BY id LIMIT 500',
-    [before],
-  );
+  const rows = await ids.rows('WHERE e.status = 0 AND e.updated_at < ? ORDER BY e.id LIMIT 500', [before]);
   return rows.map(({ id }) => id);
 }
 
 /** Tells of exports that ended before that instant and whose owner was not told: the process died in between. */
 export async function tellForgottenExports(before: Date): Promise<void> {
-  const forgotten = await select<{ id: number }>(
-    'SELECT id FROM exports WHERE status <> 0 AND notified_at IS NULL AND updated_at < ? ORDER BY id LIMIT 100',
+  const forgotten = await ids.rows(
+    'WHERE e.status <> 0 AND e.notified_at IS NULL AND e.updated_at < ? ORDER BY e.id LIMIT 100',
     [before],
   );
   for (const { id } of forgotten) await tellOwner(id);

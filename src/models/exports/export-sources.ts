@@ -2,48 +2,71 @@
 import type { Text } from '../../lib/language.js';
 import { adminsWhere, type AdminCriteria } from '../access/admin.js';
 import { balanceLogsWhere, type BalanceLogCriteria } from '../trade/balance-log.js';
+import { Admin, Department } from '../access/tables.js';
+import type { ValueKind } from '../tables/column.js';
+import { columnsOf, computed, type Expression } from '../tables/selection.js';
+import { BalanceLog, Order, OrderDetail, Payment, PaymentMethod, User } from '../trade/tables.js';
 import type { SheetSource, SourceColumn } from './export-sheet.js';
+import type { ExportType } from './tables.js';
 import { ordersWhere, type OrderCriteria } from '../trade/order.js';
 import { paymentsWhere, type PaymentCriteria } from '../trade/payment.js';
 import { usersWhere, type UserCriteria } from '../trade/user.js';
 
-type Kind = SourceColumn['kind'];
-
 const text = (zh: string, en: string): Text => ({ zh, en });
 
-const column = (
-  sql: string,
-  kind: Kind,
+/** A column of the sheet. @param texts of a column with few values */
+function column(
+  shown: Expression<unknown>,
   zh: string,
   en: string,
   texts?: SourceColumn['texts'],
-): SourceColumn => ({
-  ...{ sql, kind, title: text(zh, en), texts },
-});
+): SourceColumn {
+  const kind = shown.kind && !texts ? kinds[shown.kind] : 'text';
+  return { sql: shown.sql, kind, title: text(zh, en), texts };
+}
+
+const kinds: Record<ValueKind, SourceColumn['kind']> = {
+  integer: 'integer',
+  text: 'text',
+  boolean: 'text',
+  amount: 'amount',
+  time: 'time',
+  any: 'text',
+};
+
+const admin = columnsOf(Admin, 'a');
+const department = columnsOf(Department, 'd');
+const user = columnsOf(User, 'u');
+const order = columnsOf(Order, 'o');
+const line = columnsOf(OrderDetail, 'd');
+const payment = columnsOf(Payment, 'p');
+const method = columnsOf(PaymentMethod, 'm');
+const log = columnsOf(BalanceLog, 'l');
 
 const enabled = { 0: text('禁用', 'Disabled'), 1: text('启用', 'Enabled') };
 
 const yesNo = { 0: text('否', 'No'), 1: text('是', 'Yes') };
+
+const roleNames = computed<string>(
+  `(SELECT GROUP_CONCAT(r.name ORDER BY r.id SEPARATOR '; ') FROM admin_roles ar JOIN roles r ON r.id = ar.role_id
+    WHERE ar.admin_id = a.id)`,
+);
 
 const admins: SheetSource<AdminCriteria> = {
   title: text('管理员', 'Administrators'),
   table: 'admins a',
   key: 'a.id',
   columns: [
-    column('a.id', 'integer', '编号', 'ID'),
-    column('a.username', 'text', '用户名', 'Username'),
-    column('a.nickname', 'text', '昵称', 'Nickname'),
-    column('a.email', 'text', '邮箱', 'E-mail'),
-    column('a.phone', 'text', '电话', 'Phone'),
-    column('a.status', 'text', '状态', 'Status', enabled),
-    column('d.name', 'text', '部门', 'Department'),
-    column(
-      `(SELECT GROUP_CONCAT(r.name ORDER BY r.id SEPARATOR '; ') FROM admin_roles ar JOIN roles r ON r.id = ar.role_id
-        WHERE ar.admin_id = a.id)`,
-      ...(['text', '角色', 'Roles'] as const),
-    ),
-    column('a.last_login_at', 'time', '最后登录时间', 'Last sign-in'),
-    column('a.created_at', 'time', '创建时间', 'Created at'),
+    column(admin.id, '编号', 'ID'),
+    column(admin.username, '用户名', 'Username'),
+    column(admin.nickname, '昵称', 'Nickname'),
+    column(admin.email, '邮箱', 'E-mail'),
+    column(admin.phone, '电话', 'Phone'),
+    column(admin.status, '状态', 'Status', enabled),
+    column(department.name, '部门', 'Department'),
+    column(roleNames, '角色', 'Roles'),
+    column(admin.last_login_at, '最后登录时间', 'Last sign-in'),
+    column(admin.created_at, '创建时间', 'Created at'),
   ],
   where: adminsWhere,
   from: (records, where, limit) =>
@@ -55,15 +78,15 @@ const users: SheetSource<UserCriteria> = {
   table: 'users u',
   key: 'u.id',
   columns: [
-    column('u.id', 'integer', '编号', 'ID'),
-    column('u.username', 'text', '用户名', 'Username'),
-    column('u.nickname', 'text', '昵称', 'Nickname'),
-    column('u.email', 'text', '邮箱', 'E-mail'),
-    column('u.phone', 'text', '电话', 'Phone'),
-    column('u.balance', 'amount', '余额', 'Balance'),
-    column('u.status', 'text', '状态', 'Status', enabled),
-    column('u.last_login_at', 'time', '最后登录时间', 'Last sign-in'),
-    column('u.created_at', 'time', '创建时间', 'Created at'),
+    column(user.id, '编号', 'ID'),
+    column(user.username, '用户名', 'Username'),
+    column(user.nickname, '昵称', 'Nickname'),
+    column(user.email, '邮箱', 'E-mail'),
+    column(user.phone, '电话', 'Phone'),
+    column(user.balance, '余额', 'Balance'),
+    column(user.status, '状态', 'Status', enabled),
+    column(user.last_login_at, '最后登录时间', 'Last sign-in'),
+    column(user.created_at, '创建时间', 'Created at'),
   ],
   where: usersWhere,
   from: (records, where, limit) => `FROM ${records} ${where} ORDER BY u.id ${limit}`,
@@ -82,20 +105,20 @@ const orders: SheetSource<OrderCriteria> = {
   key: 'o.id',
   month: 'o.period',
   columns: [
-    column('o.order_no', 'text', '订单号', 'Order number'),
-    column('o.user_id', 'integer', '用户编号', 'User ID'),
-    column('u.username', 'text', '用户名', 'Username'),
-    column('o.amount', 'amount', '订单金额', 'Order amount'),
-    column('o.status', 'text', '状态', 'Status', orderStates),
-    column('o.remark', 'text', '备注', 'Remark'),
-    column('d.product_id', 'integer', '商品编号', 'Product ID'),
-    column('d.product_name', 'text', '商品名称', 'Product'),
-    column('d.price', 'amount', '单价', 'Price'),
-    column('d.quantity', 'integer', '数量', 'Quantity'),
-    column('d.subtotal', 'amount', '小计', 'Subtotal'),
-    column('o.payment_no', 'text', '支付单号', 'Payment number'),
-    column('o.paid_at', 'time', '支付时间', 'Paid at'),
-    column('o.created_at', 'time', '创建时间', 'Created at'),
+    column(order.order_no, '订单号', 'Order number'),
+    column(order.user_id, '用户编号', 'User ID'),
+    column(user.username, '用户名', 'Username'),
+    column(order.amount, '订单金额', 'Order amount'),
+    column(order.status, '状态', 'Status', orderStates),
+    column(order.remark, '备注', 'Remark'),
+    column(line.product_id, '商品编号', 'Product ID'),
+    column(line.product_name, '商品名称', 'Product'),
+    column(line.price, '单价', 'Price'),
+    column(line.quantity, '数量', 'Quantity'),
+    column(line.subtotal, '小计', 'Subtotal'),
+    column(order.payment_no, '支付单号', 'Payment number'),
+    column(order.paid_at, '支付时间', 'Paid at'),
+    column(order.created_at, '创建时间', 'Created at'),
   ],
   where: ordersWhere,
   isNarrow: ({ user_id }) => user_id !== undefined,
@@ -112,23 +135,23 @@ const payments: SheetSource<PaymentCriteria> = {
   key: 'p.id',
   month: 'p.period',
   columns: [
-    column('p.payment_no', 'text', '支付单号', 'Payment number'),
-    column('p.order_no', 'text', '订单号', 'Order number'),
-    column('p.user_id', 'integer', '用户编号', 'User ID'),
-    column('u.username', 'text', '用户名', 'Username'),
-    column('m.name', 'text', '支付方式', 'Payment method'),
-    column('m.type', 'text', '支付类型', 'Payment type'),
-    column('p.amount', 'amount', '金额', 'Amount'),
-    column('p.status', 'text', '状态', 'Status', {
+    column(payment.payment_no, '支付单号', 'Payment number'),
+    column(payment.order_no, '订单号', 'Order number'),
+    column(payment.user_id, '用户编号', 'User ID'),
+    column(user.username, '用户名', 'Username'),
+    column(method.name, '支付方式', 'Payment method'),
+    column(method.type, '支付类型', 'Payment type'),
+    column(payment.amount, '金额', 'Amount'),
+    column(payment.status, '状态', 'Status', {
       ...orderStates,
       failed: text('失败', 'Failed'),
     }),
-    column('p.third_party_no', 'text', '第三方交易号', 'Third-party number'),
-    column('p.pay_time', 'time', '支付时间', 'Paid at'),
-    column('p.needs_attention', 'text', '需人工处理', 'Needs attention', yesNo),
-    column('p.fail_reason', 'text', '原因', 'Reason'),
-    column('p.remark', 'text', '备注', 'Remark'),
-    column('p.created_at', 'time', '创建时间', 'Created at'),
+    column(payment.third_party_no, '第三方交易号', 'Third-party number'),
+    column(payment.pay_time, '支付时间', 'Paid at'),
+    column(payment.needs_attention, '需人工处理', 'Needs attention', yesNo),
+    column(payment.fail_reason, '原因', 'Reason'),
+    column(payment.remark, '备注', 'Remark'),
+    column(payment.created_at, '创建时间', 'Created at'),
   ],
   where: paymentsWhere,
   isNarrow: ({ user_id }) => user_id !== undefined,
@@ -142,22 +165,22 @@ const balanceLogs: SheetSource<BalanceLogCriteria> = {
   table: 'user_balance_logs l',
   key: 'l.id',
   columns: [
-    column('l.id', 'integer', '编号', 'ID'),
-    column('l.user_id', 'integer', '用户编号', 'User ID'),
-    column('u.username', 'text', '用户名', 'Username'),
-    column('l.type', 'text', '类型', 'Type', {
+    column(log.id, '编号', 'ID'),
+    column(log.user_id, '用户编号', 'User ID'),
+    column(user.username, '用户名', 'Username'),
+    column(log.type, '类型', 'Type', {
       income: text('收入', 'Income'),
       expense: text('支出', 'Expense'),
       refund: text('退款', 'Refund'),
     }),
-    column('l.amount', 'amount', '金额', 'Amount'),
-    column('l.balance_before', 'amount', '变动前余额', 'Balance before'),
-    column('l.balance_after', 'amount', '变动后余额', 'Balance after'),
-    column('l.source', 'text', '来源', 'Source'),
-    column('l.source_id', 'text', '来源编号', 'Source ID'),
-    column('l.description', 'text', '说明', 'Description'),
-    column('a.username', 'text', '操作人', 'Operator'),
-    column('l.created_at', 'time', '创建时间', 'Created at'),
+    column(log.amount, '金额', 'Amount'),
+    column(log.balance_before, '变动前余额', 'Balance before'),
+    column(log.balance_after, '变动后余额', 'Balance after'),
+    column(log.source, '来源', 'Source'),
+    column(log.source_id, '来源编号', 'Source ID'),
+    column(log.description, '说明', 'Description'),
+    column(admin.username, '操作人', 'Operator'),
+    column(log.created_at, '创建时间', 'Created at'),
   ],
   where: balanceLogsWhere,
   isNarrow: ({ user_id }) => user_id !== undefined,
@@ -167,8 +190,10 @@ const balanceLogs: SheetSource<BalanceLogCriteria> = {
 };
 
 /** Every type of export. */
-export const exportSources = { admins, users, orders, payments, user_balance_logs: balanceLogs } as const;
-
-export type ExportType = keyof typeof exportSources;
-
-export const exportTypes = Object.keys(exportSources) as ExportType[];
+export const exportSources = {
+  admins,
+  users,
+  orders,
+  payments,
+  user_balance_logs: balanceLogs,
+} satisfies Record<ExportType, SheetSource<never>>;

@@ -1,25 +1,21 @@
 // exports: files that administrators asked for; the row is the state, the job write-export moves it.
 import { createHash } from 'node:crypto';
+import { Op } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
 import { currentLanguage } from '../../lib/context.js';
-import { change, insert, select, transact } from '../../lib/db.js';
+import { transact } from '../../lib/db.js';
 import { isDuplicate } from '../../lib/db-errors.js';
 import { AppError, fail } from '../../lib/errors.js';
-import type { ErrorSlug } from '../../lib/error-catalogue.js';
 import { say, type Language, type Text } from '../../lib/language.js';
-import { pageSql, toPage, Where, type ListQuery, type Page } from '../../lib/list-query.js';
+import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
 import { localTimes } from '../../lib/time.js';
-import type { ExportType } from './export-sources.js';
 import type { Identity } from '../access/identity.js';
+import { Admin } from '../access/tables.js';
 import { releaseFiles, removeFiles } from '../files/stored-file.js';
-
-export const exportFormats = ['csv', 'xlsx'] as const;
-
-export type ExportFormat = (typeof exportFormats)[number];
-
-/** 0 waiting or running, 1 success, 2 failed. */
-export type ExportStatus = 0 | 1 | 2;
+import { columnsOf, insertRow, joined, selection, selectionOf } from '../tables/selection.js';
+import type { Listed, Row } from '../tables/table.js';
+import { Export, type ExportFormat, type ExportStatus, type ExportType } from './tables.js';
 
 export interface ExportRequest {
   adminId: number;
@@ -32,25 +28,11 @@ export interface ExportRequest {
   zone: string | undefined;
 }
 
-export interface ExportRecord {
-  id: number;
-  type: ExportType;
-  format: ExportFormat;
-  status: ExportStatus;
+/** An export as it is answered. */
+export interface ExportRecord extends Listed<Export> {
   status_text: string;
-  /** Percent. */
-  progress: number;
-  /** Records of the list; an order is one, however many lines the file has for it. */
-  processed_rows: number;
-  total_rows: number | null;
-  filename: string;
-  size: number | null;
   error_msg: string | null;
-  admin_id: number;
-  admin: { id: number; username: string } | null;
-  created_at: Date;
-  finished_at: Date | null;
-  expires_at: Date | null;
+  admin: Pick<Listed<Admin>, 'id' | 'username'> | null;
   file_url: string | null;
 }
 
@@ -79,32 +61,33 @@ export async function requestExport(request: ExportRequest): Promise<{ id: numbe
   const at = now();
   await mustHaveRoom(request, runningKey);
   try {
-    const id = await insert(
-      `INSERT INTO exports (admin_id, type, format, filter, language, zone, running_key, filename, created_at, updated_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        ...[adminId, type, format, filter, language, zone ?? null, runningKey],
-        ...[filenameOf(request, at), at, at],
-      ],
-    );
+    const id = await insertRow(Export, {
+      admin_id: adminId,
+      type,
+      format,
+      filter,
+      language,
+      zone: zone ?? null,
+      running_key: runningKey,
+      filename: filenameOf(request, at),
+      created_at: at,
+      updated_at: at,
+    });
     return { id, isNew: true };
   } catch (error) {
     if (!isDuplicate(error)) throw error;
   }
-  const [running] = await select<{ id: number }>('SELECT id FROM exports WHERE running_key = ?', [
-    runningKey,
-  ]);
+  const running = await Export.findOne({ where: { running_key: runningKey } });
   // It ended in between, so this is another one.
   return running ? { id: running.id, isNew: false } : requestExport(request);
 }
 
 // Requests at the same moment may pass together; EXPORTS_PER_ADMIN keeps queue and disk free, it guards no secret.
 async function mustHaveRoom({ adminId }: ExportRequest, runningKey: string): Promise<void> {
-  const [row] = await select<{ running: number }>(
-    'SELECT COUNT(*) AS running FROM exports WHERE admin_id = ? AND status = 0 AND running_key <> ?',
-    [adminId, runningKey],
-  );
-  if ((row?.running ?? 0) >= config.storage.exportsPerAdmin) fail('too_many_exports', { retryAfter: 10 });
+  const running = await Export.count({
+    where: { admin_id: adminId, status: 0, running_key: { [Op.ne]: runningKey } },
+  });
+  if (running >= config.storage.exportsPerAdmin) fail('too_many_exports', { retryAfter: 10 });
 }
 
 function filenameOf({ type, format, zone }: ExportRequest, at: Date): string {
@@ -112,24 +95,19 @@ function filenameOf({ type, format, zone }: ExportRequest, at: Date): string {
   return `${type}-${local.replace(/[-:]/g, '').replace(' ', '-')}.${format}`;
 }
 
-export async function listExports(viewer: Viewer, query: ExportFilter): Promise<Page<ExportRecord>> {
+export function listExports(viewer: Viewer, query: ExportFilter): Promise<Page<ExportRecord>> {
   const where = visibleTo(viewer)
     .equals('e.type', query.type)
     .equals('e.format', query.format)
     .equals('e.status', query.status)
     .during('e.created_at', query);
-  const [list, [count]] = await Promise.all([
-    selectExports(`${where.sql} ${pageSql(query, 'e')}`, where.values),
-    select<{ total: number }>(`SELECT COUNT(*) AS total FROM exports e ${where.sql}`, where.values),
-  ]);
-  return toPage(query, list, count?.total ?? 0);
+  return exports.page(query, where);
 }
 
 /** @throws export_not_found also when it is another's, or of another type than asked for */
 export async function findExport(viewer: Viewer, id: number, type?: ExportType): Promise<ExportRecord> {
   const where = visibleTo(viewer).and('e.id = ?', id).equals('e.type', type);
-  const [found] = await selectExports(where.sql, where.values);
-  return found ?? fail('export_not_found');
+  return (await exports.first(where.sql, where.values)) ?? fail('export_not_found');
 }
 
 /** The key of a finished file. @throws export_not_found, export_not_ready, export_failed, export_expired */
@@ -138,12 +116,17 @@ export async function exportFile(
   id: number,
 ): Promise<{ key: string; filename: string; size: number; format: ExportFormat }> {
   const where = visibleTo(viewer).and('e.id = ?', id);
-  const [row] = await select<ExportRow & { storage_key: string }>(`${recordSql} ${where.sql}`, where.values);
+  const row = await files.first(where.sql, where.values);
   if (!row) fail('export_not_found');
   if (row.status === 2) fail('export_failed');
   if (row.status === 0) fail('export_not_ready');
   if (row.expires_at && row.expires_at <= now()) fail('export_expired');
-  return { key: row.storage_key, filename: row.filename, size: row.size ?? 0, format: row.format };
+  return {
+    key: row.storage_key ?? fail('export_not_ready'),
+    filename: row.filename,
+    size: row.size ?? 0,
+    format: row.format,
+  };
 }
 
 /**
@@ -158,7 +141,11 @@ export async function removeExports(viewer: Viewer, ids: readonly number[]): Pro
 
 /** Removes exports whose time is up, with their files. @returns how many */
 export async function removeExpiredExports(): Promise<number> {
-  const due = await select<{ id: number }>('SELECT id FROM exports WHERE expires_at <= ? LIMIT 100', [now()]);
+  const due = await Export.findAll({
+    attributes: ['id'],
+    where: { expires_at: { [Op.lte]: now() } },
+    limit: 100,
+  });
   if (due.length === 0) return 0;
   return removeWhere(
     new Where().and(
@@ -183,13 +170,9 @@ export const expiryOf = (finishedAt: Date): Date =>
 
 async function removeWhere(where: Where): Promise<number> {
   const rows = await transact(async (t) => {
-    const found = await select<{ id: number; status: number; storage_key: string | null }>(
-      `SELECT e.id, e.status, e.storage_key FROM exports e ${where.sql} FOR UPDATE`,
-      where.values,
-      t,
-    );
+    const found = await files.rows(`${where.sql} FOR UPDATE`, where.values, { t });
     if (found.length === 0) return found;
-    await change('DELETE FROM exports WHERE id IN (?)', [found.map(({ id }) => id)], t);
+    await Export.destroy({ where: { id: found.map(({ id }) => id) }, transaction: t });
     await releaseFiles(finishedFiles(found), t);
     return found;
   });
@@ -198,24 +181,10 @@ async function removeWhere(where: Where): Promise<number> {
 }
 
 // The file of a running export belongs to the job that writes it.
-function finishedFiles(rows: { status: number; storage_key: string | null }[]): string[] {
+function finishedFiles(rows: Pick<Row<Export>, 'status' | 'storage_key'>[]): string[] {
   return rows.flatMap(({ status, storage_key }) =>
     status === 1 && storage_key !== null ? [storage_key] : [],
   );
-}
-
-interface ExportRow extends Omit<ExportRecord, 'status_text' | 'error_msg' | 'admin' | 'file_url'> {
-  username: string | null;
-  storage_key: string | null;
-  error: ErrorSlug | null;
-}
-
-const recordSql = `SELECT e.id, e.type, e.format, e.status, e.progress, e.processed_rows, e.total_rows, e.filename, e.size,
-    e.error, e.storage_key, e.admin_id, a.username, e.created_at, e.finished_at, e.expires_at
-  FROM exports e LEFT JOIN admins a ON a.id = e.admin_id`;
-
-async function selectExports(tail: string, values: Where['values']): Promise<ExportRecord[]> {
-  return (await select<ExportRow>(`${recordSql} ${tail}`, values)).map(toRecord);
 }
 
 // Ownership is part of the query (docs/promises.md, rule 26).
@@ -230,16 +199,30 @@ const statusTexts = {
   failed: { zh: '失败', en: 'Failed' },
 } satisfies Record<string, Text>;
 
-function toRecord(row: ExportRow): ExportRecord {
-  const { username, storage_key, error, ...record } = row;
-  const language = currentLanguage();
-  const state = (['running', 'success', 'failed'] as const)[row.status];
-  const shown = state === 'running' && storage_key === null ? 'waiting' : state;
-  return {
-    ...record,
-    status_text: say(statusTexts[shown], language),
-    error_msg: error === null ? null : new AppError(error).text(language),
-    admin: username === null ? null : { id: row.admin_id, username },
-    file_url: row.status === 1 ? `/api/admin/exports/${row.id}/download` : null,
-  };
-}
+const exports = selectionOf(
+  ({ storage_key, error, ...record }): ExportRecord => {
+    const language = currentLanguage();
+    const status: ExportStatus = record.status;
+    const state = (['running', 'success', 'failed'] as const)[status];
+    const shown = state === 'running' && storage_key === null ? 'waiting' : state;
+    return {
+      ...record,
+      status_text: say(statusTexts[shown], language),
+      error_msg: error === null ? null : new AppError(error).text(language),
+      file_url: record.status === 1 ? `/api/admin/exports/${record.id}/download` : null,
+    };
+  },
+  {
+    ...columnsOf(Export, 'e'),
+    ...columnsOf(Export, 'e', 'storage_key', 'error'),
+    admin: joined(columnsOf(Admin, 'a', 'id', 'username')),
+  },
+  'exports e',
+  'LEFT JOIN admins a ON a.id = e.admin_id',
+);
+
+/** What serving and removing files needs. */
+const files = selection(
+  columnsOf(Export, 'e', 'id', 'status', 'format', 'storage_key', 'filename', 'size', 'expires_at'),
+  'exports e',
+);

@@ -1,7 +1,7 @@
 // Merging a chunked upload: the session says how far it is, and it becomes an attachment exactly once.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { change, select, transact } from '../../lib/db.js';
+import { transact } from '../../lib/db.js';
 import { errorCatalogue, type ErrorSlug } from '../../lib/error-catalogue.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { mustBeOfKind, type Charset } from '../../lib/files/file-content.js';
@@ -15,18 +15,16 @@ import {
   findSession,
   lockSession,
   mustMatchSession,
+  sessionKeys,
   type ChunkSession,
-  type ChunkStatus,
   type NewSession,
 } from './chunk-session.js';
 import { deliver, notify } from '../office/notification.js';
+import { updateRows } from '../tables/selection.js';
 import { keepOrRemove, removeFiles, reserveFile } from './stored-file.js';
+import { ChunkUpload } from './tables.js';
 
-export interface Merge {
-  status: ChunkStatus;
-  attachment_id: number | null;
-  error: ErrorSlug | null;
-}
+export type Merge = Pick<ChunkSession, 'status' | 'attachment_id' | 'error'>;
 
 const maxNamed = 50;
 
@@ -50,16 +48,12 @@ export async function beginMerge(
     if (status === 'merging' || status === 'completed' || (status === 'failed' && !isWhole))
       return { status, attachment_id, error, begun: false };
     if (!isWhole) await refuseMissing(session, t);
-    await change(
-      `UPDATE chunk_sessions SET status = 'merging', error = NULL, to_be_told = 0, total_size = ?, sha256 = ?, updated_at = ?
-       WHERE admin_id = ? AND chunk_id = ? AND status IN ('uploading', 'failed')`,
-      [
-        session.total_size ?? told.total_size ?? null,
-        session.sha256 ?? told.sha256 ?? null,
-        now(),
-        key.admin_id,
-        key.chunk_id,
-      ],
+    const total_size = session.total_size ?? told.total_size ?? null;
+    const sha256 = session.sha256 ?? told.sha256 ?? null;
+    await updateRows(
+      ChunkUpload,
+      { status: 'merging', error: null, to_be_told: false, total_size, sha256, updated_at: now() },
+      { ...keyOf(key), status: ['uploading', 'failed'] },
       t,
     );
     return { status: 'merging', attachment_id: null, error: null, begun: true };
@@ -67,12 +61,9 @@ export async function beginMerge(
 }
 
 /** The request no longer waits: the owner is notified on completion. @returns how the merge stands, if it has ended by now */
-export async function stopWaiting({ admin_id, chunk_id }: SessionKey): Promise<Merge> {
-  await change(
-    `UPDATE chunk_sessions SET to_be_told = 1 WHERE admin_id = ? AND chunk_id = ? AND status = 'merging'`,
-    [admin_id, chunk_id],
-  );
-  return mergeOf(await findSession({ admin_id, chunk_id }));
+export async function stopWaiting(key: SessionKey): Promise<Merge> {
+  await updateRows(ChunkUpload, { to_be_told: true }, { ...keyOf(key), status: 'merging' });
+  return mergeOf(await findSession(key));
 }
 
 /** Has a merge that was given up begin again; its owner is told of the end. @returns false when there is nothing to merge */
@@ -88,12 +79,8 @@ export async function reopenMerge(key: SessionKey): Promise<boolean> {
 }
 
 /** Keys of sessions that have been merging since before that instant. */
-export async function unfinishedMerges(before: Date): Promise<SessionKey[]> {
-  return select<SessionKey>(
-    `SELECT admin_id, chunk_id FROM chunk_sessions WHERE status = 'merging' AND updated_at < ? LIMIT 100`,
-    [before],
-  );
-}
+export const unfinishedMerges = (before: Date): Promise<SessionKey[]> =>
+  sessionKeys.rows(`WHERE s.status = 'merging' AND s.updated_at < ? LIMIT 100`, [before]);
 
 /**
  * Puts the chunks together. May be run again at any time, also while another run does: the first to end decides.
@@ -140,9 +127,8 @@ export async function failMerge(
 
 /** Tells of merges that ended before that instant and whose notification was never made: the process died. */
 export async function tellForgottenMerges(before: Date): Promise<void> {
-  const forgotten = await select<SessionKey>(
-    `SELECT admin_id, chunk_id FROM chunk_sessions
-     WHERE to_be_told = 1 AND status IN ('completed', 'failed') AND updated_at < ? LIMIT 100`,
+  const forgotten = await sessionKeys.rows(
+    `WHERE s.to_be_told = 1 AND s.status IN ('completed', 'failed') AND s.updated_at < ? LIMIT 100`,
     [before],
   );
   for (const key of forgotten) await tell(await findSession(key));
@@ -175,6 +161,8 @@ class Overtaken extends Error {
   }
 }
 
+const keyOf = ({ admin_id, chunk_id }: SessionKey): SessionKey => ({ admin_id, chunk_id });
+
 const mergeOf = ({ status, attachment_id, error }: ChunkSession): Merge => ({
   status,
   attachment_id,
@@ -204,17 +192,18 @@ async function mustBeAsTold(
 
 function failureOf(error: unknown): { slug: ErrorSlug; isFinal: boolean } | undefined {
   if (error instanceof StorageFull) return { slug: 'storage_full', isFinal: false };
-  if (error instanceof FileMissing) return { slug: 'upload_failed', isFinal: true };
+  // Another machine may have it, or the folder is not mounted: what has arrived is kept.
+  if (error instanceof FileMissing) return { slug: 'upload_failed', isFinal: false };
   return error instanceof AppError ? { slug: error.slug, isFinal: true } : undefined;
 }
 
 async function end(session: ChunkSession, chunksLeft: number, t: Transaction): Promise<void> {
-  const { admin_id, chunk_id, status, error, attachment_id } = session;
-  await change(
-    `UPDATE chunk_sessions SET status = ?, error = ?, attachment_id = ?, received_chunks = ?,
-       received_bytes = IF(? = 0, 0, received_bytes), updated_at = ?, expires_at = ?
-     WHERE admin_id = ? AND chunk_id = ?`,
-    [...[status, error, attachment_id, chunksLeft, chunksLeft, now(), expiry()], ...[admin_id, chunk_id]],
+  const { status, error, attachment_id } = session;
+  const left = { received_chunks: chunksLeft, received_bytes: chunksLeft === 0 ? 0 : undefined };
+  await updateRows(
+    ChunkUpload,
+    { ...left, status, error, attachment_id, updated_at: now(), expires_at: expiry() },
+    keyOf(session),
     t,
   );
 }
@@ -226,13 +215,10 @@ async function tell(session: ChunkSession): Promise<void> {
     adminId: admin_id,
     frame: { type: 'merge', data: { chunk_id, status, attachment_id, error } },
   });
-  if (to_be_told === 0) return;
+  if (!to_be_told) return;
   try {
     await notifyOwner(session);
-    await change('UPDATE chunk_sessions SET to_be_told = 0 WHERE admin_id = ? AND chunk_id = ?', [
-      admin_id,
-      chunk_id,
-    ]);
+    await updateRows(ChunkUpload, { to_be_told: false }, keyOf(session));
   } catch (reason) {
     logger.warn({ error: reason }, 'notifying the owner of an upload failed; the sweeper will try again');
   }

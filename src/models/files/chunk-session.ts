@@ -2,35 +2,25 @@
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { change, select, transact } from '../../lib/db.js';
-import type { ErrorSlug } from '../../lib/error-catalogue.js';
+import { select, transact } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { randomToken } from '../../lib/random-id.js';
 import { readFileName } from './attachment.js';
 import { chunkIndexes, releaseChunks, type SessionKey } from './chunk.js';
+import { columnsOf, insertMissing, selection, type RowOf } from '../tables/selection.js';
+import type { Listed } from '../tables/table.js';
 import { removeFiles } from './stored-file.js';
+import { ChunkUpload } from './tables.js';
 
-export const chunkStatuses = ['uploading', 'merging', 'completed', 'failed'] as const;
+const shown = {
+  ...columnsOf(ChunkUpload, 's'),
+  ...columnsOf(ChunkUpload, 's', 'admin_id', 'total_size', 'chunk_size', 'sha256'),
+  ...columnsOf(ChunkUpload, 's', 'received_chunks', 'received_bytes', 'to_be_told'),
+};
 
-export type ChunkStatus = (typeof chunkStatuses)[number];
+const sessions = selection(shown, 'chunk_sessions s');
 
-export interface ChunkSession extends SessionKey {
-  filename: string;
-  /** Bytes, when they were announced. */
-  total_size: number | null;
-  /** Bytes of every chunk but the last, when they were announced. */
-  chunk_size: number | null;
-  total_chunks: number;
-  sha256: string | null;
-  received_chunks: number;
-  received_bytes: number;
-  status: ChunkStatus;
-  error: ErrorSlug | null;
-  attachment_id: number | null;
-  /** Its owner left without an answer. */
-  to_be_told: number;
-  expires_at: Date;
-}
+export type ChunkSession = RowOf<typeof shown>;
 
 export interface NewSession {
   filename: string;
@@ -40,18 +30,11 @@ export interface NewSession {
   sha256?: string;
 }
 
-export interface ChunkProgress {
-  chunk_id: string;
-  filename: string;
-  total_chunks: number;
+export interface ChunkProgress extends Listed<ChunkUpload> {
   uploaded_count: number;
   uploaded_chunks: number[];
   /** Percent. */
   progress: number;
-  status: ChunkStatus;
-  error: ErrorSlug | null;
-  attachment_id: number | null;
-  expires_at: Date;
 }
 
 /**
@@ -72,7 +55,7 @@ export async function openSession(adminId: number, session: NewSession): Promise
  * @throws chunk_session_not_found, file_name_invalid, file_type_not_allowed, chunk_sessions_exhausted
  */
 export async function findOrOpenSession(key: SessionKey, session?: NewSession): Promise<ChunkSession> {
-  const [known] = await selectSession(key);
+  const known = await selectSession(key);
   if (known) return known;
   if (session) await insertSession(key, session);
   return findSession(key);
@@ -80,8 +63,7 @@ export async function findOrOpenSession(key: SessionKey, session?: NewSession): 
 
 /** @throws chunk_session_not_found, also when it is another's */
 export async function findSession(key: SessionKey): Promise<ChunkSession> {
-  const [found] = await selectSession(key);
-  return found ?? fail('chunk_session_not_found', { field: 'chunk_id' });
+  return (await selectSession(key)) ?? fail('chunk_session_not_found', { field: 'chunk_id' });
 }
 
 /** @throws chunk_session_not_found */
@@ -126,13 +108,10 @@ export async function cancelSession(key: SessionKey): Promise<void> {
 
 /** Removes sessions that nobody continued; one that is being merged stays. */
 export async function sweepSessions(): Promise<void> {
-  const stale = await select<SessionKey>(
-    `SELECT admin_id, chunk_id FROM chunk_sessions WHERE expires_at < ? AND status <> 'merging' LIMIT 100`,
-    [now()],
-  );
+  const stale = await sessionKeys.rows(`WHERE s.expires_at < ? AND s.status <> 'merging' LIMIT 100`, [now()]);
   for (const key of stale) {
     const files = await transact(async (t) => {
-      const [session] = await selectSession(key, t);
+      const session = await selectSession(key, t);
       if (!session || session.status === 'merging' || session.expires_at >= now()) return [];
       return deleteSession(session, t);
     });
@@ -142,44 +121,40 @@ export async function sweepSessions(): Promise<void> {
 
 /** The session, locked for the rest of the transaction. @throws chunk_session_not_found */
 export async function lockSession(key: SessionKey, t: Transaction): Promise<ChunkSession> {
-  const [found] = await selectSession(key, t);
-  return found ?? fail('chunk_session_not_found', { field: 'chunk_id' });
+  return (await selectSession(key, t)) ?? fail('chunk_session_not_found', { field: 'chunk_id' });
 }
 
 export const expiry = (): Date => new Date(now().getTime() + config.storage.chunkSessionMs);
 
-async function selectSession({ admin_id, chunk_id }: SessionKey, t?: Transaction): Promise<ChunkSession[]> {
-  return select<ChunkSession>(
-    `SELECT admin_id, chunk_id, filename, total_size, chunk_size, total_chunks, sha256, received_chunks, received_bytes,
-       status, error, attachment_id, to_be_told, expires_at
-     FROM chunk_sessions WHERE admin_id = ? AND chunk_id = ?${t ? ' FOR UPDATE' : ''}`,
-    [admin_id, chunk_id],
-    t,
-  );
+/** The keys of sessions that `tail` leaves. */
+export const sessionKeys = selection(columnsOf(ChunkUpload, 's', 'admin_id', 'chunk_id'), 'chunk_sessions s');
+
+// Locked within a transaction.
+function selectSession(
+  { admin_id, chunk_id }: SessionKey,
+  t?: Transaction,
+): Promise<ChunkSession | undefined> {
+  const lock = t ? 'FOR UPDATE' : '';
+  return sessions.first(`WHERE s.admin_id = ? AND s.chunk_id = ? ${lock}`, [admin_id, chunk_id], { t });
 }
 
 async function deleteSession(session: ChunkSession, t: Transaction): Promise<string[]> {
   const released = await releaseChunks(session, t);
   const { admin_id, chunk_id } = session;
-  await change('DELETE FROM chunk_sessions WHERE admin_id = ? AND chunk_id = ?', [admin_id, chunk_id], t);
+  await ChunkUpload.destroy({ where: { admin_id, chunk_id }, transaction: t });
   return released;
 }
 
 // Several first chunks may come at once; one of them opens the session.
-async function insertSession({ admin_id, chunk_id }: SessionKey, session: NewSession): Promise<void> {
+async function insertSession(key: SessionKey, session: NewSession): Promise<void> {
   const { filename } = readFileName(session.filename, 'filename');
   const at = now();
   await transact(async (t) => {
-    await mustHaveRoom(admin_id, t);
-    await change(
-      `INSERT IGNORE INTO chunk_sessions (admin_id, chunk_id, filename, total_size, chunk_size, total_chunks, sha256,
-         created_at, updated_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        ...[admin_id, chunk_id, filename, session.total_size ?? null, session.chunk_size ?? null],
-        ...[session.total_chunks, session.sha256 ?? null, at, at, expiry()],
-      ],
-      t,
-    );
+    await mustHaveRoom(key.admin_id, t);
+    const { total_chunks, total_size = null, chunk_size = null, sha256 = null } = session;
+    const plan = { filename, total_chunks, total_size, chunk_size, sha256 };
+    const row = { ...key, ...plan, created_at: at, updated_at: at, expires_at: expiry() };
+    await insertMissing(ChunkUpload, row, t);
   });
 }
 
@@ -188,10 +163,9 @@ async function mustHaveRoom(adminId: number, t: Transaction): Promise<void> {
   const { chunkSessionsMax } = config.storage;
   if (chunkSessionsMax === 0) return;
   await select('SELECT id FROM admins WHERE id = ? FOR UPDATE', [adminId], t);
-  const [row] = await select<{ open: number }>(
-    `SELECT COUNT(*) AS open FROM chunk_sessions WHERE admin_id = ? AND status IN ('uploading', 'merging')`,
-    [adminId],
-    t,
-  );
-  if ((row?.open ?? 0) >= chunkSessionsMax) fail('chunk_sessions_exhausted', { field: 'chunk_id' });
+  const open = await ChunkUpload.count({
+    where: { admin_id: adminId, status: ['uploading', 'merging'] },
+    transaction: t,
+  });
+  if (open >= chunkSessionsMax) fail('chunk_sessions_exhausted', { field: 'chunk_id' });
 }

@@ -2,11 +2,13 @@
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { change, select, transact } from '../../lib/db.js';
+import { change, transact } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import type { SessionKey } from './chunk.js';
 import { expiry, lockSession, type ChunkSession } from './chunk-session.js';
 import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './stored-file.js';
+import { updateRows } from '../tables/selection.js';
+import { Chunk, ChunkUpload } from './tables.js';
 import { mustFitQuota } from './upload-quota.js';
 
 export interface ReceivedChunk {
@@ -55,11 +57,7 @@ async function insertChunk(
   await mustFitQuota(admin_id, size, t);
   const session = await lockSession(key, t);
   if (session.status !== 'uploading') fail('chunk_session_closed', { field: 'chunk_id' });
-  const [old] = await select<{ size: number; storage_key: string }>(
-    'SELECT size, storage_key FROM chunks WHERE admin_id = ? AND chunk_id = ? AND chunk_index = ?',
-    [admin_id, chunk_id, index],
-    t,
-  );
+  const old = await Chunk.findOne({ where: { admin_id, chunk_id, chunk_index: index }, transaction: t });
   const bytes = session.received_bytes + size - (old?.size ?? 0);
   if (bytes > (session.total_size ?? config.storage.chunkedMaxBytes)) fail('payload_too_large');
   const count = session.received_chunks + (old ? 0 : 1);
@@ -69,10 +67,10 @@ async function insertChunk(
     [admin_id, chunk_id, index, size, storageKey],
     t,
   );
-  await change(
-    `UPDATE chunk_sessions SET received_chunks = ?, received_bytes = ?, updated_at = ?, expires_at = ?
-     WHERE admin_id = ? AND chunk_id = ?`,
-    [count, bytes, now(), expiry(), admin_id, chunk_id],
+  await updateRows(
+    ChunkUpload,
+    { received_chunks: count, received_bytes: bytes, updated_at: now(), expires_at: expiry() },
+    { admin_id, chunk_id },
     t,
   );
   await keepFile(storageKey, t);

@@ -1,42 +1,33 @@
 // chunks: the pieces of an upload that have arrived.
 import type { Transaction } from 'sequelize';
-import { change, select } from '../../lib/db.js';
 import type { StoredPart } from '../../lib/storage/storage.js';
+import { columnsOf, selection } from '../tables/selection.js';
+import type { Row } from '../tables/table.js';
 import { releaseFiles } from './stored-file.js';
+import { Chunk, type ChunkUpload } from './tables.js';
 
 /** Primary key of a chunk session. */
-export interface SessionKey {
-  admin_id: number;
-  chunk_id: string;
-}
+export type SessionKey = Pick<Row<ChunkUpload>, 'admin_id' | 'chunk_id'>;
 
 /** Indexes of the chunks that are there, in their order. */
 export async function chunkIndexes({ admin_id, chunk_id }: SessionKey, t?: Transaction): Promise<number[]> {
-  const rows = await select<{ chunk_index: number }>(
-    'SELECT chunk_index FROM chunks WHERE admin_id = ? AND chunk_id = ? ORDER BY chunk_index',
-    [admin_id, chunk_id],
-    t,
-  );
+  const rows = await indexes.rows(ofSession, [admin_id, chunk_id], { t });
   return rows.map(({ chunk_index }) => chunk_index);
 }
 
 /** The files of a session's chunks, in their order. */
-export async function chunkFiles({ admin_id, chunk_id }: SessionKey, t?: Transaction): Promise<StoredPart[]> {
-  return select<StoredPart>(
-    'SELECT storage_key AS `key`, size FROM chunks WHERE admin_id = ? AND chunk_id = ? ORDER BY chunk_index',
-    [admin_id, chunk_id],
-    t,
-  );
-}
+export const chunkFiles = ({ admin_id, chunk_id }: SessionKey, t?: Transaction): Promise<StoredPart[]> =>
+  parts.rows(ofSession, [admin_id, chunk_id], { t });
+
+const ofSession = 'WHERE c.admin_id = ? AND c.chunk_id = ? ORDER BY c.chunk_index';
+const indexes = selection(columnsOf(Chunk, 'c', 'chunk_index'), 'chunks c');
+const { storage_key, size } = columnsOf(Chunk, 'c');
+const parts = selection({ key: storage_key, size }, 'chunks c');
 
 /** The chunks of a session lose their files. @returns the keys of those */
-export async function releaseChunks(session: SessionKey, t: Transaction): Promise<string[]> {
-  const keys = (await chunkFiles(session, t)).map(({ key }) => key);
+export async function releaseChunks({ admin_id, chunk_id }: SessionKey, t: Transaction): Promise<string[]> {
+  const keys = (await chunkFiles({ admin_id, chunk_id }, t)).map(({ key }) => key);
   await releaseFiles(keys, t);
-  await change(
-    'DELETE FROM chunks WHERE admin_id = ? AND chunk_id = ?',
-    [session.admin_id, session.chunk_id],
-    t,
-  );
+  await Chunk.destroy({ where: { admin_id, chunk_id }, transaction: t });
   return keys;
 }

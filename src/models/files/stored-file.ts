@@ -8,8 +8,10 @@ import { logger } from '../../lib/logger.js';
 import { newUlid } from '../../lib/random-id.js';
 import { storage } from '../../lib/storage/index.js';
 import { StorageFull, StorageUnavailable } from '../../lib/storage/storage.js';
+import { insertRow, updateRows } from '../tables/selection.js';
+import { StoredFile } from './tables.js';
 
-const purposes = ['attachments', 'chunks', 'exports', 'imports'] as const;
+export const purposes = ['attachments', 'chunks', 'exports', 'imports'] as const;
 
 export type FilePurpose = (typeof purposes)[number];
 
@@ -17,16 +19,17 @@ export type FilePurpose = (typeof purposes)[number];
 const maxWriteMs = 24 * 3_600_000;
 
 const removalsAtOnce = 4;
+const keysAtOnce = 2000;
+
+/** Keys of files, as their owners have them: null is no file. */
+type FileKeys = readonly (string | null)[];
 
 /** A new key of its own to write under. What is not kept within a day is removed by the sweeper. */
 export async function reserveFile(purpose: FilePurpose): Promise<string> {
   const at = now();
   const month = at.toISOString().slice(0, 7);
   const key = `${purpose}/${month}/${newUlid()}`;
-  await change(
-    "INSERT INTO stored_files (storage_key, state, created_at, updated_at) VALUES (?, 'reserved', ?, ?)",
-    [key, at, at],
-  );
+  await insertRow(StoredFile, { storage_key: key, state: 'reserved', created_at: at, updated_at: at });
   return key;
 }
 
@@ -45,11 +48,8 @@ export async function storeFile(purpose: FilePurpose, path: string): Promise<str
 
 /** A written file gets an owner; in the transaction that writes the owner's row. */
 export async function keepFile(key: string, t: Transaction): Promise<void> {
-  const kept = await change(
-    "UPDATE stored_files SET state = 'kept', updated_at = ? WHERE storage_key = ? AND state = 'reserved'",
-    [now(), key],
-    t,
-  );
+  const reserved = { storage_key: key, state: 'reserved' } as const;
+  const kept = await updateRows(StoredFile, { state: 'kept', updated_at: now() }, reserved, t);
   if (kept === 0) throw new Error(`the file ${key} is no longer reserved`);
 }
 
@@ -67,18 +67,38 @@ export async function keepOrRemove<T>(key: string, keep: () => Promise<T>): Prom
 }
 
 /** Files lose their owner; in the transaction that changes the owner's row. `removeFiles` then frees their room. */
-export async function releaseFiles(keys: readonly string[], t?: Transaction): Promise<void> {
-  if (keys.length === 0) return;
-  await change(
-    "UPDATE stored_files SET state = 'released', updated_at = ? WHERE storage_key IN (?)",
-    [now(), keys],
-    t,
-  );
+export async function releaseFiles(keys: FileKeys, t?: Transaction): Promise<void> {
+  const released = keys.filter((key) => key !== null);
+  if (released.length === 0) return;
+  await updateRows(StoredFile, { state: 'released', updated_at: now() }, { storage_key: released }, t);
+}
+
+/** The keys of all files that have an owner, some thousand at a time, in their order. */
+export async function* keptKeys(): AsyncGenerator<string[]> {
+  for (let after = ''; ;) {
+    const rows = await select<{ storage_key: string }>(
+      `SELECT storage_key FROM stored_files WHERE state = 'kept' AND storage_key > ? ORDER BY storage_key LIMIT ?`,
+      [after, keysAtOnce],
+    );
+    if (rows.length > 0) yield rows.map(({ storage_key }) => storage_key);
+    if (rows.length < keysAtOnce) return;
+    after = rows.at(-1)?.storage_key ?? '';
+  }
+}
+
+/** Of these keys, those that no row has, whatever its state. */
+export async function unknownKeys(keys: readonly string[]): Promise<string[]> {
+  if (keys.length === 0) return [];
+  const sql = 'SELECT storage_key FROM stored_files WHERE storage_key IN (?)';
+  const rows = await select<{ storage_key: string }>(sql, [keys]);
+  const known = new Set(rows.map(({ storage_key }) => storage_key));
+  return keys.filter((key) => !known.has(key));
 }
 
 /** Removes released files; what cannot be removed now is left to the sweeper. */
-export async function removeFiles(keys: readonly string[]): Promise<void> {
-  if (keys.length === 0) return;
+export async function removeFiles(keys: FileKeys): Promise<void> {
+  const released = keys.filter((key) => key !== null);
+  if (released.length === 0) return;
   const driver = await storage();
   const atOnce = pLimit(removalsAtOnce);
   const removed: string[] = [];
@@ -90,7 +110,7 @@ export async function removeFiles(keys: readonly string[]): Promise<void> {
       logger.warn({ error, key }, 'a file could not be removed; the sweeper will try again');
     }
   };
-  await Promise.all(keys.map((key) => atOnce(remove, key)));
+  await Promise.all(released.map((key) => atOnce(remove, key)));
   if (removed.length > 0)
     await change("DELETE FROM stored_files WHERE storage_key IN (?) AND state <> 'kept'", [removed]);
 }
@@ -122,9 +142,7 @@ async function stored(written: Promise<void> | undefined): Promise<void> {
 }
 
 async function abandon(key: string): Promise<void> {
-  const abandoned = await change(
-    "UPDATE stored_files SET state = 'released', updated_at = ? WHERE storage_key = ? AND state = 'reserved'",
-    [now(), key],
-  );
+  const reserved = { storage_key: key, state: 'reserved' } as const;
+  const abandoned = await updateRows(StoredFile, { state: 'released', updated_at: now() }, reserved);
   if (abandoned > 0) await removeFiles([key]);
 }

@@ -5,13 +5,13 @@
 // import runs, and it has each row once, however often the import was interrupted.
 import { Readable } from 'node:stream';
 import { byteOrderMark, csvLine } from '../../lib/sheets/csv.js';
-import { isBlank, readCsv, type CsvBlock, type CsvFormat } from '../../lib/sheets/csv-source.js';
-import { select } from '../../lib/db.js';
+import { isBlank, readCsv, type CsvBlock } from '../../lib/sheets/csv-source.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { fill, say, type Language } from '../../lib/language.js';
 import { storage } from '../../lib/storage/index.js';
 import { FileMissing } from '../../lib/storage/storage.js';
 import { allErrors } from './import-error.js';
+import { Import } from './tables.js';
 import { columnHead, isReasonHead, layoutOf, reasonHead } from './order-sheet.js';
 
 /** Characters of a cell. No column takes as many, so a row with a longer cell stays refused until it is corrected. */
@@ -25,15 +25,12 @@ const maxSurplus = 5;
  * @throws import_errors_missing
  */
 export async function openErrorFile(importId: number, language: Language): Promise<Readable> {
-  const [source] = await select<CsvFormat & { storage_key: string; failed_count: number }>(
-    'SELECT storage_key, encoding, delimiter, failed_count FROM imports WHERE id = ?',
-    [importId],
-  );
-  if (!source) fail('import_errors_missing');
-  const { storage_key, failed_count, ...format } = source;
+  const source = await Import.findByPk(importId);
+  if (!source?.storage_key) fail('import_errors_missing');
+  const { storage_key, failed_count, encoding, delimiter } = source;
   const content = await contentOf(storage_key);
   const file = Readable.from(
-    linesOf(readCsv(content, format), refusedRows(importId, language), failed_count),
+    linesOf(readCsv(content, { encoding, delimiter }), refusedRows(importId, language), failed_count),
   );
   // The client may have disconnected before the first line.
   return file.once('close', () => content.destroy());

@@ -1,10 +1,12 @@
 // import_errors: the rows of an import that were refused, each with its reasons.
 import type { Transaction } from 'sequelize';
-import { bulk, change, select, type SqlValue } from '../../lib/db.js';
+import { bulk, change, type SqlValue } from '../../lib/db.js';
 import type { Language } from '../../lib/language.js';
 import type { ListQuery, Page } from '../../lib/list-query.js';
-import { reasonText, type ImportReason } from './import-reason.js';
+import { columnsOf, selection, type RowOf } from '../tables/selection.js';
+import { reasonText } from './import-reason.js';
 import type { Problem, SheetColumn } from './order-sheet.js';
+import { ImportProblem } from './tables.js';
 
 export interface ImportError {
   /** As a spreadsheet shows it, the head being row 1. */
@@ -21,15 +23,15 @@ const pageSize = 1000;
 /** Keeps problems, which are in the order of their rows. */
 export async function keepProblems(
   importId: number,
-  problems: readonly Problem[],
+  found: readonly Problem[],
   t: Transaction,
 ): Promise<void> {
-  for (let start = 0; start < problems.length; start += pageSize) {
-    const page = problems.slice(start, start + pageSize);
+  for (let start = 0; start < found.length; start += pageSize) {
+    const page = found.slice(start, start + pageSize);
     await change(
       `INSERT INTO import_errors (import_id, row_no, place, field, value, reason, detail)
        VALUES ${page.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
-      page.flatMap((problem, index) => valuesOf(importId, problem, placeOf(problems, start + index))),
+      page.flatMap((problem, index) => valuesOf(importId, problem, placeOf(found, start + index))),
       t,
     );
   }
@@ -41,16 +43,15 @@ export async function listErrors(
   { page, page_size }: Pick<ListQuery, 'page' | 'page_size'>,
   language: Language,
 ): Promise<Page<ImportError>> {
-  const [rows, [count]] = await Promise.all([
-    select<ErrorRow>(
-      `SELECT row_no, place, field, value, reason, detail FROM import_errors
-       WHERE import_id = ? ORDER BY row_no, place LIMIT ? OFFSET ?`,
-      [importId, page_size, (page - 1) * page_size],
-    ),
-    select<{ total: number }>('SELECT COUNT(*) AS total FROM import_errors WHERE import_id = ?', [importId]),
+  const [rows, total] = await Promise.all([
+    problems.rows('WHERE e.import_id = ? ORDER BY e.row_no, e.place LIMIT ? OFFSET ?', [
+      importId,
+      page_size,
+      (page - 1) * page_size,
+    ]),
+    ImportProblem.count({ where: { import_id: importId } }),
   ]);
-  const list = rows.map((row) => toError(row, language));
-  return { list, page, page_size, total: count?.total ?? 0 };
+  return { list: rows.map((row) => toError(row, language)), page, page_size, total };
 }
 
 /** The first ones in the order of the file. */
@@ -86,18 +87,13 @@ export async function removeErrors(importId: number, most: number): Promise<bool
   return false;
 }
 
-interface Place {
-  row_no: number;
-  /** Among the problems of its row. */
-  place: number;
-}
+const columns = columnsOf(ImportProblem, 'e', 'row_no', 'place', 'field', 'value', 'reason', 'detail');
+const problems = selection(columns, 'import_errors e');
 
-interface ErrorRow extends Place {
-  field: SheetColumn | '';
-  value: string;
-  reason: ImportReason;
-  detail: string;
-}
+type ErrorRow = RowOf<typeof columns>;
+
+/** `place` is that among the problems of its row. */
+type Place = Pick<ErrorRow, 'row_no' | 'place'>;
 
 function valuesOf(
   importId: number,
@@ -115,9 +111,9 @@ function placeOf(problems: readonly Problem[], index: number): number {
 }
 
 function errorsAfter(importId: number, { row_no, place }: Place, count: number): Promise<ErrorRow[]> {
-  return select<ErrorRow>(
-    `SELECT row_no, place, field, value, reason, detail FROM import_errors
-     WHERE import_id = ? AND row_no >= ? AND (row_no > ? OR place > ?) ORDER BY row_no, place LIMIT ?`,
+  return problems.rows(
+    `WHERE e.import_id = ? AND e.row_no >= ? AND (e.row_no > ? OR e.place > ?)
+     ORDER BY e.row_no, e.place LIMIT ?`,
     [importId, row_no, row_no, place, count],
   );
 }

@@ -1,50 +1,49 @@
 // imports, as the runs of their job move them: position and counters, the end, and what follows from it.
-import type { Transaction } from 'sequelize';
+import { Op, type Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
 import type { CsvFormat } from '../../lib/sheets/csv-source.js';
-import { change, select, transact } from '../../lib/db.js';
+import { change, transact } from '../../lib/db.js';
 import { AppError } from '../../lib/errors.js';
 import type { ErrorSlug } from '../../lib/error-catalogue.js';
 import type { Language } from '../../lib/language.js';
+import { Admin } from '../access/tables.js';
 import { releaseFiles, removeFiles } from '../files/stored-file.js';
+import { columnsOf, joined, raisedBy, selectionOf, updateRows, type RowOf } from '../tables/selection.js';
+import { Import } from './tables.js';
 
 /** A file has at most this many rows below its head. */
 export const maxRows = 1_000_000;
 
-/** What a run works on. */
-export interface ImportWork {
-  id: number;
-  admin_id: number;
-  storage_key: string;
-  format: CsvFormat;
-  isDryRun: boolean;
-  language: Language;
-  status: ImportStatus;
-  /** Rows that are dealt with. */
-  position: number;
-}
+/** What a run works on; null as its file is when it has been removed. */
+export type ImportWork = Omit<RowOf<typeof workColumns>, keyof CsvFormat> & { format: CsvFormat };
 
-/** 0 waiting or running, 1 ended, whether or not rows were refused, 2 failed or cancelled. */
-export const importStatuses = [0, 1, 2] as const;
+const workColumns = columnsOf(
+  Import,
+  'i',
+  'id',
+  'admin_id',
+  'storage_key',
+  'encoding',
+  'delimiter',
+  'dry_run',
+  'language',
+  'status',
+  'position',
+);
 
-export type ImportStatus = (typeof importStatuses)[number];
+const work = selectionOf(
+  ({ encoding, delimiter, ...row }): ImportWork => ({ ...row, format: { encoding, delimiter } }),
+  workColumns,
+  'imports i',
+);
 
 /** An import as it stands now. */
-export async function findWork(id: number): Promise<ImportWork | undefined> {
-  const [row] = await select<Omit<ImportWork, 'format'> & CsvFormat & { dry_run: number }>(
-    `SELECT id, admin_id, storage_key, encoding, delimiter, dry_run, language, status, position FROM imports WHERE id = ?`,
-    [id],
-  );
-  if (!row) return undefined;
-  const { encoding, delimiter, dry_run, ...work } = row;
-  return { ...work, format: { encoding, delimiter }, isDryRun: dry_run === 1 };
-}
+export const findWork = (id: number): Promise<ImportWork | undefined> => work.first('WHERE i.id = ?', [id]);
 
 /** Notes how many rows there are. */
 export async function noteTotal(id: number, total: number): Promise<void> {
-  const values = [total, now(), id];
-  await change('UPDATE imports SET total_rows = ?, updated_at = ? WHERE id = ? AND status = 0', values);
+  await updateRows(Import, { total_rows: total, updated_at: now() }, { id, status: 0 });
 }
 
 /** How far a batch brings an import. */
@@ -69,11 +68,15 @@ export async function advance(
   { from, rows, succeeded, orders, progress }: Advance,
   t: Transaction,
 ): Promise<boolean> {
-  const moved = await change(
-    `UPDATE imports SET position = ?, success_count = success_count + ?, failed_count = failed_count + ?,
-       order_count = order_count + ?, progress = ?, updated_at = ?
-     WHERE id = ? AND position = ? AND status = 0`,
-    [from + rows, succeeded, rows - succeeded, orders, progress, now(), id, from],
+  const counts = {
+    success_count: raisedBy(succeeded),
+    failed_count: raisedBy(rows - succeeded),
+    order_count: raisedBy(orders),
+  };
+  const moved = await updateRows(
+    Import,
+    { ...counts, position: from + rows, progress, updated_at: now() },
+    { id, position: from, status: 0 },
     t,
   );
   return moved === 1;
@@ -99,36 +102,35 @@ export function endImport(id: number, end: ImportEnd): Promise<boolean> {
       t,
     );
     if (ended === 0) return false;
-    const [file] = await select<{ storage_key: string }>(
-      'SELECT storage_key FROM imports WHERE id = ? AND failed_count = 0',
-      [id],
-      t,
-    );
+    const file = await Import.findOne({
+      attributes: ['storage_key'],
+      where: { id, failed_count: 0 },
+      transaction: t,
+    });
     if (file) await releaseFiles([file.storage_key], t);
     return true;
   });
 }
 
 /** An ended import. */
-export interface EndedImport {
-  id: number;
-  admin_id: number;
-  /** Null when the administrator is gone. */
-  username: string | null;
-  filename: string;
-  dry_run: number;
-  language: Language;
+export interface EndedImport extends RowOf<typeof endedColumns> {
   status: 1 | 2;
-  progress: number;
-  total_rows: number | null;
-  success_count: number;
-  failed_count: number;
-  order_count: number;
-  error: ErrorSlug | null;
-  error_row: number | null;
-  created_at: Date;
   finished_at: Date;
 }
+
+const endedColumns = {
+  ...columnsOf(Import, 'i'),
+  ...columnsOf(Import, 'i', 'language', 'error', 'error_row', 'storage_key'),
+  /** Null when the administrator is gone. */
+  admin: joined(columnsOf(Admin, 'a', 'id', 'username')),
+};
+
+const endedImports = selectionOf(
+  (row) => row as EndedImport,
+  endedColumns,
+  'imports i',
+  'LEFT JOIN admins a ON a.id = i.admin_id',
+);
 
 /**
  * Removes the file of an ended import that has no use for it, and does what follows from its end. This happens again until it
@@ -138,24 +140,22 @@ export async function concludeImport(
   id: number,
   follow: (ended: EndedImport) => Promise<void>,
 ): Promise<void> {
-  const [ended] = await select<EndedImport & { storage_key: string }>(
-    `SELECT i.id, i.admin_id, a.username, i.filename, i.dry_run, i.language, i.status, i.progress, i.total_rows, i.success_count,
-       i.failed_count, i.order_count, i.error, i.error_row, i.created_at, i.finished_at, i.storage_key
-     FROM imports i LEFT JOIN admins a ON a.id = i.admin_id WHERE i.id = ? AND i.status <> 0 AND i.concluded = 0`,
-    [id],
-  );
+  const tail = 'WHERE i.id = ? AND i.status <> 0 AND i.concluded = 0';
+  const ended = await endedImports.first(tail, [id]);
   if (!ended) return;
   if (ended.failed_count === 0) await removeFiles([ended.storage_key]);
   await follow(ended);
-  await change('UPDATE imports SET concluded = 1 WHERE id = ?', [id]);
+  await updateRows(Import, { concluded: true }, { id });
 }
 
 /** Imports that are not concluded although nobody has worked on them since that instant. */
 export async function forgottenImports(before: Date): Promise<number[]> {
-  const rows = await select<{ id: number }>(
-    'SELECT id FROM imports WHERE concluded = 0 AND updated_at < ? ORDER BY id LIMIT 100',
-    [before],
-  );
+  const rows = await Import.findAll({
+    attributes: ['id'],
+    where: { concluded: false, updated_at: { [Op.lt]: before } },
+    order: ['id'],
+    limit: 100,
+  });
   return rows.map(({ id }) => id);
 }
 

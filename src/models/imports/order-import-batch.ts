@@ -14,7 +14,7 @@ import { withPartition } from '../tables/partitions.js';
  * @returns false when nothing was written: another run was there first, or the import has ended
  */
 export async function writeBatch(
-  { id, isDryRun }: ImportWork,
+  { id, dry_run }: ImportWork,
   drafts: readonly OrderDraft[],
   step: Pick<Advance, 'from' | 'rows' | 'progress'>,
 ): Promise<boolean> {
@@ -24,7 +24,7 @@ export async function writeBatch(
       const { accepted, refused } = await judge(drafts, t);
       const succeeded = accepted.reduce((sum, { rows }) => sum + rows.length, 0);
       if (!(await advance(id, { ...step, succeeded, orders: accepted.length }, t))) return false;
-      if (!isDryRun && accepted.length > 0) await insertOrders(accepted, at, t);
+      if (!dry_run && accepted.length > 0) await insertOrders(accepted, at, t);
       if (refused.length > 0) {
         const problems = refused.flatMap(problemsByRow).sort((one, other) => one.row - other.row);
         await keepProblems(id, problems, t);

@@ -68,6 +68,7 @@ async function* blocksOf(
   { storage_key, format }: ImportWork,
   signal: AbortSignal,
 ): AsyncGenerator<CsvBlock> {
+  if (storage_key === null) throw new FileMissing('the import has no file');
   for await (const block of readCsv(await files.get(storage_key), format)) {
     signal.throwIfAborted();
     yield block;
@@ -121,7 +122,7 @@ async function* batches(orders: AsyncIterable<OrderDraft[]>, position: number): 
 }
 
 /** Tells the owner how far it is, and lists that there are more orders, not more often than is useful. */
-function reporter({ id, admin_id, isDryRun }: ImportWork): (progress: number) => Promise<void> {
+function reporter({ id, admin_id, dry_run }: ImportWork): (progress: number) => Promise<void> {
   let toldAt = 0;
   let totalsAt = Date.now();
   return async (progress) => {
@@ -130,7 +131,7 @@ function reporter({ id, admin_id, isDryRun }: ImportWork): (progress: number) =>
       toldAt = at;
       await deliver({ adminId: admin_id, frame: { type: 'import', data: { id, status: 0, progress } } });
     }
-    if (isDryRun || at - totalsAt < totalsEveryMs) return;
+    if (dry_run || at - totalsAt < totalsEveryMs) return;
     totalsAt = at;
     await announce(['orders']);
   };
@@ -152,11 +153,11 @@ function finalEnd(error: unknown): ImportEnd | undefined {
 }
 
 async function followEnd(ended: EndedImport): Promise<void> {
-  const { id, admin_id, username, status, dry_run } = ended;
-  if (dry_run === 0) await announce(['orders']);
+  const { id, admin_id, admin, status, dry_run } = ended;
+  if (!dry_run) await announce(['orders']);
   const progress = status === 1 ? 100 : ended.progress;
   await deliver({ adminId: admin_id, frame: { type: 'import', data: { id, status, progress } } });
-  if (username === null) return;
+  if (!admin) return;
   const texts = noticeOf(ended);
   await notify({ type: 'system', ...texts, receiverIds: [admin_id], eventKey: `import-${id}` });
 }
@@ -164,7 +165,7 @@ async function followEnd(ended: EndedImport): Promise<void> {
 function noticeOf(ended: EndedImport): { title: string; content: string } {
   const { language, error, error_row, status, dry_run } = ended;
   const reason = error ? importErrorText(error, error_row, language) : '';
-  const kind = dry_run === 1 ? check : real;
+  const kind = dry_run ? check : real;
   const content = status === 1 ? counts : { zh: '{filename}：{reason}', en: '{filename}: {reason}' };
   return {
     title: say(status === 1 ? kind.done : kind.failed, language),

@@ -26,13 +26,16 @@ const maxRequestSeconds = 120;
 
 /** Stores the entry of a write within its transaction; what the request comes to is told later under the same key. */
 export async function storeWithWrite(entry: OperationEntry, t: Transaction): Promise<void> {
-  await insert(
-    `INSERT INTO log_outbox (log_key, kind, entry, is_final, stored_at) VALUES (?, 'operation', ?, 0, NOW(3))
-     ON DUPLICATE KEY UPDATE is_final = is_final`,
-    [entry.log_key, JSON.stringify(entry)],
-    t,
-  );
+  const { sql, values } = storing(entry);
+  await insert(sql, values, t);
 }
+
+/** The statement of `storeWithWrite`. */
+export const storing = (entry: OperationEntry) => ({
+  sql: `INSERT INTO log_outbox (log_key, kind, entry, is_final, stored_at) VALUES (?, 'operation', ?, 0, NOW(3))
+    ON DUPLICATE KEY UPDATE is_final = is_final`,
+  values: [entry.log_key, JSON.stringify(entry)],
+});
 
 /** Whether the transaction that stored this entry was committed. */
 export async function isStored(logKey: string): Promise<boolean> {

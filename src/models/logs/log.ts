@@ -48,7 +48,7 @@ export async function listLogs<R extends { id: number }>(
     where,
     query,
     months,
-    () => logTotals[table].keys(where, mark),
+    { matching: () => logTotals[table].keys(where, mark) },
   );
 }
 

@@ -15,11 +15,12 @@ import { seededMenus } from './0014-seeded-menus.js';
 import { failedJobs } from './0015-failed-jobs.js';
 import { boundedNotifications } from './0016-bounded-notifications.js';
 import { keyChecks } from './0017-key-checks.js';
+import { sealedCallbacks } from './0018-sealed-callbacks.js';
 import type { Migration } from './migration.js';
 
 export const migrations: Migration[] = [
   ...[administration, ordersAndPayments, logs, backOffice],
   ...[files, balancesExportsImports, listIndexes, attachmentCharset],
   ...[exactLists, logOutbox, passwordChange, refusedCallbacks, seededMenus],
-  ...[failedJobs, boundedNotifications, keyChecks],
+  ...[failedJobs, boundedNotifications, keyChecks, sealedCallbacks],
 ];

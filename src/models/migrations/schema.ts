@@ -171,7 +171,8 @@ function withTableOptions(sql: string): string {
   return sql.slice(0, end) + options + sql.slice(end + 1);
 }
 
-async function createDatabase(): Promise<void> {
+/** Makes the database when it is missing. @throws StartRefused when the account may not */
+export async function createDatabase(): Promise<void> {
   const connection = await openConnection({ statementSeconds: 10 });
   try {
     await connection.query(

@@ -3,11 +3,13 @@ import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
 import { bulk, change, select, type SqlValue } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
-import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
+import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
 import { mask, maskText } from '../../lib/mask.js';
 import { queueNames, type QueueName } from '../../lib/queue.js';
+import { columnsOf, deleteRows, selection, selectionOf, updateRows } from '../tables/selection.js';
+import type { Listed } from '../tables/table.js';
 import { notify } from './notification.js';
-import type { FailedJobState } from './tables.js';
+import { FailedJob, type FailedJobState } from './tables.js';
 
 export interface FailedJobCriteria extends TimeRange {
   queue?: QueueName;
@@ -25,23 +27,7 @@ export const failedJobSortable = [
 ] as const;
 
 /** A failed job as it is shown: its payload is masked. */
-export interface FailedJobRecord {
-  id: number;
-  queue: QueueName;
-  job: string;
-  job_key: string;
-  payload: unknown;
-  error: string;
-  /** Runs the job had when it was given up last. */
-  attempts: number;
-  /** How often it was given up. */
-  failures: number;
-  trace_id: string;
-  state: FailedJobState;
-  failed_at: Date;
-  retried_at: Date | null;
-  created_at: Date;
-}
+export type FailedJobRecord = Listed<FailedJob> & { payload: unknown };
 
 export interface Failure {
   queue: QueueName;
@@ -54,8 +40,13 @@ export interface Failure {
   traceId: string;
 }
 
-const columns =
-  'f.id, f.queue, f.job, f.job_key, f.payload, f.error, f.attempts, f.failures, f.trace_id, f.state, f.failed_at, f.retried_at, f.created_at';
+const shown = { ...columnsOf(FailedJob, 'f'), ...columnsOf(FailedJob, 'f', 'payload') };
+
+const failedJobs = selectionOf(
+  ({ payload, ...row }): FailedJobRecord => ({ ...row, payload: mask(payload) }),
+  shown,
+  'failed_jobs f',
+);
 
 const maxError = 2000;
 const batchSize = 1000;
@@ -98,9 +89,10 @@ const eventKey = (job: string): string => `failed-job-${job.replace(/[^\w-]/g, '
 
 /** Notes that work has succeeded that may have failed before. */
 export async function noteSuccess(job: string, key: string): Promise<void> {
-  const ended = await change(
-    `UPDATE failed_jobs SET state = 'done', updated_at = ? WHERE job_key = ? AND state <> 'done'`,
-    [now(), key],
+  const ended = await updateRows(
+    FailedJob,
+    { state: 'done', updated_at: now() },
+    { job_key: key, state: ['failed', 'retried'] },
   );
   if (ended > 0) await forgetTold([job]);
 }
@@ -113,53 +105,45 @@ export async function unfinishedKinds(): Promise<Set<string>> {
   return new Set(rows.map(({ job }) => job));
 }
 
-export async function listFailedJobs(query: FailedJobFilter): Promise<Page<FailedJobRecord>> {
+export function listFailedJobs(query: FailedJobFilter): Promise<Page<FailedJobRecord>> {
   const where = criteriaSql(query).equals('f.state', query.state);
-  const [rows, [count]] = await Promise.all([
-    select<StoredJob>(
-      `SELECT ${columns} FROM failed_jobs f ${where.sql} ${pageSql(query, 'f')}`,
-      where.values,
-    ),
-    select<{ total: number }>(`SELECT COUNT(*) AS total FROM failed_jobs f ${where.sql}`, where.values),
-  ]);
-  return toPage(query, rows.map(toRecord), count?.total ?? 0);
+  return failedJobs.page(query, where);
 }
 
 /** @throws failed_job_not_found */
 export async function findFailedJob(id: number): Promise<FailedJobRecord> {
-  return toRecord(await findStored(id));
+  return (await failedJobs.first('WHERE f.id = ?', [id])) ?? fail('failed_job_not_found');
 }
 
 /** What is needed to queue a failed job again: its payload whole. @throws failed_job_not_found */
 export async function workOf(id: number): Promise<{ job: string; payload: unknown; failures: number }> {
-  const { job, payload, failures } = await findStored(id);
-  return { job, payload: JSON.parse(payload) as unknown, failures };
+  const { job, payload, failures } = (await FailedJob.findByPk(id)) ?? fail('failed_job_not_found');
+  return { job, payload, failures };
 }
 
 /** Marks a failure as queued again, unless the job has ended in the meantime. */
 export async function markRetried(id: number, job: string, failures: number): Promise<void> {
   const at = now();
-  await change(
-    `UPDATE failed_jobs SET state = 'retried', retried_at = ?, updated_at = ? WHERE id = ? AND state = 'failed' AND failures = ?`,
-    [at, at, id, failures],
-  );
+  const retried = { state: 'retried', retried_at: at, updated_at: at } as const;
+  await updateRows(FailedJob, retried, { id, state: 'failed', failures });
   await forgetTold([job]);
 }
+
+const ids = selection(columnsOf(FailedJob, 'f', 'id'), 'failed_jobs f');
 
 /** The oldest that wait for a person, of those the criteria name. */
 export async function failedIds(criteria: FailedJobCriteria, limit: number): Promise<number[]> {
   const where = criteriaSql(criteria).and(`f.state = 'failed'`);
-  const rows = await select<{ id: number }>(
-    `SELECT f.id FROM failed_jobs f ${where.sql} ORDER BY f.id LIMIT ${limit}`,
-    where.values,
-  );
+  const rows = await ids.rows(`${where.sql} ORDER BY f.id LIMIT ${limit}`, where.values);
   return rows.map(({ id }) => id);
 }
 
 /** Drops failed jobs: nobody will retry them. @returns how many there were */
-export async function dropFailedJobs(ids: readonly number[]): Promise<number> {
-  const jobs = await select<{ job: string }>('SELECT DISTINCT job FROM failed_jobs WHERE id IN (?)', [ids]);
-  const dropped = await change('DELETE FROM failed_jobs WHERE id IN (?)', [ids]);
+export async function dropFailedJobs(wanted: readonly number[]): Promise<number> {
+  const jobs = await select<{ job: string }>('SELECT DISTINCT job FROM failed_jobs WHERE id IN (?)', [
+    wanted,
+  ]);
+  const dropped = await deleteRows(FailedJob, { id: wanted });
   await forgetTold(jobs.map(({ job }) => job));
   return dropped;
 }
@@ -206,17 +190,3 @@ function criteriaSql(criteria: FailedJobCriteria): Where {
     .equals('f.trace_id', criteria.trace_id)
     .during('f.failed_at', criteria);
 }
-
-interface StoredJob extends Omit<FailedJobRecord, 'payload'> {
-  payload: string;
-}
-
-async function findStored(id: number): Promise<StoredJob> {
-  const [row] = await select<StoredJob>(`SELECT ${columns} FROM failed_jobs f WHERE f.id = ?`, [id]);
-  return row ?? fail('failed_job_not_found');
-}
-
-const toRecord = (row: StoredJob): FailedJobRecord => ({
-  ...row,
-  payload: mask(JSON.parse(row.payload)),
-});

@@ -4,8 +4,10 @@ import { now } from '../../lib/clock.js';
 import { change, select, transact, type SqlValue } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { orderSql, pageSql, toPage, Where, type Page } from '../../lib/list-query.js';
+import { columnsOf, computed, selection, type Selection } from '../tables/selection.js';
 import { Totals } from '../tables/totals.js';
 import { deliver, type NotificationFilter, type NotificationRecord } from './notification.js';
+import { Notification } from './tables.js';
 
 const sentTotals = new Totals({ table: 'notifications', scope: 'notifications', alias: 'n' });
 
@@ -29,11 +31,11 @@ export async function listNotifications(
 
 /** A notification as that administrator sees it. @throws notification_not_found also when it is another's */
 export async function findNotification(adminId: number, id: number): Promise<NotificationRecord> {
-  const [row] = await select<NotificationRow>(
-    `${recordSql} WHERE n.id = ? AND (n.receiver_id = a.id OR (n.receiver_id IS NULL AND n.created_at >= a.created_at))`,
+  const found = await inbox.first(
+    'WHERE n.id = ? AND (n.receiver_id = a.id OR (n.receiver_id IS NULL AND n.created_at >= a.created_at))',
     [adminId, id],
   );
-  return row ? toRecord(row) : fail('notification_not_found');
+  return found ?? fail('notification_not_found');
 }
 
 export async function countUnread(adminId: number): Promise<number> {
@@ -45,8 +47,8 @@ export async function readNotification(adminId: number, id: number): Promise<voi
   const { created_at } = await findNotification(adminId, id);
   await transact(async (t) => {
     // It may be deleted meanwhile (notification-retention.ts), and must not be counted then.
-    const sql = 'SELECT id FROM notifications WHERE id = ? LOCK IN SHARE MODE';
-    if ((await select(sql, [id], t)).length === 0) fail('notification_not_found');
+    const found = await Notification.findByPk(id, { lock: t.LOCK.SHARE, transaction: t });
+    if (!found) fail('notification_not_found');
     const isNew = await change(
       'INSERT IGNORE INTO notification_reads (admin_id, notification_id, read_at) VALUES (?, ?, ?)',
       [adminId, id, now()],
@@ -88,19 +90,23 @@ export async function readAllNotifications(adminId: number): Promise<void> {
 /** Before anything was read. */
 const never = new Date(0);
 
-interface NotificationRow extends Omit<NotificationRecord, 'is_read'> {
-  is_read: number;
-}
-
-const recordSql = `SELECT n.id, n.type, n.title, n.content, n.sender_id, n.receiver_id,
-    (r.read_at IS NOT NULL OR (m.read_until IS NOT NULL AND n.created_at <= m.read_until)) AS is_read,
-    COALESCE(r.read_at, IF(n.created_at <= m.read_until, m.read_until, NULL)) AS read_at, n.created_at
-  FROM notifications n
-    JOIN admins a ON a.id = ?
-    LEFT JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = a.id
-    LEFT JOIN notification_marks m ON m.admin_id = a.id`;
-
-const toRecord = (row: NotificationRow): NotificationRecord => ({ ...row, is_read: row.is_read === 1 });
+/** As the administrator sees them whose id is the first value. */
+const inbox: Selection<NotificationRecord> = selection(
+  {
+    ...columnsOf(Notification, 'n'),
+    is_read: computed(
+      '(r.read_at IS NOT NULL OR (m.read_until IS NOT NULL AND n.created_at <= m.read_until))',
+      (stored) => stored === 1,
+    ),
+    read_at: computed<Date | null>(
+      'COALESCE(r.read_at, IF(n.created_at <= m.read_until, m.read_until, NULL))',
+    ),
+  },
+  'notifications n',
+  `JOIN admins a ON a.id = ?
+   LEFT JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = a.id
+   LEFT JOIN notification_marks m ON m.admin_id = a.id`,
+);
 
 /** How far an administrator has read. */
 interface Reader {
@@ -206,7 +212,7 @@ async function readPage(
   );
   if (keys.length === 0) return [];
   const ids = keys.map(({ id }) => id);
-  const rows = await select<NotificationRow>(`${recordSql} WHERE n.id IN (?)`, [reader.id, ids]);
-  const byId = new Map(rows.map((row) => [row.id, toRecord(row)]));
+  const rows = await inbox.rows('WHERE n.id IN (?)', [reader.id, ids]);
+  const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.flatMap((id) => byId.get(id) ?? []);
 }

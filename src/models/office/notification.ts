@@ -1,31 +1,20 @@
 // notifications: messages to administrators, stored and delivered. One for everybody is stored once; who has read it is kept
 // per administrator (notification-inbox.ts).
 import { now } from '../../lib/clock.js';
-import { change, insert, select, transact } from '../../lib/db.js';
+import { change, transact } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import type { ListQuery } from '../../lib/list-query.js';
 import { logger } from '../../lib/logger.js';
 import { publish } from '../../lib/pubsub.js';
 import { newUlid } from '../../lib/random-id.js';
+import { columnsOf, insertMissing, selection } from '../tables/selection.js';
+import { listed, type Listed } from '../tables/table.js';
+import { Notification, type NotificationType } from './tables.js';
 
-/** What administrators send. */
-export const sentTypes = ['announcement', 'message'] as const;
-
-/** `system` comes from the service itself only. */
-export const notificationTypes = [...sentTypes, 'system'] as const;
-
-export type NotificationType = (typeof notificationTypes)[number];
-
-export interface NotificationRecord {
-  id: number;
-  type: NotificationType;
-  title: string;
-  content: string;
-  sender_id: number | null;
-  receiver_id: number | null;
+/** A notification as an administrator sees it. */
+export interface NotificationRecord extends Listed<Notification> {
   is_read: boolean;
   read_at: Date | null;
-  created_at: Date;
 }
 
 export interface NotificationFilter extends ListQuery {
@@ -106,12 +95,13 @@ export async function notify(notification: NewNotification): Promise<void> {
 
 type StoredRow = Pick<NotificationRecord, 'id' | 'receiver_id'>;
 
+const sent = selection(columnsOf(Notification, 'n', 'id', 'receiver_id', 'event_key'), 'notifications n');
+
 async function storeForAll(notification: NewNotification, at: Date): Promise<StoredRow[]> {
   const { type, title, content, senderId, eventKey } = notification;
-  const id = await insert(
-    `INSERT IGNORE INTO notifications (type, title, content, sender_id, event_key, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
-    [type, title, content, senderId ?? null, eventKey ?? null, at],
-  );
+  const sender_id = senderId ?? null;
+  const row = { type, title, content, sender_id, receiver_id: null, event_key: eventKey ?? null };
+  const id = await insertMissing(Notification, { ...row, created_at: at });
   return id === 0 ? [] : [{ id, receiver_id: null }];
 }
 
@@ -130,11 +120,8 @@ function storeForEach(
       [type, title, content, senderId ?? null, eventKey, at, receiverIds],
       t,
     );
-    const rows = await select<StoredRow & { event_key: string }>(
-      'SELECT id, receiver_id, event_key FROM notifications WHERE event_key IN (?)',
-      [receiverIds.map((id) => `${eventKey}-${id}`)],
-      t,
-    );
+    const keys = receiverIds.map((id) => `${eventKey}-${id}`);
+    const rows = await sent.rows('WHERE n.event_key IN (?)', [keys], { t });
     const byKey = new Map(rows.map((row) => [row.event_key, row]));
     const found = receiverIds.map(
       (id) => byKey.get(`${eventKey}-${id}`) ?? fail('receiver_unknown', { field: 'receiver_ids' }),
@@ -145,39 +132,34 @@ function storeForEach(
 
 /** A notification as its sender got it answered, with the ids of those that were sent together with it. */
 export async function findSent(id: number): Promise<NotificationRecord & { ids: number[] }> {
-  const [first] = await select<
-    Omit<NotificationRecord, 'is_read' | 'read_at'> & { event_key: string | null }
-  >(
-    'SELECT id, type, title, content, sender_id, receiver_id, created_at, event_key FROM notifications WHERE id = ?',
-    [id],
-  );
-  if (!first) fail('notification_not_found');
-  const { event_key, created_at, ...record } = first;
+  const first = (await Notification.findByPk(id)) ?? fail('notification_not_found');
+  const { event_key, receiver_id } = first;
   const together =
-    record.receiver_id === null || event_key === null
+    receiver_id === null || event_key === null
       ? []
-      : await select<{ id: number }>('SELECT id FROM notifications WHERE event_key LIKE ? ORDER BY id', [
-          `${event_key.slice(0, -String(record.receiver_id).length)}%`,
+      : await sent.rows('WHERE n.event_key LIKE ? ORDER BY n.id', [
+          `${event_key.slice(0, -String(receiver_id).length)}%`,
         ]);
   const ids = together.length > 0 ? together.map((one) => one.id) : [id];
-  return { ...record, is_read: false, read_at: null, created_at, ids };
+  return { ...listed(first), is_read: false, read_at: null, ids };
 }
 
 // One that was read before it was delivered is news no more.
 function unreadOf(ids: readonly number[]): Promise<DeliveredRow[]> {
-  return select<DeliveredRow>(
-    `SELECT n.id, n.type, n.title, n.content, n.receiver_id, n.created_at FROM notifications n
-       LEFT JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = n.receiver_id
-       LEFT JOIN notification_marks m ON m.admin_id = n.receiver_id
-     WHERE n.id IN (?) AND r.read_at IS NULL AND (m.read_until IS NULL OR n.created_at > m.read_until) ORDER BY n.id`,
+  return undelivered.rows(
+    `WHERE n.id IN (?) AND r.read_at IS NULL AND (m.read_until IS NULL OR n.created_at > m.read_until) ORDER BY n.id`,
     [ids],
   );
 }
 
-type DeliveredRow = Pick<
-  NotificationRecord,
-  'id' | 'type' | 'title' | 'content' | 'receiver_id' | 'created_at'
->;
+type DeliveredRow = Omit<Listed<Notification>, 'sender_id'>;
+
+const undelivered = selection(
+  columnsOf(Notification, 'n'),
+  'notifications n',
+  `LEFT JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = n.receiver_id
+   LEFT JOIN notification_marks m ON m.admin_id = n.receiver_id`,
+);
 
 function deliveryOf({ id, type, title, content, receiver_id, created_at }: DeliveredRow): Delivery {
   const data = { id, title, content, created_at, type, is_read: false };

@@ -9,6 +9,7 @@ import {
   id,
   instant,
   integer,
+  json,
   longText,
   text,
   tiny,
@@ -98,8 +99,7 @@ export class FailedJob extends Model<Row<FailedJob>, NewRow<FailedJob>> {
   @Column(text(60)) declare job: string;
   /** Names the work, whichever of its jobs failed. */
   @Column(ascii(255)) declare job_key: string;
-  /** JSON. */
-  @Column(longText('mediumtext').internal()) declare payload: Unlisted<string>;
+  @Column(json('mediumtext').internal()) declare payload: Unlisted<unknown>;
   @Column(text(2000)) declare error: string;
   /** Runs the job had when it was given up last. */
   @Column(unsigned()) declare attempts: number;

@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { change } from '../../lib/db.js';
 import { logger } from '../../lib/logger.js';
 import { randomToken } from '../../lib/random-id.js';
+import { Claim } from './bookkeeping.js';
+import { updateRows } from './selection.js';
 
 /** A claim that was not renewed for so long is free: its process has died. */
 const claimSeconds = 15;
@@ -32,7 +34,7 @@ export async function underClaim<T>(name: string, work: (lost: AbortSignal) => P
     return await work(lost.signal);
   } finally {
     clearInterval(renewal);
-    await change(`UPDATE claims SET owner = '' WHERE name = ? AND owner = ?`, [name, owner]);
+    await updateRows(Claim, { owner: '' }, { name, owner });
   }
 }
 

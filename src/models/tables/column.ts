@@ -182,3 +182,15 @@ export const json = <V = unknown>(sqlType: 'text' | 'mediumtext' = 'text') =>
     read: (stored) => JSON.parse(stored as string) as unknown,
     write: (value) => JSON.stringify(value),
   });
+
+/** A value stored as JSON text that may be cut off; it is then read as that text. */
+export const cutJson = () =>
+  column<unknown>('any', 'text', { type: DataType.TEXT, read: parsedOrText, write: JSON.stringify });
+
+function parsedOrText(stored: unknown): unknown {
+  try {
+    return JSON.parse(stored as string);
+  } catch {
+    return stored;
+  }
+}

@@ -1,5 +1,7 @@
 // Pages of lists that lie in month partitions: a deep page reads the months it lies in, not everything before it.
 import { reports, select, type SqlValue } from '../../lib/db.js';
+import { narrowSteps, type AmountSteps } from './amount-steps.js';
+import { narrowed, type Part } from './part.js';
 import {
   orderSql,
   pageSql,
@@ -28,28 +30,35 @@ const shortRead = 1000;
 /** So many rows that a search inside texts has found are kept by their keys. */
 const fewFound = 1000;
 
+/** What a page may ask for beyond the months. */
+export interface Known {
+  /** Which rows match; asked for when a search inside texts finds few of them, instead of searching again. */
+  matching?(): Promise<Key[]>;
+  /** How many rows match in each step of amounts; asked for when a page sorted by amount lies deep. */
+  steps?(): Promise<AmountSteps>;
+}
+
 /**
  * The page a caller asked for, with its total.
  *
  * @param months how many rows match in each month
- * @param matching which rows match; asked for when a search inside texts finds few of them, instead of searching again
  */
 export async function monthlyPage<T extends { id: number }>(
   list: MonthlyList<T>,
   where: Where,
   asked: ListQuery,
   months: Months,
-  matching?: () => Promise<Key[]>,
+  known: Known = {},
 ): Promise<Page<T>> {
   const query = { ...asked, order_by: inIndexOrder(asked.order_by) };
   const total = [...months.values()].reduce((sum, rows) => sum + rows, 0);
-  if (matching && where.isSearch && total > 0 && total <= fewFound)
-    return toPage(query, await foundRows(list, where, query, await matching()), total);
+  if (known.matching && where.isSearch && total > 0 && total <= fewFound)
+    return toPage(query, await foundRows(list, where, query, await known.matching()), total);
   const isPlain = where.values.length === 0 && query.order_by[0]?.field === 'id';
   const isShort = isPlain && query.page * query.page_size <= shortRead;
   const found = isShort
     ? await list.rows(`${where.sql} ${pageSql(query, list.alias)}`, where.values)
-    : await rowsOf(list, where, await pageKeys(list, where, query, months));
+    : await rowsOf(list, where, await pageKeys(list, where, query, months, known));
   return toPage(query, found, total);
 }
 
@@ -101,12 +110,15 @@ function foundRows<T extends { id: number }>(
   return rows(`${found.sql} ${pageSql(query, alias)}`, found.values);
 }
 
-/** Some months, in which `matching` rows match, `offset` of them before the page. */
-interface Span {
+/** So many rows before a page, and behind it, are passed over quicker than all are counted by amount. */
+const maxPassed = 10_000;
+
+const isDeep = ({ matching, offset, size }: Span): boolean =>
+  Math.min(offset, matching - offset - size) > maxPassed;
+
+/** Some months, in which `matching` rows match, and the page among those. */
+interface Span extends Part {
   months: number[];
-  matching: number;
-  offset: number;
-  size: number;
 }
 
 interface Source {
@@ -116,10 +128,21 @@ interface Source {
 
 // What every month holds tells which months a page sorted by time lies in. Ids grow with time as well, but where writers met
 // at the turn of a month they may cross over: then the page is read from all months.
-async function pageKeys(source: Source, where: Where, query: ListQuery, months: Months): Promise<Key[]> {
+async function pageKeys(
+  source: Source,
+  where: Where,
+  query: ListQuery,
+  months: Months,
+  known: Known,
+): Promise<Key[]> {
   const everywhere = wholeSpan(months, query);
   if (everywhere.size <= 0) return [];
   const [order] = query.order_by;
+  if (order?.field === 'amount' && known.steps && isDeep(everywhere)) {
+    const { between, part } = narrowSteps(await known.steps(), everywhere, query, source.alias);
+    const among = where.with(between.sql, ...between.values);
+    return readKeys(source, among, query, { ...everywhere, ...part });
+  }
   if (order?.field === 'created_at') return readKeys(source, where, query, narrowSpan(months, query));
   if (order?.field !== 'id') return readKeys(source, where, query, everywhere);
   const span = narrowSpan(months, query);
@@ -130,25 +153,14 @@ async function pageKeys(source: Source, where: Where, query: ListQuery, months: 
 function wholeSpan(months: Months, { page, page_size }: ListQuery): Span {
   const matching = [...months.values()].reduce((sum, rows) => sum + rows, 0);
   const offset = (page - 1) * page_size;
-  const size = Math.min(page_size, matching - offset);
-  return { months: [...months.keys()], matching, offset, size };
+  return { months: [...months.keys()], matching, offset, size: Math.min(page_size, matching - offset) };
 }
 
 function narrowSpan(months: Months, query: ListQuery): Span {
-  const { offset, size } = wholeSpan(months, query);
   const isDescending = query.order_by[0]?.direction === 'DESC';
   const ordered = [...months].sort(([one], [other]) => (isDescending ? other - one : one - other));
-  const touched: number[] = [];
-  let [passed, before, matching] = [0, 0, 0];
-  for (const [period, rows] of ordered) {
-    if (rows > 0 && passed + rows > offset && passed < offset + size) {
-      if (touched.length === 0) before = passed;
-      touched.push(period);
-      matching += rows;
-    }
-    passed += rows;
-  }
-  return { months: touched, matching, offset: offset - before, size };
+  const { touched, part } = narrowed(ordered, wholeSpan(months, query));
+  return { months: touched, ...part };
 }
 
 // Keys come from an index alone wherever one fits; a page behind the middle is read from the other end.

@@ -2,11 +2,14 @@
 import type { Attributes, CreationAttributes, Model, Transaction } from 'sequelize';
 import { change, insert, select, type Database, type SqlValue } from '../../lib/db.js';
 import { pageSql, toPage, type ListQuery, type Page, type Where } from '../../lib/list-query.js';
+import type { ValueKind } from './column.js';
 import { declarationOf, type Listed, type TableClass } from './table.js';
 
 /** An expression of a select list, and how the driver's value becomes ours. */
 export interface Expression<V> {
   sql: string;
+  /** Of a declared column. */
+  kind?: ValueKind;
   read?: (stored: unknown) => unknown;
   /** Only its type is used. */
   gives?: V;
@@ -45,8 +48,8 @@ export function columnsOf(table: TableClass, alias: string, ...names: string[]):
   const listed = [...columns].flatMap(([name, { is }]) => (is.unlisted ? [] : [name]));
   return Object.fromEntries(
     (names.length > 0 ? names : listed).map((name) => {
-      const sql = `${alias}.${name}`;
-      return [name, { sql, read: columns.get(name)?.is.read }];
+      const { kind, read } = columns.get(name)?.is ?? {};
+      return [name, { sql: `${alias}.${name}`, kind, read }];
     }),
   );
 }
@@ -70,19 +73,21 @@ export interface Run {
 }
 
 /** A SELECT of a list, to which each use adds its conditions. */
-export class Selection<R extends object> {
+export class Selection<R extends object, S extends object = R> {
   readonly #sql: string;
   readonly #base: string;
   readonly #alias: string;
   readonly #places: Place[];
   readonly #isPlain: boolean;
+  readonly #toRecord: ((row: S) => R) | undefined;
 
-  constructor(list: SelectList, base: string, joins: string) {
+  constructor(list: SelectList, base: string, joins: string, toRecord?: (row: S) => R) {
     const shown: string[] = [];
     this.#places = placesOf(list, '', shown);
     this.#isPlain = this.#places.every(({ read, parts }) => !read && !parts);
     this.#sql = `SELECT ${shown.join(', ')} FROM ${base} ${joins}`;
     this.#base = base;
+    this.#toRecord = toRecord;
     this.#alias = base.split(' ').at(-1) ?? base;
   }
 
@@ -90,7 +95,8 @@ export class Selection<R extends object> {
   async rows(tail: string, values: SqlValue[] = [], { t, on }: Run = {}): Promise<R[]> {
     const sql = `${this.#sql} ${tail}`;
     const rows = await (on ? on.select<Stored>(sql, values, t) : select<Stored>(sql, values, t));
-    return (this.#isPlain ? rows : rows.map((row) => record(this.#places, row, ''))) as R[];
+    const read = (this.#isPlain ? rows : rows.map((row) => record(this.#places, row, ''))) as S[];
+    return this.#toRecord ? read.map(this.#toRecord) : (read as object[] as R[]);
   }
 
   /** The first of them. */
@@ -114,6 +120,14 @@ export class Selection<R extends object> {
  */
 export const selection = <L extends SelectList>(list: L, base: string, joins = ''): Selection<RowOf<L>> =>
   new Selection<RowOf<L>>(list, base, joins);
+
+/** As `selection`, where each row becomes what `toRecord` makes of it. */
+export const selectionOf = <L extends SelectList, R extends object>(
+  toRecord: (row: RowOf<L>) => R,
+  list: L,
+  base: string,
+  joins = '',
+): Selection<R, RowOf<L>> => new Selection<R, RowOf<L>>(list, base, joins, toRecord);
 
 type Stored = Record<string, unknown>;
 
@@ -152,28 +166,91 @@ export function insertRow<M extends Model>(
   row: CreationAttributes<M>,
   t?: Transaction,
 ): Promise<number> {
+  const [sql, values] = insertSql(table, row);
+  return insert(`INSERT INTO ${sql}`, values, t);
+}
+
+/** As `insertRow`, unless a unique key has the row already. @returns its generated id, 0 when it was not made */
+export function insertMissing<M extends Model>(
+  table: TableClass<M>,
+  row: CreationAttributes<M>,
+  t?: Transaction,
+): Promise<number> {
+  const [sql, values] = insertSql(table, row);
+  return insert(`INSERT IGNORE INTO ${sql}`, values, t);
+}
+
+function insertSql(table: TableClass, row: object): [string, SqlValue[]] {
   const { name } = declarationOf(table);
   const [names, values] = assignments(table, row);
-  const places = names.map(() => '?').join(', ');
-  return insert(`INSERT INTO ${name} (${names.join(', ')}) VALUES (${places})`, values, t);
+  return [`${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`, values];
 }
+
+/** A number that an UPDATE adds to what the column holds. */
+export class Raise {
+  readonly by: number;
+
+  constructor(by: number) {
+    this.by = by;
+  }
+}
+
+export const raisedBy = (by: number): Raise => new Raise(by);
+
+/** What an UPDATE sets; what is undefined stays as it is. */
+export type Changes<M extends Model> = {
+  [K in keyof Attributes<M>]?:
+    Attributes<M>[K] | (Attributes<M>[K] extends number ? Raise : never) | undefined;
+};
 
 /** UPDATE of the rows whose columns have those values; a list of values means one of them. @returns how many changed */
 export function updateRows<M extends Model>(
   table: TableClass<M>,
-  changes: Partial<Attributes<M>>,
-  where: { [K in keyof Attributes<M>]?: Attributes<M>[K] | readonly Attributes<M>[K][] },
+  changes: Changes<M>,
+  where: Having<M>,
   t?: Transaction,
 ): Promise<number> {
   const { name } = declarationOf(table);
-  const [names, values] = assignments(table, changes);
-  const terms: string[] = [];
-  for (const [column, value] of Object.entries(where) as [string, SqlValue][]) {
-    terms.push(value === null ? `${column} IS NULL` : `${column} ${Array.isArray(value) ? 'IN (?)' : '= ?'}`);
-    if (value !== null) values.push(value);
-  }
-  const sets = names.map((column) => `${column} = ?`).join(', ');
-  return change(`UPDATE ${name} SET ${sets} WHERE ${terms.join(' AND ')}`, values, t);
+  const given = Object.entries(changes as Record<string, unknown>);
+  const raised = given.flatMap(([column, value]) =>
+    value instanceof Raise ? [[column, value.by] as const] : [],
+  );
+  const [names, values] = assignments(
+    table,
+    Object.fromEntries(given.filter(([, value]) => !(value instanceof Raise))),
+  );
+  values.push(...raised.map(([, by]) => by));
+  const [condition, sought] = conditions(where);
+  const sets = [
+    ...names.map((column) => `${column} = ?`),
+    ...raised.map(([column]) => `${column} = ${column} + ?`),
+  ].join(', ');
+  return change(`UPDATE ${name} SET ${sets} WHERE ${condition}`, [...values, ...sought], t);
+}
+
+/** DELETE of the rows whose columns have those values, as `updateRows` takes them. @returns how many there were */
+export function deleteRows<M extends Model>(
+  table: TableClass<M>,
+  where: Having<M>,
+  t?: Transaction,
+): Promise<number> {
+  const [condition, values] = conditions(where);
+  return change(`DELETE FROM ${declarationOf(table).name} WHERE ${condition}`, values, t);
+}
+
+/** Values that columns must have; a list means one of them. */
+type Having<M extends Model> = {
+  [K in keyof Attributes<M>]?: Attributes<M>[K] | readonly Attributes<M>[K][];
+};
+
+function conditions(where: object): [string, SqlValue[]] {
+  const values: SqlValue[] = [];
+  const terms = (Object.entries(where) as [string, SqlValue][]).map(([column, value]) => {
+    if (value === null) return `${column} IS NULL`;
+    values.push(value);
+    return `${column} ${Array.isArray(value) ? 'IN (?)' : '= ?'}`;
+  });
+  return [terms.join(' AND '), values];
 }
 
 /** The columns of a row that are given, and their values as a statement takes them. */

@@ -5,9 +5,11 @@
 // process that made the change died before it could tell anybody.
 import type { Transaction } from 'sequelize';
 import { inLastingContext } from '../../lib/context.js';
-import { change, select, transact } from '../../lib/db.js';
+import { change, transact } from '../../lib/db.js';
 import { announce, isUnannounced } from '../../lib/marks.js';
 import { copies } from '../../lib/watch/metrics.js';
+import { Version } from './bookkeeping.js';
+import { columnsOf, selection } from './selection.js';
 
 /** What processes keep copies of. */
 export const scopes = [
@@ -99,6 +101,8 @@ interface Answer {
 
 const versionIn = (versions: ReadonlyMap<string, number>, scope: Scope): number => versions.get(scope) ?? 0;
 
+const stored = selection(columnsOf(Version, 'v'), 'versions v');
+
 let latest: Promise<Answer> | undefined;
 let latestAt = -Infinity;
 let running: Promise<Answer> | undefined;
@@ -123,9 +127,7 @@ function sharedVersions(): Promise<Answer> {
 
 function ask(): Promise<Answer> {
   const askedAt = performance.now();
-  const asked = inLastingContext(() =>
-    select<{ scope: string; version: number }>('SELECT scope, version FROM versions'),
-  );
+  const asked = inLastingContext(() => stored.rows(''));
   const answer = asked.then((rows) => ({
     versions: new Map(rows.map(({ scope, version }) => [scope, version])),
     askedAt,

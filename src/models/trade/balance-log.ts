@@ -4,11 +4,10 @@ import { reports } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
 import { Money } from '../../lib/money.js';
+import { Admin } from '../access/tables.js';
+import { columnsOf, joined, selection, type RowOf } from '../tables/selection.js';
 import { Totals } from '../tables/totals.js';
-
-export const balanceChangeTypes = ['income', 'expense', 'refund'] as const;
-
-export type BalanceChangeType = (typeof balanceChangeTypes)[number];
+import { BalanceLog, User, type BalanceChangeType } from './tables.js';
 
 export interface BalanceLogCriteria extends TimeRange {
   user_id?: number;
@@ -21,22 +20,20 @@ export type BalanceLogFilter = BalanceLogCriteria & ListQuery;
 
 export const balanceLogSortable = ['id', 'amount', 'created_at'] as const;
 
-export interface BalanceLogRecord {
-  id: number;
-  user_id: number;
-  user: { id: number; username: string } | null;
-  type: BalanceChangeType;
-  amount: Money;
-  balance_before: Money;
-  balance_after: Money;
-  source: string;
-  source_id: string | null;
-  description: string | null;
-  request_id: string | null;
-  operator_id: number | null;
-  operator: { id: number; username: string } | null;
-  created_at: Date;
-}
+const shown = {
+  ...columnsOf(BalanceLog, 'l'),
+  user: joined(columnsOf(User, 'u', 'id', 'username')),
+  operator: joined(columnsOf(Admin, 'a', 'id', 'username')),
+};
+
+const logs = selection(
+  shown,
+  'user_balance_logs l',
+  'LEFT JOIN users u ON u.id = l.user_id LEFT JOIN admins a ON a.id = l.operator_id',
+);
+
+/** A balance change as it is answered. */
+export type BalanceLogRecord = RowOf<typeof shown>;
 
 /** Totals of balance log lists. */
 export const balanceLogTotals = new Totals({
@@ -51,7 +48,7 @@ export async function listBalanceLogs(
 ): Promise<Page<BalanceLogRecord>> {
   const where = balanceLogsWhere(query);
   const [list, total] = await Promise.all([
-    selectLogs(`${where.sql} ${pageSql(query, 'l')}`, where.values),
+    logs.rows(`${where.sql} ${pageSql(query, 'l')}`, where.values, { on: reports }),
     balanceLogTotals.count(where, mark),
   ]);
   return toPage(query, list, total);
@@ -69,15 +66,13 @@ export function balanceLogsWhere(criteria: BalanceLogCriteria): Where {
 
 /** @throws balance_log_not_found */
 export async function findBalanceLog(id: number): Promise<BalanceLogRecord> {
-  const [log] = await selectLogs('WHERE l.id = ?', [id]);
+  const log = await logs.first('WHERE l.id = ?', [id], { on: reports });
   return log ?? fail('balance_log_not_found');
 }
 
 /** The change that was made under that request_id. */
-export async function findRequest(requestId: string, t?: Transaction): Promise<BalanceLogRecord | undefined> {
-  const [log] = await selectLogs('WHERE l.request_id = ?', [requestId], t);
-  return log;
-}
+export const findRequest = (requestId: string, t?: Transaction): Promise<BalanceLogRecord | undefined> =>
+  logs.first('WHERE l.request_id = ?', [requestId], { t, on: reports });
 
 export interface BalanceStatistics {
   total_income: Money;
@@ -113,42 +108,4 @@ export async function balanceStatistics(
     count: sums.reduce((count, row) => count + row.count, 0),
     current_balance: Money.from(users?.balance ?? '0.00'),
   };
-}
-
-interface LogRow extends Omit<
-  BalanceLogRecord,
-  'user' | 'operator' | 'amount' | 'balance_before' | 'balance_after'
-> {
-  username: string | null;
-  operator_name: string | null;
-  amount: string;
-  balance_before: string;
-  balance_after: string;
-}
-
-async function selectLogs(
-  tail: string,
-  values: Where['values'],
-  t?: Transaction,
-): Promise<BalanceLogRecord[]> {
-  const rows = await reports.select<LogRow>(
-    `SELECT l.id, l.user_id, u.username, l.type, l.amount, l.balance_before, l.balance_after, l.source, l.source_id,
-       l.description, l.request_id, l.operator_id, a.username AS operator_name, l.created_at
-     FROM user_balance_logs l LEFT JOIN users u ON u.id = l.user_id LEFT JOIN admins a ON a.id = l.operator_id ${tail}`,
-    values,
-    t,
-  );
-  return rows.map(({ username, operator_name, ...row }) => ({
-    ...{ id: row.id, user_id: row.user_id, user: named(row.user_id, username), type: row.type },
-    amount: Money.from(row.amount),
-    balance_before: Money.from(row.balance_before),
-    balance_after: Money.from(row.balance_after),
-    ...{ source: row.source, source_id: row.source_id, description: row.description },
-    ...{ request_id: row.request_id, operator_id: row.operator_id },
-    ...{ operator: named(row.operator_id, operator_name), created_at: row.created_at },
-  }));
-}
-
-function named(id: number | null, username: string | null): { id: number; username: string } | null {
-  return id === null || username === null ? null : { id, username };
 }

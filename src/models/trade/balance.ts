@@ -1,13 +1,15 @@
 // Balances of users: every change is a log row, written in the transaction that changes the balance.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { change, insert, select, transact } from '../../lib/db.js';
+import { transact } from '../../lib/db.js';
 import { DatabaseBusy, isDuplicate } from '../../lib/db-errors.js';
 import { fail } from '../../lib/errors.js';
-import { Money } from '../../lib/money.js';
+import type { Money } from '../../lib/money.js';
 import { periodOf } from '../../lib/numbers.js';
 import { withTimeout } from '../../lib/with-timeout.js';
-import { findRequest, type BalanceChangeType, type BalanceLogRecord } from './balance-log.js';
+import { columnsOf, insertRow, selection, updateRows } from '../tables/selection.js';
+import { findRequest, type BalanceLogRecord } from './balance-log.js';
+import { BalanceLog, User, type BalanceChangeType } from './tables.js';
 import { announcing } from '../tables/versions.js';
 
 export interface BalanceChange {
@@ -59,43 +61,35 @@ async function apply(
   at: Date,
   t: Transaction,
 ): Promise<BalanceLogRecord> {
-  const [user] = await select<{ username: string; balance: string }>(
-    'SELECT username, balance FROM users WHERE id = ? AND deleted_at IS NULL FOR UPDATE',
-    [userId],
-    t,
-  );
+  const user = await owners.first('WHERE u.id = ? AND u.deleted_at IS NULL FOR UPDATE', [userId], { t });
   // Checked only now: the first of equal requests has committed, or waits for this lock.
   const earlier = await appliedBefore(userId, wanted, t);
   if (earlier) return earlier;
   if (!user) fail('user_not_found');
-  const before = Money.from(user.balance);
+  const before = user.balance;
   const after = wanted.type === 'expense' ? before.minus(wanted.amount) : before.plus(wanted.amount);
   if (after.isNegative) fail('insufficient_balance');
   if (!after.withinLimit) fail('balance_limit_exceeded');
   const { type, amount, source, source_id, description, request_id = null } = wanted;
   const log = {
-    ...{ user_id: userId, user: { id: userId, username: user.username }, type },
-    ...{ amount, balance_before: before, balance_after: after },
-    ...{ source, source_id: source_id || null, description: description || null, request_id },
-    ...{ operator_id: operator.id, operator, created_at: at },
+    user_id: userId,
+    type,
+    amount,
+    balance_before: before,
+    balance_after: after,
+    source,
+    source_id: source_id || null,
+    description: description || null,
+    operator_id: operator.id,
+    request_id,
+    created_at: at,
   };
-  const id = await insert(
-    `INSERT INTO user_balance_logs (period, user_id, type, amount, balance_before, balance_after, source, source_id,
-       description, operator_id, request_id, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      ...[periodOf(at), userId, type, amount.toString(), before.toString(), after.toString()],
-      ...[source, log.source_id, log.description, operator.id, request_id, at],
-    ],
-    t,
-  );
-  await change(
-    'UPDATE users SET balance = ?, updated_at = ? WHERE id = ?',
-    [after.toString(), at, userId],
-    t,
-  );
-  return { id, ...log };
+  const id = await insertRow(BalanceLog, { ...log, period: periodOf(at) }, t);
+  await updateRows(User, { balance: after, updated_at: at }, { id: userId }, t);
+  return { id, ...log, user: { id: userId, username: user.username }, operator };
 }
+
+const owners = selection(columnsOf(User, 'u', 'username', 'balance'), 'users u');
 
 /** The answer about a change. */
 export const changed = (log: BalanceLogRecord): BalanceChanged => ({ balance: log.balance_after, log });

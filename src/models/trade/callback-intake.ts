@@ -8,9 +8,11 @@ import { gathered } from '../../lib/gather.js';
 import { mask } from '../../lib/mask.js';
 import { Money } from '../../lib/money.js';
 import { paymentPeriod, periodOf } from '../../lib/numbers.js';
+import { seal } from '../../lib/secret-box.js';
 import { withPartition } from '../tables/partitions.js';
-import { wholeConfig } from './method-settings.js';
-import type { CallbackKey, CallbackState } from './payment-callback.js';
+import { openedConfig } from './method-settings.js';
+import type { CallbackKey } from './payment-callback.js';
+import type { CallbackState } from './tables.js';
 import { claimStatement, type NumberClaim } from './third-party-number.js';
 
 export interface Attempt {
@@ -25,6 +27,8 @@ export interface Attempt {
   /** Error slug of a refusal, or what settling it came to. */
   verdict: string;
   traceId: string;
+  /** When it was received, if not just now. */
+  receivedAt?: Date;
 }
 
 /** A payment as far as verifying a callback needs it. */
@@ -35,7 +39,8 @@ export interface CalledPayment {
   status: string;
   thirdPartyNo: string | null;
   methodType: string;
-  config: MethodConfig;
+  /** Undefined when its secrets do not open: they were sealed under an APP_KEY that is not given. */
+  config: MethodConfig | undefined;
 }
 
 const maxBody = 8000;
@@ -85,7 +90,7 @@ function toCalled(row: CalledRow): CalledPayment {
     status: row.status,
     thirdPartyNo: row.third_party_no,
     methodType: row.type,
-    config: wholeConfig(row),
+    config: openedConfig(row),
   };
 }
 
@@ -181,16 +186,24 @@ async function storeVerified(
 }
 
 const columns =
-  'period, type, payment_no, third_party_no, body, ip, state, verdict, trace_id, created_at, settled_at';
+  'period, type, payment_no, third_party_no, body, ip, state, verdict, trace_id, created_at, settled_at, sealed';
 const insertSql = `INSERT INTO payment_callbacks (${columns})`;
 
 function rowOf(attempt: Attempt, longest = maxBody): { period: number; values: SqlValue[] } {
-  const at = now();
+  const at = attempt.receivedAt ?? now();
   const period = attempt.period ?? periodOf(at);
   const body = JSON.stringify(mask(attempt.fields)).slice(0, longest);
   const values = [
     ...[period, attempt.type, attempt.paymentNo ?? null, attempt.thirdPartyNo ?? null, body, attempt.ip],
-    ...[attempt.state, attempt.verdict, attempt.traceId, at, attempt.state === 'settled' ? at : null],
+    ...[attempt.state, attempt.verdict, attempt.traceId, at, attempt.state === 'settled' ? now() : null],
+    attempt.state === 'refused' ? sealedFields(attempt) : null,
   ];
   return { period, values };
+}
+
+// What was refused may be right once the configuration is; without its signature nobody could tell.
+function sealedFields({ period, fields }: Attempt): string | null {
+  if (period === undefined) return null;
+  const whole = JSON.stringify(fields);
+  return whole.length > maxBody ? null : seal(whole);
 }

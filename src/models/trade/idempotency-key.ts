@@ -35,17 +35,21 @@ export async function findEarlier({ scope, adminId, key, request }: Repeatable):
  * Takes the key for a record, in the transaction that makes it. Concurrent requests with one key serialise on the unique
  * index: one commits, the others fail here and are rolled back.
  */
-export async function claimKey(
-  { scope, adminId, key, request }: Repeatable,
-  id: number,
-  t: Transaction,
-): Promise<void> {
-  await change(
-    `INSERT INTO idempotency_keys (scope, admin_id, idempotency_key, request_hash, result_no, created_at)
-     VALUES (?, ?, ?, ?, ?, ?)`,
-    [scope, adminId, key, hashesOf(request)[0], String(id), now()],
-    t,
-  );
+export async function claimKey(repeatable: Repeatable, id: number, t: Transaction): Promise<void> {
+  const { sql, values } = claiming(repeatable, { sql: '?', values: [String(id)] });
+  await change(sql, values, t);
+}
+
+/** The statement of `claimKey` behind the INSERT that makes the record. */
+export const claimingLast = (repeatable: Repeatable) =>
+  claiming(repeatable, { sql: 'LAST_INSERT_ID()', values: [] });
+
+function claiming({ scope, adminId, key, request }: Repeatable, id: { sql: string; values: string[] }) {
+  return {
+    sql: `INSERT INTO idempotency_keys (scope, admin_id, idempotency_key, request_hash, result_no, created_at)
+      VALUES (?, ?, ?, ?, ${id.sql}, ?)`,
+    values: [scope, adminId, key, hashesOf(request)[0], ...id.values, now()],
+  };
 }
 
 const keys = derivedKeys('idempotency');

@@ -45,6 +45,15 @@ export function wholeConfig(stored: StoredSettings): MethodConfig {
   return config;
 }
 
+/** The same; undefined when a secret does not open. */
+export function openedConfig(stored: StoredSettings): MethodConfig | undefined {
+  try {
+    return wholeConfig(stored);
+  } catch {
+    return undefined;
+  }
+}
+
 /** What was opened, by what it was sealed as, which is another text for every change: callbacks need it each time. */
 const opened = new Map<string, MethodConfig>();
 const maxOpened = 100;

@@ -1,7 +1,6 @@
 // Placing an order: its amount, its lines, its number, once per Idempotency-Key.
-import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { change, insert, select, transact } from '../../lib/db.js';
+import { payments, select, type Statement } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { Money } from '../../lib/money.js';
 import { newOrderNumber, periodOf } from '../../lib/numbers.js';
@@ -40,30 +39,30 @@ export async function placeOrder(order: NewOrder): Promise<OrderRecord> {
   const { expire_in_seconds: lifetime } = order;
   const remark = order.remark || null;
   const expire_at = lifetime ? new Date(at.getTime() + lifetime * 1000) : null;
-  const make = (): Promise<OrderRecord> =>
-    transact(async (t) => {
-      const user = await ableUser(order.user_id, t);
-      const id = await insert(
-        `INSERT INTO orders (period, order_no, user_id, amount, remark, expire_at, created_at, updated_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-        [period, order_no, user.id, amount.toString(), remark, expire_at, at, at],
-        t,
-      );
-      await insertLines(period, order_no, order.details, t);
-      return {
-        ...{ id, order_no, user_id: user.id, user, amount, status: 'pending', remark, expire_at },
-        ...{ paid_at: null, payment_no: null, details: order.details.map(toDetail) },
-        ...{ created_at: at, updated_at: at },
-      };
-    });
-  return announcing(['orders'], () => withPartition(['orders', 'order_details'], period, make));
+  const user = await ableUser(order.user_id);
+  const head: Statement = {
+    sql: `INSERT INTO orders (period, order_no, user_id, amount, remark, expire_at, created_at, updated_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    values: [period, order_no, user.id, amount.toString(), remark, expire_at, at, at],
+  };
+  const found = {
+    sql: 'SELECT id FROM orders WHERE order_no = ? AND period = ?',
+    values: [order_no, period],
+  };
+  const make = (): Promise<number> =>
+    payments.make(head, [linesStatement(period, order_no, order.details)], found);
+  const id = await announcing(['orders'], () => withPartition(['orders', 'order_details'], period, make));
+  return {
+    ...{ id, order_no, user_id: user.id, user, amount, status: 'pending', remark, expire_at },
+    ...{ paid_at: null, payment_no: null, details: order.details.map(toDetail) },
+    ...{ created_at: at, updated_at: at },
+  };
 }
 
-async function ableUser(id: number, t: Transaction): Promise<{ id: number; username: string }> {
+async function ableUser(id: number): Promise<{ id: number; username: string }> {
   const [user] = await select<{ username: string; status: number }>(
     'SELECT username, status FROM users WHERE id = ? AND deleted_at IS NULL',
     [id],
-    t,
   );
   if (!user) fail('user_unknown', { field: 'user_id' });
   if (user.status !== 1) fail('user_disabled');
@@ -79,20 +78,13 @@ function subtotal({ price, quantity }: OrderLine): Money {
   return price.times(quantity);
 }
 
-async function insertLines(
-  period: number,
-  orderNo: string,
-  lines: OrderLine[],
-  t: Transaction,
-): Promise<void> {
-  const values = lines.flatMap((line) => [
-    ...[period, orderNo, line.product_id ?? null, line.product_name],
-    ...[line.price.toString(), line.quantity, subtotal(line).toString()],
-  ]);
-  await change(
-    `INSERT INTO order_details (period, order_no, product_id, product_name, price, quantity, subtotal)
-     VALUES ${lines.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
-    values,
-    t,
-  );
+function linesStatement(period: number, orderNo: string, lines: OrderLine[]): Statement {
+  return {
+    sql: `INSERT INTO order_details (period, order_no, product_id, product_name, price, quantity, subtotal)
+      VALUES ${lines.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+    values: lines.flatMap((line) => [
+      ...[period, orderNo, line.product_id ?? null, line.product_name],
+      ...[line.price.toString(), line.quantity, subtotal(line).toString()],
+    ]),
+  };
 }

@@ -50,11 +50,10 @@ export async function selectOrders(tail: string, values: SqlValue[]): Promise<Or
     [[...new Set(rows.map(({ period }) => period))], rows.map(({ order_no }) => order_no)],
   );
   const details = new Map<string, OrderDetail[]>();
-  for (const { order_no, ...line } of lines) {
-    const detail = { ...line, price: Money.from(line.price), subtotal: Money.from(line.subtotal) };
-    const known = details.get(order_no);
-    if (known) known.push(detail);
-    else details.set(order_no, [detail]);
+  for (const line of lines) {
+    const known = details.get(line.order_no);
+    if (known) known.push(toDetail(line));
+    else details.set(line.order_no, [toDetail(line)]);
   }
   return rows.map((row) => toRecord(row, details.get(row.order_no) ?? []));
 }
@@ -69,6 +68,11 @@ interface LineRow extends Omit<OrderDetail, 'price' | 'subtotal'> {
   order_no: string;
   price: string;
   subtotal: string;
+}
+
+function toDetail({ product_id, product_name, price, quantity, subtotal }: LineRow): OrderDetail {
+  const [each, all] = [Money.from(price), Money.from(subtotal)];
+  return { product_id, product_name, price: each, quantity, subtotal: all };
 }
 
 function toRecord(row: OrderRow, details: OrderDetail[]): OrderRecord {

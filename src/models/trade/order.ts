@@ -6,6 +6,7 @@ import { fail } from '../../lib/errors.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
 import type { Money } from '../../lib/money.js';
 import { orderPeriod, periodOf } from '../../lib/numbers.js';
+import { stepOf } from '../tables/amount-steps.js';
 import { journals, noteChanges } from '../tables/list-journal.js';
 import { monthlyPage } from '../tables/month-pages.js';
 import { selectOrders, type OrderRecord, type OrderStatus } from './order-record.js';
@@ -58,7 +59,10 @@ export async function listOrders(query: OrderFilter, mark?: string): Promise<Pag
   const where = ordersWhere(query);
   const months = await orderTotals.months(where, mark);
   const list = { table: 'orders', alias: 'o', rows: selectOrders };
-  return monthlyPage(list, where, query, months, () => orderTotals.keys(where, mark));
+  return monthlyPage(list, where, query, months, {
+    matching: () => orderTotals.keys(where, mark),
+    steps: () => orderTotals.groups({ where, by: stepOf('o') }, mark),
+  });
 }
 
 /** The condition of a list over `orders o`. */

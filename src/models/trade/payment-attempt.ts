@@ -3,7 +3,7 @@ import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { payments } from '../../lib/db.js';
 import { paymentPeriod } from '../../lib/numbers.js';
-import type { PaymentStatus } from './payment.js';
+import type { PaymentStatus } from './tables.js';
 import { flagForAttention } from './payment-attention.js';
 import type { CallbackKey } from './payment-callback.js';
 

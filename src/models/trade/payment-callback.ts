@@ -1,46 +1,33 @@
 // payment_callbacks: the inbox of the payment callback. Every attempt is kept; a verified one waits here to be settled.
 import { config } from '../../../config/index.js';
 import type { Transaction } from 'sequelize';
-import { change, payments, select } from '../../lib/db.js';
+import { payments, select } from '../../lib/db.js';
+import { fail } from '../../lib/errors.js';
 import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
+import { unseal } from '../../lib/secret-box.js';
+import { columnsOf, selection, updateRows, type RowOf } from '../tables/selection.js';
+import type { Listed } from '../tables/table.js';
+import { PaymentCallback } from './tables.js';
 import { removeOld, removeOldRows } from '../tables/retention.js';
-
-/** pending: verified, to be settled; settled: its result stands; refused: changed nothing. */
-export type CallbackState = 'pending' | 'settled' | 'refused';
 
 export interface CallbackKey {
   id: number;
   period: number;
 }
 
-export interface CallbackRecord {
-  id: number;
-  type: string;
-  third_party_no: string | null;
-  body: unknown;
-  ip: string;
-  state: CallbackState;
-  verdict: string;
-  /** How often it came, equal to the letter, within a day; more than once only of what proves nothing. */
-  times: number;
-  created_at: Date;
-  /** When it came last, if more than once. */
-  last_at: Date | null;
-  settled_at: Date | null;
-}
+export type CallbackRecord = Listed<PaymentCallback>;
+
+const callbacks = selection(columnsOf(PaymentCallback, 'c'), 'payment_callbacks c');
 
 /** As many attempts as are shown with a payment. */
 const maxShown = 200;
 
 /** The attempts for a payment: verified ones first, and of these and the others the newest first. */
-export async function callbacksOf(paymentNo: string): Promise<CallbackRecord[]> {
-  const rows = await select<CallbackRecord & { body: string }>(
-    `SELECT id, type, third_party_no, body, ip, state, verdict, times, created_at, last_at, settled_at FROM payment_callbacks
-     WHERE payment_no = ? AND period = ? ORDER BY state = 'refused', id DESC LIMIT ${maxShown}`,
+export const callbacksOf = (paymentNo: string): Promise<CallbackRecord[]> =>
+  callbacks.rows(
+    `WHERE c.payment_no = ? AND c.period = ? ORDER BY c.state = 'refused', c.id DESC LIMIT ${maxShown}`,
     [paymentNo, paymentPeriod(paymentNo) ?? 0],
   );
-  return rows.map((row) => ({ ...row, body: parsed(row.body) }));
-}
 
 /** Whether a verified attempt to pay the order waits to be settled. */
 export async function isBeingPaid(orderNo: string, t: Transaction): Promise<boolean> {
@@ -53,46 +40,69 @@ export async function isBeingPaid(orderNo: string, t: Transaction): Promise<bool
   return waiting !== undefined;
 }
 
-/** What an attempt has come to by now. */
-export async function verdictOf({
-  id,
-  period,
-}: CallbackKey): Promise<{ state: CallbackState; verdict: string } | undefined> {
-  const [row] = await payments.select<{ state: CallbackState; verdict: string }>(
-    'SELECT state, verdict FROM payment_callbacks WHERE id = ? AND period = ?',
-    [id, period],
-  );
-  return row;
+/** An attempt as it came. */
+export interface StoredCallback extends Omit<RowOf<typeof stored>, 'sealed'> {
+  payment_no: string;
+  /** Its fields, of a refused one; undefined when they were not kept whole, or are sealed under a key that is no longer given. */
+  fields: Record<string, unknown> | undefined;
 }
 
-/** Verified attempts made before that instant, and since another, that nobody has settled, oldest first; read 500 at a time. */
-export async function* unsettledCallbacks(before: Date, since = new Date(0)): AsyncGenerator<CallbackKey> {
-  let last = { id: 0, period: 0, created_at: since };
-  for (;;) {
-    const rows = await select<typeof last>(
-      `SELECT id, period, created_at FROM payment_callbacks
-       WHERE state = 'pending' AND created_at >= ? AND created_at < ? AND (created_at > ? OR id > ?)
-       ORDER BY created_at, id LIMIT 500`,
-      [last.created_at, before, last.created_at, last.id],
-    );
-    for (const { id, period } of rows) yield { id, period };
-    if (rows.length < 500) return;
-    last = rows.at(-1) as typeof last;
+const stored = { ...columnsOf(PaymentCallback, 'c'), ...columnsOf(PaymentCallback, 'c', 'period', 'sealed') };
+const storedCallbacks = selection(stored, 'payment_callbacks c');
+
+/** An attempt for that payment. @throws payment_callback_not_found */
+export async function storedCallback(paymentNo: string, id: number): Promise<StoredCallback> {
+  const found = await storedCallbacks.first(
+    'WHERE c.id = ? AND c.period = ? AND c.payment_no = ?',
+    [id, paymentPeriod(paymentNo) ?? 0, paymentNo],
+    { on: payments },
+  );
+  const { sealed, ...callback } = found ?? fail('payment_callback_not_found');
+  const fields = sealed === null ? undefined : openedFields(sealed);
+  return { ...callback, payment_no: paymentNo, fields };
+}
+
+function openedFields(sealed: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(unseal(sealed)) as Record<string, unknown>;
+  } catch {
+    return undefined;
   }
 }
 
+/** What an attempt has come to by now. */
+export const verdictOf = ({ id, period }: CallbackKey): Promise<RowOf<typeof outcome> | undefined> =>
+  outcomes.first('WHERE c.id = ? AND c.period = ?', [id, period], { on: payments });
+
+const outcome = columnsOf(PaymentCallback, 'c', 'state', 'verdict');
+const outcomes = selection(outcome, 'payment_callbacks c');
+
+/** Verified attempts made before that instant, and since another, that nobody has settled, oldest first; read 500 at a time. */
+export async function* unsettledCallbacks(before: Date, since = new Date(0)): AsyncGenerator<CallbackKey> {
+  let last: { id: number; created_at: Date } | undefined = { id: 0, created_at: since };
+  while (last) {
+    const rows: RowOf<typeof keyColumns>[] = await keys.rows(
+      `WHERE c.state = 'pending' AND c.created_at >= ? AND c.created_at < ? AND (c.created_at > ? OR c.id > ?)
+       ORDER BY c.created_at, c.id LIMIT ${atOnce}`,
+      [last.created_at, before, last.created_at, last.id],
+    );
+    for (const { id, period } of rows) yield { id, period };
+    last = rows.length < atOnce ? undefined : rows.at(-1);
+  }
+}
+
+const atOnce = 500;
+const keyColumns = columnsOf(PaymentCallback, 'c', 'id', 'period', 'created_at');
+const keys = selection(keyColumns, 'payment_callbacks c');
+
 /** Notes that settling an attempt was given up for now; the sweeper will try again. */
 export async function noteFailure({ id, period }: CallbackKey, reason: string): Promise<void> {
-  await change(`UPDATE payment_callbacks SET verdict = ? WHERE id = ? AND period = ? AND state = 'pending'`, [
-    reason.slice(0, 50),
-    id,
-    period,
-  ]);
+  await updateRows(PaymentCallback, { verdict: reason.slice(0, 50) }, { id, period, state: 'pending' });
 }
 
 /**
- * Applies CALLBACK_RETENTION_DAYS, and CALLBACK_REFUSED_RETENTION_DAYS to what proves nothing. What still waits to be settled stays however old it is; and nothing is expected any
- * more for the payments of a month so long past, since callbacks come 13 months late at most.
+ * Applies CALLBACK_RETENTION_DAYS, and CALLBACK_REFUSED_RETENTION_DAYS to what proves nothing. What still waits to be
+ * settled stays however old it is; callbacks come 13 months late at most.
  */
 export async function pruneCallbacks(): Promise<void> {
   await removeOld(
@@ -105,12 +115,4 @@ export async function pruneCallbacks(): Promise<void> {
     config.payments.callbackRefusedRetentionDays,
     `state = 'refused' AND same_key IS NOT NULL`,
   );
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return body;
-  }
 }

@@ -10,9 +10,9 @@ import {
   areSealedToday,
   changedSettings,
   newSettings,
+  openedConfig,
   sealedAnew,
   shownConfig,
-  wholeConfig,
 } from './method-settings.js';
 import { PaymentMethod } from './tables.js';
 import type { Fields, Listed } from '../tables/table.js';
@@ -121,16 +121,22 @@ export async function updateMethod(
   );
 }
 
-/** The configuration with its secrets, for the channel's eyes only. @throws payment_method_not_found */
+/** The configuration with its secrets, for the channel's eyes only. @throws payment_method_not_found, payment_secret_unreadable */
 export async function configOfMethod(id: number): Promise<MethodConfig> {
-  const method = await PaymentMethod.unscoped().findByPk(id);
-  return wholeConfig(method ?? fail('payment_method_not_found'));
+  const { config } = await openedMethod(id);
+  return config ?? fail('payment_secret_unreadable');
+}
+
+/** Type and configuration of a method; the latter undefined when its secrets do not open. @throws payment_method_not_found */
+export async function openedMethod(id: number): Promise<{ type: string; config: MethodConfig | undefined }> {
+  const method = (await PaymentMethod.unscoped().findByPk(id)) ?? fail('payment_method_not_found');
+  return { type: method.type, config: openedConfig(method) };
 }
 
 /** The configurations of the methods of that type, with their secrets; of very many the oldest. */
 export async function configsOfType(type: string): Promise<MethodConfig[]> {
   const rows = await settings.rows('WHERE m.type = ? ORDER BY m.id LIMIT 20', [type]);
-  return rows.map(wholeConfig);
+  return rows.map(openedConfig).filter((config) => config !== undefined);
 }
 
 /**

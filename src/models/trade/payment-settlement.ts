@@ -6,7 +6,8 @@ import { isIncomplete, isRerunnable } from '../../lib/db-errors.js';
 import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
 import { journalStatement, noteChanges } from '../tables/list-journal.js';
 import type { OrderStatus } from './order-record.js';
-import { cancelPayments, type PaymentStatus } from './payment.js';
+import { cancelPayments } from './payment.js';
+import type { PaymentStatus } from './tables.js';
 import { askForAttention, type AttentionReason } from './payment-attention.js';
 import {
   lockAttempt,

@@ -10,13 +10,11 @@ import { newPaymentNumber, orderPeriod, paymentPeriod, periodOf } from '../../li
 import { journals, noteChanges } from '../tables/list-journal.js';
 import { monthlyPage } from '../tables/month-pages.js';
 import { withPartition } from '../tables/partitions.js';
+import { columnsOf, joined, selection, type RowOf } from '../tables/selection.js';
 import type { Payable } from './payment-placement.js';
+import { Payment, PaymentMethod, type PaymentStatus } from './tables.js';
 import { Totals } from '../tables/totals.js';
 import { announcing } from '../tables/versions.js';
-
-export const paymentStatuses = ['pending', 'paid', 'failed', 'cancelled'] as const;
-
-export type PaymentStatus = (typeof paymentStatuses)[number];
 
 export interface PaymentCriteria extends TimeRange {
   payment_no?: string;
@@ -35,23 +33,15 @@ export type PaymentFilter = PaymentCriteria & ListQuery;
 
 export const paymentSortable = ['id', 'amount', 'status', 'pay_time', 'created_at', 'updated_at'] as const;
 
-export interface PaymentRecord {
-  id: number;
-  payment_no: string;
-  order_no: string;
-  user_id: number;
-  payment_method_id: number;
-  payment_method: { id: number; name: string; code: string; type: string } | null;
-  amount: Money;
-  status: PaymentStatus;
-  third_party_no: string | null;
-  pay_time: Date | null;
-  needs_attention: boolean;
-  fail_reason: string | null;
-  remark: string | null;
-  created_at: Date;
-  updated_at: Date;
-}
+const shown = {
+  ...columnsOf(Payment, 'p'),
+  payment_method: joined(columnsOf(PaymentMethod, 'm', 'id', 'name', 'code', 'type')),
+};
+
+const records = selection(shown, 'payments p', 'LEFT JOIN payment_methods m ON m.id = p.payment_method_id');
+
+/** A payment as it is answered. */
+export type PaymentRecord = RowOf<typeof shown>;
 
 export interface NewPayment {
   order_no: string;
@@ -72,8 +62,12 @@ export const paymentTotals = new Totals({
 export async function listPayments(query: PaymentFilter, mark?: string): Promise<Page<PaymentRecord>> {
   const where = paymentsWhere(query);
   const months = await paymentTotals.months(where, mark);
-  const list = { table: 'payments', alias: 'p', rows: selectPayments };
-  return monthlyPage(list, where, query, months, () => paymentTotals.keys(where, mark));
+  const list = {
+    table: 'payments',
+    alias: 'p',
+    rows: (tail: string, values: SqlValue[]) => records.rows(tail, values),
+  };
+  return monthlyPage(list, where, query, months, { matching: () => paymentTotals.keys(where, mark) });
 }
 
 /** The condition of a list over `payments p`. */
@@ -94,10 +88,6 @@ export function paymentsWhere(criteria: PaymentCriteria): Where {
   return where;
 }
 
-async function selectPayments(tail: string, values: SqlValue[]): Promise<PaymentRecord[]> {
-  return (await select<PaymentRow>(`${recordSql} ${tail}`, values)).map(toRecord);
-}
-
 /**
  * The payment of that number or numeric id.
  *
@@ -109,8 +99,7 @@ export async function findPayment(reference: string): Promise<PaymentRecord> {
   if (period !== undefined) where.and('p.payment_no = ? AND p.period = ?', reference, period);
   else if (/^[1-9]\d{0,15}$/.test(reference)) where.and('p.id = ?', Number(reference));
   else fail('payment_record_not_found');
-  const [payment] = await selectPayments(where.sql, where.values);
-  return payment ?? fail('payment_record_not_found');
+  return (await records.first(where.sql, where.values)) ?? fail('payment_record_not_found');
 }
 
 /**
@@ -148,9 +137,9 @@ export async function createPayment(
       );
       return {
         ...{ id, payment_no, order_no, user_id: order.userId, payment_method_id: payment_method.id },
-        ...{ payment_method, amount: order.amount, status: 'pending', third_party_no: null, pay_time: null },
+        ...{ amount: order.amount, status: 'pending', third_party_no: null, pay_time: null },
         ...{ needs_attention: false, fail_reason: null, remark: remark || null },
-        ...{ created_at: at, updated_at: at },
+        ...{ created_at: at, updated_at: at, payment_method },
       };
     });
   return announcing(['payments'], () => withPartition(['payments'], period, make));
@@ -216,38 +205,6 @@ async function lockPayable(
   const isExpired = order.expire_at !== null && order.expire_at <= at;
   if (order.status !== 'pending' || isExpired) fail('order_not_payable');
   return { userId: order.user_id, amount: Money.from(order.amount), expireAt: order.expire_at };
-}
-
-interface PaymentRow extends Omit<PaymentRecord, 'payment_method' | 'amount' | 'needs_attention'> {
-  method_name: string | null;
-  method_code: string | null;
-  method_type: string | null;
-  amount: string;
-  needs_attention: number;
-}
-
-const recordSql = `SELECT p.id, p.payment_no, p.order_no, p.user_id, p.payment_method_id, p.amount, p.status, p.third_party_no,
-    p.pay_time, p.needs_attention, p.fail_reason, p.remark, p.created_at, p.updated_at,
-    m.name AS method_name, m.code AS method_code, m.type AS method_type
-  FROM payments p LEFT JOIN payment_methods m ON m.id = p.payment_method_id`;
-
-function toRecord({ method_name, method_code, method_type, ...row }: PaymentRow): PaymentRecord {
-  const method = {
-    id: row.payment_method_id,
-    name: method_name ?? '',
-    code: method_code ?? '',
-    type: method_type ?? '',
-  };
-  return {
-    ...{ id: row.id, payment_no: row.payment_no, order_no: row.order_no, user_id: row.user_id },
-    payment_method_id: row.payment_method_id,
-    payment_method: method_type === null ? null : method,
-    amount: Money.from(row.amount),
-    ...{ status: row.status, third_party_no: row.third_party_no, pay_time: row.pay_time },
-    needs_attention: row.needs_attention === 1,
-    ...{ fail_reason: row.fail_reason, remark: row.remark },
-    ...{ created_at: row.created_at, updated_at: row.updated_at },
-  };
 }
 
 // The beginning of that minute, so that the total of this minute is counted once.

@@ -6,11 +6,11 @@ import {
   ascii,
   big,
   code,
+  cutJson,
   flag,
   id,
   instant,
   integer,
-  json,
   longText,
   money,
   text,
@@ -165,8 +165,8 @@ export class PaymentCallback extends Model<Row<PaymentCallback>, NewRow<PaymentC
   @Column(ascii(20)) declare type: string;
   @Column(code(37).nullable().internal()) declare payment_no: Unlisted<string | null>;
   @Column(ascii(64).nullable()) declare third_party_no: string | null;
-  /** Its fields, masked. */
-  @Column(json()) declare body: unknown;
+  /** Its fields, masked, and cut off when nothing proves them. */
+  @Column(cutJson()) declare body: unknown;
   @Column(text(45)) declare ip: string;
   @Column(ascii(10, callbackStates)) declare state: CallbackState;
   /** Error slug of a refusal, or what settling it came to. */
@@ -180,6 +180,8 @@ export class PaymentCallback extends Model<Row<PaymentCallback>, NewRow<PaymentC
   @Column(instant().nullable()) declare last_at: Date | null;
   @Column(instant()) declare created_at: Date;
   @Column(instant().nullable()) declare settled_at: Date | null;
+  /** The fields of a refused one as they came, sealed; null for very long ones and for those of no payment. */
+  @Column(longText().nullable().secret()) declare sealed: Unlisted<string | null>;
 }
 
 /** Creates that were made under an Idempotency-Key. */

@@ -2,7 +2,17 @@
 import Joi from 'joi';
 import { listKeys } from '../../../lib/list-query.js';
 import { mustDifferFromUsername, newPassword } from '../../../lib/password-policy.js';
-import { email, id, idOrNone, idParam, ids, phone, status, webAddress } from '../../../lib/schema.js';
+import {
+  email,
+  id,
+  idOrNone,
+  idParam,
+  ids,
+  phone,
+  status,
+  webAddress,
+  username,
+} from '../../../lib/schema.js';
 import {
   type AdminFields,
   type AdminFilter,
@@ -66,11 +76,7 @@ export const routes = [
     body: Joi.object<NewAdmin, true>({
       ...fields,
       nickname: fields.nickname.required(),
-      username: Joi.string()
-        .min(3)
-        .max(50)
-        .pattern(/^[A-Za-z0-9_.@-]+$/)
-        .required(),
+      username: username().required(),
       password: newPassword().required(),
     }),
     fails: [

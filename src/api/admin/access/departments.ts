@@ -1,8 +1,9 @@
 // /departments: the tree administrators belong to.
 import Joi from 'joi';
+import { noneToZero } from '../../../lib/blank-to-null.js';
 import {
   email,
-  idOrZero,
+  parent,
   idParam,
   optionalText,
   phone,
@@ -28,7 +29,7 @@ const department = resource('Department', keys);
 
 const fields = {
   name: given(50),
-  parent_id: idOrZero(),
+  parent_id: parent(),
   code: optionalText(50),
   leader: optionalText(50),
   phone: phone(),
@@ -61,7 +62,7 @@ export const routes = [
     body: Joi.object<DepartmentFields, true>({ ...fields, name: fields.name.required() }),
     fails: ['department_not_found', 'department_unknown'],
     response: department,
-    handle: async ({ body }) => getDepartment(await createDepartment(body)),
+    handle: async ({ body }) => getDepartment(await createDepartment(noneToZero(body))),
     repeat: (id) => getDepartment(id),
   }),
   route({
@@ -87,7 +88,7 @@ export const routes = [
     response: department,
     subject: ({ params }) => getDepartment(params.id),
     async handle({ params, body }) {
-      await updateDepartment(params.id, body);
+      await updateDepartment(params.id, noneToZero(body));
       return getDepartment(params.id);
     },
   }),

@@ -8,9 +8,9 @@ import { AppError, fail } from '../../../lib/errors.js';
 import { redis } from '../../../lib/redis.js';
 import { signToken } from '../../../lib/token.js';
 import { sendNotification } from '../../../jobs/deliver-notification.js';
-import { openSession, signsInFromNewAddress } from '../../../models/access/admin-session.js';
+import { openSession } from '../../../models/access/admin-session.js';
 import { mustChangePassword } from '../../../models/access/identity.js';
-import { findByPassword, noteSignIn, type Credential } from '../../../models/access/sign-in.js';
+import { findByPassword, type Credential } from '../../../models/access/sign-in.js';
 import { limit } from '../../http/middleware/limits.js';
 import { logLogin } from '../../declare/operation-log.js';
 import { flag, integer, record, text, textOrNull, timestamp } from '../../declare/response.js';
@@ -63,11 +63,10 @@ export const routes = [
       };
       const admin = await identify(body, { ip, username: body.username }).catch(logFailure);
       if (admin.status !== 1) return refuse({ ...attempt, adminId: admin.id, outcome: 'account_disabled' });
-      const isNewAddress = await signsInFromNewAddress(admin.id, ip);
-      const { jti, issuedAt, expiresAt } = await openSession(admin, ip, userAgent).catch(logFailure);
-      if (isNewAddress) await tellOwner(admin.id, ip, jti);
+      const session = await openSession(admin, ip, userAgent).catch(logFailure);
+      const { jti, issuedAt, expiresAt } = session;
+      if (session.isNewAddress) await tellOwner(admin.id, ip, jti);
       await Promise.all([
-        noteSignIn(admin.id),
         clearFailures({ ip, username: body.username }),
         logLogin({ ...attempt, adminId: admin.id, outcome: 'login_success' }),
       ]);

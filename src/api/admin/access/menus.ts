@@ -1,7 +1,8 @@
 // /menus: the tree of the administration.
 import Joi from 'joi';
+import { noneToZero } from '../../../lib/blank-to-null.js';
 import {
-  idOrZero,
+  parent,
   idParam,
   optionalText,
   slug,
@@ -26,7 +27,7 @@ import { can, route } from '../../declare/route.js';
 const bit = () => Joi.number().valid(0, 1);
 
 const fields = {
-  parent_id: idOrZero(),
+  parent_id: parent(),
   title: given(50),
   slug: slug(),
   icon: optionalText(100),
@@ -76,7 +77,7 @@ export const routes = [
     }),
     fails: ['grant_beyond_own', 'menu_not_found', 'menu_slug_exists', 'menu_too_deep', 'menu_unknown'],
     response: menuRecord,
-    handle: async ({ admin, body }) => getMenu(await createMenu(admin, body)),
+    handle: async ({ admin, body }) => getMenu(await createMenu(admin, noneToZero(body))),
     repeat: (id) => getMenu(id),
   }),
   route({
@@ -109,7 +110,7 @@ export const routes = [
     response: menuRecord,
     subject: ({ params }) => getMenu(params.id),
     async handle({ admin, params, body }) {
-      await updateMenu(admin, params.id, body);
+      await updateMenu(admin, params.id, noneToZero(body));
       return getMenu(params.id);
     },
   }),

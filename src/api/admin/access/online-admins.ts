@@ -10,19 +10,14 @@ import {
   onlineSortable,
   type OnlineFilter,
 } from '../../../models/access/online-admin.js';
-import { flag, integer, pageOf, record, resource, text, timestamp } from '../../declare/response.js';
+import { Admin, AdminSession } from '../../../models/access/tables.js';
+import { flag, integer, keysOf, pageOf, record, resource, timestamp } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
 const session = resource('Session', {
-  id: integer(),
-  admin_id: integer(),
-  username: text(),
-  nickname: text(),
-  ip: text(),
-  browser: text(),
-  os: text(),
+  ...keysOf(AdminSession, 'id', 'admin_id', 'ip', 'browser', 'os', 'created_at'),
+  ...keysOf(Admin, 'username', 'nickname'),
   last_active: timestamp(),
-  created_at: timestamp(),
   is_current: flag(),
 });
 

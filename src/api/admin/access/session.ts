@@ -1,4 +1,4 @@
-// /info, /logout, /heartbeat, /profile, /password: the signed-in administrator's own session and account.
+// /info, /logout, /heartbeat, /profile, /profile/sessions, /password: the signed-in administrator's own session and account.
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import { enabledTypes } from '../../../lib/channels/index.js';
@@ -7,11 +7,13 @@ import { currentLanguage } from '../../../lib/context.js';
 import { AppError, fail } from '../../../lib/errors.js';
 import { languages } from '../../../lib/language.js';
 import { mustDifferFromUsername, newPassword } from '../../../lib/password-policy.js';
-import { email, phone, text as given, webAddress } from '../../../lib/schema.js';
+import { email, idParam, phone, text as given, webAddress } from '../../../lib/schema.js';
 import { problem } from '../../../lib/validation.js';
 import { type AdminFields, changeOwnPassword, getAdmin, updateAdmin } from '../../../models/access/admin.js';
 import { revokeSession } from '../../../models/access/admin-session.js';
 import { keptPerIdentity, type Identity } from '../../../models/access/identity.js';
+import { endOwnSession, listOwnSessions } from '../../../models/access/online-admin.js';
+import { AdminSession } from '../../../models/access/tables.js';
 import { countUnread } from '../../../models/office/notification-inbox.js';
 import { findByPassword } from '../../../models/access/sign-in.js';
 import { channelTypes } from '../../declare/channel-schemas.js';
@@ -20,6 +22,7 @@ import {
   type Answered,
   flag,
   integer,
+  keysOf,
   listOf,
   oneOf,
   record,
@@ -40,6 +43,12 @@ interface PasswordBody {
   password: string;
   password_confirmation: string;
 }
+
+const ownSession = resource('OwnSession', {
+  ...keysOf(AdminSession, 'id', 'ip', 'browser', 'os', 'created_at'),
+  last_active: timestamp(),
+  is_current: flag(),
+});
 
 const profile = resource('Profile', {
   ...adminKeys,
@@ -107,6 +116,28 @@ export const routes = [
       await updateAdmin(admin, admin.adminId, body);
       return profileOf(admin, readAccount);
     },
+  }),
+  route({
+    method: 'GET',
+    path: '/profile/sessions',
+    name: 'listOwnSessions',
+    summary: 'List the sessions I am signed in with',
+    description: 'The last used first, at most 100; `is_current` is the one that asks.',
+    access: 'signedIn',
+    response: listOf(ownSession),
+    handle: ({ admin }) => listOwnSessions(admin),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/profile/sessions/{id}',
+    name: 'endOwnSession',
+    summary: 'End a session of mine at once',
+    title: { zh: '结束个人会话', en: 'End a session of mine' },
+    access: 'signedIn',
+    params: idParam,
+    fails: ['online_admin_not_found'],
+    response: null,
+    handle: ({ admin, params }) => endOwnSession(admin, params.id),
   }),
   route({
     method: 'PUT',

@@ -7,17 +7,15 @@ import { idParam, ids } from '../../../lib/schema.js';
 import {
   asCancelled,
   exportFile,
-  exportFormats,
   exportSortable,
   findExport,
   listExports,
   removeExports,
   type ExportFilter,
-  type ExportFormat,
   type ExportRecord,
   type Viewer,
 } from '../../../models/exports/export.js';
-import { exportTypes } from '../../../models/exports/export-sources.js';
+import { exportFormats, exportTypes, type ExportFormat } from '../../../models/exports/tables.js';
 import { sendEvents } from '../../http/event-stream.js';
 import { exportRecord } from '../../declare/export-routes.js';
 import { fileLink, linkDescription, linkTo } from '../../declare/file-link.js';

@@ -11,24 +11,23 @@ import { beginMerge, stopWaiting, type Merge } from '../../../models/files/chunk
 import { addChunk } from '../../../models/files/chunk-upload.js';
 import {
   cancelSession,
-  chunkStatuses,
   findOrOpenSession,
   mustMatchSession,
   openSession,
   progressOf,
   type NewSession,
 } from '../../../models/files/chunk-session.js';
+import { ChunkUpload } from '../../../models/files/tables.js';
 import { attachment } from '../../declare/attachment-response.js';
 import { chunkCall, chunkForm, chunkId, maxChunks, type ChunkCall } from '../../declare/chunk-schemas.js';
 import {
   type Answered,
   integer,
-  integerOrNull,
+  keysOf,
   listOf,
   oneOf,
   resource,
   text,
-  textOrNull,
   timestamp,
 } from '../../declare/response.js';
 import { can, route, type Upload } from '../../declare/route.js';
@@ -37,18 +36,10 @@ import { can, route, type Upload } from '../../declare/route.js';
 const waitMs = 10_000;
 
 const progress = resource('ChunkProgress', {
-  chunk_id: text(),
-  filename: text(),
-  total_chunks: integer(),
+  ...keysOf(ChunkUpload),
   uploaded_count: integer(),
   uploaded_chunks: listOf(Joi.number().integer()),
   progress: integer(),
-  status: Joi.string()
-    .valid(...chunkStatuses)
-    .required(),
-  error: textOrNull(),
-  attachment_id: integerOrNull(),
-  expires_at: timestamp(),
 });
 
 const opened = resource('ChunkUpload', {

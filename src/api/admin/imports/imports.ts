@@ -12,55 +12,27 @@ import {
   cancelImport,
   findImport,
   importSortable,
-  importTypes,
   listImports,
   removeImport,
   type ImportFilter,
 } from '../../../models/imports/import.js';
 import { listErrors } from '../../../models/imports/import-error.js';
-import { importStatuses } from '../../../models/imports/import-run.js';
 import { openErrorFile } from '../../../models/imports/import-error-file.js';
+import { Import, importStatuses, importTypes } from '../../../models/imports/tables.js';
+import { Admin } from '../../../models/access/tables.js';
 import { columnHead, sheetColumns } from '../../../models/imports/order-sheet.js';
 import { sendEvents } from '../../http/event-stream.js';
 import { fileLink, linkDescription, linkTo } from '../../declare/file-link.js';
 import { sendFile } from '../../http/file-response.js';
-import {
-  flag,
-  integer,
-  integerOrNull,
-  pageOf,
-  recordOrNull,
-  resource,
-  text,
-  textOrNull,
-  timestamp,
-  timestampOrNull,
-} from '../../declare/response.js';
+import { integer, keysOf, pageOf, recordOrNull, resource, text, textOrNull } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
 const item = resource('Import', {
-  id: integer(),
-  type: Joi.string()
-    .valid(...importTypes)
-    .required(),
-  filename: text(),
-  size: integer(),
-  dry_run: flag(),
-  status: Joi.number()
-    .valid(...importStatuses)
-    .required(),
+  ...keysOf(Import),
   status_text: text(),
-  progress: integer(),
-  total_rows: integerOrNull(),
   processed_rows: integer(),
-  success_count: integer(),
-  failed_count: integer(),
-  order_count: integer(),
   error_msg: textOrNull(),
-  admin_id: integer(),
-  admin: recordOrNull({ id: integer(), username: text() }),
-  created_at: timestamp(),
-  finished_at: timestampOrNull(),
+  admin: recordOrNull(keysOf(Admin, 'id', 'username')),
   error_file_url: textOrNull(),
 });
 

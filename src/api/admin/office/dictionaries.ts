@@ -1,7 +1,17 @@
 // /dictionaries: types and their entries.
 import Joi from 'joi';
+import { noneToZero } from '../../../lib/blank-to-null.js';
 import { listKeys } from '../../../lib/list-query.js';
-import { idOrZero, idParam, optionalText, slug, sort, status, text as given } from '../../../lib/schema.js';
+import {
+  parent,
+  parentFilter,
+  idParam,
+  optionalText,
+  slug,
+  sort,
+  status,
+  text as given,
+} from '../../../lib/schema.js';
 import {
   createDictionary,
   deleteDictionary,
@@ -21,7 +31,7 @@ import { Dictionary } from '../../../models/office/tables.js';
 const entry = resource('DictionaryEntry', { ...keysOf(Dictionary), status: enabled() });
 
 const fields = {
-  parent_id: idOrZero(),
+  parent_id: parent(),
   name: given(50),
   code: slug(50),
   value: optionalText(500),
@@ -39,7 +49,7 @@ export const routes = [
     access: can('dictionary.index', '查看字典列表', 'List dictionaries'),
     query: Joi.object<DictionaryFilter, true>({
       ...listKeys(dictionarySortable),
-      parent_id: idOrZero(),
+      parent_id: parentFilter(),
       code: Joi.string().allow('').max(50),
       name: Joi.string().allow('').max(50),
       status: status(),
@@ -60,7 +70,7 @@ export const routes = [
     }),
     fails: ['dictionary_code_exists', 'dictionary_not_found', 'dictionary_unknown'],
     response: entry,
-    handle: async ({ body }) => getDictionary(await createDictionary(body)),
+    handle: async ({ body }) => getDictionary(await createDictionary(noneToZero(body))),
     repeat: (id) => getDictionary(id),
   }),
   route({
@@ -106,7 +116,7 @@ export const routes = [
     response: entry,
     subject: ({ params }) => getDictionary(params.id),
     async handle({ params, body }) {
-      await updateDictionary(params.id, body);
+      await updateDictionary(params.id, noneToZero(body));
       return getDictionary(params.id);
     },
   }),

@@ -13,38 +13,11 @@ import {
   type FailedJobCriteria,
   type FailedJobFilter,
 } from '../../../models/office/failed-job.js';
-import {
-  integer,
-  json,
-  pageOf,
-  record,
-  resource,
-  text,
-  timestamp,
-  timestampOrNull,
-} from '../../declare/response.js';
-import { failedJobStates } from '../../../models/office/tables.js';
+import { integer, json, keysOf, pageOf, record, resource } from '../../declare/response.js';
+import { FailedJob, failedJobStates } from '../../../models/office/tables.js';
 import { can, route } from '../../declare/route.js';
 
-const failedJob = resource('FailedJob', {
-  id: integer(),
-  queue: Joi.string()
-    .valid(...queueNames)
-    .required(),
-  job: text(),
-  job_key: text(),
-  payload: json(),
-  error: text(),
-  attempts: integer(),
-  failures: integer(),
-  trace_id: text(),
-  state: Joi.string()
-    .valid(...failedJobStates)
-    .required(),
-  failed_at: timestamp(),
-  retried_at: timestampOrNull(),
-  created_at: timestamp(),
-});
+const failedJob = resource('FailedJob', { ...keysOf(FailedJob), payload: json() });
 
 const criteria = {
   queue: Joi.string().valid(...queueNames),

@@ -14,23 +14,25 @@ import {
 import {
   findSent,
   notificationSortable,
-  notificationTypes,
-  sentTypes,
   type NotificationFilter,
   type NotificationRecord,
-  type NotificationType,
 } from '../../../models/office/notification.js';
 import {
   flag,
   integer,
-  integerOrNull,
+  keysOf,
   listOf,
   record,
   resource,
   text,
-  timestamp,
   timestampOrNull,
 } from '../../declare/response.js';
+import {
+  Notification,
+  notificationTypes,
+  sentTypes,
+  type NotificationType,
+} from '../../../models/office/tables.js';
 import { can, route } from '../../declare/route.js';
 
 interface NotificationBody {
@@ -41,19 +43,7 @@ interface NotificationBody {
   receiver_ids?: number[];
 }
 
-const keys = {
-  id: integer(),
-  type: Joi.string()
-    .valid(...notificationTypes)
-    .required(),
-  title: text(),
-  content: text(),
-  sender_id: integerOrNull(),
-  receiver_id: integerOrNull(),
-  is_read: flag(),
-  read_at: timestampOrNull(),
-  created_at: timestamp(),
-};
+const keys = { ...keysOf(Notification), is_read: flag(), read_at: timestampOrNull() };
 
 const item = resource('Notification', keys);
 

@@ -26,6 +26,7 @@ export const routes = [
       '`failed` is what waits for a person (`GET /failed-jobs`); `oldest_seconds` is how long the oldest waiting job has been there.',
     access: can('queue.index', '查看队列', 'List queues'),
     response: record({ list: listOf(queue) }),
+    fails: ['queue_unavailable'],
     handle: async () => ({ list: await queueFigures() }),
   }),
 ];

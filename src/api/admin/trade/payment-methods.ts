@@ -1,5 +1,6 @@
 // /payment-methods: how customers may pay.
 import Joi from 'joi';
+import { config } from '../../../../config/index.js';
 import type { MethodConfig } from '../../../lib/channels/channel.js';
 import { allChannels, channelOf, isEnabled } from '../../../lib/channels/index.js';
 import { describeKeys } from '../../../lib/channels/method-config.js';
@@ -16,9 +17,16 @@ import {
   methodSortable,
   updateMethod,
 } from '../../../models/trade/payment-method.js';
-import { flag, keysOf, pageOf } from '../../declare/response.js';
-import { changedConfig, channelType, methodOf, newMethodOf } from '../../declare/channel-schemas.js';
+import { flag, keysOf, listOf, oneOf, pageOf, resource, text, textOrNull } from '../../declare/response.js';
+import {
+  changedConfig,
+  channelType,
+  channelTypes,
+  methodOf,
+  newMethodOf,
+} from '../../declare/channel-schemas.js';
 import { can, route } from '../../declare/route.js';
+import { testMethod } from '../../flows/method-test.js';
 import { PaymentMethod } from '../../../models/trade/tables.js';
 
 interface MethodBody {
@@ -34,6 +42,32 @@ interface MethodBody {
 const method = methodOf({
   ...keysOf(PaymentMethod),
   has_shared_secret: flag(),
+});
+
+const tested = resource('PaymentMethodTest', {
+  type: oneOf(...channelTypes),
+  accepted: flag()
+    .description('Whether a callback signed with the stored keys would be accepted')
+    .example(true),
+  verdict: Joi.string()
+    .required()
+    .description('`verified`, or the `error_code` that such a callback is refused with')
+    .example('verified'),
+  message: text()
+    .description('The verdict for people')
+    .example('A callback signed with the stored keys is accepted'),
+  notify_url: text()
+    .description('Where the payment company is told to call back')
+    .example('https://pay.example.com/api/payment/notify/mock'),
+  checks: listOf(
+    resource('PaymentMethodCheck', {
+      field: text()
+        .description('`config.` and the key, or `notify_url` for the way of a callback')
+        .example('config.shared_secret'),
+      state: oneOf('passed', 'failed', 'skipped').description('What it came to'),
+      message: textOrNull().description('Why it failed or was skipped; null when it passed'),
+    }),
+  ).description('What was looked at'),
 });
 
 const fields = {
@@ -141,6 +175,24 @@ export const routes = [
     response: null,
     subject: ({ params }) => getMethod(params.id),
     handle: ({ params }) => deleteMethod(params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/payment-methods/{id}/test',
+    name: 'testPaymentMethod',
+    summary: 'Test a payment method without a payment',
+    description:
+      'Signs, or seals, with each stored key and verifies the result; judges a test callback that is signed with them as the ' +
+      'public notify address does (`accepted`, `verdict`); and sends it to that address, where it must meet this service. The ' +
+      'callback is for a payment number that nobody has: nothing is paid. wechat and alipay callbacks are not implemented, so ' +
+      'their verdict is `payment_gateway_not_implemented`.',
+    access: can('payment_method.test', '测试支付方式', 'Test payment methods'),
+    module: 'payments',
+    deadlineMs: config.payments.gatewayTimeoutMs + 5000,
+    params: idParam,
+    fails: ['payment_gateway_unknown', 'payment_method_not_found'],
+    response: tested,
+    handle: ({ params }) => testMethod(params.id),
   }),
 ];
 

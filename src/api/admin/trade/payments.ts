@@ -11,12 +11,10 @@ import {
   findPayment,
   listPayments,
   paymentSortable,
-  paymentStatuses,
   paymentTotals,
   type NewPayment,
   type PaymentFilter,
   type PaymentRecord,
-  type PaymentStatus,
 } from '../../../models/trade/payment.js';
 import { revisePayment, type PaymentRevision } from '../../../models/trade/payment-attention.js';
 import { callbacksOf } from '../../../models/trade/payment-callback.js';
@@ -26,8 +24,6 @@ import { exportRoutes } from '../../declare/export-routes.js';
 import { mustSuit, placePayment, placingChannel } from '../../flows/payment-placing.js';
 import {
   amount,
-  integer,
-  json,
   keysOf,
   listOf,
   oneOf,
@@ -37,12 +33,17 @@ import {
   resource,
   text,
   textOrNull,
-  timestamp,
   timestampOrNull,
 } from '../../declare/response.js';
 import { mayPass } from '../../declare/permission.js';
 import { can, route } from '../../declare/route.js';
-import { Payment, PaymentMethod } from '../../../models/trade/tables.js';
+import {
+  Payment,
+  PaymentCallback,
+  PaymentMethod,
+  paymentStatuses,
+  type PaymentStatus,
+} from '../../../models/trade/tables.js';
 
 const keys = {
   ...keysOf(Payment),
@@ -51,19 +52,7 @@ const keys = {
 
 const payment = resource('Payment', keys);
 
-const callback = resource('PaymentCallback', {
-  id: integer(),
-  type: oneOf(...channelTypes),
-  third_party_no: textOrNull(),
-  body: json(),
-  ip: text(),
-  state: Joi.string().valid('pending', 'settled', 'refused').required(),
-  verdict: text(),
-  times: integer(),
-  created_at: timestamp(),
-  last_at: timestampOrNull(),
-  settled_at: timestampOrNull(),
-});
+const callback = resource('PaymentCallback', { ...keysOf(PaymentCallback), type: oneOf(...channelTypes) });
 
 const tradeStates = {
   pending: 'NOTPAY',
@@ -141,6 +130,7 @@ export const routes = [
       'payment_method_not_found',
       'payment_method_unknown',
       'payment_record_not_found',
+      'payment_secret_unreadable',
       'third_party_error',
     ],
     response: resource('PlacedPayment', { ...keys, gateway: gatewayAnswer() }),
@@ -228,6 +218,7 @@ export const routes = [
       'payment_method_not_found',
       'payment_method_unknown',
       'payment_record_not_found',
+      'payment_secret_unreadable',
       'third_party_error',
     ],
     response: record({ ...keys, gateway: gatewayAnswer().required() }),
@@ -261,7 +252,8 @@ export const routes = [
       const type = payment.payment_method?.type ?? '';
       if (!isEnabled(type)) fail('payment_gateway_disabled');
       if (!channelOf(type)?.answersLocally) fail('payment_gateway_not_implemented');
-      const { payment_no, status, third_party_no, amount, pay_time } = payment;
+      const { payment_no, third_party_no, amount, pay_time } = payment;
+      const status: PaymentStatus = payment.status;
       return { payment_no, status, trade_state: tradeStates[status], third_party_no, amount, pay_time };
     },
   }),

@@ -5,7 +5,6 @@ import { listKeys, timeKeys, type TimeRange } from '../../../lib/list-query.js';
 import { id, idParam } from '../../../lib/schema.js';
 import { changeBalance, changed, type BalanceChange } from '../../../models/trade/balance.js';
 import {
-  balanceChangeTypes,
   balanceLogSortable,
   balanceLogTotals,
   balanceStatistics,
@@ -13,6 +12,7 @@ import {
   listBalanceLogs,
   type BalanceLogFilter,
 } from '../../../models/trade/balance-log.js';
+import { balanceChangeTypes } from '../../../models/trade/tables.js';
 import { balanceChanged, balanceChangeKeys, balanceLog, operatorOf } from '../../flows/balance-change.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { amount, integer, pageOf, record } from '../../declare/response.js';

@@ -14,6 +14,7 @@ import { StorageUnavailable } from '../../../lib/storage/storage.js';
 import { isZone, withZone } from '../../../lib/time.js';
 import { requests, requestSeconds } from '../../../lib/watch/metrics.js';
 import { answerEarly, isStillSending } from '../arrival.js';
+import { compressed, isLong } from '../compression.js';
 import { logOperation } from '../../declare/operation-log.js';
 import { fullPath } from '../../declare/route.js';
 import type { RequestState } from '../request-state.js';
@@ -28,6 +29,8 @@ export const securityHeaders = {
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
 };
+
+const fixedHeaders = Object.entries(securityHeaders);
 
 const foreignTraceId = /^[A-Za-z0-9_-]{8,64}$/;
 const slowMs = 1000;
@@ -49,8 +52,8 @@ export const envelope: Middleware<RequestState> = async (ctx, next) => {
   if (ctx.method === 'GET') context.isAbandoned = () => ctx.res.closed;
   ctx.state.traceId = traceId;
   ctx.state.ip = ip;
-  ctx.set(securityHeaders);
-  ctx.set('X-Trace-Id', traceId);
+  for (const [name, value] of fixedHeaders) ctx.res.setHeader(name, value);
+  ctx.res.setHeader('X-Trace-Id', traceId);
   await inContext(context, async () => {
     try {
       if (!isKnownZone) throw new AppError('timezone_invalid', { field: 'timezone' });
@@ -77,6 +80,7 @@ async function answer(ctx: Context, next: Next, language: Language, zone: string
   const data = zone === undefined ? state.data : withZone(state.data, zone);
   const message = language === 'en-US' ? 'success' : '操作成功';
   send(ctx, 200, { code: 200, message, data: data ?? null, trace_id: state.traceId });
+  if (typeof ctx.body === 'string' && isLong(ctx.body)) ctx.body = await compressed(ctx, ctx.body);
 }
 
 function refuse(ctx: Context, error: unknown, language: Language): void {

@@ -1,4 +1,4 @@
-// What the command line sets otherwise than the service; imported first, before the configuration is read.
+// The settings in which the command line differs from the service; imported first, before the configuration is read.
 
 // Its output is the outcome; the log only if it is asked for.
 process.env.LOG_LEVEL = process.argv.includes('--log') ? 'info' : 'silent';

@@ -1,0 +1,51 @@
+// /payments/{payment_no}/callbacks: what the channel sent about a payment, driven again.
+import Joi from 'joi';
+import { id } from '../../../lib/schema.js';
+import { findPayment } from '../../../models/trade/payment.js';
+import { oneOf, resource, text } from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+import { replayCallback, replayOutcomes } from '../../flows/callback-replay.js';
+
+export const routes = [
+  route({
+    method: 'POST',
+    path: '/payments/{payment_no}/callbacks/{id}/replay',
+    name: 'replayPaymentCallback',
+    summary: 'Replay a stored callback of a payment',
+    description:
+      'For a callback that was refused because the configuration was wrong, or that waits: a refused one is verified again ' +
+      'against the configuration of now, then it is settled like one that comes. It counts from when it came. Replayed ' +
+      'again, or twice at once, it still pays once. What is still wrong with it is answered as its refusal.',
+    access: can('payment.replay', '重放支付回调', 'Replay payment callbacks'),
+    module: 'payments',
+    params: Joi.object<{ payment_no: string; id: number }, true>({
+      payment_no: Joi.string().max(64).required(),
+      id: id().required(),
+    }),
+    fails: [
+      'invalid_payment_type',
+      'payment_amount_mismatch',
+      'payment_callback_not_found',
+      'payment_callback_not_whole',
+      'payment_gateway_disabled',
+      'payment_gateway_not_implemented',
+      'payment_not_found',
+      'payment_notify_invalid',
+      'payment_record_not_found',
+      'payment_secret_unreadable',
+      'payment_sign_invalid',
+      'payment_third_party_no_used',
+    ],
+    response: resource('CallbackReplay', {
+      payment_no: text(),
+      outcome: oneOf(...replayOutcomes).description(
+        '`paid` now; `already_paid` before; `paid_needs_attention`: the money is recorded, but its order could not be paid; ' +
+          '`paid_twice`: it was paid under another number before; `processing`: it is stored and will be settled',
+      ),
+    }),
+    async handle({ params, deadline }) {
+      const { payment_no } = await findPayment(params.payment_no);
+      return { payment_no, outcome: await replayCallback(payment_no, params.id, deadline) };
+    },
+  }),
+];

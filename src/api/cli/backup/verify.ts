@@ -1,0 +1,82 @@
+// back-office verify: whether rows, files and sums belong together; with a backup, whether it is what was written.
+import pLimit from 'p-limit';
+import { resolve } from 'node:path';
+import { storage } from '../../../lib/storage/index.js';
+import { checkBooks } from '../../../models/figures/consistency.js';
+import { keptKeys, purposes, unknownKeys } from '../../../models/files/stored-file.js';
+import { table, type Given, type Outcome } from '../command.js';
+import { faultsIn, readManifest } from './folder.js';
+
+const asksAtOnce = 16;
+const keysAtOnce = 2000;
+const shown = 10;
+
+export async function verifyBackup(given: Given): Promise<Outcome> {
+  const path = resolve(given.args[0] ?? '');
+  const manifest = await readManifest(path);
+  const faults = await faultsIn(path, manifest);
+  return {
+    data: { path, made_at: manifest.begun_at, faults },
+    text: faults.length > 0 ? faults.join('\n') : `${path} is as it was written`,
+    isBad: faults.length > 0,
+  };
+}
+
+export async function verify(): Promise<Outcome> {
+  const [withoutFile, withoutRow] = [await rowsWithoutFile(), await filesWithoutRow()];
+  const { months, contradictions } = await checkBooks();
+  const told = [
+    ...telling('rows without file', withoutFile),
+    ...telling('files without row', withoutRow),
+    ...contradictions.map(({ what, count, first }) => `${count} ${what}: ${first.join(', ')}`),
+  ];
+  const isBad = told.length > 0;
+  return {
+    data: {
+      well: !isBad,
+      rows_without_file: withoutFile,
+      files_without_row: withoutRow,
+      contradictions,
+      months,
+    },
+    text: [
+      table(
+        months.map((sum) => ({ ...sum })),
+        'there are no orders',
+      ),
+      ...(isBad ? told : ['rows, files and sums belong together']),
+    ].join('\n'),
+    isBad,
+  };
+}
+
+const telling = (what: string, keys: readonly string[]): string[] =>
+  keys.length > 0 ? [`${keys.length} ${what}: ${keys.slice(0, shown).join(', ')}`] : [];
+
+async function rowsWithoutFile(): Promise<string[]> {
+  const driver = await storage();
+  const atOnce = pLimit(asksAtOnce);
+  const missing: string[] = [];
+  const look = async (key: string): Promise<void> => {
+    if ((await driver.stat(key)) === undefined) missing.push(key);
+  };
+  for await (const keys of keptKeys()) await Promise.all(keys.map((key) => atOnce(look, key)));
+  // What was deleted while we looked has no owner by now.
+  const kept = new Set<string>();
+  if (missing.length > 0) for await (const keys of keptKeys()) keys.forEach((key) => kept.add(key));
+  return missing.filter((key) => kept.has(key)).sort();
+}
+
+/** A file is a row before it is written, so one without row is a fault at any moment but that of its removal. */
+async function filesWithoutRow(): Promise<string[]> {
+  const driver = await storage();
+  const found: string[] = [];
+  let block: string[] = [];
+  const look = async (): Promise<void> => {
+    for (const key of await unknownKeys(block)) if (await driver.stat(key)) found.push(key);
+    block = [];
+  };
+  for await (const key of driver.keys(purposes)) if (block.push(key) === keysAtOnce) await look();
+  await look();
+  return found.sort();
+}

@@ -1,0 +1,72 @@
+// Departments, roles, administrators and customers. What is there already stays as it is.
+import { randomToken } from '../../lib/random-id.js';
+import { select } from '../../lib/db.js';
+import { createAdmin } from '../../models/access/admin.js';
+import { createDepartment } from '../../models/access/department.js';
+import type { Holder } from '../../models/access/rights.js';
+import { createRole } from '../../models/access/role.js';
+import { createUser } from '../../models/trade/user.js';
+import { administrators, customers, departments, roles } from './words.js';
+
+export interface Person {
+  id: number;
+  username: string;
+}
+
+/** Ids by the value of a unique column. */
+async function idsBy(table: string, column: string): Promise<Map<string, number>> {
+  const rows = await select<{ id: number; name: string }>(`SELECT id, ${column} AS name FROM ${table}`);
+  return new Map(rows.map(({ id, name }) => [name, id]));
+}
+
+/** @returns the administrators, who have made what follows */
+export async function fillOffice(holder: Holder): Promise<Person[]> {
+  const departmentIds = await fillDepartments();
+  const roleIds = await fillRoles(holder);
+  const known = await idsBy('admins', 'username');
+  for (const [username, nickname, role, department] of administrators) {
+    if (known.has(username)) continue;
+    const role_ids = [roleIds.get(role) ?? 0];
+    const fields = { username, nickname, role_ids, department_id: departmentIds.get(department) };
+    // Nobody signs in as them before an administrator has set a password.
+    known.set(username, await createAdmin(holder, { ...fields, password: `${randomToken(18)}-Aa1` }));
+  }
+  return administrators.map(([username]) => ({ id: known.get(username) ?? 0, username }));
+}
+
+async function fillDepartments(): Promise<Map<string, number>> {
+  const known = await idsBy('departments', 'code');
+  for (const { name, code, leader, children } of departments) {
+    if (!known.has(code)) known.set(code, await createDepartment({ name, code, leader }));
+    for (const [at, child] of children.entries()) {
+      const own = `${code}-${at + 1}`;
+      const fields = { name: child, code: own, parent_id: known.get(code), sort: at };
+      if (!known.has(own)) known.set(own, await createDepartment(fields));
+    }
+  }
+  return known;
+}
+
+async function fillRoles(holder: Holder): Promise<Map<string, number>> {
+  const known = await idsBy('roles', 'slug');
+  const permissions = await idsBy('permissions', 'slug');
+  const menus = await select<{ id: number }>('SELECT id FROM menus');
+  for (const { grants, ...fields } of roles) {
+    if (known.has(fields.slug)) continue;
+    const granted = [...permissions].filter(([slug]) => grants.includes(slug.split('.')[0] ?? ''));
+    const rights = { permission_ids: granted.map(([, id]) => id), menu_ids: menus.map(({ id }) => id) };
+    known.set(fields.slug, await createRole(holder, { ...fields, ...rights }));
+  }
+  return known;
+}
+
+/** @returns customers who may order */
+export async function fillCustomers(): Promise<Person[]> {
+  const known = await idsBy('users', 'username');
+  for (const [at, { username, nickname }] of customers.entries()) {
+    if (known.has(username)) continue;
+    const phone = `138${String(10_000_000 + at * 7919).slice(0, 8)}`;
+    known.set(username, await createUser({ username, nickname, email: `${username}@example.com`, phone }));
+  }
+  return customers.map(({ username }) => ({ id: known.get(username) ?? 0, username }));
+}

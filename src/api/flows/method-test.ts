@@ -1,0 +1,139 @@
+// Tries a payment method without a payment: its stored keys, a test callback before the judgement of the public door, and
+// the way to that door.
+import { config } from '../../../config/index.js';
+import { ChannelFailure, type Channel, type MethodConfig } from '../../lib/channels/channel.js';
+import { askGateway } from '../../lib/channels/gateway.js';
+import { channelOf, defaultNotifyUrl } from '../../lib/channels/index.js';
+import { now } from '../../lib/clock.js';
+import { currentLanguage } from '../../lib/context.js';
+import type { ErrorSlug } from '../../lib/error-catalogue.js';
+import { AppError, fail } from '../../lib/errors.js';
+import { fill, say, type Text } from '../../lib/language.js';
+import { Money } from '../../lib/money.js';
+import { newOrderNumber, newPaymentNumber, paymentPeriod } from '../../lib/numbers.js';
+import { openedMethod } from '../../models/trade/payment-method.js';
+import { judge } from './callback-judgement.js';
+
+/** What was looked at. */
+export interface MethodCheck {
+  /** `config.<key>`, or `notify_url` for the way a callback takes. */
+  field: string;
+  state: 'passed' | 'failed' | 'skipped';
+  /** Why it failed or was skipped, in the language of the request. */
+  message: string | null;
+}
+
+export interface MethodTest {
+  type: string;
+  /** Whether a callback signed with what is stored would be accepted. */
+  accepted: boolean;
+  /** `verified`, or what such a callback would be refused with. */
+  verdict: ErrorSlug | 'verified';
+  message: string;
+  /** Where the payment company is told to call back. */
+  notify_url: string;
+  checks: MethodCheck[];
+}
+
+const texts = {
+  verified: {
+    zh: '用已保存的密钥签名的回调会被接受',
+    en: 'A callback signed with the stored keys is accepted',
+  },
+  elsewhere: {
+    zh: '回调发往别的系统，未作检查',
+    en: 'callbacks go to another system, which was not asked',
+  },
+  notOurs: {
+    zh: '该地址有应答，但不是本服务（HTTP {status}）',
+    en: 'something answers there, but not this service (HTTP {status})',
+  },
+  unreachable: {
+    zh: '本服务按 APP_URL 找不到自己：{reason}',
+    en: 'this service does not find itself under APP_URL: {reason}',
+  },
+} satisfies Record<string, Text>;
+
+/** Numbered like a payment of this moment, and no payment has that number. */
+const amount = Money.from('0.01');
+
+/**
+ * Tests the method with that id. No payment is made or changed.
+ *
+ * @throws payment_method_not_found
+ */
+export async function testMethod(id: number): Promise<MethodTest> {
+  const { type, config: stored } = await openedMethod(id);
+  const channel = channelOf(type) ?? fail('payment_gateway_unknown');
+  const at = now();
+  const orderNo = newOrderNumber(at);
+  const paymentNo = newPaymentNumber(at, orderNo);
+  const fields = asSent(channel.sampleCallback({ paymentNo, amount, config: stored ?? {} }));
+  const judged = judge(channel, {
+    fields,
+    notification: channel.read?.(fields),
+    payment: {
+      ...{ period: paymentPeriod(paymentNo) as number, orderNo, amount, config: stored },
+      ...{ status: 'pending', thirdPartyNo: null, methodType: type },
+    },
+  });
+  const verdict = typeof judged === 'string' ? judged : 'verified';
+  const language = currentLanguage();
+  const notifyUrl = stored?.notify_url ?? defaultNotifyUrl(type);
+  return {
+    ...{ type, accepted: verdict === 'verified', verdict, notify_url: notifyUrl },
+    message: verdict === 'verified' ? say(texts.verified, language) : new AppError(verdict).text(language),
+    checks: [...keyChecks(channel, stored), await doorCheck({ notifyUrl, type, fields, verdict })],
+  };
+}
+
+/** As it arrives: what JSON does not carry is gone. */
+const asSent = (fields: object): Record<string, unknown> =>
+  JSON.parse(JSON.stringify(fields)) as Record<string, unknown>;
+
+function keyChecks(channel: Channel, stored: MethodConfig | undefined): MethodCheck[] {
+  if (!stored) return [];
+  return channel.checkKeys(stored).map(({ key, problem }) => ({
+    field: `config.${key}`,
+    state: problem ? 'failed' : 'passed',
+    message: problem ? say(problem, currentLanguage()) : null,
+  }));
+}
+
+interface Sending {
+  notifyUrl: string;
+  type: string;
+  fields: Record<string, unknown>;
+  verdict: ErrorSlug | 'verified';
+}
+
+// Sends the callback the way the company does. The service itself must answer it, and as one for a payment it does not have.
+async function doorCheck({ notifyUrl, type, fields, verdict }: Sending): Promise<MethodCheck> {
+  const check = (state: MethodCheck['state'], text?: Text, params?: Record<string, string | number>) => ({
+    ...{ field: 'notify_url', state },
+    message: text ? fill(say(text, currentLanguage()), params) : null,
+  });
+  if (notifyUrl !== defaultNotifyUrl(type)) return check('skipped', texts.elsewhere);
+  const isJudgedFirst =
+    verdict === 'payment_gateway_disabled' || verdict === 'payment_gateway_not_implemented';
+  const expected: ErrorSlug = isJudgedFirst ? verdict : 'payment_not_found';
+  const body = JSON.stringify(fields);
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) };
+  try {
+    const signal = AbortSignal.timeout(config.payments.gatewayTimeoutMs);
+    const answer = await askGateway(new URL(notifyUrl), { method: 'POST', headers, body }, signal);
+    if (slugIn(answer.body) === expected) return check('passed');
+    return check('failed', texts.notOurs, { status: answer.status });
+  } catch (error) {
+    if (!(error instanceof ChannelFailure)) throw error;
+    return check('failed', texts.unreachable, { reason: error.text(currentLanguage()) });
+  }
+}
+
+function slugIn(body: string): unknown {
+  try {
+    return (JSON.parse(body) as { error_code?: unknown } | null)?.error_code;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,36 @@
+// What can be told of stored RSA keys without asking the company.
+import { createPublicKey } from 'node:crypto';
+import { readPrivateKey, readPublicKey, signRsa, verifyRsa } from '../rsa.js';
+import type { KeyCheck, MethodConfig } from './channel.js';
+
+const sample = 'back-office';
+
+const problems = {
+  unreadable: {
+    zh: '无法用作至少 2048 位的 RSA 密钥，请重新填写',
+    en: 'is no usable RSA key of 2048 bits or more; enter it again',
+  },
+  own: {
+    zh: '这是商户自己私钥对应的公钥，应填写支付公司的公钥',
+    en: 'belongs to the private key of the merchant; the public key of the payment company is wanted',
+  },
+} as const;
+
+/** Signs with the private key and verifies with the public key that belongs to it. */
+export function checkPrivateKey(config: MethodConfig, name: string): KeyCheck {
+  const key = readPrivateKey(config[name] ?? '');
+  const fits = key && verifyRsa(sample, signRsa(sample, config[name] ?? ''), createPublicKey(key));
+  return { key: name, problem: fits ? undefined : problems.unreadable };
+}
+
+/**
+ * Whether that can be the public key of the company.
+ *
+ * @param own name of the private key, whose public key is often pasted by mistake
+ */
+export function checkPublicKey(config: MethodConfig, name: string, own: string): KeyCheck {
+  const key = readPublicKey(config[name] ?? '');
+  if (!key) return { key: name, problem: problems.unreadable };
+  const isOwn = verifyRsa(sample, signRsa(sample, config[own] ?? ''), key);
+  return { key: name, problem: isOwn ? problems.own : undefined };
+}

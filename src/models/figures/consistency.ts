@@ -1,0 +1,79 @@
+// Whether the books agree with themselves: sums by month, and rows that contradict each other. Reads everything, as of one instant.
+import type { RowDataPacket } from 'mysql2/promise';
+import { config } from '../../../config/index.js';
+import { openConnection } from '../../lib/db-connection.js';
+
+/** The orders or payments of a month in one state; the sum is exact. */
+export interface MonthSum {
+  of: 'orders' | 'payments';
+  period: number;
+  status: string;
+  count: number;
+  amount: string;
+}
+
+/** Rows that contradict each other: what is wrong, how many there are, and the first of them. */
+export interface Contradiction {
+  what: string;
+  count: number;
+  first: string[];
+}
+
+const shown = 10;
+const statementSeconds = 3600;
+
+const sums = (table: 'orders' | 'payments'): string =>
+  `SELECT '${table}' AS \`of\`, period, status, COUNT(*) AS count, SUM(amount) AS amount
+   FROM ${table} GROUP BY period, status ORDER BY period, status`;
+
+/** Each selects \`name\` of the rows that are wrong. */
+const contradictions: Record<string, string> = {
+  'paid orders whose payment is not there, not paid, or of another order or amount': `
+    SELECT o.order_no AS name FROM orders o LEFT JOIN payments p ON p.payment_no = o.payment_no
+    WHERE o.status = 'paid'
+      AND (p.id IS NULL OR p.status <> 'paid' OR p.order_no <> o.order_no OR p.amount <> o.amount)`,
+  'paid payments whose order is not paid by them, and nobody was told': `
+    SELECT p.payment_no AS name FROM payments p LEFT JOIN orders o ON o.order_no = p.order_no
+    WHERE p.status = 'paid' AND p.fail_reason IS NULL
+      AND (o.id IS NULL OR o.status <> 'paid' OR o.payment_no <> p.payment_no)`,
+  'orders whose lines do not add up to their amount': `
+    SELECT o.order_no AS name FROM orders o
+    JOIN (SELECT period, order_no, SUM(subtotal) AS total FROM order_details GROUP BY period, order_no) d
+      ON d.order_no = o.order_no AND d.period = o.period
+    WHERE d.total <> o.amount`,
+  'users whose balance is not the sum of its changes': `
+    SELECT u.username AS name FROM users u
+    LEFT JOIN (SELECT user_id, SUM(IF(type = 'expense', -amount, amount)) AS total
+      FROM user_balance_logs GROUP BY user_id) l ON l.user_id = u.id
+    WHERE u.balance <> COALESCE(l.total, 0)`,
+  'changes of balances that do not add up': `
+    SELECT CAST(id AS CHAR) AS name FROM user_balance_logs
+    WHERE balance_after <> balance_before + IF(type = 'expense', -amount, amount)`,
+  'files that a row names and that are not kept': `
+    SELECT k.storage_key AS name FROM (
+      SELECT storage_key FROM attachments UNION ALL SELECT storage_key FROM chunks
+      UNION ALL SELECT storage_key FROM exports WHERE storage_key IS NOT NULL
+      UNION ALL SELECT storage_key FROM imports WHERE storage_key IS NOT NULL) k
+    LEFT JOIN stored_files f ON f.storage_key = k.storage_key
+    WHERE f.state IS NULL OR f.state <> 'kept'`,
+};
+
+/** Sums of orders and payments by month and state, and what contradicts itself; over a connection of its own. */
+export async function checkBooks(): Promise<{ months: MonthSum[]; contradictions: Contradiction[] }> {
+  const connection = await openConnection({ database: config.database.name, statementSeconds });
+  const rows = async <T>(sql: string): Promise<T[]> =>
+    (await connection.query<RowDataPacket[]>(sql))[0] as T[];
+  try {
+    await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+    await connection.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
+    const months = [...(await rows<MonthSum>(sums('orders'))), ...(await rows<MonthSum>(sums('payments')))];
+    const found: Contradiction[] = [];
+    for (const [what, sql] of Object.entries(contradictions)) {
+      const names = (await rows<{ name: string }>(sql)).map(({ name }) => name);
+      if (names.length > 0) found.push({ what, count: names.length, first: names.slice(0, shown) });
+    }
+    return { months, contradictions: found };
+  } finally {
+    connection.destroy();
+  }
+}

@@ -1,0 +1,100 @@
+// Whether the storage is the one of this database. A random mark lies in the storage, its digest in `key_checks`: a process on another machine
+// whose local storage is not shared finds no mark, and would lose every upload that arrives there.
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { config } from '../../../config/index.js';
+import { now } from '../../lib/clock.js';
+import { change, select } from '../../lib/db.js';
+import { logger } from '../../lib/logger.js';
+import { randomToken } from '../../lib/random-id.js';
+import { StartRefused } from '../../lib/start-refused.js';
+import { warnOfSetting } from '../../lib/start-warnings.js';
+import { storage } from '../../lib/storage/index.js';
+import { FileMissing, StorageFull, StorageUnavailable } from '../../lib/storage/storage.js';
+import { underClaim } from '../tables/claim.js';
+
+const name = 'STORAGE';
+const fileKey = 'storage-mark';
+const maxBytes = 200;
+
+/** right: the storage of this database; other: that of another one; missing: it holds no mark; new: the database knows none yet. */
+export type StorageState = 'right' | 'other' | 'missing' | 'new';
+
+/** What the storage is to this database. @throws StorageUnavailable */
+export async function storageState(): Promise<StorageState> {
+  const [kept] = await select<{ digest: string }>('SELECT digest FROM key_checks WHERE name = ?', [name]);
+  if (!kept) return 'new';
+  const mark = await readMark();
+  if (mark === undefined) return 'missing';
+  return digestOf(mark) === kept.digest ? 'right' : 'other';
+}
+
+/**
+ * Marks the storage at the first start; any number of processes may do so at once. A storage that does not answer is believed.
+ *
+ * @throws StartRefused in production when the storage is not that of this database; elsewhere a warning says so
+ */
+export async function checkStorage(): Promise<void> {
+  try {
+    let state = await storageState();
+    if (state === 'new')
+      state = await underClaim('storage', async () => {
+        if ((await storageState()) === 'new') await acceptStorage();
+        return storageState();
+      });
+    if (state !== 'right') refuse(state);
+  } catch (error) {
+    if (!(error instanceof StorageUnavailable || error instanceof StorageFull)) throw error;
+    logger.warn({ error }, 'whether the storage is the one of this database is not known');
+  }
+}
+
+/** Takes the storage for the one of this database from now on. @throws StorageUnavailable, StorageFull */
+export async function acceptStorage(): Promise<void> {
+  let mark = await readMark();
+  if (mark === undefined) {
+    mark = randomToken(24);
+    const driver = await storage();
+    await driver.put(fileKey, Readable.from([Buffer.from(mark)])).catch((error: unknown) => {
+      throw unusable(error);
+    });
+  }
+  const at = now();
+  await change(
+    `INSERT INTO key_checks (name, digest, created_at, updated_at) VALUES (?, ?, ?, ?)
+     ON DUPLICATE KEY UPDATE digest = VALUES(digest), updated_at = VALUES(updated_at)`,
+    [name, digestOf(mark), at, at],
+  );
+}
+
+function refuse(state: 'other' | 'missing' | 'new'): void {
+  const { driver, root } = config.storage;
+  const place = driver === 's3' ? 'S3_BUCKET' : `STORAGE_ROOT (${root})`;
+  const what =
+    state === 'other' ? 'is the storage of another database' : 'does not hold the files of this database';
+  const message =
+    `${place} ${what}: uploads would be lost. Processes on several machines share a folder or use STORAGE_DRIVER=s3; ` +
+    'after a move of the files "back-office storage accept" takes this one';
+  if (config.app.production) throw new StartRefused(message);
+  warnOfSetting(message);
+}
+
+async function readMark(): Promise<string | undefined> {
+  try {
+    const chunks: Buffer[] = [];
+    for await (const chunk of await (await storage()).get(fileKey, { start: 0, end: maxBytes - 1 }))
+      chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString('latin1');
+  } catch (error) {
+    if (error instanceof FileMissing) return undefined;
+    throw unusable(error);
+  }
+}
+
+/** A folder that cannot be read or written now keeps nobody from serving what needs no files. */
+function unusable(error: unknown): Error {
+  if (error instanceof StorageUnavailable || error instanceof StorageFull) return error;
+  return new StorageUnavailable('the storage cannot be used', { cause: error });
+}
+
+const digestOf = (mark: string): string => createHash('sha256').update(mark).digest('hex');

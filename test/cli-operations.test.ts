@@ -1,0 +1,255 @@
+// The command line where it changes much at once: migrations, upkeep, queues, money that is stuck. And how it is found.
+import './support/environment.js';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { config } from '../config/index.js';
+import { change, db, select } from '../src/lib/db.js';
+import { paymentPeriod } from '../src/lib/numbers.js';
+import { migrations } from '../src/models/migrations/index.js';
+import { keepFailure } from '../src/models/office/failed-job.js';
+import { recordVerified } from '../src/models/trade/callback-intake.js';
+import type { CallbackKey } from '../src/models/trade/payment-callback.js';
+import { makeMethod, makePayment, unique, type MadePayment } from './support/factories.js';
+import { runCli, startWorkerProcess } from './support/processes.js';
+import { serviceTest } from './support/service-test.js';
+import { until } from './support/until.js';
+
+const service = serviceTest({ withWorker: false });
+let methodId: number;
+
+test.before(async () => {
+  methodId = (await makeMethod(service.admin)).id;
+});
+
+async function answerOf<T>(args: string[], env?: Record<string, string>) {
+  const { output, errors, code } = await runCli(['--json', ...args], env);
+  if (output === '') throw new Error(errors);
+  return { data: JSON.parse(output) as T, code };
+}
+
+const statusOf = async ({ payment_no }: MadePayment): Promise<string> =>
+  (await service.admin.get(`/payments/${payment_no}`)).data.status;
+
+/** A verified callback that nobody has settled. */
+async function waitingCallback(payment: MadePayment): Promise<CallbackKey> {
+  const key = await recordVerified({
+    ...{ type: 'mock', period: paymentPeriod(payment.payment_no), paymentNo: payment.payment_no, fields: {} },
+    ...{ thirdPartyNo: unique('BANK-'), ip: '127.0.0.1', state: 'pending', verdict: 'verified', traceId: '' },
+  });
+  return key as CallbackKey;
+}
+
+interface Migrations {
+  made: string[];
+  pending: string[];
+  unknown: string[];
+}
+
+test('a database is made and brought forward by commands alone, with no API anywhere', async (t) => {
+  const name = `${config.database.name}_cli`;
+  const env = { DB_NAME: name, REDIS_PREFIX: `${config.redis.prefix}-cli` };
+  t.teardown(() => db.query(`DROP DATABASE IF EXISTS \`${name}\``));
+  const all = migrations.map((migration) => migration.name);
+  t.is((await runCli(['migrate', 'status'], env)).code, 1, 'there is no such database');
+  t.is((await runCli(['admin', 'list'], env)).code, 1);
+  const up = await answerOf<{ added: string[] }>(['migrate', 'up'], env);
+  t.deepEqual([up.data.added, up.code], [all, 0]);
+  const status = await answerOf<Migrations>(['migrate', 'status'], env);
+  t.deepEqual([status.data, status.code], [{ made: all, pending: [], unknown: [] }, 0]);
+  t.deepEqual((await answerOf<{ added: string[] }>(['migrate', 'up'], env)).data.added, [], 'once is enough');
+
+  const last = all.at(-1) as string;
+  await db.query(`DELETE FROM \`${name}\`.migrations WHERE name = ?`, { replacements: [last] });
+  await db.query(`INSERT INTO \`${name}\`.migrations (name) VALUES ('9999-of-a-later-release')`);
+  const behind = await answerOf<Migrations>(['migrate', 'status'], env);
+  t.deepEqual(
+    [behind.data.pending, behind.data.unknown, behind.code],
+    [[last], ['9999-of-a-later-release'], 1],
+  );
+  t.regex((await runCli(['prune', '--yes'], env)).errors, /migrate/, 'nothing else runs on such a database');
+  t.deepEqual((await answerOf<{ added: string[] }>(['migrate', 'up'], env)).data.added, [last]);
+  const { data: admins } = await answerOf<{ username: string }[]>(['admin', 'list'], env);
+  t.deepEqual(
+    admins.map(({ username }) => username),
+    ['admin'],
+  );
+});
+
+test('prune removes what is past its retention and nothing else, after a question', async (t) => {
+  const [old, young] = [unique('old'), unique('young')];
+  for (const [username, at] of [
+    [old, 'NOW(3) - INTERVAL 400 DAY'],
+    [young, 'NOW(3)'],
+  ]) {
+    await change(
+      `INSERT INTO login_logs (period, log_key, username, ip, user_agent, browser, os, device, status, outcome, created_at)
+       VALUES (DATE_FORMAT(${at}, '%Y%m'), ?, ?, '127.0.0.1', '', '', '', '', 1, 'login_success', ${at})`,
+      [unique('log-'), username as string],
+    );
+  }
+  const left = async () =>
+    (
+      await select<{ username: string }>('SELECT username FROM login_logs WHERE username IN (?)', [
+        [old, young],
+      ])
+    ).map(({ username }) => username);
+  const unasked = await runCli(['prune']);
+  t.deepEqual([unasked.code, unasked.output], [2, '']);
+  t.regex(unasked.errors, /older than 180 days.*--yes/s);
+  t.deepEqual((await left()).sort(), [old, young].sort());
+  t.is((await answerOf(['prune', '--yes'])).code, 0);
+  t.deepEqual(await left(), [young]);
+});
+
+test('what queues hold is shown, and failed work is done once it is retried', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  const key = await waitingCallback(payment);
+  const work = { queue: 'payments', job: 'settle-payment', attempts: 10, traceId: 'T' } as const;
+  const jobKey = `settle-payment-${key.period}-${key.id}`;
+  await keepFailure({ ...work, key: jobKey, payload: key, error: new Error('the database was away') });
+  type Held = { name: string; waiting: number; failed: number }[];
+  const held = async () => {
+    const { data, code } = await answerOf<Held>(['jobs', 'queues']);
+    t.is(code, 0);
+    return data.find(({ name }) => name === 'payments') as Held[number];
+  };
+  const before = await held();
+  t.is(before.failed, 1);
+  t.is((await runCli(['jobs', 'retry'])).code, 2, 'which?');
+  t.is((await runCli(['jobs', 'retry', '999999999'])).code, 1);
+  t.is((await runCli(['jobs', 'retry', 'x'])).code, 2);
+  const wrongQueue = await runCli(['jobs', 'retry', '--all', '--queue', 'nowhere']);
+  t.deepEqual([wrongQueue.code, (await held()).waiting], [2, before.waiting]);
+  const { data, code } = await answerOf(['jobs', 'retry', '--all', '--queue', 'payments']);
+  t.deepEqual([data, code], [{ count: 1, refused: 0 }, 0]);
+  t.is((await held()).waiting, before.waiting + 1);
+  t.is(await statusOf(payment), 'pending', 'it is queued, no worker runs');
+  const worker = await startWorkerProcess({}, 'payments');
+  await until(async () => (await statusOf(payment)) === 'paid');
+  await until(async () => {
+    const [row] = await select<{ state: string }>('SELECT state FROM failed_jobs WHERE job_key = ?', [
+      jobKey,
+    ]);
+    return row?.state === 'done';
+  });
+  await worker.stop();
+});
+
+test('payments that are stuck are told, and that somebody must look is an exit code', async (t) => {
+  interface Stuck {
+    needs_attention: { total: number; rows: { payment_no: string; fail_reason: string }[] };
+    pending: { total: number; rows: { payment_no: string }[] };
+  }
+  const [waiting, fresh, flagged] = [
+    await makePayment(service.admin, methodId),
+    await makePayment(service.admin, methodId),
+    await makePayment(service.admin, methodId),
+  ];
+  await change('UPDATE payments SET created_at = created_at - INTERVAL 3 HOUR WHERE payment_no = ?', [
+    waiting.payment_no,
+  ]);
+  const quiet = await answerOf<Stuck>(['payments', 'stuck', '--minutes', '120']);
+  const numbers = (rows: { payment_no: string }[]) => rows.map(({ payment_no }) => payment_no);
+  t.true(numbers(quiet.data.pending.rows).includes(waiting.payment_no));
+  t.false(numbers(quiet.data.pending.rows).includes(fresh.payment_no));
+  t.false(
+    numbers((await answerOf<Stuck>(['payments', 'stuck', '--minutes', '240'])).data.pending.rows).includes(
+      waiting.payment_no,
+    ),
+  );
+  await change(
+    `UPDATE payments SET needs_attention = 1, fail_reason = 'order_not_payable' WHERE payment_no = ?`,
+    [flagged.payment_no],
+  );
+  const { data, code } = await answerOf<Stuck>(['payments', 'stuck']);
+  t.is(code, 1);
+  t.like(data.needs_attention.rows[0], { payment_no: flagged.payment_no, fail_reason: 'order_not_payable' });
+  const { output } = await runCli(['payments', 'stuck']);
+  t.regex(output, new RegExp(`needs a person: 1\\n.*${flagged.payment_no}`, 's'));
+});
+
+test('callbacks are redriven by range: those outside of it wait on', async (t) => {
+  const payments = [
+    await makePayment(service.admin, methodId),
+    await makePayment(service.admin, methodId),
+    await makePayment(service.admin, methodId),
+  ] as const;
+  const hours = ['2026-03-01T08:00:00Z', '2026-03-01T09:00:00Z', '2026-03-01T10:00:00Z'];
+  for (const [index, payment] of payments.entries()) {
+    const { id, period } = await waitingCallback(payment);
+    await change('UPDATE payment_callbacks SET created_at = ? WHERE id = ? AND period = ?', [
+      new Date(hours[index] as string),
+      id,
+      period,
+    ]);
+  }
+  for (const range of [
+    ['--from', 'yesterday'],
+    ['--to', '2026-03-01T08:00:00'],
+  ])
+    t.is((await runCli(['callbacks', 'redrive', ...range])).code, 2, range.join(' '));
+  const range = ['--from', '2026-03-01T16:30:00+08:00', '--to', '2026-03-01T09:30:00Z'];
+  const redriven = await answerOf(['callbacks', 'redrive', ...range]);
+  t.deepEqual([redriven.data, redriven.code], [{ verdicts: { paid: 1 }, failed: 0 }, 0]);
+  t.deepEqual(await Promise.all(payments.map(statusOf)), ['pending', 'paid', 'pending']);
+  t.deepEqual((await answerOf(['callbacks', 'redrive', ...range])).data, { verdicts: {}, failed: 0 });
+});
+
+test('the doctor names what is away, and what the database lacks', async (t) => {
+  type Report = { well: boolean; findings: { check: string; level: string; says: string }[] };
+  const name = `${config.database.name}_sick`;
+  await db.query(`CREATE DATABASE \`${name}\``);
+  t.teardown(() => db.query(`DROP DATABASE IF EXISTS \`${name}\``));
+  const sick = await answerOf<Report>(['doctor'], { DB_NAME: name, REDIS_URL: 'redis://127.0.0.1:1' });
+  t.deepEqual([sick.data.well, sick.code], [false, 1]);
+  const levelOf = (check: string) => sick.data.findings.find((one) => one.check === check)?.level;
+  t.deepEqual([levelOf('database'), levelOf('schema'), levelOf('Redis')], ['ok', 'fault', 'fault']);
+  const text = JSON.stringify(sick.data);
+  t.notRegex(text, / {4}at |SELECT /);
+});
+
+const run = promisify(execFile);
+
+/** A copy of what a release holds, without a compiler, and the folder it lies in. */
+function makeRelease(): string {
+  const release = mkdtempSync(join(tmpdir(), 'release-'));
+  mkdirSync(join(release, 'node_modules'));
+  for (const name of readdirSync(join(config.root, 'node_modules')))
+    if (name !== 'typescript' && name !== '.bin')
+      symlinkSync(join(config.root, 'node_modules', name), join(release, 'node_modules', name));
+  for (const name of ['package.json', 'bin', 'build/src', 'build/config'])
+    cpSync(join(config.root, name), join(release, name), { recursive: true });
+  return release;
+}
+
+test('npx finds the command in a checkout, and in a release without a compiler', async (t) => {
+  const release = makeRelease();
+  t.teardown(() => rmSync(release, { recursive: true }));
+  for (const cwd of [config.root, release]) {
+    const { stdout } = await run('npx', ['back-office', '--json', 'key', 'status'], { cwd });
+    t.deepEqual(JSON.parse(stdout), { state: 'right' }, cwd);
+  }
+});
+
+test('without settings the command reaches the servers of the "npm start" that runs in its checkout', async (t) => {
+  const checkout = makeRelease();
+  t.teardown(() => rmSync(checkout, { recursive: true }));
+  mkdirSync(join(checkout, '.local'));
+  const reaches = /^(DB_|DATABASE_URL|REDIS_URL)/;
+  const { REDIS_URL, DATABASE_URL, DB_HOST, DB_PORT, DB_USER, DB_PASSWORD, DB_NAME } = process.env;
+  const servers = { REDIS_URL, DATABASE_URL, DB_HOST, DB_PORT, DB_USER, DB_PASSWORD, DB_NAME };
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !reaches.test(name)));
+  const program = `import { tryLock } from './bin/lock.mjs';
+    await tryLock('run', () => ({ servers: ${JSON.stringify(servers)} })); console.log('holds');`;
+  const starter = spawn(process.execPath, ['--input-type=module', '-e', program], { cwd: checkout, env });
+  t.teardown(() => starter.kill());
+  await once(starter.stdout, 'data');
+  const cwd = join(checkout, 'bin');
+  const { stdout } = await run('npx', ['back-office', '--json', 'key', 'status'], { cwd, env });
+  t.deepEqual(JSON.parse(stdout), { state: 'right' });
+});

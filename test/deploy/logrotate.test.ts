@@ -1,0 +1,83 @@
+// deploy/logrotate.conf with Debian's logrotate and a process of PM2 that writes all the while; only account and paths are replaced.
+import '../support/environment.js';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join, resolve } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import test from 'ava';
+import { config } from '../../config/index.js';
+import { programPath } from '../support/faults.js';
+import { until } from '../support/until.js';
+
+const home = mkdtempSync(join(tmpdir(), 'pm2-logs-'));
+const logs = join(home, 'logs');
+const pm2Program = join(config.root, 'node_modules/pm2/bin/pm2');
+const env = { ...process.env, PM2_HOME: home };
+
+const pm2 = (...args: string[]) =>
+  execFileSync(process.execPath, [pm2Program, ...args], { env, encoding: 'utf8' });
+
+test.after.always(() => {
+  pm2('kill');
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** Every line of every file, rotated or not. */
+function numbers(): number[] {
+  return readdirSync(logs)
+    .filter((name) => name.startsWith('counter-out'))
+    .flatMap((name) => {
+      const content = readFileSync(join(logs, name));
+      return (name.endsWith('.gz') ? gunzipSync(content) : content).toString().split('\n');
+    })
+    .filter((line) => line !== '')
+    .map(Number);
+}
+
+/** PM2 opens its files anew in an instant; what is written in it is lost. */
+const maxLostEach = 10;
+
+test('at a thousand lines a second a rotation loses a handful at most, and doubles none', async (t) => {
+  const counter = join(home, 'counter.cjs');
+  writeFileSync(counter, 'let n = 0; setInterval(() => console.log(++n), 1);');
+  const account = `${userInfo().username} ${execFileSync('id', ['-gn'], { encoding: 'utf8' }).trim()}`;
+  const file = join(home, 'logrotate.conf');
+  const text = readFileSync(resolve(config.root, 'deploy/logrotate.conf'), 'utf8');
+  const own = text
+    .replaceAll('/home/back-office/.pm2', home)
+    .replace('su back-office back-office', `su ${account}`)
+    .replace('runuser -u back-office -- ', '')
+    .replace(' pm2 reloadLogs', ` ${process.execPath} ${pm2Program} reloadLogs`);
+  t.false(/^\s*[^#\s].*back-office/m.test(own.replaceAll(home, '')), own);
+  writeFileSync(file, own, { mode: 0o644 });
+  const rotate = (...args: string[]) =>
+    execFileSync(programPath('logrotate'), ['-s', join(home, 'state'), ...args, file], {
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
+
+  pm2('start', counter, '--name', 'counter');
+  const rotated = () => readdirSync(logs).filter((name) => /^counter-out\.log-/.test(name)).length;
+  rotate('-d');
+  let last = 0;
+  const second = () => Math.floor(Date.now() / 1000);
+  const rounds = [1, 2, 3];
+  for (const round of rounds) {
+    const before = numbers().length;
+    // A rotated file is named by its second.
+    await until(() => numbers().length > before + 1000 && second() > last);
+    rotate('-f');
+    last = second();
+    t.is(rotated(), round);
+  }
+  await until(() => readFileSync(join(logs, 'counter-out.log')).length > 0);
+  pm2('stop', 'counter');
+  const seen = numbers().sort((one, other) => one - other);
+  t.true(readdirSync(logs).some((name) => name.endsWith('.gz')));
+  const lost = (seen.at(-1) ?? 0) - seen.length;
+  t.log(`lines lost: ${lost} of ${seen.at(-1)}`);
+  t.is(seen[0], 1);
+  t.is(new Set(seen).size, seen.length, 'none twice');
+  t.true(lost <= maxLostEach * rounds.length, `${lost} lines lost`);
+});

@@ -1,0 +1,243 @@
+// deploy/nginx.conf in a real nginx before two APIs; of the file only addresses and paths are replaced.
+import '../support/environment.js';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { request, type RequestOptions } from 'node:https';
+import { join, resolve } from 'node:path';
+import test from 'ava';
+import { config } from '../../config/index.js';
+import { select } from '../../src/lib/db.js';
+import type { Client } from '../support/client.js';
+import { openStream } from '../support/events.js';
+import { OwnServer, programPath } from '../support/faults.js';
+import { freePort } from '../support/free-port.js';
+import { startApi, type TestProcess } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
+import { openSocket, ticketOf } from '../support/socket.js';
+import { until } from '../support/until.js';
+
+// The certificate is the test's own.
+process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+
+const mebibyte = 1024 * 1024;
+const service = serviceTest();
+
+class Nginx extends OwnServer {
+  override readonly env = {};
+  readonly url = `https://127.0.0.1:${this.port}`;
+  readonly #plainPort: number;
+  readonly #apis: readonly number[];
+
+  constructor(port: number, plainPort: number, apis: readonly number[]) {
+    super(port);
+    this.#plainPort = plainPort;
+    this.#apis = apis;
+  }
+
+  /** Writes the file for this machine. @throws Error when one of the places is no longer in it */
+  install(): void {
+    const [key, certificate] = [join(this.folder, 'key.pem'), join(this.folder, 'certificate.pem')];
+    execFileSync('openssl', [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'],
+      ...['-subj', '/CN=pay.example.com', '-keyout', key, '-out', certificate],
+    ]);
+    const places: [string | RegExp, string][] = [
+      [/^user .*$/m, 'daemon off;'],
+      [/^pid .*$/m, `pid ${join(this.folder, 'nginx.pid')};`],
+      [/^error_log .*$/m, `error_log stderr warn;`],
+      [/access_log \S+/, `access_log ${this.log}`],
+      [/listen 80 .*/, `listen 127.0.0.1:${this.#plainPort};`],
+      [/listen \[::\]:80 .*/, ''],
+      [/listen 443 /, `listen 127.0.0.1:${this.port} `],
+      [/listen \[::\]:443 .*/, ''],
+      ['/etc/ssl/back-office/fullchain.pem', certificate],
+      ['/etc/ssl/back-office/privkey.pem', key],
+      ['127.0.0.1:3000', `127.0.0.1:${this.#apis[0]}`],
+      ['127.0.0.1:3001', `127.0.0.1:${this.#apis[1]}`],
+      ['allow 127.0.0.0/8', 'allow 127.0.0.1'],
+      // The flood of a slow machine is a flood, too.
+      ['rate=100r/s', 'rate=1r/s'],
+    ];
+    const text = places.reduce(
+      (file, [place, own]) => {
+        if (!(typeof place === 'string' ? file.includes(place) : place.test(file)))
+          throw new Error(`deploy/nginx.conf has no ${place}`);
+        return file.replace(place, own);
+      },
+      readFileSync(resolve(config.root, 'deploy/nginx.conf'), 'utf8'),
+    );
+    writeFileSync(this.#file, text);
+  }
+
+  get log(): string {
+    return join(this.folder, 'access.log');
+  }
+
+  get #file(): string {
+    return join(this.folder, 'nginx.conf');
+  }
+
+  protected override command(): [string, ...string[]] {
+    return [programPath('nginx'), '-p', this.folder, '-c', this.#file];
+  }
+
+  protected override async answers(): Promise<boolean> {
+    return (await get(this.port, '/healthz')).status === 200;
+  }
+}
+
+interface Answered {
+  status: number;
+  headers: Record<string, unknown>;
+  text: string;
+}
+
+/** One request over a connection of its own, from an address of this machine. */
+function ask(port: number, options: RequestOptions, body = ''): Promise<Answered> {
+  return new Promise((done, fail) => {
+    const sent = request({ host: '127.0.0.1', port, agent: false, ...options }, (response) => {
+      let text = '';
+      response.on('data', (piece: Buffer) => (text += piece.toString()));
+      response.on('end', () => done({ status: response.statusCode ?? 0, headers: response.headers, text }));
+    });
+    sent.on('error', fail);
+    sent.end(body);
+  });
+}
+
+const get = (port: number, path: string, localAddress?: string, headers = {}) =>
+  ask(port, { path, headers, ...(localAddress && { localAddress }) });
+
+let nginx: Nginx;
+let apis: TestProcess[];
+let admin: Client;
+let plainPort: number;
+
+test.before(async () => {
+  const settings = { TRUSTED_PROXIES: '127.0.0.1', APP_URL: 'https://pay.example.com' };
+  apis = await Promise.all([startApi(settings), startApi(settings)]);
+  plainPort = await freePort();
+  nginx = new Nginx(
+    await freePort(),
+    plainPort,
+    apis.map(({ url }) => Number(new URL(url).port)),
+  );
+  nginx.install();
+  await nginx.start();
+  admin = service.admin.at(nginx.url);
+});
+
+test.after.always(() => nginx?.remove());
+
+test.serial('TLS ends here: lists are answered, plain HTTP is sent to it', async (t) => {
+  const answer = await admin.get('/orders');
+  t.is(answer.status, 200);
+  t.is(answer.headers.get('strict-transport-security'), 'max-age=31536000');
+  const plain = await fetch(`http://127.0.0.1:${plainPort}/console/?a=1`, { redirect: 'manual' });
+  t.deepEqual([plain.status, plain.headers.get('location')], [301, 'https://127.0.0.1/console/?a=1']);
+});
+
+test.serial('a notification arrives over the WebSocket, and events as they happen', async (t) => {
+  const socket = await openSocket(nginx.url, await ticketOf(admin));
+  await admin.post('/notifications', { title: 'through nginx', content: 'hello', type: 'announcement' });
+  const stream = await openStream(admin, '/dashboard/stream');
+  await until(() => stream.events.length >= 2);
+  t.is(stream.status, 200);
+  await until(() =>
+    socket.frames.some((frame) => (frame.data as { title?: string } | null)?.title === 'through nginx'),
+  );
+  stream.close();
+  socket.socket.close();
+  t.pass();
+});
+
+test.serial('an upload reaches the API while it arrives, and one that is too large is refused', async (t) => {
+  const incoming = join(process.env.STORAGE_ROOT ?? '', 'incoming');
+  const [boundary, half] = ['----boundary', 'x'.repeat(15 * mebibyte)];
+  const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="large.txt"\r\nContent-Type: text/plain\r\n\r\n`;
+  const tail = `\r\n--${boundary}--\r\n`;
+  const answered = new Promise<number>((done, fail) => {
+    const sent = request(
+      {
+        ...{ host: '127.0.0.1', port: nginx.port, agent: false, method: 'POST' },
+        path: '/api/admin/attachments/upload',
+        headers: {
+          ...admin.headers,
+          'Content-Type': `multipart/form-data; boundary=${boundary}`,
+          'Content-Length': head.length + 2 * half.length + tail.length,
+        },
+      },
+      (response) => {
+        response.resume();
+        done(response.statusCode ?? 0);
+      },
+    );
+    sent.on('error', fail);
+    sent.write(head + half);
+    // The rest is only sent when the first half is known to have arrived.
+    void until(() => existsSync(incoming) && readdirSync(incoming).length > 0).then(
+      () => sent.end(half + tail),
+      fail,
+    );
+  });
+  t.is(await answered, 200);
+  const tooLarge = await ask(nginx.port, {
+    method: 'POST',
+    path: '/api/admin/attachments/upload',
+    headers: { ...admin.headers, 'Content-Length': 211 * mebibyte },
+  }).catch((error: NodeJS.ErrnoException) => error.code);
+  t.is(typeof tooLarge === 'string' ? tooLarge : tooLarge?.status, 413);
+});
+
+test.serial('the address of a client is the one it connects from, whatever it says', async (t) => {
+  const body = JSON.stringify({ username: 'nobody-through-nginx', password: 'wrong-password' });
+  await ask(
+    nginx.port,
+    {
+      ...{ method: 'POST', path: '/api/admin/login', localAddress: '127.0.0.2' },
+      headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': '203.0.113.66' },
+    },
+    body,
+  );
+  const [row] = await until(async () => {
+    const rows = await select<{ ip: string }>('SELECT ip FROM login_logs WHERE username = ?', [
+      'nobody-through-nginx',
+    ]);
+    return rows.length > 0 ? rows : undefined;
+  });
+  t.is(row?.ip, '127.0.0.2');
+});
+
+test.serial('health is answered to the own network only', async (t) => {
+  t.is((await get(nginx.port, '/readyz')).status, 200);
+  t.is((await get(nginx.port, '/readyz', '127.0.0.2')).status, 403);
+});
+
+test.serial('a flood of one address is turned away, and others are served', async (t) => {
+  const flood = await Promise.all(
+    Array.from({ length: 400 }, () =>
+      get(nginx.port, '/api/admin/login/captcha', '127.0.0.3').catch(() => ({ status: 0 })),
+    ),
+  );
+  const statuses = new Set(flood.map(({ status }) => status));
+  t.true(statuses.has(429), [...statuses].join());
+  t.is((await get(nginx.port, '/api/admin/orders', '127.0.0.4', admin.headers)).status, 200);
+});
+
+test.serial('the log has the trace and no query', async (t) => {
+  await get(nginx.port, '/api/admin/orders?secret=of-the-query', undefined, {
+    ...admin.headers,
+    'X-Trace-Id': 'trace-through-nginx',
+  });
+  const text = await until(() => {
+    const log = readFileSync(nginx.log, 'utf8');
+    return log.includes('trace-through-nginx') ? log : undefined;
+  });
+  t.false(text.includes('of-the-query'));
+});
+
+test.serial('without one of the two APIs every request is answered by the other', async (t) => {
+  await apis[0]?.kill();
+  const answers = await Promise.all(Array.from({ length: 50 }, () => admin.get('/orders?page_size=1')));
+  t.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+});

@@ -1,0 +1,140 @@
+// Two APIs and two workers behind HAProxy are one service: what one process was told, the next request finds at the other.
+import '../support/environment.js';
+import test from 'ava';
+import { closeDatabase, db } from '../../src/lib/db.js';
+import { Client } from '../support/client.js';
+import { exportedCsv } from '../support/exports.js';
+import {
+  makeAdmin,
+  makeMethod,
+  makeOrder,
+  makePayment,
+  makeUser,
+  mockCallback,
+  unique,
+} from '../support/factories.js';
+import { chunksOf, sendChunk, sha256, textOf } from '../support/files.js';
+import { startHaproxy, type OwnHaproxy } from '../support/haproxy.js';
+import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { openSocket, ticketOf } from '../support/socket.js';
+import { until } from '../support/until.js';
+
+let haproxy: OwnHaproxy;
+let apis: [TestProcess, TestProcess];
+/** Through the balancer, and past it to each API. */
+let admin: Client;
+let at: [Client, Client];
+
+const env = {
+  TRUSTED_PROXIES: '127.0.0.1',
+  LIMITS_ENABLED: 'true',
+  LIMIT_TICKETS: '10',
+};
+
+test.before(async () => {
+  apis = [await startApi(env), await startApi(env)];
+  await Promise.all([startWorkerProcess(env), startWorkerProcess(env)]);
+  haproxy = await startHaproxy(apis.map(({ url }) => url));
+  const anonymous = new Client(haproxy.url);
+  await until(async () => (await anonymous.get('//readyz')).status === 200);
+  admin = await anonymous.signIn();
+  at = [admin.at(apis[0].url), admin.at(apis[1].url)];
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await haproxy?.remove();
+  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
+  await closeDatabase();
+});
+
+test.serial('a session and a right end on both with the next request', async (t) => {
+  const made = await makeAdmin(admin);
+  for (let round = 0; round < 5; round++) {
+    const own = await new Client(haproxy.url).signIn(made.username, made.password);
+    const [one, other] = round % 2 ? [at[1], at[0]] : at;
+    t.is((await own.at(other.url).get('/info')).status, 200);
+    t.is((await own.at(one.url).post('/logout')).status, 200);
+    t.is((await own.at(other.url).get('/info')).status, 401);
+  }
+});
+
+test.serial('a ticket is used once, wherever it was made', async (t) => {
+  const ticket = await ticketOf(at[0]);
+  const { socket } = await openSocket(apis[1].url, ticket);
+  await t.throwsAsync(openSocket(apis[0].url, ticket));
+  socket.close();
+});
+
+test.serial('a notification made at one reaches a socket of the other, through the balancer', async (t) => {
+  const made = await makeAdmin(admin);
+  const own = await new Client(haproxy.url).signIn(made.username, made.password);
+  const sockets = await Promise.all([0, 1].map(async () => openSocket(haproxy.url, await ticketOf(own))));
+  const body = { title: unique('t'), content: 'x', type: 'message', receiver_ids: [made.id] };
+  t.is((await at[0].post('/notifications', body)).status, 200);
+  for (const open of sockets) {
+    t.is((await open.frame('notification')).data.title, body.title);
+    open.socket.close();
+  }
+});
+
+test.serial('totals are exact at one after a write at the other', async (t) => {
+  const user_id = (await makeUser(admin)).id;
+  for (let count = 1; count <= 10; count++) {
+    const [one, other] = count % 2 ? at : [at[1], at[0]];
+    await makeOrder(one, '1', { user_id });
+    t.is((await other.get(`/orders?user_id=${user_id}`)).data.total, count);
+  }
+});
+
+test.serial('an upload whose chunks are dealt between the two becomes one file', async (t) => {
+  const size = 40_000;
+  const content = textOf(5 * size + 1);
+  const opened = await admin.post('/attachments/chunk', {
+    ...{ action: 'init', filename: 'dealt.txt', total_size: content.length, chunk_size: size },
+  });
+  const { chunk_id } = opened.data;
+  for (const [index, chunk] of chunksOf(content, size).entries())
+    t.is((await sendChunk(at[index % 2] as Client, chunk_id, index, chunk)).status, 200);
+  const merged = await until(async () => {
+    const answer = await admin.post('/attachments/chunk', { action: 'merge', chunk_id });
+    return answer.data?.status === 'merging' ? undefined : answer;
+  });
+  t.is(merged.data.sha256, sha256(content), merged.text);
+});
+
+test.serial('an export asked for at one is written by a worker and read at the other', async (t) => {
+  const username = unique();
+  await makeUser(admin, { username });
+  const rows = await exportedCsv(admin, '/users', { username });
+  t.is(rows.length, 2);
+});
+
+test.serial('tickets are limited over both together', async (t) => {
+  const made = await makeAdmin(admin);
+  const own = await new Client(haproxy.url).signIn(made.username, made.password);
+  const statuses: number[] = [];
+  for (let count = 0; count < 24; count++)
+    statuses.push((await own.at(at[count % 2]?.url ?? '').post('/notifications/ws-ticket')).status);
+  t.true(statuses.filter((status) => status === 200).length <= 12, statuses.join());
+  t.true(statuses.includes(429));
+});
+
+test.serial('an API that is killed is left out; callbacks sent again are paid, once', async (t) => {
+  const methodId = (await makeMethod(admin)).id;
+  const payments = await Promise.all(Array.from({ length: 20 }, () => makePayment(admin, methodId)));
+  const sent = payments.map(async (payment, index) => {
+    if (index === 5) await apis[1].kill();
+    return until(async () => {
+      const answer = await admin
+        .post('//api/payment/notify/mock', mockCallback(payment))
+        .catch(() => undefined);
+      return answer?.status === 200;
+    });
+  });
+  await Promise.all(sent);
+  for (const { payment_no } of payments)
+    await until(async () => (await admin.get(`/payments/${payment_no}`)).data?.status === 'paid');
+  const { data } = await admin.get(`/payments/${payments[0]?.payment_no}`);
+  t.is(data.callbacks.filter((one: { verdict: string }) => one.verdict === 'paid').length, 1);
+});

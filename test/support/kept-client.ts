@@ -1,0 +1,71 @@
+// Clients that keep their connection and try nothing again, while something is replaced under them.
+import { Agent, request } from 'node:http';
+import { mockCallback, type MadePayment } from './factories.js';
+
+export interface Outcome {
+  status: number;
+  error?: string;
+}
+
+/** One request over the client's own kept connection; nothing is tried again. */
+export function send(
+  agent: Agent,
+  port: number,
+  method: string,
+  path: string,
+  headers: object,
+  body = '',
+): Promise<Outcome> {
+  return new Promise((done) => {
+    const options = { agent, method, path, port, host: '127.0.0.1', headers: { ...headers } };
+    const sent = request(options, (response) => {
+      response.resume();
+      response.once('end', () => done({ status: response.statusCode ?? 0 }));
+      response.once('error', (error) => done({ status: 0, error: error.message }));
+    });
+    sent.once('error', (error) => done({ status: 0, error: error.message }));
+    sent.end(body);
+  });
+}
+
+export interface Traffic {
+  sent: () => number;
+  /** Whatever was not answered 200. */
+  failures: readonly Outcome[];
+  /** Lets each client finish its request. */
+  stop(): Promise<void>;
+}
+
+/** Lists of orders and, each tenth, a callback of these payments, over so many kept connections until it is stopped. */
+export function startTraffic(
+  port: number,
+  headers: Record<string, string>,
+  payments: readonly MadePayment[],
+  { clients = 25, secret }: { clients?: number; secret?: string } = {},
+): Traffic {
+  const failures: Outcome[] = [];
+  let [sent, isStopped] = [0, false];
+  const json = { ...headers, 'Content-Type': 'application/json' };
+  const client = async (number: number): Promise<void> => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    while (!isStopped) {
+      const turn = sent++;
+      const notice = JSON.stringify(mockCallback(payments[turn % payments.length] as MadePayment, secret));
+      const outcome =
+        turn % 10 === number % 10
+          ? await send(agent, port, 'POST', '/api/payment/notify/mock', json, notice)
+          : await send(agent, port, 'GET', '/api/admin/orders?page_size=5', headers);
+      if (outcome.status !== 200) failures.push(outcome);
+    }
+    agent.destroy();
+  };
+  const running = Array.from({ length: clients }, (_, number) => client(number));
+  return {
+    sent: () => sent,
+    failures,
+    async stop() {
+      isStopped = true;
+      await Promise.all(running);
+    },
+  };
+}

@@ -1,0 +1,85 @@
+// A load through a fault of a server that has a successor: how long callers and the worker were not served well, and whether what was
+// acknowledged is there, once.
+import type { ExecutionContext } from 'ava';
+import { select } from '../../src/lib/db.js';
+import { Client } from './client.js';
+import { makeMethod, makeOrder } from './factories.js';
+import { mustHold } from './figures.js';
+import { Load } from './load.js';
+import { startApi, startWorkerProcess, type TestProcess } from './processes.js';
+import { until } from './until.js';
+
+/** Everything must be well again after this (docs/promises.md, R19). */
+export const maxRecoveryMs = 15_000;
+
+export class Outages {
+  readonly admin: Client;
+  readonly processes: TestProcess[];
+  readonly #load: Load;
+  readonly #figures = { faults: 0, worstRecoveryMs: 0 };
+
+  private constructor(admin: Client, load: Load, processes: TestProcess[]) {
+    this.admin = admin;
+    this.#load = load;
+    this.processes = processes;
+  }
+
+  /** An API and a worker with those settings, and callers of the API. */
+  static async prepare(env: Record<string, string>): Promise<Outages> {
+    const api = await startApi(env);
+    const worker = await startWorkerProcess(env);
+    const admin = await new Client(api.url).signIn();
+    const load = await Load.prepare(admin, (await makeMethod(admin)).id);
+    return new Outages(admin, load, [api, worker]);
+  }
+
+  /** Has the fault happen under load, and holds how long something was not well against `maxRecoveryMs`. */
+  async through(t: ExecutionContext, name: string, fault: () => Promise<void> | void): Promise<void> {
+    this.#load.start();
+    await this.#load.flows();
+    const since = Date.now();
+    await fault();
+    this.#figures.faults++;
+    const worker = Promise.all([this.#expires(), this.#consumes()]).then(() => Date.now() - since);
+    const callerMs = await this.#load.isWell(since);
+    const workerMs = await worker;
+    await until(async () => (await this.admin.get('//readyz')).data?.redis === 'ok', maxRecoveryMs);
+    await this.#load.stop();
+    const worst = Math.max(callerMs, workerMs);
+    this.#figures.worstRecoveryMs = Math.max(this.#figures.worstRecoveryMs, worst);
+    t.log(`${name}: callers well after ${callerMs} ms, the worker after ${workerMs} ms`);
+    t.true(worst < maxRecoveryMs, `${name}: callers ${callerMs} ms, worker ${workerMs} ms`);
+    t.deepEqual(this.#load.unexpected, []);
+  }
+
+  /** Holds everything acknowledged against the database. */
+  async mustAddUp(t: ExecutionContext): Promise<void> {
+    mustHold(t, { ...this.#figures, ...(await this.#load.figures()) });
+  }
+
+  /** For test.after.always. */
+  abandon(): void {
+    this.#load.abandon();
+  }
+
+  // Jobs reach every queue, and none of them is left lying.
+  async #consumes(): Promise<void> {
+    const areConsumed = async () => {
+      const { status, data } = await this.admin.get('/queues');
+      const queues = status === 200 ? (data.list as { oldest_seconds: number }[]) : undefined;
+      return queues?.every(({ oldest_seconds }) => oldest_seconds <= 1);
+    };
+    await until(() => areConsumed().catch(() => false), 45_000);
+  }
+
+  // An order runs out although nobody asks for it: the worker works.
+  async #expires(): Promise<void> {
+    const order = await until(() =>
+      makeOrder(this.admin, '1', { expire_in_seconds: 1 }).catch(() => undefined),
+    );
+    const isCancelled = async () =>
+      (await select(`SELECT 1 FROM orders WHERE order_no = ? AND status = 'cancelled'`, [order.order_no]))
+        .length === 1;
+    await until(() => isCancelled().catch(() => false), 45_000);
+  }
+}

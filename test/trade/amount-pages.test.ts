@@ -1,0 +1,76 @@
+// Deep pages of orders sorted by amount: exact, and read from the amounts they lie in.
+import '../support/environment.js';
+import test, { type ExecutionContext } from 'ava';
+import { change, select } from '../../src/lib/db.js';
+import { periodOf, shiftPeriod } from '../../src/lib/numbers.js';
+import { makeOrder, makeUser } from '../support/factories.js';
+import { serviceTest } from '../support/service-test.js';
+import { rowsReadBy, statementsDuring } from '../support/statements.js';
+
+const rows = 40_000;
+const service = serviceTest({ withWorker: false });
+let userId: number;
+
+// n from 0 to 39,999; many of equal amount, many small ones, a few of any size, in two months.
+test.before(async () => {
+  userId = (await makeUser(service.admin)).id;
+  const digit =
+    '(SELECT 0 AS n UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9)';
+  const period = periodOf(new Date());
+  await change(
+    `INSERT INTO orders (period, order_no, user_id, amount, status, created_at, updated_at)
+     SELECT month, CONCAT('ORD', month, LPAD(n, 26, '0')), ?, amount, IF(n % 3, 'pending', 'paid'), at, at FROM (
+       SELECT n, IF(n % 2, ?, ?) AS month, NOW(3) AS at,
+         CASE WHEN n % 50 = 0 THEN POW(10, n % 13) WHEN n % 7 = 0 THEN 9.99 WHEN n % 5 = 0 THEN n / 50000 ELSE n * 0.37 END AS amount
+       FROM (SELECT a.n + 10 * b.n + 100 * c.n + 1000 * d.n + 10000 * e.n AS n
+         FROM ${digit} a, ${digit} b, ${digit} c, ${digit} d, ${digit} e WHERE e.n < 4) numbers) made`,
+    [userId, period, shiftPeriod(period, -1)],
+  );
+});
+
+/** Ids of the list by hand, in one direction; equal amounts go by id the same way. */
+async function sorted(direction: 'asc' | 'desc', where = ''): Promise<number[]> {
+  const found = await select<{ id: number }>(
+    `SELECT id FROM orders WHERE deleted_at IS NULL ${where} ORDER BY amount ${direction}, id ${direction}`,
+  );
+  return found.map(({ id }) => id);
+}
+
+async function mustAgree(t: ExecutionContext, query: string, where = ''): Promise<void> {
+  for (const direction of ['asc', 'desc'] as const) {
+    const ids = await sorted(direction, where);
+    const size = 50;
+    const last = Math.ceil(ids.length / size);
+    const random = Array.from({ length: 6 }, () => 1 + Math.floor(Math.random() * last));
+    for (const page of [201, 202, Math.floor(last / 2), last - 201, last, ...random]) {
+      const path = `/orders?order_by=amount:${direction}&page_size=${size}&page=${page}${query}`;
+      const { data } = await service.admin.get(path);
+      t.is(data.total, ids.length, path);
+      const shown = data.list.map(({ id }: { id: number }) => id);
+      t.deepEqual(shown, ids.slice((page - 1) * size, page * size), path);
+    }
+  }
+}
+
+test.serial(
+  'every page holds what the whole list has there, also after orders came, changed and went',
+  async (t) => {
+    await mustAgree(t, '');
+    await mustAgree(t, '&status=pending', `AND status = 'pending'`);
+    const middle = 4000;
+    for (let made = 0; made < 3; made++) {
+      const order = await makeOrder(service.admin, middle + made);
+      if (made === 1) await service.admin.put(`/orders/${order.order_no}`, { status: 'cancelled' });
+      if (made === 2) await service.admin.delete(`/orders/${order.order_no}`);
+      await mustAgree(t, '');
+      await mustAgree(t, '&status=pending', `AND status = 'pending'`);
+    }
+  },
+);
+
+test.serial('the middle page reads the rows of a few amounts', async (t) => {
+  const path = '/orders?order_by=amount:desc&page=2000';
+  await service.admin.get(path);
+  const read = await rowsReadBy(await statementsDuring(() => service.admin.get(path)));
+  t.true(read < rows / 10, `${read} rows`);
+});

@@ -1,0 +1,187 @@
+// POST /payments/{no}/callbacks/{id}/replay: what was refused by a mistake of ours pays once it is right, and only once.
+import '../support/environment.js';
+import test from 'ava';
+import { change, select } from '../../src/lib/db.js';
+import { paymentPeriod } from '../../src/lib/numbers.js';
+import { expireOrder } from '../../src/models/trade/order.js';
+import { recordVerified } from '../../src/models/trade/callback-intake.js';
+import { outcome, trace as traceOf, untouched } from '../support/callbacks.js';
+import {
+  makeMethod,
+  makePayment,
+  mockCallback,
+  mockSign,
+  signedInWith,
+  unique,
+  type MadePayment,
+} from '../support/factories.js';
+import { serviceTest } from '../support/service-test.js';
+import { until } from '../support/until.js';
+
+const service = serviceTest();
+
+const trace = (payment: MadePayment) => traceOf(service.admin, payment);
+
+const send = (payment: MadePayment, secret: string, more: object = {}) =>
+  service.anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment, secret), ...more });
+
+const attempts = async ({ payment_no }: MadePayment): Promise<{ id: number; verdict: string }[]> =>
+  (await service.admin.get(`/payments/${payment_no}`)).data.callbacks;
+
+const replay = (payment: { payment_no: string }, id: number, client = service.admin) =>
+  client.post(`/payments/${payment.payment_no}/callbacks/${id}/replay`, {});
+
+/** A payment whose callback was refused, because its method had another secret than the company. */
+async function refusedPayment(): Promise<{
+  payment: MadePayment;
+  callback: number;
+  repair: () => Promise<unknown>;
+}> {
+  const method = await makeMethod(service.admin, 'mistyped');
+  const payment = await makePayment(service.admin, method.id);
+  const { errorCode } = await send(payment, 'the real one', { transaction_id: unique('BANK-') });
+  if (errorCode !== 'payment_sign_invalid') throw new Error(errorCode);
+  const [callback] = await attempts(payment);
+  const repair = () => service.admin.put(`/payment-methods/${method.id}`, { shared_secret: 'the real one' });
+  return { payment, callback: callback?.id as number, repair };
+}
+
+test('a callback that a wrong secret refused is refused again until the secret is right, then it pays', async (t) => {
+  const { payment, callback, repair } = await refusedPayment();
+  t.deepEqual(await outcome(replay(payment, callback)), [400, 40001, 'payment_sign_invalid']);
+  t.like(await trace(payment), { ...untouched, verdicts: ['payment_sign_invalid'] });
+  await repair();
+  const { status, data } = await replay(payment, callback);
+  t.is(status, 200);
+  t.deepEqual(data, { payment_no: payment.payment_no, outcome: 'paid' });
+  const after = await trace(payment);
+  t.like(after, { payment: { status: 'paid', needs_attention: false }, order: { status: 'paid' } });
+  t.deepEqual(after.verdicts, ['paid', 'payment_sign_invalid'], 'what was refused stays in the inbox');
+  t.deepEqual((await replay(payment, callback)).data.outcome, 'already_paid');
+  t.deepEqual(await trace(payment), after, 'once more changes nothing');
+});
+
+test('many replays at the same time pay once', async (t) => {
+  const { payment, callback, repair } = await refusedPayment();
+  await repair();
+  const answers = await Promise.all(Array.from({ length: 8 }, () => replay(payment, callback)));
+  t.true(
+    answers.every(({ data }) => ['paid', 'already_paid'].includes(data?.outcome)),
+    JSON.stringify(answers.map(({ text }) => text)),
+  );
+  const { payment: paid, verdicts } = await trace(payment);
+  t.is(paid.status, 'paid');
+  t.is(verdicts.filter((verdict: string) => verdict === 'paid').length, 1);
+});
+
+test('it counts from when it came: an order that expired meanwhile is paid', async (t) => {
+  const { payment, callback, repair } = await refusedPayment();
+  const late = await refusedPayment();
+  for (const { payment_no, order_no } of [payment, late.payment]) {
+    await change('UPDATE orders SET expire_at = NOW(3) - INTERVAL 1 SECOND WHERE order_no = ?', [order_no]);
+    await expireOrder(order_no);
+    t.is((await service.admin.get(`/payments/${payment_no}`)).data.status, 'cancelled');
+  }
+  // Of the other one the news came after its order had expired.
+  const key = [late.callback, paymentPeriod(late.payment.payment_no) as number];
+  await change(
+    'UPDATE payment_callbacks SET created_at = NOW(3) + INTERVAL 1 SECOND WHERE id = ? AND period = ?',
+    key,
+  );
+  await Promise.all([repair(), late.repair()]);
+  t.is((await replay(payment, callback)).data.outcome, 'paid');
+  t.like(await trace(payment), { payment: { status: 'paid' }, order: { status: 'paid' } });
+  t.is((await replay(late.payment, late.callback)).data.outcome, 'paid_needs_attention');
+  t.like(await trace(late.payment), {
+    payment: { status: 'paid', needs_attention: true, fail_reason: 'order_not_payable' },
+    order: { status: 'cancelled' },
+  });
+});
+
+test('a verified one that waits is settled, and one that was settled pays no second time', async (t) => {
+  const { id } = await makeMethod(service.admin);
+  const payment = await makePayment(service.admin, id);
+  const period = paymentPeriod(payment.payment_no) as number;
+  const waiting = await recordVerified({
+    ...{ type: 'mock', period, paymentNo: payment.payment_no, thirdPartyNo: unique('BANK-') },
+    ...{ fields: {}, ip: '127.0.0.1', state: 'pending', verdict: 'verified', traceId: 'test' },
+  });
+  t.true(['paid', 'already_paid'].includes((await replay(payment, waiting?.id as number)).data.outcome));
+  t.like(await trace(payment), {
+    payment: { status: 'paid' },
+    order: { status: 'paid' },
+    verdicts: ['paid'],
+  });
+  t.is((await replay(payment, waiting?.id as number)).data.outcome, 'already_paid');
+  t.deepEqual((await trace(payment)).verdicts, ['paid']);
+});
+
+test('what is wrong with a callback is said, and a number that paid another payment pays no second one', async (t) => {
+  const { payment, callback, repair } = await refusedPayment();
+  const other = await refusedPayment();
+  t.deepEqual(await outcome(replay(payment, 999_999_999)), [404, 20002, 'payment_callback_not_found']);
+  t.deepEqual(await outcome(replay(other.payment, callback)), [404, 20002, 'payment_callback_not_found']);
+  t.deepEqual(await outcome(replay({ payment_no: 'PAY1' }, 1)), [404, 20002, 'payment_record_not_found']);
+  t.is((await service.admin.post(`/payments/${payment.payment_no}/callbacks/x/replay`, {})).status, 400);
+
+  const method = await makeMethod(service.admin);
+  const [first, second] = [
+    await makePayment(service.admin, method.id),
+    await makePayment(service.admin, method.id),
+  ];
+  await send(first, 'shared secret', { amount: '1.00' });
+  const [wrongAmount] = await attempts(first);
+  t.deepEqual(await outcome(replay(first, wrongAmount?.id as number)), [
+    400,
+    40001,
+    'payment_amount_mismatch',
+  ]);
+  const used = unique('BANK-');
+  await send(first, 'shared secret', { transaction_id: used });
+  await send(second, 'shared secret', { transaction_id: used });
+  const [refused] = await attempts(second);
+  t.deepEqual(await outcome(replay(second, refused?.id as number)), [
+    400,
+    30002,
+    'payment_third_party_no_used',
+  ]);
+  t.is((await trace(second)).payment.status, 'pending');
+
+  await change('UPDATE payment_callbacks SET sealed = NULL WHERE id = ?', [callback]);
+  await repair();
+  t.deepEqual(await outcome(replay(payment, callback)), [400, 40001, 'payment_callback_not_whole']);
+  t.like(await trace(payment), untouched);
+});
+
+test('it takes a permission of its own, and the operation log says who did it', async (t) => {
+  const { payment, callback, repair } = await refusedPayment();
+  await repair();
+  const stranger = await signedInWith(service.admin, ['payment.show', 'payment.update', 'payment.query']);
+  t.is((await replay(payment, callback, stranger)).status, 403);
+  t.like(await trace(payment), untouched);
+  const helper = await signedInWith(service.admin, ['payment.replay']);
+  t.is((await replay(payment, callback, helper)).data.outcome, 'paid');
+  const path = `/api/admin/payments/${payment.payment_no}/callbacks/${callback}/replay`;
+  const entries = () =>
+    select<{ username: string; status: number }>(
+      'SELECT username, status FROM operation_logs WHERE path = ? ORDER BY created_at',
+      [path],
+    );
+  await until(async () => (await entries()).length === 2);
+  t.deepEqual(
+    (await entries()).map(({ username, status }) => [username, status]),
+    [
+      [stranger.account?.username, 403],
+      [helper.account?.username, 200],
+    ],
+  );
+});
+
+test('the signature of a refused callback is stored sealed and answered to nobody', async (t) => {
+  const { payment, callback } = await refusedPayment();
+  const sign = mockSign(payment.payment_no, '12.30', 'the real one');
+  const [row] = await select('SELECT * FROM payment_callbacks WHERE id = ?', [callback]);
+  t.true(String((row as { sealed: string }).sealed).startsWith('v1:'));
+  t.false(JSON.stringify(row).includes(sign));
+  t.false((await service.admin.get(`/payments/${payment.payment_no}`)).text.includes('sealed'));
+});

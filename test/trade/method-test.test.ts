@@ -1,0 +1,148 @@
+// POST /payment-methods/{id}/test: whether a callback signed with what is stored would be accepted, and why not.
+import '../support/environment.js';
+import { createPublicKey } from 'node:crypto';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import test from 'ava';
+import { change, select } from '../../src/lib/db.js';
+import type { Client } from '../support/client.js';
+import { makeMethod, makePayment, mockCallback, signedInWith } from '../support/factories.js';
+import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';
+import { newRsaKeys } from '../support/rsa-keys.js';
+import { startApi } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
+
+const service = serviceTest();
+/** The first administrator at an API that callbacks reach, and at one whose address is somebody else's. */
+let admin: Client;
+let elsewhere: Client;
+
+test.before(async () => {
+  const local = { PAYMENT_LOCAL_GATEWAYS_ALLOWED: 'true' };
+  const other = createServer((_, response) => response.writeHead(404).end('<h1>no</h1>'));
+  await once(other.listen(0, '127.0.0.1'), 'listening');
+  other.unref();
+  const { port: otherPort } = other.address() as { port: number };
+  const [api, astray] = await Promise.all([
+    startApi({ ...local, APP_URL: service.url }),
+    startApi({ ...local, APP_URL: `http://127.0.0.1:${otherPort}` }),
+  ]);
+  [admin, elsewhere] = [service.admin.at(api.url), service.admin.at(astray.url)];
+});
+
+const make = async (type: string, config: object): Promise<{ id: number }> =>
+  (await service.admin.post('/payment-methods', { type, config })).data;
+
+const tested = async (id: number, client = admin) =>
+  (await client.post(`/payment-methods/${id}/test`, {}, { 'Accept-Language': 'en-US' })).data;
+
+const states = ({ checks }: { checks: { field: string; state: string }[] }) =>
+  Object.fromEntries(checks.map(({ field, state }) => [field, state]));
+
+const everything = () =>
+  select(
+    `SELECT (SELECT COUNT(*) FROM payments) AS payments, (SELECT COUNT(*) FROM orders) AS orders,
+       (SELECT COUNT(*) FROM payment_callbacks WHERE state <> 'refused') AS callbacks,
+       (SELECT COUNT(*) FROM third_party_numbers) AS numbers`,
+  );
+
+test.serial(
+  'mock: accepted with its secret, at a door that is this service, and nothing is paid',
+  async (t) => {
+    const { id } = await makeMethod(service.admin, 'canary shared secret');
+    const before = await everything();
+    const answer = await admin.post(`/payment-methods/${id}/test`, {}, { 'Accept-Language': 'en-US' });
+    t.is(answer.status, 200);
+    t.like(answer.data, { type: 'mock', accepted: true, verdict: 'verified' });
+    t.deepEqual(states(answer.data), { 'config.shared_secret': 'passed', notify_url: 'passed' });
+    t.false(answer.text.includes('canary'));
+    t.deepEqual(await everything(), before);
+    const payment = await makePayment(service.admin, id);
+    const callback = mockCallback(payment, 'canary shared secret');
+    t.is((await service.anonymous.post('//api/payment/notify/mock', callback)).status, 200);
+  },
+);
+
+test('mock: without a secret it says that anybody is believed', async (t) => {
+  const { id } = await makeMethod(service.admin, '');
+  const answer = await tested(id);
+  t.true(answer.accepted);
+  t.deepEqual(states(answer), { 'config.shared_secret': 'failed', notify_url: 'passed' });
+  t.regex(answer.checks[0].message, /the callback of anybody is accepted/);
+});
+
+test('wechat and alipay: keys are checked, and the verdict is that of their door', async (t) => {
+  const wechat = await tested((await make('wechat', wechatConfig)).id);
+  t.like(wechat, { accepted: false, verdict: 'payment_gateway_not_implemented' });
+  t.deepEqual(states(wechat), {
+    ...{ 'config.api_v3_key': 'passed', 'config.private_key': 'passed', notify_url: 'passed' },
+  });
+  const alipay = await tested((await make('alipay', alipayConfig)).id);
+  t.like(alipay, { accepted: false, verdict: 'payment_gateway_not_implemented' });
+  t.deepEqual(states(alipay), { 'config.private_key': 'passed', notify_url: 'passed' });
+  t.regex(alipay.message, /does not implement/);
+});
+
+test('the own public key in place of the company’s is noticed', async (t) => {
+  const own = createPublicKey(alipayConfig.private_key).export({ type: 'spki', format: 'pem' });
+  const wrong = await tested((await make('alipay', { ...alipayConfig, alipay_public_key: own })).id);
+  t.is(states(wrong)['config.alipay_public_key'], 'failed');
+  const theirs = newRsaKeys().publicKey.export({ type: 'spki', format: 'pem' });
+  const right = await tested((await make('alipay', { ...alipayConfig, alipay_public_key: theirs })).id);
+  t.is(states(right)['config.alipay_public_key'], 'passed');
+  t.false(JSON.stringify(wrong).includes(privateLine));
+});
+
+test('a notify address that is not this service, or is another system’s, is told apart', async (t) => {
+  const { id } = await makeMethod(service.admin);
+  const astray = (await tested(id, elsewhere)).checks.at(-1);
+  t.like(astray, { field: 'notify_url', state: 'failed' });
+  t.regex(astray.message, /not this service \(HTTP 404\)/);
+  const private_ = (await tested(id, service.admin)).checks.at(-1);
+  t.like(private_, { field: 'notify_url', state: 'failed' });
+  t.regex(private_.message, /does not find itself under APP_URL/);
+  const other = await make('mock', { shared_secret: 'shared secret', notify_url: 'https://shop.test/n' });
+  t.like((await tested(other.id)).checks.at(-1), { field: 'notify_url', state: 'skipped' });
+  t.is((await tested(other.id)).notify_url, 'https://shop.test/n');
+});
+
+test('secrets that do not open are said, refused for a while, and harm no other callback', async (t) => {
+  const [lost, well] = [await makeMethod(service.admin), await makeMethod(service.admin)];
+  const [payment, other] = [
+    await makePayment(service.admin, lost.id),
+    await makePayment(service.admin, well.id),
+  ];
+  const sealedElsewhere = JSON.stringify({
+    shared_secret: 'v1:AAAAAAAAAAAAAAAA:AAAAAAAAAAAAAAAAAAAAAA:AAAA',
+  });
+  await change('UPDATE payment_methods SET secrets = ? WHERE id = ?', [sealedElsewhere, lost.id]);
+  t.like(await tested(lost.id), { accepted: false, verdict: 'payment_secret_unreadable' });
+  const answers = await Promise.all(
+    [payment, other].map((one) => service.anonymous.post('//api/payment/notify/mock', mockCallback(one))),
+  );
+  t.deepEqual(
+    answers.map(({ status, errorCode }) => [status, errorCode]),
+    [
+      [503, 'payment_secret_unreadable'],
+      [200, undefined],
+    ],
+  );
+  await service.admin.put(`/payment-methods/${lost.id}`, { shared_secret: 'shared secret' });
+  const [kept] = (await service.admin.get(`/payments/${payment.payment_no}`)).data.callbacks;
+  const replayed = await service.admin.post(
+    `/payments/${payment.payment_no}/callbacks/${kept.id}/replay`,
+    {},
+  );
+  t.is(replayed.data.outcome, 'paid');
+});
+
+test('it takes a permission of its own', async (t) => {
+  const { id } = await makeMethod(service.admin);
+  const path = `/payment-methods/${id}/test`;
+  const stranger = await signedInWith(service.admin, ['payment_method.show', 'payment_method.update']);
+  t.is((await stranger.post(path, {})).status, 403);
+  const helper = await signedInWith(service.admin, ['payment_method.test']);
+  t.is((await helper.post(path, {})).status, 200);
+  const missing = await service.admin.post('/payment-methods/999999999/test', {});
+  t.deepEqual([missing.status, missing.errorCode], [404, 'payment_method_not_found']);
+});

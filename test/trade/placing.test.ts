@@ -1,0 +1,72 @@
+// POST /payments/{payment_no}/place: the customer's way to pay, once more, for as long as the payment waits.
+import '../support/environment.js';
+import test from 'ava';
+import {
+  makeMethod,
+  makePayment,
+  mockCallback,
+  mockSign,
+  signedInWith,
+  unique,
+} from '../support/factories.js';
+import { selectRow } from '../support/rows.js';
+import { serviceTest } from '../support/service-test.js';
+
+const service = serviceTest();
+
+const countPayments = async (orderNo: string): Promise<number> =>
+  (await selectRow<{ count: number }>('SELECT COUNT(*) AS count FROM payments WHERE order_no = ?', [orderNo]))
+    .count;
+
+test('a waiting payment is placed again and again, and stays one payment', async (t) => {
+  const { admin } = service;
+  const method = await makeMethod(admin);
+  const { payment_no, order_no } = await makePayment(admin, method.id, '7.00');
+  for (let time = 0; time < 2; time++) {
+    const { status, data } = await admin.post(`/payments/${payment_no}/place`);
+    t.is(status, 200);
+    t.like(data, { payment_no, status: 'pending', gateway: { sign: mockSign(payment_no, '7.00') } });
+  }
+  t.is(await countPayments(order_no), 1);
+});
+
+test('what is paid, cancelled or unknown is not placed', async (t) => {
+  const { admin, anonymous } = service;
+  const method = await makeMethod(admin);
+  const paid = await makePayment(admin, method.id);
+  await anonymous.request('POST', '//api/payment/notify/mock', { body: mockCallback(paid) });
+  t.like(await admin.post(`/payments/${paid.payment_no}/place`), {
+    status: 400,
+    errorCode: 'order_not_payable',
+  });
+  const cancelled = await makePayment(admin, method.id);
+  await admin.put(`/orders/${cancelled.order_no}`, { status: 'cancelled' });
+  t.like(await admin.post(`/payments/${cancelled.payment_no}/place`), {
+    status: 400,
+    errorCode: 'order_not_payable',
+  });
+  t.is((await admin.post(`/payments/${unique('PAY')}/place`)).status, 404);
+});
+
+test('a method that was switched off places nothing', async (t) => {
+  const { admin } = service;
+  const method = await makeMethod(admin);
+  const { payment_no } = await makePayment(admin, method.id);
+  await admin.put(`/payment-methods/${method.id}`, { is_active: false });
+  t.like(await admin.post(`/payments/${payment_no}/place`), {
+    status: 400,
+    errorCode: 'payment_method_disabled',
+  });
+  t.like(await selectRow('SELECT status FROM payments WHERE payment_no = ?', [payment_no]), {
+    status: 'pending',
+  });
+});
+
+test('placing needs the right to create payments', async (t) => {
+  const method = await makeMethod(service.admin);
+  const { payment_no } = await makePayment(service.admin, method.id);
+  const reader = await signedInWith(service.admin, ['payment.index', 'payment.show']);
+  t.is((await reader.post(`/payments/${payment_no}/place`)).status, 403);
+  const cashier = await signedInWith(service.admin, ['payment.store']);
+  t.is((await cashier.post(`/payments/${payment_no}/place`)).status, 200);
+});
