@@ -5,11 +5,11 @@
 // Asked with `uncounted` it does not count either, which no list that shows a total could leave out.
 // The statements are the service's own; when those change, they change here, so that a ratio tells what the service adds.
 import { createSecretKey } from 'node:crypto';
-import { Redis } from 'ioredis';
 import jwt from 'jsonwebtoken';
 import Koa, { type Context } from 'koa';
 import { createPool, type RowDataPacket } from 'mysql2/promise';
 import { config } from '../config/index.js';
+import { openConnection } from '../src/lib/redis-connection.js';
 
 const { host, port, user, password, name, poolSize } = config.database;
 const { jwtSecret, jwtIssuer, jwtAudience } = config.auth;
@@ -18,7 +18,7 @@ const pool = createPool({
   ...{ host, port, user, password, database: name, connectionLimit: poolSize },
   ...{ charset: 'utf8mb4_unicode_ci', timezone: 'Z', supportBigNumbers: true },
 });
-const redis = new Redis(config.redis.url);
+const redis = openConnection('commands', {});
 const secret = createSecretKey(Buffer.from(jwtSecret, 'utf8'));
 
 const columns = `o.id, o.order_no, o.user_id, u.username, o.amount, o.status, o.remark, o.expire_at, o.paid_at, o.payment_no`;

@@ -1,0 +1,102 @@
+// npm run bench:writes: what placing orders, making payments and signing in cost, by counters and processor time.
+//
+// API, one worker (--queues payments,logs,notifications), database and Redis run as in bench:callback; one load generator
+// (autocannon in this process) sends from 1 and from 32 connections. Every answer is checked. What a request cost is counted up to the
+// moment when its log entry is in the log tables, so that work which is only put off is in it.
+//
+// With --profile API and worker are profiled under the load of 32 connections instead of being measured.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Request } from 'autocannon';
+import { counting, printCounts, type Counts } from './support/counters.js';
+import { costing, load, type Measured } from './support/load.js';
+import { startApi, startWorker, type Process } from './support/processes.js';
+import { isProfiling, profiled } from './support/profile.js';
+import { medianOf, printTable, sayRun } from './support/report.js';
+import { runBench } from './support/run.js';
+import { call, signIn } from './support/session.js';
+import { count, makeSite, type Site } from './support/site.js';
+
+const rounds = 6;
+const perRun = { one: 200, many: 1200 };
+
+type Run = Measured & { counts: Counts };
+
+await runBench(async () => {
+  const site = await makeSite('writes');
+  const [api, worker] = [await startApi(site), await startWorker(site)];
+  const headers = { ...(await signIn(api.url)), 'content-type': 'application/json' };
+  await site.db.query(
+    `INSERT INTO users (username, status, created_at, updated_at) VALUES ('customer', 1, NOW(3), NOW(3))`,
+  );
+  const method = { name: 'trial', type: 'mock', shared_secret: 'bench shared secret' };
+  const { id: methodId } = await call<{ id: number }>(
+    `${api.url}/api/admin/payment-methods`,
+    headers,
+    method,
+  );
+  const orderBody = JSON.stringify({
+    user_id: 1,
+    details: [
+      { product_name: 'Tea', price: '2.50', quantity: 2 },
+      { product_name: 'Cup', price: '7.25', quantity: 1 },
+    ],
+  });
+  const { order_no } = await call<{ order_no: string }>(
+    `${api.url}/api/admin/orders`,
+    headers,
+    JSON.parse(orderBody) as object,
+  );
+  const targets: Record<string, { path: string; body: string }> = {
+    'POST /orders': { path: '/api/admin/orders', body: orderBody },
+    'POST /payments': {
+      path: '/api/admin/payments',
+      body: JSON.stringify({ order_no, payment_method_id: methodId }),
+    },
+  };
+  const send = async (name: string, connections: number, amount: number): Promise<Measured> => {
+    const { path, body } = targets[name] as { path: string; body: string };
+    const request = { method: 'POST' as const, path, headers, body } as Request;
+    const options = { url: api.url, connections, amount, requests: [request] };
+    const measured = await load(options, (answer) => answer.startsWith('{"code":200'));
+    await untilLogged(site);
+    return measured;
+  };
+  for (const name of Object.keys(targets)) await send(name, 32, 1500);
+  if (isProfiling) {
+    for (const name of Object.keys(targets))
+      await profiled(
+        { [`${name}-api`.replace(/\W+/g, '-')]: api, [`${name}-worker`.replace(/\W+/g, '-')]: worker },
+        () => send(name, 32, 4000),
+      );
+    return;
+  }
+  const runs: Record<string, Run[]> = {};
+  for (let round = 0; round < rounds; round++)
+    for (const name of Object.keys(targets))
+      for (const connections of [32, 1]) {
+        const amount = connections === 1 ? perRun.one : perRun.many;
+        const title = `${name}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`;
+        const run = await measure(title, site, [api, worker], () => send(name, connections, amount));
+        (runs[title] ??= []).push(run);
+      }
+  printTable(
+    `bench:writes (medians of ${rounds} runs)`,
+    Object.entries(runs).map(([name, all]) => ({ name, figures: medianOf(all), value: '' })),
+  );
+  printCounts('database and Redis, for one request', runs);
+});
+
+async function measure(
+  title: string,
+  site: Site,
+  processes: Process[],
+  send: () => Promise<Measured>,
+): Promise<Run> {
+  const run = await counting(site, () => costing(processes, send));
+  sayRun(title, run);
+  return run;
+}
+
+async function untilLogged({ db }: Site): Promise<void> {
+  while ((await count(db, 'SELECT COUNT(*) FROM log_outbox')) > 0) await sleep(20);
+}
