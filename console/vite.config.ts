@@ -3,14 +3,14 @@ import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { compressed } from './build/compressed.ts';
-import { withoutStyleElements } from './build/without-style-elements.ts';
+import { standIns } from './build/stand-ins.ts';
 
 const service = process.env.SERVICE_URL ?? 'http://localhost:3000';
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: '/console/',
-  plugins: [react(), withoutStyleElements(), compressed()],
+  plugins: [react(), standIns(), compressed()],
   html: { cspNonce: 'NONCE' },
   build: {
     outDir: '../build/console',

@@ -1,4 +1,5 @@
-// Writes src/contract/generated/ from the OpenAPI document: types of every route, permissions, rules of bodies, amounts.
+// Writes src/contract/generated/ from the OpenAPI document: types of every route, permissions, rules of bodies, amounts,
+// configurations of payment channels.
 // `node console/build/contract.mjs <document>`
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -40,6 +41,22 @@ const rulesOf = ({ required = [], properties = {} }) => ({
       .map(([key, part]) => [key, part.maxLength]),
   ),
 });
+
+// Keys of each channel's configuration, from the schema of a new payment method.
+const named = (reference) => document.components.schemas[reference.split('/').at(-1)];
+const channelKeys = ({ required = [], properties }) =>
+  Object.entries(properties).map(([name, key]) => ({
+    name,
+    description: key.description ?? name,
+    isRequired: required.includes(name),
+    isSecret: key.writeOnly === true,
+    isPem: key.contentMediaType === 'application/x-pem-file',
+    max: key.maxLength,
+  }));
+const { mapping } = document.components.schemas.NewPaymentMethod.discriminator;
+const channels = Object.fromEntries(
+  Object.entries(mapping).map(([type, reference]) => [type, channelKeys(named(reference).properties.config)]),
+);
 
 const permissionOf = (operation) =>
   operation['x-permission'] ??
@@ -84,5 +101,23 @@ ${entries(({ name, operation }) => {
   return body?.properties && `  '${name}': ${JSON.stringify(rulesOf(body))},`;
 })}
 };
+`,
+);
+writeFileSync(
+  `${folder}channels.ts`,
+  `// Generated from the OpenAPI document.
+
+export interface ChannelKey {
+  name: string;
+  description: string;
+  isRequired: boolean;
+  /** Written, never answered. */
+  isSecret: boolean;
+  isPem: boolean;
+  max?: number;
+}
+
+/** What the configuration of each payment channel is made of. */
+export const channels: Readonly<Record<string, readonly ChannelKey[]>> = ${JSON.stringify(channels)};
 `,
 );

@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import type { Browser } from 'playwright-core';
-import { makeMethod, makeUser, signedInWith } from '../support/factories.js';
+import { makeMethod, makePayment, makeUser, mockCallback, signedInWith } from '../support/factories.js';
 import { enter, openPage, startBrowser } from '../support/pages.js';
 import { startService, type Service } from '../support/service.js';
 
@@ -80,7 +80,7 @@ test.serial(
     await row.click();
     await page.getByRole('heading', { name: /^ORD/ }).waitFor();
     const orderNo = await page.getByRole('heading', { name: /^ORD/ }).innerText();
-    t.true((await page.locator('article').innerText()).includes('¥1,234,567.89'));
+    await page.locator('article', { hasText: '¥1,234,567.89' }).waitFor();
 
     const second = await page.context().newPage();
     await second.addInitScript(
@@ -102,6 +102,27 @@ test.serial(
     await page.context().close();
   },
 );
+
+test.serial('a method is tested, and a callback that its wrong secret refused is replayed', async (t) => {
+  const { id } = await makeMethod(service.admin, 'mistyped');
+  const payment = await makePayment(service.admin, id);
+  const callback = mockCallback(payment, 'the real one');
+  await service.anonymous.post('//api/payment/notify/mock', callback);
+  const { page } = await openPage(browser, service.url);
+  await enter(page);
+  await page.goto(`/console/trade/payment-methods/${id}`);
+  await page.getByRole('button', { name: 'Test the callback' }).click();
+  await page.getByText('A callback signed with the stored keys is accepted').waitFor();
+  await page.goto(`/console/trade/payments/${payment.payment_no}`);
+  await page.getByRole('button', { name: 'Replay' }).click();
+  await page.locator('.ant-modal-confirm-title', { hasText: 'The signature' }).waitFor();
+  await page.keyboard.press('Escape');
+  await service.admin.put(`/payment-methods/${id}`, { shared_secret: 'the real one' });
+  await page.getByRole('button', { name: 'Replay' }).click();
+  await page.locator('.screen-head .tag', { hasText: 'Paid' }).waitFor();
+  t.is((await service.admin.get(`/payments/${payment.payment_no}`)).data.status, 'paid');
+  await page.context().close();
+});
 
 test.serial(
   'an administrator sees what their role allows, and a session that is ended leads to the door',

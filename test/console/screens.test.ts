@@ -88,6 +88,21 @@ test.serial('every screen fits a telephone', async (t) => {
   await page.context().close();
 });
 
+test.serial('on a telephone the filters open when they are asked for', async (t) => {
+  const { page, complaints } = await openPage(browser, service.url, {
+    viewport: { width: 360, height: 740 },
+  });
+  await enter(page);
+  await open(page, '/console/trade/orders');
+  const filter = page.locator('[data-filter=order_no] input');
+  t.false(await filter.isVisible());
+  await page.getByRole('search').getByRole('button', { name: 'Filters' }).click();
+  await filter.fill('ORD-no-such-order');
+  await page.getByText('Nothing matches these filters').waitFor();
+  t.deepEqual(complaints, []);
+  await page.context().close();
+});
+
 test.serial('filters stand in the address: reloaded they are the same, Back takes them away', async (t) => {
   const { page, complaints } = await openPage(browser, service.url);
   await enter(page);

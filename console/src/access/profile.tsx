@@ -1,11 +1,12 @@
 // One's own account: data, password, and how this browser shows things.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Alert, App, Button, Form, Input, Segmented, Select } from 'antd';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Alert, App, Button, Form, Input, Segmented, Select, Skeleton } from 'antd';
 import { call, type Body } from '../contract/api.ts';
 import { browserZone, changeSettings, useSettings, type Language, type Theme } from '../contract/settings.ts';
 import { languages, texts } from '../contract/texts.ts';
 import { PasswordForm } from '../parts/password-form.tsx';
-import { failureOf } from '../parts/problem.tsx';
+import { Time } from '../parts/cells.tsx';
+import { failureOf, Problem } from '../parts/problem.tsx';
 import { useProfile } from '../parts/profile.ts';
 import { useTitle } from '../parts/use-title.ts';
 
@@ -32,6 +33,16 @@ const t = texts({
       browser: '浏览器时区',
     },
     others: '修改密码后，其他会话会立即结束。',
+    ...{
+      sessions: '我的会话',
+      here: '当前会话',
+      since: '登录于',
+      active: '最近活动',
+      end: '结束',
+      back: '返回',
+      ended: '会话已结束',
+      sure: '该会话会立即结束，确定？',
+    },
   },
   'en-US': {
     ...{
@@ -55,6 +66,16 @@ const t = texts({
       browser: 'of the browser',
     },
     others: 'A new password ends your other sessions at once.',
+    ...{
+      sessions: 'My sessions',
+      here: 'This one',
+      since: 'signed in',
+      active: 'last active',
+      end: 'End',
+      back: 'Back',
+      ended: 'The session has ended',
+      sure: 'This session ends at once. Go on?',
+    },
   },
 });
 
@@ -73,6 +94,10 @@ export default function ProfileScreen() {
       <section className="panel">
         <h2>{t.display}</h2>
         <Display />
+      </section>
+      <section className="panel">
+        <h2>{t.sessions}</h2>
+        <Sessions />
       </section>
       <section className="panel">
         <h2>{t.password}</h2>
@@ -124,6 +149,55 @@ function Account() {
         {t.save}
       </Button>
     </Form>
+  );
+}
+
+function Sessions() {
+  const client = useQueryClient();
+  const { message, modal } = App.useApp();
+  const { data, error, refetch } = useQuery({
+    queryKey: ['own-sessions'],
+    queryFn: ({ signal }) => call('GET /api/admin/profile/sessions', { signal }),
+    meta: { scopes: ['identity'] },
+  });
+  const end = useMutation({
+    mutationFn: (id: number) => call('DELETE /api/admin/profile/sessions/{id}', { path: { id } }),
+    onSuccess: () => void message.success(t.ended),
+    onError: (failure) => void message.error(failureOf(failure).message),
+    onSettled: () => client.invalidateQueries({ queryKey: ['own-sessions'] }),
+  });
+  const ask = (id: number): void => {
+    modal.confirm({
+      title: t.sure,
+      okText: t.end,
+      cancelText: t.back,
+      okButtonProps: { danger: true },
+      onOk: () => end.mutateAsync(id).catch(() => undefined),
+    });
+  };
+  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Skeleton active title={false} />;
+  return (
+    <ul className="plain-list">
+      {data.map(({ id, browser, os, ip, created_at, last_active, is_current }) => (
+        <li key={id} className="own-session" data-session={id}>
+          <span>
+            {browser}, {os} <code>{ip}</code>
+            <br />
+            <span className="soft">
+              {t.since} <Time at={created_at} /> · {t.active} <Time at={last_active} />
+            </span>
+          </span>
+          {is_current ? (
+            <span className="soft">{t.here}</span>
+          ) : (
+            <Button danger size="small" onClick={() => ask(id)}>
+              {t.end}
+            </Button>
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -1,12 +1,14 @@
 // Unread notifications, as they come.
 import { BellOutlined } from '@ant-design/icons';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Badge, Button, Drawer, Empty, Flex } from 'antd';
-import { useState } from 'react';
+import { Badge, Button, Empty, Flex } from 'antd';
+import { lazy, Suspense, useState } from 'react';
 import { Link } from 'react-router';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { Time } from '../parts/cells.tsx';
+
+const Side = lazy(() => import('./side.tsx'));
 
 const t = texts({
   'zh-CN': {
@@ -56,46 +58,49 @@ export default function Bell() {
           onClick={() => setOpen(true)}
         />
       </Badge>
-      <Drawer
-        open={isOpen}
-        title={t.title}
-        size={420}
-        onClose={() => setOpen(false)}
-        extra={
-          <Button
-            size="small"
-            disabled={unread === 0}
-            loading={readAll.isPending}
-            onClick={() => readAll.mutate()}
-          >
-            {t.read}
-          </Button>
-        }
-        footer={
-          <Flex justify="center">
-            <Link to="/office/notifications" onClick={() => setOpen(false)}>
-              {t.all}
-            </Link>
-          </Flex>
-        }
-      >
-        {data?.list.length === 0 && <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t.none} />}
-        <ul className="notices">
-          {data?.list.map((one) => (
-            <li key={one.id}>
-              <button
-                type="button"
-                className={one.is_read ? 'notice' : 'notice fresh'}
-                onClick={() => one.is_read || readOne.mutate(one.id)}
+      {isOpen && (
+        <Suspense fallback={null}>
+          <Side
+            title={t.title}
+            place="right"
+            onClose={() => setOpen(false)}
+            extra={
+              <Button
+                size="small"
+                disabled={unread === 0}
+                loading={readAll.isPending}
+                onClick={() => readAll.mutate()}
               >
-                <strong>{one.title}</strong>
-                <span className="notice-text">{one.content}</span>
-                <Time at={one.created_at} />
-              </button>
-            </li>
-          ))}
-        </ul>
-      </Drawer>
+                {t.read}
+              </Button>
+            }
+            footer={
+              <Flex justify="center">
+                <Link to="/office/notifications" onClick={() => setOpen(false)}>
+                  {t.all}
+                </Link>
+              </Flex>
+            }
+          >
+            {data?.list.length === 0 && <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t.none} />}
+            <ul className="notices">
+              {data?.list.map((one) => (
+                <li key={one.id}>
+                  <button
+                    type="button"
+                    className={one.is_read ? 'notice' : 'notice fresh'}
+                    onClick={() => one.is_read || readOne.mutate(one.id)}
+                  >
+                    <strong>{one.title}</strong>
+                    <span className="notice-text">{one.content}</span>
+                    <Time at={one.created_at} />
+                  </button>
+                </li>
+              ))}
+            </ul>
+          </Side>
+        </Suspense>
+      )}
     </>
   );
 }

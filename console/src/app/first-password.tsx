@@ -8,7 +8,7 @@ const t = texts({
   'en-US': { title: 'Choose a password of your own first', leave: 'Sign out' },
 });
 
-export function FirstPassword({ onDone, onLeave }: { onDone: () => void; onLeave: () => void }) {
+export default function FirstPassword({ onDone, onLeave }: { onDone: () => void; onLeave: () => void }) {
   return (
     <main className="lonely">
       <Card

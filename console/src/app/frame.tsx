@@ -1,6 +1,6 @@
 // Menu, head and the screen between them.
 import { MenuOutlined, QuestionCircleOutlined, SearchOutlined, UserOutlined } from '@ant-design/icons';
-import { Alert, Button, Drawer, Dropdown, Grid, Layout, Menu } from 'antd';
+import { Alert, Button, Dropdown, Grid, Layout, Menu } from 'antd';
 import { lazy, Suspense, useContext, useEffect, useMemo, useState } from 'react';
 import { Outlet, useLocation, useNavigate } from 'react-router';
 import { call } from '../contract/api.ts';
@@ -14,6 +14,7 @@ import { useTrouble } from './trouble.ts';
 
 const Palette = lazy(() => import('./palette.tsx'));
 const Bell = lazy(() => import('./bell.tsx'));
+const Side = lazy(() => import('./side.tsx'));
 
 const t = texts({
   'zh-CN': {
@@ -128,17 +129,12 @@ export function Frame() {
           <Outlet />
         </Layout.Content>
       </Layout>
-      {!isWide && (
-        <Drawer
-          open={isMenuOpen}
-          placement="left"
-          size={260}
-          title={t.brand}
-          onClose={() => setMenuOpen(false)}
-          className="menu-drawer"
-        >
-          <Navigation isFolded={false} />
-        </Drawer>
+      {!isWide && isMenuOpen && (
+        <Suspense fallback={null}>
+          <Side title={t.brand} place="left" onClose={() => setMenuOpen(false)}>
+            <Navigation isFolded={false} />
+          </Side>
+        </Suspense>
       )}
       {palette && (
         <Suspense fallback={null}>

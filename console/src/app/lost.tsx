@@ -1,5 +1,6 @@
 // Where nothing is, and where something broke.
-import { Button, Result } from 'antd';
+import { Button } from 'antd';
+import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import { texts } from '../contract/texts.ts';
 
@@ -15,25 +16,28 @@ const t = texts({
 
 export function Lost() {
   return (
-    <Result
-      status="info"
-      title={t.lost}
-      extra={
-        <Link to="/">
-          <Button tabIndex={-1}>{t.home}</Button>
-        </Link>
-      }
-    />
+    <Nowhere title={t.lost}>
+      <Link to="/">
+        <Button tabIndex={-1}>{t.home}</Button>
+      </Link>
+    </Nowhere>
   );
 }
 
 // Also after a new version has taken the place of the files this page knows.
 export function Broken() {
   return (
-    <Result
-      status="error"
-      title={t.broken}
-      extra={<Button onClick={() => location.reload()}>{t.reload}</Button>}
-    />
+    <Nowhere title={t.broken}>
+      <Button onClick={() => location.reload()}>{t.reload}</Button>
+    </Nowhere>
+  );
+}
+
+function Nowhere({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="nowhere">
+      <h1>{title}</h1>
+      {children}
+    </section>
   );
 }

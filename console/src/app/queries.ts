@@ -2,6 +2,7 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { Failure } from '../contract/api.ts';
 import type { Frame } from '../contract/live.ts';
+import { recoveryMs } from '../parts/recovery.ts';
 import { reportAnswer, reportFailure } from './trouble.ts';
 
 const maxTries = 3;
@@ -17,7 +18,10 @@ export const createQueries = (): QueryClient =>
     queryCache: new QueryCache({ onError: reportFailure, onSuccess: reportAnswer }),
     mutationCache: new MutationCache({ onSuccess: reportAnswer }),
     defaultOptions: {
-      queries: { networkMode: 'always', staleTime: 3000, retry: mayHelp, retryDelay: waitMs },
+      queries: {
+        ...{ networkMode: 'always', staleTime: 3000, retry: mayHelp, retryDelay: waitMs },
+        ...{ refetchInterval: recoveryMs, refetchOnReconnect: 'always' },
+      },
       // What was not sent goes out again with the same press of a button, never by itself.
       mutations: { networkMode: 'always', retry: false },
     },
@@ -41,7 +45,11 @@ export function followFrames(client: QueryClient): (frame: Frame) => void {
   };
   return ({ type, data }) => {
     if (type === 'notification' || type === 'read' || type === 'read_all') {
-      void client.invalidateQueries({ queryKey: ['notifications'] });
+      const queryKey = ['notifications'];
+      void client.invalidateQueries({ queryKey });
+      // A first answer that is still on its way would otherwise count as new.
+      if (client.isFetching({ queryKey }) > 0)
+        setTimeout(() => void client.invalidateQueries({ queryKey }), quietMs);
       return;
     }
     if (type !== 'changed') return;

@@ -4,7 +4,7 @@ import { App, ConfigProvider } from 'antd';
 import enUS from 'antd/locale/en_US';
 import zhCN from 'antd/locale/zh_CN';
 import dayjs from 'dayjs';
-import { useEffect, useMemo, useState } from 'react';
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { RouterProvider } from 'react-router/dom';
 import { call } from '../contract/api.ts';
 import { connectLive, onFrame } from '../contract/live.ts';
@@ -12,11 +12,13 @@ import { useIsDark, useSettings } from '../contract/settings.ts';
 import { Problem } from '../parts/problem.tsx';
 import { ProfileContext } from '../parts/profile.ts';
 import '../parts/parts.css';
-import { FirstPassword } from './first-password.tsx';
 import { LeaveContext } from './leave.ts';
 import { createQueries, followFrames } from './queries.ts';
 import { createRoutes } from './router.tsx';
 import { dark, light } from './theme.ts';
+
+// Seen once by each administrator.
+const FirstPassword = lazy(() => import('./first-password.tsx'));
 
 // Read once: browsers hide the attribute from scripts afterwards, but not the property.
 const nonce = document.querySelector<HTMLElement>('meta[property=csp-nonce]')?.nonce;
@@ -33,11 +35,12 @@ export default function Shell({ onLeave }: { onLeave: () => void }) {
       theme={isDark ? dark : light}
       button={{ autoInsertSpace: false }}
     >
-      <App notification={{ placement: 'bottomRight' }}>
-        <QueryClientProvider client={client}>
+      {/* Around the library's own place for notifications: their buttons call the API, too. */}
+      <QueryClientProvider client={client}>
+        <App notification={{ placement: 'bottomRight' }}>
           <Inside onLeave={onLeave} />
-        </QueryClientProvider>
-      </App>
+        </App>
+      </QueryClientProvider>
     </ConfigProvider>
   );
 }
@@ -73,7 +76,13 @@ function Inside({ onLeave }: { onLeave: () => void }) {
     );
   }
   if (!profile) return <div className="page-wait" role="status" aria-label="…" />;
-  if (profile.password_must_change) return <FirstPassword onDone={() => void refetch()} onLeave={onLeave} />;
+  if (profile.password_must_change) {
+    return (
+      <Suspense fallback={null}>
+        <FirstPassword onDone={() => void refetch()} onLeave={onLeave} />
+      </Suspense>
+    );
+  }
   return (
     <ProfileContext value={profile}>
       <LeaveContext value={onLeave}>

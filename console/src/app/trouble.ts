@@ -1,6 +1,7 @@
 // Whether the service answers at all: a banner says so while it does not, and goes with the first answer.
 import { useSyncExternalStore } from 'react';
 import { Failure } from '../contract/api.ts';
+import { reconnectNow } from '../contract/live.ts';
 
 let trouble: Failure | undefined;
 const watchers = new Set<() => void>();
@@ -15,7 +16,11 @@ export const reportFailure = (error: unknown): void => {
   if (error instanceof Failure && (error.isOffline || error.status >= 502)) set(error);
 };
 
-export const reportAnswer = (): void => set(undefined);
+export function reportAnswer(): void {
+  if (!trouble) return;
+  set(undefined);
+  reconnectNow();
+}
 
 export const useTrouble = (): Failure | undefined =>
   useSyncExternalStore(

@@ -23,6 +23,11 @@ function setConnected(value: boolean): void {
   for (const watcher of watchers) watcher();
 }
 
+let hurry = (): void => undefined;
+
+/** Connects now instead of later: the service has just answered. */
+export const reconnectNow = (): void => hurry();
+
 /** Opens the socket and keeps it open; answers how to close it. `onReconnect` is called whenever frames may have been missed. */
 export function connectLive(onReconnect: () => void): () => void {
   let isWanted = true;
@@ -67,9 +72,11 @@ export function connectLive(onReconnect: () => void): () => void {
     if (!isConnected) again();
   };
   window.addEventListener('online', atOnce);
+  hurry = atOnce;
   void open();
   return () => {
     isWanted = false;
+    hurry = () => undefined;
     clearTimeout(timer);
     window.removeEventListener('online', atOnce);
     socket?.close();

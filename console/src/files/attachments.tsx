@@ -30,7 +30,7 @@ export default resource('GET /api/admin/attachments', {
   columns: {
     display_name: text(300),
     type: badge(kinds),
-    extension: text(90),
+    extension: text(110),
     size: bytes(),
     admin: named('username'),
     created_at: time(),

@@ -2,8 +2,9 @@
 import { CloseOutlined, PauseOutlined, CaretRightOutlined } from '@ant-design/icons';
 import { useQueryClient } from '@tanstack/react-query';
 import { Button, Flex, Progress } from 'antd';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect } from 'react';
 import { texts } from '../contract/texts.ts';
+import { DropZone } from '../parts/drop-zone.tsx';
 import { useMay } from '../parts/profile.ts';
 import { showBytes, showDuration } from '../parts/time.ts';
 import { addFiles, forget, onUploaded, pause, resume, useUploads, type Upload } from './upload-queue.ts';
@@ -55,40 +56,11 @@ export function Uploads() {
   const may = useMay();
   const uploads = useUploads();
   const client = useQueryClient();
-  const [isOver, setOver] = useState(false);
-  const input = useRef<HTMLInputElement>(null);
   useEffect(() => onUploaded(() => void client.invalidateQueries({ queryKey: ['attachments'] })), [client]);
   if (!may('POST /api/admin/attachments/chunk')) return null;
   return (
     <div className="stack">
-      <div
-        className={isOver ? 'drop over' : 'drop'}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={(event) => {
-          event.preventDefault();
-          setOver(false);
-          addFiles(event.dataTransfer.files);
-        }}
-      >
-        <span>
-          {t.drop} <Button onClick={() => input.current?.click()}>{t.pick}</Button>
-        </span>
-        <input
-          ref={input}
-          type="file"
-          multiple
-          hidden
-          aria-label={t.choose}
-          onChange={({ target }) => {
-            addFiles(target.files ?? []);
-            target.value = '';
-          }}
-        />
-      </div>
+      <DropZone text={t.drop} button={t.pick} label={t.choose} multiple onFiles={addFiles} />
       {uploads.length > 0 && (
         <ul className="uploads panel">
           {uploads.map((one) => (

@@ -1,12 +1,12 @@
 // One import: its outcome, and what can be done with it.
 import { useNavigate } from 'react-router';
 import { ActionButtons } from '../parts/actions.tsx';
-import { Facts } from '../parts/detail.tsx';
+import { Facts } from '../parts/facts.tsx';
 import { RowPage } from '../parts/page.tsx';
 import type { Resource } from '../parts/resource.ts';
 import { Outcome, useImport } from './outcome.tsx';
 
-export function ImportPage({ id, resource }: { id: string; resource: Resource }) {
+export default function ImportPage({ id, resource }: { id: string; resource: Resource }) {
   const { data } = useImport(Number(id));
   const navigate = useNavigate();
   return (

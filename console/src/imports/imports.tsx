@@ -1,11 +1,10 @@
 // Files that orders were, or are being, imported from.
+import { lazy } from 'react';
 import { badge, bytes, custom, named, text, time } from '../parts/cells.tsx';
 import { numberChoice, yesOrNo } from '../parts/fields.tsx';
 import { Running } from '../parts/progress.tsx';
 import { resource } from '../parts/resource.ts';
 import { states } from '../parts/states.tsx';
-import { ImportPage } from './import.tsx';
-import { ImportWizard } from './wizard.tsx';
 import { WizardLink } from './wizard-link.tsx';
 
 const outcomes = states({
@@ -60,6 +59,6 @@ export default resource('GET /api/admin/imports', {
   ],
   remove: 'DELETE /api/admin/imports/{id}',
   extra: WizardLink,
-  pages: { new: ImportWizard },
-  detail: ImportPage,
+  pages: { new: lazy(() => import('./wizard.tsx')) },
+  detail: lazy(() => import('./import.tsx')),
 });

@@ -2,10 +2,11 @@
 import { DownloadOutlined, InboxOutlined } from '@ant-design/icons';
 import { useMutation } from '@tanstack/react-query';
 import { App, Button, Flex, Steps } from 'antd';
-import { useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { Link } from 'react-router';
 import { call, download } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
+import { DropZone } from '../parts/drop-zone.tsx';
 import { failureOf, Problem } from '../parts/problem.tsx';
 import { saveFile } from '../parts/save-file.ts';
 import { showBytes } from '../parts/time.ts';
@@ -65,7 +66,7 @@ const send = async ({ file, isCheck, key }: Sending): Promise<number> => {
   return import_id;
 };
 
-export function ImportWizard() {
+export default function ImportWizard() {
   const [file, setFile] = useState<File>();
   const check = useMutation({ mutationFn: send });
   const run = useMutation({ mutationFn: send });
@@ -93,7 +94,19 @@ export function ImportWizard() {
         current={step}
         items={[{ title: t.choose }, { title: t.check }, { title: t.run }]}
       />
-      {!file && <DropZone onFile={choose} />}
+      {!file && (
+        <DropZone
+          text={t.drop}
+          button={t.pick}
+          label={t.choose}
+          accept=".csv,text/csv"
+          icon={<InboxOutlined className="figure" />}
+          onFiles={([chosen]) => choose(chosen)}
+        >
+          <span className="soft">{t.hint}</span>
+          <Template />
+        </DropZone>
+      )}
       {file && (
         <Flex gap={12} align="center" wrap>
           <strong>{file.name}</strong>
@@ -131,9 +144,7 @@ export function ImportWizard() {
   );
 }
 
-function DropZone({ onFile }: { onFile: (file: File | undefined) => void }) {
-  const [isOver, setOver] = useState(false);
-  const input = useRef<HTMLInputElement>(null);
+function Template() {
   const { modal } = App.useApp();
   const template = useMutation({
     mutationFn: () => download('GET /api/admin/imports/template'),
@@ -141,40 +152,13 @@ function DropZone({ onFile }: { onFile: (file: File | undefined) => void }) {
     onError: (error) => void modal.error({ title: failureOf(error).message }),
   });
   return (
-    <div
-      className={isOver ? 'drop over' : 'drop'}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        onFile(event.dataTransfer.files[0]);
-      }}
+    <Button
+      type="link"
+      icon={<DownloadOutlined />}
+      loading={template.isPending}
+      onClick={() => template.mutate()}
     >
-      <InboxOutlined className="figure" />
-      <span>
-        {t.drop} <Button onClick={() => input.current?.click()}>{t.pick}</Button>
-      </span>
-      <span className="soft">{t.hint}</span>
-      <Button
-        type="link"
-        icon={<DownloadOutlined />}
-        loading={template.isPending}
-        onClick={() => template.mutate()}
-      >
-        {t.template}
-      </Button>
-      <input
-        ref={input}
-        type="file"
-        hidden
-        accept=".csv,text/csv"
-        aria-label={t.choose}
-        onChange={({ target }) => onFile(target.files?.[0])}
-      />
-    </div>
+      {t.template}
+    </Button>
   );
 }

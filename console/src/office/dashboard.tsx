@@ -68,6 +68,11 @@ const t = texts({
   },
 });
 
+const deviceNames: Record<string, string> = texts({
+  'zh-CN': { desktop: '电脑', mobile: '手机', tablet: '平板', other: '其他' },
+  'en-US': { desktop: 'Desktop', mobile: 'Mobile', tablet: 'Tablet', other: 'Other' },
+});
+
 interface Snapshot {
   count: Data<'GET /api/admin/dashboard/count'>;
   user_access_source: Data<'GET /api/admin/dashboard/user-access-source'>;
@@ -160,7 +165,7 @@ function Figures({ data }: { data: Snapshot }) {
         <Plot
           bars
           title={t.devices}
-          labels={devices.map(({ name }) => name)}
+          labels={devices.map(({ name }) => deviceNames[name] ?? name)}
           series={[{ label: t.visits, values: devices.map(({ value }) => value) }]}
         />
       </div>

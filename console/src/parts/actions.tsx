@@ -4,7 +4,7 @@ import { App, Button, Flex } from 'antd';
 import { useState } from 'react';
 import { call, type Route } from '../contract/api.ts';
 import { read, texts, type Both } from '../contract/texts.ts';
-import { FormDrawer } from './form.tsx';
+import { FormDrawer } from './form-drawer.tsx';
 import { failureOf, Trace } from './problem.tsx';
 import { useMay } from './profile.ts';
 import { idOf, labelOf, type Action, type AnyRow, type Resource } from './resource.ts';
@@ -84,6 +84,7 @@ export function useAct(resource: Resource, onDone?: (action: Erased, answer: unk
       fields={asked.action.form ?? {}}
       labelOf={(name) => asked.action.labels?.[name] ?? labelOf(resource, name)}
       path={pathOf(resource, asked.action.route, asked.row)}
+      row={asked.action.route.startsWith('PUT') ? asked.row : undefined}
       fixed={typeof asked.action.body === 'function' ? asked.action.body(asked.row) : asked.action.body}
       onDone={(answer) => void finish(asked.action, answer)}
       onClose={() => setAsked(undefined)}

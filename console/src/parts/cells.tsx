@@ -1,5 +1,5 @@
 // How values are shown, in lists and details alike.
-import { Tooltip, Typography } from 'antd';
+import { Tooltip } from 'antd';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import { showAmount, showCount } from './money.ts';
@@ -128,13 +128,5 @@ export function TraceLink({ id }: { id: string }) {
     <Link to={`/logs/operation-logs?trace_id=${encodeURIComponent(id)}`} className="cell-code">
       {id}
     </Link>
-  );
-}
-
-export function Copyable({ value }: { value: string }) {
-  return (
-    <Typography.Text copyable={{ text: value }} className="cell-code">
-      {value}
-    </Typography.Text>
   );
 }

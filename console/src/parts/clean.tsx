@@ -6,7 +6,7 @@ import { useState } from 'react';
 import type { Route } from '../contract/api.ts';
 import { texts, type Both } from '../contract/texts.ts';
 import { integer } from './fields.tsx';
-import { FormDrawer } from './form.tsx';
+import { FormDrawer } from './form-drawer.tsx';
 import { useMay } from './profile.ts';
 
 const t = texts({

@@ -6,11 +6,11 @@ import { Link, useLocation, useNavigate, useParams } from 'react-router';
 import { call, type Route } from '../contract/api.ts';
 import { read, texts } from '../contract/texts.ts';
 import { ActionButtons } from './actions.tsx';
-import { FormDrawer } from './form.tsx';
+import { FormDrawer } from './form-drawer.tsx';
 import { Problem } from './problem.tsx';
 import { useMay } from './profile.ts';
+import { Facts } from './facts.tsx';
 import { labelOf, type AnyRow, type Resource } from './resource.ts';
-import type { Cell } from './cells.tsx';
 
 const t = texts({
   'zh-CN': { edit: '修改', create: '新建' },
@@ -25,30 +25,6 @@ export function useRow({ spec }: Resource, id: string) {
     queryFn: async ({ signal }) => (await call(route, { path: { id }, signal })) as AnyRow,
     meta: { scopes: spec.stale ?? [] },
   });
-}
-
-/** Names and values, in the order of the declaration. */
-export function Facts({
-  resource,
-  row,
-  only,
-}: {
-  resource: Resource;
-  row: AnyRow;
-  only?: readonly string[];
-}) {
-  const cells: Readonly<Record<string, Cell>> = { ...resource.spec.columns, ...resource.spec.more };
-  const names = only ?? Object.keys(cells);
-  return (
-    <dl className="facts">
-      {names.map((name) => (
-        <div key={name}>
-          <dt>{read(labelOf(resource, name))}</dt>
-          <dd>{cells[name]?.render(row[name] as never, row)}</dd>
-        </div>
-      ))}
-    </dl>
-  );
 }
 
 function useClose(): () => void {
@@ -143,6 +119,7 @@ export function UpdateDrawer({ resource }: { resource: Resource }) {
       labelOf={(name) => labelOf(resource, name)}
       path={{ id }}
       row={data}
+      refresh={async () => (await refetch()).data}
       onClose={close}
       onDone={() => {
         close();

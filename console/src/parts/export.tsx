@@ -1,7 +1,7 @@
 // Exports exactly what a list shows; the bar goes on in the exports centre when the page is left.
 import { DownloadOutlined } from '@ant-design/icons';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { App, Button, Dropdown, Progress } from 'antd';
+import { App, Button, Dropdown } from 'antd';
 import { useEffect, useState } from 'react';
 import { call, download, type Route } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
@@ -74,13 +74,7 @@ function Running({ id, onEnd }: { id: number; onEnd: () => void }) {
   return (
     <Button icon={<DownloadOutlined />} disabled>
       {t.exporting}
-      <Progress
-        aria-label={t.exporting}
-        type="circle"
-        size={16}
-        percent={data?.progress ?? 0}
-        showInfo={false}
-      />
+      <progress aria-label={t.exporting} max={100} value={data?.progress ?? 0} />
     </Button>
   );
 }

@@ -1,7 +1,7 @@
 // What can be typed or chosen in forms and filters. Every control takes its name from the label.
 import { useQuery } from '@tanstack/react-query';
-import { Input, InputNumber, Select, Switch, TreeSelect } from 'antd';
-import { useDeferredValue, useState, type ReactNode } from 'react';
+import { Input, Select } from 'antd';
+import { lazy, Suspense, useDeferredValue, useState, type ReactNode } from 'react';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { isAmount } from './money.ts';
@@ -30,6 +30,10 @@ export interface Field<V = unknown> {
   problem?(value: V): string | undefined;
   /** Written, never read: not kept in drafts. */
   isSecret?: boolean;
+  /** The part of the value that may be kept in a draft. */
+  withoutSecrets?(value: unknown): unknown;
+  /** Several controls in place of one, with names below this field's. */
+  items?(place: { name: string; row: Record<string, unknown> | undefined }): ReactNode;
   /** Typed letter by letter: the URL is replaced instead of adding to the history. */
   isTyped?: boolean;
   /** Stands alone, without a label beside it. */
@@ -37,9 +41,17 @@ export interface Field<V = unknown> {
 }
 
 const t = texts({
-  'zh-CN': { all: '全部', search: '输入以搜索', badAmount: '请输入最多两位小数的金额' },
-  'en-US': { all: 'All', search: 'Type to search', badAmount: 'Enter an amount with at most two decimals' },
+  'zh-CN': { choose: '请选择', search: '输入以搜索', badAmount: '请输入最多两位小数的金额' },
+  'en-US': {
+    choose: 'Choose',
+    search: 'Type to search',
+    badAmount: 'Enter an amount with at most two decimals',
+  },
 });
+
+// Seldom in filters, so fetched with the first form.
+const NumberInput = lazy(() => import('./number-input.tsx'));
+const Switch = lazy(() => import('./switch.tsx'));
 
 export const words = (): Field<string> => ({
   isTyped: true,
@@ -79,7 +91,11 @@ export const integer = (min = 0, max = 1_000_000_000): Field<number | null> => (
   check: (text) => /^-?\d{1,12}$/.test(text),
   parse: Number,
   isTyped: true,
-  control: (props) => <InputNumber {...props} min={min} max={max} precision={0} className="wide" />,
+  control: (props) => (
+    <Suspense fallback={<Input disabled placeholder={props.placeholder} />}>
+      <NumberInput {...props} min={min} max={max} precision={0} className="wide" />
+    </Suspense>
+  ),
 });
 
 /** One of a few states. */
@@ -89,7 +105,7 @@ export const choice = <K extends string>(all: States<K>): Field<K> => ({
     <Select<K>
       {...props}
       allowClear
-      placeholder={props.placeholder ?? t.all}
+      placeholder={props.placeholder ?? t.choose}
       options={(Object.keys(all) as K[]).map((value) => ({ value, label: nameOf(all, value) }))}
     />
   ),
@@ -103,7 +119,7 @@ export const numberChoice = (all: States<string>): Field<number> => ({
     <Select<number>
       {...props}
       allowClear
-      placeholder={props.placeholder ?? t.all}
+      placeholder={props.placeholder ?? t.choose}
       options={Object.keys(all).map((value) => ({ value: Number(value), label: nameOf(all, value) }))}
     />
   ),
@@ -118,7 +134,7 @@ export const yesOrNo = (): Field<boolean> => ({
     <Select<string>
       {...props}
       allowClear
-      placeholder={props.placeholder ?? t.all}
+      placeholder={props.placeholder ?? t.choose}
       value={value === undefined ? undefined : String(value)}
       onChange={(chosen) => onChange?.((chosen === undefined ? undefined : chosen === 'true') as boolean)}
       options={['true', 'false'].map((one) => ({ value: one, label: nameOf(yesNo, one) }))}
@@ -130,14 +146,18 @@ export const yesOrNo = (): Field<boolean> => ({
 export const onOff = (initial = 1): Field<number> => ({
   initial,
   control: ({ value, onChange, ...props }) => (
-    <Switch {...props} checked={value === 1} onChange={(isOn) => onChange?.(isOn ? 1 : 0)} />
+    <Suspense fallback={null}>
+      <Switch {...props} checked={value === 1} onChange={(isOn) => onChange?.(isOn ? 1 : 0)} />
+    </Suspense>
   ),
 });
 
 export const trueOrFalse = (initial = true): Field<boolean> => ({
   initial,
   control: ({ value, onChange, ...props }) => (
-    <Switch {...props} checked={value === true} onChange={(isOn) => onChange?.(isOn)} />
+    <Suspense fallback={null}>
+      <Switch {...props} checked={value === true} onChange={(isOn) => onChange?.(isOn)} />
+    </Suspense>
   ),
 });
 
@@ -164,19 +184,24 @@ export const options = (type: OptionKind): Field<number[]> => ({
   control: (props) => <OptionSelect {...(props as Control)} type={type} multiple />,
 });
 
+// Two resources are trees.
+const TreePicker = lazy(() => import('./tree-picker.tsx'));
+
 function OptionSelect({ type, multiple, ...props }: Control & { type: OptionKind; multiple?: boolean }) {
   const { data = [], isFetching } = useOptions(type);
   if (type === 'department' || type === 'menu') {
     return (
-      <TreeSelect
-        {...props}
-        allowClear
-        showSearch
-        treeDefaultExpandAll
-        loading={isFetching}
-        treeNodeFilterProp="label"
-        treeData={data}
-      />
+      <Suspense fallback={<Input disabled placeholder={props.placeholder} />}>
+        <TreePicker
+          {...props}
+          allowClear
+          showSearch
+          treeDefaultExpandAll
+          loading={isFetching}
+          treeNodeFilterProp="label"
+          treeData={data}
+        />
+      </Suspense>
     );
   }
   return (
@@ -184,7 +209,7 @@ function OptionSelect({ type, multiple, ...props }: Control & { type: OptionKind
       {...props}
       allowClear
       mode={multiple ? 'multiple' : undefined}
-      placeholder={props.placeholder ?? (multiple ? undefined : t.all)}
+      placeholder={props.placeholder ?? (multiple ? undefined : t.choose)}
       loading={isFetching}
       showSearch={{ optionFilterProp: 'label' }}
       options={data}

@@ -1,15 +1,16 @@
 // The filters of a list, each bound to its name in the URL.
-import { Button, DatePicker, Flex } from 'antd';
-import { useEffect, useRef, useState } from 'react';
+import { FilterOutlined } from '@ant-design/icons';
+import { Button, Flex, Input, Space } from 'antd';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { read, texts } from '../contract/texts.ts';
 import type { ListState } from './codec.ts';
 import type { Control, Field } from './fields.tsx';
 import { labelOf, type Resource } from './resource.ts';
-import { dayToInstant, instantToDay } from './time.ts';
+import { showDay } from './time.ts';
 
 const t = texts({
-  'zh-CN': { from: '开始日期', to: '结束日期', clear: '清除筛选', period: '时间' },
-  'en-US': { from: 'From', to: 'To', clear: 'Clear filters', period: 'Period' },
+  'zh-CN': { from: '开始日期', to: '结束日期', clear: '清除筛选', period: '时间', filters: '筛选' },
+  'en-US': { from: 'From', to: 'To', clear: 'Clear filters', period: 'Period', filters: 'Filters' },
 });
 
 type Change = (changes: Partial<ListState>, options?: { replace?: boolean }) => void;
@@ -26,9 +27,19 @@ export function Filters({
   const { filters, period } = resource.spec;
   const set = (name: string, text: string, isTyped = false) =>
     change({ filters: { ...state.filters, [name]: text } }, { replace: isTyped });
-  const isAnything = Object.keys(state.filters).length > 0;
+  const [isOpen, setOpen] = useState(false);
+  const count = Object.keys(state.filters).length;
   return (
-    <Flex wrap gap={8} className="filters" role="search">
+    <Flex wrap gap={8} className={isOpen ? 'filters open' : 'filters'} role="search">
+      {/* On a narrow screen the rows come first. */}
+      <Button
+        className="only-narrow"
+        icon={<FilterOutlined />}
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {count > 0 ? `${t.filters} (${count})` : t.filters}
+      </Button>
       {Object.entries(filters).map(([name, field]) => (
         <FilterControl
           key={name}
@@ -40,7 +51,7 @@ export function Filters({
         />
       ))}
       {period && <Period state={state} change={change} />}
-      {isAnything && (
+      {count > 0 && (
         <Button type="link" onClick={() => change({ filters: {} })}>
           {t.clear}
         </Button>
@@ -93,23 +104,33 @@ function FilterControl({ name, field, label, value, onChange }: FilterProps) {
   );
 }
 
+// The calendar is heavy; it is fetched when somebody goes for a day, and opens at once.
+const Calendar = lazy(() => import('./calendar.tsx'));
+
 function Period({ state, change }: { state: ListState; change: Change }) {
+  const [isWanted, setWanted] = useState(false);
   const { start_time = '', end_time = '', ...others } = state.filters;
+  const shown = [start_time, end_time].map((time) => (time ? showDay(time) : ''));
+  const names = [t.from, t.to];
+  const plain = (
+    <Space.Compact className="filter-period" role="group" aria-label={t.period}>
+      {names.map((name, at) => (
+        <Input
+          key={name}
+          readOnly
+          aria-label={name}
+          placeholder={name}
+          value={shown[at]}
+          onFocus={() => setWanted(true)}
+        />
+      ))}
+    </Space.Compact>
+  );
+  if (!isWanted) return plain;
+  const take = (range: Record<string, string>) => change({ filters: { ...others, ...range } });
   return (
-    <DatePicker.RangePicker
-      aria-label={t.period}
-      className="filter-period"
-      placeholder={[t.from, t.to]}
-      allowEmpty
-      value={[instantToDay(start_time), instantToDay(end_time)]}
-      onChange={(days) => {
-        const [from, to] = days ?? [];
-        const range = {
-          ...(from ? { start_time: dayToInstant(from, 'start') } : {}),
-          ...(to ? { end_time: dayToInstant(to, 'end') } : {}),
-        };
-        change({ filters: { ...others, ...range } });
-      }}
-    />
+    <Suspense fallback={plain}>
+      <Calendar start={start_time} end={end_time} names={names} label={t.period} onChange={take} />
+    </Suspense>
   );
 }

@@ -1,32 +1,41 @@
 // A form over the fields of a body: what the contract demands is checked here, what the service refuses stands at its field.
-import { Alert, Drawer, Button, Flex, Form } from 'antd';
-import { useEffect, useMemo, useState } from 'react';
+import { Alert, App, Drawer, Button, Flex, Form } from 'antd';
+import { Fragment, useEffect, useMemo, useRef, useState } from 'react';
 import { call, type Route } from '../contract/api.ts';
 import { bodies } from '../contract/generated/bodies.ts';
 import { read, texts, type Both } from '../contract/texts.ts';
+import { useDraft, useLeaveGuard } from './draft.ts';
 import type { Field } from './fields.tsx';
+import { changed, given, initialOf, rebase, type Fields } from './form-values.ts';
 import { failureOf, Trace } from './problem.tsx';
 import type { AnyRow } from './resource.ts';
 
 const t = texts({
-  'zh-CN': { save: '保存', cancel: '取消', draft: '已恢复上次未保存的内容', discard: '放弃', needed: '必填' },
+  'zh-CN': {
+    ...{ save: '保存', cancel: '取消', draft: '已恢复上次未保存的内容', discard: '放弃', needed: '必填' },
+    ...{ sure: '放弃未保存的内容？', stay: '继续填写' },
+    conflict: (names: string) => `其他人刚刚也修改了：${names}。再次保存将以您填写的内容为准`,
+    theirs: '采用对方的修改',
+  },
   'en-US': {
-    save: 'Save',
-    cancel: 'Cancel',
-    draft: 'What you had typed is back',
-    discard: 'Discard',
-    needed: 'Required',
+    ...{ save: 'Save', cancel: 'Cancel', draft: 'What you had typed is back', discard: 'Discard' },
+    ...{ needed: 'Required', sure: 'Discard what you have typed?', stay: 'Go on typing' },
+    conflict: (names: string) =>
+      `Somebody else has just changed this too: ${names}. Save again to put yours in its place`,
+    theirs: 'Take theirs',
   },
 });
 
-interface Props {
+export interface FormProps {
   title: string;
   route: Route;
-  fields: Readonly<Record<string, Field>>;
+  fields: Fields;
   labelOf: (name: string) => Both;
   path?: Record<string, string | number>;
-  /** Of the row that is changed; only what differs is sent. */
+  /** Of the row that is changed, as the service has it now; only what differs is sent. */
   row?: AnyRow;
+  /** Asks for that row once more, so that a change of somebody else is seen before it is overwritten. */
+  refresh?: () => Promise<AnyRow | undefined>;
   /** Sent along. */
   fixed?: AnyRow;
   wide?: boolean;
@@ -34,69 +43,114 @@ interface Props {
   onClose: () => void;
 }
 
-export function FormDrawer({
+export default function FormDrawer({
   title,
   route,
   fields,
   labelOf,
   path,
   row,
+  refresh,
   fixed,
   wide,
-  onDone,
-  onClose,
-}: Props) {
+  ...done
+}: FormProps) {
+  const { onDone, onClose } = done;
+  const { modal } = App.useApp();
   const [form] = Form.useForm<AnyRow>();
   const [isBusy, setBusy] = useState(false);
+  const [isDirty, setDirty] = useState(false);
   const [failure, setFailure] = useState<ReturnType<typeof failureOf>>();
+  const [conflicts, setConflicts] = useState<string[]>([]);
   // As long as the form is open, sending it again is the same wish.
   const key = useMemo(() => crypto.randomUUID(), []);
-  const initial = useMemo(() => initialOf(fields, row), [fields, row]);
+  const base = useRef<AnyRow>(undefined);
   const draft = useDraft(`${route} ${JSON.stringify(path ?? {})}`, fields);
-  const rules = bodies[route];
+  const required = bodies[route]?.required ?? [];
+  useLeaveGuard(isDirty);
 
+  // Lays what is typed upon a newer row; answers the fields that both have changed.
+  const lay = (latest: AnyRow): string[] => {
+    const values = form.getFieldsValue(true) as AnyRow;
+    const { taken, conflicts: found } = rebase(values, base.current ?? latest, latest);
+    form.setFieldsValue(taken);
+    base.current = latest;
+    if (found.length > 0) setConflicts(found);
+    return found;
+  };
   useEffect(() => {
-    form.setFieldsValue({ ...initial, ...draft.known });
-  }, [form, initial, draft.known]);
+    const latest = initialOf(fields, row);
+    if (base.current) return void lay(latest);
+    base.current = latest;
+    form.setFieldsValue({ ...latest, ...draft.known });
+    setDirty(draft.known !== undefined);
+    // Only another row is a reason.
+  }, [row]);
 
   const save = async (values: AnyRow) => {
     setBusy(true);
     setFailure(undefined);
+    setConflicts([]);
     try {
-      const body = { ...(row ? changed(values, initial) : given(values)), ...fixed };
-      const isWrite = route.startsWith('POST');
-      const answer = await call(route, {
-        path,
-        body: body as never,
-        idempotencyKey: isWrite ? key : undefined,
-      });
+      const latest = await refresh?.();
+      if (latest && lay(initialOf(fields, latest)).length > 0) return setBusy(false);
+      const own = row ? changed(values, base.current ?? {}, required) : given(values);
+      const body = { ...own, ...fixed };
+      if (row && Object.keys(body).length === 0) return close();
+      const idempotencyKey = route.startsWith('POST') ? key : undefined;
+      const answer = await call(route, { path, body: body as never, idempotencyKey });
       draft.forget();
       onDone(answer ?? {});
     } catch (error) {
-      const known = failureOf(error);
-      const atFields = Object.entries(known.details.errors ?? {}).map(([name, messages]) => ({
-        name: name.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part)),
-        errors: messages,
-      }));
-      form.setFields(atFields);
-      const [first] = atFields;
-      if (first) form.scrollToField(first.name, { focus: true });
-      setFailure(known);
+      setFailure(showAtFields(failureOf(error)));
       setBusy(false);
     }
   };
+  const showAtFields = (known: ReturnType<typeof failureOf>) => {
+    const atFields = Object.entries(known.details.errors ?? {}).map(([name, messages]) => ({
+      name: name.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part)),
+      errors: messages,
+    }));
+    form.setFields(atFields);
+    const [first] = atFields;
+    if (first) form.scrollToField(first.name, { focus: true });
+    return known;
+  };
 
-  const submit = () => form.submit();
+  const close = () => {
+    draft.forget();
+    onClose();
+  };
+  const leave = () => {
+    if (!isDirty) return close();
+    return void modal.confirm({
+      title: t.sure,
+      okText: t.discard,
+      okButtonProps: { danger: true },
+      cancelText: t.stay,
+      onOk: close,
+    });
+  };
+  const startAgain = (values: AnyRow) => {
+    draft.forget();
+    form.resetFields();
+    form.setFieldsValue(values);
+    setDirty(false);
+    setConflicts([]);
+  };
+  const elsewhere = Object.entries(failure?.details.errors ?? {}).filter(
+    ([name]) => !((name.split('.')[0] ?? '') in fields),
+  );
   return (
     <Drawer
       open
       title={title}
       size={wide ? 720 : 480}
-      onClose={onClose}
+      onClose={leave}
       footer={
         <Flex gap={8} justify="end">
-          <Button onClick={onClose}>{t.cancel}</Button>
-          <Button type="primary" loading={isBusy} onClick={submit}>
+          <Button onClick={leave}>{t.cancel}</Button>
+          <Button type="primary" loading={isBusy} onClick={() => form.submit()}>
             {t.save}
           </Button>
         </Flex>
@@ -109,7 +163,28 @@ export function FormDrawer({
           role="alert"
           className="form-failure"
           title={failure.message}
-          description={<Trace failure={failure} />}
+          description={
+            <>
+              {elsewhere.map(([name, messages]) => (
+                <div key={name}>{messages.join(' ')}</div>
+              ))}
+              <Trace failure={failure} />
+            </>
+          }
+        />
+      )}
+      {conflicts.length > 0 && (
+        <Alert
+          type="warning"
+          showIcon
+          role="alert"
+          className="form-failure"
+          title={t.conflict(conflicts.map((name) => read(labelOf(name))).join(', '))}
+          action={
+            <Button size="small" onClick={() => startAgain(base.current ?? {})}>
+              {t.theirs}
+            </Button>
+          }
         />
       )}
       {draft.known && !failure && (
@@ -118,14 +193,7 @@ export function FormDrawer({
           className="form-failure"
           title={t.draft}
           action={
-            <Button
-              size="small"
-              onClick={() => {
-                draft.forget();
-                form.resetFields();
-                form.setFieldsValue(initial);
-              }}
-            >
+            <Button size="small" onClick={() => startAgain(base.current ?? {})}>
               {t.discard}
             </Button>
           }
@@ -137,25 +205,23 @@ export function FormDrawer({
         disabled={isBusy}
         requiredMark
         onFinish={(values) => void save(values)}
-        onValuesChange={(_, values: AnyRow) => draft.keep(values)}
+        onValuesChange={(_, values: AnyRow) => {
+          setDirty(true);
+          draft.keep(values);
+        }}
         onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit();
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.submit();
         }}
       >
-        {Object.entries(fields).map(([name, field]) => (
-          <Form.Item
-            key={name}
-            name={name}
-            label={read(labelOf(name))}
-            rules={[
-              { required: !row && rules?.required.includes(name), message: t.needed },
-              ...(rules?.max[name] ? [{ max: rules.max[name] }] : []),
-              ...(field.problem ? [{ validator: (_: unknown, value: unknown) => check(field, value) }] : []),
-            ]}
-          >
-            <Slot field={field} />
-          </Form.Item>
-        ))}
+        {Object.entries(fields).map(([name, field]) =>
+          field.items ? (
+            <Fragment key={name}>{field.items({ name, row })}</Fragment>
+          ) : (
+            <Form.Item key={name} name={name} label={read(labelOf(name))} rules={rulesOf(route, name, field)}>
+              <Slot field={field} />
+            </Form.Item>
+          ),
+        )}
         <button type="submit" hidden tabIndex={-1} aria-hidden />
       </Form>
     </Drawer>
@@ -167,60 +233,15 @@ function Slot({ field, ...props }: { field: Field }) {
   return field.control(props);
 }
 
-function check(field: Field, value: unknown): Promise<void> {
-  const problem = field.problem?.(value);
-  return problem ? Promise.reject(new Error(problem)) : Promise.resolve();
-}
-
-function initialOf(fields: Props['fields'], row: AnyRow | undefined): AnyRow {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, field]) => [
-      name,
-      row
-        ? field.isSecret
-          ? undefined
-          : field.from
-            ? field.from(row)
-            : (row[name] ?? undefined)
-        : field.initial,
-    ]),
-  );
-}
-
-const given = (values: AnyRow): AnyRow =>
-  Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== undefined && value !== '' && value !== null),
-  );
-
-// An emptied field is sent as null: that clears it.
-const changed = (values: AnyRow, initial: AnyRow): AnyRow =>
-  Object.fromEntries(
-    Object.entries(values)
-      .filter(([name, value]) => JSON.stringify(value ?? null) !== JSON.stringify(initial[name] ?? null))
-      .map(([name, value]) => [name, value === undefined ? null : value]),
-  );
-
-// What was typed outlives a reload, a new sign-in and a new version of the page; secrets do not.
-function useDraft(name: string, fields: Props['fields']) {
-  const place = `console.draft ${name}`;
-  const [known, setKnown] = useState<AnyRow | undefined>(() => {
-    try {
-      return (JSON.parse(sessionStorage.getItem(place) ?? 'null') as AnyRow | null) ?? undefined;
-    } catch {
-      return undefined;
-    }
-  });
-  return {
-    known,
-    keep(values: AnyRow) {
-      const open = Object.entries(values).filter(
-        ([field, value]) => !fields[field]?.isSecret && value !== undefined,
-      );
-      sessionStorage.setItem(place, JSON.stringify(Object.fromEntries(open)));
-    },
-    forget() {
-      sessionStorage.removeItem(place);
-      setKnown(undefined);
-    },
+function rulesOf(route: Route, name: string, field: Field) {
+  const { required = [], max = {} } = bodies[route] ?? {};
+  const validator = (_: unknown, value: unknown): Promise<void> => {
+    const problem = field.problem?.(value);
+    return problem ? Promise.reject(new Error(problem)) : Promise.resolve();
   };
+  return [
+    { required: required.includes(name), message: t.needed },
+    ...(max[name] ? [{ max: max[name] }] : []),
+    ...(field.problem ? [{ validator }] : []),
+  ];
 }

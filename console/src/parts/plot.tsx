@@ -8,8 +8,8 @@ import { useIsDark } from '../contract/settings.ts';
 import { texts } from '../contract/texts.ts';
 
 const t = texts({
-  'zh-CN': { table: '显示为表格', plot: '显示为图', nothing: '暂无数据' },
-  'en-US': { table: 'As a table', plot: 'As a plot', nothing: 'Nothing yet' },
+  'zh-CN': { table: '显示为表格', plot: '显示为图', nothing: '暂无数据', point: '时间' },
+  'en-US': { table: 'As a table', plot: 'As a plot', nothing: 'Nothing yet', point: 'At' },
 });
 
 export interface Series {
@@ -31,6 +31,9 @@ interface Props {
 }
 
 const colours = { light: ['#0958d9', '#237804', '#ad6800'], dark: ['#6ea8ff', '#7fd36f', '#f0c674'] };
+
+/** Half an order is none: the axis of counts has whole steps only. */
+const wholeSteps = Array.from({ length: 36 }, (_, at) => [1, 2, 5][at % 3]! * 10 ** Math.floor(at / 3));
 
 export function Plot({ title, labels, series, bars, height = 200, max }: Props) {
   const [isTable, setTable] = useState(false);
@@ -96,6 +99,7 @@ function Canvas({ title, labels, series, bars, height = 200, max }: Props) {
   names.current = labels;
   const isDark = useIsDark();
   const shape = series.map(({ label }) => label).join('\n');
+  const isWhole = series.every(({ values }) => values.every(Number.isInteger));
   useEffect(() => {
     const parent = place.current;
     if (!parent) return undefined;
@@ -120,7 +124,7 @@ function Canvas({ title, labels, series, bars, height = 200, max }: Props) {
           x: { time: false, ...(bars ? { range: (_, low, high) => [low - 0.6, high + 0.6] } : {}) },
           y: { range: (_, __, high) => [0, max ?? (high || 1) * 1.1] },
         },
-        series: [{ value: (_, at) => names.current[at] ?? '' }, ...drawn],
+        series: [{ label: t.point, value: (_, at) => names.current[at] ?? '–' }, ...drawn],
         axes: [
           {
             ...axis,
@@ -131,6 +135,7 @@ function Canvas({ title, labels, series, bars, height = 200, max }: Props) {
           {
             ...axis,
             size: 56,
+            ...(isWhole ? { incrs: wholeSteps } : {}),
             values: (_, at) => at.map((one) => Intl.NumberFormat('en', { notation: 'compact' }).format(one)),
           },
         ],
@@ -145,12 +150,12 @@ function Canvas({ title, labels, series, bars, height = 200, max }: Props) {
       resize.disconnect();
       made.destroy();
     };
-  }, [shape, bars, height, max, isDark]);
+  }, [shape, bars, height, max, isDark, isWhole]);
   useEffect(() => {
     const frame = requestAnimationFrame(() =>
       plot.current?.setData([labels.map((_, at) => at), ...series.map(({ values }) => [...values])]),
     );
     return () => cancelAnimationFrame(frame);
-  }, [labels, series, isDark]);
+  }, [labels, series, isDark, isWhole]);
   return <div ref={place} role="img" aria-label={title} className="canvas" />;
 }

@@ -1,8 +1,9 @@
 // A failure in words, with what can be done about it.
-import { Alert, Button, Flex, Typography } from 'antd';
+import { Alert, Button, Flex } from 'antd';
 import { useEffect, useState } from 'react';
 import { Failure } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
+import { Copyable } from './copyable.tsx';
 
 const t = texts({
   'zh-CN': {
@@ -51,9 +52,7 @@ export function Trace({ failure }: { failure: Failure }) {
   return (
     <Flex gap={6} className="trace">
       <span>{t.trace}</span>
-      <Typography.Text copyable className="cell-code">
-        {id}
-      </Typography.Text>
+      <Copyable value={id} />
     </Flex>
   );
 }

@@ -1,25 +1,37 @@
 // The routes of a resource: its list, and beside or in place of it one row.
 import type { RouteObject } from 'react-router';
+import { Skeleton } from 'antd';
+import { lazy, Suspense, type ReactNode } from 'react';
 import { useParams } from 'react-router';
-import { CreateDrawer, RowDrawer, UpdateDrawer } from './detail.tsx';
 import { ListScreen } from './list.tsx';
 import type { Resource } from './resource.ts';
 
+// Fetched when one is opened.
+const detail = () => import('./detail.tsx');
+const CreateDrawer = lazy(async () => ({ default: (await detail()).CreateDrawer }));
+const RowDrawer = lazy(async () => ({ default: (await detail()).RowDrawer }));
+const UpdateDrawer = lazy(async () => ({ default: (await detail()).UpdateDrawer }));
+
 export function routesOf(resource: Resource): RouteObject[] {
-  const { detail, create, update, show, pages = {} } = resource.spec;
-  const beside: RouteObject[] = [
-    ...(create ? [{ path: 'new', element: <CreateDrawer resource={resource} /> }] : []),
-    ...(update ? [{ path: ':id/edit', element: <UpdateDrawer resource={resource} /> }] : []),
-    ...(show && !detail ? [{ path: ':id', element: <RowDrawer resource={resource} /> }] : []),
+  const { detail: Detail, create, update, show, pages = {} } = resource.spec;
+  const drawers: RouteObject[] = [
+    ...(create ? [{ path: 'new', element: beside(<CreateDrawer resource={resource} />) }] : []),
+    ...(update ? [{ path: ':id/edit', element: beside(<UpdateDrawer resource={resource} />) }] : []),
+    ...(show && !Detail ? [{ path: ':id', element: beside(<RowDrawer resource={resource} />) }] : []),
   ];
   return [
-    ...Object.entries(pages).map(([path, Own]) => ({ path, element: <Own /> })),
-    ...(detail ? [{ path: ':id', element: <Page of={detail} resource={resource} /> }] : []),
-    { path: '', element: <ListScreen resource={resource} />, children: beside },
+    ...Object.entries(pages).map(([path, Own]) => ({ path, element: inPlace(<Own />) })),
+    ...(Detail ? [{ path: ':id', element: <Page of={Detail} resource={resource} /> }] : []),
+    { path: '', element: <ListScreen resource={resource} />, children: drawers },
   ];
 }
 
+const beside = (drawer: ReactNode) => <Suspense fallback={null}>{drawer}</Suspense>;
+const inPlace = (page: ReactNode) => (
+  <Suspense fallback={<Skeleton active className="screen" />}>{page}</Suspense>
+);
+
 function Page({ of: Detail, resource }: { of: NonNullable<Resource['spec']['detail']>; resource: Resource }) {
   const { id = '' } = useParams();
-  return <Detail key={id} id={id} resource={resource} />;
+  return inPlace(<Detail key={id} id={id} resource={resource} />);
 }

@@ -5,6 +5,7 @@ import { useSearchParams } from 'react-router';
 import { call } from '../contract/api.ts';
 import { useSettings } from '../contract/settings.ts';
 import { decode, encode, type Checks, type ListState } from './codec.ts';
+import { recoveryMs } from './recovery.ts';
 import type { AnyRow, Resource } from './resource.ts';
 import { isInstant } from './time.ts';
 
@@ -63,7 +64,9 @@ export function useList({ list, spec }: Resource, state: ListState) {
     queryFn: async ({ signal }) => (await call(list, { query, signal })) as Page,
     placeholderData: keepPreviousData,
     meta: { scopes: spec.stale ?? [] },
-    refetchInterval: ({ state: { data } }) =>
-      spec.pollMs && data?.list.some((row) => spec.isMoving?.(row)) ? spec.pollMs : false,
+    refetchInterval: (query) =>
+      spec.pollMs && query.state.data?.list.some((row) => spec.isMoving?.(row))
+        ? spec.pollMs
+        : recoveryMs(query),
   });
 }

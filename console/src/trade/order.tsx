@@ -7,7 +7,7 @@ import { Link, useNavigate } from 'react-router';
 import { call, type Data } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { ActionButtons } from '../parts/actions.tsx';
-import { Facts } from '../parts/detail.tsx';
+import { Facts } from '../parts/facts.tsx';
 import { showAmount } from '../parts/money.ts';
 import { RowPage } from '../parts/page.tsx';
 import { Problem } from '../parts/problem.tsx';
@@ -17,6 +17,7 @@ import { Badge } from '../parts/states.tsx';
 import { History } from '../parts/history.tsx';
 import { PayDrawer } from './pay.tsx';
 import { orderStates, paymentStates } from './states.ts';
+import { meaningOf } from './verdicts.ts';
 
 const t = texts({
   'zh-CN': {
@@ -49,7 +50,7 @@ const t = texts({
 
 type Order = Data<'GET /api/admin/orders/{id}'>;
 
-export function OrderPage({ id, resource }: { id: string; resource: Resource }) {
+export default function OrderPage({ id, resource }: { id: string; resource: Resource }) {
   const may = useMay();
   const navigate = useNavigate();
   const [isPaying, setPaying] = useState(false);
@@ -171,6 +172,7 @@ function Payments({ orderNo }: { orderNo: string }) {
             <span>{payment.payment_method?.name}</span>
             <span className="cell-figure">{showAmount(payment.amount)}</span>
             <Badge states={paymentStates} value={payment.status} />
+            {payment.fail_reason && <span className="soft">{meaningOf(payment.fail_reason)}</span>}
           </li>
         ))}
       </ul>

@@ -1,10 +1,10 @@
 // What an operator does with orders.
+import { lazy } from 'react';
 import { badge, code, money, named, text, time } from '../parts/cells.tsx';
 import { amount, choice, integer, note, userPicker, words } from '../parts/fields.tsx';
 import { lines } from '../parts/lines.tsx';
 import { resource } from '../parts/resource.ts';
 import { ImportLink } from './import-link.tsx';
-import { OrderPage } from './order.tsx';
 import { orderStates } from './states.ts';
 
 export const orders = resource('GET /api/admin/orders', {
@@ -73,7 +73,7 @@ export const orders = resource('GET /api/admin/orders', {
   remove: 'DELETE /api/admin/orders/{id}',
   exportTo: 'POST /api/admin/orders/export',
   extra: ImportLink,
-  detail: OrderPage,
+  detail: lazy(() => import('./order.tsx')),
 });
 
 export default orders;

@@ -5,9 +5,9 @@ import { useState } from 'react';
 import { Link } from 'react-router';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
-import { Copyable } from '../parts/cells.tsx';
+import { Copyable } from '../parts/copyable.tsx';
 import { note, option } from '../parts/fields.tsx';
-import { FormDrawer } from '../parts/form.tsx';
+import { FormDrawer } from '../parts/form-drawer.tsx';
 import { Problem } from '../parts/problem.tsx';
 
 const t = texts({

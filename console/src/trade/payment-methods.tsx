@@ -1,9 +1,10 @@
 // How customers may pay.
 import { code, count, flag, text, time, badge } from '../parts/cells.tsx';
-import { choice, integer, note, secret, trueOrFalse, words, yesOrNo } from '../parts/fields.tsx';
-import { configuration } from '../parts/configuration.tsx';
+import { choice, integer, note, trueOrFalse, words, yesOrNo } from '../parts/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { states } from '../parts/states.tsx';
+import { channelConfig } from './channel-config.tsx';
+import { MethodTest } from './method-test.tsx';
 
 export const channels = states({
   mock: ['模拟', 'Mock', 'grey'],
@@ -23,7 +24,6 @@ export default resource('GET /api/admin/payment-methods', {
     is_active: ['启用', 'Active'],
     has_shared_secret: ['有密钥', 'Has a secret'],
     config: ['渠道配置', 'Configuration'],
-    shared_secret: ['共享密钥', 'Shared secret'],
   },
   filters: { name: words(), code: words(), type: choice(channels), is_active: yesOrNo() },
   columns: {
@@ -32,7 +32,7 @@ export default resource('GET /api/admin/payment-methods', {
     type: badge(channels as never),
     is_active: flag(),
     has_shared_secret: flag(110),
-    sort: count(80),
+    sort: count(110),
     created_at: time(),
   },
   more: { description: text(), updated_at: time() },
@@ -42,9 +42,8 @@ export default resource('GET /api/admin/payment-methods', {
     fields: {
       name: words(),
       type: choice(channels),
+      config: channelConfig(),
       code: words(),
-      shared_secret: secret(),
-      config: configuration(),
       is_active: trueOrFalse(),
       sort: integer(-1_000_000, 1_000_000),
       description: note(),
@@ -54,13 +53,13 @@ export default resource('GET /api/admin/payment-methods', {
     route: 'PUT /api/admin/payment-methods/{id}',
     fields: {
       name: words(),
+      config: channelConfig(),
       code: words(),
-      shared_secret: secret(),
-      config: configuration(),
       is_active: trueOrFalse(),
       sort: integer(-1_000_000, 1_000_000),
       description: note(),
     },
   },
   remove: 'DELETE /api/admin/payment-methods/{id}',
+  below: MethodTest,
 });

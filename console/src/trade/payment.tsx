@@ -1,13 +1,13 @@
 // One payment as a timeline: why it is, or is not, paid.
 import { SearchOutlined, SendOutlined } from '@ant-design/icons';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { Alert, App, Button, Drawer, Skeleton } from 'antd';
+import { App, Button, Drawer, Skeleton } from 'antd';
 import { useState } from 'react';
 import { Link } from 'react-router';
 import { call, type Data } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { ActionButtons } from '../parts/actions.tsx';
-import { Facts } from '../parts/detail.tsx';
+import { Facts } from '../parts/facts.tsx';
 import { History } from '../parts/history.tsx';
 import { RowPage } from '../parts/page.tsx';
 import { failureOf, Problem } from '../parts/problem.tsx';
@@ -15,9 +15,11 @@ import { useMay } from '../parts/profile.ts';
 import type { Resource } from '../parts/resource.ts';
 import { Badge, type Tone } from '../parts/states.tsx';
 import { Json, Timeline, type Point } from '../parts/timeline.tsx';
-import { adviceFor } from './advice.ts';
 import { GatewayAnswer } from './pay.tsx';
+import { Replay } from './replay.tsx';
 import { paymentStates } from './states.ts';
+import { meaningOf } from './verdicts.ts';
+import { Why } from './why.tsx';
 
 const t = texts({
   'zh-CN': {
@@ -32,7 +34,6 @@ const t = texts({
       callback: '渠道回调',
       times: (count: number) => `，共 ${count} 次`,
       from: '来自',
-      verdict: '结果',
       waiting: '尚未收到渠道的回调',
     },
     ...{
@@ -56,7 +57,6 @@ const t = texts({
       callback: 'Callback of the channel',
       times: (count: number) => `, ${count} times`,
       from: 'from',
-      verdict: 'Verdict',
       waiting: 'No callback of the channel yet',
     },
     ...{
@@ -72,8 +72,9 @@ const t = texts({
 
 type Payment = Data<'GET /api/admin/payments/{id}'>;
 
-export function PaymentPage({ id, resource }: { id: string; resource: Resource }) {
+export default function PaymentPage({ id, resource }: { id: string; resource: Resource }) {
   const may = useMay();
+  const mayReplay = may('POST /api/admin/payments/{payment_no}/callbacks/{id}/replay');
   const {
     data: payment,
     error,
@@ -105,19 +106,12 @@ export function PaymentPage({ id, resource }: { id: string; resource: Resource }
       {!payment && !error && <Skeleton active />}
       {payment && (
         <>
-          {payment.fail_reason && (
-            <Alert
-              type={payment.needs_attention ? 'warning' : 'info'}
-              showIcon
-              title={payment.fail_reason}
-              description={payment.needs_attention ? adviceFor(payment.status) : undefined}
-            />
-          )}
+          <Why payment={payment} />
           <div className="two">
             <div className="stack">
               <section className="panel">
                 <h2>{t.timeline}</h2>
-                <Timeline points={pointsOf(payment)} />
+                <Timeline points={pointsOf(payment, mayReplay)} />
                 {payment.callbacks.length === 0 && payment.status === 'pending' && (
                   <span className="soft">{t.waiting}</span>
                 )}
@@ -157,7 +151,7 @@ const callbackTones: Record<Payment['callbacks'][number]['state'], Tone> = {
   refused: 'red',
 };
 
-function pointsOf(payment: Payment): Point[] {
+function pointsOf(payment: Payment, mayReplay: boolean): Point[] {
   const callbacks = payment.callbacks.map((one): Point => ({
     key: `callback-${one.id}`,
     at: one.created_at,
@@ -165,10 +159,15 @@ function pointsOf(payment: Payment): Point[] {
     title: (
       <>
         <strong>{t.callback}</strong>
-        {one.times > 1 && t.times(one.times)} {t.from} {one.ip} · {t.verdict}: {one.verdict}
+        {one.times > 1 && t.times(one.times)} {t.from} {one.ip} · {meaningOf(one.verdict)}
       </>
     ),
-    children: <Json value={one.body} />,
+    children: (
+      <>
+        <Json value={one.body} />
+        {mayReplay && one.state !== 'settled' && <Replay paymentNo={payment.payment_no} id={one.id} />}
+      </>
+    ),
   }));
   const end: Point[] =
     payment.status === 'paid' && payment.pay_time

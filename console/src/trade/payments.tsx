@@ -1,11 +1,12 @@
 // Attempts to pay orders: what is on its way, what went wrong, and what to do about it.
-import { badge, code, flag, money, named, text, time } from '../parts/cells.tsx';
+import { lazy } from 'react';
+import { badge, code, custom, flag, money, named, text, time } from '../parts/cells.tsx';
 import { choice, integer, note, option, userPicker, words, yesOrNo } from '../parts/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { states } from '../parts/states.tsx';
 import { AttentionTabs } from './attention.tsx';
-import { PaymentPage } from './payment.tsx';
 import { paymentStates } from './states.ts';
+import { meaningOf } from './verdicts.ts';
 
 const timeFields = states({
   created_at: ['按创建时间', 'By creation', 'grey'],
@@ -50,7 +51,7 @@ export const payments = resource('GET /api/admin/payments', {
     amount: money(),
     status: badge(paymentStates),
     needs_attention: flag(110),
-    fail_reason: text(220),
+    fail_reason: custom((reason) => (reason ? meaningOf(reason) : '–'), 220),
     third_party_no: code(200),
     pay_time: time(),
     created_at: time(),
@@ -72,7 +73,7 @@ export const payments = resource('GET /api/admin/payments', {
     },
   ],
   exportTo: 'POST /api/admin/payments/export',
-  detail: PaymentPage,
+  detail: lazy(() => import('./payment.tsx')),
 });
 
 export default payments;

@@ -5,7 +5,7 @@ import { Link, useNavigate } from 'react-router';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { ActionButtons } from '../parts/actions.tsx';
-import { Facts } from '../parts/detail.tsx';
+import { Facts } from '../parts/facts.tsx';
 import { showAmount } from '../parts/money.ts';
 import { RowPage } from '../parts/page.tsx';
 import { Problem } from '../parts/problem.tsx';
@@ -36,7 +36,7 @@ const t = texts({
 
 const shown = 10;
 
-export function UserPage({ id, resource }: { id: string; resource: Resource }) {
+export default function UserPage({ id, resource }: { id: string; resource: Resource }) {
   const may = useMay();
   const navigate = useNavigate();
   const {

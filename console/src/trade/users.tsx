@@ -1,9 +1,9 @@
 // Customers and their balances.
+import { lazy } from 'react';
 import { code, money, status, text, time } from '../parts/cells.tsx';
 import { amount, choice, note, onOff, secret, status as statusFilter, words } from '../parts/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { balanceTypes } from './states.ts';
-import { UserPage } from './user.tsx';
 
 export default resource('GET /api/admin/users', {
   name: 'users',
@@ -73,5 +73,5 @@ export default resource('GET /api/admin/users', {
   ],
   remove: 'DELETE /api/admin/users/{id}',
   exportTo: 'POST /api/admin/users/export',
-  detail: UserPage,
+  detail: lazy(() => import('./user.tsx')),
 });

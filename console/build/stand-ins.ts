@@ -1,15 +1,18 @@
-// Stand-ins for two modules of the component library that write style elements without the answer's nonce: the scroll lock
-// of modals and drawers, and the measurement of a scroll bar.
+// Stand-ins for modules of the component library: two that write style elements without the answer's nonce (the scroll lock of
+// modals and drawers, the measurement of a scroll bar), and the filters in the heads of tables, which bring a tree along and
+// are not used here.
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
 
 const ours = (name: string): string => fileURLToPath(new URL(`../src/parts/${name}`, import.meta.url));
 
-export function withoutStyleElements(): Plugin {
+export function standIns(): Plugin {
   return {
-    name: 'without-style-elements',
+    name: 'stand-ins',
     enforce: 'pre',
     resolveId(source, importer = '') {
+      if (importer.includes('antd/es/table/') && source.endsWith('/FilterDropdown'))
+        return ours('no-column-filter.ts');
       if (!importer.includes('@rc-component/')) return undefined;
       if (source.endsWith('useScrollLocker')) return ours('scroll-lock.ts');
       return /getScrollBarSize$/.test(source) ? ours('scroll-bar-size.ts') : undefined;

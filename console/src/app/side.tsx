@@ -1,0 +1,29 @@
+// What comes in from a side of the page when it is asked for: the menu of a telephone, notifications.
+import { Drawer } from 'antd';
+import type { ReactNode } from 'react';
+
+interface Props {
+  title: string;
+  place: 'left' | 'right';
+  extra?: ReactNode;
+  footer?: ReactNode;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+export default function Side({ title, place, extra, footer, onClose, children }: Props) {
+  return (
+    <Drawer
+      open
+      placement={place}
+      size={place === 'left' ? 260 : 420}
+      title={title}
+      extra={extra}
+      footer={footer}
+      onClose={onClose}
+      className={place === 'left' ? 'menu-drawer' : undefined}
+    >
+      {children}
+    </Drawer>
+  );
+}

@@ -1,0 +1,61 @@
+// Where files are dropped, or chosen by those who drop nothing.
+import { Button } from 'antd';
+import { useRef, useState, type ReactNode } from 'react';
+
+interface Props {
+  /** Stands before the button. */
+  text: string;
+  button: string;
+  /** Names the input for those who do not see it. */
+  label: string;
+  multiple?: boolean;
+  /** As `accept` of an input. */
+  accept?: string;
+  icon?: ReactNode;
+  /** Below: what is taken, where a template is. */
+  children?: ReactNode;
+  onFiles: (files: File[]) => void;
+}
+
+export function DropZone({ text, button, label, multiple, accept, icon, children, onFiles }: Props) {
+  const [isOver, setOver] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  const take = (files: FileList | null) => {
+    const given = [...(files ?? [])];
+    if (given.length > 0) onFiles(multiple ? given : given.slice(0, 1));
+  };
+  return (
+    <div
+      className={isOver ? 'drop over' : 'drop'}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        take(event.dataTransfer.files);
+      }}
+    >
+      {icon}
+      <span>
+        {text} <Button onClick={() => input.current?.click()}>{button}</Button>
+      </span>
+      {children}
+      <input
+        ref={input}
+        type="file"
+        multiple={multiple}
+        hidden
+        accept={accept}
+        aria-label={label}
+        onChange={({ target }) => {
+          take(target.files);
+          // The same file chosen again is a choice too.
+          target.value = '';
+        }}
+      />
+    </div>
+  );
+}

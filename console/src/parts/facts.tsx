@@ -1,0 +1,28 @@
+// The fields of a row, one below the other.
+import { read } from '../contract/texts.ts';
+import type { Cell } from './cells.tsx';
+import { labelOf, type AnyRow, type Resource } from './resource.ts';
+
+/** Names and values, in the order of the declaration. */
+export function Facts({
+  resource,
+  row,
+  only,
+}: {
+  resource: Resource;
+  row: AnyRow;
+  only?: readonly string[];
+}) {
+  const cells: Readonly<Record<string, Cell>> = { ...resource.spec.columns, ...resource.spec.more };
+  const names = only ?? Object.keys(cells);
+  return (
+    <dl className="facts">
+      {names.map((name) => (
+        <div key={name}>
+          <dt>{read(labelOf(resource, name))}</dt>
+          <dd>{cells[name]?.render(row[name] as never, row)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,13 @@
+// A form that is fetched when it is opened: most visits of a list open none.
+import { lazy, Suspense } from 'react';
+import type { FormProps } from './form.tsx';
+
+const Form = lazy(() => import('./form.tsx'));
+
+export function FormDrawer(props: FormProps) {
+  return (
+    <Suspense fallback={null}>
+      <Form {...props} />
+    </Suspense>
+  );
+}

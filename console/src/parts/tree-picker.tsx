@@ -1,0 +1,2 @@
+// The library's choice out of a tree, fetched where a tree is chosen from.
+export { TreeSelect as default } from 'antd';

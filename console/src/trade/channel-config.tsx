@@ -1,0 +1,81 @@
+// The configuration of a payment channel: one control for each key that the API declares for its type.
+import { Form, Input } from 'antd';
+import { channels, type ChannelKey } from '../contract/generated/channels.ts';
+import { currentSettings } from '../contract/settings.ts';
+import { texts } from '../contract/texts.ts';
+import type { Field } from '../parts/fields.tsx';
+import type { AnyRow } from '../parts/resource.ts';
+
+const t = texts({
+  'zh-CN': { needed: '必填', kept: '已设置；留空则不修改', first: '请先选择类型' },
+  'en-US': { needed: 'Required', kept: 'Is set; leave empty to keep it', first: 'Choose a type first' },
+});
+
+/** What the document says in English; a key that is not listed here is shown with those words. */
+const chinese: Readonly<Record<string, string>> = {
+  app_id: '应用 APPID',
+  mch_id: '商户号',
+  api_v3_key: 'APIv3 密钥',
+  cert_serial_no: '商户证书序列号',
+  private_key: '商户私钥（PEM）',
+  platform_public_key: '微信支付公钥（PEM）',
+  platform_public_key_id: '微信支付公钥 ID',
+  alipay_public_key: '支付宝公钥（PEM）',
+  openid: '付款人 openid；填写后使用 JSAPI 支付',
+  gateway: '网关地址；留空使用官方地址',
+  notify_url: '回调地址；留空使用本服务',
+  return_url: '付款后返回的地址',
+  shared_secret: '签名密钥',
+};
+
+type Config = Record<string, string | undefined>;
+
+const isSecretOf = (type: string, name: string): boolean =>
+  channels[type]?.some((key) => key.name === name && key.isSecret) ?? false;
+
+const anySecret = (name: string): boolean => Object.keys(channels).some((type) => isSecretOf(type, name));
+
+/** Secrets are written, never read: an empty one stays what it is. */
+const withoutSecrets = (config: unknown): Config =>
+  Object.fromEntries(Object.entries((config ?? {}) as Config).filter(([name]) => !anySecret(name)));
+
+export const channelConfig = (): Field<Config> => ({
+  control: () => null,
+  from: ({ config }) => withoutSecrets(config),
+  withoutSecrets,
+  items: ({ name, row }) => <Keys name={name} row={row} />,
+});
+
+function Keys({ name, row }: { name: string; row: AnyRow | undefined }) {
+  const chosen = Form.useWatch<string | undefined>('type');
+  const type = (row?.type as string | undefined) ?? chosen;
+  if (!type) return <p className="soft">{t.first}</p>;
+  const known = (row?.config ?? {}) as Config;
+  return channels[type]?.map((key) => (
+    <Form.Item
+      key={`${type} ${key.name}`}
+      name={[name, key.name]}
+      label={labelOf(key)}
+      // Keys of another type are not sent.
+      preserve={false}
+      normalize={(text: string) => (text === '' && !row ? undefined : text)}
+      rules={[
+        { required: key.isRequired && known[key.name] === undefined, message: t.needed },
+        ...(key.max ? [{ max: key.max }] : []),
+      ]}
+    >
+      <KeyInput of={key} isSet={known[key.name] !== undefined} />
+    </Form.Item>
+  ));
+}
+
+const labelOf = ({ name, description }: ChannelKey): string =>
+  (currentSettings().language === 'zh-CN' ? chinese[name] : undefined) ?? description;
+
+// Form.Item hands id, value and onChange to its child.
+function KeyInput({ of: { isSecret, isPem }, isSet, ...props }: { of: ChannelKey; isSet: boolean }) {
+  const placeholder = isSecret && isSet ? t.kept : undefined;
+  if (isPem) return <Input.TextArea {...props} rows={4} placeholder={placeholder} spellCheck={false} />;
+  if (!isSecret) return <Input {...props} />;
+  return <Input.Password {...props} autoComplete="new-password" placeholder={placeholder} />;
+}

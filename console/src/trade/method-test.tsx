@@ -1,0 +1,59 @@
+// Whether a callback signed with what is stored would be accepted, and why not.
+import { ExperimentOutlined } from '@ant-design/icons';
+import { useMutation } from '@tanstack/react-query';
+import { Alert, Button, Flex } from 'antd';
+import { call, type Data } from '../contract/api.ts';
+import { read, texts, type Both } from '../contract/texts.ts';
+import { Problem } from '../parts/problem.tsx';
+import { useMay } from '../parts/profile.ts';
+import { Badge, states } from '../parts/states.tsx';
+
+const t = texts({
+  'zh-CN': { test: '测试回调', testing: '测试结果' },
+  'en-US': { test: 'Test the callback', testing: 'Outcome of the test' },
+});
+
+type Test = Data<'POST /api/admin/payment-methods/{id}/test'>;
+
+const outcomes = states<Test['checks'][number]['state']>({
+  passed: ['通过', 'Passed', 'green'],
+  failed: ['未通过', 'Failed', 'red'],
+  skipped: ['未检查', 'Skipped', 'grey'],
+});
+
+const notifyUrl: Both = ['回调地址', 'Notify address'];
+
+export function MethodTest({ row: { id } }: { row: { id: number } }) {
+  const may = useMay();
+  const test = useMutation({
+    mutationFn: () => call('POST /api/admin/payment-methods/{id}/test', { path: { id: String(id) } }),
+  });
+  if (!may('POST /api/admin/payment-methods/{id}/test')) return null;
+  return (
+    <Flex vertical gap={12} align="start">
+      <Button icon={<ExperimentOutlined />} loading={test.isPending} onClick={() => test.mutate()}>
+        {t.test}
+      </Button>
+      {test.error && <Problem error={test.error} />}
+      {test.data && <Outcome {...test.data} />}
+    </Flex>
+  );
+}
+
+function Outcome({ accepted, message, notify_url, checks }: Test) {
+  return (
+    <section aria-label={t.testing} role="status" className="stack">
+      <Alert type={accepted ? 'success' : 'warning'} showIcon title={message} description={notify_url} />
+      <dl className="facts">
+        {checks.map(({ field, state, message: reason }) => (
+          <div key={field}>
+            <dt>{field === 'notify_url' ? read(notifyUrl) : field.replace('config.', '')}</dt>
+            <dd>
+              <Badge states={outcomes} value={state} /> {reason}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}

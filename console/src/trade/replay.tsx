@@ -1,0 +1,52 @@
+// Drives a stored callback again: after a wrong secret was put right, or when it waits.
+import { RedoOutlined } from '@ant-design/icons';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { App, Button } from 'antd';
+import { call, type Data } from '../contract/api.ts';
+import { texts } from '../contract/texts.ts';
+import { failureOf, Trace } from '../parts/problem.tsx';
+
+type Outcome = Data<'POST /api/admin/payments/{payment_no}/callbacks/{id}/replay'>['outcome'];
+
+const t = texts<{ replay: string } & Record<Outcome, string>>({
+  'zh-CN': {
+    replay: '重放',
+    paid: '已到账',
+    already_paid: '之前已经到账，没有变化',
+    paid_needs_attention: '款项已记录，但订单已无法支付，请处理',
+    paid_twice: '该支付此前已用另一个交易号付清，请处理',
+    processing: '已保存，稍后入账',
+  },
+  'en-US': {
+    replay: 'Replay',
+    paid: 'The payment is paid',
+    already_paid: 'It was paid before; nothing has changed',
+    paid_needs_attention: 'The money is recorded, but its order could not be paid; look at it',
+    paid_twice: 'It was paid under another number before; look at it',
+    processing: 'Stored; it will be settled',
+  },
+});
+
+export function Replay({ paymentNo, id }: { paymentNo: string; id: number }) {
+  const { message, modal } = App.useApp();
+  const client = useQueryClient();
+  const replay = useMutation({
+    mutationFn: () =>
+      call('POST /api/admin/payments/{payment_no}/callbacks/{id}/replay', {
+        path: { payment_no: paymentNo, id: String(id) },
+      }),
+    onSuccess: ({ outcome }) => {
+      void message.info(t[outcome]);
+      return client.invalidateQueries();
+    },
+    onError: (error) => {
+      const failure = failureOf(error);
+      modal.error({ title: failure.message, content: <Trace failure={failure} /> });
+    },
+  });
+  return (
+    <Button size="small" icon={<RedoOutlined />} loading={replay.isPending} onClick={() => replay.mutate()}>
+      {t.replay}
+    </Button>
+  );
+}

@@ -1,0 +1,37 @@
+// What the tests of the console share: the service with its worker, a browser, and pages that must not complain.
+import test, { type ExecutionContext } from 'ava';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { openPage, startBrowser } from './pages.js';
+import { startService, type Service } from './service.js';
+
+export interface ConsoleTest {
+  service: Service;
+  browser: Browser;
+  /** Declares a test with a page of its own, which must neither throw, complain, ask another origin nor break the policy. */
+  journey: (
+    title: string,
+    walk: (t: ExecutionContext, page: Page) => Promise<void>,
+    options?: BrowserContextOptions,
+  ) => void;
+}
+
+export function consoleTest(): ConsoleTest {
+  const shared = {} as ConsoleTest;
+  shared.journey = (title, walk, options) =>
+    test.serial(title, async (t) => {
+      const { page, complaints } = await openPage(shared.browser, shared.service.url, options);
+      page.setDefaultTimeout(20_000);
+      await walk(t, page);
+      t.deepEqual(complaints, []);
+      await page.context().close();
+    });
+  test.before(async () => {
+    shared.service = await startService();
+    shared.browser = await startBrowser();
+  });
+  test.after.always(async () => {
+    await shared.browser?.close();
+    await shared.service?.stop();
+  });
+  return shared;
+}
