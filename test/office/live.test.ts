@@ -5,8 +5,9 @@ import { get, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import test from 'ava';
 import { patientRedis as redis } from '../../src/lib/redis.js';
-import { change, select } from '../../src/lib/db.js';
+import { change, db, select } from '../../src/lib/db.js';
 import { deliver } from '../../src/models/office/notification.js';
+import { changing } from '../../src/models/tables/versions.js';
 import { keysLike } from '../support/redis.js';
 import type { Client } from '../support/client.js';
 import { openStream } from '../support/events.js';
@@ -217,6 +218,34 @@ test.serial('a message that is too large closes the socket, smaller ones mean no
   socket.socket.send('{"type":"anything"}');
   socket.socket.send('x'.repeat(20_000));
   t.is(await socket.closed, 1009);
+});
+
+test.serial('a socket that opens while the sessions of the others are read stays open', async (t) => {
+  const [one, other] = [await newAdmin(), await newAdmin()];
+  const first = await openSocket(second.url, await ticketOf(one));
+  await openSocket(service.url, await ticketOf(one));
+  t.is((await other.at(second.url).get('/info')).status, 200);
+  const ticket = await ticketOf(other);
+  const late = await db.transaction(async (transaction) => {
+    await db.query('LOCK TABLES admin_sessions WRITE', { transaction });
+    // Both processes look at their connections, because the blacklist may have changed.
+    await changing(['blacklist'], () => Promise.resolve());
+    await until(async () => {
+      const waiting = await select(
+        'SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND info LIKE ?',
+        ['%FROM admin_sessions s JOIN admins a%'],
+      );
+      return waiting.length >= 2;
+    });
+    const socket = await openSocket(second.url, ticket);
+    await db.query('UNLOCK TABLES', { transaction });
+    return socket;
+  });
+  const { list } = (await service.admin.get(`/online-admins?page_size=100`)).data;
+  const session = list.find((line: { admin_id: number }) => line.admin_id === one.adminId);
+  t.is((await service.admin.delete(`/online-admins/${session.id}`)).status, 200);
+  t.is(await first.closed, 4401);
+  t.is(late.socket.readyState, 1);
 });
 
 test.serial(

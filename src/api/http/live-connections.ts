@@ -34,6 +34,8 @@ let timer: NodeJS.Timeout | undefined;
 let closing = false;
 let stamps: [identity: Stamp, blacklist: Stamp] | undefined;
 let lookedAt = 0;
+/** How many connections were ever taken in. */
+let arrivals = 0;
 
 /**
  * Takes a connection in. Of more than ten sockets of an administrator the oldest goes; of more than STREAMS_PER_ADMIN streams
@@ -51,6 +53,9 @@ export function track(connection: LiveConnection): () => void {
   if (!isSocket && own.length >= config.app.streamsPerAdmin) fail('too_many_streams', { retryAfter: 60 });
   if (isSocket && own.length >= maxSocketsEach) own[0]?.close('too_many');
   open.add(connection);
+  arrivals++;
+  // What it was admitted with may have ended before it was taken in.
+  stamps = undefined;
   if (closing) connection.close('shutdown');
   timer ??= setInterval(() => void closeEnded(), checkEveryMs).unref();
   return () => void open.delete(connection);
@@ -96,19 +101,22 @@ async function closeChanged(): Promise<void> {
     (await holds('identity', stamps[0], identityMark)) &&
     (await holds('blacklist', stamps[1], blacklistMark));
   if (isSame) return;
+  // Whoever comes while the sessions are read is not among them; the next look is theirs.
+  const looked = [...open];
+  const before = arrivals;
   const fresh: typeof stamps = [
     await stamp('identity', identityMark),
     await stamp('blacklist', blacklistMark),
   ];
-  const valid = await validSessions([...new Set([...open].map(({ identity }) => identity.jti))]);
-  for (const connection of open) {
+  const valid = await validSessions([...new Set(looked.map(({ identity }) => identity.jti))]);
+  for (const connection of looked) {
     const stays =
       valid.has(connection.identity.jti) &&
       !(await isBlocked(connection.ip, blacklistMark)) &&
       (await keepsRight(connection, identityMark));
     if (!stays) connection.close('revoked');
   }
-  stamps = fresh;
+  stamps = arrivals === before ? fresh : undefined;
   lookedAt = Date.now();
 }
 
