@@ -2,6 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/db.js';
+import { paymentPeriod } from '../../src/lib/numbers.js';
 import { outcome, trace as traceOf, untouched } from '../support/callbacks.js';
 import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
 import type { MadePayment } from '../support/factories.js';
@@ -133,9 +134,10 @@ test('every attempt is shown with its payment, secrets masked', async (t) => {
 
 test('a late success also pays an order whose payment had failed', async (t) => {
   const payment = await makePayment(service.admin, methodId);
-  await change(`UPDATE payments SET status = 'failed', fail_reason = 'closed' WHERE payment_no = ?`, [
-    payment.payment_no,
-  ]);
+  await change(
+    `UPDATE payments SET status = 'failed', fail_reason = 'closed' WHERE payment_no = ? AND period = ?`,
+    [payment.payment_no, paymentPeriod(payment.payment_no) as number],
+  );
   t.is((await notify(mockCallback(payment))).data.status, 'paid');
   const late = await trace(payment);
   t.like(late.payment, { status: 'paid', needs_attention: false, fail_reason: null });
