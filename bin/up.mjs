@@ -18,7 +18,7 @@ import { complain, Failure, note, root, say, step } from './step.mjs';
 
 const PROCESSES = ['api', 'worker'];
 // As in production (ecosystem.config.js).
-const SMALL_YOUNG = '--max-semi-space-size=4';
+const FLAGS = ['--max-semi-space-size=4', '--no-opt'];
 const RESTART_MS = 1000;
 const isDevelopment = process.argv.includes('--dev');
 /** What runs, by name, and how it is stopped. @type {Map<string, () => Promise<void>>} */
@@ -68,7 +68,7 @@ async function main() {
 function start(name, env) {
   if (isEnding()) return;
   const watch = isDevelopment ? ['--watch', '--watch-preserve-output'] : [];
-  const args = [SMALL_YOUNG, ...watch, scriptOf(name)];
+  const args = [...FLAGS, ...watch, scriptOf(name)];
   const options = { name, home: localHome, program: process.execPath, args, cwd: root, env };
   const child = launch({ ...options, output: 'inherit' });
   const { pid } = child;

@@ -26,11 +26,15 @@ process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-export const startApi = (site: Site): Promise<Process> => startProcess('src/api/main.js', site);
+/** As ecosystem.config.js has them. */
+const [smallYoung, quickStart] = ['--max-semi-space-size=4', '--no-opt'];
+
+export const startApi = (site: Site): Promise<Process> =>
+  startProcess('src/api/main.js', site, [], [smallYoung, quickStart]);
 
 /** A worker, by default as ecosystem.config.js runs the quick one. */
 export const startWorker = (site: Site, queues = 'payments,logs,notifications'): Promise<Process> =>
-  startProcess('src/worker/main.js', site, ['--queues', queues]);
+  startProcess('src/worker/main.js', site, ['--queues', queues], [smallYoung, quickStart]);
 
 /** A worker as ecosystem.config.js runs the bulk one. */
 export const startBulkWorker = (site: Site): Promise<Process> =>
@@ -38,7 +42,7 @@ export const startBulkWorker = (site: Site): Promise<Process> =>
     'src/worker/main.js',
     site,
     ['--queues', 'exports,imports,files,maintenance'],
-    ['--max-old-space-size=512'],
+    ['--max-old-space-size=512', quickStart],
   );
 
 /** One of bench/baseline-*.ts. */

@@ -5,6 +5,7 @@ import { config } from '../../config/index.js';
 import { closeDatabase } from '../lib/db.js';
 import { endGracefully, start } from '../lib/lifecycle.js';
 import { logger } from '../lib/logger.js';
+import { optimizeFromNow } from '../lib/optimizing.js';
 import { queueNames, type QueueName } from '../lib/queue.js';
 import { connectRedis, disconnectRedis } from '../lib/redis.js';
 import { guardStorage } from '../lib/storage/index.js';
@@ -40,6 +41,7 @@ await start(async () => {
   const endAsFailed = endGracefully([stop, closeLogs, closeDatabase, disconnectRedis, closeWatchPort]);
   logger.info({ queues, version: config.version, commit: config.commit }, 'worker is running');
   process.send?.('ready');
+  optimizeFromNow();
 });
 
 function chosenQueues(): readonly QueueName[] {

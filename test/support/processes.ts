@@ -17,6 +17,8 @@ export interface TestProcess {
   output(): string;
 }
 
+/** As ecosystem.config.js starts them. */
+const quickStart = '--no-opt';
 const started = new Set<ChildProcess>();
 
 /** Starts an API process; resolves when it is listening. @param fileLimit as `startWorkerProcess` */
@@ -44,10 +46,14 @@ export async function runCli(
   args: readonly string[],
   env: Record<string, string> = {},
 ): Promise<{ output: string; errors: string; code: number | null }> {
-  const child = spawn(process.execPath, [resolve(config.root, 'build/src/api/cli/main.js'), ...args], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [quickStart, resolve(config.root, 'build/src/api/cli/main.js'), ...args],
+    {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   const written: string[] = [];
   const errors: string[] = [];
   child.stdout.on('data', (data: Buffer) => written.push(data.toString()));
@@ -63,7 +69,7 @@ async function startProcess(
   url: string,
   fileLimit?: string,
 ): Promise<TestProcess> {
-  const command = [process.execPath, resolve(config.root, `build/src/${name}/main.js`), ...args];
+  const command = [process.execPath, quickStart, resolve(config.root, `build/src/${name}/main.js`), ...args];
   // The limit is the shell's, which becomes the process: a disk that is full for it alone.
   const limited = fileLimit
     ? ['bash', '-c', `ulimit -f ${fileLimit}; exec "$@"`, 'bash', ...command]

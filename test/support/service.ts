@@ -9,10 +9,10 @@ import { closeLogs } from '../../src/jobs/log-keeping.js';
 import { closePubsub } from '../../src/lib/pubsub.js';
 import { closeQueues, queueNames } from '../../src/lib/queue.js';
 import { connectRedis, disconnectRedis } from '../../src/lib/redis.js';
-import { prepareDatabase } from '../../src/models/migrations/schema.js';
 import { seed } from '../../src/models/access/seed.js';
 import { startWorker } from '../../src/worker/worker.js';
 import { Client } from './client.js';
+import { prepareTestDatabase } from './prepared-database.js';
 
 export interface Service {
   url: string;
@@ -26,7 +26,7 @@ export interface Service {
 /** Starts the service. @param withWorker also consume the queues in this thread */
 export async function startService({ withWorker = true } = {}): Promise<Service> {
   await connectRedis();
-  await prepareDatabase(async () => {
+  await prepareTestDatabase(async () => {
     await seed();
     await syncPermissions(routes);
   });

@@ -2,6 +2,7 @@
 import '../../../config/command-line.js';
 import { Command } from 'commander';
 import { config } from '../../../config/index.js';
+import { optimizeFromNow } from '../../lib/optimizing.js';
 import { addAdminCommands } from './admins.js';
 import { addBackupCommands } from './backup/commands.js';
 import { exitCodes } from './command.js';
@@ -29,4 +30,5 @@ addUpkeepCommands(program);
 addBackupCommands(program);
 addDoctorCommand(program);
 
+optimizeFromNow();
 await program.parseAsync();

@@ -204,5 +204,5 @@ function picture(colour: string): Buffer {
   );
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="320" height="200"><title>${day}</title>
     <rect width="320" height="200" fill="#fff"/><rect width="320" height="36" fill="${colour}"/>${lines.join('')}</svg>`;
-  return new Resvg(svg).render().asPng();
+  return new Resvg(svg, { font: { loadSystemFonts: false } }).render().asPng();
 }
