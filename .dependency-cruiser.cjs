@@ -100,7 +100,7 @@ module.exports = {
     ),
     rule(
       'bullmq-only-in-queue',
-      { path: '^(config|src)/', pathNot: '^src/(worker/|lib/queue\\.ts$)' },
+      { path: '^(config|src)/', pathNot: '^src/(worker/|lib/queue(-telemetry)?\\.ts$)' },
       package_('bullmq'),
       '',
     ),

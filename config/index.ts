@@ -16,6 +16,7 @@ import { unfitForProduction } from './production.js';
 import { refuseSettings } from './refusal.js';
 import { redisConfig, redisSchema, type RedisEnvironment } from './redis.js';
 import { storageConfig, storageSchema, type StorageEnvironment } from './storage.js';
+import { tracingConfig, tracingSchema, type TracingEnvironment } from './tracing.js';
 import { workerConfig, workerSchema, type WorkerEnvironment } from './worker.js';
 
 type Environment = AppEnvironment &
@@ -26,6 +27,7 @@ type Environment = AppEnvironment &
   PaymentsEnvironment &
   LoggingEnvironment &
   MonitoringEnvironment &
+  TracingEnvironment &
   StorageEnvironment &
   WorkerEnvironment;
 
@@ -40,6 +42,7 @@ export const concerns: { title: string; schema: Joi.ObjectSchema }[] = [
   { title: 'Files', schema: storageSchema },
   { title: 'Logging', schema: loggingSchema },
   { title: 'Monitoring', schema: monitoringSchema },
+  { title: 'Spans (OpenTelemetry)', schema: tracingSchema },
   { title: 'Worker', schema: workerSchema },
 ];
 
@@ -79,6 +82,7 @@ function load() {
     storage: storageConfig(env, app.tenant),
     logging: loggingConfig(env),
     monitoring: monitoringConfig(env),
+    tracing: tracingConfig(env),
     worker: workerConfig(env),
   };
 }

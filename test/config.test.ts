@@ -305,3 +305,41 @@ test('the configuration is frozen', async (t) => {
   const isFrozen = JSON.parse(written) as boolean[];
   t.true(isFrozen.length > 5 && isFrozen.every(Boolean));
 });
+
+test('spans have an address, or there are none', async (t) => {
+  t.is((await configOf()).tracing, undefined);
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318/' };
+  t.deepEqual(
+    (
+      await configOf({
+        ...endpoint,
+        OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20abc=, x=1',
+        OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+        OTEL_TRACES_SAMPLER_ARG: '0.1',
+      })
+    ).tracing,
+    {
+      ...{
+        url: 'http://127.0.0.1:4318/v1/traces',
+        timeoutMs: 10_000,
+        service: 'back-office',
+        attributes: {},
+      },
+      ...{
+        headers: { authorization: 'Basic abc=', x: '1' },
+        sampler: 'parentbased_traceidratio',
+        ratio: 0.1,
+      },
+    },
+  );
+  const whole = { ...endpoint, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://spans.test/take' };
+  t.is((await configOf(whole)).tracing?.url, 'https://spans.test/take');
+  t.is((await configOf({ ...whole, OTEL_SDK_DISABLED: 'true' })).tracing, undefined);
+  const { problems } = await load({
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317',
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization',
+    OTEL_TRACES_SAMPLER: 'sometimes',
+  });
+  t.is(problems.length, 4, problems.join('\n'));
+});

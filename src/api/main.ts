@@ -12,6 +12,7 @@ import { closeQueues } from '../lib/queue.js';
 import { connectRedis, disconnectRedis } from '../lib/redis.js';
 import { guardStorage } from '../lib/storage/index.js';
 import { watchSystem } from '../lib/system-info.js';
+import { startTracing } from '../lib/watch/tracing.js';
 import { openWatchPort } from '../lib/watch/port.js';
 import { closeLogs, keepSystemLog, recoverLogs } from '../jobs/log-keeping.js';
 import { checkDurability, prepareDatabase } from '../models/migrations/schema.js';
@@ -26,6 +27,7 @@ import { drain, listen } from './http/server.js';
 
 await start(async () => {
   keepSystemLog('api');
+  const closeTracing = await startTracing('api');
   watchSystem();
   await connectRedis();
   await prepareDatabase(async () => {
@@ -49,6 +51,7 @@ await start(async () => {
     () => closePubsub(),
     closeDatabase,
     disconnectRedis,
+    closeTracing,
     closeWatchPort,
   ]);
   const { port } = server.address() as AddressInfo;

@@ -1,5 +1,6 @@
 // What belongs to the request or job at hand, reachable from everywhere without passing it along.
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Span } from '@opentelemetry/api';
 import { defaultLanguage, type Language } from './language.js';
 import type { Transaction } from './transaction.js';
 
@@ -10,6 +11,8 @@ export interface Context {
   zone?: string;
   /** Canonical address of the client. */
   ip?: string;
+  /** The span under way, where spans are made (lib/watch/tracing.ts). */
+  span?: Span;
   /** The unit of the current write. */
   unit?: Unit;
   /** Whether the client has disconnected. Reads only: a write is completed regardless. */
@@ -40,6 +43,21 @@ export function inContext<T>(context: Context, run: () => T): T {
 
 /** Runs shared work outside the context of the request that happens to start it. */
 export const inNoContext = <T>(run: () => T): T => storage.exit(run);
+
+/** The request or job at hand, for work that it shares with others. */
+export const currentContext = (): Context | undefined => storage.getStore();
+
+/** Runs work that several share: under the trace of the first of them, and otherwise as nobody's. */
+export function inSharedContext<T>(first: Context | undefined, run: () => T): T {
+  if (!first) return run();
+  return storage.run({ traceId: first.traceId, language: defaultLanguage, span: first.span }, run);
+}
+
+/** Runs the function with that span under way. */
+export function inSpan<T>(span: Span, run: () => T): T {
+  const own = storage.getStore() ?? { traceId: '', language: defaultLanguage };
+  return storage.run({ ...own, span }, run);
+}
 
 /** The unit of the current write, if any. */
 export const currentUnit = (): Unit | undefined => storage.getStore()?.unit;
@@ -78,6 +96,9 @@ export function joinable<T>(run: () => Promise<T>): () => Promise<T> {
 
 /** The trace id of the request or job at hand. */
 export const currentTraceId = (): string | undefined => storage.getStore()?.traceId;
+
+/** The span under way, if any. */
+export const currentSpan = (): Span | undefined => storage.getStore()?.span;
 
 /** The address that the request at hand comes from. */
 export const currentIp = (): string | undefined => storage.getStore()?.ip;

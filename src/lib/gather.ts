@@ -1,7 +1,7 @@
 // Batches work that is cheaper together: requests made during one batch form the next.
 import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
-import { inNoContext } from './context.js';
+import { currentContext, inNoContext, inSharedContext, type Context } from './context.js';
 import { withTimeout } from './with-timeout.js';
 
 /** Timeout of a batch. */
@@ -14,9 +14,14 @@ export interface Gathering {
   atOnce: number;
 }
 
+interface Asked<K> {
+  key: K;
+  context: Context | undefined;
+}
+
 /**
  * Makes one function out of one that does many at a time. Who asks while nothing is under way goes alone and at once, so
- * batches are as large as the load is high. Batches belong to no request.
+ * batches are as large as the load is high. A batch is under the trace of the first request in it, and otherwise nobody's.
  *
  * @param work answers one result, or its error, for each of what was asked, in that order
  */
@@ -26,9 +31,11 @@ export function gathered<K, V>(
 ): (asked: K) => Promise<V> {
   const room = pLimit(atOnce);
   let latest: Promise<unknown> = Promise.resolve();
-  const loader = new DataLoader<K, V>(
+  const loader = new DataLoader<Asked<K>, V>(
     (asked) => {
-      const done = room(() => work(asked));
+      const keys = asked.map(({ key }) => key);
+      const first = asked.find(({ context }) => context)?.context;
+      const done = room(() => inSharedContext(first, () => work(keys)));
       latest = done.catch(() => undefined);
       return done;
     },
@@ -39,5 +46,5 @@ export function gathered<K, V>(
         void inNoContext(() => withTimeout(latest, patienceMs, (resolve) => resolve(undefined)).then(send)),
     },
   );
-  return (asked) => loader.load(asked);
+  return (key) => loader.load({ key, context: currentContext() });
 }

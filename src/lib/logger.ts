@@ -2,7 +2,7 @@
 import cluster from 'node:cluster';
 import { pino } from 'pino';
 import { config } from '../../config/index.js';
-import { currentTraceId } from './context.js';
+import { currentSpan, currentTraceId } from './context.js';
 import { mask, maskText } from './mask.js';
 
 // Lines leave in blocks (at most 4 KiB or one second late); a crash flushes them. A cluster's workers write through
@@ -40,7 +40,11 @@ export const logger = pino(
     formatters: { level: (label) => ({ level: label }) },
     mixin: () => {
       const trace_id = currentTraceId();
-      return trace_id ? { trace_id } : {};
+      const span = currentSpan();
+      return {
+        ...(trace_id && { trace_id }),
+        ...(span && { otel_trace_id: span.spanContext().traceId }),
+      };
     },
     hooks: {
       logMethod(input, method, level) {

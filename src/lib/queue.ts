@@ -1,14 +1,16 @@
 // The only producer of BullMQ jobs. Adding fails at once when Redis is unavailable; callers have a fallback.
 import { Queue, type JobsOptions } from 'bullmq';
 import { config } from '../../config/index.js';
-import { currentTraceId } from './context.js';
+import { currentSpan, currentTraceId } from './context.js';
 import { gathered } from './gather.js';
 import { logger } from './logger.js';
+import { queueTelemetry } from './queue-telemetry.js';
 import { listen, publish, untilListening } from './pubsub.js';
 import { withTimeout } from './with-timeout.js';
 import { newUlid } from './random-id.js';
 import { closeConnection, failingFast, openConnection, type RedisConnection } from './redis-connection.js';
 import { redis } from './redis.js';
+import { traceparentOf } from './watch/traceparent.js';
 
 /** The queues by latency class: a long export never delays money. */
 export const queueNames = [
@@ -29,6 +31,8 @@ export interface Piece {
   id: string;
   payload: unknown;
   trace_id?: string;
+  /** The span that requested it, where several are one job. */
+  traceparent?: string;
   /** The process that waits for the result, if one does. */
   reply_to?: string;
   /** The work had failed for good before. */
@@ -122,7 +126,9 @@ const gatherings = new Map<string, (piece: Piece) => Promise<void>>();
 
 async function push(work: Work, replyTo?: string): Promise<void> {
   const { id, payload, again } = work;
-  const piece: Piece = { id, payload, trace_id: currentTraceId(), reply_to: replyTo, again };
+  const span = work.together === undefined ? undefined : currentSpan();
+  const traceparent = span && traceparentOf(span);
+  const piece: Piece = { id, payload, trace_id: currentTraceId(), traceparent, reply_to: replyTo, again };
   try {
     if (work.together === undefined) await addJob(work, [piece]);
     else await gatheringOf(work, work.together)(piece);
@@ -169,7 +175,8 @@ function queueFor(name: QueueName): Queue {
   const existing = queues.get(name);
   if (existing) return existing;
   producer ??= openConnection('queues', failingFast());
-  const queue = new Queue(name, { prefix: queuePrefix(name), connection: producer });
+  const telemetry = queueTelemetry();
+  const queue = new Queue(name, { prefix: queuePrefix(name), connection: producer, telemetry });
   queue.on('error', (error) => logger.warn({ error, queue: name }, 'a queue connection failed'));
   // One that does not get ready in time is made anew for the next job.
   queue.waitUntilReady().catch(() => {

@@ -2,10 +2,11 @@
 import { openConnection } from '../lib/db-connection.js';
 import { logger } from '../lib/logger.js';
 import { add } from '../lib/queue.js';
+import { canaryName } from '../lib/queue-telemetry.js';
 import { newUlid } from '../lib/random-id.js';
 import { redis } from '../lib/redis.js';
 import { runTime } from '../lib/run-time.js';
-import { canaryName, lastStatement, type RunningWorker } from './run.js';
+import { lastStatement, type RunningWorker } from './run.js';
 
 const everyMs = 10_000;
 const maxMs = 60_000;

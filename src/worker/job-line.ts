@@ -1,8 +1,11 @@
-// The log line and metrics of each run of a job, under the trace ids of the requests that queued it.
+// The log line, metrics and span of each run of a job, under the trace ids of the requests that queued it.
 import type { Job as QueuedJob } from 'bullmq';
+import { currentSpan, currentTraceId } from '../lib/context.js';
 import { logger } from '../lib/logger.js';
-import type { Envelope } from '../lib/queue.js';
+import type { Envelope, Piece } from '../lib/queue.js';
 import { jobSeconds, jobWaitSeconds } from '../lib/watch/metrics.js';
+import { spanNamed } from '../lib/watch/traceparent.js';
+import { failSpan } from '../lib/watch/tracing.js';
 import { jobNamed } from '../jobs/failed-work.js';
 import { piecesOf } from './giving-up.js';
 
@@ -17,6 +20,7 @@ export function describeRun(queued: QueuedJob<Envelope>): (outcome: Outcome, err
   const job = jobNamed(queued.name)?.name ?? 'unknown';
   const pieces = piecesOf(queued);
   jobWaitSeconds.observe({ job }, waitedMs / 1000);
+  describeSpan(pieces, queued.attemptsMade + 1);
   return (outcome, error) => {
     const tookMs = performance.now() - startedAt;
     jobSeconds.observe({ job, outcome }, tookMs / 1000);
@@ -33,5 +37,18 @@ export function describeRun(queued: QueuedJob<Envelope>): (outcome: Outcome, err
       reason: error instanceof Error ? error.message : undefined,
     };
     logger.info(line, 'job');
+    currentSpan()?.setAttribute('back_office.outcome', outcome);
+    if (outcome === 'failed') failSpan(currentSpan(), error);
   };
+}
+
+// A job of several pieces is part of the trace of the first one; the others lead to it by links.
+function describeSpan(pieces: readonly Piece[], attempt: number): void {
+  const span = currentSpan();
+  if (!span) return;
+  span.setAttributes({ 'back_office.trace_id': currentTraceId(), 'back_office.attempt': attempt });
+  for (const { traceparent } of pieces.slice(1)) {
+    const context = spanNamed(traceparent);
+    if (context) span.addLink({ context });
+  }
 }

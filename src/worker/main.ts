@@ -9,6 +9,7 @@ import { optimizeFromNow } from '../lib/optimizing.js';
 import { queueNames, type QueueName } from '../lib/queue.js';
 import { connectRedis, disconnectRedis } from '../lib/redis.js';
 import { guardStorage } from '../lib/storage/index.js';
+import { startTracing } from '../lib/watch/tracing.js';
 import { openWatchPort } from '../lib/watch/port.js';
 import { closeLogs, keepSystemLog, recoverLogs } from '../jobs/log-keeping.js';
 import { checkDurability, prepareDatabase } from '../models/migrations/schema.js';
@@ -23,6 +24,7 @@ const filing = new Set<QueueName>(['exports', 'imports', 'files', 'maintenance']
 
 await start(async () => {
   keepSystemLog('worker');
+  const closeTracing = await startTracing('worker');
   const queues = chosenQueues();
   if (!queues.includes('payments')) setPriority(config.worker.bulkNice);
   await connectRedis();
@@ -38,7 +40,14 @@ await start(async () => {
   });
   exposeServiceFigures();
   const closeWatchPort = openWatchPort('worker', readiness);
-  const endAsFailed = endGracefully([stop, closeLogs, closeDatabase, disconnectRedis, closeWatchPort]);
+  const endAsFailed = endGracefully([
+    stop,
+    closeLogs,
+    closeDatabase,
+    disconnectRedis,
+    closeTracing,
+    closeWatchPort,
+  ]);
   logger.info({ queues, version: config.version, commit: config.commit }, 'worker is running');
   process.send?.('ready');
   optimizeFromNow();

@@ -2,11 +2,12 @@
 import { setMaxListeners } from 'node:events';
 import { DelayedError, UnrecoverableError, Worker, type Job as QueuedJob } from 'bullmq';
 import { config } from '../../config/index.js';
-import { inContext } from '../lib/context.js';
+import { currentSpan, inContext } from '../lib/context.js';
 import { payments, select } from '../lib/db.js';
 import { AppError } from '../lib/errors.js';
 import { defaultLanguage } from '../lib/language.js';
 import { logger } from '../lib/logger.js';
+import { canaryName, queueTelemetry } from '../lib/queue-telemetry.js';
 import { queuePrefix, reply, type Envelope, type QueueName } from '../lib/queue.js';
 import { closeConnection, openConnection } from '../lib/redis-connection.js';
 import { withTimeout } from '../lib/with-timeout.js';
@@ -40,9 +41,6 @@ const silenceMs = 12_000;
 /** Pause after a command that failed, as those do that were under way to a server that is gone. */
 const retryEveryMs = 1000;
 
-/** Name of the empty job that proves a worker alive. */
-export const canaryName = 'canary';
-
 const concurrencies: Record<QueueName, number> = {
   payments: config.worker.concurrency,
   // Each moves everything that waits.
@@ -73,7 +71,8 @@ export function consume(queue: QueueName): RunningWorker {
     queue,
     async (queued, token) => {
       active++;
-      const context = { traceId: piecesOf(queued)[0]?.trace_id ?? newUlid(), language: defaultLanguage };
+      const traceId = piecesOf(queued)[0]?.trace_id ?? newUlid();
+      const context = { traceId, language: defaultLanguage, span: currentSpan() };
       try {
         return await inContext(context, () => runOnce(queued, token, stopping.signal));
       } finally {
@@ -84,6 +83,7 @@ export function consume(queue: QueueName): RunningWorker {
     {
       prefix: queuePrefix(queue),
       connection,
+      telemetry: queueTelemetry(),
       concurrency: concurrencies[queue],
       // By default a job whose worker died runs again within 20 s, as often as it takes (docs/architecture.md).
       lockDuration: config.worker.jobLockMs,

@@ -1,35 +1,72 @@
-// Every statement is timed; one that takes longer than SLOW_STATEMENT_MS is a log line, under the trace id of who sent it.
+// Every statement is timed, and a span where spans are made; one that takes longer than SLOW_STATEMENT_MS is a log line, under
+// the trace id of who sent it.
+import { SpanKind, type Span } from '@opentelemetry/api';
 import { config } from '../../../config/index.js';
-import { currentTraceId } from '../context.js';
+import { currentSpan, currentTraceId } from '../context.js';
 import { logger } from '../logger.js';
 import { statementSeconds } from './metrics.js';
+import { failSpan, startSpan } from './tracing.js';
 
 const { slowStatementMs } = config.monitoring;
 const maxLogged = 2000;
+const maxSummary = 120;
 
 /** Takes the time of a statement. @returns what to call at its end, with its error if it has failed */
 export function noteStatement(pool: string, query: unknown): (error: unknown) => void {
   const sentAt = performance.now();
   // Its answer arrives in the context that opened the connection.
-  const traceId = currentTraceId();
+  const trace = { trace_id: currentTraceId(), otel_trace_id: currentSpan()?.spanContext().traceId };
+  const span = beginSpan(pool, query);
   return (error) => {
     const tookMs = performance.now() - sentAt;
     statementSeconds.observe({ pool, outcome: error ? 'failed' : 'done' }, tookMs / 1000);
-    if (slowStatementMs > 0 && tookMs >= slowStatementMs) tell(pool, textOf(query), tookMs, traceId);
+    if (slowStatementMs > 0 && tookMs >= slowStatementMs)
+      tell(textOf(query), { took_ms: Math.round(tookMs), pool, ...trace });
+    if (error) failSpan(span, error);
+    span?.end();
   };
 }
 
-function tell(pool: string, sql: string, tookMs: number, traceId: string | undefined): void {
-  const line = { sql: withoutValues(sql), took_ms: Math.round(tookMs), pool, trace_id: traceId };
+function tell(sql: string, more: object): void {
+  const line = { sql: withoutValues(sql), ...more };
   // One that writes the log must not make it longer.
   if (/\b(log_outbox|\w+_logs)\b/.test(sql)) logger.info(line, 'slow statement');
   else logger.warn(line, 'slow statement');
+}
+
+// A statement that belongs to nothing, such as the settings of a connection, is no trace of its own.
+function beginSpan(pool: string, query: unknown): Span | undefined {
+  const parent = currentSpan();
+  if (!parent?.isRecording()) return undefined;
+  const text = withoutValues(textOf(query));
+  const summary = summaryOf(text);
+  const { host, port, name } = config.database;
+  const attributes = {
+    ...{
+      'db.system.name': 'mysql',
+      'db.namespace': name,
+      'db.query.text': text,
+      'db.query.summary': summary,
+    },
+    ...{ 'server.address': host, 'server.port': port, 'back_office.pool': pool },
+  };
+  return startSpan(summary || 'statement', { kind: SpanKind.CLIENT, parent, attributes });
 }
 
 function textOf(query: unknown): string {
   if (typeof query === 'string') return query;
   const { sql } = (query ?? {}) as { sql?: unknown };
   return typeof sql === 'string' ? sql : '';
+}
+
+/** What a statement, or each of a packet, does with which table: `START; UPDATE orders; COMMIT`. */
+export function summaryOf(sql: string): string {
+  const parts = sql.split(/;\s*/).flatMap((one) => {
+    const verb = /^\w+/.exec(one)?.[0].toUpperCase();
+    const table = /^(?:UPDATE|.*?\b(?:FROM|INTO))\s+`?(\w+)/i.exec(one)?.[1];
+    return verb === undefined ? [] : [table === undefined ? verb : `${verb} ${table}`];
+  });
+  return parts.join('; ').slice(0, maxSummary);
 }
 
 /** The statement with `?` for texts and numbers that stand in it, on one line. */

@@ -1,6 +1,6 @@
 // Outermost: gives each request its trace id, language and zone, and each answer its envelope, headers and log line.
 import type { Context, Middleware, Next } from 'koa';
-import { inContext, type Context as RunContext } from '../../../lib/context.js';
+import { currentSpan, inContext, type Context as RunContext } from '../../../lib/context.js';
 import { DatabaseBusy, isDatabaseDown } from '../../../lib/db-errors.js';
 import { AppError } from '../../../lib/errors.js';
 import { clientIp } from '../../../lib/ip.js';
@@ -15,6 +15,7 @@ import { isZone, withZone } from '../../../lib/time.js';
 import { requests, requestSeconds } from '../../../lib/watch/metrics.js';
 import { answerEarly, isStillSending } from '../arrival.js';
 import { compressed, isLong } from '../compression.js';
+import { beginRequestSpan, endRequestSpan } from '../request-span.js';
 import { logOperation } from '../../declare/operation-log.js';
 import { fullPath } from '../../declare/route.js';
 import type { RequestState } from '../request-state.js';
@@ -48,7 +49,8 @@ export const envelope: Middleware<RequestState> = async (ctx, next) => {
   const zone = askedZone(ctx);
   const isKnownZone = zone === undefined || isZone(zone);
   const ip = clientIp(ctx.req);
-  const context: RunContext = { traceId, language, zone: isKnownZone ? zone : undefined, ip };
+  const span = beginRequestSpan(ctx, traceId);
+  const context: RunContext = { traceId, language, zone: isKnownZone ? zone : undefined, ip, span };
   if (ctx.method === 'GET') context.isAbandoned = () => ctx.res.closed;
   ctx.state.traceId = traceId;
   ctx.state.ip = ip;
@@ -65,6 +67,9 @@ export const envelope: Middleware<RequestState> = async (ctx, next) => {
     const durationMs = performance.now() - started;
     void logOperation(ctx, durationMs);
     logAccess(ctx, durationMs);
+    // What lives on, such as an event stream, is no part of it.
+    context.span = undefined;
+    endRequestSpan(span, ctx, nameOf(ctx));
   });
 };
 
@@ -88,6 +93,7 @@ function refuse(ctx: Context, error: unknown, language: Language): void {
   // 501 marks an operation that is deliberately not implemented, so it is no error of ours.
   if (outcome.status >= 500 && outcome.status !== 501)
     logger.error({ error, path: ctx.path }, 'a request failed');
+  currentSpan()?.setAttribute('back_office.error_code', outcome.slug);
   const retryAfter = outcome.details.retryAfter ?? (outcome.status === 503 ? retrySeconds : undefined);
   if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
   send(ctx, outcome.status, {
@@ -136,6 +142,12 @@ function askedZone(ctx: Context): string | undefined {
   const fromQuery = ctx.search === '' ? undefined : ctx.query.timezone;
   const given = Array.isArray(fromQuery) ? fromQuery.join() : fromQuery;
   return given || ctx.get('X-Timezone') || ctx.get('Timezone') || undefined;
+}
+
+// Unknown paths are unbounded in number.
+function nameOf(ctx: Context): string | undefined {
+  const { route } = ctx.state as RequestState;
+  return route && `${route.method} ${fullPath(route)}`;
 }
 
 function logAccess(ctx: Context, durationMs: number): void {

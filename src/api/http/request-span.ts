@@ -1,0 +1,29 @@
+// The span of a request: what was called and what came of it. Who called, from where and with what is in the log, under the
+// same trace id; a span has no personal data.
+import { SpanKind, type Span } from '@opentelemetry/api';
+import type { Context } from 'koa';
+import { failSpan, isTracing, startSpan } from '../../lib/watch/tracing.js';
+import { spanNamed } from '../../lib/watch/traceparent.js';
+
+/** Checks of balancers and files of pages are none. */
+const traced = '/api/';
+
+/** Begins the span of a request to the API, as part of the trace it brings (`traceparent`) or as the first of a new one. */
+export function beginRequestSpan(ctx: Context, traceId: string): Span | undefined {
+  if (!isTracing() || !ctx.path.startsWith(traced)) return undefined;
+  const attributes = { 'http.request.method': ctx.method, 'back_office.trace_id': traceId };
+  const parent = spanNamed(ctx.get('traceparent'));
+  return startSpan(ctx.method, { kind: SpanKind.SERVER, parent, attributes });
+}
+
+/** @param route method and path of the route it came to; undefined when there is none */
+export function endRequestSpan(span: Span | undefined, { status }: Context, route: string | undefined): void {
+  if (!span) return;
+  if (route !== undefined) {
+    span.updateName(route);
+    span.setAttribute('http.route', route.slice(route.indexOf(' ') + 1));
+  }
+  span.setAttribute('http.response.status_code', status);
+  if (status >= 500) failSpan(span, String(status));
+  span.end();
+}

@@ -1,0 +1,77 @@
+// BullMQ's own interface for telemetry, with the spans of this service (watch/tracing.ts). A job that is added and a run of one
+// become spans; what BullMQ does for itself, such as looking for stalled jobs every 5 s, and what it tells of results and
+// errors do not.
+import type { Attributes, Span } from '@opentelemetry/api';
+import type { Span as QueueSpan, Telemetry } from 'bullmq';
+import { currentSpan, inNoContext, inSpan } from './context.js';
+import { failSpan, isTracing, startSpan } from './watch/tracing.js';
+import { spanNamed, traceparentOf } from './watch/traceparent.js';
+
+/** Name of the empty job that proves a worker alive; no span tells of it. */
+export const canaryName = 'canary';
+
+/** What BullMQ hands around: the span that added a job, as it stands in it, or the one under way. */
+interface Held {
+  parent?: ReturnType<typeof spanNamed>;
+  span?: Span;
+}
+
+type Kind = NonNullable<Parameters<Telemetry['tracer']['startSpan']>[1]>['kind'];
+
+/** Of its kinds (SpanKind), which stand for the same numbers as those of OpenTelemetry. */
+const producing: Kind = 3;
+const consuming: Kind = 4;
+
+/** Its attributes that are told, under the names OpenTelemetry has for them. */
+const told: Record<string, string> = {
+  'bullmq.queue.name': 'messaging.destination.name',
+  'bullmq.queue.operation': 'messaging.operation.name',
+  'bullmq.job.name': 'back_office.job',
+  'bullmq.job.id': 'messaging.message.id',
+};
+
+/** For queues and workers; undefined when no spans are made. */
+export const queueTelemetry = (): Telemetry<Held> | undefined => (isTracing() ? telemetry : undefined);
+
+const telemetry: Telemetry<Held> = {
+  contextManager: {
+    active: () => ({ span: currentSpan() }),
+    with: ({ span }: Held, run) => {
+      if (span === currentSpan()) return run() as ReturnType<typeof run>;
+      return (span ? inSpan(span, run) : inNoContext(run)) as ReturnType<typeof run>;
+    },
+    root: () => ({}),
+    getMetadata: ({ span }: Held) => (span ? traceparentOf(span) : ''),
+    fromMetadata: (_active, metadata) => ({ parent: spanNamed(metadata) }),
+  },
+  tracer: {
+    startSpan: (name, options, held) => asQueueSpan(begin(name, options?.kind, held)),
+  },
+};
+
+function begin(name: string, kind: Kind | undefined, held: Held | undefined): Span | undefined {
+  const attributes = { 'messaging.system': 'bullmq' };
+  if (kind === consuming) return startSpan(name, { kind: consuming, parent: held?.parent, attributes });
+  const parent = currentSpan();
+  return kind === producing && parent ? startSpan(name, { kind: producing, parent, attributes }) : undefined;
+}
+
+function asQueueSpan(span: Span | undefined): QueueSpan<Held> {
+  let isCanary = false;
+  const setAttributes = (attributes: Record<string, unknown>): void => {
+    isCanary ||= attributes['bullmq.job.name'] === canaryName;
+    const known = Object.entries(attributes).filter(([name]) => name in told);
+    span?.setAttributes(Object.fromEntries(known.map(([name, value]) => [told[name], value])) as Attributes);
+  };
+  return {
+    setSpanOnContext: (held) => (span ? { ...held, span } : held),
+    setAttribute: (name, value) => setAttributes({ [name]: value }),
+    setAttributes,
+    addEvent: () => undefined,
+    recordException: (error) => failSpan(span, error),
+    end: () => {
+      // One that does not end is not sent.
+      if (!isCanary) span?.end();
+    },
+  };
+}

@@ -1,0 +1,232 @@
+// Spans: a callback and an export as one trace from the request over the job to its statements, in a real collector; and a
+// collector that is away or silent holds nobody up.
+import '../support/environment.js';
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { config } from '../../config/index.js';
+import { closeDatabase, db } from '../../src/lib/db.js';
+import { summaryOf } from '../../src/lib/watch/statements.js';
+import { spanNamed } from '../../src/lib/watch/traceparent.js';
+import { Client } from '../support/client.js';
+import { askExport, endOf } from '../support/exports.js';
+import { makeMethod, makeOrder, makePayment, makeUser, mockCallback } from '../support/factories.js';
+import { freePort } from '../support/free-port.js';
+import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { kinds, SpanCollector, type TakenSpan } from '../support/span-collector.js';
+import { until } from '../support/until.js';
+
+let collector: SpanCollector;
+let api: TestProcess;
+let worker: TestProcess;
+let admin: Client;
+
+test.before(async () => {
+  collector = await SpanCollector.open();
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-key=secret%20of%20the%20collector',
+    OTEL_RESOURCE_ATTRIBUTES: 'team=payments',
+  };
+  [api, worker] = await Promise.all([startApi(env), startWorkerProcess(env)]);
+  admin = await new Client(api.url).signIn();
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  collector.close();
+  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
+  await closeDatabase();
+});
+
+const find = (matches: (span: TakenSpan) => boolean): Promise<TakenSpan> =>
+  until(() => collector.spans.find(matches));
+
+/** The span of that kind that is part of another one. */
+const partOf = (whole: TakenSpan, kind: number, matches: (span: TakenSpan) => boolean = () => true) =>
+  until(() => collector.childrenOf(whole).find((span) => span.kind === kind && matches(span)));
+
+const hasTrace =
+  (id: string) =>
+  ({ kind, attributes }: TakenSpan): boolean =>
+    kind === kinds.server && attributes['back_office.trace_id'] === id;
+
+test.serial('a callback is one trace: request, job and the statements of both', async (t) => {
+  const payment = await makePayment(admin, (await makeMethod(admin)).id, '44.55');
+  const callback = mockCallback(payment);
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const headers = { 'X-Trace-Id': 'order-4711-paid', traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
+  const answer = await admin.post('//api/payment/notify/mock', callback, headers);
+  t.is(answer.status, 200);
+  t.is(answer.headers.get('X-Trace-Id'), 'order-4711-paid');
+
+  const request = await find(hasTrace('order-4711-paid'));
+  t.like(request, {
+    ...{ traceId, parentSpanId: '00f067aa0ba902b7', name: 'POST /api/payment/notify/{type}' },
+    attributes: { 'http.response.status_code': 200, 'http.route': '/api/payment/notify/{type}' },
+    resource: { 'service.name': 'back-office', 'back_office.process': 'api', team: 'payments' },
+  });
+  t.like(await partOf(request, kinds.client, ({ name }) => name.includes('INSERT payment_callbacks')), {
+    attributes: { 'db.system.name': 'mysql', 'db.namespace': process.env.DB_NAME },
+  });
+  const added = await partOf(request, kinds.producer);
+  const run = await partOf(added, kinds.consumer);
+  t.like(run, {
+    resource: { 'back_office.process': 'worker' },
+    attributes: {
+      'back_office.job': 'settle-payment',
+      'back_office.outcome': 'done',
+      'back_office.trace_id': 'order-4711-paid',
+      'messaging.destination.name': 'payments',
+    },
+  });
+  const settled = await partOf(run, kinds.client, ({ name }) => name.includes('UPDATE'));
+  t.regex(String(settled.attributes['db.query.text']), /UPDATE .*orders/);
+  t.is(settled.traceId, traceId);
+  t.true(BigInt(settled.startTimeUnixNano) >= BigInt(run.startTimeUnixNano));
+
+  const lines = [api, worker].flatMap((from) => from.output().split('\n'));
+  const traced = lines.filter((line) => line.includes('"trace_id":"order-4711-paid"'));
+  t.true(traced.length >= 2);
+  t.deepEqual(
+    traced.filter((line) => !line.includes(`"otel_trace_id":"${traceId}"`)),
+    [],
+  );
+
+  t.deepEqual([...new Set(collector.requests.map(({ path }) => path))], ['/v1/traces']);
+  t.is(collector.requests[0]?.headers['x-key'], 'secret of the collector');
+  const told = JSON.stringify(collector.spans);
+  for (const value of [payment.payment_no, payment.order_no, '44.55', ...Object.values(callback)])
+    if (String(value).length > 3) t.false(told.includes(String(value)), String(value));
+});
+
+test.serial('of callbacks that are settled together each leads to the job', async (t) => {
+  const method = await makeMethod(admin);
+  const ids = Array.from({ length: 12 }, (_, index) => `callback-together-${index}`);
+  const payments = await Promise.all(ids.map(() => makePayment(admin, method.id)));
+  await Promise.all(
+    ids.map((id, index) =>
+      admin.post('//api/payment/notify/mock', mockCallback(payments[index] as never), { 'X-Trace-Id': id }),
+    ),
+  );
+  const requests = await Promise.all(ids.map((id) => find(hasTrace(id))));
+  const runs = () =>
+    collector.spans.filter(({ kind, attributes }) => {
+      return kind === kinds.consumer && attributes['back_office.job'] === 'settle-payment';
+    });
+  const isReached = ({ traceId }: TakenSpan): boolean =>
+    runs().some((run) => [run, ...run.links].some((one) => one.traceId === traceId));
+  await until(() => requests.every(isReached));
+  t.is(new Set(requests.map(({ traceId }) => traceId)).size, ids.length);
+  t.true(requests.every(({ parentSpanId }) => !parentSpanId));
+  const linked = runs().flatMap(({ links }) => links);
+  t.true(linked.every(({ spanId }) => requests.some((request) => request.spanId === spanId)));
+});
+
+test.serial('an export is one trace, and says nothing of what is in it', async (t) => {
+  const user = await makeUser(admin, { nickname: 'Mx Unspoken' });
+  await makeOrder(admin, '12.34', { user_id: user.id, remark: 'a remark that stays here' });
+  const id = await askExport(admin, '/orders', {}, { 'X-Trace-Id': 'orders-to-a-file' });
+  await endOf(admin, id);
+  const request = await find(hasTrace('orders-to-a-file'));
+  t.is(request.name, 'POST /api/admin/orders/export');
+  await partOf(request, kinds.client, ({ name }) => name.includes('INSERT exports'));
+  const run = await partOf(await partOf(request, kinds.producer), kinds.consumer);
+  t.is(run.attributes['back_office.job'], 'write-export');
+  await partOf(run, kinds.client, ({ name }) => name === 'SELECT orders');
+  const told = JSON.stringify(collector.spans);
+  for (const secret of ['Mx Unspoken', 'a remark that', user.username, 'admin123', 'Bearer'])
+    t.false(told.includes(secret), secret);
+  t.false(JSON.stringify(request.attributes).includes('127.0.0.1'));
+});
+
+test.serial(
+  'a refusal says which, a failed statement only its kind, and what no request began makes no span',
+  async (t) => {
+    await admin.get('/orders/999999999', { 'X-Trace-Id': 'an-order-that-is-not' });
+    const request = await find(hasTrace('an-order-that-is-not'));
+    t.like(request.attributes, {
+      'http.response.status_code': 404,
+      'back_office.error_code': 'order_not_found',
+    });
+    await fetch(`${api.url}/healthz`);
+    await makeUser(admin);
+    const kept = collector.spans.filter(({ name }) => /healthz|canary|Stalled|extendLocks/.test(name));
+    t.deepEqual(kept, []);
+    t.true(collector.spans.every(({ events = [] }) => events.length === 0));
+    const roots = collector.spans.filter(({ parentSpanId }) => !parentSpanId);
+    t.true(roots.every(({ kind }) => kind === kinds.server || kind === kinds.consumer));
+  },
+);
+
+test.serial(
+  'a collector that never answers holds nobody up, and the end of the process does not wait for it',
+  async (t) => {
+    const silent = await SpanCollector.open({ isSilent: true });
+    const patience = { OTEL_EXPORTER_OTLP_TIMEOUT: '60000', SHUTDOWN_SECONDS: '60' };
+    const own = await startApi({ OTEL_EXPORTER_OTLP_ENDPOINT: silent.url, ...patience });
+    const client = admin.at(own.url);
+    const ask = () => Promise.all(Array.from({ length: 100 }, () => client.get('/orders')));
+    const before = await ask();
+    await until(() => silent.held() > 0);
+    const after = await ask();
+    t.deepEqual([...new Set([...before, ...after].map(({ status }) => status))], [200]);
+    t.is(silent.held(), 1);
+    t.is(await own.stop(), 0);
+    // It was given up by the end of the process, not by its time-out.
+    await until(() => silent.held() === 0);
+    t.notRegex(own.output(), /spans could not be sent/);
+    silent.close();
+  },
+);
+
+test.serial('a collector that is away costs a line of the log', async (t) => {
+  const endpoint = `http://127.0.0.1:${await freePort()}`;
+  const own = await startApi({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_TIMEOUT: '500' });
+  const client = admin.at(own.url);
+  t.is((await client.get('/orders')).status, 200);
+  await until(() => own.output().includes('spans could not be sent'));
+  t.is((await client.get('/orders')).status, 200);
+  t.is(await own.stop(), 0);
+});
+
+test('without an address nothing of it is loaded', async (t) => {
+  const file = (name: string) => JSON.stringify(pathToFileURL(resolve(config.root, 'build', name)).href);
+  const script = `const { startTracing } = await import(${file('src/lib/watch/tracing.js')});
+    await startTracing('api');
+    const { createRequire } = await import('node:module');
+    const loaded = Object.keys(createRequire(${file('src/lib/watch/tracing.js')}).cache);
+    console.log(loaded.filter((name) => /@opentelemetry.(?!api.)/.test(name)).length); process.exit();`;
+  const run = async (endpoint: string) => {
+    const env = { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint };
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+      env,
+    });
+    return Number(stdout);
+  };
+  t.is(await run(''), 0);
+  t.true((await run('http://127.0.0.1:4318')) > 10);
+});
+
+test('only a header of the form names a span', (t) => {
+  const [trace, span] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
+  t.like(spanNamed(`00-${trace}-${span}-01`), { traceId: trace, spanId: span, traceFlags: 1 });
+  t.is(spanNamed(`00-${trace}-${span}-00`)?.traceFlags, 0);
+  t.truthy(spanNamed(`cc-${trace}-${span}-01-what-comes-later`));
+  const wrong = [
+    ...['', 'x', `ff-${trace}-${span}-01`, `00-${trace.toUpperCase()}-${span}-01`, `00-${trace}-${span}`],
+    ...[`00-${'0'.repeat(32)}-${span}-01`, `00-${trace}-${'0'.repeat(16)}-01`, `00-${trace}-${span}-01-more`],
+  ];
+  for (const one of wrong) t.is(spanNamed(one), undefined, one);
+});
+
+test('a statement is named by what it does with which table', (t) => {
+  t.is(summaryOf('SELECT a, b FROM `orders` WHERE c = ?'), 'SELECT orders');
+  t.is(
+    summaryOf('START TRANSACTION; UPDATE orders SET a = ?; INSERT INTO b SELECT ? FROM c; COMMIT'),
+    'START; UPDATE orders; INSERT b; COMMIT',
+  );
+  t.is(summaryOf(''), '');
+});
