@@ -14,6 +14,7 @@ const nodeGlobals = Object.fromEntries(
     'clearInterval',
     'performance',
     'URL',
+    'AbortController',
     'AbortSignal',
     'Buffer',
   ].map((name) => [name, 'readonly']),

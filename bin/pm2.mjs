@@ -1,5 +1,5 @@
 // PM2, as the release command uses it: start or reload what current/ecosystem.config.js names, and which release answers.
-import { existsSync } from 'node:fs';
+import { existsSync, readlinkSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -9,10 +9,14 @@ import { findProgram, run } from './process.mjs';
 import { Failure, note, root } from './step.mjs';
 
 const ANSWER_TIMEOUT_MS = 90_000;
+const READY_TIMEOUT_MS = 90_000;
+const LOOK_EVERY_MS = 2000;
+/** A process of the new release may end and start so often before the release is given up. */
+const MAX_RESTARTS = 3;
 const LOOPBACKS = new Set(['', '0.0.0.0', '::', '127.0.0.1', '::1', 'localhost']);
 
 /** @typedef {{ name: string, cwd: string, instances: number, env: Record<string, string> }} App */
-/** @typedef {{ pid: number, name: string, pm2_env: { status: string, pm_cwd: string, NODE_APP_INSTANCE?: number, env: Record<string, string> } }} Started */
+/** @typedef {{ pid: number, pm_id: number, name: string, pm2_env: { status: string, restart_time: number, pm_cwd: string, NODE_APP_INSTANCE?: number, env: Record<string, string> } }} Started */
 /** @typedef {{ version: string, commit: string }} Answer */
 
 /** The installed PM2, else the one of this checkout. */
@@ -38,20 +42,118 @@ export async function startedOf(pm2, apps) {
   return JSON.parse(list).filter((/** @type {Started} */ one) => names.has(one.name));
 }
 
-/** Has PM2 run the release that `link` leads to, one process after the other. @param {string} pm2 @param {string} link */
+/**
+ * Has PM2 run the release that `link` leads to, one process after the other. When a new process does not come up the rest
+ * is left alone, and its predecessor serves on.
+ *
+ * @param {string} pm2 @param {string} link
+ */
 export async function reload(pm2, link) {
   const apps = await appsOf(link);
+  await finishReload(pm2, apps, link);
   // PM2 keeps the folder of the first start for good; what was started elsewhere must be started anew, once.
   const elsewhere = (await startedOf(pm2, apps)).filter(({ pm2_env }) => pm2_env.pm_cwd !== link);
   for (const name of new Set(elsewhere.map((one) => one.name))) {
     note(`${name} was started in another folder; it is stopped and started in ${link}, this once`);
     await run(pm2, ['delete', name], { name: 'pm2 delete' });
   }
+  const [givenUp, ended] = [new AbortController(), new AbortController()];
+  const watching = failWhenOneDoesNotStart(pm2, apps, ended.signal).catch((error) => {
+    givenUp.abort();
+    throw error;
+  });
+  const replacing = startOrReload(pm2, apps, link, givenUp.signal).finally(() => ended.abort());
+  const [watched, replaced] = await Promise.allSettled([watching, replacing]);
+  for (const result of [watched, replaced]) if (result.status === 'rejected') throw result.reason;
+}
+
+/** @param {string} pm2 @param {App[]} apps @param {string} link @param {AbortSignal} giveUp */
+async function startOrReload(pm2, apps, link, giveUp) {
   await run(pm2, ['startOrReload', path.join(link, 'ecosystem.config.js')], {
     name: 'pm2 startOrReload',
     cwd: link,
     mayBeKilled: false,
+    giveUp,
   });
+  await reloadTheRest(pm2, apps, link, giveUp);
+}
+
+/**
+ * PM2 waits for a new process for `listen_timeout`, ten minutes, and then ends the old one all the same. The old one, which it keeps
+ * under another id, is in none of its lists.
+ *
+ * @param {string} pm2 @param {App[]} apps @param {AbortSignal} ended
+ */
+async function failWhenOneDoesNotStart(pm2, apps, ended) {
+  const before = new Map((await startedOf(pm2, apps)).map((one) => [one.pm_id, one.pm2_env.restart_time]));
+  /** @type {Map<number, number>} */
+  const startingSince = new Map();
+  while (!ended.aborted) {
+    await sleep(LOOK_EVERY_MS, undefined, { signal: ended }).catch(() => {});
+    for (const { name, pm_id, pm2_env } of ended.aborted ? [] : await startedOf(pm2, apps)) {
+      const told = `what it said: pm2 logs ${name} --lines 50`;
+      if (pm2_env.status === 'errored' || pm2_env.restart_time - (before.get(pm_id) ?? 0) > MAX_RESTARTS)
+        throw new Failure(`${name} ends as soon as it is started; ${told}`);
+      if (pm2_env.status === 'online') startingSince.delete(pm_id);
+      else if (!startingSince.has(pm_id)) startingSince.set(pm_id, Date.now());
+      else if (Date.now() - (startingSince.get(pm_id) ?? 0) > READY_TIMEOUT_MS)
+        throw new Failure(`${name} is not ready after ${READY_TIMEOUT_MS / 1000} s; ${told}`);
+    }
+  }
+}
+
+// A reload that was given up has left instances that wait for their successor; it now comes from where `link` leads. What is starting
+// elsewhere is ended and what crashes crashes, and PM2 starts both again; told to restart what is starting, it would start it twice.
+/** @param {string} pm2 @param {App[]} apps @param {string} link */
+async function finishReload(pm2, apps, link) {
+  const restarted = new Set();
+  const deadline = Date.now() + READY_TIMEOUT_MS;
+  while (Date.now() < deadline) {
+    const starting = (await startedOf(pm2, apps)).filter(({ pm2_env }) => pm2_env.status !== 'online');
+    if (starting.length === 0) return;
+    for (const { pid, pm_id, pm2_env } of starting) {
+      if (pm2_env.status === 'launching') endElsewhere(pid, link);
+      if (!/^(stopped|errored)$/.test(pm2_env.status) || restarted.has(pm_id)) continue;
+      restarted.add(pm_id);
+      await run(pm2, ['restart', String(pm_id)], { name: 'pm2 restart' });
+    }
+    await sleep(500);
+  }
+}
+
+/** @param {number} pid @param {string} link */
+function endElsewhere(pid, link) {
+  const folder = folderOf(pid);
+  // Until it has gone to its folder it is in PM2's own.
+  const isElsewhere = folder?.startsWith(`${path.dirname(link)}/releases/`) && folder !== realpathSync(link);
+  if (isElsewhere) process.kill(pid, 'SIGKILL');
+}
+
+// PM2 leaves an instance out whose last reload has not quite ended, and one that was started while the link was changed may work
+// in the folder of one release with the code of another.
+/** @param {string} pm2 @param {App[]} apps @param {string} link @param {AbortSignal} giveUp */
+async function reloadTheRest(pm2, apps, link, giveUp) {
+  const folder = realpathSync(link);
+  const deadline = Date.now() + READY_TIMEOUT_MS;
+  while (!giveUp.aborted) {
+    const elsewhere = (await startedOf(pm2, apps)).filter(({ pid }) => pid > 0 && folderOf(pid) !== folder);
+    if (elsewhere.length === 0) return;
+    const names = elsewhere.map(({ name, pid }) => `${name} (process ${pid})`).join(', ');
+    if (Date.now() > deadline) throw new Failure(`PM2 has not replaced ${names}`);
+    // By name: under an id from the command line PM2 does not hear that the new one is ready.
+    for (const name of new Set(elsewhere.map((one) => one.name)))
+      await run(pm2, ['reload', name], { name: 'pm2 reload', giveUp }).catch(() => {});
+    await sleep(1000);
+  }
+}
+
+/** @param {number} pid */
+function folderOf(pid) {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined;
+  }
 }
 
 /**

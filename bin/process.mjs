@@ -27,10 +27,17 @@ export function findProgram(...names) {
  *
  * @param {string} program
  * @param {string[]} args
- * @param {{ name?: string, env?: NodeJS.ProcessEnv, cwd?: string, stopSignal?: NodeJS.Signals, mayBeKilled?: boolean }} [options]
+ * @param {{ name?: string, env?: NodeJS.ProcessEnv, cwd?: string, stopSignal?: NodeJS.Signals, mayBeKilled?: boolean, giveUp?: AbortSignal }} [options]
  */
 export async function run(program, args, options = {}) {
-  const { name = path.basename(program), env, cwd, stopSignal = 'SIGTERM', mayBeKilled = true } = options;
+  const {
+    name = path.basename(program),
+    env,
+    cwd,
+    stopSignal = 'SIGTERM',
+    mayBeKilled = true,
+    giveUp,
+  } = options;
   refuseWhenEnding();
   const child = spawn(program, args, {
     cwd,
@@ -45,6 +52,7 @@ export async function run(program, args, options = {}) {
     child.on('error', (error) => reject(new Failure(`${name} cannot be started: ${error.message}`)));
     child.on('close', (code, signal) => resolve(code ?? signal));
   });
+  giveUp?.addEventListener('abort', () => child.kill('SIGKILL'), { once: true });
   const forget = atEnd(async () => {
     child.kill(stopSignal);
     const timer = mayBeKilled && setTimeout(() => sendToGroup(child.pid, 'SIGKILL'), INTERRUPT_TIMEOUT_MS);

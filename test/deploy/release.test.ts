@@ -1,6 +1,6 @@
 // The release command with real PM2: two releases, files, a migration and traffic; back again; and a machine that starts anew.
 import '../support/environment.js';
-import { mkdirSync, readlinkSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { db, select } from '../../src/lib/db.js';
@@ -27,12 +27,6 @@ test.after.always(async () => {
   await stage.remove();
   await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
 });
-
-const current = (): string => readlinkSync(join(stage.home, 'current')).replace('releases/', '');
-
-/** The releases that processes work in, one entry for each process. */
-const inUse = async (): Promise<string[]> =>
-  (await stage.started()).map(({ pid }) => readlinkSync(`/proc/${pid}/cwd`).split('/').at(-1) ?? '');
 
 async function upload(filename: string): Promise<void> {
   const answer = await admin.upload('/attachments/upload', png, { filename });
@@ -67,8 +61,8 @@ test.serial('the first release is built aside, migrated, started and verified', 
   t.log(output);
   t.is(code, 0, output);
   t.regex(output, /all 4 processes answer as 1\.0\.0 [0-9a-f]{12} /);
-  names.first = current();
-  t.deepEqual(await inUse(), Array(4).fill(names.first));
+  names.first = stage.current();
+  t.deepEqual(await stage.inUse(), Array(4).fill(names.first));
   const anonymous = new Client(`http://127.0.0.1:${stage.port}`);
   admin = await anonymous.signIn('admin', stage.settings.ADMIN_PASSWORD);
   const method = await makeMethod(admin, secret);
@@ -101,9 +95,9 @@ test.serial('the next release replaces the first under traffic, and no request f
   t.deepEqual(traffic.failures, []);
   t.true(traffic.sent() > 1000);
   t.regex(output, /made 0999-trial/);
-  names.second = current();
+  names.second = stage.current();
   t.deepEqual(await versions(), ['1.1.0']);
-  t.deepEqual(await inUse(), Array(4).fill(names.second));
+  t.deepEqual(await stage.inUse(), Array(4).fill(names.second));
   t.is((await select('SELECT name FROM migrations WHERE name = ?', ['0999-trial'])).length, 1);
   await upload('second.png');
   t.is(await filesThatAnswer(), 2);
@@ -127,7 +121,7 @@ test.serial('a rollback runs the release before on the newer tables, and no requ
   t.is(code, 0, output);
   t.log(output, `${traffic.sent()} requests, ${traffic.failures.length} failed`);
   t.deepEqual(traffic.failures, []);
-  t.is(current(), names.first);
+  t.is(stage.current(), names.first);
   t.deepEqual(await versions(), ['1.0.0']);
   await upload('third.png');
   t.is(await filesThatAnswer(), 3);
@@ -137,7 +131,7 @@ test.serial('a rollback runs the release before on the newer tables, and no requ
 test.serial('a machine that starts anew runs what was saved', async (t) => {
   await stage.pm2('kill');
   await stage.pm2('resurrect');
-  await until(async () => (await inUse()).length === 4 && versions().catch(() => undefined), 60_000);
+  await until(async () => (await stage.inUse()).length === 4 && versions().catch(() => undefined), 60_000);
   t.deepEqual(await versions(), ['1.0.0']);
-  t.deepEqual(await inUse(), Array(4).fill(names.first));
+  t.deepEqual(await stage.inUse(), Array(4).fill(names.first));
 });

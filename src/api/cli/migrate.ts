@@ -1,5 +1,7 @@
 // back-office migrate …: the shape of the database, as a step of its own before a release.
 import type { Command } from 'commander';
+import { isDatabaseDown } from '../../lib/db-errors.js';
+import { StartRefused } from '../../lib/start-refused.js';
 import { migrationState, prepareDatabase } from '../../models/migrations/schema.js';
 import { seed } from '../../models/access/seed.js';
 import { syncPermissions } from '../declare/permission-sync.js';
@@ -24,11 +26,18 @@ async function up(): Promise<Outcome> {
   await prepareDatabase(async () => {
     await seed();
     await syncPermissions(routes);
-  });
+  }).catch(sayWhich);
   const { made } = await migrationState();
   const added = made.filter((name) => !before.made.includes(name));
   const what = added.length > 0 ? `made ${added.join(', ')}` : 'nothing was to be made';
   return { data: { added }, text: `the database has the shape of this release; ${what}` };
+}
+
+async function sayWhich(error: unknown): Promise<never> {
+  const { pending } = await migrationState().catch(() => ({ pending: [] }));
+  const [first] = pending;
+  if (first === undefined || error instanceof StartRefused || isDatabaseDown(error)) throw error;
+  throw new Error(`${first} could not be made: ${(error as Error).message}`);
 }
 
 async function status(): Promise<Outcome> {
