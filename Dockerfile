@@ -12,6 +12,9 @@ COPY console console
 RUN npm run build && npm prune --omit=dev --no-audit --no-fund
 
 FROM node:24-bookworm-slim
+# docker build --build-arg COMMIT=$(git rev-parse --short=12 HEAD) .
+ARG COMMIT=
+LABEL org.opencontainers.image.revision=$COMMIT
 ENV NODE_ENV=production STORAGE_ROOT=/app/storage
 WORKDIR /app
 # Mount points of volumes: a fresh named volume takes over their owner.
@@ -19,6 +22,8 @@ RUN install -d -m 0700 -o node -g node storage .local
 COPY package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/build build
+# /healthz says version and commit; the service reads the commit from here, as in a release of bin/release.mjs.
+RUN echo "{\"commit\":\"$COMMIT\"}" > release.json
 USER node
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \

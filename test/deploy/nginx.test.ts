@@ -14,6 +14,7 @@ import { freePort } from '../support/free-port.js';
 import { startApi, type TestProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
+import { SpanCollector } from '../support/span-collector.js';
 import { until } from '../support/until.js';
 
 // The certificate is the test's own.
@@ -112,9 +113,15 @@ let nginx: Nginx;
 let apis: TestProcess[];
 let admin: Client;
 let plainPort: number;
+let collector: SpanCollector;
 
 test.before(async () => {
-  const settings = { TRUSTED_PROXIES: '127.0.0.1', APP_URL: 'https://pay.example.com' };
+  collector = await SpanCollector.open();
+  const settings = {
+    TRUSTED_PROXIES: '127.0.0.1',
+    APP_URL: 'https://pay.example.com',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+  };
   apis = await Promise.all([startApi(settings), startApi(settings)]);
   plainPort = await freePort();
   nginx = new Nginx(
@@ -127,7 +134,10 @@ test.before(async () => {
   admin = service.admin.at(nginx.url);
 });
 
-test.after.always(() => nginx?.remove());
+test.after.always(async () => {
+  await nginx?.remove();
+  collector?.close();
+});
 
 test.serial('TLS ends here: lists are answered, plain HTTP is sent to it', async (t) => {
   const answer = await admin.get('/orders');
@@ -135,6 +145,15 @@ test.serial('TLS ends here: lists are answered, plain HTTP is sent to it', async
   t.is(answer.headers.get('strict-transport-security'), 'max-age=31536000');
   const plain = await fetch(`http://127.0.0.1:${plainPort}/console/?a=1`, { redirect: 'manual' });
   t.deepEqual([plain.status, plain.headers.get('location')], [301, 'https://127.0.0.1/console/?a=1']);
+});
+
+test.serial('nobody outside begins a trace', async (t) => {
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00';
+  await admin.get('/orders', { traceparent, 'X-Trace-Id': 'from-the-outside' });
+  const span = await until(() =>
+    collector.spans.find(({ attributes }) => attributes['back_office.trace_id'] === 'from-the-outside'),
+  );
+  t.falsy(span.parentSpanId);
 });
 
 test.serial('a notification arrives over the WebSocket, and events as they happen', async (t) => {
