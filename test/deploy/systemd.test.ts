@@ -71,7 +71,7 @@ test('systemd has nothing to say about them', async (t) => {
 interface App {
   script: string;
   args?: string;
-  node_args: string;
+  node_args: string[];
   env: Record<string, string>;
   stop_exit_codes: number[];
 }
@@ -80,7 +80,7 @@ test('they run what PM2 runs, at the same ports of metrics', async (t) => {
   const file = pathToFileURL(resolve(config.root, 'ecosystem.config.js')).href;
   const { apps } = (await import(file)) as { apps: App[] };
   const ofPm2 = apps.map(({ node_args, script, args }) =>
-    [node_args, script, args].filter(Boolean).join(' '),
+    [...node_args, script, args].filter(Boolean).join(' '),
   );
   const ours = Object.keys(units).map((name) =>
     valuesOf(name, 'ExecStart')[0]?.replace('/usr/bin/node ', ''),
