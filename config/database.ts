@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import Joi from 'joi';
-import { projectRoot, UnusableSettings } from './environment.js';
+import { list, projectRoot, UnusableSettings, words } from './environment.js';
 
 export interface DatabaseEnvironment {
   DATABASE_URL?: string;
@@ -14,6 +14,9 @@ export interface DatabaseEnvironment {
   DB_NAME: string;
   DB_TLS: boolean;
   DB_TLS_CA?: string;
+  DB_SESSION: string;
+  DB_READ_HOSTS: string;
+  DB_READ_WAIT_MS: number;
   DB_POOL_SIZE: number;
   DB_ACQUIRE_TIMEOUT_MS: number;
   DB_LOCK_WAIT_SECONDS: number;
@@ -22,6 +25,22 @@ export interface DatabaseEnvironment {
   DB_BULK_SECONDS: number;
   DB_STARTUP_WAIT_SECONDS: number;
 }
+
+/** One server, as `host` or `host:port`. */
+const serverForm = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::(\d{1,5}))?$/;
+/** A session setting, as `name=value`. */
+const sessionForm = /^([a-z][a-z0-9_]*)\s*=\s*([A-Za-z0-9_.-]+)$/i;
+/** What every session is given already (lib/db-connection.ts). */
+const ownSettings = new Set([
+  ...['time_zone', 'sql_mode', 'tx_isolation', 'transaction_isolation', 'autocommit', 'wait_timeout'],
+  ...['innodb_lock_wait_timeout', 'lock_wait_timeout', 'max_statement_time', 'max_execution_time'],
+  ...['idle_transaction_timeout', 'foreign_key_checks', 'unique_checks', 'sql_log_bin'],
+]);
+
+const isSessionSetting = (word: string): boolean => {
+  const [, name] = sessionForm.exec(word) ?? [];
+  return name !== undefined && !ownSettings.has(name.toLowerCase());
+};
 
 export const databaseSchema = Joi.object<DatabaseEnvironment, true>({
   DATABASE_URL: Joi.string()
@@ -44,6 +63,24 @@ export const databaseSchema = Joi.object<DatabaseEnvironment, true>({
   DB_TLS_CA: Joi.string().description(
     'file (PEM) with the authority of that certificate; relative to the project, absolute in production; those of Node.js when empty',
   ),
+  DB_SESSION: list(
+    isSessionSetting,
+    '"{#word}", which is not of the form name=value or is a setting of the service itself',
+  ).description(
+    'session settings of every connection, as in wsrep_sync_wait=1 on Galera with several writers; name=value, separated by commas',
+  ),
+  DB_READ_HOSTS: list(
+    (word) => serverForm.test(word),
+    '"{#word}", which is not of the form host or host:port',
+  ).description(
+    'host[:port] of replicas (MariaDB, GTID), separated by commas; counts, figures, big lists and exports are read there as soon as they have what the primary has',
+  ),
+  DB_READ_WAIT_MS: Joi.number()
+    .integer()
+    .min(0)
+    .max(2000)
+    .default(300)
+    .description('longest wait for a replica to have it; then the primary is read'),
   DB_POOL_SIZE: Joi.number()
     .integer()
     .min(2)
@@ -92,17 +129,25 @@ const maxName = 64;
 export function databaseConfig(env: DatabaseEnvironment, tenant: string) {
   const url = env.DATABASE_URL ? new URL(env.DATABASE_URL) : undefined;
   const common = url ? decodeURIComponent(url.pathname.slice(1)) || env.DB_NAME : env.DB_NAME;
+  const port = url ? Number(url.port || 3306) : env.DB_PORT;
+  const replicas = words(env.DB_READ_HOSTS).map((word) => serverOf(word, port));
   const name = tenant ? `${common}_${tenant.replaceAll('-', '_')}` : common;
   if (name.length > maxName) {
     throw new UnusableSettings([`"DB_NAME" with the tenant is over ${maxName} characters`]);
   }
   return {
     host: url ? url.hostname : env.DB_HOST,
-    port: url ? Number(url.port || 3306) : env.DB_PORT,
+    port,
     user: url ? decodeURIComponent(url.username) : env.DB_USER,
     password: url ? decodeURIComponent(url.password) : env.DB_PASSWORD,
     name,
-    tls: env.DB_TLS ? tlsOptions(url?.hostname ?? env.DB_HOST, env.DB_TLS_CA) : undefined,
+    tls: env.DB_TLS
+      ? tlsOptions([url?.hostname ?? env.DB_HOST, ...replicas.map(({ host }) => host)], env.DB_TLS_CA)
+      : undefined,
+    /** Beside the settings every session is given. */
+    session: words(env.DB_SESSION).map((word) => word.replace(/\s*=\s*/, ' = ')),
+    replicas,
+    readWaitMs: env.DB_READ_WAIT_MS,
     poolSize: env.DB_POOL_SIZE,
     acquireTimeoutMs: env.DB_ACQUIRE_TIMEOUT_MS,
     lockWaitSeconds: env.DB_LOCK_WAIT_SECONDS,
@@ -113,10 +158,15 @@ export function databaseConfig(env: DatabaseEnvironment, tenant: string) {
   };
 }
 
-function tlsOptions(host: string, file?: string) {
+function serverOf(word: string, port: number): { host: string; port: number } {
+  const [, host = '', own] = serverForm.exec(word) ?? [];
+  return { host: host.replace(/^\[|\]$/g, ''), port: own === undefined ? port : Number(own) };
+}
+
+function tlsOptions(hosts: readonly string[], file?: string) {
   // The driver would hold the certificate of an address against "localhost".
-  if (isIP(host.replace(/^\[|\]$/g, '')) !== 0)
-    throw new UnusableSettings(['"DB_TLS" needs a host name, not an address']);
+  if (hosts.some((host) => isIP(host.replace(/^\[|\]$/g, '')) !== 0))
+    throw new UnusableSettings(['"DB_TLS" needs host names, not addresses']);
   const common = { minVersion: 'TLSv1.2', rejectUnauthorized: true, verifyIdentity: true };
   if (file === undefined) return common;
   try {

@@ -226,6 +226,26 @@ test('production refuses passwords that everybody knows', async (t) => {
   t.deepEqual(named(await load({ ...production, DATABASE_URL: 'mysql://root@db/x' })), ['DATABASE_URL']);
 });
 
+test('a database has session settings of an operator, and replicas to read from', async (t) => {
+  const { database } = await configOf({
+    ...{ DB_SESSION: 'wsrep_sync_wait=1, group_concat_max_len = 9', DB_PORT: '3307' },
+    DB_READ_HOSTS: 'replica, [fd00::1]:3308',
+  });
+  t.deepEqual(database.session, ['wsrep_sync_wait = 1', 'group_concat_max_len = 9']);
+  t.deepEqual(database.replicas, [
+    { host: 'replica', port: 3307 },
+    { host: 'fd00::1', port: 3308 },
+  ]);
+  const refused: [Record<string, string>, string][] = [
+    [{ DB_SESSION: 'wsrep_sync_wait' }, 'DB_SESSION'],
+    [{ DB_SESSION: "init_connect='DROP TABLE users'" }, 'DB_SESSION'],
+    [{ DB_SESSION: 'SQL_MODE=ANSI' }, 'DB_SESSION'],
+    [{ DB_READ_HOSTS: 'mysql://replica' }, 'DB_READ_HOSTS'],
+    [{ DB_TLS: 'true', DB_HOST: 'db.example', DB_READ_HOSTS: '10.0.0.2' }, 'DB_TLS'],
+  ];
+  for (const [env, name] of refused) t.deepEqual(named(await load(env)), [name], JSON.stringify(env));
+});
+
 test('Redis is one server, the master that Sentinels name, or a cluster', async (t) => {
   const one = (await configOf({ REDIS_URL: 'redis://user:p%40ss@[::1]:6380/2' })).redis;
   t.deepEqual(

@@ -7,7 +7,7 @@ import { Watchdog, type ConnectionManager, type Done, type DriverConnection } fr
 import { logger } from './logger.js';
 import { watchPool } from './watch/metrics.js';
 
-const { host, port, user, password, name, tls, acquireTimeoutMs, lockWaitSeconds } = config.database;
+const { host, port, user, password, name, tls, session, acquireTimeoutMs, lockWaitSeconds } = config.database;
 
 /** The server ends a statement by itself; its word of that may take this much longer. */
 const graceMs = 500;
@@ -37,6 +37,12 @@ const driverOptions = {
   supportBigNumbers: true,
 };
 
+/** Where a server listens. */
+export interface Server {
+  host: string;
+  port: number;
+}
+
 export interface PoolOptions {
   /** What it is counted under. */
   name: string;
@@ -46,15 +52,17 @@ export interface PoolOptions {
   statementSeconds: number;
   /** Several statements may be sent at once. */
   packets?: boolean;
+  /** Another server than the one that takes writes. */
+  server?: Server;
 }
 
 /** A pool whose statements have a deadline, over Sequelize's own pool. */
-export function openPool({ name: poolName, max, statementSeconds, packets = false }: PoolOptions): Sequelize {
+export function openPool(options: PoolOptions): Sequelize {
+  const { name: poolName, max, statementSeconds, packets = false, server = { host, port } } = options;
   const watchdog = new Watchdog(poolName, statementSeconds * 1000 + graceMs);
   const pool: Sequelize = new Sequelize({
     dialect: 'mysql',
-    host,
-    port,
+    ...server,
     username: user,
     password,
     database: name,
@@ -71,7 +79,7 @@ export function openPool({ name: poolName, max, statementSeconds, packets = fals
         watchdog.isYoung(connection),
     },
     // The driver's own conversion of columns; with Sequelize's function it would compile a parser for every statement.
-    dialectOptions: { ...driverOptions, ...address, typeCast: true, multipleStatements: packets },
+    dialectOptions: { ...driverOptions, ...address, ...server, typeCast: true, multipleStatements: packets },
     define: { underscored: true, timestamps: true, createdAt: 'created_at', updatedAt: 'updated_at' },
     hooks: {
       afterConnect: async (connection) => {
@@ -94,9 +102,11 @@ export function openPool({ name: poolName, max, statementSeconds, packets = fals
   return pool;
 }
 
-interface OwnConnectionOptions extends Pick<ConnectionOptions, 'database' | 'dateStrings'> {
+export interface OwnConnectionOptions extends Pick<ConnectionOptions, 'database' | 'dateStrings'> {
   /** A single statement may take this long. */
   statementSeconds: number;
+  /** Another server than the one that takes writes. */
+  server?: Server;
 }
 
 /**
@@ -105,8 +115,11 @@ interface OwnConnectionOptions extends Pick<ConnectionOptions, 'database' | 'dat
  * @param options without `database` where there may be none yet
  */
 export async function openConnection(options: OwnConnectionOptions): Promise<Connection> {
-  const { statementSeconds, ...more } = options;
-  const connection = await createConnection({ ...driverOptions, ...address, timezone: 'Z', ...more });
+  const { statementSeconds, server, ...more } = options;
+  const connection = await createConnection({
+    ...{ ...driverOptions, ...address, timezone: 'Z' },
+    ...{ ...server, ...more },
+  });
   const driver = (connection as unknown as { connection: DriverConnection }).connection;
   new Watchdog('own', statementSeconds * 1000 + graceMs).watch(driver);
   // A statement that was running fails by itself; this is for the moments between two.
@@ -136,8 +149,9 @@ const managerOf = (pool: Sequelize): ConnectionManager =>
 // ALTER of ours waits for it, so that statements queued behind one do not fail.
 function sessionSettings(statementSeconds: number, kind: keyof typeof silences): string {
   const { connection, transaction } = silences[kind];
+  const more = session.map((setting) => `, ${setting}`).join('');
   return `SET time_zone = '+00:00', sql_mode = '${sqlMode}', innodb_lock_wait_timeout = ${lockWaitSeconds},
-    lock_wait_timeout = ${lockWaitSeconds + 1}, wait_timeout = ${connection}
+    lock_wait_timeout = ${lockWaitSeconds + 1}, wait_timeout = ${connection}${more}
     /*M!100100 , max_statement_time = ${statementSeconds} */ /*M!100300 , idle_transaction_timeout = ${transaction} */
     /*!80000 , max_execution_time = ${statementSeconds * 1000} */`;
 }

@@ -1,210 +1,15 @@
-// The pools of connections, statements over them, and transactions that are rerun when the database asks for it.
+// The pools of connections and what goes over each.
 import 'reflect-metadata';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { UniqueConstraintError, type Transaction } from 'sequelize';
-import type { Sequelize } from 'sequelize-typescript';
+import { UniqueConstraintError } from 'sequelize';
 import { config } from '../../config/index.js';
-import { currentUnit, isAbandoned } from './context.js';
-import { getConnection, openPool, releaseConnection } from './db-connection.js';
-import type { DriverConnection } from './db-watchdog.js';
-import {
-  DatabaseBusy,
-  DatabaseTimeout,
-  isDatabaseDown,
-  isDuplicate,
-  isRerunnable,
-  StatementFailed,
-} from './db-errors.js';
+import { Database } from './database.js';
+import { openPool } from './db-connection.js';
+import { isDuplicate } from './db-errors.js';
+import { closeReplicas, ReplicatedReads } from './db-replicas.js';
 import { fail } from './errors.js';
 import type { ErrorSlug } from './error-catalogue.js';
-import { runTime } from './run-time.js';
 
-/** A value that may stand in a statement; an object or array that slipped through a schema never does. */
-export type SqlValue = string | number | boolean | Date | null | readonly (string | number)[];
-
-interface Outcome {
-  affectedRows: number;
-  insertId: number;
-}
-
-/** A statement with `?` places and their values. */
-export interface Statement {
-  sql: string;
-  values: readonly SqlValue[];
-}
-
-/**
- * Part of a packet: undoes it unless the statement before has found that many rows to change (`isIncomplete`). No SQL but
- * that of stored procedures fails at will, so a subquery that must have one row is given two.
- */
-export const mustHaveChanged = (rows: number): Statement => ({
-  sql: 'SET @complete = IF(ROW_COUNT() = ?, 1, (SELECT 1 UNION SELECT 2))',
-  values: [rows],
-});
-
-/** A transaction is rerun for so long, with pauses of up to this much. */
-const rerunMs = 7000;
-const maxPauseMs = 300;
-/** A transaction that is older is rolled back instead of committed. */
-const maxTransactionMs = 30_000;
-
-/** Statements and transactions over a pool of its own. Inside a transaction, `t` decides which connection is used. */
-export class Database {
-  readonly pool: Sequelize;
-
-  constructor(pool: Sequelize) {
-    this.pool = pool;
-  }
-
-  /** Runs a SELECT with `?` places and returns plain rows; DECIMAL columns are texts, DATETIME columns UTC dates. */
-  select<T extends object>(sql: string, values: SqlValue[] = [], t?: Transaction): Promise<T[]> {
-    return this.#run<T[]>(sql, values, t);
-  }
-
-  /**
-   * Runs an UPDATE, a DELETE or an INSERT of many rows with `?` places: a transaction by itself, and one of several statements
-   * where something goes with the write at hand.
-   *
-   * @returns how many rows it changed or made
-   */
-  async change(sql: string, values: SqlValue[] = [], t?: Transaction): Promise<number> {
-    if (t || !currentUnit()) return (await this.#run<Outcome>(sql, values, t)).affectedRows;
-    const { affectedRows } = await this.transact((own) => this.#run<Outcome>(sql, values, own));
-    return affectedRows;
-  }
-
-  /** As `change`, for an INSERT. @returns the generated id, 0 when no row was made */
-  async insert(sql: string, values: SqlValue[] = [], t?: Transaction): Promise<number> {
-    if (t || !currentUnit()) return (await this.#run<Outcome>(sql, values, t)).insertId;
-    return this.transact(async (own) => (await this.#run<Outcome>(sql, values, own)).insertId);
-  }
-
-  /**
-   * Runs the closure in one transaction. A deadlock (1213, also at COMMIT) or a lock timeout (1205) rolls everything
-   * back and reruns the whole closure for up to 7 s, with jitter; so nothing outside the database may happen in it.
-   *
-   * @throws DatabaseBusy when the last run met one as well
-   */
-  transact<T>(closure: (t: Transaction) => Promise<T>): Promise<T> {
-    return rerun(async () => {
-      const begun = Date.now();
-      const unit = currentUnit();
-      const t = await this.pool.transaction();
-      let result: T;
-      let wasCommitted: (() => Promise<boolean>) | undefined;
-      try {
-        result = await closure(t);
-        wasCommitted = await unit?.end(t, result);
-        mustBeYoung(begun);
-      } catch (error) {
-        await t.rollback().catch(() => undefined);
-        throw error;
-      }
-      await t.commit().catch(async (error: unknown) => {
-        // The answer was lost, not necessarily the commit.
-        if (isRerunnable(error) || !(await wasCommitted?.().catch(() => false))) throw error;
-      });
-      unit?.committed();
-      return result;
-    });
-  }
-
-  /**
-   * Runs statements as one transaction in one round trip. A later statement sees what an earlier one did by the rows;
-   * one that fails, as `mustHaveChanged` does, undoes them all.
-   *
-   * @param meetingLocks whether it is rerun as `transact` is, or fails at once so that others need not wait
-   * @returns what each of them came to: rows, or how many were changed and the id that was generated
-   */
-  packet(
-    statements: readonly Statement[],
-    meetingLocks: 'reruns' | 'fails' = 'reruns',
-  ): Promise<(Outcome & object[])[]> {
-    const sql = ['START TRANSACTION', ...statements.map((one) => one.sql), 'COMMIT'].join('; ');
-    const values = statements.flatMap((one) => one.values);
-    const run = async (): Promise<(Outcome & object[])[]> => {
-      const connection = await getConnection(this.pool);
-      try {
-        const results = await send<(Outcome & object[])[]>(connection, sql, values);
-        return results.slice(1, -1);
-      } catch (error) {
-        // The statements after the one that failed were not run, COMMIT among them.
-        await send(connection, 'ROLLBACK', []).catch(() => undefined);
-        throw error;
-      } finally {
-        releaseConnection(this.pool, connection);
-      }
-    };
-    return meetingLocks === 'reruns' ? rerun(run) : run();
-  }
-
-  /**
-   * Makes a record in one round trip, together with what belongs to it and what commits with the write at hand.
-   *
-   * @param record its INSERT
-   * @param found finds its `id`, should the answer be lost and not the commit
-   * @returns the generated id
-   */
-  async make(record: Statement, belongings: readonly Statement[], found: Statement): Promise<number> {
-    const unit = currentUnit();
-    const following = unit?.follow();
-    const own = (following?.statements ?? []) as Statement[];
-    const id = await this.packet([record, ...own, ...belongings]).then(
-      ([made]) => made?.insertId,
-      async (error: unknown) => {
-        // The answer was lost, not necessarily the commit.
-        const isMade = isDatabaseDown(error) && (await following?.wasCommitted().catch(() => false));
-        const [row] = isMade ? await this.select<{ id: number }>(found.sql, [...found.values]) : [];
-        if (!row) throw error;
-        return row.id;
-      },
-    );
-    unit?.committed();
-    return id as number;
-  }
-
-  // Statements go to the driver over a connection of Sequelize's pool: its own query layer would cost as much again.
-  async #run<T>(sql: string, values: SqlValue[], t?: Transaction): Promise<T> {
-    const own = (t as unknown as { connection: DriverConnection } | undefined)?.connection;
-    const connection = own ?? (await getConnection(this.pool));
-    try {
-      // Many who do not wait for their answers would make those wait who do.
-      if (isAbandoned()) fail('client_gone');
-      return await send<T>(connection, sql, values);
-    } finally {
-      if (!own) releaseConnection(this.pool, connection);
-    }
-  }
-}
-
-function send<T>(connection: DriverConnection, sql: string, values: readonly SqlValue[]): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    connection.query({ sql, values: values.map(literal) }, (error: Error | null, result: unknown) => {
-      if (error) reject(new StatementFailed(error));
-      else resolve(result as T);
-    });
-  });
-}
-
-async function rerun<T>(run: () => Promise<T>): Promise<T> {
-  const begun = runTime();
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await run();
-    } catch (error) {
-      if (!isRerunnable(error)) throw error;
-      if (runTime() - begun > rerunMs)
-        throw new DatabaseBusy(`${attempt} runs of a transaction met a lock`, { cause: error });
-      await sleep(Math.random() * Math.min(20 * 2 ** attempt, maxPauseMs));
-    }
-  }
-}
-
-// A process that was frozen in the middle must not commit what others have long counted without (models/tables/totals.ts).
-function mustBeYoung(begun: number): void {
-  if (Date.now() - begun > maxTransactionMs)
-    throw new DatabaseTimeout(`a transaction took longer than ${maxTransactionMs} ms`);
-}
+export { literal, mustHaveChanged, type Database, type SqlValue, type Statement } from './database.js';
 
 const { poolSize, statementSeconds, reportSeconds, bulkSeconds } = config.database;
 
@@ -220,9 +25,9 @@ export const transact = quick.transact.bind(quick);
 
 /**
  * Reads of requests that may take long, such as counting a filter over all months: over few connections of their own, so
- * that payments never wait for them.
+ * that payments never wait for them; at a replica when there is one.
  */
-export const reports = new Database(
+export const reports = new ReplicatedReads(
   openPool({ name: 'reports', max: Math.max(1, Math.floor(poolSize / 3)), statementSeconds: reportSeconds }),
 );
 
@@ -236,12 +41,7 @@ export const payments = new Database(
 
 /** Closes every connection. */
 export async function closeDatabase(): Promise<void> {
-  await Promise.all([quick, reports, bulk, payments].map(({ pool }) => pool.close()));
-}
-
-/** How a value is handed to the driver: times as UTC texts. */
-export function literal(value: SqlValue): unknown {
-  return value instanceof Date ? value.toISOString().slice(0, 23).replace('T', ' ') : value;
+  await Promise.all([closeReplicas(), ...[quick, reports, bulk, payments].map(({ pool }) => pool.close())]);
 }
 
 /** Turns a violated unique key into the outcome that belongs to it: index name → slug and field. */

@@ -12,6 +12,8 @@ const user = 'tester';
 const service = 'service';
 
 export class OwnDatabase extends OwnServer {
+  /** Where its settings are read from. */
+  protected file = '--no-defaults';
   override readonly env = {
     DB_HOST: '127.0.0.1',
     DB_PORT: String(this.port),
@@ -22,12 +24,15 @@ export class OwnDatabase extends OwnServer {
 
   /** Of the server, next to those every one has; a later one wins. */
   readonly options: string[];
-  readonly #data = join(this.folder, 'data');
+  readonly data = join(this.folder, 'data');
   readonly #accounts = join(this.folder, 'accounts.sql');
+  readonly #authority: string | undefined;
 
-  constructor(port: number, options: string[] = []) {
+  /** @param authority of its certificate, when it wants TLS */
+  constructor(port: number, options: string[] = [], authority?: string) {
     super(port);
     this.options = options;
+    this.#authority = authority;
   }
 
   /** The connections that the service has, and for how long nothing was asked on each. */
@@ -52,7 +57,18 @@ export class OwnDatabase extends OwnServer {
   /** A connection to the test's database; whoever opens it closes it. */
   connect(database = process.env.DB_NAME): Promise<Connection> {
     const address = { host: '127.0.0.1', port: this.port, user, timezone: 'Z' };
-    return createConnection({ ...address, database, connectTimeout: 2000 });
+    const ssl = this.#authority === undefined ? undefined : { ca: this.#authority };
+    return createConnection({ ...address, database, connectTimeout: 2000, ssl });
+  }
+
+  /** Sends statements one after the other, over a connection of its own. */
+  async run(...statements: string[]): Promise<void> {
+    const connection = await this.connect('');
+    try {
+      for (const sql of statements) await connection.query(sql);
+    } finally {
+      connection.destroy();
+    }
   }
 
   /** Makes the data folder and the account. */
@@ -60,12 +76,14 @@ export class OwnDatabase extends OwnServer {
     writeFileSync(
       this.#accounts,
       [
+        // Read at each start; a replica must not log anything of its own.
+        'SET SESSION sql_log_bin = 0;',
         `CREATE USER IF NOT EXISTS '${user}'@'%', '${service}'@'%';`,
         `GRANT ALL PRIVILEGES ON *.* TO '${user}'@'%';`,
         `GRANT ALL PRIVILEGES ON \`test\\_%\`.* TO '${service}'@'%';\n`,
       ].join('\n'),
     );
-    const common = ['--no-defaults', `--datadir=${this.#data}`, ...asRoot, ...this.options];
+    const common = [this.file, `--datadir=${this.data}`, ...asRoot, ...this.options];
     const installer = findProgram('mariadb-install-db');
     const run = promisify(execFile);
     if (installer)
@@ -76,7 +94,7 @@ export class OwnDatabase extends OwnServer {
   protected override command(): [string, ...string[]] {
     return [
       programPath('mariadbd', 'mysqld'),
-      ...['--no-defaults', `--datadir=${this.#data}`, ...asRoot, `--init-file=${this.#accounts}`],
+      ...[this.file, `--datadir=${this.data}`, ...asRoot, `--init-file=${this.#accounts}`],
       ...[`--port=${this.port}`, '--bind-address=127.0.0.1', '--socket=server.sock', '--pid-file=server.pid'],
       ...['--skip-name-resolve', '--skip-log-bin', '--innodb-buffer-pool-size=64M', '--loose-mysqlx=OFF'],
       ...this.options,

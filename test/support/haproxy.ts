@@ -1,29 +1,23 @@
-// HAProxy as deploy/haproxy.cfg has it, in front of two APIs.
+// HAProxy as the files of deploy/ have it, in front of two APIs or of databases.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
-import { config } from '../../config/index.js';
+import { projectRoot } from '../../config/environment.js';
 import { OwnServer, programPath } from './faults.js';
 import { freePort } from './free-port.js';
+
+const deployed = (name: string): string => readFileSync(resolve(projectRoot, 'deploy', name), 'utf8');
 
 export class OwnHaproxy extends OwnServer {
   override readonly env = {};
   readonly url = `http://127.0.0.1:${this.port}`;
   readonly #file = join(this.folder, 'haproxy.cfg');
 
-  /** @param apis addresses of the APIs, in the order of the file */
-  constructor(port: number, apis: readonly string[]) {
+  /** @param settings makes its file, which may name others in its folder */
+  constructor(port: number, settings: (folder: string) => string) {
     super(port);
-    let next = 0;
-    const text = readFileSync(resolve(config.root, 'deploy/haproxy.cfg'), 'utf8')
-      .replace(/maxconn \d+/, 'maxconn 500')
-      .replace(/bind :80$/m, `bind 127.0.0.1:${port}`)
-      .replace(
-        /^( +server \S+) \S+$/gm,
-        (_, name: string) => `${name} ${new URL(apis[next++] as string).host}`,
-      );
-    writeFileSync(this.#file, text);
+    writeFileSync(this.#file, settings(this.folder));
   }
 
   protected override command(): [string, ...string[]] {
@@ -41,9 +35,49 @@ export class OwnHaproxy extends OwnServer {
   }
 }
 
+/** The text with these addresses in the place of its servers, in their order, for each of its proxies anew. */
+const leadTo = (text: string, addresses: readonly string[]): string =>
+  text.replace(/^( +server \S+-)(\d+) \S+/gm, (_, name: string, number: string) => {
+    const address = addresses[Number(number) - 1];
+    return address === undefined ? `# ${name}${number}` : `${name}${number} ${address}`;
+  });
+
 /** Starts one in front of these APIs. */
 export async function startHaproxy(apis: readonly string[]): Promise<OwnHaproxy> {
-  const server = new OwnHaproxy(await freePort(), apis);
+  const port = await freePort();
+  const text = deployed('haproxy.cfg')
+    .replace(/maxconn \d+/, 'maxconn 500')
+    .replace(/bind :80$/m, `bind 127.0.0.1:${port}`);
+  const addresses = apis.map((url) => new URL(url).host);
+  const server = new OwnHaproxy(port, () => leadTo(text, addresses));
+  await server.start();
+  return server;
+}
+
+/**
+ * Starts one in front of databases.
+ *
+ * @param port leads to the one that takes writes
+ * @param everybody leads to each of them
+ */
+export async function startDatabaseProxy(
+  port: number,
+  everybody: number,
+  databases: readonly { port: number }[],
+): Promise<OwnHaproxy> {
+  const server = new OwnHaproxy(port, (folder) => {
+    const [check, account] = [join(folder, 'database-writer.sh'), join(folder, 'database.cnf')];
+    writeFileSync(account, '[client]\nuser=tester\n');
+    const script = deployed('database-writer.sh').replace('/etc/haproxy/database.cnf', account);
+    writeFileSync(check, script, { mode: 0o755 });
+    const text = deployed('haproxy-database.cfg')
+      .replace(/maxconn \d+/, 'maxconn 500')
+      .replace('/etc/haproxy/database-writer.sh', check)
+      .replace(/bind :3306$/m, `bind 127.0.0.1:${port}`)
+      .replace(/bind :3307$/m, `bind 127.0.0.1:${everybody}`);
+    const addresses = databases.map((one) => `127.0.0.1:${one.port}`);
+    return leadTo(text, addresses);
+  });
   await server.start();
   return server;
 }

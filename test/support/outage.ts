@@ -64,12 +64,16 @@ export class Outages {
 
   // Jobs reach every queue, and none of them is left lying.
   async #consumes(): Promise<void> {
+    let last = '';
     const areConsumed = async () => {
-      const { status, data } = await this.admin.get('/queues');
+      const { status, text, data } = await this.admin.get('/queues');
+      last = text;
       const queues = status === 200 ? (data.list as { oldest_seconds: number }[]) : undefined;
       return queues?.every(({ oldest_seconds }) => oldest_seconds <= 1);
     };
-    await until(() => areConsumed().catch(() => false), 45_000);
+    await until(() => areConsumed().catch(() => false), 45_000).catch((cause: unknown) => {
+      throw new Error(`the queues are not consumed: ${last}`, { cause });
+    });
   }
 
   // An order runs out although nobody asks for it: the worker works.

@@ -3,7 +3,7 @@ import { access, constants, mkdir, statfs } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { db, select } from '../../lib/db.js';
+import { select } from '../../lib/db.js';
 import { periodOf, shiftPeriod } from '../../lib/numbers.js';
 import { countJobs } from '../../lib/queue.js';
 import { redis } from '../../lib/redis.js';
@@ -13,17 +13,8 @@ import { countFailedJobs } from '../../models/office/failed-job.js';
 import { lastMonth } from '../../models/tables/partitions.js';
 import { unsettledCallbacks } from '../../models/trade/payment-callback.js';
 import { does, mustHaveRedis, table, type Outcome } from './command.js';
-
-type Level = 'ok' | 'warning' | 'fault';
-
-interface Finding {
-  level: Level;
-  says: string;
-}
-
-const ok = (says: string): Finding => ({ level: 'ok', says });
-const warning = (says: string): Finding => ({ level: 'warning', says });
-const fault = (says: string): Finding => ({ level: 'fault', says });
+import { checkDatabaseDurability, checkReadHosts, checkReplication } from './database-checks.js';
+import { fault, ok, warning, type Finding } from './finding.js';
 
 export function addDoctorCommand(program: Command): void {
   does(
@@ -43,6 +34,8 @@ const checks: Record<string, () => Promise<Finding> | Finding> = {
   schema: checkSchema,
   key: checkKey,
   'database durability': checkDatabaseDurability,
+  'database replication': checkReplication,
+  'read hosts': checkReadHosts,
   Redis: checkRedis,
   'Redis durability': checkRedisDurability,
   clock: checkClock,
@@ -97,36 +90,6 @@ async function checkKey(): Promise<Finding> {
   const state = await keyState();
   if (state === 'wrong') return fault('APP_KEY is not the key of this database');
   return state === 'previous' ? warning('the database is still under a key of APP_KEY_PREVIOUS') : ok(state);
-}
-
-async function checkDatabaseDurability(): Promise<Finding> {
-  const values = await variables([
-    'innodb_flush_log_at_trx_commit',
-    'log_bin',
-    'sync_binlog',
-    'innodb_doublewrite',
-  ]);
-  const wrong: string[] = [];
-  if (values.innodb_flush_log_at_trx_commit !== '1')
-    wrong.push(`innodb_flush_log_at_trx_commit is ${values.innodb_flush_log_at_trx_commit}, not 1`);
-  if (values.log_bin === 'ON' && values.sync_binlog !== '1')
-    wrong.push(`sync_binlog is ${values.sync_binlog}, not 1`);
-  if (values.innodb_doublewrite === 'OFF') wrong.push('innodb_doublewrite is OFF');
-  if (wrong.length > 0) return warning(`a crash may lose acknowledged payments: ${wrong.join(', ')}`);
-  return ok(
-    values.log_bin === 'ON'
-      ? 'flushed at commit; binlog on'
-      : 'flushed at commit; no binlog, so no point-in-time restore',
-  );
-}
-
-async function variables(names: readonly string[]): Promise<Record<string, string | undefined>> {
-  const [rows] = await db.query(
-    `SHOW GLOBAL VARIABLES WHERE Variable_name IN (${names.map((name) => `'${name}'`).join(', ')})`,
-  );
-  return Object.fromEntries(
-    (rows as { Variable_name: string; Value: string }[]).map((row) => [row.Variable_name, row.Value]),
-  );
 }
 
 const leastRedis = [6, 2] as const;

@@ -1,7 +1,7 @@
 // A read over many statements that sees everything as of one instant, however long it takes.
 import { config } from '../../../config/index.js';
-import { literal, type SqlValue } from '../../lib/db.js';
-import { openConnection } from '../../lib/db-connection.js';
+import { literal, reports, type SqlValue } from '../../lib/db.js';
+import { openReader } from '../../lib/db-replicas.js';
 import type { Cell } from '../../lib/sheets/sheet.js';
 
 export interface Snapshot {
@@ -12,11 +12,11 @@ export interface Snapshot {
 }
 
 /**
- * Opens one, over a connection of its own. While it is open the database keeps old versions of changed rows, and ALTER
+ * Opens one, over a connection of its own, at a replica when one has caught up. While it is open the database keeps old versions of changed rows, and ALTER
  * TABLE waits for it: so it is for bulk work only and closed at its end.
  */
 export async function openSnapshot(): Promise<Snapshot> {
-  const connection = await openConnection({
+  const connection = await openReader(reports, {
     database: config.database.name,
     statementSeconds: config.database.bulkSeconds,
     dateStrings: true,

@@ -1,0 +1,104 @@
+// What the doctor asks the database server: whether what is acknowledged outlives a crash, and the loss of the machine.
+import { config } from '../../../config/index.js';
+import { db, reports } from '../../lib/db.js';
+import { openConnection } from '../../lib/db-connection.js';
+import { ok, warning, type Finding } from './finding.js';
+
+type Values = Record<string, string | undefined>;
+
+/** Whether a commit that was answered is on the disk. */
+export async function checkDatabaseDurability(): Promise<Finding> {
+  const values = await variables([
+    'innodb_flush_log_at_trx_commit',
+    'log_bin',
+    'sync_binlog',
+    'innodb_doublewrite',
+  ]);
+  const wrong: string[] = [];
+  if (values.innodb_flush_log_at_trx_commit !== '1')
+    wrong.push(`innodb_flush_log_at_trx_commit is ${values.innodb_flush_log_at_trx_commit}, not 1`);
+  if (values.log_bin === 'ON' && values.sync_binlog !== '1')
+    wrong.push(`sync_binlog is ${values.sync_binlog}, not 1`);
+  if (values.innodb_doublewrite === 'OFF') wrong.push('innodb_doublewrite is OFF');
+  if (wrong.length > 0) return warning(`a crash may lose acknowledged payments: ${wrong.join(', ')}`);
+  return ok(
+    values.log_bin === 'ON'
+      ? 'flushed at commit; binlog on'
+      : 'flushed at commit; no binlog, so no point-in-time restore',
+  );
+}
+
+const fewestNodes = 3;
+
+/** Whether a commit that was answered is on another machine as well. */
+export async function checkReplication(): Promise<Finding> {
+  const { wsrep_on, ...settings } = await variables([
+    ...['wsrep_on', 'rpl_semi_sync_master_enabled', 'rpl_semi_sync_master_wait_point'],
+    ...['rpl_semi_sync_source_enabled', 'rpl_semi_sync_source_wait_point'],
+  ]);
+  const state = await variables(
+    [
+      ...['wsrep_cluster_size', 'wsrep_local_state_comment', 'Slaves_connected'],
+      ...['Rpl_semi_sync_master_clients', 'Rpl_semi_sync_source_clients'],
+    ],
+    'STATUS',
+  );
+  if (wsrep_on === 'ON') return galera(state);
+  const clients = Number(state.Rpl_semi_sync_master_clients ?? state.Rpl_semi_sync_source_clients ?? 0);
+  const isSemiSync = [settings.rpl_semi_sync_master_enabled, settings.rpl_semi_sync_source_enabled].includes(
+    'ON',
+  );
+  if (isSemiSync && clients === 0)
+    return warning('semi-synchronous, but no replica acknowledges: a commit is on this server only');
+  const waitPoint = settings.rpl_semi_sync_master_wait_point ?? settings.rpl_semi_sync_source_wait_point;
+  if (isSemiSync && waitPoint !== 'AFTER_SYNC')
+    return warning(`semi-synchronous with wait point ${waitPoint}: others may see what a fail-over loses`);
+  if (isSemiSync) return ok(`semi-synchronous, ${clients} of the replicas acknowledge`);
+  const replicas = Number(state.Slaves_connected ?? 0);
+  if (replicas === 0) return ok('no replica is connected');
+  return warning(
+    `${replicas} replicas follow, not semi-synchronously: a fail-over may lose acknowledged payments`,
+  );
+}
+
+function galera({ wsrep_cluster_size: size, wsrep_local_state_comment: state }: Values): Finding {
+  const says = `Galera, ${size} nodes, this one is ${state}`;
+  return Number(size) < fewestNodes || state !== 'Synced' ? warning(says) : ok(says);
+}
+
+/** Whether the replicas that are to be read can be. */
+export async function checkReadHosts(): Promise<Finding> {
+  const { replicas } = config.database;
+  if (replicas.length === 0) return ok('none; everything is read from the primary');
+  if ((await reports.position()) === '')
+    return warning('DB_READ_HOSTS has no use: the primary keeps no binary log with GTID');
+  const wrong = await Promise.all(replicas.map(checkReadHost));
+  const problems = wrong.filter((problem) => problem !== undefined);
+  return problems.length > 0 ? warning(problems.join('; ')) : ok(`${replicas.length} follow`);
+}
+
+async function checkReadHost(server: { host: string; port: number }): Promise<string | undefined> {
+  const name = `${server.host}:${server.port}`;
+  try {
+    const connection = await openConnection({ statementSeconds: 2, server });
+    try {
+      const [rows] = await connection.query('SELECT @@global.read_only AS is_reader');
+      return (rows as { is_reader: number }[])[0]?.is_reader === 1
+        ? undefined
+        : `${name} takes writes, so it is no replica`;
+    } finally {
+      connection.destroy();
+    }
+  } catch (error) {
+    return `${name}: ${(error as Error).message}`;
+  }
+}
+
+async function variables(names: readonly string[], kind = 'VARIABLES'): Promise<Values> {
+  const [rows] = await db.query(
+    `SHOW GLOBAL ${kind} WHERE Variable_name IN (${names.map((name) => `'${name}'`).join(', ')})`,
+  );
+  return Object.fromEntries(
+    (rows as { Variable_name: string; Value: string }[]).map((row) => [row.Variable_name, row.Value]),
+  );
+}

@@ -1,0 +1,164 @@
+// Reads over replicas. Each waits there until the replica has what the primary had when the read was asked for, and goes to the
+// primary when that takes too long: so it sees one's own writes, and those of all others, as a read of the primary does.
+import type { Transaction } from 'sequelize';
+import type { Connection } from 'mysql2/promise';
+import type { Sequelize } from 'sequelize-typescript';
+import { config } from '../../config/index.js';
+import { isAbandoned } from './context.js';
+import { Database, send, type SqlValue } from './database.js';
+import {
+  getConnection,
+  openConnection,
+  openPool,
+  releaseConnection,
+  type OwnConnectionOptions,
+  type Server,
+} from './db-connection.js';
+import { errno, isDatabaseDown } from './db-errors.js';
+import { fail } from './errors.js';
+import { logger } from './logger.js';
+import { withTimeout } from './with-timeout.js';
+
+const { poolSize, reportSeconds, readWaitMs } = config.database;
+
+/** One that lags or is away is left alone for so long. */
+const restMs = 5000;
+/** So is one that takes writes: the list may name both, the primary and who will be it next. */
+const primaryRestMs = 30_000;
+/** Its answer to the wait may take this much longer than the wait itself. */
+const graceMs = 500;
+
+/** The replica is behind the primary. */
+class ReplicaBehind extends Error {}
+
+/** It takes writes. */
+class NoReplica extends ReplicaBehind {}
+
+/** A statement that was ended for its length is as long elsewhere. */
+const tooLong = new Set([1317, 1969, 3024]);
+
+// What is no replica any more is not waited for: all it will ever have is there already.
+const waitSql = 'SELECT IF(@@read_only, MASTER_GTID_WAIT(?, ?), NULL) AS outcome';
+
+class Replica {
+  readonly server: Server;
+  #pool: Sequelize | undefined;
+  #restsUntil = 0;
+
+  constructor(server: Server) {
+    this.server = server;
+  }
+
+  get isUsable(): boolean {
+    return performance.now() >= this.#restsUntil;
+  }
+
+  rest(error: unknown): void {
+    const isPrimary = error instanceof NoReplica;
+    if (this.isUsable && !isPrimary) logger.warn({ error, ...this.server }, 'a replica is not read for 5 s');
+    this.#restsUntil = performance.now() + (isPrimary ? primaryRestMs : restMs);
+  }
+
+  get pool(): Sequelize {
+    const { host, port } = this.server;
+    this.#pool ??= openPool({
+      name: `replica ${host}:${port}`,
+      max: Math.max(2, Math.floor(poolSize / 3)),
+      statementSeconds: reportSeconds,
+      server: this.server,
+    });
+    return this.#pool;
+  }
+
+  async close(): Promise<void> {
+    await this.#pool?.close();
+  }
+}
+
+const replicas = config.database.replicas.map((server) => new Replica(server));
+let turn = 0;
+
+/** The next one that is not left alone. */
+function nextReplica(): Replica | undefined {
+  turn++;
+  return replicas.map((_, at) => replicas[(turn + at) % replicas.length]).find((one) => one?.isUsable);
+}
+
+/** 0 when it has caught up. */
+interface Waited {
+  outcome: number | null;
+}
+
+/** @throws ReplicaBehind */
+async function mustCatchUp(ask: Promise<Waited[]>): Promise<void> {
+  const late = () => new ReplicaBehind('the replica does not answer');
+  const [row] = await withTimeout(ask, readWaitMs + graceMs, (_, reject) => reject(late()));
+  if (row?.outcome === null) throw new NoReplica('it takes writes');
+  if (row?.outcome !== 0) throw new ReplicaBehind('the replica has not caught up');
+}
+
+/** Statements over a pool, of which those that only read are sent to a replica. */
+export class ReplicatedReads extends Database {
+  override async select<T extends object>(
+    sql: string,
+    values: SqlValue[] = [],
+    t?: Transaction,
+  ): Promise<T[]> {
+    const replica = t ? undefined : nextReplica();
+    const position = replica && (await this.position());
+    if (!replica || !position) return super.select<T>(sql, values, t);
+    try {
+      return await this.#readAt(replica, position, sql, values);
+    } catch (error) {
+      const isElsewhere = error instanceof ReplicaBehind || isDatabaseDown(error);
+      if (!isElsewhere || tooLong.has(errno(error) ?? 0)) throw error;
+      replica.rest(error);
+      return super.select<T>(sql, values);
+    }
+  }
+
+  /** Where the primary is in its binary log; empty when it keeps none, so that nobody can wait for it. */
+  async position(): Promise<string> {
+    const [row] = await super.select<{ position: string }>('SELECT @@gtid_current_pos AS position');
+    return row?.position ?? '';
+  }
+
+  async #readAt<T>({ pool }: Replica, position: string, sql: string, values: SqlValue[]): Promise<T> {
+    const connection = await getConnection(pool);
+    try {
+      if (isAbandoned()) fail('client_gone');
+      await mustCatchUp(send(connection, waitSql, [position, readWaitMs / 1000]));
+      return await send<T>(connection, sql, values);
+    } finally {
+      releaseConnection(pool, connection);
+    }
+  }
+}
+
+/** A connection of its own for long reads: to a replica that has caught up, else to the primary. Close it with `destroy()`. */
+export async function openReader(
+  primary: ReplicatedReads,
+  options: OwnConnectionOptions,
+): Promise<Connection> {
+  for (let tried = 0; tried < replicas.length; tried++) {
+    const replica = nextReplica();
+    const position = replica && (await primary.position());
+    if (!replica || !position) break;
+    let connection: Connection | undefined;
+    try {
+      connection = await openConnection({ ...options, server: replica.server });
+      const asked = connection.query(waitSql, [position, readWaitMs / 1000]);
+      await mustCatchUp(asked.then(([rows]) => rows as Waited[]));
+      return connection;
+    } catch (error) {
+      connection?.destroy();
+      replica.rest(error);
+    }
+  }
+  return openConnection(options);
+}
+
+/** Closes their connections. */
+export async function closeReplicas(): Promise<void> {
+  await Promise.all(replicas.map((replica) => replica.close()));
+}
