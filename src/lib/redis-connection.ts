@@ -3,6 +3,7 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { config } from '../../config/index.js';
 import { logger } from './logger.js';
+import { follow, leave } from './redis-nodes.js';
 
 export type RedisConnection = Redis | Cluster;
 
@@ -14,6 +15,8 @@ export const silenceMs = 3000;
 /** Interval of pings over an idle connection. */
 const pingEveryMs = 5000;
 const connectMs = 2000;
+/** A node of a cluster is asked where the slots are; the next one after that time. */
+const slotsMs = 1000;
 
 const retry = (attempt: number): number => Math.min(50 * attempt, 1000);
 
@@ -64,7 +67,7 @@ export function openConnection(purpose: string, options: RedisOptions): RedisCon
           lazyConnect,
           enableOfflineQueue,
           clusterRetryStrategy: retry,
-          slotsRefreshTimeout: connectMs,
+          slotsRefreshTimeout: slotsMs,
           slotsRefreshInterval: pingEveryMs,
           // Names in certificates are those that the nodes tell, so they are not looked up here.
           ...(tls && { dnsLookup: (address, done) => done(null, address) }),
@@ -79,6 +82,7 @@ export function openConnection(purpose: string, options: RedisOptions): RedisCon
         retryStrategy,
         ...perNode,
       });
+  if (connection instanceof Redis) reopen(connection);
   watch(connection, purpose);
   return connection;
 }
@@ -99,8 +103,35 @@ export function openSubscriber(purpose: string, options: RedisOptions): Redis {
     };
     connection = new Redis({ ...all, ...next(), retryStrategy });
   } else connection = new Redis({ ...(sentinelOptions ?? server), db, ...all });
+  reopen(connection);
   watch(connection, purpose);
   return connection;
+}
+
+// ioredis (6.0) gives a connection up for good when the Sentinels announce a new master just when it asks them for one. Also that of a
+// duplicate: BullMQ waits for jobs on one.
+function reopen(connection: Redis): void {
+  let isClosed = false;
+  const disconnect = connection.disconnect.bind(connection);
+  const quit = connection.quit.bind(connection);
+  const duplicate = connection.duplicate.bind(connection);
+  connection.disconnect = (reconnect = false) => {
+    isClosed ||= !reconnect;
+    disconnect(reconnect);
+  };
+  connection.quit = (...args) => {
+    isClosed = true;
+    return quit(...args);
+  };
+  connection.duplicate = (override) => {
+    const copy = duplicate(override);
+    reopen(copy);
+    return copy;
+  };
+  connection.on('end', () => {
+    const again = (): void => void connection.connect().catch(() => undefined);
+    if (!isClosed) setTimeout(() => isClosed || again(), retry(1)).unref();
+  });
 }
 
 const pings = new WeakMap<RedisConnection, NodeJS.Timeout>();
@@ -108,6 +139,7 @@ const pings = new WeakMap<RedisConnection, NodeJS.Timeout>();
 /** Closes it without waiting for answers. */
 export function closeConnection(connection: RedisConnection): void {
   clearInterval(pings.get(connection));
+  if (connection instanceof Cluster) leave(connection);
   connection.disconnect();
   // A refresh of the slots that was under way would set its timer again (ioredis 6.0), and keep the process.
   if (connection instanceof Cluster) connection.refreshSlotsCache(() => connection.disconnect());
@@ -132,9 +164,9 @@ function watch(connection: RedisConnection, purpose: string): void {
     if (isAway) logger.info({ purpose }, 'Redis is back');
     isAway = false;
   });
+  if (connection instanceof Cluster) return follow(connection);
   const ping = (): void => {
-    const peers = connection instanceof Cluster ? connection.nodes() : [connection];
-    for (const peer of peers) if (peer.status === 'ready') peer.ping().catch(() => undefined);
+    if (connection.status === 'ready') connection.ping().catch(() => undefined);
   };
   pings.set(connection, setInterval(ping, pingEveryMs).unref());
 }

@@ -1,5 +1,5 @@
 // A Redis of a test's own, set up as production wants it: append-only file, nothing evicted.
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
 import { matchingKeys, patientRedis as redis } from '../../src/lib/redis.js';
 import { OwnServer, programPath } from './faults.js';
 import { freePort } from './free-port.js';
@@ -16,6 +16,7 @@ const impatient = { retryStrategy: () => null, connectTimeout: 2000, commandTime
 export class OwnRedis extends OwnServer {
   readonly #options: string[];
   readonly #file: string | undefined;
+  readonly #access: RedisOptions;
   override readonly env = {
     ...withoutRedis,
     REDIS_URL: `redis://127.0.0.1:${this.port}/0`,
@@ -24,16 +25,18 @@ export class OwnRedis extends OwnServer {
   /**
    * @param options of the server, next to those every one has; a later one wins
    * @param file with settings of its own
+   * @param access how the test itself gets in
    */
-  constructor(port: number, options: string[] = [], file?: string) {
+  constructor(port: number, options: string[] = [], file?: string, access: RedisOptions = {}) {
     super(port);
     this.#options = options;
     this.#file = file;
+    this.#access = access;
   }
 
   /** Sends one command over a connection of its own. */
   async run(command: string, ...args: (string | number)[]): Promise<unknown> {
-    const connection = new Redis(this.port, { ...impatient, lazyConnect: true });
+    const connection = new Redis(this.port, { ...impatient, ...this.#access, lazyConnect: true });
     connection.on('error', () => undefined);
     try {
       await connection.connect();
@@ -44,7 +47,8 @@ export class OwnRedis extends OwnServer {
   }
 
   protected override command(): [string, ...string[]] {
-    const folder = ['--dir', this.folder, '--bind', '127.0.0.1', '--port', String(this.port)];
+    const port = [this.#access.tls ? '--tls-port' : '--port', String(this.port)];
+    const folder = ['--dir', this.folder, '--bind', '127.0.0.1', ...port];
     const durable = ['--appendonly', 'yes', '--save', '', '--maxmemory-policy', 'noeviction'];
     const file = this.#file === undefined ? [] : [this.#file];
     return [programPath('redis-server', 'valkey-server'), ...file, ...folder, ...durable, ...this.#options];

@@ -27,11 +27,12 @@ export interface Certificate {
   serial: string;
 }
 
-/** A self-signed X.509 certificate (RFC 5280) under that name that ends then. */
+/** A self-signed X.509 certificate (RFC 5280) under that name that ends then. @param address an IPv4 address it is good for as well */
 export function newCertificate(
   { privateKey, publicKey }: RsaKeys,
   until = new Date(Date.now() + 365 * 86_400_000),
   commonName = 'test platform',
+  address?: string,
 ): Certificate {
   const serial = Buffer.concat([Buffer.from([0x51]), randomBytes(19)]);
   const algorithm = node(0x30, node(0x06, bytes('2a864886f70d01010b')), node(0x05));
@@ -42,11 +43,22 @@ export function newCertificate(
   const validity = node(0x30, utcTime(new Date(until.getTime() - 5 * 365 * 86_400_000)), utcTime(until));
   const key = publicKey.export({ type: 'spki', format: 'der' });
   const version3 = node(0xa0, node(0x02, Buffer.from([2])));
-  const content = node(0x30, version3, node(0x02, serial), algorithm, name, validity, name, key);
+  const parts = [version3, node(0x02, serial), algorithm, name, validity, name, key];
+  const content = node(0x30, ...parts, ...(address === undefined ? [] : [alternatives(commonName, address)]));
   const signature = Buffer.concat([Buffer.from([0]), sign('sha256', content, privateKey)]);
   const der = node(0x30, content, algorithm, node(0x03, signature));
   const pem = `-----BEGIN CERTIFICATE-----\n${der.toString('base64')}\n-----END CERTIFICATE-----\n`;
   return { pem, serial: serial.toString('hex').toUpperCase() };
+}
+
+// The extension that names what else it is good for; with it the name above no longer counts by itself.
+function alternatives(name: string, address: string): Buffer {
+  const names = node(
+    0x30,
+    node(0x82, Buffer.from(name)),
+    node(0x87, Buffer.from(address.split('.').map(Number))),
+  );
+  return node(0xa3, node(0x30, node(0x30, node(0x06, bytes('551d11')), node(0x04, names))));
 }
 
 const bytes = (hex: string): Buffer => Buffer.from(hex, 'hex');

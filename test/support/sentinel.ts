@@ -1,28 +1,58 @@
 // A master with two replicas and three Sentinels, set up by the files of deploy/.
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { config } from '../../config/index.js';
+import type { RedisOptions } from 'ioredis';
+import { projectRoot } from '../../config/environment.js';
 import { ownFolder, programPath } from './faults.js';
 import { freePort } from './free-port.js';
 import { OwnRedis, withoutRedis } from './redis.js';
 import { until } from './until.js';
 
-const deployed = (name: string): string => resolve(config.root, 'deploy', name);
+const deployed = (name: string): string => readFileSync(resolve(projectRoot, 'deploy', name), 'utf8');
+
+/** Certificate and key of servers that speak TLS only and know accounts. */
+export interface Secured {
+  cert: string;
+  key: string;
+  pem: string;
+}
+
+const tester = 'user tester on >tester-password ~* &* +@all';
+
+function access(secured: Secured | undefined): RedisOptions {
+  if (!secured) return {};
+  return { username: 'tester', password: 'tester-password', tls: { ca: secured.pem } };
+}
+
+/** What a file of deploy/ adds, with the certificate of the test, an account for it, and the prefix of its keys. */
+function users(name: string, secured: Secured | undefined): string {
+  if (!secured) return '';
+  return `${deployed(name)
+    .replace(/^tls-port .*/m, '')
+    .replaceAll('{back-office', `{${process.env.REDIS_PREFIX}`)
+    .replace(/^(tls-cert-file|tls-ca-cert-file) .*/gm, `$1 ${secured.cert}`)
+    .replace(/^(tls-key-file) .*/m, `$1 ${secured.key}`)}\n${tester}\n`;
+}
 
 /** A Redis as deploy/redis.conf has it; Sentinels have it write into its copy. */
-function member(port: number, options: string[] = []): OwnRedis {
+function member(port: number, secured?: Secured, options: string[] = []): OwnRedis {
   const file = join(ownFolder(), 'redis.conf');
-  copyFileSync(deployed('redis.conf'), file);
-  return new OwnRedis(port, options, file);
+  const text = deployed('redis.conf');
+  writeFileSync(
+    file,
+    secured ? `${text.replace(/^port .*/m, '')}\n${users('redis-users.conf', secured)}` : text,
+  );
+  return new OwnRedis(port, options, file, access(secured));
 }
 
 class Sentinel extends OwnRedis {
-  constructor(port: number, master: number) {
-    super(port);
-    const text = readFileSync(deployed('sentinel.conf'), 'utf8')
-      .replace(/^port .*/m, `port ${port}\nbind 127.0.0.1\ndir ${this.folder}`)
+  constructor(port: number, master: number, secured?: Secured) {
+    super(port, [], undefined, access(secured));
+    const listening = secured ? `tls-port ${port}` : `port ${port}`;
+    const text = deployed('sentinel.conf')
+      .replace(/^port .*/m, `${listening}\nbind 127.0.0.1\ndir ${this.folder}`)
       .replace(/^(sentinel monitor mymaster) \S+ \S+/m, `$1 127.0.0.1 ${master}`);
-    writeFileSync(join(this.folder, 'sentinel.conf'), text);
+    writeFileSync(join(this.folder, 'sentinel.conf'), `${text}\n${users('sentinel-users.conf', secured)}`);
   }
 
   protected override command(): [string, ...string[]] {
@@ -74,13 +104,13 @@ export class OwnSentinels {
   }
 }
 
-/** Starts them; resolves when each knows the others. */
-export async function startOwnSentinels(): Promise<OwnSentinels> {
-  const master = member(await freePort());
+/** Starts them; resolves when each knows the others. @param secured over TLS only, with accounts */
+export async function startOwnSentinels(secured?: Secured): Promise<OwnSentinels> {
+  const master = member(await freePort(), secured);
   const follow = ['--replicaof', `127.0.0.1 ${master.port}`];
-  const replicas = [member(await freePort(), follow), member(await freePort(), follow)];
+  const replicas = [member(await freePort(), secured, follow), member(await freePort(), secured, follow)];
   const ports = [await freePort(), await freePort(), await freePort()];
-  const sentinels = ports.map((port) => new Sentinel(port, master.port));
+  const sentinels = ports.map((port) => new Sentinel(port, master.port, secured));
   const all = new OwnSentinels([master, ...replicas], sentinels);
   await Promise.all([master, ...replicas].map((server) => server.start()));
   await Promise.all(sentinels.map((server) => server.start()));
