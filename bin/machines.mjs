@@ -1,5 +1,5 @@
-// `npm run test:machines [-- sentinel redis-cluster haproxy]`: brings up servers that fail over, from Debian packages on loopback, and runs
-// their faults under load. Ends with a line per row.
+// `npm run test:machines [-- sentinel galera …]`: brings up servers that fail over, from Debian packages on loopback, and runs their
+// faults under load. `-- quick` is one row of Redis and one of the database. Ends with the matrix of docs/scaling.md.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -14,18 +14,25 @@ import { Failure, root, say, seconds } from './step.mjs';
 const rows = {
   sentinel: [],
   'redis-cluster': ['redis-cli'],
+  secured: [],
   haproxy: ['haproxy'],
+  galera: ['haproxy', 'mariadb'],
+  replica: ['haproxy', 'mariadb'],
 };
 
+/** One of each kind, for those who have five minutes. */
+const quick = ['sentinel', 'galera'];
+
 /** Debian's package of a program. */
-const packages = { 'redis-cli': 'redis-tools', haproxy: 'haproxy' };
+const packages = { 'redis-cli': 'redis-tools', haproxy: 'haproxy', mariadb: 'mariadb-client' };
 
 async function main() {
   const asked = process.argv.slice(2);
-  const names = asked.length > 0 ? asked : Object.keys(rows);
+  const names =
+    asked.length === 0 ? Object.keys(rows) : asked.flatMap((name) => (name === 'quick' ? quick : name));
   const unknown = names.filter((name) => !(name in rows));
   if (unknown.length > 0)
-    throw new Failure(`no row ${unknown.join(', ')}; there are ${Object.keys(rows).join(', ')}`);
+    throw new Failure(`no row ${unknown.join(', ')}; there are ${Object.keys(rows).join(', ')} and quick`);
   const missing = names
     .flatMap((name) => rows[/** @type {keyof typeof rows} */ (name)])
     .filter((program) => !findProgram(program))
@@ -35,11 +42,49 @@ async function main() {
   const results = [];
   for (const name of names) results.push(await runRow(name));
   say('');
-  for (const line of results.map(({ line }) => line)) say(line);
+  for (const line of matrix(results)) say(line);
   return results.every(({ passed }) => passed) ? 0 : 1;
 }
 
-/** @param {string} name */
+/**
+ * @typedef {object} Result
+ * @property {string} name
+ * @property {boolean} passed
+ * @property {string} starts
+ * @property {string} cases
+ * @property {Record<string, number>} figures
+ * @property {string} took
+ */
+
+/** The results under each other. @param {Result[]} results */
+function matrix(results) {
+  const head = [
+    'row',
+    'starts',
+    'cases',
+    'faults',
+    'acknowledged',
+    'lost',
+    'doubled',
+    'worst recovery',
+    'took',
+  ];
+  const lines = results.map(({ name, starts, cases, figures, took }) => [
+    ...[name, starts, cases],
+    ...['faults injected', 'acknowledged', 'lost', 'doubled'].map((key) => String(figures[key] ?? '-')),
+    figures['worst recovery (ms)'] === undefined ? '-' : seconds(figures['worst recovery (ms)']),
+    took,
+  ]);
+  const widths = head.map((_, at) => Math.max(...[head, ...lines].map((line) => (line[at] ?? '').length)));
+  return [head, ...lines].map((line) =>
+    line
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** @param {string} name @returns {Promise<Result>} */
 async function runRow(name) {
   const begun = performance.now();
   const test = spawn(process.execPath, [path.join(root, 'bin/test.mjs'), `test/machines/${name}.test.ts`], {
@@ -47,16 +92,32 @@ async function runRow(name) {
     env: { ...process.env, TEST_SUITE: 'machines' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let counted = '';
-  let figures = '';
+  let [passed, failed] = [0, 0];
+  /** @type {Record<string, number>} */
+  const figures = {};
   for await (const line of createInterface({ input: test.stdout })) {
     say(line);
-    if (/^\d+ passed, \d+ failed$/.test(line)) counted = line;
-    figures = /faults injected .*/.exec(line)?.[0] ?? figures;
+    const counted = /^(\d+) passed, (\d+) failed$/.exec(line);
+    if (counted) [passed = 0, failed = 0] = counted.slice(1).map(Number);
+    if (line.includes('faults injected')) addFigures(figures, line);
   }
   if (test.exitCode === null) await once(test, 'exit');
-  const parts = [counted || 'did not run', figures, seconds(performance.now() - begun)];
-  return { passed: test.exitCode === 0, line: `${name}: ${parts.filter(Boolean).join('; ')}` };
+  return {
+    ...{ name, figures, passed: test.exitCode === 0 },
+    // The first case needs the service: it has started on these servers and made its tables there.
+    starts: passed > 0 ? 'yes' : 'no',
+    cases: `${passed} of ${passed + failed}`,
+    took: seconds(performance.now() - begun),
+  };
+}
+
+// A row may tell of several loads: their counts are added, and the worst of them counts.
+/** @param {Record<string, number>} figures @param {string} line */
+function addFigures(figures, line) {
+  for (const [, key = '', value] of line.matchAll(/([a-z][a-z ]*(?: \(ms\))?) (\d+)/g)) {
+    const [before, now] = [figures[key] ?? 0, Number(value)];
+    figures[key] = key.startsWith('worst') ? Math.max(before, now) : before + now;
+  }
 }
 
 command(main);
