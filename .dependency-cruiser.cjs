@@ -93,7 +93,8 @@ module.exports = {
       'sequelize-only-in-models',
       {
         path: '^(config|src)/',
-        pathNot: '^src/(models/|lib/(database|db|db-connection|db-errors|db-replicas|db-watchdog|transaction)\\.ts$)',
+        pathNot:
+          '^src/(models/|lib/(database|db|db-connection|db-errors|db-replicas|db-watchdog|transaction)\\.ts$)',
       },
       package_('sequelize|sequelize-typescript|mysql2|umzug'),
       'only models and lib/db speak SQL',
