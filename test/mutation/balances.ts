@@ -8,16 +8,16 @@ const test = 'test/trade/balances.test.ts';
 export const balances: Fault[] = [
   {
     file,
-    from: `WHERE u.id = ? AND u.deleted_at IS NULL FOR UPDATE`,
-    to: `WHERE u.id = ? AND u.deleted_at IS NULL`,
+    from: `WHERE u.id = :userId AND u.deleted_at IS NULL FOR UPDATE`,
+    to: `WHERE u.id = :userId AND u.deleted_at IS NULL`,
     breaks: 'a balance is read without its lock',
     test,
     match: 'hundreds of random changes*',
   },
   {
     file,
-    from: `WHERE u.id = ? AND u.deleted_at IS NULL FOR UPDATE`,
-    to: `WHERE u.id = ? FOR UPDATE`,
+    from: `WHERE u.id = :userId AND u.deleted_at IS NULL FOR UPDATE`,
+    to: `WHERE u.id = :userId FOR UPDATE`,
     breaks: 'a deleted user gets money',
     test: 'test/trade/users.test.ts',
     match: 'a deleted user*',

@@ -11,25 +11,25 @@ export const settlement: Fault[] = [
   {
     file,
     from: ` AND o.status = 'pending' AND o.deleted_at IS NULL
-        AND p.payment_no IN (?) AND p.period IN (?) AND p.status = 'pending'`,
+        AND p.payment_no IN (:numbers) AND p.period IN (:periods) AND p.status = 'pending'`,
     to: ` AND o.deleted_at IS NULL
-        AND p.payment_no IN (?) AND p.period IN (?)`,
+        AND p.payment_no IN (:numbers) AND p.period IN (:periods)`,
     breaks: 'a cancelled or paid order is paid by late money',
     test: conflicts,
     match: 'money for an order*',
   },
   {
     file,
-    from: `SET o.status = 'paid', o.paid_at = c.created_at, o.payment_no = p.payment_no, o.updated_at = ?,`,
-    to: `SET o.updated_at = ?,`,
+    from: `SET o.status = 'paid', o.paid_at = c.created_at, o.payment_no = p.payment_no, o.updated_at = :at,`,
+    to: `SET o.updated_at = :at,`,
     breaks: 'a payment is paid without its order',
     test: 'test/trade/payment-notify.test.ts',
     match: 'a signed success*',
   },
   {
     file,
-    from: `o.payment_no = p.payment_no, o.updated_at = ?,`,
-    to: `o.updated_at = ?,`,
+    from: `o.payment_no = p.payment_no, o.updated_at = :at,`,
+    to: `o.updated_at = :at,`,
     breaks: 'a paid order does not say by which payment',
     test: conflicts,
     match: 'money for an order*',
@@ -98,8 +98,8 @@ export const settlement: Fault[] = [
   },
   {
     file: 'src/models/trade/payment-attempt.ts',
-    from: `SET state = 'refused', verdict`,
-    to: `SET state = 'settled', verdict`,
+    from: `SET c.state = 'refused', c.verdict`,
+    to: `SET c.state = 'settled', c.verdict`,
     breaks: 'a refused attempt is kept as settled',
     test: doubleMoney,
     match: 'an attempt that was stored before*',
@@ -122,8 +122,8 @@ export const settlement: Fault[] = [
   },
   {
     file,
-    from: `'SELECT status, deleted_at, cancelled_at FROM orders WHERE order_no = ? AND period = ? FOR UPDATE'`,
-    to: `'SELECT status, deleted_at, cancelled_at FROM orders WHERE order_no = ? AND period = ?'`,
+    from: `'WHERE o.order_no = :order_no AND o.period = :period FOR UPDATE'`,
+    to: `'WHERE o.order_no = :order_no AND o.period = :period'`,
     breaks: 'the careful path reads the order without its lock: two payments pay it',
     test: doubleMoney,
     match: 'of two payments that were in time*',
@@ -146,8 +146,8 @@ export const settlement: Fault[] = [
   },
   {
     file,
-    from: `isPayable ? 0 : 1, isPayable`,
-    to: `0, isPayable`,
+    from: `isLate: !isPayable,`,
+    to: `isLate: false,`,
     breaks: 'money for an order that cannot be paid is not flagged',
     test: conflicts,
     match: 'money for an order*',
@@ -170,8 +170,8 @@ export const settlement: Fault[] = [
   },
   {
     file,
-    from: `SET needs_attention = 1, fail_reason = 'paid_twice'`,
-    to: `SET fail_reason = 'paid_twice'`,
+    from: `needs_attention: true, fail_reason: 'paid_twice'`,
+    to: `fail_reason: 'paid_twice'`,
     breaks: 'money paid twice is not flagged',
     test: doubleMoney,
     match: 'a second number*',
@@ -186,8 +186,8 @@ export const settlement: Fault[] = [
   },
   {
     file,
-    from: `{ sql: 'r.order_no IN (?) AND r.period IN (?)', values: [orders, orderMonths] },`,
-    to: `{ sql: 'r.order_no IN (?) AND r.period IN (?) AND 1 = 0', values: [orders, orderMonths] },`,
+    from: `changed('r.order_no IN (:orders) AND r.period IN (:orderMonths)'`,
+    to: `changed('r.order_no IN (:orders) AND r.period IN (:orderMonths) AND 1 = 0'`,
     breaks: 'the journal misses an order that became paid',
     test: oldRows,
   },
@@ -223,8 +223,7 @@ export const settlement: Fault[] = [
   },
   {
     file,
-    from: `  if (payment.needs_attention === 0)
-    await noteChanges('payments', paymentRow(key), { needs_attention: 0 }, t);`,
+    from: `  if (!payment.needs_attention) await noteChanges('payments', paymentRow(key), { needs_attention: false }, t);`,
     to: `  void payment;`,
     breaks: 'the journal misses money paid twice',
     test: oldRows,

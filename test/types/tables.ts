@@ -1,16 +1,11 @@
 // Wrong programs about tables and answers: the compiler must refuse each, or it complains that nothing is wrong.
 import { text } from '../../src/models/tables/column.js';
-import {
-  columnsOf,
-  deleteRows,
-  insertRow,
-  raisedBy,
-  selection,
-  updateRows,
-} from '../../src/models/tables/selection.js';
+import { columnsOf, joined, selection } from '../../src/models/tables/selection.js';
+import { deleteRows, insertRow, raisedBy, updateRows } from '../../src/models/tables/rows.js';
+import { over } from '../../src/models/tables/sql.js';
 import { Column, Table, type Listed, type NewRow, type Row } from '../../src/models/tables/table.js';
 import { Admin, Department, Role } from '../../src/models/access/tables.js';
-import { Order, PaymentMethod } from '../../src/models/trade/tables.js';
+import { Order, Payment, PaymentMethod, User } from '../../src/models/trade/tables.js';
 import { integer, keysOf, record } from '../../src/api/declare/response.js';
 import { route } from '../../src/api/declare/route.js';
 import { Model } from 'sequelize-typescript';
@@ -27,6 +22,11 @@ export class Wrong extends Model<Row<Wrong>, NewRow<Wrong>> {
 }
 
 const orders = selection(columnsOf(Order, 'o'), 'orders o');
+const joinedOrders = selection(
+  { ...columnsOf(Order, 'o'), user: joined(columnsOf(User, 'u')) },
+  'orders o',
+  'LEFT JOIN users u ON u.id = o.user_id',
+);
 
 export async function wrongWrites(role: Role): Promise<void> {
   // @ts-expect-error columns that there are not
@@ -47,15 +47,35 @@ export async function wrongWrites(role: Role): Promise<void> {
   await deleteRows(Order, { id: 'x' });
 }
 
+const sql = over({ 'orders o': Order, 'payments p': Payment });
+
+export const wrongStatements = [
+  // @ts-expect-error a column that there is not
+  sql(`UPDATE orders o SET o.state = 'paid'`, {}),
+  // @ts-expect-error the column of another table
+  sql('WHERE o.third_party_no = p.third_party_no', {}),
+  // @ts-expect-error a table that there is not
+  sql('SELECT id FROM refunds', {}),
+  // @ts-expect-error an alias that was not declared
+  sql('WHERE q.id = 1', {}),
+  // @ts-expect-error a value is missing
+  sql('WHERE o.id = :id AND o.period = :period', { id: 1 }),
+  // @ts-expect-error a value that the statement does not name
+  sql('WHERE o.id = :id', { id: 1, period: 202601 }),
+];
+
 export async function wrongReads(): Promise<void> {
   // @ts-expect-error a column that there is not
   columnsOf(Order, 'o', 'ghost');
   const [order] = await orders.rows('WHERE o.id = 1');
   // @ts-expect-error an amount is no text
   const amount: string | undefined = order?.amount;
+  const [both] = await Promise.all([joinedOrders.one(sql('WHERE o.id = :id', { id: 1 }))]);
+  // @ts-expect-error the user may be missing
+  const name: string | undefined = both?.user.username;
   // @ts-expect-error what is unlisted must be named
   const secrets = columnsOf(PaymentMethod, 'm').secrets;
-  void [amount, secrets];
+  void [amount, secrets, name];
 }
 
 export const wrongAnswers = [

@@ -13,7 +13,8 @@ import { localTimes } from '../../lib/time.js';
 import type { Identity } from '../access/identity.js';
 import { Admin } from '../access/tables.js';
 import { releaseFiles, removeFiles } from '../files/stored-file.js';
-import { columnsOf, insertRow, joined, selection, selectionOf } from '../tables/selection.js';
+import { columnsOf, joined, selection, selectionOf } from '../tables/selection.js';
+import { insertRow } from '../tables/rows.js';
 import type { Listed, Row } from '../tables/table.js';
 import { Export, type ExportFormat, type ExportStatus, type ExportType } from './tables.js';
 

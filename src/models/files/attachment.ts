@@ -9,7 +9,8 @@ import { kindOf, type FileKind, type FileType } from '../../lib/files/file-kinds
 import { cleanFilename, extensionOf } from '../../lib/files/filename.js';
 import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
 import { Admin } from '../access/tables.js';
-import { columnsOf, insertRow, joined, selection, selectionOf, updateRows } from '../tables/selection.js';
+import { columnsOf, joined, selection, selectionOf } from '../tables/selection.js';
+import { insertRow, updateRows } from '../tables/rows.js';
 import type { Listed } from '../tables/table.js';
 import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './stored-file.js';
 import { Attachment } from './tables.js';

@@ -20,7 +20,7 @@ import {
   type NewSession,
 } from './chunk-session.js';
 import { deliver, notify } from '../office/notification.js';
-import { updateRows } from '../tables/selection.js';
+import { updateRows } from '../tables/rows.js';
 import { keepOrRemove, removeFiles, reserveFile } from './stored-file.js';
 import { ChunkUpload } from './tables.js';
 

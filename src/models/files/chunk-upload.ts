@@ -7,7 +7,7 @@ import { fail } from '../../lib/errors.js';
 import type { SessionKey } from './chunk.js';
 import { expiry, lockSession, type ChunkSession } from './chunk-session.js';
 import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './stored-file.js';
-import { updateRows } from '../tables/selection.js';
+import { updateRows } from '../tables/rows.js';
 import { Chunk, ChunkUpload } from './tables.js';
 import { mustFitQuota } from './upload-quota.js';
 

@@ -8,7 +8,7 @@ import { logger } from '../../lib/logger.js';
 import { newUlid } from '../../lib/random-id.js';
 import { storage } from '../../lib/storage/index.js';
 import { StorageFull, StorageUnavailable } from '../../lib/storage/storage.js';
-import { insertRow, updateRows } from '../tables/selection.js';
+import { insertRow, updateRows } from '../tables/rows.js';
 import { StoredFile } from './tables.js';
 
 export const purposes = ['attachments', 'chunks', 'exports', 'imports'] as const;

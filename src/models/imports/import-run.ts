@@ -9,7 +9,8 @@ import type { ErrorSlug } from '../../lib/error-catalogue.js';
 import type { Language } from '../../lib/language.js';
 import { Admin } from '../access/tables.js';
 import { releaseFiles, removeFiles } from '../files/stored-file.js';
-import { columnsOf, joined, raisedBy, selectionOf, updateRows, type RowOf } from '../tables/selection.js';
+import { columnsOf, joined, selectionOf, type RowOf } from '../tables/selection.js';
+import { raisedBy, updateRows } from '../tables/rows.js';
 import { Import } from './tables.js';
 
 /** A file has at most this many rows below its head. */

@@ -7,7 +7,8 @@ import type { ListQuery } from '../../lib/list-query.js';
 import { logger } from '../../lib/logger.js';
 import { publish } from '../../lib/pubsub.js';
 import { newUlid } from '../../lib/random-id.js';
-import { columnsOf, insertMissing, selection } from '../tables/selection.js';
+import { columnsOf, selection } from '../tables/selection.js';
+import { insertMissing } from '../tables/rows.js';
 import { listed, type Listed } from '../tables/table.js';
 import { Notification, type NotificationType } from './tables.js';
 

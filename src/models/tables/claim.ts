@@ -7,7 +7,7 @@ import { change } from '../../lib/db.js';
 import { logger } from '../../lib/logger.js';
 import { randomToken } from '../../lib/random-id.js';
 import { Claim } from './bookkeeping.js';
-import { updateRows } from './selection.js';
+import { updateRows } from './rows.js';
 
 /** A claim that was not renewed for so long is free: its process has died. */
 const claimSeconds = 15;

@@ -1,26 +1,25 @@
 // order_changes, payment_changes: rows of orders and payments that changed, as they were and as they are now. Totals of lists
 // are carried on with them (totals.ts).
-import type { Transaction } from 'sequelize';
-import { change, type SqlValue, type Statement } from '../../lib/db.js';
+import type { Attributes, Transaction } from 'sequelize';
+import { change, type Statement } from '../../lib/db.js';
+import { OrderChange, PaymentChange } from './bookkeeping.js';
+import { execute } from './sql.js';
+import { declarationOf } from './table.js';
 import { epochSql } from './tally.js';
 
-/** The columns that filters look at. */
-const columns = {
-  orders: ['order_no', 'user_id', 'amount', 'status', 'remark', 'created_at', 'deleted_at'],
-  payments: [
-    ...['payment_no', 'order_no', 'user_id', 'payment_method_id', 'status', 'third_party_no', 'pay_time'],
-    ...['needs_attention', 'created_at'],
-  ],
-} as const;
+const classes = { orders: OrderChange, payments: PaymentChange } as const;
 
-type JournalTable = keyof typeof columns;
+type JournalTable = keyof typeof classes;
 
 export const journals = { orders: 'order_changes', payments: 'payment_changes' } as const;
 
-/** Columns that a change has given new values: what they held, or an expression over the row `r` that says so. */
-export type Before<T extends JournalTable> = Partial<
-  Record<(typeof columns)[T][number], SqlValue | Statement>
+type Kept<T extends JournalTable> = Omit<
+  Attributes<InstanceType<(typeof classes)[T]>>,
+  'seq' | 'epoch' | 'sign' | 'id' | 'period'
 >;
+
+/** Columns that a change has given new values: what they held, or an expression over the row `r` that says so. */
+export type Before<T extends JournalTable> = { [C in keyof Kept<T>]?: Kept<T>[C] | Statement };
 
 /**
  * Notes what has just been changed, in the transaction that changed it.
@@ -34,8 +33,7 @@ export async function noteChanges<T extends JournalTable>(
   before: Before<T>,
   t: Transaction,
 ): Promise<void> {
-  const { sql, values } = journalStatement(table, rows, before);
-  await change(sql, [...values], t);
+  await execute(journalStatement(table, rows, before), { t });
 }
 
 /** The statement of `noteChanges`. */
@@ -44,12 +42,15 @@ export function journalStatement<T extends JournalTable>(
   rows: Statement,
   before: Before<T>,
 ): Statement {
-  const names: readonly string[] = columns[table];
-  const old = before as Record<string, SqlValue | Statement | undefined>;
-  const shown = names.map((name) => {
+  const { columns } = declarationOf(classes[table]);
+  const names = [...columns.keys()].filter((name) => !own.has(name));
+  const old = before as Record<string, unknown>;
+  const shown = names.map((name): Statement => {
     const held = old[name];
     if (held === undefined) return { sql: `r.${name}`, values: [] };
-    const { sql, values } = isStatement(held) ? held : { sql: '?', values: [held] };
+    const { sql, values } = isStatement(held)
+      ? held
+      : { sql: '?', values: [columns.get(name)?.write(held) ?? null] };
     return { sql: `IF(s.sign < 0, ${sql}, r.${name})`, values };
   });
   return {
@@ -60,7 +61,10 @@ export function journalStatement<T extends JournalTable>(
   };
 }
 
-const isStatement = (held: SqlValue | Statement): held is Statement =>
+/** Columns of the journal itself, and the key. */
+const own = new Set(['seq', 'epoch', 'sign', 'id', 'period']);
+
+const isStatement = (held: unknown): held is Statement =>
   typeof held === 'object' && held !== null && 'sql' in held;
 
 /** Half an hour in steps of ten seconds: longer than any total is carried on without being asked for. */

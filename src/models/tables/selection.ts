@@ -1,6 +1,6 @@
-// Plain SQL over declared tables: what a SELECT names and an INSERT or UPDATE sets is checked against the classes.
-import type { Attributes, CreationAttributes, Model, Transaction } from 'sequelize';
-import { change, insert, select, type Database, type SqlValue } from '../../lib/db.js';
+// SELECTs over declared tables: what they name, and the rows they give, follow from the classes.
+import type { Attributes, Model, Transaction } from 'sequelize';
+import { select, type Database, type SqlValue, type Statement } from '../../lib/db.js';
 import { pageSql, toPage, type ListQuery, type Page, type Where } from '../../lib/list-query.js';
 import type { ValueKind } from './column.js';
 import { declarationOf, type Listed, type TableClass } from './table.js';
@@ -60,6 +60,12 @@ export const joined = <L extends SelectList>(list: L): Joined<L> => ({ joined: l
 /** An expression whose type the compiler has to be told. */
 export const computed = <V>(sql: string, read?: (stored: unknown) => V): Expression<V> => ({ sql, read });
 
+/** Its sum over the rows, zero over none. */
+export const sumOf = <V>({ sql, read }: Expression<V>): Expression<V> => ({
+  sql: `COALESCE(SUM(${sql}), 0)`,
+  read,
+});
+
 interface Place {
   name: string;
   read: ((stored: unknown) => unknown) | undefined;
@@ -91,7 +97,17 @@ export class Selection<R extends object, S extends object = R> {
     this.#alias = base.split(' ').at(-1) ?? base;
   }
 
-  /** The rows that `tail` leaves, in its order. @param tail WHERE, ORDER BY, LIMIT */
+  /** The rows that the tail leaves, in its order. @param tail WHERE, ORDER BY, LIMIT */
+  where({ sql, values }: Statement, run: Run = {}): Promise<R[]> {
+    return this.rows(sql, [...values], run);
+  }
+
+  /** The first of them. */
+  async one(tail: Statement, run: Run = {}): Promise<R | undefined> {
+    return (await this.where(tail, run))[0];
+  }
+
+  /** As `where`, with `?` places. */
   async rows(tail: string, values: SqlValue[] = [], { t, on }: Run = {}): Promise<R[]> {
     const sql = `${this.#sql} ${tail}`;
     const rows = await (on ? on.select<Stored>(sql, values, t) : select<Stored>(sql, values, t));
@@ -158,104 +174,4 @@ function record(places: readonly Place[], row: Stored, prefix: string): Stored {
 
 function joinedRecord(parts: readonly Place[], row: Stored, prefix: string): Stored | null {
   return row[prefix + (parts[0]?.name ?? '')] === null ? null : record(parts, row, prefix);
-}
-
-/** INSERT of one row. @returns its generated id, 0 when there is none */
-export function insertRow<M extends Model>(
-  table: TableClass<M>,
-  row: CreationAttributes<M>,
-  t?: Transaction,
-): Promise<number> {
-  const [sql, values] = insertSql(table, row);
-  return insert(`INSERT INTO ${sql}`, values, t);
-}
-
-/** As `insertRow`, unless a unique key has the row already. @returns its generated id, 0 when it was not made */
-export function insertMissing<M extends Model>(
-  table: TableClass<M>,
-  row: CreationAttributes<M>,
-  t?: Transaction,
-): Promise<number> {
-  const [sql, values] = insertSql(table, row);
-  return insert(`INSERT IGNORE INTO ${sql}`, values, t);
-}
-
-function insertSql(table: TableClass, row: object): [string, SqlValue[]] {
-  const { name } = declarationOf(table);
-  const [names, values] = assignments(table, row);
-  return [`${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`, values];
-}
-
-/** A number that an UPDATE adds to what the column holds. */
-export class Raise {
-  readonly by: number;
-
-  constructor(by: number) {
-    this.by = by;
-  }
-}
-
-export const raisedBy = (by: number): Raise => new Raise(by);
-
-/** What an UPDATE sets; what is undefined stays as it is. */
-export type Changes<M extends Model> = {
-  [K in keyof Attributes<M>]?:
-    Attributes<M>[K] | (Attributes<M>[K] extends number ? Raise : never) | undefined;
-};
-
-/** UPDATE of the rows whose columns have those values; a list of values means one of them. @returns how many changed */
-export function updateRows<M extends Model>(
-  table: TableClass<M>,
-  changes: Changes<M>,
-  where: Having<M>,
-  t?: Transaction,
-): Promise<number> {
-  const { name } = declarationOf(table);
-  const given = Object.entries(changes as Record<string, unknown>);
-  const raised = given.flatMap(([column, value]) =>
-    value instanceof Raise ? [[column, value.by] as const] : [],
-  );
-  const [names, values] = assignments(
-    table,
-    Object.fromEntries(given.filter(([, value]) => !(value instanceof Raise))),
-  );
-  values.push(...raised.map(([, by]) => by));
-  const [condition, sought] = conditions(where);
-  const sets = [
-    ...names.map((column) => `${column} = ?`),
-    ...raised.map(([column]) => `${column} = ${column} + ?`),
-  ].join(', ');
-  return change(`UPDATE ${name} SET ${sets} WHERE ${condition}`, [...values, ...sought], t);
-}
-
-/** DELETE of the rows whose columns have those values, as `updateRows` takes them. @returns how many there were */
-export function deleteRows<M extends Model>(
-  table: TableClass<M>,
-  where: Having<M>,
-  t?: Transaction,
-): Promise<number> {
-  const [condition, values] = conditions(where);
-  return change(`DELETE FROM ${declarationOf(table).name} WHERE ${condition}`, values, t);
-}
-
-/** Values that columns must have; a list means one of them. */
-type Having<M extends Model> = {
-  [K in keyof Attributes<M>]?: Attributes<M>[K] | readonly Attributes<M>[K][];
-};
-
-function conditions(where: object): [string, SqlValue[]] {
-  const values: SqlValue[] = [];
-  const terms = (Object.entries(where) as [string, SqlValue][]).map(([column, value]) => {
-    if (value === null) return `${column} IS NULL`;
-    values.push(value);
-    return `${column} ${Array.isArray(value) ? 'IN (?)' : '= ?'}`;
-  });
-  return [terms.join(' AND '), values];
-}
-
-/** The columns of a row that are given, and their values as a statement takes them. */
-function assignments(table: TableClass, row: object): [string[], SqlValue[]] {
-  const { columns } = declarationOf(table);
-  const given = Object.entries(row).filter(([, value]) => value !== undefined);
-  return [given.map(([name]) => name), given.map(([name, value]) => columns.get(name)?.write(value) ?? null)];
 }

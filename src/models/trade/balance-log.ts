@@ -5,7 +5,8 @@ import { fail } from '../../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
 import { Money } from '../../lib/money.js';
 import { Admin } from '../access/tables.js';
-import { columnsOf, joined, selection, type RowOf } from '../tables/selection.js';
+import { columnsOf, computed, joined, selection, sumOf, type RowOf } from '../tables/selection.js';
+import { over } from '../tables/sql.js';
 import { Totals } from '../tables/totals.js';
 import { BalanceLog, User, type BalanceChangeType } from './tables.js';
 
@@ -31,6 +32,8 @@ const logs = selection(
   'user_balance_logs l',
   'LEFT JOIN users u ON u.id = l.user_id LEFT JOIN admins a ON a.id = l.operator_id',
 );
+
+const sql = over({ 'user_balance_logs l': BalanceLog });
 
 /** A balance change as it is answered. */
 export type BalanceLogRecord = RowOf<typeof shown>;
@@ -66,13 +69,13 @@ export function balanceLogsWhere(criteria: BalanceLogCriteria): Where {
 
 /** @throws balance_log_not_found */
 export async function findBalanceLog(id: number): Promise<BalanceLogRecord> {
-  const log = await logs.first('WHERE l.id = ?', [id], { on: reports });
+  const log = await logs.one(sql('WHERE l.id = :id', { id }), { on: reports });
   return log ?? fail('balance_log_not_found');
 }
 
 /** The change that was made under that request_id. */
 export const findRequest = (requestId: string, t?: Transaction): Promise<BalanceLogRecord | undefined> =>
-  logs.first('WHERE l.request_id = ?', [requestId], { t, on: reports });
+  logs.one(sql('WHERE l.request_id = :requestId', { requestId }), { t, on: reports });
 
 export interface BalanceStatistics {
   total_income: Money;
@@ -83,29 +86,37 @@ export interface BalanceStatistics {
   current_balance: Money;
 }
 
+const sums = selection(
+  {
+    type: columnsOf(BalanceLog, 'l').type,
+    amount: sumOf(columnsOf(BalanceLog, 'l').amount),
+    count: computed<number>('COUNT(*)'),
+  },
+  'user_balance_logs l',
+);
+
+const balances = selection(
+  { known: computed<number>('COUNT(*)'), balance: sumOf(columnsOf(User, 'u').balance) },
+  'users u',
+);
+
 /** Sums of one user or of all, in a time range. @throws user_unknown */
 export async function balanceStatistics(
   criteria: Pick<BalanceLogCriteria, 'user_id'> & TimeRange,
 ): Promise<BalanceStatistics> {
   const where = balanceLogsWhere(criteria);
-  const own = new Where().equals('id', criteria.user_id);
-  const [sums, [users]] = await Promise.all([
-    reports.select<{ type: BalanceChangeType; amount: string; count: number }>(
-      `SELECT l.type, SUM(l.amount) AS amount, COUNT(*) AS count FROM user_balance_logs l ${where.sql} GROUP BY l.type`,
-      where.values,
-    ),
-    reports.select<{ known: number; balance: string }>(
-      `SELECT COUNT(*) AS known, COALESCE(SUM(balance), 0) AS balance FROM users ${own.sql}`,
-      own.values,
-    ),
+  const own = new Where().equals('u.id', criteria.user_id);
+  const [all, users] = await Promise.all([
+    sums.rows(`${where.sql} GROUP BY l.type`, where.values, { on: reports }),
+    balances.first(own.sql, own.values, { on: reports }),
   ]);
   if (criteria.user_id !== undefined && users?.known === 0) fail('user_unknown', { field: 'user_id' });
-  const of = (type: BalanceChangeType) => Money.from(sums.find((row) => row.type === type)?.amount ?? '0.00');
+  const of = (type: BalanceChangeType) => all.find((row) => row.type === type)?.amount ?? Money.zero;
   return {
     total_income: of('income'),
     total_expense: of('expense'),
     total_refund: of('refund'),
-    count: sums.reduce((count, row) => count + row.count, 0),
-    current_balance: Money.from(users?.balance ?? '0.00'),
+    count: all.reduce((count, row) => count + row.count, 0),
+    current_balance: users?.balance ?? Money.zero,
   };
 }

@@ -7,7 +7,9 @@ import { fail } from '../../lib/errors.js';
 import type { Money } from '../../lib/money.js';
 import { periodOf } from '../../lib/numbers.js';
 import { withTimeout } from '../../lib/with-timeout.js';
-import { columnsOf, insertRow, selection, updateRows } from '../tables/selection.js';
+import { columnsOf, selection } from '../tables/selection.js';
+import { insertRow, updateRows } from '../tables/rows.js';
+import { over } from '../tables/sql.js';
 import { findRequest, type BalanceLogRecord } from './balance-log.js';
 import { BalanceLog, User, type BalanceChangeType } from './tables.js';
 import { announcing } from '../tables/versions.js';
@@ -61,7 +63,9 @@ async function apply(
   at: Date,
   t: Transaction,
 ): Promise<BalanceLogRecord> {
-  const user = await owners.first('WHERE u.id = ? AND u.deleted_at IS NULL FOR UPDATE', [userId], { t });
+  const user = await owners.one(sql('WHERE u.id = :userId AND u.deleted_at IS NULL FOR UPDATE', { userId }), {
+    t,
+  });
   // Checked only now: the first of equal requests has committed, or waits for this lock.
   const earlier = await appliedBefore(userId, wanted, t);
   if (earlier) return earlier;
@@ -89,6 +93,7 @@ async function apply(
   return { id, ...log, user: { id: userId, username: user.username }, operator };
 }
 
+const sql = over({ 'users u': User });
 const owners = selection(columnsOf(User, 'u', 'username', 'balance'), 'users u');
 
 /** The answer about a change. */

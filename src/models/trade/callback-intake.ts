@@ -2,17 +2,21 @@
 import { createHash } from 'node:crypto';
 import { now } from '../../lib/clock.js';
 import type { MethodConfig } from '../../lib/channels/channel.js';
-import { payments, type SqlValue, type Statement } from '../../lib/db.js';
+import { payments } from '../../lib/db.js';
 import { isDatabaseDown, isRerunnable } from '../../lib/db-errors.js';
 import { gathered } from '../../lib/gather.js';
 import { mask } from '../../lib/mask.js';
-import { Money } from '../../lib/money.js';
+import type { Money } from '../../lib/money.js';
 import { paymentPeriod, periodOf } from '../../lib/numbers.js';
 import { seal } from '../../lib/secret-box.js';
+import { cutOff } from '../tables/column.js';
 import { withPartition } from '../tables/partitions.js';
+import { insertFrom, insertStatement } from '../tables/rows.js';
+import { columnsOf, selection, type RowOf } from '../tables/selection.js';
+import { over } from '../tables/sql.js';
 import { openedConfig } from './method-settings.js';
 import type { CallbackKey } from './payment-callback.js';
-import type { CallbackState } from './tables.js';
+import { Payment, PaymentCallback, PaymentMethod, ThirdPartyNumber, type CallbackState } from './tables.js';
 import { claimStatement, type NumberClaim } from './third-party-number.js';
 
 export interface Attempt {
@@ -53,25 +57,30 @@ const together = { max: 32, atOnce: 2 };
 /** The payment a callback names, with its method's configuration. */
 export const findCalledPayment = gathered<string, CalledPayment | undefined>(findCalledPayments, together);
 
-interface CalledRow {
-  payment_no: string;
-  period: number;
-  order_no: string;
-  amount: string;
-  status: string;
-  third_party_no: string | null;
-  type: string;
-  config: string;
-  secrets: string;
-}
+const called = {
+  ...columnsOf(Payment, 'p', 'payment_no', 'period', 'order_no', 'amount', 'status', 'third_party_no'),
+  ...columnsOf(PaymentMethod, 'm', 'type', 'config', 'secrets'),
+};
+
+const calledPayments = selection(
+  called,
+  'payments p',
+  'JOIN payment_methods m ON m.id = p.payment_method_id',
+);
+
+const sql = over({
+  'payments p': Payment,
+  payment_callbacks: PaymentCallback,
+  third_party_numbers: ThirdPartyNumber,
+});
 
 async function findCalledPayments(numbers: readonly string[]): Promise<(CalledPayment | undefined)[]> {
   const known = distinct(numbers.filter((number) => paymentPeriod(number) !== undefined));
   if (known.length === 0) return numbers.map(() => undefined);
-  const rows = await payments.select<CalledRow>(
-    `SELECT p.payment_no, p.period, p.order_no, p.amount, p.status, p.third_party_no, m.type, m.config, m.secrets
-     FROM payments p JOIN payment_methods m ON m.id = p.payment_method_id WHERE p.payment_no IN (?) AND p.period IN (?)`,
-    [known, distinct(known.map((number) => paymentPeriod(number) as number))],
+  const periods = distinct(known.map((number) => paymentPeriod(number) as number));
+  const rows = await calledPayments.where(
+    sql('WHERE p.payment_no IN (:known) AND p.period IN (:periods)', { known, periods }),
+    { on: payments },
   );
   const found = new Map(rows.map((row) => [row.payment_no, row]));
   return numbers.map((number) => {
@@ -82,11 +91,11 @@ async function findCalledPayments(numbers: readonly string[]): Promise<(CalledPa
 
 const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
-function toCalled(row: CalledRow): CalledPayment {
+function toCalled(row: RowOf<typeof called>): CalledPayment {
   return {
     period: row.period,
     orderNo: row.order_no,
-    amount: Money.from(row.amount),
+    amount: row.amount,
     status: row.status,
     thirdPartyNo: row.third_party_no,
     methodType: row.type,
@@ -100,8 +109,9 @@ function toCalled(row: CalledRow): CalledPayment {
  */
 export async function recordAttempt(attempt: Attempt): Promise<CallbackKey> {
   const row = rowOf(attempt);
+  const store = insertStatement(PaymentCallback, [row]);
   const id = await withPartition(['payment_callbacks'], row.period, () =>
-    payments.insert(`${insertSql} VALUES (${row.values.map(() => '?').join(', ')})`, row.values),
+    payments.insert(store.sql, [...store.values]),
   );
   return { id, period: row.period };
 }
@@ -110,17 +120,15 @@ export async function recordAttempt(attempt: Attempt): Promise<CallbackKey> {
  * Keeps an attempt that proves nothing: short, and equal ones of a day as one, which counts them.
  */
 export async function recordUnproven(attempt: Attempt): Promise<void> {
-  const { period, values } = rowOf(attempt, maxUnproven);
   const { type, paymentNo, thirdPartyNo, verdict, fields } = attempt;
   const at = now();
   const same = [at.toISOString().slice(0, 10), type, paymentNo, thirdPartyNo, verdict, fields];
-  const sameKey = createHash('sha256').update(JSON.stringify(same)).digest('base64url');
-  await withPartition(['payment_callbacks'], period, () =>
-    payments.change(
-      `INSERT INTO payment_callbacks (${columns}, same_key) VALUES (${values.map(() => '?').join(', ')}, ?)
-       ON DUPLICATE KEY UPDATE times = times + 1, last_at = ?`,
-      [...values, sameKey, at],
-    ),
+  const same_key = createHash('sha256').update(JSON.stringify(same)).digest('base64url');
+  const row = { ...rowOf(attempt, maxUnproven), same_key };
+  const store = insertStatement(PaymentCallback, [row]);
+  const again = sql('ON DUPLICATE KEY UPDATE times = times + 1, last_at = :at', { at });
+  await withPartition(['payment_callbacks'], row.period, () =>
+    payments.change(`${store.sql} ${again.sql}`, [...store.values, ...again.values]),
   );
 }
 
@@ -167,17 +175,21 @@ async function storeVerified(
   meetingLocks: 'reruns' | 'fails',
 ): Promise<(CallbackKey | undefined)[]> {
   const rows = attempts.map((attempt) => rowOf(attempt));
-  const claims = attempts.map(({ type, thirdPartyNo, paymentNo }) => ({
-    ...{ type, third_party_no: thirdPartyNo, payment_no: paymentNo },
+  const claims = attempts.map((attempt) => ({
+    type: attempt.type,
+    third_party_no: attempt.thirdPartyNo,
+    payment_no: attempt.paymentNo,
   }));
-  const stores = rows.map(({ values }, index): Statement => {
-    const { type, third_party_no, payment_no } = claims[index] as NumberClaim;
-    return {
-      sql: `${insertSql} SELECT ${values.map(() => '?').join(', ')} FROM third_party_numbers
-        WHERE type = ? AND third_party_no = ? AND payment_no = ?`,
-      values: [...values, type, third_party_no, payment_no],
-    };
-  });
+  const stores = rows.map((row, index) =>
+    insertFrom(
+      PaymentCallback,
+      row,
+      sql(
+        'FROM third_party_numbers WHERE type = :type AND third_party_no = :third_party_no AND payment_no = :payment_no',
+        claims[index] as NumberClaim,
+      ),
+    ),
+  );
   const [, ...stored] = await payments.packet([claimStatement(claims), ...stores], meetingLocks);
   return rows.map(({ period }, index) => {
     const made = stored[index];
@@ -185,20 +197,22 @@ async function storeVerified(
   });
 }
 
-const columns =
-  'period, type, payment_no, third_party_no, body, ip, state, verdict, trace_id, created_at, settled_at, sealed';
-const insertSql = `INSERT INTO payment_callbacks (${columns})`;
-
-function rowOf(attempt: Attempt, longest = maxBody): { period: number; values: SqlValue[] } {
+function rowOf(attempt: Attempt, longest = maxBody) {
   const at = attempt.receivedAt ?? now();
-  const period = attempt.period ?? periodOf(at);
-  const body = JSON.stringify(mask(attempt.fields)).slice(0, longest);
-  const values = [
-    ...[period, attempt.type, attempt.paymentNo ?? null, attempt.thirdPartyNo ?? null, body, attempt.ip],
-    ...[attempt.state, attempt.verdict, attempt.traceId, at, attempt.state === 'settled' ? now() : null],
-    attempt.state === 'refused' ? sealedFields(attempt) : null,
-  ];
-  return { period, values };
+  return {
+    period: attempt.period ?? periodOf(at),
+    type: attempt.type,
+    payment_no: attempt.paymentNo ?? null,
+    third_party_no: attempt.thirdPartyNo ?? null,
+    body: cutOff(mask(attempt.fields), longest),
+    ip: attempt.ip,
+    state: attempt.state,
+    verdict: attempt.verdict,
+    trace_id: attempt.traceId,
+    created_at: at,
+    settled_at: attempt.state === 'settled' ? now() : null,
+    sealed: attempt.state === 'refused' ? sealedFields(attempt) : null,
+  };
 }
 
 // What was refused may be right once the configuration is; without its signature nobody could tell.

@@ -1,10 +1,13 @@
 // idempotency_keys: a create repeated with the same Idempotency-Key answers the record made the first time.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { change, select } from '../../lib/db.js';
+import type { SqlValue, Statement } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { derivedKeys, hmacHex } from '../../lib/secret-box.js';
 import { deleteAll } from '../tables/retention.js';
+import { columnsOf, selection } from '../tables/selection.js';
+import { execute, over } from '../tables/sql.js';
+import { IdempotencyKey } from './tables.js';
 
 export interface Repeatable {
   /** What the key is used for: the slug of a permission. */
@@ -21,9 +24,12 @@ export interface Repeatable {
  * @throws idempotency_key_reused when the key was used for another request
  */
 export async function findEarlier({ scope, adminId, key, request }: Repeatable): Promise<number | undefined> {
-  const [earlier] = await select<{ request_hash: string; result_no: string }>(
-    'SELECT request_hash, result_no FROM idempotency_keys WHERE scope = ? AND admin_id = ? AND idempotency_key = ?',
-    [scope, adminId, key],
+  const earlier = await earlierOnes.one(
+    sql('WHERE k.scope = :scope AND k.admin_id = :adminId AND k.idempotency_key = :key', {
+      scope,
+      adminId,
+      key,
+    }),
   );
   if (!earlier) return undefined;
   if (!hashesOf(request).includes(earlier.request_hash))
@@ -36,22 +42,26 @@ export async function findEarlier({ scope, adminId, key, request }: Repeatable):
  * index: one commits, the others fail here and are rolled back.
  */
 export async function claimKey(repeatable: Repeatable, id: number, t: Transaction): Promise<void> {
-  const { sql, values } = claiming(repeatable, { sql: '?', values: [String(id)] });
-  await change(sql, values, t);
+  await execute(claiming(repeatable, String(id)), { t });
 }
 
 /** The statement of `claimKey` behind the INSERT that makes the record. */
-export const claimingLast = (repeatable: Repeatable) =>
-  claiming(repeatable, { sql: 'LAST_INSERT_ID()', values: [] });
+export const claimingLast = (repeatable: Repeatable): Statement => claiming(repeatable, null);
 
-function claiming({ scope, adminId, key, request }: Repeatable, id: { sql: string; values: string[] }) {
-  return {
-    sql: `INSERT INTO idempotency_keys (scope, admin_id, idempotency_key, request_hash, result_no, created_at)
-      VALUES (?, ?, ?, ?, ${id.sql}, ?)`,
-    values: [scope, adminId, key, hashesOf(request)[0], ...id.values, now()],
-  };
+/** @param made the record; null for the one that was inserted just before */
+function claiming({ scope, adminId, key, request }: Repeatable, made: SqlValue): Statement {
+  return sql(
+    `INSERT INTO idempotency_keys (scope, admin_id, idempotency_key, request_hash, result_no, created_at)
+      VALUES (:scope, :adminId, :key, :hash, COALESCE(:made, LAST_INSERT_ID()), :at)`,
+    { scope, adminId, key, hash: hashesOf(request)[0], made, at: now() },
+  );
 }
 
+const sql = over({ idempotency_keys: IdempotencyKey, 'idempotency_keys k': IdempotencyKey });
+const earlierOnes = selection(
+  columnsOf(IdempotencyKey, 'k', 'request_hash', 'result_no'),
+  'idempotency_keys k',
+);
 const keys = derivedKeys('idempotency');
 
 /** With today's APP_KEY, then with those it replaces: a request may hold a password. */
@@ -69,7 +79,7 @@ function sortedKeys(_: string, value: unknown): unknown {
 
 /** Deletes keys older than seven days. */
 export async function pruneIdempotencyKeys(): Promise<number> {
-  return deleteAll('DELETE FROM idempotency_keys WHERE created_at < ?', [
-    new Date(now().getTime() - 7 * 86_400_000),
-  ]);
+  const before = new Date(now().getTime() - 7 * 86_400_000);
+  const { sql: text, values } = sql('DELETE FROM idempotency_keys WHERE created_at < :before', { before });
+  return deleteAll(text, [...values]);
 }

@@ -1,12 +1,16 @@
 // Placing an order: its amount, its lines, its number, once per Idempotency-Key.
 import { now } from '../../lib/clock.js';
-import { payments, select, type Statement } from '../../lib/db.js';
+import { payments } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { Money } from '../../lib/money.js';
 import { newOrderNumber, periodOf } from '../../lib/numbers.js';
 import { problem } from '../../lib/validation.js';
-import type { OrderDetail, OrderRecord } from './order-record.js';
+import type { LineRecord, OrderRecord } from './order-record.js';
 import { withPartition } from '../tables/partitions.js';
+import { insertStatement } from '../tables/rows.js';
+import { columnsOf, selection } from '../tables/selection.js';
+import { over } from '../tables/sql.js';
+import { Order, OrderDetail, User } from './tables.js';
 import { announcing } from '../tables/versions.js';
 
 export interface OrderLine {
@@ -37,54 +41,43 @@ export async function placeOrder(order: NewOrder): Promise<OrderRecord> {
   const order_no = newOrderNumber(at);
   const period = periodOf(at);
   const { expire_in_seconds: lifetime } = order;
-  const remark = order.remark || null;
-  const expire_at = lifetime ? new Date(at.getTime() + lifetime * 1000) : null;
   const user = await ableUser(order.user_id);
-  const head: Statement = {
-    sql: `INSERT INTO orders (period, order_no, user_id, amount, remark, expire_at, created_at, updated_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    values: [period, order_no, user.id, amount.toString(), remark, expire_at, at, at],
+  const head = {
+    order_no,
+    user_id: user.id,
+    amount,
+    remark: order.remark || null,
+    expire_at: lifetime ? new Date(at.getTime() + lifetime * 1000) : null,
+    created_at: at,
+    updated_at: at,
   };
-  const found = {
-    sql: 'SELECT id FROM orders WHERE order_no = ? AND period = ?',
-    values: [order_no, period],
-  };
+  const details = order.details.map(toDetail);
+  const lines = details.map((line) => ({ ...line, period, order_no }));
   const make = (): Promise<number> =>
-    payments.make(head, [linesStatement(period, order_no, order.details)], found);
+    payments.make(
+      insertStatement(Order, [{ ...head, period }]),
+      [insertStatement(OrderDetail, lines)],
+      sql('SELECT id FROM orders WHERE order_no = :order_no AND period = :period', { order_no, period }),
+    );
   const id = await announcing(['orders'], () => withPartition(['orders', 'order_details'], period, make));
-  return {
-    ...{ id, order_no, user_id: user.id, user, amount, status: 'pending', remark, expire_at },
-    ...{ paid_at: null, payment_no: null, details: order.details.map(toDetail) },
-    ...{ created_at: at, updated_at: at },
-  };
+  return { id, ...head, status: 'pending', paid_at: null, payment_no: null, user, details };
 }
 
+const sql = over({ orders: Order, 'users u': User });
+const users = selection(columnsOf(User, 'u', 'id', 'username', 'status'), 'users u');
+
 async function ableUser(id: number): Promise<{ id: number; username: string }> {
-  const [user] = await select<{ username: string; status: number }>(
-    'SELECT username, status FROM users WHERE id = ? AND deleted_at IS NULL',
-    [id],
-  );
+  const user = await users.one(sql('WHERE u.id = :id AND u.deleted_at IS NULL', { id }));
   if (!user) fail('user_unknown', { field: 'user_id' });
   if (user.status !== 1) fail('user_disabled');
   return { id, username: user.username };
 }
 
-function toDetail(line: OrderLine): OrderDetail {
+function toDetail(line: OrderLine): LineRecord {
   const { product_id = null, product_name, price, quantity } = line;
   return { product_id, product_name, price, quantity, subtotal: subtotal(line) };
 }
 
 function subtotal({ price, quantity }: OrderLine): Money {
   return price.times(quantity);
-}
-
-function linesStatement(period: number, orderNo: string, lines: OrderLine[]): Statement {
-  return {
-    sql: `INSERT INTO order_details (period, order_no, product_id, product_name, price, quantity, subtotal)
-      VALUES ${lines.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
-    values: lines.flatMap((line) => [
-      ...[period, orderNo, line.product_id ?? null, line.product_name],
-      ...[line.price.toString(), line.quantity, subtotal(line).toString()],
-    ]),
-  };
 }

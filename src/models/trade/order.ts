@@ -1,7 +1,7 @@
 // orders: what users are to pay for; lists, changes, cancelling. Only payment-settlement.ts makes an order paid.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { change, select, transact } from '../../lib/db.js';
+import { transact } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
 import type { Money } from '../../lib/money.js';
@@ -9,7 +9,11 @@ import { orderPeriod, periodOf } from '../../lib/numbers.js';
 import { stepOf } from '../tables/amount-steps.js';
 import { journals, noteChanges } from '../tables/list-journal.js';
 import { monthlyPage } from '../tables/month-pages.js';
-import { selectOrders, type OrderRecord, type OrderStatus } from './order-record.js';
+import { columnsOf, selection, type RowOf } from '../tables/selection.js';
+import { updateRows } from '../tables/rows.js';
+import { over } from '../tables/sql.js';
+import { selectOrders, type OrderRecord } from './order-record.js';
+import { Order, type OrderStatus } from './tables.js';
 import { cancelPayments } from './payment.js';
 import { isBeingPaid } from './payment-callback.js';
 import { Totals } from '../tables/totals.js';
@@ -109,11 +113,7 @@ export async function reviseOrder(reference: string, changes: OrderRevision): Pr
       await cancel(order, t);
     }
     if (changes.remark === undefined) return;
-    await change(
-      'UPDATE orders SET remark = ?, updated_at = ? WHERE id = ? AND period = ?',
-      [changes.remark || null, now(), ...keyOf(order)],
-      t,
-    );
+    await updateRows(Order, { remark: changes.remark || null, updated_at: now() }, keyOf(order), t);
     await noteChanges('orders', rowOf(order), { remark: order.remark }, t);
   });
 }
@@ -126,8 +126,7 @@ export async function removeOrder(reference: string): Promise<void> {
     if (order.status === 'paid') fail('order_not_deletable');
     if (await isBeingPaid(order.order_no, t)) fail('order_being_paid');
     if (order.status === 'pending') await cancel(order, t);
-    const sql = 'UPDATE orders SET deleted_at = ? WHERE id = ? AND period = ?';
-    await change(sql, [now(), ...keyOf(order)], t);
+    await updateRows(Order, { deleted_at: now() }, keyOf(order), t);
     await noteChanges('orders', rowOf(order), { deleted_at: null }, t);
   });
 }
@@ -137,12 +136,12 @@ export async function expireOrder(orderNo: string): Promise<'cancelled' | 'not_d
   const period = orderPeriod(orderNo);
   if (period === undefined) return 'not_due';
   return changingOrders(async (t) => {
-    const [order] = await select<LockedOrder>(
-      `SELECT id, order_no, period, status, remark FROM orders
-       WHERE order_no = ? AND period = ? AND status = 'pending' AND expire_at <= ? AND deleted_at IS NULL FOR UPDATE`,
-      [orderNo, period, now()],
-      t,
+    const due = sql(
+      `WHERE o.order_no = :orderNo AND o.period = :period AND o.status = 'pending' AND o.expire_at <= :at
+         AND o.deleted_at IS NULL FOR UPDATE`,
+      { orderNo, period, at: now() },
     );
+    const order = await lockable.one(due, { t });
     // Money that was reported in time is settled first.
     if (!order || (await isBeingPaid(orderNo, t))) return 'not_due';
     await cancel(order, t);
@@ -152,35 +151,38 @@ export async function expireOrder(orderNo: string): Promise<'cancelled' | 'not_d
 
 /** Numbers of pending orders whose time was up before that instant, the most overdue first; read 500 at a time. */
 export async function* overdueOrders(before: Date): AsyncGenerator<string> {
-  let last = { expire_at: new Date(0), order_no: '' };
-  for (;;) {
-    const rows = await select<typeof last>(
-      `SELECT order_no, expire_at FROM orders
-       WHERE status = 'pending' AND deleted_at IS NULL AND expire_at >= ? AND expire_at < ?
-         AND (expire_at > ? OR order_no > ?) ORDER BY expire_at, order_no LIMIT 500`,
-      [last.expire_at, before, last.expire_at, last.order_no],
+  let last: RowOf<typeof overdue> | undefined = { order_no: '', expire_at: new Date(0) };
+  while (last) {
+    const { order_no, expire_at } = last;
+    const rows: RowOf<typeof overdue>[] = await overdueKeys.where(
+      sql(
+        `WHERE o.status = 'pending' AND o.deleted_at IS NULL AND o.expire_at >= :expire_at AND o.expire_at < :before
+           AND (o.expire_at > :expire_at OR o.order_no > :order_no) ORDER BY o.expire_at, o.order_no LIMIT 500`,
+        { before, order_no, expire_at },
+      ),
     );
-    for (const { order_no } of rows) yield order_no;
-    if (rows.length < 500) return;
-    last = rows.at(-1) as typeof last;
+    for (const row of rows) yield row.order_no;
+    last = rows.length < 500 ? undefined : rows.at(-1);
   }
 }
 
-interface LockedOrder {
-  id: number;
-  order_no: string;
-  period: number;
-  status: OrderStatus;
-  remark: string | null;
-}
+const sql = over({ 'orders o': Order });
+const overdue = columnsOf(Order, 'o', 'order_no', 'expire_at');
+const overdueKeys = selection(overdue, 'orders o');
+const locked = columnsOf(Order, 'o', 'id', 'order_no', 'period', 'status', 'remark');
+const lockable = selection(locked, 'orders o');
+
+type LockedOrder = RowOf<typeof locked>;
 
 // Cancelling an order cancels its payments, so lists of both change.
 const changingOrders = <T>(write: (t: Transaction) => Promise<T>): Promise<T> =>
   announcing(['orders', 'payments'], () => transact(write));
 
-const keyOf = ({ id, period }: LockedOrder): number[] => [id, period];
+const keyOf = ({ id, period }: LockedOrder) => ({ id, period });
 
-const rowOf = (order: LockedOrder) => ({ sql: 'r.id = ? AND r.period = ?', values: keyOf(order) });
+const rowOf = ({ id, period }: LockedOrder) => changed('r.id = :id AND r.period = :period', { id, period });
+
+const changed = over({ 'orders r': Order });
 
 function byReference(reference: string): Where {
   const where = new Where().and('o.deleted_at IS NULL');
@@ -192,21 +194,13 @@ function byReference(reference: string): Where {
 }
 
 async function lockOrder(where: Where, t: Transaction): Promise<LockedOrder> {
-  const [order] = await select<LockedOrder>(
-    `SELECT o.id, o.order_no, o.period, o.status, o.remark FROM orders o ${where.sql} FOR UPDATE`,
-    where.values,
-    t,
-  );
+  const order = await lockable.first(`${where.sql} FOR UPDATE`, where.values, { t });
   return order ?? fail('order_not_found');
 }
 
 async function cancel(order: LockedOrder, t: Transaction): Promise<void> {
   const at = now();
-  await change(
-    `UPDATE orders SET status = 'cancelled', cancelled_at = ?, updated_at = ? WHERE id = ? AND period = ?`,
-    [at, at, ...keyOf(order)],
-    t,
-  );
+  await updateRows(Order, { status: 'cancelled', cancelled_at: at, updated_at: at }, keyOf(order), t);
   await noteChanges('orders', rowOf(order), { status: 'pending' }, t);
   await cancelPayments(order, t);
 }

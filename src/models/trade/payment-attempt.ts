@@ -3,7 +3,9 @@ import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { payments } from '../../lib/db.js';
 import { paymentPeriod } from '../../lib/numbers.js';
-import type { PaymentStatus } from './tables.js';
+import { columnsOf, selection, type Expression, type RowOf } from '../tables/selection.js';
+import { execute, over } from '../tables/sql.js';
+import { Payment, PaymentCallback, ThirdPartyNumber } from './tables.js';
 import { flagForAttention } from './payment-attention.js';
 import type { CallbackKey } from './payment-callback.js';
 
@@ -21,42 +23,49 @@ export interface Unsettled extends CallbackKey {
   order_no?: string;
 }
 
-export interface Pending {
-  type: string;
-  state: string;
-  verdict: string;
-  payment_no: string;
-  third_party_no: string;
-  created_at: Date;
-  order_no: string;
-  payment_status: PaymentStatus;
-  paid_by: string | null;
+const payment = columnsOf(Payment, 'p', 'order_no', 'status', 'third_party_no');
+
+const pending = {
+  ...columnsOf(PaymentCallback, 'c', 'type', 'state', 'verdict', 'created_at'),
+  // A verified attempt names both.
+  ...(columnsOf(PaymentCallback, 'c', 'payment_no', 'third_party_no') as Record<
+    'payment_no' | 'third_party_no',
+    Expression<string>
+  >),
+  order_no: payment.order_no,
+  payment_status: payment.status,
+  paid_by: payment.third_party_no,
   /** The payment that the third-party number belongs to. */
-  owner: string | null;
-}
+  owner: columnsOf(ThirdPartyNumber, 'n', 'payment_no').payment_no as Expression<string | null>,
+};
+
+const attempts = selection(
+  pending,
+  'payment_callbacks c',
+  `JOIN payments p ON p.payment_no = c.payment_no AND p.period = c.period
+   LEFT JOIN third_party_numbers n ON n.type = c.type AND n.third_party_no = c.third_party_no`,
+);
+
+export type Pending = RowOf<typeof pending>;
+
+const sql = over({ 'payment_callbacks c': PaymentCallback, 'payments p': Payment });
 
 /** What settling an attempt looks at; undefined when it no longer exists. */
-export async function readPending({ id, period }: CallbackKey): Promise<Pending | undefined> {
-  const [row] = await payments.select<Pending>(
-    `SELECT c.type, c.state, c.verdict, c.payment_no, c.third_party_no, c.created_at, p.order_no, p.status AS payment_status,
-       p.third_party_no AS paid_by, n.payment_no AS owner
-     FROM payment_callbacks c JOIN payments p ON p.payment_no = c.payment_no AND p.period = c.period
-       LEFT JOIN third_party_numbers n ON n.type = c.type AND n.third_party_no = c.third_party_no
-     WHERE c.id = ? AND c.period = ?`,
-    [id, period],
-  );
-  return row;
-}
+export const readPending = ({ id, period }: CallbackKey): Promise<Pending | undefined> =>
+  attempts.one(sql('WHERE c.id = :id AND c.period = :period', { id, period }), { on: payments });
 
 /** Whether the attempt still waits; it does until the end of the transaction. */
 export async function lockAttempt({ id, period }: CallbackKey, t: Transaction): Promise<boolean> {
-  const [attempt] = await payments.select<{ state: string }>(
-    'SELECT state FROM payment_callbacks WHERE id = ? AND period = ? FOR UPDATE',
-    [id, period],
-    t,
+  const attempt = await states.one(
+    sql('WHERE c.id = :id AND c.period = :period FOR UPDATE', { id, period }),
+    {
+      t,
+    },
   );
   return attempt?.state === 'pending';
 }
+
+const states = selection(columnsOf(PaymentCallback, 'c', 'state'), 'payment_callbacks c');
 
 /** Of two concurrent runs the first sets the verdict. */
 export async function markSettled(
@@ -64,12 +73,12 @@ export async function markSettled(
   result: Settlement,
   t?: Transaction,
 ): Promise<Settlement> {
-  await payments.change(
-    `UPDATE payment_callbacks SET state = 'settled', verdict = ?, settled_at = ?
-     WHERE id = ? AND period = ? AND state = 'pending'`,
-    [result, now(), id, period],
-    t,
+  const mark = sql(
+    `UPDATE payment_callbacks c SET c.state = 'settled', c.verdict = :result, c.settled_at = :at
+     WHERE c.id = :id AND c.period = :period AND c.state = 'pending'`,
+    { result, at: now(), id, period },
   );
+  await execute(mark, { t, on: payments });
   return result;
 }
 
@@ -77,11 +86,12 @@ export async function markSettled(
 export async function refuse({ id, period }: CallbackKey, paymentNo: string): Promise<Settlement> {
   // The attempt comes last: dying in between leaves it pending, and the next run does both.
   await flagForAttention(paymentNo, 'third_party_no_used');
-  await payments.change(
-    `UPDATE payment_callbacks SET state = 'refused', verdict = 'payment_third_party_no_used'
-     WHERE id = ? AND period = ? AND state = 'pending'`,
-    [id, period],
+  const mark = sql(
+    `UPDATE payment_callbacks c SET c.state = 'refused', c.verdict = 'payment_third_party_no_used'
+     WHERE c.id = :id AND c.period = :period AND c.state = 'pending'`,
+    { id, period },
   );
+  await execute(mark, { on: payments });
   return 'payment_third_party_no_used';
 }
 
@@ -91,11 +101,12 @@ export async function refuse({ id, period }: CallbackKey, paymentNo: string): Pr
  */
 export async function settleRepeats(paymentNo: string, thirdPartyNo: string): Promise<void> {
   const period = paymentPeriod(paymentNo) as number;
-  await payments.change(
+  const repeats = sql(
     `UPDATE payment_callbacks c JOIN payments p ON p.payment_no = c.payment_no AND p.period = c.period
-     SET c.state = 'settled', c.verdict = 'already_paid', c.settled_at = ?
-     WHERE c.payment_no = ? AND c.period = ? AND c.third_party_no = ? AND c.state = 'pending'
+     SET c.state = 'settled', c.verdict = 'already_paid', c.settled_at = :at
+     WHERE c.payment_no = :paymentNo AND c.period = :period AND c.third_party_no = :thirdPartyNo AND c.state = 'pending'
        AND p.status = 'paid' AND p.third_party_no = c.third_party_no`,
-    [now(), paymentNo, period, thirdPartyNo],
+    { at: now(), paymentNo, period, thirdPartyNo },
   );
+  await execute(repeats, { on: payments });
 }

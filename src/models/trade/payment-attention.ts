@@ -1,12 +1,17 @@
 // Payments a person must look at: marked on their row, told to every administrator once.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { change, select, transact } from '../../lib/db.js';
+import { transact } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { paymentPeriod } from '../../lib/numbers.js';
 import { notify } from '../office/notification.js';
 import { noteChanges } from '../tables/list-journal.js';
+import { updateRows } from '../tables/rows.js';
+import { columnsOf, selection } from '../tables/selection.js';
+import { over } from '../tables/sql.js';
 import { findPayment, flagPayment } from './payment.js';
+import { Notification } from '../office/tables.js';
+import { Payment } from './tables.js';
 import { announcing } from '../tables/versions.js';
 
 export type AttentionReason =
@@ -40,14 +45,21 @@ const eventKey = (paymentNo: string, reason: string): string => `attention-${pay
 
 /** Tells of payments flagged before that instant whose notification was never made: the process that flagged them died. */
 export async function tellForgottenAttention(before: Date): Promise<void> {
-  const forgotten = await select<{ payment_no: string; reason: AttentionReason }>(
-    `SELECT p.payment_no, p.fail_reason AS reason FROM payments p
-     LEFT JOIN notifications n ON n.event_key = CONVERT(CONCAT('attention-', p.payment_no, '-', p.fail_reason) USING ascii) COLLATE ascii_bin
-     WHERE p.needs_attention = 1 AND p.updated_at < ? AND n.id IS NULL LIMIT 100`,
-    [before],
+  const forgotten = await untold.where(
+    sql('WHERE p.needs_attention = 1 AND p.updated_at < :before AND n.id IS NULL LIMIT 100', { before }),
   );
-  for (const { payment_no, reason } of forgotten) await askForAttention(payment_no, reason);
+  for (const { payment_no, fail_reason } of forgotten)
+    await askForAttention(payment_no, fail_reason as AttentionReason);
 }
+
+const sql = over({ 'payments p': Payment, 'payments r': Payment, 'notifications n': Notification });
+
+const untold = selection(
+  columnsOf(Payment, 'p', 'payment_no', 'fail_reason'),
+  'payments p',
+  `LEFT JOIN notifications n
+     ON n.event_key = CONVERT(CONCAT('attention-', p.payment_no, '-', p.fail_reason) USING ascii) COLLATE ascii_bin`,
+);
 
 /** Marks a payment as well, whose state stays as it is. */
 export async function flagForAttention(paymentNo: string, reason: AttentionReason): Promise<void> {
@@ -73,28 +85,24 @@ export async function revisePayment(
   { remark, needs_attention, fail_reason }: PaymentRevision,
 ): Promise<void> {
   const { payment_no } = await findPayment(reference);
-  const period = paymentPeriod(payment_no) as number;
+  const key = { payment_no, period: paymentPeriod(payment_no) as number };
   const told = Object.keys(texts).map((reason) => eventKey(payment_no, reason));
   const revise = async (t: Transaction): Promise<void> => {
-    const at = now();
-    const key = [payment_no, period];
-    if (remark !== undefined) {
-      const sql = 'UPDATE payments SET remark = ?, updated_at = ? WHERE payment_no = ? AND period = ?';
-      await change(sql, [remark || null, at, ...key], t);
-    }
+    const updated_at = now();
+    if (remark !== undefined) await updateRows(Payment, { remark: remark || null, updated_at }, key, t);
     if (needs_attention === undefined) return;
-    const [payment] = await select<{ needs_attention: number; fail_reason: string | null }>(
-      'SELECT needs_attention, fail_reason FROM payments WHERE payment_no = ? AND period = ? FOR UPDATE',
-      key,
-      t,
+    const payment = await flagged.one(
+      sql('WHERE p.payment_no = :payment_no AND p.period = :period FOR UPDATE', key),
+      { t },
     );
-    if (payment?.needs_attention !== 1) return;
+    if (!payment?.needs_attention) return;
     if (payment.fail_reason !== fail_reason) fail('payment_attention_changed', { field: 'fail_reason' });
-    const sql = 'UPDATE payments SET needs_attention = 0, updated_at = ? WHERE payment_no = ? AND period = ?';
-    await change(sql, [at, ...key], t);
-    const rows = { sql: 'r.payment_no = ? AND r.period = ?', values: key };
-    await noteChanges('payments', rows, { needs_attention: 1 }, t);
-    await change('UPDATE notifications SET event_key = NULL WHERE event_key IN (?)', [told], t);
+    await updateRows(Payment, { needs_attention: false, updated_at }, key, t);
+    const rows = sql('r.payment_no = :payment_no AND r.period = :period', key);
+    await noteChanges('payments', rows, { needs_attention: true }, t);
+    await updateRows(Notification, { event_key: null }, { event_key: told }, t);
   };
   await announcing(['payments'], () => transact(revise));
 }
+
+const flagged = selection(columnsOf(Payment, 'p', 'needs_attention', 'fail_reason'), 'payments p');

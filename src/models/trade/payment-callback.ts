@@ -1,13 +1,15 @@
 // payment_callbacks: the inbox of the payment callback. Every attempt is kept; a verified one waits here to be settled.
 import { config } from '../../../config/index.js';
 import type { Transaction } from 'sequelize';
-import { payments, select } from '../../lib/db.js';
+import { payments } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
 import { unseal } from '../../lib/secret-box.js';
-import { columnsOf, selection, updateRows, type RowOf } from '../tables/selection.js';
+import { columnsOf, selection, type RowOf } from '../tables/selection.js';
+import { updateRows } from '../tables/rows.js';
 import type { Listed } from '../tables/table.js';
-import { PaymentCallback } from './tables.js';
+import { over } from '../tables/sql.js';
+import { Payment, PaymentCallback } from './tables.js';
 import { removeOld, removeOldRows } from '../tables/retention.js';
 
 export interface CallbackKey {
@@ -17,6 +19,8 @@ export interface CallbackKey {
 
 export type CallbackRecord = Listed<PaymentCallback>;
 
+const sql = over({ 'payment_callbacks c': PaymentCallback, 'payments p': Payment });
+
 const callbacks = selection(columnsOf(PaymentCallback, 'c'), 'payment_callbacks c');
 
 /** As many attempts as are shown with a payment. */
@@ -24,21 +28,31 @@ const maxShown = 200;
 
 /** The attempts for a payment: verified ones first, and of these and the others the newest first. */
 export const callbacksOf = (paymentNo: string): Promise<CallbackRecord[]> =>
-  callbacks.rows(
-    `WHERE c.payment_no = ? AND c.period = ? ORDER BY c.state = 'refused', c.id DESC LIMIT ${maxShown}`,
-    [paymentNo, paymentPeriod(paymentNo) ?? 0],
+  callbacks.where(
+    sql(
+      `WHERE c.payment_no = :paymentNo AND c.period = :period
+       ORDER BY c.state = 'refused', c.id DESC LIMIT ${maxShown}`,
+      { paymentNo, period: paymentPeriod(paymentNo) ?? 0 },
+    ),
   );
 
 /** Whether a verified attempt to pay the order waits to be settled. */
 export async function isBeingPaid(orderNo: string, t: Transaction): Promise<boolean> {
-  const [waiting] = await select(
-    `SELECT c.id FROM payments p JOIN payment_callbacks c ON c.payment_no = p.payment_no AND c.period = p.period
-     WHERE p.order_no = ? AND p.period >= ? AND c.state = 'pending' LIMIT 1`,
-    [orderNo, orderPeriod(orderNo) ?? 0],
-    t,
+  const waiting = await waitingOnes.one(
+    sql(`WHERE p.order_no = :orderNo AND p.period >= :period AND c.state = 'pending' LIMIT 1`, {
+      orderNo,
+      period: orderPeriod(orderNo) ?? 0,
+    }),
+    { t },
   );
   return waiting !== undefined;
 }
+
+const waitingOnes = selection(
+  columnsOf(PaymentCallback, 'c', 'id'),
+  'payments p',
+  'JOIN payment_callbacks c ON c.payment_no = p.payment_no AND c.period = p.period',
+);
 
 /** An attempt as it came. */
 export interface StoredCallback extends Omit<RowOf<typeof stored>, 'sealed'> {
@@ -52,9 +66,12 @@ const storedCallbacks = selection(stored, 'payment_callbacks c');
 
 /** An attempt for that payment. @throws payment_callback_not_found */
 export async function storedCallback(paymentNo: string, id: number): Promise<StoredCallback> {
-  const found = await storedCallbacks.first(
-    'WHERE c.id = ? AND c.period = ? AND c.payment_no = ?',
-    [id, paymentPeriod(paymentNo) ?? 0, paymentNo],
+  const found = await storedCallbacks.one(
+    sql('WHERE c.id = :id AND c.period = :period AND c.payment_no = :paymentNo', {
+      id,
+      period: paymentPeriod(paymentNo) ?? 0,
+      paymentNo,
+    }),
     { on: payments },
   );
   const { sealed, ...callback } = found ?? fail('payment_callback_not_found');
@@ -72,19 +89,21 @@ function openedFields(sealed: string): Record<string, unknown> | undefined {
 
 /** What an attempt has come to by now. */
 export const verdictOf = ({ id, period }: CallbackKey): Promise<RowOf<typeof outcome> | undefined> =>
-  outcomes.first('WHERE c.id = ? AND c.period = ?', [id, period], { on: payments });
+  outcomes.one(sql('WHERE c.id = :id AND c.period = :period', { id, period }), { on: payments });
 
 const outcome = columnsOf(PaymentCallback, 'c', 'state', 'verdict');
 const outcomes = selection(outcome, 'payment_callbacks c');
 
 /** Verified attempts made before that instant, and since another, that nobody has settled, oldest first; read 500 at a time. */
-export async function* unsettledCallbacks(before: Date, since = new Date(0)): AsyncGenerator<CallbackKey> {
-  let last: { id: number; created_at: Date } | undefined = { id: 0, created_at: since };
+export async function* unsettledCallbacks(before: Date, from = new Date(0)): AsyncGenerator<CallbackKey> {
+  let last: { id: number; created_at: Date } | undefined = { id: 0, created_at: from };
   while (last) {
-    const rows: RowOf<typeof keyColumns>[] = await keys.rows(
-      `WHERE c.state = 'pending' AND c.created_at >= ? AND c.created_at < ? AND (c.created_at > ? OR c.id > ?)
-       ORDER BY c.created_at, c.id LIMIT ${atOnce}`,
-      [last.created_at, before, last.created_at, last.id],
+    const rows: RowOf<typeof keyColumns>[] = await keys.where(
+      sql(
+        `WHERE c.state = 'pending' AND c.created_at >= :since AND c.created_at < :before
+           AND (c.created_at > :since OR c.id > :id) ORDER BY c.created_at, c.id LIMIT ${atOnce}`,
+        { id: last.id, since: last.created_at, before },
+      ),
     );
     for (const { id, period } of rows) yield { id, period };
     last = rows.length < atOnce ? undefined : rows.at(-1);

@@ -16,7 +16,8 @@ import {
 } from './method-settings.js';
 import { PaymentMethod } from './tables.js';
 import type { Fields, Listed } from '../tables/table.js';
-import { columnsOf, computed, type RowOf, selection, updateRows } from '../tables/selection.js';
+import { columnsOf, computed, type RowOf, selection } from '../tables/selection.js';
+import { updateRows } from '../tables/rows.js';
 
 export type MethodFields = Fields<PaymentMethod, 'name' | 'code' | 'config' | 'secrets'> & {
   name?: string;

@@ -1,9 +1,12 @@
 // What placing a payment with its channel reads and leaves behind; it never moves a payment's state.
 import { now } from '../../lib/clock.js';
-import { change, select } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
-import { Money } from '../../lib/money.js';
+import type { Money } from '../../lib/money.js';
 import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
+import { columnsOf, selection, type RowOf } from '../tables/selection.js';
+import { updateRows } from '../tables/rows.js';
+import { over } from '../tables/sql.js';
+import { Order, Payment } from './tables.js';
 
 /** What is to be paid. */
 export interface Payable {
@@ -12,11 +15,14 @@ export interface Payable {
   expireAt: Date | null;
 }
 
-interface OrderRow {
-  amount: string;
-  status: string;
-  expire_at: Date | null;
-}
+const shown = {
+  ...columnsOf(Order, 'o', 'amount', 'status', 'expire_at'),
+  payment_status: columnsOf(Payment, 'p', 'status').status,
+};
+
+const payables = selection(shown, 'orders o', 'JOIN payments p');
+
+const sql = over({ 'orders o': Order, 'payments p': Payment });
 
 /**
  * A waiting payment of an order that waits for it.
@@ -24,19 +30,25 @@ interface OrderRow {
  * @throws order_not_payable when one of them is paid, cancelled or expired
  */
 export async function payablePayment(paymentNo: string, orderNo: string): Promise<Payable> {
-  const [both] = await select<OrderRow & { payment_status: string }>(
-    `SELECT o.amount, o.status, o.expire_at, p.status AS payment_status
-     FROM orders o JOIN payments p ON p.payment_no = ? AND p.period = ?
-     WHERE o.order_no = ? AND o.period = ? AND o.deleted_at IS NULL`,
-    [paymentNo, paymentPeriod(paymentNo) ?? 0, orderNo, orderPeriod(orderNo) ?? 0],
+  const both = await payables.one(
+    sql(
+      `WHERE p.payment_no = :paymentNo AND p.period = :period AND o.order_no = :orderNo AND o.period = :month
+         AND o.deleted_at IS NULL`,
+      {
+        paymentNo,
+        period: paymentPeriod(paymentNo) ?? 0,
+        orderNo,
+        month: orderPeriod(orderNo) ?? 0,
+      },
+    ),
   );
   return both?.payment_status === 'pending' ? toPayable(both) : fail('order_not_payable');
 }
 
-function toPayable({ amount, status, expire_at }: OrderRow): Payable {
+function toPayable({ amount, status, expire_at }: RowOf<typeof shown>): Payable {
   const isExpired = expire_at !== null && expire_at <= now();
   if (status !== 'pending' || isExpired) fail('order_not_payable');
-  return { amount: Money.from(amount), expireAt: expire_at };
+  return { amount, expireAt: expire_at };
 }
 
 /**
@@ -46,9 +58,14 @@ function toPayable({ amount, status, expire_at }: OrderRow): Payable {
  * @param reason up to 255 characters, null when it was placed
  */
 export async function notePlacement(paymentNo: string, reason: string | null): Promise<void> {
-  await change(
-    `UPDATE payments SET fail_reason = ?, updated_at = ?
-     WHERE payment_no = ? AND period = ? AND status = 'pending' AND needs_attention = 0`,
-    [reason, now(), paymentNo, paymentPeriod(paymentNo) ?? 0],
+  await updateRows(
+    Payment,
+    { fail_reason: reason, updated_at: now() },
+    {
+      payment_no: paymentNo,
+      period: paymentPeriod(paymentNo) ?? 0,
+      status: 'pending',
+      needs_attention: false,
+    },
   );
 }

@@ -1,13 +1,15 @@
 // The only code that makes a payment and its order paid (spec.md, States and transitions, rule 1).
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { change, mustHaveChanged, payments, type Statement } from '../../lib/db.js';
+import { mustHaveChanged, payments, type Statement } from '../../lib/db.js';
 import { isIncomplete, isRerunnable } from '../../lib/db-errors.js';
 import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
 import { journalStatement, noteChanges } from '../tables/list-journal.js';
-import type { OrderStatus } from './order-record.js';
+import { columnsOf, selection, type RowOf } from '../tables/selection.js';
+import { updateRows } from '../tables/rows.js';
+import { execute, over } from '../tables/sql.js';
 import { cancelPayments } from './payment.js';
-import type { PaymentStatus } from './tables.js';
+import { Order, Payment, PaymentCallback } from './tables.js';
 import { askForAttention, type AttentionReason } from './payment-attention.js';
 import {
   lockAttempt,
@@ -117,46 +119,43 @@ async function payTogether(callbacks: readonly Named[], meetingLocks?: 'reruns' 
   const orders = callbacks.map(({ order_no }) => order_no);
   const orderMonths = distinct(orders.map((order) => orderPeriod(order) as number));
   const firstMonth = Math.min(...orderMonths);
-  const pay: Statement = {
-    sql: `UPDATE orders o STRAIGHT_JOIN payments p ON p.order_no = o.order_no
+  const pay = sql(
+    `UPDATE orders o STRAIGHT_JOIN payments p ON p.order_no = o.order_no
         STRAIGHT_JOIN payment_callbacks c ON c.payment_no = p.payment_no AND c.period = p.period
-      SET o.status = 'paid', o.paid_at = c.created_at, o.payment_no = p.payment_no, o.updated_at = ?,
+      SET o.status = 'paid', o.paid_at = c.created_at, o.payment_no = p.payment_no, o.updated_at = :at,
         p.status = 'paid', p.third_party_no = c.third_party_no, p.pay_time = c.created_at, p.notify_data = c.body,
-        p.fail_reason = NULL, p.updated_at = ?,
-        c.state = 'settled', c.verdict = 'paid', c.settled_at = ?
-      WHERE o.order_no IN (?) AND o.period IN (?) AND o.status = 'pending' AND o.deleted_at IS NULL
-        AND p.payment_no IN (?) AND p.period IN (?) AND p.status = 'pending' AND p.needs_attention = 0
-        AND c.id IN (?) AND c.period IN (?) AND c.state = 'pending'`,
-    values: [at, at, at, orders, orderMonths, numbers, periods, ids, periods],
-  };
-  const cancelOthers: Statement = {
-    sql: `UPDATE payments SET status = 'cancelled', updated_at = ?
-      WHERE order_no IN (?) AND period >= ? AND status = 'pending'`,
-    values: [at, orders, firstMonth],
-  };
+        p.fail_reason = NULL, p.updated_at = :at,
+        c.state = 'settled', c.verdict = 'paid', c.settled_at = :at
+      WHERE o.order_no IN (:orders) AND o.period IN (:orderMonths) AND o.status = 'pending' AND o.deleted_at IS NULL
+        AND p.payment_no IN (:numbers) AND p.period IN (:periods) AND p.status = 'pending' AND p.needs_attention = 0
+        AND c.id IN (:ids) AND c.period IN (:periods) AND c.state = 'pending'`,
+    { at, orders, orderMonths, numbers, periods, ids },
+  );
+  const cancelOthers = sql(
+    `UPDATE payments p SET p.status = 'cancelled', p.updated_at = :at
+      WHERE p.order_no IN (:orders) AND p.period >= :firstMonth AND p.status = 'pending'`,
+    { at, orders, firstMonth },
+  );
   // Of a pending order no payment had been cancelled before.
-  const touched: Statement = {
-    sql: `r.order_no IN (?) AND r.period >= ? AND (r.payment_no IN (?) OR (r.status = 'cancelled' AND r.updated_at = ?))`,
-    values: [orders, firstMonth, numbers, at],
-  };
-  const nothing = (column: string): Statement => ({
-    sql: `IF(r.payment_no IN (?), NULL, r.${column})`,
-    values: [numbers],
+  const touched = changed(
+    `r.order_no IN (:orders) AND r.period >= :firstMonth
+      AND (r.payment_no IN (:numbers) OR (r.status = 'cancelled' AND r.updated_at = :at))`,
+    { orders, firstMonth, numbers, at },
+  );
+  const paidOrders = changed('r.order_no IN (:orders) AND r.period IN (:orderMonths)', {
+    orders,
+    orderMonths,
   });
   const statements = [
     pay,
     // An order, a payment and an attempt each.
     mustHaveChanged(3 * callbacks.length),
     cancelOthers,
-    journalStatement(
-      'orders',
-      { sql: 'r.order_no IN (?) AND r.period IN (?)', values: [orders, orderMonths] },
-      { status: 'pending' },
-    ),
+    journalStatement('orders', paidOrders, { status: 'pending' }),
     journalStatement('payments', touched, {
       status: 'pending',
-      third_party_no: nothing('third_party_no'),
-      pay_time: nothing('pay_time'),
+      third_party_no: changed('IF(r.payment_no IN (:numbers), NULL, r.third_party_no)', { numbers }),
+      pay_time: changed('IF(r.payment_no IN (:numbers), NULL, r.pay_time)', { numbers }),
     }),
   ];
   try {
@@ -170,67 +169,73 @@ async function payTogether(callbacks: readonly Named[], meetingLocks?: 'reruns' 
 
 const distinct = (months: readonly number[]): number[] => [...new Set(months)];
 
-interface LockedOrder {
-  status: OrderStatus;
-  deleted_at: Date | null;
-  cancelled_at: Date | null;
-}
+const sql = over({ 'orders o': Order, 'payments p': Payment, 'payment_callbacks c': PaymentCallback });
 
-interface LockedPayment {
-  status: PaymentStatus;
-  third_party_no: string | null;
-  needs_attention: number;
-}
+/** Rows that a statement has changed. */
+const changed = over({ 'orders r': Order, 'payments r': Payment });
+
+const lockedOrder = columnsOf(Order, 'o', 'status', 'deleted_at', 'cancelled_at');
+const lockedPayment = columnsOf(Payment, 'p', 'status', 'third_party_no', 'needs_attention');
+const lockableOrders = selection(lockedOrder, 'orders o');
+const lockablePayments = selection(lockedPayment, 'payments p');
+const callbacks = selection(columnsOf(PaymentCallback, 'c', 'id'), 'payment_callbacks c');
 
 // Whatever the usual case does not cover, step by step under locks.
 async function payWithCare(callback: CallbackKey, pending: Pending, t: Transaction): Promise<Settlement> {
   const { payment_no, order_no, third_party_no, created_at } = pending;
-  const orderKey: Key = [order_no, orderPeriod(order_no) as number];
-  const key: Key = [payment_no, paymentPeriod(payment_no) as number];
-  const [order] = await payments.select<LockedOrder>(
-    'SELECT status, deleted_at, cancelled_at FROM orders WHERE order_no = ? AND period = ? FOR UPDATE',
-    orderKey,
-    t,
+  const orderKey = { order_no, period: orderPeriod(order_no) as number };
+  const key: Key = { payment_no, period: paymentPeriod(payment_no) as number };
+  const order = await lockableOrders.one(
+    sql('WHERE o.order_no = :order_no AND o.period = :period FOR UPDATE', orderKey),
+    { t },
   );
-  const [payment] = await payments.select<LockedPayment>(
-    'SELECT status, third_party_no, needs_attention FROM payments WHERE payment_no = ? AND period = ? FOR UPDATE',
-    key,
-    t,
+  const payment = await lockablePayments.one(
+    sql('WHERE p.payment_no = :payment_no AND p.period = :period FOR UPDATE', key),
+    { t },
   );
   const isDone = !(await lockAttempt(callback, t)) || payment?.third_party_no === third_party_no;
   if (!payment || isDone) return markSettled(callback, 'already_paid', t);
   if (payment.status === 'paid') return payTwice(callback, { key, third_party_no, payment }, t);
   const isPayable = order !== undefined && canBePaid(order, created_at);
   const at = now();
-  await change(
-    `UPDATE payments p JOIN payment_callbacks c ON c.id = ? AND c.period = ?
+  const pay = sql(
+    `UPDATE payments p JOIN payment_callbacks c ON c.id = :id AND c.period = :period
      SET p.status = 'paid', p.third_party_no = c.third_party_no, p.pay_time = c.created_at, p.notify_data = c.body,
-       p.needs_attention = ?, p.fail_reason = ?, p.updated_at = ?
-     WHERE p.payment_no = ? AND p.period = ?`,
-    [
-      ...[callback.id, callback.period, isPayable ? 0 : 1, isPayable ? null : 'order_not_payable', at],
-      ...key,
-    ],
-    t,
+       p.needs_attention = :isLate, p.fail_reason = :reason, p.updated_at = :at
+     WHERE p.payment_no = :payment_no AND p.period = :month`,
+    {
+      id: callback.id,
+      period: callback.period,
+      isLate: !isPayable,
+      reason: isPayable ? null : 'order_not_payable',
+      at,
+      payment_no,
+      month: key.period,
+    },
   );
+  await execute(pay, { t });
   const { status, needs_attention } = payment;
   const before = { status, needs_attention, third_party_no: null, pay_time: null };
   await noteChanges('payments', paymentRow(key), before, t);
   if (!isPayable) return markSettled(callback, 'paid_needs_attention', t);
-  await change(
-    `UPDATE orders SET status = 'paid', paid_at = ?, payment_no = ?, cancelled_at = NULL, updated_at = ?
-     WHERE order_no = ? AND period = ?`,
-    [created_at, payment_no, at, ...orderKey],
-    t,
+  const payOrder = sql(
+    `UPDATE orders o SET o.status = 'paid', o.paid_at = :created_at, o.payment_no = :payment_no, o.cancelled_at = NULL,
+       o.updated_at = :at
+     WHERE o.order_no = :order_no AND o.period = :period`,
+    { created_at, payment_no, at, ...orderKey },
   );
-  const orderRow = { sql: 'r.order_no = ? AND r.period = ?', values: orderKey };
+  await execute(payOrder, { t });
+  const orderRow = changed('r.order_no = :order_no AND r.period = :period', orderKey);
   await noteChanges('orders', orderRow, { status: order.status }, t);
-  await cancelPayments({ order_no, period: orderKey[1] }, t);
+  await cancelPayments(orderKey, t);
   return markSettled(callback, 'paid', t);
 }
 
 // Money that was reported before the order was cancelled, or expired, came in time.
-function canBePaid({ status, deleted_at, cancelled_at }: LockedOrder, reportedAt: Date): boolean {
+function canBePaid(
+  { status, deleted_at, cancelled_at }: RowOf<typeof lockedOrder>,
+  reportedAt: Date,
+): boolean {
   if (deleted_at !== null) return false;
   return (
     status === 'pending' || (status === 'cancelled' && cancelled_at !== null && cancelled_at > reportedAt)
@@ -240,30 +245,28 @@ function canBePaid({ status, deleted_at, cancelled_at }: LockedOrder, reportedAt
 // The customer was charged twice: the payment keeps its first number, a person gives the second sum back.
 async function payTwice(
   callback: CallbackKey,
-  { key, third_party_no, payment }: { key: Key; third_party_no: string; payment: LockedPayment },
+  {
+    key,
+    third_party_no,
+    payment,
+  }: { key: Key; third_party_no: string; payment: RowOf<typeof lockedPayment> },
   t: Transaction,
 ): Promise<Settlement> {
-  const [known] = await payments.select(
-    `SELECT id FROM payment_callbacks
-     WHERE payment_no = ? AND period = ? AND third_party_no = ? AND verdict = 'paid_twice' LIMIT 1`,
-    [...key, third_party_no],
-    t,
+  const known = await callbacks.one(
+    sql(
+      `WHERE c.payment_no = :payment_no AND c.period = :period AND c.third_party_no = :third_party_no
+         AND c.verdict = 'paid_twice' LIMIT 1`,
+      { ...key, third_party_no },
+    ),
+    { t },
   );
   if (known) return markSettled(callback, 'already_paid', t);
-  await change(
-    `UPDATE payments SET needs_attention = 1, fail_reason = 'paid_twice', updated_at = ? WHERE payment_no = ? AND period = ?`,
-    [now(), ...key],
-    t,
-  );
-  if (payment.needs_attention === 0)
-    await noteChanges('payments', paymentRow(key), { needs_attention: 0 }, t);
+  await updateRows(Payment, { needs_attention: true, fail_reason: 'paid_twice', updated_at: now() }, key, t);
+  if (!payment.needs_attention) await noteChanges('payments', paymentRow(key), { needs_attention: false }, t);
   return markSettled(callback, 'paid_twice', t);
 }
 
 /** Number and month of a payment. */
-type Key = [string, number];
+type Key = { payment_no: string; period: number };
 
-const paymentRow = (key: Key): Statement => ({
-  sql: 'r.payment_no = ? AND r.period = ?',
-  values: key,
-});
+const paymentRow = (key: Key): Statement => changed('r.payment_no = :payment_no AND r.period = :period', key);

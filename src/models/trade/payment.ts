@@ -1,7 +1,7 @@
 // payments: attempts to pay an order. Only payment-settlement.ts makes a payment paid.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { change, insert, select, transact, type SqlValue } from '../../lib/db.js';
+import { transact, type SqlValue } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
 import { isEnabled } from '../../lib/channels/index.js';
@@ -10,9 +10,11 @@ import { newPaymentNumber, orderPeriod, paymentPeriod, periodOf } from '../../li
 import { journals, noteChanges } from '../tables/list-journal.js';
 import { monthlyPage } from '../tables/month-pages.js';
 import { withPartition } from '../tables/partitions.js';
+import { insertRow, updateRows } from '../tables/rows.js';
 import { columnsOf, joined, selection, type RowOf } from '../tables/selection.js';
+import { over } from '../tables/sql.js';
 import type { Payable } from './payment-placement.js';
-import { Payment, PaymentMethod, type PaymentStatus } from './tables.js';
+import { Order, Payment, PaymentMethod, type PaymentStatus } from './tables.js';
 import { Totals } from '../tables/totals.js';
 import { announcing } from '../tables/versions.js';
 
@@ -125,46 +127,43 @@ export async function createPayment(
       if (payment.amount && !payment.amount.equals(order.amount))
         fail('payment_amount_not_equal', { field: 'amount' });
       const payment_method = await usableMethod(payment.payment_method_id, t);
-      const { order_no, remark } = payment;
-      const id = await insert(
-        `INSERT INTO payments (period, payment_no, order_no, user_id, payment_method_id, amount, remark, created_at, updated_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        [
-          ...[period, payment_no, order_no, order.userId, payment_method.id, order.amount.toString()],
-          ...[remark || null, at, at],
-        ],
-        t,
-      );
-      return {
-        ...{ id, payment_no, order_no, user_id: order.userId, payment_method_id: payment_method.id },
-        ...{ amount: order.amount, status: 'pending', third_party_no: null, pay_time: null },
-        ...{ needs_attention: false, fail_reason: null, remark: remark || null },
-        ...{ created_at: at, updated_at: at, payment_method },
+      const row = {
+        payment_no,
+        order_no: payment.order_no,
+        user_id: order.userId,
+        payment_method_id: payment_method.id,
+        amount: order.amount,
+        remark: payment.remark || null,
+        created_at: at,
+        updated_at: at,
       };
+      const id = await insertRow(Payment, { ...row, period }, t);
+      const open = { status: 'pending', needs_attention: false, fail_reason: null } as const;
+      return { id, ...row, ...open, third_party_no: null, pay_time: null, payment_method };
     });
   return announcing(['payments'], () => withPartition(['payments'], period, make));
 }
 
 /** Marks a payment for a person to look at; its state stays as it is. */
 export async function flagPayment(paymentNo: string, reason: string): Promise<void> {
-  const key = [paymentNo, paymentPeriod(paymentNo) ?? 0];
+  const key = { payment_no: paymentNo, period: paymentPeriod(paymentNo) ?? 0 };
   await announcing(['payments'], () =>
     transact(async (t) => {
-      const [payment] = await select<{ needs_attention: number }>(
-        'SELECT needs_attention FROM payments WHERE payment_no = ? AND period = ? FOR UPDATE',
-        key,
-        t,
+      const payment = await flagged.one(
+        sql('WHERE p.payment_no = :payment_no AND p.period = :period FOR UPDATE', key),
+        { t },
       );
-      await change(
-        `UPDATE payments SET needs_attention = 1, fail_reason = ?, updated_at = ? WHERE payment_no = ? AND period = ?`,
-        [reason, now(), ...key],
-        t,
-      );
-      const rows = { sql: 'r.payment_no = ? AND r.period = ?', values: key };
-      if (payment?.needs_attention === 0) await noteChanges('payments', rows, { needs_attention: 0 }, t);
+      await updateRows(Payment, { needs_attention: true, fail_reason: reason, updated_at: now() }, key, t);
+      if (payment?.needs_attention !== false) return;
+      const rows = changed('r.payment_no = :payment_no AND r.period = :period', key);
+      await noteChanges('payments', rows, { needs_attention: false }, t);
     }),
   );
 }
+
+const sql = over({ 'orders o': Order, 'payments p': Payment, 'payment_methods m': PaymentMethod });
+const changed = over({ 'payments r': Payment });
+const flagged = selection(columnsOf(Payment, 'p', 'needs_attention'), 'payments p');
 
 /** Cancels the pending payments of an order, whose row is locked. */
 export async function cancelPayments(
@@ -172,21 +171,22 @@ export async function cancelPayments(
   t: Transaction,
 ): Promise<void> {
   // A payment is never older than its order, so months before the order's need no look.
-  const pending = await select<{ id: number; period: number }>(
-    `SELECT id, period FROM payments WHERE order_no = ? AND period >= ? AND status = 'pending' FOR UPDATE`,
-    [order_no, period],
-    t,
+  const pending = await keys.where(
+    sql(`WHERE p.order_no = :order_no AND p.period >= :period AND p.status = 'pending' FOR UPDATE`, {
+      order_no,
+      period,
+    }),
+    { t },
   );
   if (pending.length === 0) return;
-  const keys = [pending.map(({ id }) => id), pending.map((payment) => payment.period)];
-  await change(
-    `UPDATE payments SET status = 'cancelled', updated_at = ? WHERE id IN (?) AND period IN (?)`,
-    [now(), ...keys],
-    t,
-  );
-  const rows = { sql: 'r.id IN (?) AND r.period IN (?)', values: keys };
+  const ids = pending.map(({ id }) => id);
+  const periods = pending.map((payment) => payment.period);
+  await updateRows(Payment, { status: 'cancelled', updated_at: now() }, { id: ids, period: periods }, t);
+  const rows = changed('r.id IN (:ids) AND r.period IN (:periods)', { ids, periods });
   await noteChanges('payments', rows, { status: 'pending' }, t);
 }
+
+const keys = selection(columnsOf(Payment, 'p', 'id', 'period'), 'payments p');
 
 /** The order stays payable until the transaction ends. @throws order_unknown, order_not_payable */
 async function lockPayable(
@@ -195,17 +195,20 @@ async function lockPayable(
   at: Date,
   t: Transaction,
 ): Promise<Payable & { userId: number }> {
-  const [order] = await select<{ user_id: number; amount: string; status: string; expire_at: Date | null }>(
-    `SELECT user_id, amount, status, expire_at FROM orders
-     WHERE order_no = ? AND period = ? AND deleted_at IS NULL FOR UPDATE`,
-    [orderNo, period],
-    t,
+  const order = await payables.one(
+    sql('WHERE o.order_no = :orderNo AND o.period = :period AND o.deleted_at IS NULL FOR UPDATE', {
+      orderNo,
+      period,
+    }),
+    { t },
   );
   if (!order) fail('order_unknown', { field: 'order_no' });
   const isExpired = order.expire_at !== null && order.expire_at <= at;
   if (order.status !== 'pending' || isExpired) fail('order_not_payable');
-  return { userId: order.user_id, amount: Money.from(order.amount), expireAt: order.expire_at };
+  return { userId: order.user_id, amount: order.amount, expireAt: order.expire_at };
 }
+
+const payables = selection(columnsOf(Order, 'o', 'user_id', 'amount', 'status', 'expire_at'), 'orders o');
 
 // The beginning of that minute, so that the total of this minute is counted once.
 function wholeMinutesAgo(minutes: number): Date {
@@ -226,14 +229,15 @@ async function usableMethod(
   id: number,
   t: Transaction,
 ): Promise<NonNullable<PaymentRecord['payment_method']>> {
-  const [method] = await select<{ name: string; code: string; type: string; is_active: number }>(
-    'SELECT name, code, type, is_active FROM payment_methods WHERE id = ? LOCK IN SHARE MODE',
-    [id],
-    t,
-  );
+  const method = await methods.one(sql('WHERE m.id = :id LOCK IN SHARE MODE', { id }), { t });
   if (!method) fail('payment_method_unknown', { field: 'payment_method_id' });
   const { is_active, ...named } = method;
-  if (is_active !== 1) fail('payment_method_disabled');
+  if (!is_active) fail('payment_method_disabled');
   if (!isEnabled(named.type)) fail('payment_gateway_disabled');
-  return { id, ...named };
+  return named;
 }
+
+const methods = selection(
+  columnsOf(PaymentMethod, 'm', 'id', 'name', 'code', 'type', 'is_active'),
+  'payment_methods m',
+);

@@ -1,16 +1,17 @@
 // users: the customers who place orders.
 import { blankToNull } from '../../lib/blank-to-null.js';
 import { now } from '../../lib/clock.js';
-import { change, refuseDuplicates, reports, select, transact } from '../../lib/db.js';
+import { refuseDuplicates, reports, transact } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
-import { Money } from '../../lib/money.js';
 import { hashPassword } from '../../lib/password.js';
 import { Totals } from '../tables/totals.js';
 import { announcing, changing } from '../tables/versions.js';
 import { User } from './tables.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
+import { updateRows } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
+import { over } from '../tables/sql.js';
 
 export type UserFields = Fields<
   User,
@@ -87,10 +88,8 @@ export async function updateUser(id: number, fields: Partial<Omit<UserFields, 'p
 
 /** Sets a new password. @throws user_not_found */
 export async function resetUserPassword(id: number, password: string): Promise<void> {
-  const changed = await change(
-    'UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ? AND deleted_at IS NULL',
-    [await hashPassword(password), now(), id],
-  );
+  const password_hash = await hashPassword(password);
+  const changed = await updateRows(User, { password_hash, updated_at: now() }, { id, deleted_at: null });
   if (changed === 0) fail('user_not_found');
 }
 
@@ -100,16 +99,17 @@ export async function resetUserPassword(id: number, password: string): Promise<v
  */
 export async function deleteUser(id: number): Promise<void> {
   await changing(['users'], async (t) => {
-    const [user] = await select<{ balance: string }>(
-      'SELECT balance FROM users WHERE id = ? AND deleted_at IS NULL FOR UPDATE',
-      [id],
+    const user = await balances.one(sql('WHERE u.id = :id AND u.deleted_at IS NULL FOR UPDATE', { id }), {
       t,
-    );
+    });
     if (!user) fail('user_not_found');
-    if (Money.from(user.balance).cents !== 0n) fail('user_has_balance');
-    await change('UPDATE users SET deleted_at = ? WHERE id = ?', [now(), id], t);
+    if (user.balance.cents !== 0n) fail('user_has_balance');
+    await updateRows(User, { deleted_at: now() }, { id }, t);
   });
 }
+
+const sql = over({ 'users u': User });
+const balances = selection(columnsOf(User, 'u', 'balance'), 'users u');
 
 const duplicates = { uq_users_username: { slug: 'user_name_exists', field: 'username' } } as const;
 

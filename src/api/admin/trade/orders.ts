@@ -17,7 +17,6 @@ import {
   type OrderRevision,
 } from '../../../models/trade/order.js';
 import { placeOrder, type NewOrder, type OrderLine } from '../../../models/trade/order-placement.js';
-import { orderStatuses } from '../../../models/trade/order-record.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { importAnswer, importFrom } from '../../flows/order-import.js';
 import {
@@ -33,7 +32,7 @@ import {
   textOrNull,
 } from '../../declare/response.js';
 import { can, route, type Upload } from '../../declare/route.js';
-import { Order, OrderDetail, User } from '../../../models/trade/tables.js';
+import { Order, OrderDetail, orderStatuses, User } from '../../../models/trade/tables.js';
 
 const order = resource('Order', {
   ...keysOf(Order),
