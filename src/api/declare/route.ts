@@ -25,7 +25,7 @@ export function can(slug: string, zh: string, en: string, { slugOnly = false } =
 }
 
 /** What a handler receives: checked and typed. */
-export interface Call<A extends Access, P, Q, B> {
+export interface Call<A extends Access, P, Q, B, U = UploadDeclaration | undefined> {
   params: P;
   query: Q;
   body: B;
@@ -41,8 +41,15 @@ export interface Call<A extends Access, P, Q, B> {
   /** When the answer must be there, in milliseconds since 1970. */
   deadline: number;
   /** The file of a multipart body; gone when the handler is done, unless the storage has taken it over. */
-  upload: Upload | undefined;
+  upload: Received<U>;
 }
+
+/** What a declaration promises: a file where it is required, with its digest where that is wanted. */
+type Received<U> = U extends { required: true }
+  ? U extends { digest: true }
+    ? Upload & { sha256: string }
+    : Upload
+  : Upload | undefined;
 
 /** A file as it was received, on the local disk. */
 export interface Upload {
@@ -68,7 +75,14 @@ export interface UploadDeclaration {
   digest?: boolean;
 }
 
-export interface RouteDefinition<A extends Access, P, Q, B, R = unknown> {
+export interface RouteDefinition<
+  A extends Access,
+  P,
+  Q,
+  B,
+  R = unknown,
+  U extends UploadDeclaration | undefined = UploadDeclaration | undefined,
+> {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below /api/admin, parameters as {name}; with `host` below the host itself. */
   path: string;
@@ -105,7 +119,7 @@ export interface RouteDefinition<A extends Access, P, Q, B, R = unknown> {
   /** Answered to blocked addresses too. */
   anyAddress?: boolean;
   /** The record a PUT or DELETE is about; the operation log keeps what changed in it. */
-  subject?: (call: Call<A, P, Q, B>) => Promise<object>;
+  subject?: (call: Call<A, P, Q, B, U>) => Promise<object>;
   /** What the handler sends by itself; JSON otherwise. */
   reply?: 'event-stream' | 'file';
   /** A body to start from, for the documentation page. */
@@ -117,7 +131,7 @@ export interface RouteDefinition<A extends Access, P, Q, B, R = unknown> {
   /** Form bodies are accepted beside JSON, of at most that many bytes. */
   form?: { maxBytes: number };
   /** Multipart bodies are accepted beside JSON, with one file. */
-  upload?: UploadDeclaration;
+  upload?: U;
   /** Refusals of its own, beside those that follow from access, schemas and limits (`failures.ts`); others fail the tests. */
   fails?: readonly ErrorSlug[];
   /** Schema of `data` in the answer, which the handler returns; null when there is none. */
@@ -126,20 +140,25 @@ export interface RouteDefinition<A extends Access, P, Q, B, R = unknown> {
   isLogged?: (body: unknown) => boolean;
   /** Version marks to read together with the session, in the same round trip. */
   versions?: readonly Scope[];
-  handle(call: Call<A, P, Q, B>, ctx: Context): Promise<NoInfer<R>>;
+  handle(call: Call<A, P, Q, B, U>, ctx: Context): Promise<NoInfer<R>>;
   /**
    * The answer to a request that is repeated under its Idempotency-Key: about the record it made the first time. With it a
    * route takes the header.
    */
-  repeat?: (id: number, call: Call<A, P, Q, B>) => Promise<NoInfer<R>>;
+  repeat?: (id: number, call: Call<A, P, Q, B, U>) => Promise<NoInfer<R>>;
 }
 
 export type Route = RouteDefinition<Access, object, object, object>;
 
 /** Declares a route. */
-export function route<A extends Access, P = object, Q = object, B = object, R = unknown>(
-  definition: RouteDefinition<A, P, Q, B, R>,
-): Route {
+export function route<
+  A extends Access,
+  P = object,
+  Q = object,
+  B = object,
+  R = unknown,
+  const U extends UploadDeclaration | undefined = undefined,
+>(definition: RouteDefinition<A, P, Q, B, R, U>): Route {
   return definition as unknown as Route;
 }
 

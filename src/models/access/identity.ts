@@ -6,7 +6,7 @@ import { change, select } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { logger } from '../../lib/logger.js';
 import { withAncestors } from '../../lib/tree.js';
-import { holds, stamp, type Stamp } from '../tables/versions.js';
+import { VersionedCache } from '../tables/versioned-cache.js';
 
 /** Slug of the role that passes every check while it is enabled. */
 export const superAdminSlug = 'super-admin';
@@ -42,12 +42,7 @@ const maxKept = 10_000;
 const { sessionIdleMs } = config.auth;
 const touchEveryMs = sessionIdleMs === 0 ? 60_000 : Math.min(60_000, sessionIdleMs);
 
-interface Kept {
-  stamped: Stamp;
-  identity: Identity;
-}
-
-const kept = new Map<string, Kept>();
+const identities = new VersionedCache<string, Identity>({ scope: 'identity', max: maxKept, load });
 const touched = new Map<number, number>();
 
 /**
@@ -63,19 +58,9 @@ export async function authenticate(jti: string, mark: string | undefined): Promi
 }
 
 /** As `authenticate`, but the session does not count as used. */
-export async function identityOf(jti: string, mark: string | undefined): Promise<Identity> {
-  const known = kept.get(jti);
-  const isSure = known && !mayBeIdle(known.identity.sessionId);
-  const identity = isSure && (await holds('identity', known.stamped, mark)) ? known.identity : undefined;
-  return identity ?? reload(jti, mark);
-}
-
-async function reload(jti: string, mark: string | undefined): Promise<Identity> {
-  kept.delete(jti);
-  const stamped = await stamp('identity', mark);
-  const identity = await load(jti);
-  keepNewest(kept, jti, { stamped, identity });
-  return identity;
+export function identityOf(jti: string, mark: string | undefined): Promise<Identity> {
+  const known = identities.peek(jti);
+  return known && mayBeIdle(known.sessionId) ? identities.reload(jti, mark) : identities.get(jti, mark);
 }
 
 const maxCopies = 500;

@@ -1,11 +1,13 @@
 // blacklists: addresses that are turned away before anything else is looked at.
-import { inLastingContext } from '../../lib/context.js';
-import { change, refuseDuplicates, select } from '../../lib/db.js';
+import { refuseDuplicates } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { ipBytes, ipNumber, IpSet, parseRange, type IpRange } from '../../lib/ip-range.js';
 import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
 import { withTimeout } from '../../lib/with-timeout.js';
-import { changing, holds, stamp, type Stamp } from '../tables/versions.js';
+import { deleteRows } from '../tables/rows.js';
+import { over } from '../tables/sql.js';
+import { VersionedCache } from '../tables/versioned-cache.js';
+import { changing } from '../tables/versions.js';
 import { Blacklist } from './tables.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
 import { columnsOf, selection } from '../tables/selection.js';
@@ -65,18 +67,13 @@ export async function updateBlacklist(
 
 /** Deletes entries. @returns how many there were */
 export function deleteBlacklists(ids: readonly number[]): Promise<number> {
-  return changing(['blacklist'], (t) => change('DELETE FROM blacklists WHERE id IN (?)', [ids], t));
+  return changing(['blacklist'], (t) => deleteRows(Blacklist, { id: ids }, t));
 }
 
-interface Kept {
-  stamped: Stamp;
-  set: IpSet;
-}
+/** Every enabled entry. */
+const ranges = new VersionedCache<'enabled', IpSet>({ scope: 'blacklist', max: 1, load: readSet });
 
-let kept: Kept | undefined;
-let loading: Promise<Kept> | undefined;
-
-/** Nobody waits longer for a load that others have begun. */
+/** Nobody waits longer for a load, also one that others have begun. */
 const maxWaitMs = 500;
 
 /**
@@ -87,37 +84,30 @@ const maxWaitMs = 500;
 export async function isBlocked(ip: string, mark: string | undefined): Promise<boolean> {
   const number = ipNumber(ip);
   if (number === undefined) return false;
-  while (!(kept && (await holds('blacklist', kept.stamped, mark)))) {
-    loading ??= inLastingContext(() => load(mark)).finally(() => (loading = undefined));
-    const loaded = await withTimeout<Kept | undefined>(loading, maxWaitMs, (resolve) => resolve(undefined));
-    if (!loaded) return isListed(number);
-  }
-  return kept.set.has(number);
-}
-
-async function load(mark: string | undefined): Promise<Kept> {
-  const stamped = await stamp('blacklist', mark);
-  kept = { stamped, set: await readSet() };
-  return kept;
+  const current = ranges.get('enabled', mark);
+  const set = await withTimeout<IpSet | undefined>(current, maxWaitMs, (resolve) => resolve(undefined));
+  return set ? set.has(number) : isListed(number);
 }
 
 /** The table's own word for one address. */
 async function isListed(number: bigint): Promise<boolean> {
-  const bytes = ipBytes(number).toString('hex');
-  const [found] = await select(
-    `SELECT id FROM blacklists WHERE status = 1 AND first_ip <= UNHEX(?) AND last_ip >= UNHEX(?) LIMIT 1`,
-    [bytes, bytes],
+  const address = ipBytes(number).toString('hex');
+  const found = await entries.one(
+    sql('WHERE b.status = 1 AND b.first_ip <= UNHEX(:address) AND b.last_ip >= UNHEX(:address) LIMIT 1', {
+      address,
+    }),
   );
   return found !== undefined;
 }
 
 async function readSet(): Promise<IpSet> {
-  const rows = await select<{ first_ip: Buffer; last_ip: Buffer }>(
-    'SELECT first_ip, last_ip FROM blacklists WHERE status = 1',
-  );
+  const rows = await entries.where(sql('WHERE b.status = 1', {}));
   const number = (bytes: Buffer): bigint => BigInt(`0x${bytes.toString('hex')}`);
   return new IpSet(rows.map(({ first_ip, last_ip }) => ({ first: number(first_ip), last: number(last_ip) })));
 }
+
+const sql = over({ 'blacklists b': Blacklist });
+const entries = selection(columnsOf(Blacklist, 'b', 'first_ip', 'last_ip'), 'blacklists b');
 
 function readRange(ip: string, callerIp: string): IpRange {
   const range = parseRange(ip) ?? fail('blacklist_ip_invalid', { field: 'ip' });

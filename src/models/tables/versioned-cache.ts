@@ -1,4 +1,5 @@
 // Copies of what the database holds, each used while its scope has not changed on any process (versions.ts).
+import { inLastingContext } from '../../lib/context.js';
 import { holds, stamp, type Scope, type Stamp } from './versions.js';
 
 interface Entry<V> {
@@ -9,7 +10,7 @@ interface Entry<V> {
 export interface CacheOptions<K, V> {
   /** What a change of it announces. */
   scope: Scope;
-  /** Copies at most; the one that was read longest ago goes first. */
+  /** Copies at most; the one that was loaded longest ago goes first. */
   max: number;
   load: (key: K) => Promise<V>;
 }
@@ -17,6 +18,7 @@ export interface CacheOptions<K, V> {
 export class VersionedCache<K, V> {
   readonly #options: CacheOptions<K, V>;
   readonly #entries = new Map<K, Entry<V>>();
+  readonly #loads = new Map<K, Promise<V>>();
 
   constructor(options: CacheOptions<K, V>) {
     this.#options = options;
@@ -29,15 +31,28 @@ export class VersionedCache<K, V> {
 
   /** The value as of now. @param mark of the scope as read at the start of the request */
   async get(key: K, mark: string | undefined): Promise<V> {
-    const known = this.#entries.get(key);
-    const isCurrent = known && (await holds(this.#options.scope, known.stamped, mark));
-    return isCurrent ? known.value : this.reload(key, mark);
+    for (;;) {
+      const known = this.#entries.get(key);
+      if (known && (await holds(this.#options.scope, known.stamped, mark))) return known.value;
+      const underway = this.#loads.get(key);
+      if (!underway) return this.reload(key, mark);
+      // It may have begun before the change that this caller must see: what it brings is looked at under the own mark.
+      await underway.catch(() => undefined);
+    }
   }
 
   /** The value as of now, read anew. */
-  async reload(key: K, mark: string | undefined): Promise<V> {
-    const { scope, max, load } = this.#options;
+  reload(key: K, mark: string | undefined): Promise<V> {
     this.#entries.delete(key);
+    const loading = inLastingContext(() => this.#load(key, mark)).finally(() => {
+      if (this.#loads.get(key) === loading) this.#loads.delete(key);
+    });
+    this.#loads.set(key, loading);
+    return loading;
+  }
+
+  async #load(key: K, mark: string | undefined): Promise<V> {
+    const { scope, max, load } = this.#options;
     const stamped = await stamp(scope, mark);
     const value = await load(key);
     this.#entries.delete(key);

@@ -70,8 +70,7 @@ export const routes = [
       'upload_quota_exceeded',
     ],
     response: attachment,
-    async handle({ admin, body, upload }) {
-      const file = upload as Upload & { sha256: string };
+    async handle({ admin, body, upload: file }) {
       const name = readFileName(file.filename, 'file');
       if (file.size === 0) fail('file_empty', { field: 'file' });
       if (body.type !== undefined && body.type !== name.kind.type)

@@ -31,7 +31,7 @@ import {
   text,
   textOrNull,
 } from '../../declare/response.js';
-import { can, route, type Upload } from '../../declare/route.js';
+import { can, route } from '../../declare/route.js';
 import { Order, OrderDetail, orderStatuses, User } from '../../../models/trade/tables.js';
 
 const order = resource('Order', {
@@ -143,8 +143,7 @@ export const routes = [
       error_msg: textOrNull(),
       errors: listOf(record({ row: integer(), column: text(), value: text(), reason: text() })).max(100),
     }),
-    handle: ({ admin, query, body, upload }) =>
-      importFrom(upload as Upload, admin, query.dry_run || body.dry_run),
+    handle: ({ admin, query, body, upload }) => importFrom(upload, admin, query.dry_run || body.dry_run),
     repeat: (id, { admin }) => importAnswer(id, admin),
   }),
   route({
