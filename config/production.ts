@@ -9,8 +9,22 @@ export const knownFirstPassword = 'admin123';
 
 /** What examples and installations bring; a database or Redis that takes one of them is open. */
 const knownPasswords = new Set([
-  ...['back_office', 'back-office', 'backoffice', 'mariadb', 'mysql', 'redis', 'root', 'admin'],
-  ...['password', 'passwd', 'secret', 'changeme', 'example', 'test', '123456', '12345678'],
+  'back_office',
+  'back-office',
+  'backoffice',
+  'mariadb',
+  'mysql',
+  'redis',
+  'root',
+  'admin',
+  'password',
+  'passwd',
+  'secret',
+  'changeme',
+  'example',
+  'test',
+  '123456',
+  '12345678',
   knownFirstPassword,
 ]);
 

@@ -12,8 +12,11 @@ export function refuseSettings({ problems, message }: UnusableSettings): never {
   const isForLog = process.env.NODE_ENV === 'production' && !process.stderr.isTTY;
   if (isForLog) {
     const line = {
-      ...{ level: 'fatal', time: new Date().toISOString(), pid: process.pid },
-      ...{ problems, msg: 'the configuration is not usable' },
+      level: 'fatal',
+      time: new Date().toISOString(),
+      pid: process.pid,
+      problems,
+      msg: 'the configuration is not usable',
     };
     writeSync(1, `${JSON.stringify(line)}\n`);
   } else writeSync(2, `${message}\n`);

@@ -115,8 +115,13 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
   const claimedNo = notification?.paymentNo ?? (await claimedNumber(channel, fields));
   const payment = claimedNo === undefined ? undefined : await findCalledPayment(claimedNo);
   const attempt = {
-    ...{ type, period: payment?.period, paymentNo: claimedNo, thirdPartyNo: notification?.thirdPartyNo },
-    ...{ fields, ip, traceId },
+    type,
+    period: payment?.period,
+    paymentNo: claimedNo,
+    thirdPartyNo: notification?.thirdPartyNo,
+    fields,
+    ip,
+    traceId,
   };
   const keep = (state: CallbackState, verdict: string): Promise<CallbackKey> =>
     recordAttempt({ ...attempt, state, verdict });

@@ -15,8 +15,10 @@ export const settlePayment = job({
   backoffMs: 200,
   timeoutMs: 10_000,
   payload: Joi.object<Unsettled, true>({
-    ...{ id: id().required(), period: id().required() },
-    ...{ payment_no: Joi.string(), order_no: Joi.string() },
+    id: id().required(),
+    period: id().required(),
+    payment_no: Joi.string(),
+    order_no: Joi.string(),
   }).and('payment_no', 'order_no'),
   key: ({ id, period }) => `${period}-${id}`,
   run: (callback) => settle(callback),

@@ -2,6 +2,7 @@
 import type { Fault } from './fault.js';
 
 const file = 'src/models/trade/payment-settlement.ts';
+const second = 'src/models/trade/second-payment.ts';
 const doubleMoney = 'test/trade/double-money.test.ts';
 const conflicts = 'test/trade/conflicts.test.ts';
 const together = 'test/trade/concurrency.test.ts';
@@ -106,7 +107,7 @@ export const settlement: Fault[] = [
   },
   {
     file,
-    from: `if (payment.status === 'paid') return payTwice(callback, { key, third_party_no, payment }, t);`,
+    from: `if (payment.status === 'paid') return recordSecond(callback, { key, third_party_no, payment }, t);`,
     to: ``,
     breaks: 'settles twice: the second number overwrites the first',
     test: doubleMoney,
@@ -161,7 +162,7 @@ export const settlement: Fault[] = [
     match: 'money for an order*',
   },
   {
-    file,
+    file: second,
     from: `if (known) return markSettled(callback, 'already_paid', t);`,
     to: ``,
     breaks: 'a repeated second number is flagged again after it was put aside',
@@ -169,7 +170,7 @@ export const settlement: Fault[] = [
     match: 'a second number*',
   },
   {
-    file,
+    file: second,
     from: `needs_attention: true, fail_reason: 'paid_twice'`,
     to: `fail_reason: 'paid_twice'`,
     breaks: 'money paid twice is not flagged',
@@ -209,7 +210,7 @@ export const settlement: Fault[] = [
   },
   {
     file,
-    from: `  await noteChanges('payments', paymentRow(key), before, t);`,
+    from: `  await noteChanges('payments', paymentRow, before, t);`,
     to: `  void before;`,
     breaks: 'the journal misses late money',
     test: oldRows,
@@ -222,9 +223,9 @@ export const settlement: Fault[] = [
     test: oldRows,
   },
   {
-    file,
-    from: `  if (!payment.needs_attention) await noteChanges('payments', paymentRow(key), { needs_attention: false }, t);`,
-    to: `  void payment;`,
+    file: second,
+    from: `  if (!payment.needs_attention) await noteChanges('payments', rows, { needs_attention: false }, t);`,
+    to: `  void rows;`,
     breaks: 'the journal misses money paid twice',
     test: oldRows,
   },

@@ -112,8 +112,13 @@ function keepTrace(title: string): Promise<void> {
   return keepEntry({
     kind: 'system',
     entry: {
-      ...{ log_key: newUlid(), level: 'warning', module: 'cli', message: `command line: ${title}` },
-      ...{ context, trace_id: '', created_at: at },
+      log_key: newUlid(),
+      level: 'warning',
+      module: 'cli',
+      message: `command line: ${title}`,
+      context,
+      trace_id: '',
+      created_at: at,
     },
   });
 }

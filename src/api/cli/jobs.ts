@@ -43,7 +43,10 @@ async function queues(): Promise<Outcome> {
   mustHaveRedis();
   const [held, failed] = [await countJobs(), await countFailedJobs()];
   const rows = held.map(({ name, waiting, active, delayed }) => ({
-    ...{ name, waiting, active, delayed },
+    name,
+    waiting,
+    active,
+    delayed,
     failed: failed[name],
   }));
   return { data: rows, text: table(rows, 'Redis does not answer') };
@@ -55,7 +58,12 @@ async function list(given: Given): Promise<Outcome> {
   const order_by = [{ field: 'id', direction: 'DESC' as const }];
   const page = await listFailedJobs({ ...criteria(given), state, page: 1, page_size: shown, order_by });
   const rows = page.list.map(({ id, queue, job, failures, failed_at, error, trace_id }) => ({
-    ...{ id, queue, job, failures, failed_at, trace_id },
+    id,
+    queue,
+    job,
+    failures,
+    failed_at,
+    trace_id,
     error: error.slice(0, 120),
   }));
   return { data: page, text: `${table(rows, `no work is ${state}`)}\n${page.total} in all` };

@@ -53,11 +53,19 @@ async function stuck(given: Given): Promise<Outcome> {
 async function some(criteria: Omit<PaymentCriteria, 'time_field'>) {
   const order_by = [{ field: 'id', direction: 'DESC' as const }];
   const { list, total } = await listPayments({
-    ...{ ...criteria, time_field: 'created_at' },
-    ...{ page: 1, page_size: shown, order_by },
+    ...criteria,
+    time_field: 'created_at',
+    page: 1,
+    page_size: shown,
+    order_by,
   });
   const rows = list.map(({ payment_no, order_no, amount, status, fail_reason, created_at }) => ({
-    ...{ payment_no, order_no, amount: String(amount), status, fail_reason, created_at },
+    payment_no,
+    order_no,
+    amount: String(amount),
+    status,
+    fail_reason,
+    created_at,
   }));
   return { total, rows };
 }

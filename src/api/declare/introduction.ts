@@ -4,7 +4,11 @@ import { errorCatalogue } from '../../lib/error-catalogue.js';
 import { callbackSamples } from './callback-samples.js';
 
 const languages: Record<string, string> = {
-  ...{ sh: 'curl and OpenSSL', js: 'Node.js', php: 'PHP', java: 'Java', python: 'Python' },
+  sh: 'curl and OpenSSL',
+  js: 'Node.js',
+  php: 'PHP',
+  java: 'Java',
+  python: 'Python',
 };
 
 /** Markdown. */

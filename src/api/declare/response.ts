@@ -63,7 +63,12 @@ export const oneOf = <const V extends string | number>(...values: readonly V[]) 
   as<V>((typeof values[0] === 'string' ? Joi.string() : Joi.number()).valid(...values).required());
 
 const kinds: Record<ValueKind, () => Joi.Schema> = {
-  ...{ integer, text, boolean: flag, amount, time: timestamp, any: json },
+  integer,
+  text,
+  boolean: flag,
+  amount,
+  time: timestamp,
+  any: json,
 };
 
 /** The columns of a table as they are answered: those named, or all but those that must be named. */

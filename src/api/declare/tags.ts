@@ -34,8 +34,14 @@ const groups: Record<string, readonly [name: string, description: string]> = {
 
 /** Segments that belong to another one's group. */
 const belongs: Record<string, keyof typeof groups> = {
-  ...{ logout: 'info', heartbeat: 'info', profile: 'info', password: 'info' },
-  ...{ 'failed-jobs': 'queues', api: 'notify', healthz: 'health', readyz: 'health' },
+  logout: 'info',
+  heartbeat: 'info',
+  profile: 'info',
+  password: 'info',
+  'failed-jobs': 'queues',
+  api: 'notify',
+  healthz: 'health',
+  readyz: 'health',
 };
 
 /** The group of an operation. */

@@ -44,14 +44,17 @@ function signIn(person: Person, created_at: string, chance: Chance): LogItem {
   return {
     kind: 'login',
     entry: {
-      ...{
-        log_key: newUlid(),
-        admin_id: person.id,
-        username: person.username,
-        ip: address(chance),
-        user_agent,
-      },
-      ...{ browser, os, device, status: isIn ? 1 : 0, outcome, created_at },
+      log_key: newUlid(),
+      admin_id: person.id,
+      username: person.username,
+      ip: address(chance),
+      user_agent,
+      browser,
+      os,
+      device,
+      status: isIn ? 1 : 0,
+      outcome,
+      created_at,
     },
   };
 }
@@ -90,9 +93,18 @@ function operation(person: Person, created_at: string, chance: Chance): LogItem 
   return {
     kind: 'operation',
     entry: {
-      ...{ log_key: newUlid(), admin_id: person.id, username: person.username, ...what, ip: address(chance) },
-      ...{ user_agent: chance.pick(agents), request: null, status, duration_ms: chance.between(8, 240) },
-      ...{ changes, trace_id: newUlid(), created_at },
+      log_key: newUlid(),
+      admin_id: person.id,
+      username: person.username,
+      ...what,
+      ip: address(chance),
+      user_agent: chance.pick(agents),
+      request: null,
+      status,
+      duration_ms: chance.between(8, 240),
+      changes,
+      trace_id: newUlid(),
+      created_at,
     },
   };
 }
@@ -107,8 +119,13 @@ function systemLine(created_at: string, chance: Chance): LogItem {
   return {
     kind: 'system',
     entry: {
-      ...{ log_key: newUlid(), level: 'warning' as const, module: 'worker', message, context },
-      ...{ trace_id: newUlid(), created_at },
+      log_key: newUlid(),
+      level: 'warning' as const,
+      module: 'worker',
+      message,
+      context,
+      trace_id: newUlid(),
+      created_at,
     },
   };
 }

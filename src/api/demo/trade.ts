@@ -112,9 +112,13 @@ async function finish(fate: Fate, of: OrderRecord, payment: PaymentRecord): Prom
 function attemptFor({ payment_no, amount }: PaymentRecord) {
   const sign = hmacHex(secret, `${payment_no}|SUCCESS|${amount.toString()}`);
   return {
-    ...{ type: 'mock', period: undefined, paymentNo: payment_no, thirdPartyNo: `DEMO-${payment_no}` },
+    type: 'mock',
+    period: undefined,
+    paymentNo: payment_no,
+    thirdPartyNo: `DEMO-${payment_no}`,
     fields: { out_trade_no: payment_no, trade_status: 'SUCCESS', sign },
-    ...{ ip: '198.51.100.20', traceId: newUlid() },
+    ip: '198.51.100.20',
+    traceId: newUlid(),
   };
 }
 

@@ -46,21 +46,23 @@ export const administrators: readonly (readonly [string, string, string, string]
 ];
 
 const surnames = [
-  ...[
-    'zhang:张',
-    'wang:王',
-    'li:李',
-    'zhao:赵',
-    'chen:陈',
-    'yang:杨',
-    'huang:黄',
-    'wu:吴',
-    'xu:徐',
-    'sun:孙',
-  ],
-  ...['ma:马', 'zhu:朱', 'hu:胡', 'guo:郭', 'he:何'],
+  'zhang:张',
+  'wang:王',
+  'li:李',
+  'zhao:赵',
+  'chen:陈',
+  'yang:杨',
+  'huang:黄',
+  'wu:吴',
+  'xu:徐',
+  'sun:孙',
+  'ma:马',
+  'zhu:朱',
+  'hu:胡',
+  'guo:郭',
+  'he:何',
 ];
-const givenNames = [...['wei:伟', 'fang:芳', 'min:敏', 'jing:静', 'lei:磊', 'yan:艳', 'tao:涛', 'juan:娟']];
+const givenNames = ['wei:伟', 'fang:芳', 'min:敏', 'jing:静', 'lei:磊', 'yan:艳', 'tao:涛', 'juan:娟'];
 
 /** Sign-in and display names of customers, 120 of them. */
 export const customers: readonly { username: string; nickname: string }[] = surnames.flatMap((surname) =>

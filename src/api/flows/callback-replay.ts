@@ -10,7 +10,11 @@ import { settleAccepted, type Accepted } from './callback-settlement.js';
 
 /** What a replay came to: as settling says it, or `processing` when it takes longer. */
 export const replayOutcomes = [
-  ...['paid', 'already_paid', 'paid_needs_attention', 'paid_twice', 'processing'],
+  'paid',
+  'already_paid',
+  'paid_needs_attention',
+  'paid_twice',
+  'processing',
 ] as const;
 
 export type ReplayOutcome = Exclude<Settlement, 'payment_third_party_no_used' | 'gone'> | 'processing';

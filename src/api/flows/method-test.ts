@@ -73,15 +73,23 @@ export async function testMethod(id: number): Promise<MethodTest> {
     fields,
     notification: channel.read?.(fields),
     payment: {
-      ...{ period: paymentPeriod(paymentNo) as number, orderNo, amount, config: stored },
-      ...{ status: 'pending', thirdPartyNo: null, methodType: type },
+      period: paymentPeriod(paymentNo) as number,
+      orderNo,
+      amount,
+      config: stored,
+      status: 'pending',
+      thirdPartyNo: null,
+      methodType: type,
     },
   });
   const verdict = typeof judged === 'string' ? judged : 'verified';
   const language = currentLanguage();
   const notifyUrl = stored?.notify_url ?? defaultNotifyUrl(type);
   return {
-    ...{ type, accepted: verdict === 'verified', verdict, notify_url: notifyUrl },
+    type,
+    accepted: verdict === 'verified',
+    verdict,
+    notify_url: notifyUrl,
     message: verdict === 'verified' ? say(texts.verified, language) : new AppError(verdict).text(language),
     checks: [...keyChecks(channel, stored), await doorCheck({ notifyUrl, type, fields, verdict })],
   };
@@ -110,7 +118,8 @@ interface Sending {
 // Sends the callback the way the company does. The service itself must answer it, and as one for a payment it does not have.
 async function doorCheck({ notifyUrl, type, fields, verdict }: Sending): Promise<MethodCheck> {
   const check = (state: MethodCheck['state'], text?: Text, params?: Record<string, string | number>) => ({
-    ...{ field: 'notify_url', state },
+    field: 'notify_url',
+    state,
     message: text ? fill(say(text, currentLanguage()), params) : null,
   });
   if (notifyUrl !== defaultNotifyUrl(type)) return check('skipped', texts.elsewhere);

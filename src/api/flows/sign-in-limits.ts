@@ -12,8 +12,10 @@ const hold = { window: auth.loginWindowSeconds, lock: auth.loginLockSeconds };
 const byNameAndAddress = new Attempts({ name: 'sign-in', points: auth.loginMaxAttempts, ...hold });
 const byAddress = new Attempts({ name: 'sign-in-any-name', points: auth.loginMaxPerAddress, ...hold });
 const byName = new Attempts({
-  ...{ name: 'sign-in-anywhere', points: auth.loginMaxPerUsernameHour },
-  ...{ window: hour, lock: hour },
+  name: 'sign-in-anywhere',
+  points: auth.loginMaxPerUsernameHour,
+  window: hour,
+  lock: hour,
 });
 const byAdmin = new Attempts({ name: 'password-change', points: auth.loginMaxAttempts, ...hold });
 

@@ -56,8 +56,13 @@ export const alipay: Channel = {
 
   // Alipay signs with a key that only it has.
   sampleCallback: ({ paymentNo, amount, config }) => ({
-    ...{ app_id: config.app_id, out_trade_no: paymentNo, trade_no: `TEST-${paymentNo}` },
-    ...{ trade_status: 'TRADE_SUCCESS', total_amount: amount.toString(), sign_type: 'RSA2', sign: '' },
+    app_id: config.app_id,
+    out_trade_no: paymentNo,
+    trade_no: `TEST-${paymentNo}`,
+    trade_status: 'TRADE_SUCCESS',
+    total_amount: amount.toString(),
+    sign_type: 'RSA2',
+    sign: '',
   }),
 };
 

@@ -98,7 +98,9 @@ export const mock: Channel = {
   },
 
   sampleCallback: ({ paymentNo, amount, config: { shared_secret } }) => ({
-    ...{ out_trade_no: paymentNo, trade_status: success, amount: amount.toString() },
+    out_trade_no: paymentNo,
+    trade_status: success,
+    amount: amount.toString(),
     ...(shared_secret ? { sign: sign(paymentNo, amount, shared_secret) } : {}),
   }),
 

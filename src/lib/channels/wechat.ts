@@ -99,11 +99,15 @@ export const wechat: Channel = {
   },
 
   sampleCallback: ({ paymentNo, amount, config: { api_v3_key = '' } }) => ({
-    ...{ id: randomUUID(), event_type: 'TRANSACTION.SUCCESS', resource_type: 'encrypt-resource' },
+    id: randomUUID(),
+    event_type: 'TRANSACTION.SUCCESS',
+    resource_type: 'encrypt-resource',
     resource: sealResource(
       JSON.stringify({
-        ...{ out_trade_no: tradeNumber(paymentNo), transaction_id: `TEST${paymentNo.slice(-26)}` },
-        ...{ trade_state: 'SUCCESS', amount: { total: Number(amount.cents), currency: 'CNY' } },
+        out_trade_no: tradeNumber(paymentNo),
+        transaction_id: `TEST${paymentNo.slice(-26)}`,
+        trade_state: 'SUCCESS',
+        amount: { total: Number(amount.cents), currency: 'CNY' },
       }),
       api_v3_key,
     ),

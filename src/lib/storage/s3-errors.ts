@@ -27,8 +27,14 @@ const isMissing = (error: unknown): boolean =>
   statusOf(error) === 404 && (error as S3ServiceException).name !== 'NoSuchBucket';
 
 const unreachable = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
-  ...['ENOTFOUND', 'EAI_AGAIN'],
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
 ]);
 
 /** The store has given no answer, or one that says that it fails itself. */

@@ -69,8 +69,10 @@ export async function abortUploads(
   for (let isLast = false; !isLast;) {
     const page: ListMultipartUploadsCommandOutput = await client.send(
       new ListMultipartUploadsCommand({
-        ...{ Bucket: bucket, Prefix: prefix },
-        ...{ KeyMarker: markers.NextKeyMarker, UploadIdMarker: markers.NextUploadIdMarker },
+        Bucket: bucket,
+        Prefix: prefix,
+        KeyMarker: markers.NextKeyMarker,
+        UploadIdMarker: markers.NextUploadIdMarker,
       }),
     );
     for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {

@@ -67,7 +67,10 @@ export class S3Storage implements Storage {
     const { endpoint, region, forcePathStyle, accessKeyId, secretAccessKey, timeoutMs } = settings;
     this.#settings = settings;
     this.#client = new S3Client({
-      ...{ endpoint, region, forcePathStyle, credentials: { accessKeyId, secretAccessKey } },
+      endpoint,
+      region,
+      forcePathStyle,
+      credentials: { accessKeyId, secretAccessKey },
       // Without these the client would wait for ever.
       requestHandler: {
         connectionTimeout: Math.min(maxConnectMs, timeoutMs),

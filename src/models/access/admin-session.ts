@@ -55,7 +55,14 @@ export async function openSession(
       sql: `INSERT INTO admin_sessions (jti, admin_id, ip, user_agent, browser, os, last_used_at, expires_at, created_at)
         SELECT ?, id, ?, ?, ?, ?, ?, ?, ? FROM admins WHERE ${isAsProven.sql} LOCK IN SHARE MODE`,
       values: [
-        ...[jti, ip, shortUserAgent(userAgent), browser, os, issuedAt, expiresAt, issuedAt],
+        jti,
+        ip,
+        shortUserAgent(userAgent),
+        browser,
+        os,
+        issuedAt,
+        expiresAt,
+        issuedAt,
         ...isAsProven.values,
       ],
     },

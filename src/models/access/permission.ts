@@ -24,7 +24,15 @@ export interface PermissionFilter extends ListQuery {
 }
 
 export const permissionSortable = [
-  ...['id', 'name', 'slug', 'method', 'path', 'status', 'sort', 'created_at', 'updated_at'],
+  'id',
+  'name',
+  'slug',
+  'method',
+  'path',
+  'status',
+  'sort',
+  'created_at',
+  'updated_at',
 ] as const;
 
 const shown = { ...columnsOf(Permission, 'p'), menu: joined(columnsOf(Menu, 'm', 'id', 'title', 'slug')) };

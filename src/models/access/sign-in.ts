@@ -41,7 +41,9 @@ async function rehash({ id, password_hash }: Credential, password: string): Prom
   try {
     const fresh = await hashPassword(password);
     const stored = await change('UPDATE admins SET password_hash = ? WHERE id = ? AND password_hash = ?', [
-      ...[fresh, id, password_hash],
+      fresh,
+      id,
+      password_hash,
     ]);
     return stored ? fresh : undefined;
   } catch (error) {

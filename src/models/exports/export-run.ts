@@ -179,5 +179,6 @@ export async function tellForgottenExports(before: Date): Promise<void> {
 }
 
 const frame = (adminId: number, id: number, status: ExportStatus, progress: number) => ({
-  ...{ adminId, frame: { type: 'export', data: { id, status, progress } } },
+  adminId,
+  frame: { type: 'export', data: { id, status, progress } },
 });

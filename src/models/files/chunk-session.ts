@@ -76,8 +76,16 @@ export async function progressOf(key: SessionKey): Promise<ChunkProgress> {
   const uploaded_count = uploaded_chunks.length;
   const progress = Math.floor((uploaded_count * 100) / total_chunks);
   return {
-    ...{ chunk_id, filename, total_chunks, uploaded_count, uploaded_chunks, progress },
-    ...{ status, error, attachment_id, expires_at },
+    chunk_id,
+    filename,
+    total_chunks,
+    uploaded_count,
+    uploaded_chunks,
+    progress,
+    status,
+    error,
+    attachment_id,
+    expires_at,
   };
 }
 

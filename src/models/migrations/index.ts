@@ -19,8 +19,21 @@ import { sealedCallbacks } from './0018-sealed-callbacks.js';
 import type { Migration } from './migration.js';
 
 export const migrations: Migration[] = [
-  ...[administration, ordersAndPayments, logs, backOffice],
-  ...[files, balancesExportsImports, listIndexes, attachmentCharset],
-  ...[exactLists, logOutbox, passwordChange, refusedCallbacks, seededMenus],
-  ...[failedJobs, boundedNotifications, keyChecks, sealedCallbacks],
+  administration,
+  ordersAndPayments,
+  logs,
+  backOffice,
+  files,
+  balancesExportsImports,
+  listIndexes,
+  attachmentCharset,
+  exactLists,
+  logOutbox,
+  passwordChange,
+  refusedCallbacks,
+  seededMenus,
+  failedJobs,
+  boundedNotifications,
+  keyChecks,
+  sealedCallbacks,
 ];

@@ -24,7 +24,14 @@ export interface FailedJobFilter extends FailedJobCriteria, ListQuery {
 }
 
 export const failedJobSortable = [
-  ...['id', 'queue', 'job', 'attempts', 'failures', 'state', 'failed_at', 'created_at'],
+  'id',
+  'queue',
+  'job',
+  'attempts',
+  'failures',
+  'state',
+  'failed_at',
+  'created_at',
 ] as const;
 
 /** A failed job as it is shown: its payload is masked. */
@@ -73,8 +80,16 @@ export async function keepFailure({
        attempts = VALUES(attempts), failures = failures + 1, trace_id = VALUES(trace_id), state = 'failed',
        failed_at = VALUES(failed_at), updated_at = VALUES(updated_at)`,
     [
-      ...[queue, job.slice(0, 60), key.slice(0, 255), JSON.stringify(payload ?? null), text, attempts],
-      ...[traceId.slice(0, 64), at, at, at],
+      queue,
+      job.slice(0, 60),
+      key.slice(0, 255),
+      JSON.stringify(payload ?? null),
+      text,
+      attempts,
+      traceId.slice(0, 64),
+      at,
+      at,
+      at,
     ],
   );
   await notify({

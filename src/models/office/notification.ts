@@ -67,7 +67,15 @@ export async function storeNotification(notification: NewNotification): Promise<
     ? await storeForEach(notification, receiverIds, created_at)
     : await storeForAll(notification, created_at);
   return rows.map(({ id, receiver_id }) => ({
-    ...{ id, type, title, content, sender_id, receiver_id, is_read: false, read_at: null, created_at },
+    id,
+    type,
+    title,
+    content,
+    sender_id,
+    receiver_id,
+    is_read: false,
+    read_at: null,
+    created_at,
   }));
 }
 

@@ -13,9 +13,17 @@ import { columnsOf, selection } from './selection.js';
 
 /** What processes keep copies of. */
 export const scopes = [
-  ...['identity', 'blacklist', 'dictionaries'],
-  ...['orders', 'payments', 'users', 'user_balance_logs'],
-  ...['operation_logs', 'login_logs', 'system_logs', 'notifications'],
+  'identity',
+  'blacklist',
+  'dictionaries',
+  'orders',
+  'payments',
+  'users',
+  'user_balance_logs',
+  'operation_logs',
+  'login_logs',
+  'system_logs',
+  'notifications',
 ] as const;
 
 export type Scope = (typeof scopes)[number];

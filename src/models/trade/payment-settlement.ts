@@ -6,8 +6,8 @@ import { isIncomplete, isRerunnable } from '../../lib/db-errors.js';
 import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
 import { journalStatement, noteChanges } from '../tables/list-journal.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
-import { updateRows } from '../tables/rows.js';
 import { execute, over } from '../tables/sql.js';
+import { recordSecond } from './second-payment.js';
 import { cancelPayments } from './payment.js';
 import { Order, Payment, PaymentCallback } from './tables.js';
 import { askForAttention, type AttentionReason } from './payment-attention.js';
@@ -178,13 +178,12 @@ const lockedOrder = columnsOf(Order, 'o', 'status', 'deleted_at', 'cancelled_at'
 const lockedPayment = columnsOf(Payment, 'p', 'status', 'third_party_no', 'needs_attention');
 const lockableOrders = selection(lockedOrder, 'orders o');
 const lockablePayments = selection(lockedPayment, 'payments p');
-const callbacks = selection(columnsOf(PaymentCallback, 'c', 'id'), 'payment_callbacks c');
 
 // Whatever the usual case does not cover, step by step under locks.
 async function payWithCare(callback: CallbackKey, pending: Pending, t: Transaction): Promise<Settlement> {
   const { payment_no, order_no, third_party_no, created_at } = pending;
   const orderKey = { order_no, period: orderPeriod(order_no) as number };
-  const key: Key = { payment_no, period: paymentPeriod(payment_no) as number };
+  const key = { payment_no, period: paymentPeriod(payment_no) as number };
   const order = await lockableOrders.one(
     sql('WHERE o.order_no = :order_no AND o.period = :period FOR UPDATE', orderKey),
     { t },
@@ -195,7 +194,7 @@ async function payWithCare(callback: CallbackKey, pending: Pending, t: Transacti
   );
   const isDone = !(await lockAttempt(callback, t)) || payment?.third_party_no === third_party_no;
   if (!payment || isDone) return markSettled(callback, 'already_paid', t);
-  if (payment.status === 'paid') return payTwice(callback, { key, third_party_no, payment }, t);
+  if (payment.status === 'paid') return recordSecond(callback, { key, third_party_no, payment }, t);
   const isPayable = order !== undefined && canBePaid(order, created_at);
   const at = now();
   const pay = sql(
@@ -216,7 +215,8 @@ async function payWithCare(callback: CallbackKey, pending: Pending, t: Transacti
   await execute(pay, { t });
   const { status, needs_attention } = payment;
   const before = { status, needs_attention, third_party_no: null, pay_time: null };
-  await noteChanges('payments', paymentRow(key), before, t);
+  const paymentRow = changed('r.payment_no = :payment_no AND r.period = :period', key);
+  await noteChanges('payments', paymentRow, before, t);
   if (!isPayable) return markSettled(callback, 'paid_needs_attention', t);
   const payOrder = sql(
     `UPDATE orders o SET o.status = 'paid', o.paid_at = :created_at, o.payment_no = :payment_no, o.cancelled_at = NULL,
@@ -241,32 +241,3 @@ function canBePaid(
     status === 'pending' || (status === 'cancelled' && cancelled_at !== null && cancelled_at > reportedAt)
   );
 }
-
-// The customer was charged twice: the payment keeps its first number, a person gives the second sum back.
-async function payTwice(
-  callback: CallbackKey,
-  {
-    key,
-    third_party_no,
-    payment,
-  }: { key: Key; third_party_no: string; payment: RowOf<typeof lockedPayment> },
-  t: Transaction,
-): Promise<Settlement> {
-  const known = await callbacks.one(
-    sql(
-      `WHERE c.payment_no = :payment_no AND c.period = :period AND c.third_party_no = :third_party_no
-         AND c.verdict = 'paid_twice' LIMIT 1`,
-      { ...key, third_party_no },
-    ),
-    { t },
-  );
-  if (known) return markSettled(callback, 'already_paid', t);
-  await updateRows(Payment, { needs_attention: true, fail_reason: 'paid_twice', updated_at: now() }, key, t);
-  if (!payment.needs_attention) await noteChanges('payments', paymentRow(key), { needs_attention: false }, t);
-  return markSettled(callback, 'paid_twice', t);
-}
-
-/** Number and month of a payment. */
-type Key = { payment_no: string; period: number };
-
-const paymentRow = (key: Key): Statement => changed('r.payment_no = :payment_no AND r.period = :period', key);

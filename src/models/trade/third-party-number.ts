@@ -12,7 +12,8 @@ const sql = over({ third_party_numbers: ThirdPartyNumber });
 /** Takes the numbers for their payments unless other payments have them; in one order, so that nobody meets somebody half way. */
 export function claimStatement(claims: readonly NumberClaim[]): Statement {
   const sorted = [...claims].sort((one, other) => (one.third_party_no < other.third_party_no ? -1 : 1));
-  const taken = insertStatement(ThirdPartyNumber, sorted);
+  const rows = sorted.map(({ type, third_party_no, payment_no }) => ({ type, third_party_no, payment_no }));
+  const taken = insertStatement(ThirdPartyNumber, rows);
   const kept = sql('ON DUPLICATE KEY UPDATE type = VALUES(type)', {});
   return { sql: `${taken.sql} ${kept.sql}`, values: taken.values };
 }

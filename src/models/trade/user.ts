@@ -32,7 +32,14 @@ export interface UserCriteria extends TimeRange {
 export type UserFilter = UserCriteria & ListQuery;
 
 export const userSortable = [
-  ...['id', 'username', 'nickname', 'balance', 'status', 'last_login_at', 'created_at', 'updated_at'],
+  'id',
+  'username',
+  'nickname',
+  'balance',
+  'status',
+  'last_login_at',
+  'created_at',
+  'updated_at',
 ] as const;
 
 export type UserRecord = Listed<User>;

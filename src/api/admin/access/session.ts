@@ -197,7 +197,15 @@ async function profileOf(
   const { admin, permissions, menus } = await read(identity);
   const { id, username, nickname, email, phone, avatar, department_id, department, roles } = admin;
   return {
-    ...{ id, username, nickname, email, phone, avatar, department_id, department, roles },
+    id,
+    username,
+    nickname,
+    email,
+    phone,
+    avatar,
+    department_id,
+    department,
+    roles,
     is_super_admin: identity.isSuperAdmin,
     password_must_change: identity.mustChangePassword,
     permissions,

@@ -208,7 +208,11 @@ const toldBy = ({
   chunk_size,
   sha256,
 }: ChunkCall): Partial<NewSession> => ({
-  ...{ filename, total_chunks, total_size, chunk_size, sha256 },
+  filename,
+  total_chunks,
+  total_size,
+  chunk_size,
+  sha256,
 });
 
 const missing = (field: string): never =>

@@ -98,14 +98,12 @@ export const routes = [
     repeat: (id) => findOrder(String(id)),
   }),
   ...exportRoutes({
-    ...{
-      segment: 'orders',
-      type: 'orders',
-      noun: 'order',
-      title: { zh: '订单', en: 'orders' },
-      module: 'orders',
-      filters,
-    },
+    segment: 'orders',
+    type: 'orders',
+    noun: 'order',
+    title: { zh: '订单', en: 'orders' },
+    module: 'orders',
+    filters,
   }),
   route({
     method: 'POST',

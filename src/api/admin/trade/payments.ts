@@ -147,14 +147,12 @@ export const routes = [
     },
   }),
   ...exportRoutes({
-    ...{
-      segment: 'payments',
-      type: 'payments',
-      noun: 'payment',
-      title: { zh: '支付', en: 'payments' },
-      module: 'payments',
-      filters,
-    },
+    segment: 'payments',
+    type: 'payments',
+    noun: 'payment',
+    title: { zh: '支付', en: 'payments' },
+    module: 'payments',
+    filters,
   }),
   route({
     method: 'GET',

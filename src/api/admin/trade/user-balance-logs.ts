@@ -69,8 +69,11 @@ export const routes = [
     repeat: async (id) => changed(await findBalanceLog(id)),
   }),
   ...exportRoutes({
-    ...{ segment: 'user-balance-logs', type: 'user_balance_logs', noun: 'user_balance_log' },
-    ...{ title: { zh: '余额记录', en: 'balance changes' }, filters },
+    segment: 'user-balance-logs',
+    type: 'user_balance_logs',
+    noun: 'user_balance_log',
+    title: { zh: '余额记录', en: 'balance changes' },
+    filters,
   }),
   route({
     method: 'GET',

@@ -36,11 +36,16 @@ export async function makeBackup(given: Given): Promise<Outcome> {
     await files?.copyNew();
     const { made, unknown } = await migrationState();
     const manifest: Manifest = {
-      ...{ format: 1, version: config.version, commit: config.commit },
-      ...{ begun_at: begun.toISOString(), ended_at: now().toISOString() },
+      format: 1,
+      version: config.version,
+      commit: config.commit,
+      begun_at: begun.toISOString(),
+      ended_at: now().toISOString(),
       database: {
-        ...{ name: config.database.name, migrations: [...made, ...unknown] },
-        ...{ dump: await folders.measure(path, dumpName), binlog },
+        name: config.database.name,
+        migrations: [...made, ...unknown],
+        dump: await folders.measure(path, dumpName),
+        binlog,
       },
       key_digest: (await notedKeyDigest()) ?? null,
       files: files
@@ -157,8 +162,14 @@ async function dump(path: string): Promise<Manifest['database']['binlog']> {
 
 async function dumpOnce(path: string, more: readonly string[]): Promise<Manifest['database']['binlog']> {
   const program = await startProgram('dump', [
-    ...['--single-transaction', '--quick', '--skip-lock-tables', '--hex-blob', '--no-tablespaces'],
-    ...['--default-character-set=utf8mb4', ...more, config.database.name],
+    '--single-transaction',
+    '--quick',
+    '--skip-lock-tables',
+    '--hex-blob',
+    '--no-tablespaces',
+    '--default-character-set=utf8mb4',
+    ...more,
+    config.database.name,
   ]);
   program.stdin.end();
   let head = '';

@@ -120,11 +120,11 @@ async function replayLogs({ database }: Manifest, { logs, position, until }: Rep
   const { name } = config.database;
   const renamed = database.name === name ? [] : [`--rewrite-db=${database.name}->${name}`];
   const log = await startProgram('binlog', [
-    ...[
-      `--start-position=${position}`,
-      `--stop-datetime=${until.toISOString().slice(0, 19).replace('T', ' ')}`,
-    ],
-    ...[...renamed, `--database=${name}`, ...logs],
+    `--start-position=${position}`,
+    `--stop-datetime=${until.toISOString().slice(0, 19).replace('T', ' ')}`,
+    ...renamed,
+    `--database=${name}`,
+    ...logs,
   ]);
   log.stdin.end();
   const client = await startProgram('client', [...clientArgs, name]);

@@ -27,8 +27,12 @@ export function bodyParser({ method, body, form, upload, aliases, bodyBytes }: R
   const limit = Math.min(form?.maxBytes ?? bodyBytes ?? usualBytes, config.app.jsonMaxBytes);
   const parse = koaBody({
     // JSON is taken as a text: its size in values is bounded before it is parsed.
-    ...{ json: false, text: true, textTypes: [jsonType], textLimit: limit },
-    ...{ urlencoded: form !== undefined, formLimit: limit },
+    json: false,
+    text: true,
+    textTypes: [jsonType],
+    textLimit: limit,
+    urlencoded: form !== undefined,
+    formLimit: limit,
     multipart: false,
     parsedMethods: [method as HttpMethodEnum],
     onError: refuse,
