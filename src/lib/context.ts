@@ -29,7 +29,10 @@ export interface Unit {
    */
   end(t: Transaction, result: unknown): Promise<() => Promise<boolean>>;
   /** The same for a transaction that is sent at once: statements that follow the INSERT of a record. */
-  follow(): { statements: { sql: string; values: readonly unknown[] }[]; wasCommitted: () => Promise<boolean> };
+  follow(): {
+    statements: { sql: string; values: readonly unknown[] }[];
+    wasCommitted: () => Promise<boolean>;
+  };
   /** Once it is committed. */
   committed(): void;
 }

@@ -2,6 +2,7 @@
 import type { Fault } from './fault.js';
 
 const file = 'src/models/trade/payment.ts';
+const criteria = 'src/models/trade/payment-criteria.ts';
 const attention = 'src/models/trade/payment-attention.ts';
 const placement = 'src/models/trade/payment-placement.ts';
 const paymentTests = 'test/trade/payments.test.ts';
@@ -96,7 +97,7 @@ export const payments: Fault[] = [
     match: 'each kind of write*',
   },
   {
-    file,
+    file: criteria,
     from: `where.and(\`p.status = 'pending' AND p.created_at < ?\`, madeBefore);`,
     to: `where.and('p.created_at < ?', madeBefore);`,
     breaks: 'paid payments are listed as waiting too long',
@@ -104,7 +105,7 @@ export const payments: Fault[] = [
     match: 'payments that have been pending*',
   },
   {
-    file,
+    file: criteria,
     from: `criteria.time_field === 'created_at' && from ?`,
     to: `from ?`,
     breaks: 'what was made last month and paid this month is not found',

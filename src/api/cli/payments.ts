@@ -1,7 +1,8 @@
 // back-office payments …, callbacks …: money that waits for a person, and callbacks that were not settled.
 import type { Command } from 'commander';
 import { now } from '../../lib/clock.js';
-import { listPayments, type PaymentCriteria } from '../../models/trade/payment.js';
+import { listPayments } from '../../models/trade/payment.js';
+import type { PaymentCriteria } from '../../models/trade/payment-criteria.js';
 import { unsettledCallbacks } from '../../models/trade/payment-callback.js';
 import { settle } from '../../models/trade/payment-settlement.js';
 import { does, Misuse, table, type Given, type Outcome } from './command.js';

@@ -8,6 +8,7 @@ import { idParam } from '../../lib/schema.js';
 import { writeExport } from '../../jobs/write-export.js';
 import { Admin } from '../../models/access/tables.js';
 import { findExport, requestExport } from '../../models/exports/export.js';
+import { exportSources } from '../../models/exports/export-sources.js';
 import { Export, exportFormats, type ExportFormat, type ExportType } from '../../models/exports/tables.js';
 import { integer, keysOf, record, recordOrNull, resource, text, textOrNull } from './response.js';
 import { can, nounOf, route, type Route, type RouteDefinition } from './route.js';
@@ -20,8 +21,6 @@ export interface ExportResource {
   noun: string;
   title: Text;
   module?: RouteDefinition<'signedIn', object, object, object>['module'];
-  /** The filters of the list, without its time range. */
-  filters: Record<string, Joi.Schema>;
 }
 
 /** An export as it is answered. */
@@ -34,7 +33,7 @@ export const exportRecord = resource('Export', {
 });
 
 /** Those endpoints for one list. */
-export function exportRoutes({ segment, type, noun, title, module, filters }: ExportResource): Route[] {
+export function exportRoutes({ segment, type, noun, title, module }: ExportResource): Route[] {
   const access = can(`${noun}.export`, `导出${title.zh}`, `Export ${title.en}`);
   return [
     route({
@@ -47,7 +46,7 @@ export function exportRoutes({ segment, type, noun, title, module, filters }: Ex
         'Takes the filters of the list, times in the request zone. Repeated while it waits or runs, the same request answers the same `export_id`. Progress: `/exports/{id}` and its event stream.',
       access,
       module,
-      body: bodyOf(filters),
+      body: bodyOf(exportSources[type].filters),
       fails: ['too_many_exports'],
       response: record({ export_id: integer(), status: integer() }),
       async handle({ admin, body: { format, ...criteria } }) {

@@ -1,10 +1,12 @@
 // admins: the people who sign in here.
+import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { blankToNull, noneToNull } from '../../lib/blank-to-null.js';
 import { now } from '../../lib/clock.js';
 import { change, refuseDuplicates, select, type SqlValue } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
+import { id, status } from '../../lib/schema.js';
 import { hashPassword } from '../../lib/password.js';
 import { endSessionsOf } from './admin-session.js';
 import { roleName } from './builtin-names.js';
@@ -32,6 +34,15 @@ export interface AdminCriteria extends TimeRange {
   department_id?: number;
   role_id?: number;
 }
+
+/** The filters of the list and of its export. */
+export const adminFilters = {
+  username: Joi.string().allow('').max(50),
+  nickname: Joi.string().allow('').max(50),
+  status: status(),
+  department_id: id(),
+  role_id: id(),
+};
 
 export type AdminFilter = AdminCriteria & ListQuery;
 

@@ -1,10 +1,11 @@
 // exports as the job sees them: taken by a run, moved on, finished once, and told to their owner.
+import Joi from 'joi';
 import { now } from '../../lib/clock.js';
 import { change, transact } from '../../lib/db.js';
 import { AppError } from '../../lib/errors.js';
 import type { ErrorSlug } from '../../lib/error-catalogue.js';
 import { fill, say, type Language, type Text } from '../../lib/language.js';
-import { Money } from '../../lib/money.js';
+import { timeKeys } from '../../lib/list-query.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { updateRows } from '../tables/rows.js';
 import { expiryOf } from './export.js';
@@ -36,7 +37,7 @@ export async function claimExport(id: number): Promise<ExportRun | undefined> {
     return undefined;
   }
   const { admin_id: adminId, type, format, language, zone } = row;
-  const criteria = JSON.parse(row.filter, revive) as object;
+  const criteria = criteriaOf(type, row.filter);
   return { id, key, adminId, type, format, criteria, language, zone: zone ?? undefined };
 }
 
@@ -45,10 +46,10 @@ const claimed = selection(
   'exports e',
 );
 
-// JSON knows neither times nor amounts; the names of the filters do.
-function revive(name: string, value: unknown): unknown {
-  if (/^(start|end)_(time|date)$/.test(name)) return new Date(value as string);
-  return /^(min|max)_amount$/.test(name) ? Money.from(value as string) : value;
+/** The filters as the list reads them: JSON knows neither times nor amounts. */
+function criteriaOf(type: ExportType, filter: string): object {
+  const schema = Joi.object({ ...timeKeys(), ...exportSources[type].filters });
+  return Joi.attempt(JSON.parse(filter), schema) as object;
 }
 
 export interface Progress {

@@ -1,4 +1,5 @@
 // How the rows of an export are read: month by month, page after page by key, from one snapshot.
+import type Joi from 'joi';
 import { say, type Language, type Text } from '../../lib/language.js';
 import type { Where } from '../../lib/list-query.js';
 import type { Cell, SheetColumn } from '../../lib/sheets/sheet.js';
@@ -22,6 +23,8 @@ export interface SheetSource<C> {
   key: string;
   month?: string;
   columns: readonly SourceColumn[];
+  /** Of the list, without its time range. */
+  filters: Record<string, Joi.Schema>;
   where(criteria: C): Where | Promise<Where>;
   /** Whether the filters leave so few records that an index of their own beats reading all in the order of the keys. */
   isNarrow?(criteria: C): boolean;

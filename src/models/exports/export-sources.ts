@@ -1,16 +1,16 @@
 // What can be exported: the columns of each type, as an administrator reads them.
 import type { Text } from '../../lib/language.js';
-import { adminsWhere, type AdminCriteria } from '../access/admin.js';
-import { balanceLogsWhere, type BalanceLogCriteria } from '../trade/balance-log.js';
+import { adminFilters, adminsWhere, type AdminCriteria } from '../access/admin.js';
+import { balanceLogFilters, balanceLogsWhere, type BalanceLogCriteria } from '../trade/balance-log.js';
 import { Admin, Department } from '../access/tables.js';
 import type { ValueKind } from '../tables/column.js';
 import { columnsOf, computed, type Expression } from '../tables/selection.js';
 import { BalanceLog, Order, OrderDetail, Payment, PaymentMethod, User } from '../trade/tables.js';
 import type { SheetSource, SourceColumn } from './export-sheet.js';
 import type { ExportType } from './tables.js';
-import { ordersWhere, type OrderCriteria } from '../trade/order.js';
-import { paymentsWhere, type PaymentCriteria } from '../trade/payment.js';
-import { usersWhere, type UserCriteria } from '../trade/user.js';
+import { orderFilters, ordersWhere, type OrderCriteria } from '../trade/order.js';
+import { paymentFilters, paymentsWhere, type PaymentCriteria } from '../trade/payment-criteria.js';
+import { userFilters, usersWhere, type UserCriteria } from '../trade/user.js';
 
 const text = (zh: string, en: string): Text => ({ zh, en });
 
@@ -68,6 +68,7 @@ const admins: SheetSource<AdminCriteria> = {
     column(admin.last_login_at, '最后登录时间', 'Last sign-in'),
     column(admin.created_at, '创建时间', 'Created at'),
   ],
+  filters: adminFilters,
   where: adminsWhere,
   from: (records, where, limit) =>
     `FROM ${records} LEFT JOIN departments d ON d.id = a.department_id ${where} ORDER BY a.id ${limit}`,
@@ -88,6 +89,7 @@ const users: SheetSource<UserCriteria> = {
     column(user.last_login_at, '最后登录时间', 'Last sign-in'),
     column(user.created_at, '创建时间', 'Created at'),
   ],
+  filters: userFilters,
   where: usersWhere,
   from: (records, where, limit) => `FROM ${records} ${where} ORDER BY u.id ${limit}`,
 };
@@ -120,6 +122,7 @@ const orders: SheetSource<OrderCriteria> = {
     column(order.paid_at, '支付时间', 'Paid at'),
     column(order.created_at, '创建时间', 'Created at'),
   ],
+  filters: orderFilters,
   where: ordersWhere,
   isNarrow: ({ user_id }) => user_id !== undefined,
   from: (records, where, limit) =>
@@ -153,6 +156,7 @@ const payments: SheetSource<PaymentCriteria> = {
     column(payment.remark, '备注', 'Remark'),
     column(payment.created_at, '创建时间', 'Created at'),
   ],
+  filters: paymentFilters,
   where: paymentsWhere,
   isNarrow: ({ user_id }) => user_id !== undefined,
   from: (records, where, limit) =>
@@ -182,6 +186,7 @@ const balanceLogs: SheetSource<BalanceLogCriteria> = {
     column(admin.username, '操作人', 'Operator'),
     column(log.created_at, '创建时间', 'Created at'),
   ],
+  filters: balanceLogFilters,
   where: balanceLogsWhere,
   isNarrow: ({ user_id }) => user_id !== undefined,
   from: (records, where, limit) =>

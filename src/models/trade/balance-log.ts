@@ -1,14 +1,16 @@
 // user_balance_logs: what changed the balances of users, and sums over it.
+import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { reports } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
+import { id } from '../../lib/schema.js';
 import { Money } from '../../lib/money.js';
 import { Admin } from '../access/tables.js';
 import { columnsOf, computed, joined, selection, sumOf, type RowOf } from '../tables/selection.js';
 import { over } from '../tables/sql.js';
 import { Totals } from '../tables/totals.js';
-import { BalanceLog, User, type BalanceChangeType } from './tables.js';
+import { BalanceLog, balanceChangeTypes, User, type BalanceChangeType } from './tables.js';
 
 export interface BalanceLogCriteria extends TimeRange {
   user_id?: number;
@@ -16,6 +18,14 @@ export interface BalanceLogCriteria extends TimeRange {
   source?: string;
   operator_id?: number;
 }
+
+/** The filters of the list and of its export. */
+export const balanceLogFilters = {
+  user_id: id(),
+  type: Joi.string().valid(...balanceChangeTypes),
+  source: Joi.string().allow('').max(20),
+  operator_id: id(),
+};
 
 export type BalanceLogFilter = BalanceLogCriteria & ListQuery;
 

@@ -1,4 +1,5 @@
 // orders: what users are to pay for; lists, changes, cancelling. Only payment-settlement.ts makes an order paid.
+import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { transact } from '../../lib/db.js';
@@ -6,6 +7,7 @@ import { fail } from '../../lib/errors.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
 import type { Money } from '../../lib/money.js';
 import { orderPeriod, periodOf } from '../../lib/numbers.js';
+import { id, money } from '../../lib/schema.js';
 import { stepOf } from '../tables/amount-steps.js';
 import { journals, noteChanges } from '../tables/list-journal.js';
 import { monthlyPage } from '../tables/month-pages.js';
@@ -13,7 +15,7 @@ import { columnsOf, selection, type RowOf } from '../tables/selection.js';
 import { updateRows } from '../tables/rows.js';
 import { over } from '../tables/sql.js';
 import { selectOrders, type OrderRecord } from './order-record.js';
-import { Order, type OrderStatus } from './tables.js';
+import { Order, orderStatuses, type OrderStatus } from './tables.js';
 import { cancelPayments } from './payment.js';
 import { isBeingPaid } from './payment-callback.js';
 import { Totals } from '../tables/totals.js';
@@ -27,6 +29,16 @@ export interface OrderCriteria extends TimeRange {
   max_amount?: Money;
   keyword?: string;
 }
+
+/** The filters of the list and of its export. */
+export const orderFilters = {
+  order_no: Joi.string().allow('').max(64),
+  user_id: id(),
+  status: Joi.string().valid(...orderStatuses),
+  min_amount: money(0n),
+  max_amount: money(0n),
+  keyword: Joi.string().allow('').max(100),
+};
 
 export type OrderFilter = OrderCriteria & ListQuery;
 

@@ -1,7 +1,7 @@
 // The only code that makes a payment and its order paid (spec.md, States and transitions, rule 1).
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { mustHaveChanged, payments, type Statement } from '../../lib/db.js';
+import { mustHaveChanged, payments } from '../../lib/db.js';
 import { isIncomplete, isRerunnable } from '../../lib/db-errors.js';
 import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
 import { journalStatement, noteChanges } from '../tables/list-journal.js';

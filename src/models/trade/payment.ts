@@ -3,7 +3,7 @@ import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { transact, type SqlValue } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
-import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
+import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
 import { isEnabled } from '../../lib/channels/index.js';
 import { Money } from '../../lib/money.js';
 import { newPaymentNumber, orderPeriod, paymentPeriod, periodOf } from '../../lib/numbers.js';
@@ -13,23 +13,11 @@ import { withPartition } from '../tables/partitions.js';
 import { insertRow, updateRows } from '../tables/rows.js';
 import { columnsOf, joined, selection, type RowOf } from '../tables/selection.js';
 import { over } from '../tables/sql.js';
+import { paymentsWhere, type PaymentCriteria } from './payment-criteria.js';
 import type { Payable } from './payment-placement.js';
-import { Order, Payment, PaymentMethod, type PaymentStatus } from './tables.js';
+import { Order, Payment, PaymentMethod } from './tables.js';
 import { Totals } from '../tables/totals.js';
 import { announcing } from '../tables/versions.js';
-
-export interface PaymentCriteria extends TimeRange {
-  payment_no?: string;
-  order_no?: string;
-  third_party_no?: string;
-  payment_method_id?: number;
-  user_id?: number;
-  status?: PaymentStatus;
-  needs_attention?: boolean;
-  /** Minutes; only pending payments made longer ago. */
-  pending_longer_than?: number;
-  time_field: 'pay_time' | 'created_at';
-}
 
 export type PaymentFilter = PaymentCriteria & ListQuery;
 
@@ -70,24 +58,6 @@ export async function listPayments(query: PaymentFilter, mark?: string): Promise
     rows: (tail: string, values: SqlValue[]) => records.rows(tail, values),
   };
   return monthlyPage(list, where, query, months, { matching: () => paymentTotals.keys(where, mark) });
-}
-
-/** The condition of a list over `payments p`. */
-export function paymentsWhere(criteria: PaymentCriteria): Where {
-  const where = new Where()
-    .numbered('p.payment_no', criteria.payment_no, 'p.period')
-    .numbered('p.order_no', criteria.order_no)
-    .containsAscii('p.third_party_no', criteria.third_party_no)
-    .equals('p.payment_method_id', criteria.payment_method_id)
-    .equals('p.user_id', criteria.user_id)
-    .equals('p.status', criteria.status)
-    .equals('p.needs_attention', criteria.needs_attention);
-  if (criteria.pending_longer_than !== undefined) {
-    const madeBefore = wholeMinutesAgo(criteria.pending_longer_than);
-    where.and(`p.status = 'pending' AND p.created_at < ?`, madeBefore);
-  }
-  inTime(where, criteria);
-  return where;
 }
 
 /**
@@ -209,20 +179,6 @@ async function lockPayable(
 }
 
 const payables = selection(columnsOf(Order, 'o', 'user_id', 'amount', 'status', 'expire_at'), 'orders o');
-
-// The beginning of that minute, so that the total of this minute is counted once.
-function wholeMinutesAgo(minutes: number): Date {
-  return new Date((Math.floor(now().getTime() / 60_000) - minutes) * 60_000);
-}
-
-// A payment's month is the month it was made in. It may be paid in that month, the next one or much later, never before.
-function inTime(where: Where, criteria: PaymentCriteria): void {
-  const from = criteria.start_time ?? criteria.start_date;
-  const to = criteria.end_time ?? criteria.end_date;
-  where.between(`p.${criteria.time_field}`, from, to);
-  const first = criteria.time_field === 'created_at' && from ? periodOf(from) : undefined;
-  where.between('p.period', first, to && periodOf(to));
-}
 
 // The shared lock keeps the method from being deleted before the payment that uses it is there.
 async function usableMethod(

@@ -1,9 +1,11 @@
 // users: the customers who place orders.
+import Joi from 'joi';
 import { blankToNull } from '../../lib/blank-to-null.js';
 import { now } from '../../lib/clock.js';
 import { refuseDuplicates, reports, transact } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
+import { status } from '../../lib/schema.js';
 import { hashPassword } from '../../lib/password.js';
 import { Totals } from '../tables/totals.js';
 import { announcing, changing } from '../tables/versions.js';
@@ -28,6 +30,15 @@ export interface UserCriteria extends TimeRange {
   phone?: string;
   status?: number;
 }
+
+/** The filters of the list and of its export. */
+export const userFilters = {
+  username: Joi.string().allow('').max(50),
+  nickname: Joi.string().allow('').max(50),
+  email: Joi.string().allow('').max(100),
+  phone: Joi.string().allow('').max(30),
+  status: status(),
+};
 
 export type UserFilter = UserCriteria & ListQuery;
 

@@ -2,18 +2,9 @@
 import Joi from 'joi';
 import { listKeys } from '../../../lib/list-query.js';
 import { mustDifferFromUsername, newPassword } from '../../../lib/password-policy.js';
+import { email, idOrNone, idParam, ids, phone, status, webAddress, username } from '../../../lib/schema.js';
 import {
-  email,
-  id,
-  idOrNone,
-  idParam,
-  ids,
-  phone,
-  status,
-  webAddress,
-  username,
-} from '../../../lib/schema.js';
-import {
+  adminFilters,
   type AdminFields,
   type AdminFilter,
   adminSortable,
@@ -46,14 +37,6 @@ const fields = {
   status: status(),
 };
 
-const filters = {
-  username: Joi.string().allow('').max(50),
-  nickname: Joi.string().allow('').max(50),
-  status: status(),
-  department_id: id(),
-  role_id: id(),
-};
-
 export const routes = [
   route({
     method: 'GET',
@@ -62,7 +45,7 @@ export const routes = [
     summary: 'List administrators',
     description: '`department_id` includes the departments below it.',
     access: can('admin.index', '查看管理员列表', 'List administrators'),
-    query: Joi.object<AdminFilter, true>({ ...listKeys(adminSortable), ...filters }),
+    query: Joi.object<AdminFilter, true>({ ...listKeys(adminSortable), ...adminFilters }),
     response: pageOf(admin),
     versions: [adminTotals.scope],
     handle: ({ query, marks }) => listAdmins(query, marks[0]),
@@ -101,7 +84,6 @@ export const routes = [
     type: 'admins',
     noun: 'admin',
     title: { zh: '管理员', en: 'administrators' },
-    filters,
   }),
   route({
     method: 'GET',

@@ -23,7 +23,7 @@ import { attachment } from '../../declare/attachment-response.js';
 import { fileLink, linkDescription, linkTo } from '../../declare/file-link.js';
 import { sendStored } from '../../http/file-response.js';
 import { integer, pageOf, record } from '../../declare/response.js';
-import { can, route, type Upload } from '../../declare/route.js';
+import { can, route } from '../../declare/route.js';
 
 const show = can('attachment.show', '查看和下载附件', 'Show and download attachments');
 const store = can('attachment.store', '上传附件', 'Upload attachments');

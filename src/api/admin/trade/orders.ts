@@ -7,6 +7,7 @@ import { listKeys } from '../../../lib/list-query.js';
 import { id, money, optionalText, text as given } from '../../../lib/schema.js';
 import { expireOrder } from '../../../jobs/expire-order.js';
 import {
+  orderFilters,
   findOrder,
   listOrders,
   orderSortable,
@@ -49,15 +50,6 @@ const line = Joi.object<OrderLine, true>({
   quantity: Joi.number().integer().min(1).max(1_000_000).required(),
 });
 
-const filters = {
-  order_no: Joi.string().allow('').max(64),
-  user_id: id(),
-  status: Joi.string().valid(...orderStatuses),
-  min_amount: money(0n),
-  max_amount: money(0n),
-  keyword: Joi.string().allow('').max(100),
-};
-
 export const routes = [
   route({
     method: 'GET',
@@ -66,7 +58,7 @@ export const routes = [
     summary: 'List orders',
     access: can('order.index', '查看订单列表', 'List orders'),
     module: 'orders',
-    query: Joi.object<OrderFilter, true>({ ...listKeys(orderSortable), ...filters }),
+    query: Joi.object<OrderFilter, true>({ ...listKeys(orderSortable), ...orderFilters }),
     response: pageOf(order),
     versions: [orderTotals.scope],
     handle: ({ query, marks }) => listOrders(query, marks[0]),
@@ -103,7 +95,6 @@ export const routes = [
     noun: 'order',
     title: { zh: '订单', en: 'orders' },
     module: 'orders',
-    filters,
   }),
   route({
     method: 'POST',

@@ -16,6 +16,7 @@ import {
   type PaymentFilter,
   type PaymentRecord,
 } from '../../../models/trade/payment.js';
+import { paymentFilters } from '../../../models/trade/payment-criteria.js';
 import { revisePayment, type PaymentRevision } from '../../../models/trade/payment-attention.js';
 import { callbacksOf } from '../../../models/trade/payment-callback.js';
 import type { Identity } from '../../../models/access/identity.js';
@@ -37,13 +38,7 @@ import {
 } from '../../declare/response.js';
 import { mayPass } from '../../declare/permission.js';
 import { can, route } from '../../declare/route.js';
-import {
-  Payment,
-  PaymentCallback,
-  PaymentMethod,
-  paymentStatuses,
-  type PaymentStatus,
-} from '../../../models/trade/tables.js';
+import { Payment, PaymentCallback, PaymentMethod, type PaymentStatus } from '../../../models/trade/tables.js';
 
 const keys = {
   ...keysOf(Payment),
@@ -61,24 +56,7 @@ const tradeStates = {
   failed: 'REVOKED',
 } as const satisfies Record<PaymentStatus, string>;
 
-const filter = () => Joi.string().allow('').max(64);
-
 const paymentParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
-
-/** Ten years in minutes. */
-const maxPending = 5_256_000;
-
-const filters = {
-  payment_no: filter(),
-  order_no: filter(),
-  third_party_no: filter(),
-  payment_method_id: id(),
-  user_id: id(),
-  status: Joi.string().valid(...paymentStatuses),
-  needs_attention: Joi.boolean(),
-  pending_longer_than: Joi.number().integer().min(1).max(maxPending),
-  time_field: Joi.string().valid('created_at', 'pay_time').default('created_at'),
-};
 
 export const routes = [
   route({
@@ -91,7 +69,7 @@ export const routes = [
       '`fail_reason`; `pending_longer_than` (minutes) lists pending payments made longer ago than that, to the minute.',
     access: can('payment.index', '查看支付列表', 'List payments'),
     module: 'payments',
-    query: Joi.object<PaymentFilter, true>({ ...listKeys(paymentSortable), ...filters }),
+    query: Joi.object<PaymentFilter, true>({ ...listKeys(paymentSortable), ...paymentFilters }),
     response: pageOf(payment),
     versions: [paymentTotals.scope],
     handle: ({ query, marks }) => listPayments(query, marks[0]),
@@ -152,7 +130,6 @@ export const routes = [
     noun: 'payment',
     title: { zh: '支付', en: 'payments' },
     module: 'payments',
-    filters,
   }),
   route({
     method: 'GET',

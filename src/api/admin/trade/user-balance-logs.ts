@@ -5,6 +5,7 @@ import { listKeys, timeKeys, type TimeRange } from '../../../lib/list-query.js';
 import { id, idParam } from '../../../lib/schema.js';
 import { changeBalance, changed, type BalanceChange } from '../../../models/trade/balance.js';
 import {
+  balanceLogFilters,
   balanceLogSortable,
   balanceLogTotals,
   balanceStatistics,
@@ -12,18 +13,10 @@ import {
   listBalanceLogs,
   type BalanceLogFilter,
 } from '../../../models/trade/balance-log.js';
-import { balanceChangeTypes } from '../../../models/trade/tables.js';
 import { balanceChanged, balanceChangeKeys, balanceLog, operatorOf } from '../../flows/balance-change.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { amount, integer, pageOf, record } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
-
-const filters = {
-  user_id: id(),
-  type: Joi.string().valid(...balanceChangeTypes),
-  source: Joi.string().allow('').max(20),
-  operator_id: id(),
-};
 
 export const routes = [
   route({
@@ -32,7 +25,7 @@ export const routes = [
     name: 'listUserBalanceLogs',
     summary: 'List balance changes',
     access: can('user_balance_log.index', '查看余额记录列表', 'List balance changes'),
-    query: Joi.object<BalanceLogFilter, true>({ ...listKeys(balanceLogSortable), ...filters }),
+    query: Joi.object<BalanceLogFilter, true>({ ...listKeys(balanceLogSortable), ...balanceLogFilters }),
     response: pageOf(balanceLog),
     versions: [balanceLogTotals.scope],
     handle: ({ query, marks }) => listBalanceLogs(query, marks[0]),
@@ -73,7 +66,6 @@ export const routes = [
     type: 'user_balance_logs',
     noun: 'user_balance_log',
     title: { zh: '余额记录', en: 'balance changes' },
-    filters,
   }),
   route({
     method: 'GET',

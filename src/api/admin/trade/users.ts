@@ -7,6 +7,7 @@ import { changeBalance, changed } from '../../../models/trade/balance.js';
 import { findBalanceLog } from '../../../models/trade/balance-log.js';
 import type { BalanceChange } from '../../../models/trade/balance.js';
 import {
+  userFilters,
   createUser,
   deleteUser,
   getUser,
@@ -38,16 +39,6 @@ const fields = {
   status: status(),
 };
 
-const filter = (max: number) => Joi.string().allow('').max(max);
-
-const filters = {
-  username: filter(50),
-  nickname: filter(50),
-  email: filter(100),
-  phone: filter(30),
-  status: status(),
-};
-
 export const routes = [
   route({
     method: 'GET',
@@ -55,7 +46,7 @@ export const routes = [
     name: 'listUsers',
     summary: 'List users',
     access: can('user.index', '查看用户列表', 'List users'),
-    query: Joi.object<UserFilter, true>({ ...listKeys(userSortable), ...filters }),
+    query: Joi.object<UserFilter, true>({ ...listKeys(userSortable), ...userFilters }),
     response: pageOf(user),
     versions: [userTotals.scope],
     handle: ({ query, marks }) => listUsers(query, marks[0]),
@@ -81,7 +72,6 @@ export const routes = [
     type: 'users',
     noun: 'user',
     title: { zh: '用户', en: 'users' },
-    filters,
   }),
   route({
     method: 'GET',

@@ -1,0 +1,68 @@
+// What payments may be looked for by, in lists, exports and totals.
+import Joi from 'joi';
+import { now } from '../../lib/clock.js';
+import { Where, type TimeRange } from '../../lib/list-query.js';
+import { periodOf } from '../../lib/numbers.js';
+import { id } from '../../lib/schema.js';
+import { paymentStatuses, type PaymentStatus } from './tables.js';
+
+export interface PaymentCriteria extends TimeRange {
+  payment_no?: string;
+  order_no?: string;
+  third_party_no?: string;
+  payment_method_id?: number;
+  user_id?: number;
+  status?: PaymentStatus;
+  needs_attention?: boolean;
+  /** Minutes; only pending payments made longer ago. */
+  pending_longer_than?: number;
+  time_field: 'pay_time' | 'created_at';
+}
+
+/** Ten years. */
+const maxPendingMinutes = 5_256_000;
+
+/** The filters of the list and of its export. */
+export const paymentFilters = {
+  payment_no: Joi.string().allow('').max(64),
+  order_no: Joi.string().allow('').max(64),
+  third_party_no: Joi.string().allow('').max(64),
+  payment_method_id: id(),
+  user_id: id(),
+  status: Joi.string().valid(...paymentStatuses),
+  needs_attention: Joi.boolean(),
+  pending_longer_than: Joi.number().integer().min(1).max(maxPendingMinutes),
+  time_field: Joi.string().valid('created_at', 'pay_time').default('created_at'),
+};
+
+/** The condition of a list over `payments p`. */
+export function paymentsWhere(criteria: PaymentCriteria): Where {
+  const where = new Where()
+    .numbered('p.payment_no', criteria.payment_no, 'p.period')
+    .numbered('p.order_no', criteria.order_no)
+    .containsAscii('p.third_party_no', criteria.third_party_no)
+    .equals('p.payment_method_id', criteria.payment_method_id)
+    .equals('p.user_id', criteria.user_id)
+    .equals('p.status', criteria.status)
+    .equals('p.needs_attention', criteria.needs_attention);
+  if (criteria.pending_longer_than !== undefined) {
+    const madeBefore = wholeMinutesAgo(criteria.pending_longer_than);
+    where.and(`p.status = 'pending' AND p.created_at < ?`, madeBefore);
+  }
+  inTime(where, criteria);
+  return where;
+}
+
+// The beginning of that minute, so that the total of this minute is counted once.
+function wholeMinutesAgo(minutes: number): Date {
+  return new Date((Math.floor(now().getTime() / 60_000) - minutes) * 60_000);
+}
+
+// A payment's month is the month it was made in. It may be paid in that month, the next one or much later, never before.
+function inTime(where: Where, criteria: PaymentCriteria): void {
+  const from = criteria.start_time ?? criteria.start_date;
+  const to = criteria.end_time ?? criteria.end_date;
+  where.between(`p.${criteria.time_field}`, from, to);
+  const first = criteria.time_field === 'created_at' && from ? periodOf(from) : undefined;
+  where.between('p.period', first, to && periodOf(to));
+}
