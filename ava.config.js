@@ -22,7 +22,7 @@ const suite = process.env.TEST_SUITE ?? 'main';
 
 export default {
   files: suites[suite],
-  timeout: { long: '30m', deploy: '10m', machines: '5m' }[suite] ?? '90s',
+  timeout: { long: '30m', deploy: '10m', machines: '5m', console: '10m' }[suite] ?? '90s',
   concurrency: 2,
   failWithoutAssertions: true,
   require: ['./bin/file-time.mjs'],

@@ -1,6 +1,6 @@
 // Stand-ins for modules of the component library: two that write style elements without the answer's nonce (the scroll lock of
-// modals and drawers, the measurement of a scroll bar), and the filters in the heads of tables, which bring a tree along and
-// are not used here.
+// modals and drawers, the measurement of a scroll bar), the filters in the heads of tables, which bring a tree along, and
+// their radio buttons, neither of which is used here, and the icon, which reads its name aloud.
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
 
@@ -13,6 +13,8 @@ export function standIns(): Plugin {
     resolveId(source, importer = '') {
       if (importer.includes('antd/es/table/') && source.endsWith('/FilterDropdown'))
         return ours('no-column-filter.ts');
+      if (importer.includes('antd/es/table/') && source.endsWith('/radio')) return ours('no-radio.ts');
+      if (source.endsWith('/AntdIconLight')) return ours('icon.tsx');
       if (!importer.includes('@rc-component/')) return undefined;
       if (source.endsWith('useScrollLocker')) return ours('scroll-lock.ts');
       return /getScrollBarSize$/.test(source) ? ours('scroll-bar-size.ts') : undefined;

@@ -138,7 +138,9 @@ journey(
     await page.locator('.ant-select-item-option', { hasText: 'Asia/Shanghai' }).click();
     await page.goto(`/console/trade/orders/${order.order_no}`);
     await page.getByText(shownIn('Asia/Shanghai'), { exact: true }).first().waitFor();
+    await page.locator('dt', { hasText: 'Created UTC+8' }).waitFor();
     await page.goto('/console/trade/orders');
+    await page.getByRole('columnheader', { name: 'Created UTC+8' }).waitFor();
     const day = shownIn('Asia/Shanghai').slice(0, 10);
     await page.getByPlaceholder('From').click();
     await page.getByPlaceholder('From').fill(day);

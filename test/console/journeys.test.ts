@@ -1,28 +1,16 @@
 // The console as a person uses it: real Chromium, the real service and worker, no answer made up.
 import '../support/environment.js';
-import test from 'ava';
-import type { Browser } from 'playwright-core';
+import { consoleTest } from '../support/console-test.js';
 import { makeMethod, makePayment, makeUser, mockCallback, signedInWith } from '../support/factories.js';
-import { enter, openPage, startBrowser } from '../support/pages.js';
-import { startService, type Service } from '../support/service.js';
+import { enter } from '../support/pages.js';
 
-let service: Service;
-let browser: Browser;
+const own = consoleTest();
+const { journey } = own;
 
-test.before(async () => {
-  service = await startService();
-  browser = await startBrowser();
-});
-
-test.after.always(async () => {
-  await browser?.close();
-  await service.stop();
-});
-
-test.serial(
+journey(
   'the page has a policy with a nonce of its own, its files are kept for good and come compressed',
   async (t) => {
-    const first = await fetch(`${service.url}/`);
+    const first = await fetch(`${own.service.url}/`);
     t.is(new URL(first.url).pathname, '/console/');
     const nonce = /'nonce-([^']+)'/.exec(first.headers.get('content-security-policy') ?? '')?.[1] ?? 'none';
     t.false(/unsafe/.test(first.headers.get('content-security-policy') ?? ''));
@@ -30,23 +18,22 @@ test.serial(
     t.true(page.includes(nonce));
     t.is(first.headers.get('cache-control'), 'no-store');
     const script = /src="(\/console\/assets\/[^"]+\.js)"/.exec(page)?.[1] ?? '';
-    const asset = await fetch(service.url + script, { headers: { 'Accept-Encoding': 'br' } });
+    const asset = await fetch(own.service.url + script, { headers: { 'Accept-Encoding': 'br' } });
     t.is(asset.headers.get('content-encoding'), 'br');
     t.is(asset.headers.get('cache-control'), 'public, max-age=31536000, immutable');
-    t.is((await fetch(`${service.url}/console/assets/gone.js`)).status, 404);
+    t.is((await fetch(`${own.service.url}/console/assets/gone.js`)).status, 404);
     t.not(
       /'nonce-([^']+)'/.exec(
-        (await fetch(`${service.url}/console/`)).headers.get('content-security-policy') ?? '',
+        (await fetch(`${own.service.url}/console/`)).headers.get('content-security-policy') ?? '',
       )?.[1],
       nonce,
     );
   },
 );
 
-test.serial(
+journey(
   'a wrong password is refused in words, the right one leads to the page that was asked for',
-  async (t) => {
-    const { page, complaints } = await openPage(browser, service.url);
+  async (t, page) => {
     await page.goto('/console/trade/orders?status=paid');
     await page.getByLabel('Username').fill('admin');
     await page.getByLabel('Password').fill('wrong-password');
@@ -57,17 +44,14 @@ test.serial(
     await page.locator('button[type=submit]').click();
     await page.getByRole('heading', { name: 'Orders' }).waitFor();
     t.regex(page.url(), /\/console\/trade\/orders\?status=paid$/);
-    t.deepEqual(complaints, []);
-    await page.context().close();
   },
 );
 
-test.serial(
+journey(
   'an order is made, paid by the simulated channel, and the page of it changes by itself',
-  async (t) => {
-    const user = await makeUser(service.admin, { username: 'journey_buyer' });
-    await makeMethod(service.admin, 'journey-secret', { name: 'Trial' });
-    const { page, complaints } = await openPage(browser, service.url);
+  async (t, page) => {
+    const user = await makeUser(own.service.admin, { username: 'journey_buyer' });
+    await makeMethod(own.service.admin, 'journey-secret', { name: 'Trial' });
     await enter(page);
     await page.goto('/console/trade/orders/new');
     const form = page.getByRole('dialog');
@@ -94,21 +78,18 @@ test.serial(
     await second.getByRole('button', { name: 'Simulate the payment' }).click();
 
     await page.locator('.screen-head .tag', { hasText: 'Paid' }).waitFor();
-    const { data: order } = await service.admin.get(`/orders/${orderNo}`);
+    const { data: order } = await own.service.admin.get(`/orders/${orderNo}`);
     t.like(order, { status: 'paid', user_id: user.id });
     await page.locator('.plain-list a').first().click();
     await page.getByText('Settled: the order is paid').waitFor();
-    t.deepEqual(complaints, []);
-    await page.context().close();
   },
 );
 
-test.serial('a method is tested, and a callback that its wrong secret refused is replayed', async (t) => {
-  const { id } = await makeMethod(service.admin, 'mistyped');
-  const payment = await makePayment(service.admin, id);
+journey('a method is tested, and a callback that its wrong secret refused is replayed', async (t, page) => {
+  const { id } = await makeMethod(own.service.admin, 'mistyped');
+  const payment = await makePayment(own.service.admin, id);
   const callback = mockCallback(payment, 'the real one');
-  await service.anonymous.post('//api/payment/notify/mock', callback);
-  const { page } = await openPage(browser, service.url);
+  await own.service.anonymous.post('//api/payment/notify/mock', callback);
   await enter(page);
   await page.goto(`/console/trade/payment-methods/${id}`);
   await page.getByRole('button', { name: 'Test the callback' }).click();
@@ -117,22 +98,20 @@ test.serial('a method is tested, and a callback that its wrong secret refused is
   await page.getByRole('button', { name: 'Replay' }).click();
   await page.locator('.ant-modal-confirm-title', { hasText: 'The signature' }).waitFor();
   await page.keyboard.press('Escape');
-  await service.admin.put(`/payment-methods/${id}`, { shared_secret: 'the real one' });
+  await own.service.admin.put(`/payment-methods/${id}`, { shared_secret: 'the real one' });
   await page.getByRole('button', { name: 'Replay' }).click();
   await page.locator('.screen-head .tag', { hasText: 'Paid' }).waitFor();
-  t.is((await service.admin.get(`/payments/${payment.payment_no}`)).data.status, 'paid');
-  await page.context().close();
+  t.is((await own.service.admin.get(`/payments/${payment.payment_no}`)).data.status, 'paid');
 });
 
-test.serial(
+journey(
   'an administrator sees what their role allows, and a session that is ended leads to the door',
-  async (t) => {
-    const { account } = await signedInWith(service.admin, [
+  async (t, page) => {
+    const { account } = await signedInWith(own.service.admin, [
       'blacklist.index',
       'blacklist.show',
       'dictionary.index',
     ]);
-    const { page, complaints } = await openPage(browser, service.url);
     await page.goto('/console/office/blacklists');
     await page.getByLabel('Username').fill(account?.username ?? '');
     await page.getByLabel('Password').fill(account?.password ?? '');
@@ -142,9 +121,7 @@ test.serial(
     t.is(await page.locator('.menu a', { hasText: 'Orders' }).count(), 0);
     await page.goto('/console/trade/orders');
     await page.getByRole('alert').waitFor();
-    await service.admin.delete(`/admins/${account?.id}/tokens`);
+    await own.service.admin.delete(`/admins/${account?.id}/tokens`);
     await page.getByLabel('Username').waitFor();
-    t.deepEqual(complaints, []);
-    await page.context().close();
   },
 );

@@ -14,7 +14,6 @@ const viewport = { width: 1200, height: 720 };
 journey(
   'the dashboard shows the months of a trial that was filled',
   async (t, page) => {
-    t.timeout(120_000);
     const program = resolve(config.root, 'build/src/api/demo/main.js');
     await promisify(execFile)(process.execPath, [program, '--days', '40']);
     await enter(page, { at: '/console/office/dashboard' });

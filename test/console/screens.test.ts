@@ -3,11 +3,11 @@ import '../support/environment.js';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import test from 'ava';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { config } from '../../config/index.js';
+import { consoleTest } from '../support/console-test.js';
 import { makeMethod, makePayment } from '../support/factories.js';
-import { enter, inaccessible, openPage, startBrowser } from '../support/pages.js';
-import { startService, type Service } from '../support/service.js';
+import { enter, follow, inaccessible } from '../support/pages.js';
 
 const pictures = resolve(config.root, 'build/screens');
 
@@ -18,93 +18,81 @@ const screens = [
   ),
 ].map(([, room, slug]) => ({ slug: slug as string, address: `/console/${room}/${slug}` }));
 
-let service: Service;
-let browser: Browser;
+const own = consoleTest();
+const { journey } = own;
 
-test.before(async () => {
+test.serial.before(async () => {
   mkdirSync(pictures, { recursive: true });
-  service = await startService();
-  const method = await makeMethod(service.admin, 'a shared secret');
-  await makePayment(service.admin, method.id, '1234567.89');
-  browser = await startBrowser();
+  const method = await makeMethod(own.service.admin, 'a shared secret');
+  await makePayment(own.service.admin, method.id, '1234567.89');
 });
 
-test.after.always(async () => {
-  await browser?.close();
-  await service.stop();
-});
-
-test.serial('there are screens to look at', (t) => {
+test('there are screens to look at', (t) => {
   t.true(screens.length >= 20);
 });
 
-// An address is opened as a link of somebody else is: without what the page did before.
-async function open(page: Page, address: string): Promise<void> {
-  await page.goto(address);
-  await page
-    .locator('.screen h1')
-    .waitFor()
-    .catch(async (error: unknown) => {
-      await page.screenshot({ path: `${pictures}/stuck.png` });
-      throw error;
-    });
+async function open(page: Page, address: string, go = follow): Promise<void> {
+  await go(page, address);
+  await page.locator('.screen h1').waitFor();
   await page.locator('[aria-busy=false], [data-screen]').first().waitFor();
 }
 
-const looks = [
-  { name: 'light', options: { locale: 'zh-CN', colorScheme: 'light' } },
-  { name: 'dark', options: { locale: 'en-US', colorScheme: 'dark' } },
-] as const;
+// As a link of somebody else is opened: without what the page did before.
+const afresh = async (page: Page, address: string): Promise<void> => void (await page.goto(address));
 
-for (const { name, options } of looks) {
-  test.serial(`every screen is there and accessible, ${name}`, async (t) => {
-    t.timeout(300_000);
-    const { page, complaints } = await openPage(browser, service.url, options);
-    await enter(page);
-    const found: string[] = [];
-    for (const { slug, address } of screens) {
-      await open(page, address);
-      await page.screenshot({ path: `${pictures}/${slug}-${name}.png` });
-      found.push(...(await inaccessible(page)).map((one) => `${slug}: ${one}`));
-    }
-    t.deepEqual(found, []);
-    t.deepEqual(complaints, []);
-    await page.context().close();
-  });
+// A picture of something that fades in shows nothing.
+const still = { reducedMotion: 'reduce' } as const;
+const looks = [
+  { name: 'light', go: afresh, options: { ...still, locale: 'zh-CN', colorScheme: 'light' } },
+  { name: 'dark', go: follow, options: { ...still, locale: 'en-US', colorScheme: 'dark' } },
+] as const;
+const telephone = { ...still, viewport: { width: 360, height: 740 } };
+
+for (const { name, go, options } of looks) {
+  journey(
+    `every screen is there and accessible, ${name}`,
+    async (t, page) => {
+      await enter(page);
+      const found: string[] = [];
+      for (const { slug, address } of screens) {
+        await open(page, address, go);
+        await page.screenshot({ path: `${pictures}/${slug}-${name}.png` });
+        found.push(...(await inaccessible(page)).map((one) => `${slug}: ${one}`));
+      }
+      t.deepEqual(found, []);
+    },
+    options,
+  );
 }
 
-test.serial('every screen fits a telephone', async (t) => {
-  t.timeout(300_000);
-  const { page, complaints } = await openPage(browser, service.url, {
-    viewport: { width: 360, height: 740 },
-  });
-  await enter(page);
-  for (const { slug, address } of screens) {
-    await open(page, address);
-    await page.screenshot({ path: `${pictures}/${slug}-360.png` });
-    t.true((await page.evaluate<number>('document.documentElement.scrollWidth')) <= 360, slug);
-  }
-  t.deepEqual(complaints, []);
-  await page.context().close();
-});
+journey(
+  'every screen fits a telephone',
+  async (t, page) => {
+    await enter(page);
+    for (const { slug, address } of screens) {
+      await open(page, address);
+      await page.screenshot({ path: `${pictures}/${slug}-360.png` });
+      t.true((await page.evaluate<number>('document.documentElement.scrollWidth')) <= 360, slug);
+    }
+  },
+  telephone,
+);
 
-test.serial('on a telephone the filters open when they are asked for', async (t) => {
-  const { page, complaints } = await openPage(browser, service.url, {
-    viewport: { width: 360, height: 740 },
-  });
-  await enter(page);
-  await open(page, '/console/trade/orders');
-  const filter = page.locator('[data-filter=order_no] input');
-  t.false(await filter.isVisible());
-  await page.getByRole('search').getByRole('button', { name: 'Filters' }).click();
-  await filter.fill('ORD-no-such-order');
-  await page.getByText('Nothing matches these filters').waitFor();
-  t.deepEqual(complaints, []);
-  await page.context().close();
-});
+journey(
+  'on a telephone the filters open when they are asked for',
+  async (t, page) => {
+    await enter(page);
+    await open(page, '/console/trade/orders');
+    const filter = page.locator('[data-filter=order_no] input');
+    t.false(await filter.isVisible());
+    await page.getByRole('search').getByRole('button', { name: 'Filters' }).click();
+    await filter.fill('ORD-no-such-order');
+    await page.getByText('Nothing matches these filters').waitFor();
+  },
+  telephone,
+);
 
-test.serial('filters stand in the address: reloaded they are the same, Back takes them away', async (t) => {
-  const { page, complaints } = await openPage(browser, service.url);
+journey('filters stand in the address: reloaded they are the same, Back takes them away', async (t, page) => {
   await enter(page);
   await open(page, '/console/trade/orders');
   await page.locator('[data-filter=order_no] input').fill('ORD-no-such-order');
@@ -117,6 +105,39 @@ test.serial('filters stand in the address: reloaded they are the same, Back take
   await page.locator('a.row-link').first().waitFor();
   await page.goBack();
   await page.getByText('Nothing matches these filters').waitFor();
-  t.deepEqual(complaints, []);
-  await page.context().close();
 });
+
+journey('a button reads as what it does, without the name of its picture', async (t, page) => {
+  await enter(page);
+  await open(page, '/console/trade/orders');
+  await page.getByRole('button', { name: 'Export', exact: true }).waitFor();
+  const read = await page.locator('body').ariaSnapshot();
+  t.notRegex(read, /- img/);
+  t.notRegex(read, /button$/m, 'a button without a name');
+});
+
+journey('on paper there is the list and nothing to press', async (t, page) => {
+  await enter(page);
+  await open(page, '/console/trade/orders');
+  await page.emulateMedia({ media: 'print' });
+  t.true(await page.locator('a.row-link').first().isVisible());
+  for (const left of ['.sider', '.head', '.filters', '.screen-head button', '.rows button'])
+    t.false(await page.locator(left).first().isVisible(), left);
+  await page.screenshot({ path: `${pictures}/orders-print.png` });
+});
+
+journey(
+  'on a telephone a list is cards, which sort and open as a table does',
+  async (t, page) => {
+    await enter(page);
+    await open(page, '/console/trade/orders');
+    await page.locator('.row-cards li').first().waitFor();
+    t.is(await page.locator('table').count(), 0);
+    await page.getByLabel('Sort by').click();
+    await page.locator('.ant-select-item-option', { hasText: 'Amount ↑' }).click();
+    await page.waitForURL(/order_by=amount%3Aasc/);
+    await page.locator('.row-cards a.row-link').first().click();
+    await page.getByRole('heading', { name: /^ORD/ }).waitFor();
+  },
+  telephone,
+);

@@ -32,7 +32,6 @@ const asFile = (content: string | Buffer) => ({
 journey(
   '20,000 rows are checked first, the good ones imported, the bad ones saved, corrected and sent again',
   async (t, page) => {
-    t.timeout(120_000);
     const user = await makeUser(own.service.admin, { username: 'sheet_buyer' });
     const orders = 17_500;
     const { content, rows, good } = sheet(user.id, orders);
@@ -40,14 +39,14 @@ journey(
     await enter(page, { at: '/console/imports/imports/new' });
     await page.getByLabel('Choose a file').setInputFiles(asFile(content));
     const start = page.getByRole('button', { name: 'Import the good orders only' });
-    await start.waitFor({ timeout: 60_000 });
+    await start.waitFor();
     t.is(await countOf('orders'), 0, 'the check has made none');
     await page.getByRole('cell', { name: 'bad', exact: true }).first().waitFor();
 
     await start.click();
     await page.getByRole('link', { name: 'Show the orders' }).waitFor();
     const save = page.getByRole('button', { name: 'Download the bad rows' });
-    await save.waitFor({ timeout: 60_000 });
+    await save.waitFor();
     t.is(await countOf('orders'), good);
     const { id } = await selectRow<{ id: number }>('SELECT MAX(id) AS id FROM imports');
     const kept = await saved(page, save);
@@ -58,9 +57,9 @@ journey(
     await page
       .getByLabel('Choose a file')
       .setInputFiles(asFile(kept.toString().replaceAll(',bad,', ',1.00,')));
-    await page.getByRole('button', { name: 'Start the import' }).click({ timeout: 60_000 });
+    await page.getByRole('button', { name: 'Start the import' }).click();
     await page.getByRole('link', { name: 'Show the orders' }).waitFor();
-    await page.getByText('Every row is fine').waitFor({ timeout: 60_000 });
+    await page.getByText('Every row is fine').waitFor();
     t.is(await countOf('orders'), orders);
   },
 );
@@ -72,7 +71,7 @@ journey(
     await page.locator('a.row-link').first().waitFor();
     await page.getByRole('button', { name: 'Export' }).click();
     await page.getByRole('menuitem', { name: 'Export CSV' }).click();
-    await page.getByText('Export is ready').waitFor({ timeout: 60_000 });
+    await page.getByText('Export is ready').waitFor();
     const kept = await saved(page, page.locator('.ant-notification .ant-btn-primary'));
     const { id, processed_rows } = await selectRow<{ id: number; processed_rows: number }>(
       'SELECT id, processed_rows FROM exports ORDER BY id DESC LIMIT 1',
@@ -98,7 +97,6 @@ const chunkCalls = (page: Page): { sent: number } => {
 journey(
   '60 MB are uploaded in pieces: paused, cut off, reloaded, and still whole at the end',
   async (t, page) => {
-    t.timeout(150_000);
     const file = join(folder, 'large.txt');
     const content = Buffer.from(randomBytes(30 * 1024 * 1024).toString('hex'));
     writeFileSync(file, content);
@@ -130,7 +128,7 @@ journey(
     await page.getByLabel('Files to upload').waitFor({ state: 'attached' });
     const again = chunkCalls(page);
     await page.getByLabel('Files to upload').setInputFiles(file);
-    await inState('done').waitFor({ timeout: 60_000 });
+    await inState('done').waitFor();
     t.true(again.sent < 12, `what was there is not sent again: ${again.sent} calls`);
     const row = await selectRow<{ size: number; sha256: string }>(
       'SELECT size, sha256 FROM attachments ORDER BY id DESC LIMIT 1',

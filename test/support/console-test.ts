@@ -19,13 +19,19 @@ export function consoleTest(): ConsoleTest {
   const shared = {} as ConsoleTest;
   shared.journey = (title, walk, options) =>
     test.serial(title, async (t) => {
-      const { page, complaints } = await openPage(shared.browser, shared.service.url, options);
-      page.setDefaultTimeout(20_000);
-      await walk(t, page);
-      t.deepEqual(complaints, []);
-      await page.context().close();
+      const { page, complaints, log } = await openPage(shared.browser, shared.service.url, options);
+      try {
+        await walk(t, page);
+        t.deepEqual(complaints, []);
+      } catch (error) {
+        t.log(`kept in ${await log.keep(title, error)}`);
+        throw error;
+      } finally {
+        await page.context().close();
+      }
     });
-  test.before(async () => {
+  // One by one: what else a test file prepares needs the service.
+  test.serial.before(async () => {
     shared.service = await startService();
     shared.browser = await startBrowser();
   });

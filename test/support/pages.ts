@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright-core';
+import { logPages, type PageLog } from './page-log.js';
 
 const flags = [
   '--no-sandbox',
@@ -18,7 +19,11 @@ export const startBrowser = (): Promise<Browser> =>
 export interface Watched {
   page: Page;
   complaints: string[];
+  log: PageLog;
 }
+
+/** How long a state is waited for before the test gives up. A loaded machine needs its time; one that works never waits it out. */
+const patienceMs = 60_000;
 
 // Refused calls are answers like any other; the browser writes a line about each.
 const isRefusal = (text: string): boolean => text.startsWith('Failed to load resource');
@@ -33,20 +38,22 @@ export async function openPage(
     ...{ baseURL: url, locale: 'en-US', timezoneId: 'UTC', viewport: { width: 1280, height: 800 } },
     ...options,
   });
-  const page = await context.newPage();
+  context.setDefaultTimeout(patienceMs);
+  const log = logPages(context);
   const complaints: string[] = [];
-  page.on('console', (message) => {
+  context.on('console', (message) => {
     if (message.type() === 'error' && !isRefusal(message.text())) complaints.push(message.text());
   });
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  page.on('request', (request) => {
+  context.on('weberror', (error) => complaints.push(String(error.error())));
+  context.on('request', (request) => {
     if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(url))
       complaints.push(request.url());
   });
-  await page.addInitScript(
+  await context.addInitScript(
     `addEventListener('securitypolicyviolation', (event) => console.error('policy', event.violatedDirective, event.blockedURI));`,
   );
-  return { page, complaints };
+  const page = await context.newPage();
+  return { page, complaints, log };
 }
 
 /** Signs in by the door, at an address that is shown afterwards. */
@@ -65,6 +72,16 @@ export async function signIn(page: Page, username = 'admin', password = 'admin12
   await door.getByLabel(/^(Password|密码)$/).fill(password);
   await door.locator('button[type=submit]').click();
   await page.locator('#content').waitFor();
+}
+
+/** Goes to an address as a link of the page does, without loading the page anew; resolves when another screen is there. */
+export async function follow(page: Page, address: string): Promise<void> {
+  await page.evaluate(
+    `document.querySelector('.screen')?.setAttribute('data-left', '');
+     history.pushState(null, '', ${JSON.stringify(address)});
+     dispatchEvent(new PopStateEvent('popstate'))`,
+  );
+  await page.locator('.screen:not([data-left])').waitFor();
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

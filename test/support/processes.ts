@@ -21,10 +21,10 @@ export interface TestProcess {
 const quickStart = '--no-opt';
 const started = new Set<ChildProcess>();
 
-/** Starts an API process; resolves when it is listening. @param fileLimit as `startWorkerProcess` */
+/** Starts an API process, on a free port unless one is given; resolves when it is listening. @param fileLimit as `startWorkerProcess` */
 export async function startApi(env: Record<string, string> = {}, fileLimit?: string): Promise<TestProcess> {
-  const port = await freePort();
-  return startProcess('api', [], { ...env, PORT: String(port) }, `http://127.0.0.1:${port}`, fileLimit);
+  const port = env.PORT ?? String(await freePort());
+  return startProcess('api', [], { ...env, PORT: port }, `http://127.0.0.1:${port}`, fileLimit);
 }
 
 /** Starts a worker process; resolves when it consumes. @param fileLimit how large its files may grow, in KiB */

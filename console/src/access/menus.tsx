@@ -1,8 +1,10 @@
 // The menu tree.
+import { lazy } from 'react';
 import { code, count, numberBadge, status, text, time } from '../parts/cells.tsx';
 import { integer, numberChoice, onOff, option, words } from '../parts/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { states } from '../parts/states.tsx';
+import { MenuOrderLink } from './menu-order-link.tsx';
 
 const kinds = states({
   1: ['目录', 'Directory', 'blue'],
@@ -47,4 +49,6 @@ export default resource('GET /api/admin/menus', {
   create: { route: 'POST /api/admin/menus', fields },
   update: { route: 'PUT /api/admin/menus/{id}', fields },
   remove: 'DELETE /api/admin/menus/{id}',
+  extra: MenuOrderLink,
+  pages: { order: lazy(() => import('./menu-order.tsx')) },
 });

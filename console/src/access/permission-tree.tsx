@@ -4,6 +4,7 @@ import { Flex, Input, Tree } from 'antd';
 import { useMemo, useRef, useState } from 'react';
 import { call, type Row } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
+import { clearing } from '../parts/clearing.tsx';
 import type { Control, Field } from '../parts/fields.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Tag } from '../parts/states.tsx';
@@ -127,7 +128,7 @@ function Choice({ value = [], onChange, nodes, find, isStrict, id }: ChoiceProps
         {find && (
           <Input
             className="tree-find"
-            allowClear
+            allowClear={clearing()}
             aria-label={find}
             placeholder={find}
             value={typed}

@@ -1,8 +1,8 @@
 // Where nothing is, and where something broke.
 import { Button } from 'antd';
 import type { ReactNode } from 'react';
-import { Link } from 'react-router';
 import { texts } from '../contract/texts.ts';
+import { LinkButton } from '../parts/link-button.tsx';
 
 const t = texts({
   'zh-CN': { lost: '页面不存在', home: '返回首页', broken: '页面出错了', reload: '重新加载' },
@@ -17,9 +17,7 @@ const t = texts({
 export function Lost() {
   return (
     <Nowhere title={t.lost}>
-      <Link to="/">
-        <Button tabIndex={-1}>{t.home}</Button>
-      </Link>
+      <LinkButton to="/">{t.home}</LinkButton>
     </Nowhere>
   );
 }

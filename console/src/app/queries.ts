@@ -1,9 +1,8 @@
 // How the API is asked: tried again when that may help, asked anew when a frame says that something has changed.
-import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { QueryClient, type Query, type QueryFilters } from '@tanstack/react-query';
 import { Failure } from '../contract/api.ts';
 import type { Frame } from '../contract/live.ts';
 import { recoveryMs } from '../parts/recovery.ts';
-import { reportAnswer, reportFailure } from './trouble.ts';
 
 const maxTries = 3;
 
@@ -15,8 +14,6 @@ const waitMs = (count: number, error: unknown): number =>
 
 export const createQueries = (): QueryClient =>
   new QueryClient({
-    queryCache: new QueryCache({ onError: reportFailure, onSuccess: reportAnswer }),
-    mutationCache: new MutationCache({ onSuccess: reportAnswer }),
     defaultOptions: {
       queries: {
         ...{ networkMode: 'always', staleTime: 3000, retry: mayHelp, retryDelay: waitMs },
@@ -29,6 +26,25 @@ export const createQueries = (): QueryClient =>
 
 const quietMs = 1000;
 
+/** Asks again what a frame has made stale. A first answer on its way may be older than the frame, so it is asked for once more afterwards. */
+function outdate(client: QueryClient, filters: QueryFilters): void {
+  const unanswered = client
+    .getQueryCache()
+    .findAll({ ...filters, fetchStatus: 'fetching' })
+    .filter(({ state }) => state.data === undefined);
+  void client.invalidateQueries(filters);
+  for (const query of unanswered) {
+    const again = () => client.invalidateQueries({ queryKey: query.queryKey, exact: true });
+    query.promise?.then(again, () => undefined);
+  }
+}
+
+const byFrames = ({ meta, queryKey }: Query): boolean =>
+  queryKey[0] === 'notifications' || ((meta?.scopes ?? []) as readonly string[]).length > 0;
+
+/** What frames would have made stale before there were any. */
+export const outdateAll = (client: QueryClient): void => outdate(client, { predicate: byFrames });
+
 /** Makes what depends on changed scopes stale, at most once a second. */
 export function followFrames(client: QueryClient): (frame: Frame) => void {
   const waiting = new Set<string>();
@@ -39,19 +55,13 @@ export function followFrames(client: QueryClient): (frame: Frame) => void {
     waiting.clear();
     timer = undefined;
     last = Date.now();
-    void client.invalidateQueries({
+    outdate(client, {
       predicate: ({ meta }) => ((meta?.scopes ?? []) as readonly string[]).some((scope) => scopes.has(scope)),
     });
   };
   return ({ type, data }) => {
-    if (type === 'notification' || type === 'read' || type === 'read_all') {
-      const queryKey = ['notifications'];
-      void client.invalidateQueries({ queryKey });
-      // A first answer that is still on its way would otherwise count as new.
-      if (client.isFetching({ queryKey }) > 0)
-        setTimeout(() => void client.invalidateQueries({ queryKey }), quietMs);
-      return;
-    }
+    if (type === 'notification' || type === 'read' || type === 'read_all')
+      return outdate(client, { queryKey: ['notifications'] });
     if (type !== 'changed') return;
     for (const scope of (data as { scopes: string[] }).scopes) waiting.add(scope);
     timer ??= setTimeout(flush, Math.max(0, last + quietMs - Date.now()));

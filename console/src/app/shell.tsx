@@ -1,19 +1,19 @@
 // What stands around every screen of somebody who has signed in: library, queries, profile, sockets, router.
 import { QueryClientProvider, useQuery, useQueryClient } from '@tanstack/react-query';
 import { App, ConfigProvider } from 'antd';
-import enUS from 'antd/locale/en_US';
-import zhCN from 'antd/locale/zh_CN';
+import type { Locale } from 'antd/es/locale';
 import dayjs from 'dayjs';
-import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import { lazy, Suspense, use, useEffect, useMemo, useState } from 'react';
 import { RouterProvider } from 'react-router/dom';
 import { call } from '../contract/api.ts';
 import { connectLive, onFrame } from '../contract/live.ts';
-import { useIsDark, useSettings } from '../contract/settings.ts';
+import { useIsDark, useSettings, type Language } from '../contract/settings.ts';
 import { Problem } from '../parts/problem.tsx';
 import { ProfileContext } from '../parts/profile.ts';
 import '../parts/parts.css';
+import '../parts/print.css';
 import { LeaveContext } from './leave.ts';
-import { createQueries, followFrames } from './queries.ts';
+import { createQueries, followFrames, outdateAll } from './queries.ts';
 import { createRoutes } from './router.tsx';
 import { dark, light } from './theme.ts';
 
@@ -23,6 +23,17 @@ const FirstPassword = lazy(() => import('./first-password.tsx'));
 // Read once: browsers hide the attribute from scripts afterwards, but not the property.
 const nonce = document.querySelector<HTMLElement>('meta[property=csp-nonce]')?.nonce;
 
+// The library's own words, of the chosen language alone.
+const words: Partial<Record<Language, Promise<Locale>>> = {};
+const wordsOf = (language: Language): Promise<Locale> =>
+  (words[language] ??= (
+    language === 'zh-CN' ? import('antd/locale/zh_CN') : import('antd/locale/en_US')
+  ).then((loaded) => loaded.default));
+
+// What a control of a drawer opens stays at that control when the page behind moves.
+const besideTrigger = (trigger?: HTMLElement): HTMLElement =>
+  trigger?.closest<HTMLElement>('.ant-drawer') ?? document.body;
+
 export default function Shell({ onLeave }: { onLeave: () => void }) {
   const { language } = useSettings();
   const isDark = useIsDark();
@@ -31,9 +42,10 @@ export default function Shell({ onLeave }: { onLeave: () => void }) {
   return (
     <ConfigProvider
       csp={{ nonce }}
-      locale={language === 'zh-CN' ? zhCN : enUS}
+      locale={use(wordsOf(language))}
       theme={isDark ? dark : light}
       button={{ autoInsertSpace: false }}
+      getPopupContainer={besideTrigger}
     >
       {/* Around the library's own place for notifications: their buttons call the API, too. */}
       <QueryClientProvider client={client}>
@@ -62,7 +74,9 @@ function Inside({ onLeave }: { onLeave: () => void }) {
   useEffect(() => {
     if (!isOpen) return undefined;
     const stopListening = onFrame(followFrames(client));
-    const disconnect = connectLive(() => void client.invalidateQueries());
+    const disconnect = connectLive((isFirst) =>
+      isFirst ? outdateAll(client) : void client.invalidateQueries(),
+    );
     return () => {
       stopListening();
       disconnect();

@@ -1,6 +1,6 @@
 // Whether the service answers at all: a banner says so while it does not, and goes with the first answer.
 import { useSyncExternalStore } from 'react';
-import { Failure } from '../contract/api.ts';
+import { transport, type Failure } from '../contract/api.ts';
 import { reconnectNow } from '../contract/live.ts';
 
 let trouble: Failure | undefined;
@@ -12,15 +12,12 @@ function set(next: Failure | undefined): void {
   for (const watcher of watchers) watcher();
 }
 
-export const reportFailure = (error: unknown): void => {
-  if (error instanceof Failure && (error.isOffline || error.status >= 502)) set(error);
-};
-
-export function reportAnswer(): void {
-  if (!trouble) return;
+transport.onAnswer = (failure) => {
+  if (failure) return set(failure);
+  if (!trouble) return undefined;
   set(undefined);
-  reconnectNow();
-}
+  return reconnectNow();
+};
 
 export const useTrouble = (): Failure | undefined =>
   useSyncExternalStore(

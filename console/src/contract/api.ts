@@ -66,10 +66,15 @@ export class Failure extends Error {
 }
 
 const t = texts({
-  'zh-CN': { offline: '无法连接到服务，请检查网络', unreadable: '服务的应答无法读取' },
+  'zh-CN': {
+    offline: '无法连接到服务，请检查网络',
+    unreadable: '服务的应答无法读取',
+    away: '服务暂时没有应答，内容不会丢失，请稍后再试',
+  },
   'en-US': {
     offline: 'The service cannot be reached; check the network',
     unreadable: 'The answer of the service is unreadable',
+    away: 'The service does not answer for now. Nothing is lost: try again in a moment',
   },
 });
 
@@ -84,6 +89,9 @@ export const session = {
     else sessionStorage.removeItem('console.token');
   },
 };
+
+/** Told after every call whether the service answered it at all; the failure when it did not. */
+export const transport: { onAnswer?: (failure: Failure | undefined) => void } = {};
 
 export const permissionOf = (route: Route): string | null => permissions[route];
 
@@ -132,10 +140,14 @@ async function send<R extends Route>(route: R, input: Input<R>): Promise<Respons
   const [method] = route.split(' ');
   const content = body === undefined ? undefined : isForm ? body : JSON.stringify(body);
   try {
-    return await fetch(addressOf(route, input), { method, headers, body: content, signal });
+    const response = await fetch(addressOf(route, input), { method, headers, body: content, signal });
+    transport.onAnswer?.(response.status >= 502 ? new Failure(t.away, response.status) : undefined);
+    return response;
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new Failure(t.offline, 0);
+    const failure = new Failure(t.offline, 0);
+    transport.onAnswer?.(failure);
+    throw failure;
   }
 }
 
@@ -167,7 +179,9 @@ export function read(text: string): Envelope | undefined {
 function failureOf(response: Response, envelope: Envelope | undefined): Failure {
   const { error_code, errors, trace_id } = envelope ?? {};
   const wait = Number(response.headers.get('Retry-After') ?? NaN);
-  const failure = new Failure(envelope?.message ?? `${t.unreadable} (${response.status})`, response.status, {
+  // A proxy whose service is away answers a page of its own.
+  const unread = `${[502, 503, 504].includes(response.status) ? t.away : t.unreadable} (${response.status})`;
+  const failure = new Failure(envelope?.message ?? unread, response.status, {
     ...{ error_code, errors },
     trace_id: trace_id ?? response.headers.get('X-Trace-Id') ?? undefined,
     retryAfter: Number.isFinite(wait) ? wait : undefined,

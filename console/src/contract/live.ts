@@ -28,8 +28,8 @@ let hurry = (): void => undefined;
 /** Connects now instead of later: the service has just answered. */
 export const reconnectNow = (): void => hurry();
 
-/** Opens the socket and keeps it open; answers how to close it. `onReconnect` is called whenever frames may have been missed. */
-export function connectLive(onReconnect: () => void): () => void {
+/** Opens the socket and keeps it open; answers how to close it. `onOpen` is called whenever frames may have been missed. */
+export function connectLive(onOpen: (isFirst: boolean) => void): () => void {
   let isWanted = true;
   let wasOpen = false;
 
@@ -52,14 +52,14 @@ export function connectLive(onReconnect: () => void): () => void {
       made.onopen = () => {
         failures = 0;
         setConnected(true);
-        if (wasOpen) onReconnect();
+        onOpen(!wasOpen);
         wasOpen = true;
       };
       made.onmessage = ({ data }: MessageEvent<string>) => hear(data);
       made.onclose = ({ code }) => {
         setConnected(false);
         // The session was ended: the next call says so and leads to the door.
-        if (code === 4401) onReconnect();
+        if (code === 4401) onOpen(false);
         again();
       };
     } catch {

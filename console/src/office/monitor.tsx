@@ -86,7 +86,7 @@ export default function Monitor() {
   return (
     <section className="screen" data-screen="monitor">
       <h1>{t.title}</h1>
-      <div className="cards">
+      <div className="cards six">
         <Health name={t.database} part={last.database} />
         <Health name={t.redis} part={last.redis} />
         <Figure label={t.heap} value={showBytes(last.runtime.heap_used)} />

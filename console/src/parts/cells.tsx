@@ -4,13 +4,15 @@ import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import { showAmount, showCount } from './money.ts';
 import { Badge, enabled, yesNo, type States } from './states.tsx';
-import { showAgo, showBytes, showTime } from './time.ts';
+import { showAgo, showBytes, showTime, showZone } from './time.ts';
 
 export interface Cell<V = unknown> {
   // A method, so that a cell of texts may stand in a list of cells of anything.
   render(value: V, row: Record<string, unknown>): ReactNode;
   width?: number;
   align?: 'right';
+  /** Stands quietly beside the label. */
+  unit?: () => string;
 }
 
 type Maybe<T> = T | null | undefined;
@@ -50,6 +52,7 @@ export const money = (width = 130): Cell<Maybe<string>> => ({
 
 export const time = (width = 170): Cell<Maybe<string>> => ({
   width,
+  unit: () => showZone(),
   render: (value) => shown(value, (known) => <Time at={known} />),
 });
 
@@ -115,11 +118,21 @@ export const custom = <V,>(
 
 export function Time({ at }: { at: string }) {
   return (
-    <Tooltip title={showAgo(at)}>
+    <Tooltip title={`${showAgo(at)} · ${showZone(at)}`}>
       <time dateTime={at} className="cell-figure">
         {showTime(at)}
       </time>
     </Tooltip>
+  );
+}
+
+/** The name of a column or a fact, and in what its values are. */
+export function Label({ text: words, cell }: { text: string; cell: Cell | undefined }) {
+  if (!cell?.unit) return words;
+  return (
+    <>
+      {words} <small className="unit">{cell.unit()}</small>
+    </>
   );
 }
 

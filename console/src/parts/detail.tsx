@@ -1,16 +1,18 @@
 // One row beside its list: every field of it, and what can be done with it. Forms to create and change it.
 import { EditOutlined } from '@ant-design/icons';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Button, Drawer, Flex, Skeleton } from 'antd';
-import { Link, useLocation, useNavigate, useParams } from 'react-router';
+import { Drawer, Flex, Skeleton } from 'antd';
+import { useLocation, useNavigate, useParams } from 'react-router';
 import { call, type Route } from '../contract/api.ts';
 import { read, texts } from '../contract/texts.ts';
 import { ActionButtons } from './actions.tsx';
 import { FormDrawer } from './form-drawer.tsx';
+import { LinkButton } from './link-button.tsx';
 import { Problem } from './problem.tsx';
 import { useMay } from './profile.ts';
 import { Facts } from './facts.tsx';
 import { labelOf, type AnyRow, type Resource } from './resource.ts';
+import { useReturnFocus } from './use-return-focus.ts';
 
 const t = texts({
   'zh-CN': { edit: '修改', create: '新建' },
@@ -39,6 +41,7 @@ export function RowDrawer({ resource }: { resource: Resource }) {
   const { search } = useLocation();
   const { data, error, refetch } = useRow(resource, id);
   const { update, label, title, below: Below } = resource.spec;
+  useReturnFocus();
   const may = useMay();
   const close = useClose();
   return (
@@ -49,11 +52,9 @@ export function RowDrawer({ resource }: { resource: Resource }) {
         <>
           <Flex gap={8} wrap className="drawer-actions">
             {update && may(update.route) && (
-              <Link to={`edit${search}`}>
-                <Button icon={<EditOutlined />} tabIndex={-1}>
-                  {t.edit}
-                </Button>
-              </Link>
+              <LinkButton to={`edit${search}`} icon={<EditOutlined />}>
+                {t.edit}
+              </LinkButton>
             )}
             <ActionButtons
               resource={resource}

@@ -1,6 +1,6 @@
 // The fields of a row, one below the other.
 import { read } from '../contract/texts.ts';
-import type { Cell } from './cells.tsx';
+import { Label, type Cell } from './cells.tsx';
 import { labelOf, type AnyRow, type Resource } from './resource.ts';
 
 /** Names and values, in the order of the declaration. */
@@ -19,7 +19,9 @@ export function Facts({
     <dl className="facts">
       {names.map((name) => (
         <div key={name}>
-          <dt>{read(labelOf(resource, name))}</dt>
+          <dt>
+            <Label text={read(labelOf(resource, name))} cell={cells[name]} />
+          </dt>
           <dd>{cells[name]?.render(row[name] as never, row)}</dd>
         </div>
       ))}

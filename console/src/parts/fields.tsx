@@ -4,6 +4,7 @@ import { Input, Select } from 'antd';
 import { lazy, Suspense, useDeferredValue, useState, type ReactNode } from 'react';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
+import { clearing } from './clearing.tsx';
 import { isAmount } from './money.ts';
 import { enabled, nameOf, yesNo, type States } from './states.tsx';
 
@@ -56,7 +57,7 @@ const Switch = lazy(() => import('./switch.tsx'));
 export const words = (): Field<string> => ({
   isTyped: true,
   control: ({ onChange, ...props }) => (
-    <Input {...props} allowClear onChange={(event) => onChange?.(event.target.value)} />
+    <Input {...props} allowClear={clearing()} onChange={(event) => onChange?.(event.target.value)} />
   ),
 });
 

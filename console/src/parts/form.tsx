@@ -7,8 +7,9 @@ import { read, texts, type Both } from '../contract/texts.ts';
 import { useDraft, useLeaveGuard } from './draft.ts';
 import type { Field } from './fields.tsx';
 import { changed, given, initialOf, rebase, type Fields } from './form-values.ts';
-import { failureOf, Trace } from './problem.tsx';
+import { detailsOf, failureOf } from './problem.tsx';
 import type { AnyRow } from './resource.ts';
+import { useReturnFocus } from './use-return-focus.ts';
 
 const t = texts({
   'zh-CN': {
@@ -68,6 +69,7 @@ export default function FormDrawer({
   const draft = useDraft(`${route} ${JSON.stringify(path ?? {})}`, fields);
   const required = bodies[route]?.required ?? [];
   useLeaveGuard(isDirty);
+  useReturnFocus();
 
   // Lays what is typed upon a newer row; answers the fields that both have changed.
   const lay = (latest: AnyRow): string[] => {
@@ -163,14 +165,7 @@ export default function FormDrawer({
           role="alert"
           className="form-failure"
           title={failure.message}
-          description={
-            <>
-              {elsewhere.map(([name, messages]) => (
-                <div key={name}>{messages.join(' ')}</div>
-              ))}
-              <Trace failure={failure} />
-            </>
-          }
+          description={detailsOf(failure, elsewhere)}
         />
       )}
       {conflicts.length > 0 && (

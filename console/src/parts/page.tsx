@@ -1,9 +1,10 @@
 // A row that has a page of its own: the way back, its name, its state, what can be done.
 import { ArrowLeftOutlined } from '@ant-design/icons';
-import { Button, Flex } from 'antd';
+import { Flex } from 'antd';
 import type { ReactNode } from 'react';
-import { Link, useLocation, useNavigate } from 'react-router';
+import { useLocation, useNavigate } from 'react-router';
 import { read, texts, type Both } from '../contract/texts.ts';
+import { LinkButton } from './link-button.tsx';
 import { useTitle } from './use-title.ts';
 
 const t = texts({ 'zh-CN': { back: '返回列表' }, 'en-US': { back: 'Back to the list' } });
@@ -25,17 +26,18 @@ export function RowPage({ list, title, what, state, actions, children }: Props) 
     <article className="screen" data-page={list}>
       <Flex wrap gap={8} justify="space-between" align="center" className="screen-head">
         <Flex gap={10} align="center" wrap>
-          <Link
+          <LinkButton
             to={list}
+            type="text"
+            icon={<ArrowLeftOutlined />}
             aria-label={t.back}
-            onClick={(event) => {
+            title={t.back}
+            onPress={(event) => {
               if (key === 'default') return;
               event.preventDefault();
               void navigate(-1);
             }}
-          >
-            <Button type="text" icon={<ArrowLeftOutlined />} tabIndex={-1} />
-          </Link>
+          />
           <h1>{title}</h1>
           {state}
         </Flex>

@@ -40,7 +40,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
       showIcon
       role="alert"
       title={failure.status === 403 && failure.code === 'no_permission' ? t.denied : failure.message}
-      description={<Trace failure={failure} />}
+      description={failure.details.trace_id && <Trace failure={failure} />}
       action={retry}
     />
   );
@@ -56,6 +56,17 @@ export function Trace({ failure }: { failure: Failure }) {
     </Flex>
   );
 }
+
+/** What is known beyond the message: refusals that belong to no field that is shown, and the trace. */
+export const detailsOf = (failure: Failure, elsewhere: [string, string[]][]) =>
+  (elsewhere.length > 0 || failure.details.trace_id) && (
+    <>
+      {elsewhere.map(([name, messages]) => (
+        <div key={name}>{messages.join(' ')}</div>
+      ))}
+      <Trace failure={failure} />
+    </>
+  );
 
 function useCountdown(seconds: number, of: Failure): number {
   const [left, setLeft] = useState(seconds);

@@ -12,6 +12,15 @@ dayjs.extend(relativeTime);
 
 const zoned = (time: string | number | Date): Dayjs => dayjs(time).tz(currentSettings().zone);
 
+/** How far the chosen zone is from UTC at that time, now when left out: UTC+8. */
+export function showZone(time: string | number = Date.now()): string {
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone: currentSettings().zone,
+    timeZoneName: 'shortOffset',
+  }).formatToParts(new Date(time));
+  return (parts.find(({ type }) => type === 'timeZoneName')?.value ?? '').replace('GMT', 'UTC');
+}
+
 /** 2026-11-22 14:03:07 */
 export const showTime = (time: string): string => zoned(time).format('YYYY-MM-DD HH:mm:ss');
 

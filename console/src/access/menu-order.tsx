@@ -1,0 +1,171 @@
+// The order of the menu: entries are dragged, or moved by keys and buttons; what was moved is said, and written with one press.
+import { ArrowDownOutlined, ArrowUpOutlined, MenuFoldOutlined, MenuUnfoldOutlined } from '@ant-design/icons';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Alert, Button, Flex, Skeleton, Tree } from 'antd';
+import { useMemo, useState, type KeyboardEvent } from 'react';
+import { call } from '../contract/api.ts';
+import { plural, texts } from '../contract/texts.ts';
+import { useLeaveGuard } from '../parts/draft.ts';
+import { RowPage } from '../parts/page.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { changesOf, find, moved, stepped, type Entry, type Step } from './tree-moves.ts';
+
+const t = texts({
+  'zh-CN': {
+    ...{ title: '调整菜单顺序', save: '保存', reset: '撤销全部', none: '没有改动', saved: '菜单顺序已保存' },
+    ...{ up: '上移', down: '下移', in: '移入上一项', out: '移出上级' },
+    how: '拖动条目来移动它；或选中一项，用按钮或 Alt + 方向键移动',
+    changed: (count: number) => `${count} 项将被改动`,
+    place: (title: string, at: number, of: number, parent: string) =>
+      `${title}：${parent === '' ? '顶级' : `“${parent}”下`}第 ${at} 项，共 ${of} 项`,
+  },
+  'en-US': {
+    ...{ title: 'Arrange the menu', save: 'Save', reset: 'Undo all', none: 'Nothing was moved' },
+    ...{
+      saved: 'The menu was saved',
+      up: 'Up',
+      down: 'Down',
+      in: 'Into the one above',
+      out: 'Out of its parent',
+    },
+    how: 'Drag an entry to move it; or select one and move it by the buttons or by Alt and the arrow keys',
+    changed: (count: number) => `${count} ${plural(count, 'entry', 'entries')} will change`,
+    place: (title: string, at: number, of: number, parent: string) =>
+      `${title}: ${at} of ${of} ${parent === '' ? 'at the top' : `below ${parent}`}`,
+  },
+});
+
+const steps: readonly { step: Step; key: string; icon: React.ReactNode }[] = [
+  { step: 'up', key: 'ArrowUp', icon: <ArrowUpOutlined /> },
+  { step: 'down', key: 'ArrowDown', icon: <ArrowDownOutlined /> },
+  { step: 'in', key: 'ArrowRight', icon: <MenuUnfoldOutlined /> },
+  { step: 'out', key: 'ArrowLeft', icon: <MenuFoldOutlined /> },
+];
+
+interface Node {
+  key: number;
+  title: string;
+  children: Node[];
+}
+
+const nodesOf = (tree: readonly Entry[]): Node[] =>
+  tree.map(({ id, title, children = [] }) => ({ key: id, title, children: nodesOf(children) }));
+
+const idsOf = (tree: readonly Entry[]): number[] =>
+  tree.flatMap(({ id, children = [] }) => [id, ...idsOf(children)]);
+
+export default function MenuOrder() {
+  const client = useQueryClient();
+  const { data, error, refetch } = useQuery({
+    queryKey: ['menus', 'tree'],
+    queryFn: async ({ signal }) => (await call('GET /api/admin/menus', { signal })).list as Entry[],
+    meta: { scopes: ['identity'] },
+  });
+  const [draft, setDraft] = useState<readonly Entry[]>();
+  const [chosen, setChosen] = useState<number>();
+  const tree = draft ?? data;
+  const changes = useMemo(() => (data && draft ? changesOf(data, draft) : []), [data, draft]);
+  useLeaveGuard(changes.length > 0);
+  const save = useMutation({
+    // Parents come before their children: no write makes a circle.
+    mutationFn: async () => {
+      for (const { id, ...body } of changes) await call('PUT /api/admin/menus/{id}', { path: { id }, body });
+    },
+    onSuccess: () => setDraft(undefined),
+    // Also after a refusal: what was written until then is the service's now.
+    onSettled: () => client.invalidateQueries(),
+  });
+  const change = (next: readonly Entry[]) => {
+    save.reset();
+    setDraft(next);
+  };
+  const go = (step: Step) => {
+    if (chosen !== undefined && tree) change(stepped(tree, chosen, step));
+  };
+  const press = (event: KeyboardEvent) => {
+    const found = event.altKey ? steps.find(({ key }) => key === event.key) : undefined;
+    if (!found) return;
+    event.preventDefault();
+    event.stopPropagation();
+    go(found.step);
+  };
+  const place = chosen !== undefined && tree ? find(tree, chosen) : undefined;
+  return (
+    <RowPage
+      list="/access/menus"
+      title={t.title}
+      what={['菜单', 'Menus']}
+      actions={
+        <>
+          <Button disabled={changes.length === 0} onClick={() => setDraft(undefined)}>
+            {t.reset}
+          </Button>
+          <Button
+            type="primary"
+            disabled={changes.length === 0}
+            loading={save.isPending}
+            onClick={() => save.mutate()}
+          >
+            {t.save}
+          </Button>
+        </>
+      }
+    >
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {save.error && <Problem error={save.error} />}
+      {save.isSuccess && !draft && <Alert type="success" role="status" showIcon title={t.saved} />}
+      <section className="panel narrow">
+        <p className="soft">{t.how}</p>
+        <Flex gap={8} wrap align="center" role="toolbar" aria-label={t.title}>
+          {steps.map(({ step, icon }) => (
+            <Button
+              key={step}
+              icon={icon}
+              aria-label={t[step]}
+              title={t[step]}
+              disabled={!place || !tree || stepped(tree, place.entry.id, step) === tree}
+              onClick={() => go(step)}
+            />
+          ))}
+          <span className="soft">{changes.length === 0 ? t.none : t.changed(changes.length)}</span>
+        </Flex>
+        <span className="unseen" role="status">
+          {place &&
+            t.place(
+              place.entry.title,
+              place.at + 1,
+              place.siblings.length,
+              place.parents.at(-1)?.title ?? '',
+            )}
+        </span>
+        {!tree && !error && <Skeleton active />}
+        {tree && (
+          <div onKeyDownCapture={press}>
+            <Tree<Node>
+              blockNode
+              draggable
+              treeData={nodesOf(tree)}
+              selectedKeys={chosen === undefined ? [] : [chosen]}
+              expandedKeys={idsOf(tree)}
+              onActiveChange={(key) => {
+                if (key !== null) setChosen(Number(key));
+              }}
+              onSelect={(keys) => setChosen(keys.length > 0 ? Number(keys[0]) : undefined)}
+              onDrop={({ dragNode, node, dropPosition, dropToGap }) => {
+                const target = find(tree, node.key);
+                if (!target) return;
+                setChosen(dragNode.key);
+                if (!dropToGap) return change(moved(tree, dragNode.key, node.key, 0));
+                // The library counts the gaps with the entry that is being dragged still in its place.
+                const parent = target.parents.at(-1)?.id ?? null;
+                const own = target.siblings.findIndex(({ id }) => id === dragNode.key);
+                const at = Math.max(0, dropPosition);
+                return change(moved(tree, dragNode.key, parent, own !== -1 && own < at ? at - 1 : at));
+              }}
+            />
+          </div>
+        )}
+      </section>
+    </RowPage>
+  );
+}

@@ -1,0 +1,101 @@
+// Moving entries of a tree: what a tree becomes, and what must be written so that the service has it the same way.
+
+export interface Entry {
+  id: number;
+  title: string;
+  sort: number;
+  children?: Entry[];
+}
+
+export type Step = 'up' | 'down' | 'in' | 'out';
+
+/** What the service is told of one entry. Parent 0 is the top. */
+export interface Place {
+  id: number;
+  parent_id: number;
+  sort: number;
+}
+
+interface Found {
+  entry: Entry;
+  siblings: readonly Entry[];
+  at: number;
+  parents: readonly Entry[];
+}
+
+export function find(tree: readonly Entry[], id: number, parents: readonly Entry[] = []): Found | undefined {
+  for (const [at, entry] of tree.entries()) {
+    if (entry.id === id) return { entry, siblings: tree, at, parents };
+    const found = find(entry.children ?? [], id, [...parents, entry]);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+const without = (tree: readonly Entry[], id: number): Entry[] =>
+  tree
+    .filter((entry) => entry.id !== id)
+    .map((entry) => (entry.children ? { ...entry, children: without(entry.children, id) } : entry));
+
+const inserted = (tree: readonly Entry[], entry: Entry, parent: number | null, at: number): Entry[] =>
+  parent === null
+    ? [...tree.slice(0, at), entry, ...tree.slice(at)]
+    : tree.map((one) => {
+        const children = one.children ?? [];
+        if (one.id === parent) return { ...one, children: inserted(children, entry, null, at) };
+        return children.length > 0 ? { ...one, children: inserted(children, entry, parent, at) } : one;
+      });
+
+/** Puts an entry, with all below it, at a position among the children of another; not below itself. @param at counted without the entry */
+export function moved(
+  tree: readonly Entry[],
+  id: number,
+  parent: number | null,
+  at: number,
+): readonly Entry[] {
+  const found = find(tree, id);
+  if (!found || (parent !== null && (parent === id || find(found.entry.children ?? [], parent)))) return tree;
+  return inserted(without(tree, id), found.entry, parent, at);
+}
+
+/** One step by the keyboard: past a neighbour, into the one above, out of its parent. The same tree when there is no such step. */
+export function stepped(tree: readonly Entry[], id: number, step: Step): readonly Entry[] {
+  const found = find(tree, id);
+  if (!found) return tree;
+  const { siblings, at, parents } = found;
+  const parent = parents.at(-1);
+  if (step === 'up') return at === 0 ? tree : moved(tree, id, parent?.id ?? null, at - 1);
+  if (step === 'down') return at === siblings.length - 1 ? tree : moved(tree, id, parent?.id ?? null, at + 1);
+  if (step === 'in') {
+    const above = siblings[at - 1];
+    return above ? moved(tree, id, above.id, above.children?.length ?? 0) : tree;
+  }
+  if (!parent) return tree;
+  const place = find(tree, parent.id);
+  return moved(tree, id, parents.at(-2)?.id ?? null, (place?.at ?? 0) + 1);
+}
+
+const gap = 10;
+
+const isInOrder = (siblings: readonly Entry[]): boolean =>
+  siblings.every(({ sort, id }, at) => {
+    const before = siblings[at - 1];
+    return !before || before.sort < sort || (before.sort === sort && before.id < id);
+  });
+
+function placesOf(tree: readonly Entry[], parent = 0): Place[] {
+  const isKept = isInOrder(tree);
+  return tree.flatMap(({ id, sort, children = [] }, at) => [
+    { id, parent_id: parent, sort: isKept ? sort : (at + 1) * gap },
+    ...placesOf(children, id),
+  ]);
+}
+
+/** What has to be written. Siblings that still stand in order keep their positions. */
+export function changesOf(before: readonly Entry[], after: readonly Entry[]): Place[] {
+  const known = new Map(placesOf(before).map((place) => [place.id, place]));
+  return placesOf(after).filter(({ id, parent_id, sort }) => {
+    const old = known.get(id);
+    return !old || old.parent_id !== parent_id || old.sort !== sort;
+  });
+}

@@ -1,0 +1,7 @@
+// The cross at the end of a text, which is a button and needs a name.
+import { CloseCircleFilled } from '@ant-design/icons';
+import { texts } from '../contract/texts.ts';
+
+const t = texts({ 'zh-CN': { clear: '清空' }, 'en-US': { clear: 'Clear' } });
+
+export const clearing = () => ({ clearIcon: <CloseCircleFilled role="img" aria-label={t.clear} /> });

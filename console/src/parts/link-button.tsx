@@ -1,0 +1,25 @@
+// A link that looks like a button: one thing to focus, which opens in another tab as links do.
+import { Button, type ButtonProps } from 'antd';
+import type { MouseEvent } from 'react';
+import { useHref, useLinkClickHandler } from 'react-router';
+
+interface Props extends Omit<ButtonProps, 'href' | 'onClick'> {
+  to: string;
+  /** Before the link is followed; may prevent it. */
+  onPress?: (event: MouseEvent) => void;
+}
+
+export function LinkButton({ to, onPress, ...props }: Props) {
+  const href = useHref(to);
+  const go = useLinkClickHandler<HTMLAnchorElement>(to);
+  return (
+    <Button
+      {...props}
+      href={href}
+      onClick={(event) => {
+        onPress?.(event);
+        if (!event.defaultPrevented) go(event as MouseEvent<HTMLAnchorElement>);
+      }}
+    />
+  );
+}

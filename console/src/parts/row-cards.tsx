@@ -1,0 +1,98 @@
+// Rows of a list where there is no room for a table: a card each, with what the table would show of it.
+import { Checkbox, Select } from 'antd';
+import './row-cards.css';
+import { useSettings } from '../contract/settings.ts';
+import { read, texts } from '../contract/texts.ts';
+import { Label } from './cells.tsx';
+import { idOf, labelOf, type AnyRow } from './resource.ts';
+import { keyOf, labelColumn, RowLink, RowMenu, type RowsProps } from './row.tsx';
+
+const t = texts({
+  'zh-CN': { sort: '排序', tick: (name: string) => `选择 ${name}` },
+  'en-US': { sort: 'Sort by', tick: (name: string) => `Select ${name}` },
+});
+
+const isEmpty = (value: unknown): boolean => value === null || value === undefined || value === '';
+
+export default function RowCards({ resource, rows, isPale, state, onSort, ticked, onTick }: RowsProps) {
+  const { spec } = resource;
+  const orders = ((spec.sortable ?? []) as readonly string[]).flatMap((column) => {
+    const label = read(labelOf(resource, column));
+    return [
+      { value: `${column}:desc`, label: `${label} ↓` },
+      { value: `${column}:asc`, label: `${label} ↑` },
+    ];
+  });
+  return (
+    <div className={isPale ? 'row-cards pale' : 'row-cards'}>
+      {orders.length > 0 && (
+        <Select
+          allowClear
+          className="wide"
+          aria-label={t.sort}
+          placeholder={t.sort}
+          value={state.order || undefined}
+          options={orders}
+          onChange={(order?: string) => onSort(order ?? '')}
+        />
+      )}
+      <Cards {...{ resource, rows, ticked, onTick }} />
+    </div>
+  );
+}
+
+function Cards({
+  resource,
+  rows,
+  ticked,
+  onTick,
+}: Pick<RowsProps, 'resource' | 'rows' | 'ticked' | 'onTick'>) {
+  const { columns, name } = resource.spec;
+  const { hidden } = useSettings();
+  const off = hidden[name] ?? [];
+  const first = labelColumn(resource);
+  const others = Object.entries(columns).filter(([column]) => column !== first && !off.includes(column));
+  return (
+    <ul>
+      {rows.map((row) => {
+        const key = keyOf(resource, row);
+        const children = (row.children ?? []) as AnyRow[];
+        return (
+          <li key={key} data-row={idOf(resource, row)}>
+            <div className="panel">
+              <div className="row-card-head">
+                {onTick && (
+                  <Checkbox
+                    aria-label={t.tick(key)}
+                    checked={ticked.includes(key)}
+                    onChange={({ target }) =>
+                      onTick(target.checked ? [...ticked, key] : ticked.filter((one) => one !== key))
+                    }
+                  />
+                )}
+                <RowLink resource={resource} row={row}>
+                  {columns[first]?.render(row[first], row)}
+                </RowLink>
+                <span className="grow" />
+                <RowMenu resource={resource} row={row} />
+              </div>
+              <dl className="facts">
+                {others
+                  .filter(([column]) => !isEmpty(row[column]))
+                  .map(([column, cell]) => (
+                    <div key={column}>
+                      <dt>
+                        <Label text={read(labelOf(resource, column))} cell={cell} />
+                      </dt>
+                      <dd>{cell.render(row[column] as never, row)}</dd>
+                    </div>
+                  ))}
+              </dl>
+            </div>
+            {children.length > 0 && <Cards {...{ resource, rows: children, ticked, onTick }} />}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,83 @@
+// The rows of a list as a table.
+import { Table, type TableProps } from 'antd';
+import { useSettings } from '../contract/settings.ts';
+import { read, texts } from '../contract/texts.ts';
+import { Label } from './cells.tsx';
+import type { ListState } from './codec.ts';
+import { labelOf, type AnyRow, type Resource } from './resource.ts';
+import { keyOf, labelColumn, RowLink, RowMenu, type RowsProps } from './row.tsx';
+
+const t = texts({ 'zh-CN': { more: '操作' }, 'en-US': { more: 'Actions' } });
+
+export function Rows({ resource, rows, isLoading, isPale, state, onSort, ticked, onTick, empty }: RowsProps) {
+  const { spec } = resource;
+  const { hidden } = useSettings();
+  const columns = useColumns(resource, state, hidden[spec.name] ?? []);
+  const width = columns.reduce((sum, column) => sum + Number(column.width ?? 120), onTick ? 48 : 0);
+  const sort: TableProps<AnyRow>['onChange'] = (_, __, sorter) => {
+    const { columnKey, order } = Array.isArray(sorter) ? (sorter[0] ?? {}) : sorter;
+    onSort(order ? `${String(columnKey)}:${order === 'ascend' ? 'asc' : 'desc'}` : '');
+  };
+  return (
+    <Table<AnyRow>
+      className={isPale ? 'rows pale' : 'rows'}
+      size="middle"
+      rowKey={(row) => keyOf(resource, row)}
+      columns={columns}
+      dataSource={rows}
+      loading={isLoading}
+      pagination={false}
+      scroll={rows.length > 0 ? { x: width } : undefined}
+      sticky={{ offsetHeader: 48 }}
+      onChange={sort}
+      locale={{ emptyText: isLoading ? ' ' : empty }}
+      expandable={{ defaultExpandAllRows: true }}
+      rowSelection={
+        onTick && {
+          selectedRowKeys: ticked,
+          onChange: (keys) => onTick(keys.map(String)),
+          columnWidth: 48,
+          preserveSelectedRowKeys: false,
+        }
+      }
+    />
+  );
+}
+
+type Columns = NonNullable<TableProps<AnyRow>['columns']>;
+
+function useColumns(resource: Resource, { order }: ListState, off: string[]): Columns {
+  const { spec } = resource;
+  const [field, direction] = order.split(':');
+  const name = labelColumn(resource);
+  const shown = Object.entries(spec.columns).filter(([column]) => !off.includes(column));
+  const columns: Columns = shown.map(([column, cell]) => ({
+    key: column,
+    dataIndex: column,
+    title: <Label text={read(labelOf(resource, column))} cell={cell} />,
+    width: cell.width,
+    align: cell.align,
+    ...((spec.sortable as readonly string[] | undefined)?.includes(column)
+      ? { sorter: true, sortOrder: field === column ? (direction === 'asc' ? 'ascend' : 'descend') : null }
+      : {}),
+    render: (value: unknown, row) =>
+      column === name ? (
+        <RowLink resource={resource} row={row}>
+          {cell.render(value, row)}
+        </RowLink>
+      ) : (
+        cell.render(value, row)
+      ),
+  }));
+  return [
+    ...columns,
+    {
+      key: 'actions',
+      width: 64,
+      fixed: 'end',
+      align: 'center',
+      title: <span className="unseen">{t.more}</span>,
+      render: (_, row) => <RowMenu resource={resource} row={row} />,
+    },
+  ];
+}

@@ -1,0 +1,57 @@
+// The state of a list as its URL says it.
+import test from 'ava';
+import fc from 'fast-check';
+import { consoleModule } from '../support/console-module.js';
+
+interface State {
+  page: number;
+  order: string;
+  filters: Readonly<Record<string, string>>;
+}
+
+const { decode, encode } = await consoleModule<{
+  decode: (search: URLSearchParams, checks: object, sortable: readonly string[]) => State;
+  encode: (state: State) => URLSearchParams;
+}>('parts/codec.ts');
+
+const checks = { keyword: () => true, status: (text: string) => text === 'paid', min: () => true };
+const sortable = ['amount', 'created_at'];
+
+const anyState = fc.record({
+  page: fc.integer({ min: 1, max: 999_999_999 }),
+  order: fc.constantFrom('', 'amount:asc', 'amount:desc', 'created_at:asc'),
+  filters: fc.record(
+    {
+      keyword: fc.string({ unit: 'binary', minLength: 1 }),
+      status: fc.constant('paid'),
+      min: fc.string({ minLength: 1 }),
+    },
+    { requiredKeys: [] },
+  ),
+});
+
+test('what is written into a URL is read out of it again', (t) => {
+  fc.assert(
+    fc.property(anyState, (state) => {
+      const text = encode(state).toString();
+      t.deepEqual(decode(new URLSearchParams(text), checks, sortable), state);
+    }),
+  );
+});
+
+test('a URL that somebody made up leads to a state that makes sense, and to the same URL from then on', (t) => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom('page', 'order_by', 'status', 'x'), fc.string()), (query) => {
+      const state = decode(new URLSearchParams(query), checks, sortable);
+      t.true(Number.isSafeInteger(state.page) && state.page > 0);
+      t.true(state.order === '' || sortable.includes(state.order.split(':')[0] ?? ''));
+      t.deepEqual(decode(encode(state), checks, sortable), state);
+    }),
+  );
+});
+
+test('defaults stay out of the URL, and what is no value of a filter is dropped', (t) => {
+  t.is(encode({ page: 1, order: '', filters: { keyword: '' } }).toString(), '');
+  const made = new URLSearchParams('page=-3&order_by=secret:asc&status=unheard&token=x');
+  t.deepEqual(decode(made, checks, sortable), { page: 1, order: '', filters: {} });
+});
