@@ -40,7 +40,7 @@ function translate(path: string, known: Set<string>): void {
   const target = resolve(to, path.replace(/\.tsx?$/, '.js'));
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, outputText);
-  for (const [, imported = ''] of outputText.matchAll(/from '(\.[^']+)\.js'/g)) {
+  for (const [, imported = ''] of outputText.matchAll(/from ['"](\.[^'"]+)\.js['"]/g)) {
     const below = resolve(from, dirname(path), imported);
     const source = ['.ts', '.tsx'].map((ending) => below + ending).find((file) => ts.sys.fileExists(file));
     if (source) translate(source.slice(from.length + 1), known);

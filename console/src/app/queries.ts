@@ -5,9 +5,14 @@ import type { Frame } from '../contract/live.ts';
 import { recoveryMs } from '../parts/recovery.ts';
 
 const maxTries = 3;
+/** A network that is gone is said soon; it is asked again by itself as long as it is. */
+const maxTriesOffline = 1;
 
 const mayHelp = (count: number, error: unknown): boolean =>
-  error instanceof Failure && error.isPassing && error.status !== 429 && count < maxTries;
+  error instanceof Failure &&
+  error.isPassing &&
+  error.status !== 429 &&
+  count < (error.isOffline ? maxTriesOffline : maxTries);
 
 const waitMs = (count: number, error: unknown): number =>
   error instanceof Failure && error.details.retryAfter ? error.details.retryAfter * 1000 : 500 * 2 ** count;

@@ -17,7 +17,7 @@ export const light: ThemeConfig = {
     colorLinkHover: '#003eb3',
     colorLinkActive: '#003eb3',
     colorError: '#cf1322',
-    colorWarning: '#ad6800',
+    colorWarning: '#955700',
     colorSuccess: '#237804',
     colorTextPlaceholder: '#6b7280',
     colorTextTertiary: '#646b78',
