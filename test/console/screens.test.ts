@@ -133,8 +133,7 @@ journey(
     await open(page, '/console/trade/orders');
     await page.locator('.row-cards li').first().waitFor();
     t.is(await page.locator('table').count(), 0);
-    await page.getByLabel('Sort by').click();
-    await page.locator('.ant-select-item-option', { hasText: 'Amount ↑' }).click();
+    await page.getByLabel('Sort by').selectOption('Amount ↑');
     await page.waitForURL(/order_by=amount%3Aasc/);
     await page.locator('.row-cards a.row-link').first().click();
     await page.getByRole('heading', { name: /^ORD/ }).waitFor();

@@ -1,5 +1,5 @@
 // Rows of a list where there is no room for a table: a card each, with what the table would show of it.
-import { Checkbox, Select } from 'antd';
+import { Checkbox } from 'antd';
 import './row-cards.css';
 import { useSettings } from '../contract/settings.ts';
 import { read, texts } from '../contract/texts.ts';
@@ -26,15 +26,19 @@ export default function RowCards({ resource, rows, isPale, state, onSort, ticked
   return (
     <div className={isPale ? 'row-cards pale' : 'row-cards'}>
       {orders.length > 0 && (
-        <Select
-          allowClear
-          className="wide"
+        <select
+          className="row-sort"
           aria-label={t.sort}
-          placeholder={t.sort}
-          value={state.order || undefined}
-          options={orders}
-          onChange={(order?: string) => onSort(order ?? '')}
-        />
+          value={state.order}
+          onChange={({ target }) => onSort(target.value)}
+        >
+          <option value="">{t.sort}</option>
+          {orders.map(({ value, label }) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
       )}
       <Cards {...{ resource, rows, ticked, onTick }} />
     </div>
