@@ -6,7 +6,13 @@ const paymentNumber = /^PAY(\d{4})(0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9A-HJ
 
 /** A new order number, ORD + YYYYMM + ULID (spec.md, Order), of that instant in UTC. */
 export function newOrderNumber(at: Date): string {
-  return `ORD${digits(at, 7)}${newUlid(at.getTime())}`;
+  return orderNumbers(at)();
+}
+
+/** Makes any number of them. */
+export function orderNumbers(at: Date): () => string {
+  const [head, time] = [`ORD${digits(at, 7)}`, at.getTime()];
+  return () => head + newUlid(time);
 }
 
 /** Last characters that a payment's number has in common with its order's: by them both can be found in one shard. */

@@ -2,36 +2,50 @@
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { bulk, change, select, type SqlValue } from '../../lib/db.js';
-import { newOrderNumber, periodOf } from '../../lib/numbers.js';
+import { orderNumbers, periodOf } from '../../lib/numbers.js';
 import { keepProblems } from './import-error.js';
 import { advance, type Advance, type ImportWork } from './import-run.js';
 import { problemsByRow, type OrderDraft } from './order-draft.js';
 import { withPartition } from '../tables/partitions.js';
 
+/** Another run was there first, or the import has ended; what was written is undone. */
+class Overtaken extends Error {}
+
 /**
- * Writes a batch, or only its refused rows in a dry run.
+ * Writes a batch, or only its refused rows in a dry run. Its orders are written while the batch before it still is; the
+ * position, which decides whether they stay, is moved after that one has moved it.
  *
+ * @param before the end of the batch before it
  * @returns false when nothing was written: another run was there first, or the import has ended
  */
 export async function writeBatch(
   { id, dry_run }: ImportWork,
   drafts: readonly OrderDraft[],
   step: Pick<Advance, 'from' | 'rows' | 'progress'>,
+  before: Promise<boolean>,
 ): Promise<boolean> {
   const at = now();
-  return withPartition(['orders', 'order_details'], periodOf(at), () =>
-    bulk.transact(async (t) => {
-      const { accepted, refused } = await judge(drafts, t);
-      const succeeded = accepted.reduce((sum, { rows }) => sum + rows.length, 0);
-      if (!(await advance(id, { ...step, succeeded, orders: accepted.length }, t))) return false;
-      if (!dry_run && accepted.length > 0) await insertOrders(accepted, at, t);
-      if (refused.length > 0) {
-        const problems = refused.flatMap(problemsByRow).sort((one, other) => one.row - other.row);
-        await keepProblems(id, problems, t);
-      }
-      return true;
-    }),
-  );
+  try {
+    await withPartition(['orders', 'order_details'], periodOf(at), () =>
+      bulk.transact(async (t) => {
+        const { accepted, refused } = await judge(drafts, t);
+        const succeeded = accepted.reduce((sum, { rows }) => sum + rows.length, 0);
+        if (!dry_run && accepted.length > 0) await insertOrders(accepted, at, t);
+        // Nothing here may lock the import before its turn, as rows that refer to it do.
+        const isNext =
+          (await before) && (await advance(id, { ...step, succeeded, orders: accepted.length }, t));
+        if (!isNext) throw new Overtaken();
+        if (refused.length > 0) {
+          const problems = refused.flatMap(problemsByRow).sort((one, other) => one.row - other.row);
+          await keepProblems(id, problems, t);
+        }
+      }),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof Overtaken) return false;
+    throw error;
+  }
 }
 
 // Users are looked up as late as POST /orders does it.
@@ -70,9 +84,10 @@ function withoutUser(draft: OrderDraft, reason: 'user_unknown' | 'user_disabled'
 async function insertOrders(orders: readonly OrderDraft[], at: Date, t: Transaction): Promise<void> {
   const period = periodOf(at);
   const time = at.toISOString().slice(0, 23);
+  const newNumber = orderNumbers(at);
   const [heads, lines]: [SqlValue[], SqlValue[]] = [[], []];
   for (const { userId, amount, remark, lines: own } of orders) {
-    const orderNo = newOrderNumber(at);
+    const orderNo = newNumber();
     heads.push(period, orderNo, userId, amount.toString(), remark, time, time);
     for (const { product_id, product_name, price, quantity } of own) {
       const subtotal = quantity === 1 ? price : price.times(quantity);

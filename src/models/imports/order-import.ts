@@ -3,6 +3,7 @@
 // The orders of a file come in a fixed sequence (order-gathering.ts), and imports.position says how many of its rows are dealt
 // with. A batch moves the position on under the condition that it still stands where the batch begins, in the transaction
 // that makes its orders: so of two runs one writes a batch and the other finds the position moved and stops.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CsvBroken, readCsv, type CsvBlock } from '../../lib/sheets/csv-source.js';
 import { AppError } from '../../lib/errors.js';
 import { fill, say } from '../../lib/language.js';
@@ -26,6 +27,11 @@ import { gather, survey } from './order-gathering.js';
 import { writeBatch } from './order-import-batch.js';
 
 const batchRows = 1000;
+/** A batch that takes longer says that the machine is busy: then one is written at a time … */
+const busyMs = 250;
+/** … and after one that takes that long others get their turn first. */
+const slowMs = 1000;
+const maxPauseMs = 1000;
 const frameEveryMs = 500;
 /** Marked months are counted anew by the next list, so this is not done for each batch. */
 const totalsEveryMs = 60_000;
@@ -75,7 +81,11 @@ async function* blocksOf(
   }
 }
 
-/** Writes what lies behind the position, the next batch being read meanwhile. @returns false when it was overtaken */
+/**
+ * Writes what lies behind the position: two batches at a time, the next one being read meanwhile.
+ *
+ * @returns false when it was overtaken
+ */
 async function writeAll(
   work: ImportWork,
   total: number,
@@ -84,17 +94,29 @@ async function writeAll(
 ): Promise<boolean> {
   const report = reporter(work);
   let from = work.position;
-  let written = Promise.resolve(true);
-  for await (const { drafts, rows } of batches(orders, work.position)) {
-    if (!(await written)) return false;
-    signal.throwIfAborted();
-    written = writeBatch(work, drafts, { from, rows, progress: percent(from + rows, total) });
-    // A failure is met at the next turn; it is not unhandled until then.
-    written.catch(() => undefined);
-    from += rows;
-    await report(percent(from - rows, total));
+  let [before, written] = [Promise.resolve(true), Promise.resolve(true)];
+  let tookMs = 0;
+  try {
+    for await (const { drafts, rows } of batches(orders, work.position)) {
+      if (!(await (tookMs > busyMs ? written : before))) return false;
+      if (tookMs > slowMs) await sleep(Math.min(tookMs - slowMs, maxPauseMs), undefined, { signal });
+      signal.throwIfAborted();
+      const begun = performance.now();
+      before = written;
+      written = writeBatch(work, drafts, { from, rows, progress: percent(from + rows, total) }, before);
+      // A failure is met at one of the next turns; it is not unhandled until then.
+      written.then(
+        () => (tookMs = performance.now() - begun),
+        () => undefined,
+      );
+      from += rows;
+      await report(percent(from - rows, total));
+    }
+    return await written;
+  } finally {
+    // It ends after the one before it. Another run would take what is still being written for the work of a third one.
+    await written.catch(() => undefined);
   }
-  return written;
 }
 
 interface Batch {
