@@ -101,7 +101,7 @@ async function closeChanged(): Promise<void> {
     (await holds('identity', stamps[0], identityMark)) &&
     (await holds('blacklist', stamps[1], blacklistMark));
   if (isSame) return;
-  // Whoever comes while the sessions are read is not among them; the next look is theirs.
+  // A connection that opens while the sessions are read is not among them; the next look finds it.
   const looked = [...open];
   const before = arrivals;
   const fresh: typeof stamps = [
