@@ -29,13 +29,29 @@ export function execute(
 // Not the colons of a time in quotes.
 const valueName = /(?<=[\s(,]):([a-zA-Z]\w*)/g;
 
+interface Parsed {
+  sql: string;
+  names: readonly string[];
+}
+
+/** Statements by their texts, which stand in the code; those that are put together at run time must not fill the memory. */
+const parsed = new Map<string, Parsed>();
+const maxParsed = 1000;
+
 function named(text: string, values: Record<string, SqlValue>): Statement {
-  const inOrder: SqlValue[] = [];
+  const { sql, names } = parsed.get(text) ?? parse(text);
+  return { sql, values: names.map((name) => values[name] as SqlValue) };
+}
+
+function parse(text: string): Parsed {
+  const names: string[] = [];
   const sql = text.replace(valueName, (_, name: string) => {
-    inOrder.push(values[name] as SqlValue);
+    names.push(name);
     return '?';
   });
-  return { sql, values: inOrder };
+  if (parsed.size >= maxParsed) parsed.clear();
+  parsed.set(text, { sql, names });
+  return { sql, names };
 }
 
 // The check: each word that is neither a keyword nor a text is a column, a table, an alias or a value.
