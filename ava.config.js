@@ -2,6 +2,7 @@
 // `npm test` runs the suite. What kills and freezes processes, needs a browser or takes long runs apart (npm run test:faults,
 // test:browser, test:long, test:fuzz).
 import { basename } from 'node:path';
+import { quickStart } from './bin/node-flags.mjs';
 
 const suites = {
   main: [
@@ -26,6 +27,8 @@ export default {
   concurrency: 2,
   failWithoutAssertions: true,
   require: ['./bin/file-time.mjs'],
+  // Flags of V8 are of the process, and a thread that is told one does not start.
+  filterNodeArgumentsForWorkerThreads: (argument) => !quickStart.includes(argument),
   // Not folder by folder: files that wait for processes to die go together, where others could use the processor.
   sortTestFiles: (one, other) => (basename(one) < basename(other) ? 1 : -1),
 };

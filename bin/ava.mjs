@@ -5,6 +5,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 
 import { atEnd, refuseWhenEnding } from './lifetime.mjs';
+import { quickStart } from './node-flags.mjs';
 import { sendToGroup } from './process.mjs';
 import { root } from './step.mjs';
 import { endGuests } from './throw-away.mjs';
@@ -21,7 +22,7 @@ const AVA = path.join(root, 'node_modules/ava/entrypoints/cli.mjs');
  */
 export async function runAva(args, { cwd, home, env, onLine }) {
   refuseWhenEnding();
-  const ava = spawn(process.execPath, [AVA, '--no-color', ...args], {
+  const ava = spawn(process.execPath, [...quickStart, AVA, '--no-color', ...args], {
     cwd,
     env: { ...env, FORCE_COLOR: '0' },
     detached: true,

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // `npx back-office …` and `npm run cli -- …`: the command line of src/api/cli, compiled first where there is a compiler.
 import { existsSync } from 'node:fs';
-import { setFlagsFromString } from 'node:v8';
 
 import { COMPILER, ensureBuild } from './build.mjs';
 import { findRunningServers, loadSettings } from './services.mjs';
@@ -11,7 +10,6 @@ try {
   if (existsSync(COMPILER)) await ensureBuild();
   loadSettings();
   Object.assign(process.env, await findRunningServers());
-  setFlagsFromString('--no-opt'); // until it has started (src/lib/optimizing.ts)
   await import(new URL('../build/src/api/cli/main.js', import.meta.url).href);
 } catch (error) {
   complain(error);

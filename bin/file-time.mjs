@@ -2,18 +2,12 @@
 // what keeps it from ending.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
 import test, { registerCompletionHandler } from 'ava';
 
 import { seconds } from './step.mjs';
 
 /** What keeps a thread that long after its last test was not closed: it is told and ended, for it would hold up the run. */
 const TOLD_AFTER_MS = 15_000;
-
-// What a file imports runs once: optimizing that would take a quarter of its processor time. The flag is one for all threads.
-const OPTIMIZED_AFTER_MS = 2000;
-setFlagsFromString('--no-opt');
-setTimeout(() => setFlagsFromString('--opt'), OPTIMIZED_AFTER_MS).unref();
 
 const startedAt = performance.now();
 const name = path.relative('build', fileURLToPath(test.meta.file)).replace(/\.js$/, '.ts');

@@ -11,6 +11,7 @@ import { checkNodeVersion, ensureDependencies } from './dependencies.mjs';
 import { atEnd, command, end, isEnding } from './lifetime.mjs';
 import { createLocalHome, localHome } from './local-home.mjs';
 import { holderOf, tryLock } from './lock.mjs';
+import { quickStart, smallYoung } from './node-flags.mjs';
 import { sendToGroup, stopProcess } from './process.mjs';
 import { ensureServers, loadSettings, provide } from './services.mjs';
 import { checkSettings } from './settings.mjs';
@@ -18,7 +19,7 @@ import { complain, Failure, note, root, say, step } from './step.mjs';
 
 const PROCESSES = ['api', 'worker'];
 // As in production (ecosystem.config.js).
-const FLAGS = ['--max-semi-space-size=4', '--no-opt'];
+const FLAGS = [smallYoung, ...quickStart];
 const RESTART_MS = 1000;
 const isDevelopment = process.argv.includes('--dev');
 /** What runs, by name, and how it is stopped. @type {Map<string, () => Promise<void>>} */

@@ -36,11 +36,9 @@ const described = (list: App[]) =>
 test('PM2 is told the link to the release, so that a reload takes the new one', async (t) => {
   const home = await mkdtemp(join(tmpdir(), 'releases-'));
   t.teardown(() => rm(home, { recursive: true }));
-  await mkdir(join(home, 'releases/1.2.0'), { recursive: true });
-  await copyFile(
-    resolve(projectRoot, 'ecosystem.config.js'),
-    join(home, 'releases/1.2.0/ecosystem.config.js'),
-  );
+  await mkdir(join(home, 'releases/1.2.0/bin'), { recursive: true });
+  for (const file of ['ecosystem.config.js', 'bin/node-flags.mjs'])
+    await copyFile(resolve(projectRoot, file), join(home, 'releases/1.2.0', file));
   await writeFile(join(home, 'package.json'), '{"type":"module"}');
   await symlink('releases/1.2.0', join(home, 'current'));
   for (const { cwd } of await apps({}, join(home, 'current/ecosystem.config.js')))

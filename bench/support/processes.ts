@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Site } from './site.js';
 
 export interface Process {
@@ -27,14 +28,15 @@ process.on('exit', () => {
 });
 
 /** As ecosystem.config.js has them. */
-const [smallYoung, quickStart] = ['--max-semi-space-size=4', '--no-opt'];
+const flags = pathToFileURL(resolve(build, '../bin/node-flags.mjs')).href;
+const { quickStart, smallYoung } = (await import(flags)) as { quickStart: string[]; smallYoung: string };
 
 export const startApi = (site: Site): Promise<Process> =>
-  startProcess('src/api/main.js', site, [], [smallYoung, quickStart]);
+  startProcess('src/api/main.js', site, [], [smallYoung, ...quickStart]);
 
 /** A worker, by default as ecosystem.config.js runs the quick one. */
 export const startWorker = (site: Site, queues = 'payments,logs,notifications'): Promise<Process> =>
-  startProcess('src/worker/main.js', site, ['--queues', queues], [smallYoung, quickStart]);
+  startProcess('src/worker/main.js', site, ['--queues', queues], [smallYoung, ...quickStart]);
 
 /** A worker as ecosystem.config.js runs the bulk one. */
 export const startBulkWorker = (site: Site): Promise<Process> =>
@@ -42,7 +44,7 @@ export const startBulkWorker = (site: Site): Promise<Process> =>
     'src/worker/main.js',
     site,
     ['--queues', 'exports,imports,files,maintenance'],
-    ['--max-old-space-size=512', quickStart],
+    ['--max-old-space-size=512', ...quickStart],
   );
 
 /** One of bench/baseline-*.ts. */

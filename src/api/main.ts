@@ -5,7 +5,6 @@ import { loadDrawing } from '../lib/captcha.js';
 import { closeDatabase } from '../lib/db.js';
 import { endGracefully, start } from '../lib/lifecycle.js';
 import { logger } from '../lib/logger.js';
-import { optimizeFromNow } from '../lib/optimizing.js';
 import { preparePasswords } from '../lib/password.js';
 import { closePubsub } from '../lib/pubsub.js';
 import { closeQueues } from '../lib/queue.js';
@@ -58,5 +57,5 @@ await start(async () => {
   const { version, commit } = config;
   logger.info({ port, host: config.app.host, version, commit }, 'API is listening');
   process.send?.('ready');
-  void loadDrawing().finally(optimizeFromNow);
+  void loadDrawing();
 });

@@ -5,7 +5,6 @@ import { config } from '../../config/index.js';
 import { closeDatabase } from '../lib/db.js';
 import { endGracefully, start } from '../lib/lifecycle.js';
 import { logger } from '../lib/logger.js';
-import { optimizeFromNow } from '../lib/optimizing.js';
 import { queueNames, type QueueName } from '../lib/queue.js';
 import { connectRedis, disconnectRedis } from '../lib/redis.js';
 import { guardStorage } from '../lib/storage/index.js';
@@ -50,7 +49,6 @@ await start(async () => {
   ]);
   logger.info({ queues, version: config.version, commit: config.commit }, 'worker is running');
   process.send?.('ready');
-  optimizeFromNow();
 });
 
 function chosenQueues(): readonly QueueName[] {

@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { config } from '../../config/index.js';
 import { freePort } from './free-port.js';
 
@@ -18,7 +19,8 @@ export interface TestProcess {
 }
 
 /** As ecosystem.config.js starts them. */
-const quickStart = '--no-opt';
+const flags = pathToFileURL(resolve(config.root, 'bin/node-flags.mjs')).href;
+const { quickStart } = (await import(flags)) as { quickStart: string[] };
 const started = new Set<ChildProcess>();
 
 /** Starts an API process, on a free port unless one is given; resolves when it is listening. @param fileLimit as `startWorkerProcess` */
@@ -48,7 +50,7 @@ export async function runCli(
 ): Promise<{ output: string; errors: string; code: number | null }> {
   const child = spawn(
     process.execPath,
-    [quickStart, resolve(config.root, 'build/src/api/cli/main.js'), ...args],
+    [...quickStart, resolve(config.root, 'build/src/api/cli/main.js'), ...args],
     {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -69,7 +71,12 @@ async function startProcess(
   url: string,
   fileLimit?: string,
 ): Promise<TestProcess> {
-  const command = [process.execPath, quickStart, resolve(config.root, `build/src/${name}/main.js`), ...args];
+  const command = [
+    process.execPath,
+    ...quickStart,
+    resolve(config.root, `build/src/${name}/main.js`),
+    ...args,
+  ];
   // The limit is the shell's, which becomes the process: a disk that is full for it alone.
   const limited = fileLimit
     ? ['bash', '-c', `ulimit -f ${fileLimit}; exec "$@"`, 'bash', ...command]

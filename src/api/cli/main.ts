@@ -2,7 +2,6 @@
 import '../../../config/command-line.js';
 import { Command } from 'commander';
 import { config } from '../../../config/index.js';
-import { optimizeFromNow } from '../../lib/optimizing.js';
 import { addAdminCommands } from './admins.js';
 import { addBackupCommands } from './backup/commands.js';
 import { exitCodes } from './command.js';
@@ -30,5 +29,4 @@ addUpkeepCommands(program);
 addBackupCommands(program);
 addDoctorCommand(program);
 
-optimizeFromNow();
 await program.parseAsync();
