@@ -75,9 +75,10 @@ export function Door({ reason, onEnter }: { reason?: Failure; onEnter: () => voi
     } catch (error) {
       const known = error instanceof Failure ? error : new Failure(String(error), 0);
       setFailure(known);
-      setBusy(false);
       if (captcha || known.details.errors?.captcha_code) await drawCaptcha();
       else await askForCaptcha(text('username'));
+      // Not before the new picture is there: an answer to the old one is wrong.
+      setBusy(false);
       form.current
         ?.querySelector<HTMLInputElement>(captcha ? '[name=captcha_code]' : '[name=password]')
         ?.select();
