@@ -5,6 +5,7 @@ import path from 'node:path';
 import { ensureBuild } from './build.mjs';
 import { checkNodeVersion, ensureDependencies } from './dependencies.mjs';
 import { createLocalHome } from './local-home.mjs';
+import { quickStart } from './node-flags.mjs';
 import { ensureServers, loadSettings, provide } from './services.mjs';
 import { refuseProduction } from './settings.mjs';
 import { root, step } from './step.mjs';
@@ -24,7 +25,9 @@ export async function prepare({ durable }) {
   await ensureServers();
   await step(ensureDependencies);
   await step(ensureBuild);
-  const env = await provide({ persistent: false, durable });
+  const servers = await provide({ persistent: false, durable });
+  // Without any there is no variable: an empty flag would be a script's name.
+  const env = quickStart.length > 0 ? { ...servers, QUICK_START: quickStart.join(' ') } : servers;
   return { env, home: env.THROW_AWAY_HOME ?? '' };
 }
 

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Site } from './site.js';
 
 export interface Process {
@@ -27,9 +26,8 @@ process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-/** As ecosystem.config.js has them. */
-const flags = pathToFileURL(resolve(build, '../bin/node-flags.mjs')).href;
-const { quickStart, smallYoung } = (await import(flags)) as { quickStart: string[]; smallYoung: string };
+/** As ecosystem.config.js has them (bin/node-flags.mjs). */
+const [smallYoung, quickStart] = ['--max-semi-space-size=4', process.env.QUICK_START?.split(' ') ?? []];
 
 export const startApi = (site: Site): Promise<Process> =>
   startProcess('src/api/main.js', site, [], [smallYoung, ...quickStart]);

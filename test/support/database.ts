@@ -26,6 +26,8 @@ export class OwnDatabase extends OwnServer {
   readonly options: string[];
   readonly data = join(this.folder, 'data');
   readonly #accounts = join(this.folder, 'accounts.sql');
+  // A server that starts deletes the temporary tables it finds, also those of another one.
+  readonly #folders = [`--datadir=${this.data}`, `--tmpdir=${this.folder}`];
   readonly #authority: string | undefined;
 
   /** @param authority of its certificate, when it wants TLS */
@@ -83,7 +85,7 @@ export class OwnDatabase extends OwnServer {
         `GRANT ALL PRIVILEGES ON \`test\\_%\`.* TO '${service}'@'%';\n`,
       ].join('\n'),
     );
-    const common = [this.file, `--datadir=${this.data}`, ...asRoot, ...this.options];
+    const common = [this.file, ...this.#folders, ...asRoot, ...this.options];
     const installer = findProgram('mariadb-install-db');
     const run = promisify(execFile);
     if (installer)
@@ -94,7 +96,7 @@ export class OwnDatabase extends OwnServer {
   protected override command(): [string, ...string[]] {
     return [
       programPath('mariadbd', 'mysqld'),
-      ...[this.file, `--datadir=${this.data}`, ...asRoot, `--init-file=${this.#accounts}`],
+      ...[this.file, ...this.#folders, ...asRoot, `--init-file=${this.#accounts}`],
       ...[`--port=${this.port}`, '--bind-address=127.0.0.1', '--socket=server.sock', '--pid-file=server.pid'],
       ...['--skip-name-resolve', '--skip-log-bin', '--innodb-buffer-pool-size=64M', '--loose-mysqlx=OFF'],
       ...this.options,

@@ -2,7 +2,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { config } from '../../config/index.js';
 import { freePort } from './free-port.js';
 
@@ -18,9 +17,8 @@ export interface TestProcess {
   output(): string;
 }
 
-/** As ecosystem.config.js starts them. */
-const flags = pathToFileURL(resolve(config.root, 'bin/node-flags.mjs')).href;
-const { quickStart } = (await import(flags)) as { quickStart: string[] };
+/** As ecosystem.config.js starts them (bin/node-flags.mjs). */
+const quickStart = process.env.QUICK_START?.split(' ') ?? [];
 const started = new Set<ChildProcess>();
 
 /** Starts an API process, on a free port unless one is given; resolves when it is listening. @param fileLimit as `startWorkerProcess` */
