@@ -132,6 +132,8 @@ test.serial('a read whose caller has hung up before its turn is never asked of t
   await admin.get('/users');
   const asked = database.listenIn();
   database.cut();
+  // What was cut is noticed by a request at the latest.
+  await until(async () => (await admin.get('/users')).status === 200);
   const [kept, left] = [unique('kept'), unique('left')];
   const headers = `Authorization: ${admin.headers.Authorization}\r\n`;
   await db.transaction(async (transaction) => {

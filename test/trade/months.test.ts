@@ -81,7 +81,7 @@ for (const [made, called] of [
         for (const partitions of await partitionsOf(sql)) {
           const names = partitions.split(',');
           // Other payments of the order may have been made since.
-          if (/SET status = 'cancelled'/.test(sql))
+          if (/SET p\.status = 'cancelled'/.test(sql))
             t.true(
               names.every((name) => name >= `p${month}`),
               sql,
