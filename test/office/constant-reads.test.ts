@@ -3,7 +3,7 @@ import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
 import moment from 'moment-timezone';
 import { config } from '../../config/index.js';
-import { change } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/db.js';
 import { pruneNotifications } from '../../src/models/office/notification-retention.js';
 import { Client } from '../support/client.js';
 import { openStream } from '../support/events.js';
@@ -41,6 +41,11 @@ async function fill(): Promise<void> {
   await change(`INSERT INTO users (username, created_at, updated_at) VALUES ('buyer', NOW(3), NOW(3))`);
   await change(`INSERT INTO orders (period, order_no, user_id, amount, status, paid_at, created_at, updated_at)
     SELECT ${month(year)}, CONCAT('ORD', ${month(year)}, LPAD(n, 26, '0')), 1, n + 0.01, 'paid', ${year}, ${year}, ${year} FROM ${numbers} ORDER BY n DESC`);
+  await change(`INSERT INTO payment_methods (name, code, type, config, secrets, created_at, updated_at)
+    VALUES ('w', 'w', 'wechat', '{}', '{}', NOW(3), NOW(3)), ('a', 'a', 'alipay', '{}', '{}', NOW(3), NOW(3))`);
+  await change(`INSERT INTO payments (period, payment_no, order_no, user_id, payment_method_id, amount, status, created_at, updated_at)
+    SELECT ${month(month30)}, CONCAT('PAY', ${month(month30)}, LPAD(n, 28, '0')), 'none', 1, (SELECT MIN(id) FROM payment_methods) + n % 2, n + 0.01, ELT(1 + n % 3, 'pending', 'paid', 'failed'),
+      ${month30}, ${month30} FROM ${numbers} ORDER BY n DESC`);
   await change('UPDATE admins SET created_at = NOW(3) - INTERVAL 3 YEAR WHERE id = 1');
   await change(`INSERT INTO notifications (type, title, content, receiver_id, created_at)
     SELECT IF(n % 2, 'system', 'message'), n, 'x', IF(n % 4, NULL, 1), ${month30} FROM ${numbers} ORDER BY n DESC`);
@@ -53,7 +58,8 @@ test.before(async () => {
 });
 
 const calls = [
-  ...['count', 'user-access-source', 'weekly-user-activity', 'monthly-sales', 'recent-activities'].map(
+  ...['count', 'user-access-source', 'weekly-user-activity'].map((name) => `/dashboard/${name}`),
+  ...['monthly-sales', 'daily-sales', 'payments-by-channel', 'recent-activities'].map(
     (name) => `/dashboard/${name}`,
   ),
   ...['/heartbeat', '/notifications/unread-count', '/notifications/recent', '/notifications'],
@@ -72,24 +78,44 @@ async function mustReadLittle(t: ExecutionContext): Promise<void> {
 /** What the answers must say, by SQL. */
 async function mustBeExact(t: ExecutionContext, caller: Client): Promise<void> {
   const today = moment.utc().startOf('day').toDate();
+  const yesterday = moment.utc().startOf('day').subtract(1, 'day').toDate();
   const expected = await selectRow<Record<string, number>>(
     `SELECT (SELECT COUNT(*) FROM login_logs WHERE created_at >= ? AND status = 1) AS login_count_today,
        (SELECT COUNT(*) FROM operation_logs WHERE created_at >= ?) AS operation_count_today,
        (SELECT COUNT(*) FROM orders WHERE created_at >= ? AND deleted_at IS NULL) AS order_count_today,
+       (SELECT COUNT(*) FROM operation_logs WHERE created_at >= ? AND created_at < ?) AS operation_count_yesterday,
+       (SELECT COUNT(*) FROM orders WHERE created_at >= ? AND created_at < ? AND deleted_at IS NULL) AS order_count_yesterday,
        (SELECT COUNT(*) FROM admins) AS admin_count`,
-    [today, today, today],
+    [today, today, today, yesterday, today, yesterday, today],
   );
   const { data: count } = await caller.get('/dashboard/count');
   t.like(count, expected);
-  const first = moment.utc().startOf('month').subtract(11, 'months').toDate();
-  const sold = await selectRow<{ orders: number; amount: string }>(
-    `SELECT COUNT(*) AS orders, SUM(amount) AS amount FROM orders WHERE status = 'paid' AND paid_at >= ?`,
-    [first],
+  const sales = {
+    'monthly-sales': moment.utc().startOf('month').subtract(11, 'months').toDate(),
+    'daily-sales': moment.utc().startOf('day').subtract(29, 'days').toDate(),
+  };
+  for (const [name, first] of Object.entries(sales)) {
+    const sold = await selectRow<{ orders: number; amount: string }>(
+      `SELECT COUNT(*) AS orders, SUM(amount) AS amount FROM orders WHERE status = 'paid' AND paid_at >= ?`,
+      [first],
+    );
+    const { data: spans } = await caller.get(`/dashboard/${name}`);
+    const sum = (key: string): number =>
+      spans.reduce((all: number, span: Record<string, number>) => all + (span[key] ?? 0), 0);
+    t.deepEqual([sum('orders'), sum('amount').toFixed(2)], [sold.orders, sold.amount], name);
+  }
+  const counted = await select<{ type: string; status: string; payments: number; amount: string }>(
+    `SELECT m.type, p.status, COUNT(*) AS payments, SUM(p.amount) AS amount FROM payments p JOIN payment_methods m ON m.id = p.payment_method_id
+      WHERE p.created_at >= ? GROUP BY m.type, p.status`,
+    [sales['daily-sales']],
   );
-  const { data: months } = await caller.get('/dashboard/monthly-sales');
-  const sum = (key: string): number =>
-    months.reduce((all: number, month: Record<string, number>) => all + (month[key] ?? 0), 0);
-  t.deepEqual([sum('orders'), sum('amount').toFixed(2)], [sold.orders, sold.amount]);
+  const { data: states } = await caller.get('/dashboard/payments-by-channel');
+  const found = states.filter(({ payments }: { payments: number }) => payments > 0);
+  const inOrder = (rows: { type: string; status: string; payments: number; amount: string | number }[]) =>
+    rows.map((row) => `${row.type} ${row.status} ${row.payments} ${Number(row.amount).toFixed(2)}`).sort();
+  t.deepEqual(inOrder(found), inOrder(counted));
+  const { data: daily } = await caller.get('/dashboard/daily-sales');
+  t.is(count.paid_amount_yesterday, daily[28].amount);
   const week = moment.utc().startOf('day').subtract(6, 'days').toDate();
   const visited = await selectRow<{ visits: number; users: number }>(
     `SELECT COUNT(*) AS visits, COUNT(DISTINCT DATE(created_at), admin_id) AS users FROM login_logs WHERE status = 1 AND created_at >= ?`,

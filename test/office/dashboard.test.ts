@@ -115,6 +115,59 @@ test.serial('sales are summed by month of payment, exactly', async (t) => {
   t.regex(sales.text, /"amount":10000000000000\.29/);
 });
 
+test.serial('sales are summed by day of payment, in the zone of the request', async (t) => {
+  const zone = 'Asia/Shanghai';
+  // Half an hour before and after a midnight of that zone.
+  const local = moment.tz(zone);
+  const midnight = local.clone().subtract(3, 'days').startOf('day');
+  const [{ id: userId } = { id: 0 }] = await select<{ id: number }>('SELECT MIN(id) AS id FROM users');
+  for (const [minutes, amount] of [
+    [-30, '0.10'],
+    [30, '9999999999999.99'],
+  ] as const) {
+    const at = midnight.clone().add(minutes, 'minutes').toDate();
+    await change(
+      `INSERT INTO orders (period, order_no, user_id, amount, status, paid_at, created_at, updated_at) VALUES (?, ?, ?, ?, 'paid', ?, ?, ?)`,
+      [periodOf(at), `ORD202602${unique('').toUpperCase()}`, userId, amount, at, at, at],
+    );
+  }
+  const sales = await service.admin.get(`/dashboard/daily-sales?timezone=${zone}`);
+  t.is(sales.data.length, 30);
+  t.is(sales.data[29].date, local.format('YYYY-MM-DD'));
+  t.deepEqual(sales.data[25], {
+    date: local.subtract(4, 'days').format('YYYY-MM-DD'),
+    orders: 1,
+    amount: 0.1,
+  });
+  t.is(sales.data[26].orders, 1);
+  t.regex(sales.text, /"amount":9999999999999\.99/);
+});
+
+test.serial('payments are counted by channel and state, also when their state changes', async (t) => {
+  const shown = async (status: string): Promise<{ payments: number; amount: number }> => {
+    const { data } = await service.admin.get('/dashboard/payments-by-channel');
+    return data.find((one: { type: string; status: string }) => one.type === 'mock' && one.status === status);
+  };
+  const method = await makeMethod(service.admin);
+  await makePayment(service.admin, method.id, '7.00');
+  const { data } = await service.admin.get('/dashboard/payments-by-channel');
+  t.deepEqual(
+    data.map(({ status }: { status: string }) => status),
+    ['pending', 'paid', 'failed', 'cancelled'],
+  );
+  const [pending, paid] = [await shown('pending'), await shown('paid')];
+  const payment = await makePayment(service.admin, method.id, '12.34');
+  t.is((await shown('pending')).payments, pending.payments + 1);
+  t.is(
+    (await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment))).data.status,
+    'paid',
+  );
+  t.deepEqual(await shown('pending'), pending);
+  const after = await shown('paid');
+  t.is(after.payments, paid.payments + 1);
+  t.is((after.amount - paid.amount).toFixed(2), '12.34');
+});
+
 test.serial('the last operations are shown with their outcome', async (t) => {
   await service.admin.post('/roles', {});
   const first = await until(async () => {

@@ -9,9 +9,12 @@ import { daysBack, monthsBack, type Span } from '../../lib/time.js';
 import { adminTotals } from '../access/admin.js';
 import { countOnline } from '../access/online-admin.js';
 import { logTotals, type LogTable } from '../logs/log.js';
-import type { Group } from '../tables/group.js';
+import { addTo, type Group, type Groups } from '../tables/group.js';
 import type { Scope } from '../tables/versions.js';
 import { orderSales, orderTotals, ordersWhere } from '../trade/order.js';
+import { paymentSums } from '../trade/payment.js';
+import { methodTypes } from '../trade/payment-method.js';
+import { paymentStatuses, type PaymentStatus } from '../trade/tables.js';
 
 /** What the figures follow. */
 export const dashboardScopes = [
@@ -19,6 +22,7 @@ export const dashboardScopes = [
   'login_logs',
   'operation_logs',
   'orders',
+  'payments',
 ] as const satisfies Scope[];
 
 /** The marks of `dashboardScopes`, in their order, as read at the start of a request; none means to look. */
@@ -33,6 +37,9 @@ export interface DashboardCount {
   online_admin_count: number;
   order_count_today: number;
   paid_amount_today: Money;
+  operation_count_yesterday: number;
+  order_count_yesterday: number;
+  paid_amount_yesterday: Money;
   recent_logins: RecentLogin[];
   recent_operations: RecentOperation[];
 }
@@ -61,31 +68,35 @@ export interface Activity {
   created_at: Date;
 }
 
-/** Counts of now and of today; "today" is the day of the request zone. */
+/** Counts of now, of today and of the whole day before; days are those of the request zone. */
 export async function dashboardCount(marks: DashboardMarks): Promise<DashboardCount> {
   const [admins, , operations, orders] = marks;
-  const [{ start }] = daysBack(1, now(), currentZone()) as [Span];
-  const today = { where: paidSince(start), by: everything, amount: 'amount' };
-  const [[counts], ...[admin_count, week, operation_count_today, order_count_today, sales]] =
-    await Promise.all([
-      reports.select<{ role_count: number; menu_count: number }>(
-        'SELECT (SELECT COUNT(*) FROM roles) AS role_count, (SELECT COUNT(*) FROM menus) AS menu_count',
-      ),
-      adminTotals.count(new Where(), admins),
-      weeklyUserActivity(marks),
-      logTotals.operation_logs.count(loggedSince(start), operations),
-      orderTotals.count(ordersWhere({ start_time: start }), orders),
-      orderSales.groups(today, orders),
-    ]);
+  const days = daysBack(2, now(), currentZone()) as [Span, Span];
+  const [{ start }] = days;
+  const logged = { where: loggedSince(start), by: spanOf('l.created_at', days) };
+  const made = { where: ordersWhere({ start_time: start }), by: spanOf('o.created_at', days) };
+  const [[counts], admin_count, week, loggedOn, madeOn, sales] = await Promise.all([
+    reports.select<{ role_count: number; menu_count: number }>(
+      'SELECT (SELECT COUNT(*) FROM roles) AS role_count, (SELECT COUNT(*) FROM menus) AS menu_count',
+    ),
+    adminTotals.count(new Where(), admins),
+    weeklyUserActivity(marks),
+    logTotals.operation_logs.groups(logged, operations),
+    orderTotals.groups(made, orders),
+    dailySales(marks),
+  ]);
   return {
     admin_count,
     role_count: counts?.role_count ?? 0,
     menu_count: counts?.menu_count ?? 0,
     login_count_today: week.at(-1)?.visits ?? 0,
-    operation_count_today,
+    operation_count_today: loggedOn.get('1')?.rows ?? 0,
     online_admin_count: await countOnline(),
-    order_count_today,
-    paid_amount_today: sales.get('all')?.amount ?? nothing,
+    order_count_today: madeOn.get('1')?.rows ?? 0,
+    paid_amount_today: sales.at(-1)?.amount ?? nothing,
+    operation_count_yesterday: loggedOn.get('0')?.rows ?? 0,
+    order_count_yesterday: madeOn.get('0')?.rows ?? 0,
+    paid_amount_yesterday: sales.at(-2)?.amount ?? nothing,
     recent_logins: await latest('login_logs', 'id, username, ip, status, created_at'),
     recent_operations: await latest('operation_logs', 'id, username, module, action, created_at'),
   };
@@ -125,15 +136,57 @@ export async function monthlySales(
   marks: DashboardMarks,
 ): Promise<{ month: string; orders: number; amount: Money }[]> {
   const months = monthsBack(12, now(), currentZone()) as [Span, ...Span[]];
-  const by = spanOf('o.paid_at', months);
-  const sales = await orderSales.groups(
-    { where: paidSince(months[0].start), by, amount: 'amount' },
-    marks[3],
-  );
-  return months.map(({ label }, index) => {
-    const { rows, amount }: Group = sales.get(String(index)) ?? { rows: 0, amount: nothing };
-    return { month: label, orders: rows, amount };
+  return (await salesIn(months, marks)).map(({ label, ...sales }) => ({ month: label, ...sales }));
+}
+
+/** Paid orders of thirty days of the request zone, the present one included, oldest first. */
+export async function dailySales(
+  marks: DashboardMarks,
+): Promise<{ date: string; orders: number; amount: Money }[]> {
+  const days = daysBack(30, now(), currentZone()) as [Span, ...Span[]];
+  return (await salesIn(days, marks)).map(({ label, ...sales }) => ({ date: label, ...sales }));
+}
+
+async function salesIn(
+  spans: readonly [Span, ...Span[]],
+  marks: DashboardMarks,
+): Promise<{ label: string; orders: number; amount: Money }[]> {
+  const by = spanOf('o.paid_at', spans);
+  const sales = await orderSales.groups({ where: paidSince(spans[0].start), by, amount: 'amount' }, marks[3]);
+  return spans.map(({ label }, index) => {
+    const { rows, amount }: Group = sales.get(String(index)) ?? none;
+    return { label, orders: rows, amount };
   });
+}
+
+export interface ChannelState {
+  type: string;
+  status: PaymentStatus;
+  payments: number;
+  amount: Money;
+}
+
+/** Payments created within thirty days of the request zone by channel and state: each state of every channel that has any. */
+export async function paymentsByChannel(marks: DashboardMarks): Promise<ChannelState[]> {
+  const [{ start }] = daysBack(30, now(), currentZone()) as [Span];
+  const where = new Where().and('p.created_at >= ? AND p.period >= ?', start, periodOf(start));
+  const by = { sql: `CONCAT(p.payment_method_id, ' ', p.status)`, values: [] };
+  const [groups, types] = await Promise.all([
+    paymentSums.groups({ where, by, amount: 'amount' }, marks[4]),
+    methodTypes(),
+  ]);
+  const sums: Groups = new Map();
+  for (const [name, group] of groups) {
+    const [method, status] = name.split(' ') as [string, string];
+    if (group.rows > 0) addTo(sums, `${types.get(Number(method))} ${status}`, group);
+  }
+  const channels = [...new Set([...sums.keys()].map((name) => name.split(' ')[0] as string))].sort();
+  return channels.flatMap((type) =>
+    paymentStatuses.map((status) => {
+      const { rows, amount } = sums.get(`${type} ${status}`) ?? none;
+      return { type, status, payments: rows, amount };
+    }),
+  );
 }
 
 /** The last ten operations. */
@@ -148,7 +201,7 @@ const latest = <T extends object>(log: LogTable, columns: string): Promise<T[]> 
 
 const nothing = new Money(0n);
 
-const everything: Statement = { sql: `'all'`, values: [] };
+const none: Group = { rows: 0, amount: nothing };
 
 const loggedSince = (start: Date): Where =>
   new Where().and('l.created_at >= ? AND l.period >= ?', start, periodOf(start));

@@ -92,6 +92,12 @@ export function methodOptions(): Promise<{ value: number; label: string }[]> {
   );
 }
 
+/** The type of every method. */
+export async function methodTypes(): Promise<ReadonlyMap<number, string>> {
+  const rows = await select<{ id: number; type: string }>('SELECT id, type FROM payment_methods');
+  return new Map(rows.map(({ id, type }) => [id, type]));
+}
+
 /** @throws what `newSettings` throws, payment_method_code_exists */
 export async function createMethod({ config = {}, ...fields }: MethodFields): Promise<number> {
   const { name = fields.type, code = `${fields.type}_${randomToken(6)}` } = fields;

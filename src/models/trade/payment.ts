@@ -49,6 +49,16 @@ export const paymentTotals = new Totals({
   journal: journals.payments,
 });
 
+/** Payments and what they come to. The amount of a payment does not change, so the payment itself says it. */
+export const paymentSums = new Totals({
+  table: 'payments',
+  scope: 'payments',
+  alias: 'p',
+  month: 'p.period',
+  journal: `(SELECT c.epoch, c.sign, c.id, c.period, c.payment_method_id, c.status, c.created_at, paid.amount
+    FROM ${journals.payments} c JOIN payments paid ON paid.id = c.id AND paid.period = c.period)`,
+});
+
 export async function listPayments(query: PaymentFilter, mark?: string): Promise<Page<PaymentRecord>> {
   const where = paymentsWhere(query);
   const months = await paymentTotals.months(where, mark);

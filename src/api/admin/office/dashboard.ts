@@ -6,14 +6,17 @@ import { readMarks } from '../../../lib/marks.js';
 import { clamped } from '../../../lib/schema.js';
 import { sharedSample } from '../../../lib/shared-sample.js';
 import {
+  dailySales,
   dashboardCount,
   dashboardScopes,
   monthlySales,
+  paymentsByChannel,
   recentActivities,
   userAccessSource,
   weeklyUserActivity,
   type Activity,
 } from '../../../models/figures/dashboard.js';
+import { paymentStatuses } from '../../../models/trade/tables.js';
 import { sendEvents } from '../../http/event-stream.js';
 import { shownTitle } from '../../declare/operation-log.js';
 import {
@@ -40,6 +43,9 @@ const count = resource('DashboardCounts', {
   online_admin_count: integer(),
   order_count_today: integer(),
   paid_amount_today: amount(),
+  operation_count_yesterday: integer(),
+  order_count_yesterday: integer(),
+  paid_amount_yesterday: amount(),
   recent_logins: listOf(
     record({ id: integer(), username: text(), ip: text(), status: enabled(), created_at: timestamp() }),
   ),
@@ -58,11 +64,13 @@ const titled = (activities: Activity[]): Activity[] =>
 const snapshot = sharedSample((zone) =>
   inContext({ traceId: '', language: defaultLanguage, zone: zone || undefined }, async () => {
     const marks = await readMarks(dashboardScopes);
-    const [counts, sources, weekly, monthly, activities] = await Promise.all([
+    const [counts, sources, weekly, monthly, daily, byChannel, activities] = await Promise.all([
       dashboardCount(marks),
       userAccessSource(marks),
       weeklyUserActivity(marks),
       monthlySales(marks),
+      dailySales(marks),
+      paymentsByChannel(marks),
       recentActivities(),
     ]);
     return {
@@ -70,6 +78,8 @@ const snapshot = sharedSample((zone) =>
       user_access_source: sources,
       weekly_user_activity: weekly,
       monthly_sales: monthly,
+      daily_sales: daily,
+      payments_by_channel: byChannel,
       recent_activities: activities,
     };
   }),
@@ -115,6 +125,29 @@ export const routes = [
     response: listOf(record({ month: month(), orders: integer(), amount: amount() })),
     versions: dashboardScopes,
     handle: ({ marks }) => monthlySales(marks),
+  }),
+  route({
+    method: 'GET',
+    path: '/dashboard/daily-sales',
+    name: 'showDailySales',
+    summary: 'Paid orders of thirty days, the present one included, oldest first',
+    access,
+    response: listOf(record({ date: date(), orders: integer(), amount: amount() })),
+    versions: dashboardScopes,
+    handle: ({ marks }) => dailySales(marks),
+  }),
+  route({
+    method: 'GET',
+    path: '/dashboard/payments-by-channel',
+    name: 'showPaymentsByChannel',
+    summary: 'Payments created within thirty days, by channel and state',
+    description: 'Each state of every channel that has payments, channels by name.',
+    access,
+    response: listOf(
+      record({ type: text(), status: oneOf(...paymentStatuses), payments: integer(), amount: amount() }),
+    ),
+    versions: dashboardScopes,
+    handle: ({ marks }) => paymentsByChannel(marks),
   }),
   route({
     method: 'GET',
