@@ -24,7 +24,6 @@ export async function ensureDependencies() {
   return withLock('install', async () => {
     if (areDependenciesCurrent()) return 'dependencies are current';
     const names = Object.keys(packagesOf('package-lock.json') ?? {}).filter(Boolean);
-    const isThere = (/** @type {string} */ name) => existsSync(path.join(root, name, 'package.json'));
     note(`installing ${names.length} packages with npm ci`);
     let shown = names.length;
     const progress = setInterval(() => {
@@ -41,7 +40,8 @@ export async function ensureDependencies() {
   });
 }
 
-// npm keeps a list of what it has really installed; it writes it last, so an interrupted run has none.
+// npm keeps a list of what it has installed; it writes it last, so an interrupted run has none. The folders are looked at as
+// well: a list copied or linked from another checkout speaks of that one.
 function areDependenciesCurrent() {
   const { '': _, ...wanted } = packagesOf('package-lock.json') ?? {};
   const installed = packagesOf('node_modules/.package-lock.json');
@@ -49,9 +49,12 @@ function areDependenciesCurrent() {
   return Object.entries(wanted).every(([name, entry]) => {
     const found = installed[name];
     if (!found) return entry.optional || entry.devOptional; // for another platform
-    return found.version === entry.version && found.integrity === entry.integrity;
+    return found.version === entry.version && found.integrity === entry.integrity && isThere(name);
   });
 }
+
+/** @param {string} name */
+const isThere = (name) => existsSync(path.join(root, name, 'package.json'));
 
 /** @param {string} file @returns {Record<string, Entry> | undefined} */
 function packagesOf(file) {

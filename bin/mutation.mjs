@@ -9,6 +9,7 @@ import { command } from './lifetime.mjs';
 import { lastLines } from './process.mjs';
 import { compiledName, prepareTests } from './prepare.mjs';
 import { Failure, note, root, say, seconds, step } from './step.mjs';
+import { suiteOf } from './suites.mjs';
 
 const MIN_KILLED = 0.95;
 /** So many faults are tried at a time. */
@@ -80,7 +81,7 @@ async function passUnharmed(faults, [lane]) {
   /** @type {Map<string, Fault[]>} */
   const kinds = new Map();
   for (const fault of faults) {
-    const kind = `${suiteOf(fault)} ${isWhole(fault)}`;
+    const kind = `${suiteOf([fault.test])} ${isWhole(fault)}`;
     kinds.set(kind, [...(kinds.get(kind) ?? []), fault]);
   }
   for (const kind of kinds.values()) {
@@ -88,11 +89,6 @@ async function passUnharmed(faults, [lane]) {
     if (failed) throw new Failure(`“${failed}” fails without any fault`);
   }
   return 'they pass without a fault';
-}
-
-/** @param {Fault} fault */
-function suiteOf({ test }) {
-  return test.startsWith('test/faults/') ? 'faults' : 'main';
 }
 
 /**
@@ -113,7 +109,7 @@ async function failureOf(faults, { tree, env }) {
   const code = await runAva(['--fail-fast', '--timeout', TIMEOUT, ...files, ...matches], {
     cwd: tree,
     home: tree,
-    env: { ...env, TEST_SUITE: faults[0] && suiteOf(faults[0]) },
+    env: { ...env, TEST_SUITE: suiteOf(faults.map(({ test }) => test)) },
     onLine: (line) => lines.push(line),
   });
   if (code === 0) return undefined;

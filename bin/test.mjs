@@ -6,6 +6,7 @@ import { runAva } from './ava.mjs';
 import { command } from './lifetime.mjs';
 import { compiledName, prepareTests } from './prepare.mjs';
 import { complain, root, say, seconds } from './step.mjs';
+import { suiteOf } from './suites.mjs';
 
 const PASSED = /^ {2}✔ /;
 const FAILED_TEST = /^ {2}✘ \[fail\]: (.+)/;
@@ -68,6 +69,8 @@ async function main() {
   const startedAt = performance.now();
   let outcome = { passed: 0, failed: 1 };
   try {
+    const suite = suiteOf(process.argv.slice(2));
+    if (suite) process.env.TEST_SUITE ??= suite;
     const prepared = await prepareTests();
     const first = await run(process.argv.slice(2).map(compiledName), prepared);
     const mayRepeat = first.failed > 0 && Boolean(process.env.REPEAT_FAILED_FILES);

@@ -1,14 +1,14 @@
 // The command line of the operators, run as they run it: without the API, against the real servers.
-import './support/environment.js';
+import '../support/environment.js';
 import test from 'ava';
-import { change, select } from '../src/lib/db.js';
-import { keepFailure } from '../src/models/office/failed-job.js';
-import { recordVerified } from '../src/models/trade/callback-intake.js';
-import { paymentPeriod } from '../src/lib/numbers.js';
-import { makeMethod, makePayment, unique } from './support/factories.js';
-import { runCli } from './support/processes.js';
-import { startService, type Service } from './support/service.js';
-import { until } from './support/until.js';
+import { change, select } from '../../src/lib/db.js';
+import { keepFailure } from '../../src/models/office/failed-job.js';
+import { recordVerified } from '../../src/models/trade/callback-intake.js';
+import { paymentPeriod } from '../../src/lib/numbers.js';
+import { makeMethod, makePayment, unique } from '../support/factories.js';
+import { runCli } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+import { until } from '../support/until.js';
 
 let service: Service;
 
@@ -30,7 +30,7 @@ test('an administrator is made, locked out by wrong passwords, and let in again 
   const { data: made } = await answerOf<{ password: string }>('admin', 'create', username);
   const signIn = (password: string) => service.anonymous.post('/login', { username, password });
   t.is((await signIn(made.password)).status, 200);
-  const { countFailure } = await import('../src/api/flows/sign-in-limits.js');
+  const { countFailure } = await import('../../src/api/flows/sign-in-limits.js');
   for (let attempt = 0; attempt < 5; attempt++) await countFailure({ ip: '127.0.0.1', username });
   t.is((await signIn(made.password)).errorCode, 'login_locked');
   await change('UPDATE admins SET status = 0 WHERE username = ?', [username]);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import test from 'ava';
-import { projectRoot } from '../config/environment.js';
+import { projectRoot } from '../../config/environment.js';
 
 const text = readFileSync(resolve(projectRoot, 'docker-compose.yml'), 'utf8');
 

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
-import { projectRoot } from '../config/environment.js';
+import { projectRoot } from '../../config/environment.js';
 
 async function simulate(...args: string[]): Promise<string> {
   const program = resolve(projectRoot, 'bin/simulate.mjs');

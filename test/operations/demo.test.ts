@@ -1,14 +1,14 @@
 // `npm run demo -- --fill`: data that looks real, made by the service's own models, once.
-import './support/environment.js';
+import '../support/environment.js';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { selectRow } from './support/rows.js';
-import { serviceTest } from './support/service-test.js';
-import { until } from './support/until.js';
+import { selectRow } from '../support/rows.js';
+import { serviceTest } from '../support/service-test.js';
+import { until } from '../support/until.js';
 
 const service = serviceTest();
-const program = fileURLToPath(new URL('../src/api/demo/main.js', import.meta.url));
+const program = fileURLToPath(new URL('../../src/api/demo/main.js', import.meta.url));
 
 interface Ended {
   code: number;

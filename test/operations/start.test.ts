@@ -1,20 +1,20 @@
 // Starting: several processes at once on a database that does not exist yet, and migrations back and forth.
-import './support/environment.js';
+import '../support/environment.js';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { config } from '../config/index.js';
-import { environment } from './support/environment.js';
-import { db, select } from '../src/lib/db.js';
-import { underClaim } from '../src/models/tables/claim.js';
-import { emptyDatabase, prepareDatabase } from '../src/models/migrations/schema.js';
-import { makeMethod, makePayment, mockCallback } from './support/factories.js';
-import { Client } from './support/client.js';
-import { killProcesses, runCli, startApi, startWorkerProcess } from './support/processes.js';
-import { startService, type Service } from './support/service.js';
-import { until } from './support/until.js';
+import { config } from '../../config/index.js';
+import { environment } from '../support/environment.js';
+import { db, select } from '../../src/lib/db.js';
+import { underClaim } from '../../src/models/tables/claim.js';
+import { emptyDatabase, prepareDatabase } from '../../src/models/migrations/schema.js';
+import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
+import { Client } from '../support/client.js';
+import { killProcesses, runCli, startApi, startWorkerProcess } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+import { until } from '../support/until.js';
 
 let service: Service;
 let password = 'admin123';

@@ -1,5 +1,5 @@
 // The command line where it changes much at once: migrations, upkeep, queues, money that is stuck. And how it is found.
-import './support/environment.js';
+import '../support/environment.js';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -7,17 +7,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
-import { config } from '../config/index.js';
-import { change, db, select } from '../src/lib/db.js';
-import { paymentPeriod } from '../src/lib/numbers.js';
-import { migrations } from '../src/models/migrations/index.js';
-import { keepFailure } from '../src/models/office/failed-job.js';
-import { recordVerified } from '../src/models/trade/callback-intake.js';
-import type { CallbackKey } from '../src/models/trade/payment-callback.js';
-import { makeMethod, makePayment, unique, type MadePayment } from './support/factories.js';
-import { runCli, startWorkerProcess } from './support/processes.js';
-import { serviceTest } from './support/service-test.js';
-import { until } from './support/until.js';
+import { config } from '../../config/index.js';
+import { change, db, select } from '../../src/lib/db.js';
+import { paymentPeriod } from '../../src/lib/numbers.js';
+import { migrations } from '../../src/models/migrations/index.js';
+import { keepFailure } from '../../src/models/office/failed-job.js';
+import { recordVerified } from '../../src/models/trade/callback-intake.js';
+import type { CallbackKey } from '../../src/models/trade/payment-callback.js';
+import { makeMethod, makePayment, unique, type MadePayment } from '../support/factories.js';
+import { runCli, startWorkerProcess } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
+import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
 let methodId: number;

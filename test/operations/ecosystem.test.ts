@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
-import { projectRoot } from '../config/environment.js';
+import { projectRoot } from '../../config/environment.js';
 
 interface App {
   cwd: string;
@@ -73,7 +73,7 @@ test('no two processes serve metrics on the same port', async (t) => {
 
 test('every queue has a worker', async (t) => {
   const queues = (await apps()).flatMap(({ args }) => args?.replace('--queues ', '').split(',') ?? []);
-  const { queueNames } = await import('../src/lib/queue.js');
+  const { queueNames } = await import('../../src/lib/queue.js');
   t.deepEqual(queues.sort(), [...queueNames].sort());
 });
 

@@ -5,9 +5,9 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
-import { envExample } from '../config/env-example.js';
-import { projectRoot } from '../config/environment.js';
-import type { config as ours } from '../config/index.js';
+import { envExample } from '../../config/env-example.js';
+import { projectRoot } from '../../config/environment.js';
+import type { config as ours } from '../../config/index.js';
 
 type Config = typeof ours;
 

@@ -1,0 +1,40 @@
+// What `npm start` and `npm test` install: what is not there, whatever a list of it says.
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { projectRoot } from '../../config/environment.js';
+
+const run = promisify(execFile);
+
+/** A checkout that depends on a folder of its own, so that npm needs no registry. */
+async function makeCheckout(): Promise<string> {
+  const checkout = mkdtempSync(join(tmpdir(), 'checkout-'));
+  cpSync(join(projectRoot, 'bin'), join(checkout, 'bin'), { recursive: true });
+  for (const folder of ['word', '.local']) mkdirSync(join(checkout, folder));
+  const packages = [
+    ['.', { name: 'checkout', version: '1.0.0', private: true, dependencies: { word: 'file:word' } }],
+    ['word', { name: 'word', version: '1.0.0' }],
+  ] as const;
+  for (const [folder, content] of packages)
+    writeFileSync(join(checkout, folder, 'package.json'), JSON.stringify(content));
+  await run('npm', ['install', '--package-lock-only', '--offline'], { cwd: checkout });
+  return checkout;
+}
+
+test('packages are installed when one is not there, though the list of what is installed has it', async (t) => {
+  const checkout = await makeCheckout();
+  t.teardown(() => rmSync(checkout, { recursive: true }));
+  const ensure = async () => {
+    const program = `import('./bin/dependencies.mjs').then((m) => m.ensureDependencies()).then(console.log)`;
+    const { stdout } = await run(process.execPath, ['-e', program], { cwd: checkout });
+    return stdout.trim().split('\n').at(-1);
+  };
+  t.is(await ensure(), 'dependencies installed');
+  t.is(await ensure(), 'dependencies are current');
+  rmSync(join(checkout, 'node_modules/word'));
+  t.is(await ensure(), 'dependencies installed');
+  t.true(existsSync(join(checkout, 'node_modules/word/package.json')));
+});
