@@ -18,14 +18,14 @@ export function endGracefully(closers: Closer[]): (reason: string) => void {
     if (ending) return;
     ending = true;
     logger.info({ reason }, 'shutting down');
-    const deadline = setTimeout(() => exit(code), config.app.shutdownMs);
+    const deadline = setTimeout(() => void exit(code), config.app.shutdownMs);
     for (const close of closers) {
       await Promise.resolve()
         .then(close)
         .catch((error: unknown) => logger.warn({ error }, 'a part did not close cleanly'));
     }
     clearTimeout(deadline);
-    exit(code);
+    await exit(code);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void end(signal, 0));
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
@@ -45,11 +45,11 @@ export async function start(main: () => Promise<void>): Promise<void> {
   } catch (error) {
     if (error instanceof StartRefused) logger.fatal(error.message);
     else logger.fatal({ error }, 'the process could not start');
-    exit(1);
+    await exit(1);
   }
 }
 
-function exit(code: number): never {
-  flushLogs();
+async function exit(code: number): Promise<never> {
+  await flushLogs();
   return process.exit(code);
 }

@@ -1,5 +1,6 @@
 // JSON log lines on standard output, each with the trace id of what it belongs to, none with a secret.
 import cluster from 'node:cluster';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { config } from '../../config/index.js';
 import { currentSpan, currentTraceId } from './context.js';
@@ -11,6 +12,8 @@ const destination = cluster.isWorker
   ? undefined
   : pino.destination({ dest: 1, sync: false, minLength: 4096 });
 setInterval(() => destination?.flush(), 1000).unref();
+/** A reader that takes nothing for so long is not waited for. */
+const flushMs = 1000;
 
 /** A line as listeners receive it, masked. */
 export interface LogLine {
@@ -58,13 +61,16 @@ export const logger = pino(
   destination ?? process.stdout,
 );
 
-/** Writes out what is still buffered; the last thing a process does. */
-export function flushLogs(): void {
-  try {
-    destination?.flushSync();
-  } catch {
-    // The stream was never written to, or is gone: nothing is left to say.
-  }
+/** Writes out what is still buffered, as long as somebody reads it; the last thing a process does. */
+export async function flushLogs(): Promise<void> {
+  if (!destination) return;
+  // flushSync would try a pipe without a reader, or a full disk, for ever.
+  const isTaken = new Promise<boolean>((resolve) => {
+    destination.once('error', () => resolve(false));
+    destination.flush(() => resolve(true));
+  });
+  if (await Promise.race([isTaken, sleep(flushMs, false)])) destination.flushSync();
+  else destination.destroy();
 }
 
 function tellListener(parts: readonly unknown[], level: number): void {

@@ -88,3 +88,11 @@ test.serial('a worker told to stop under load ends its jobs and loses none', asy
   );
   for (const process of [second, api]) t.deepEqual(await stopped(process), { code: 0, isInTime: true });
 });
+
+// As under PM2 when PM2 itself was killed.
+test.serial('a process whose output nobody reads any more ends all the same', async (t) => {
+  for (const process of await Promise.all([startWorkerProcess(), startApi()])) {
+    process.child.stdout?.destroy();
+    t.deepEqual(await stopped(process), { code: 0, isInTime: true });
+  }
+});
