@@ -34,6 +34,7 @@ export default resource('GET /api/admin/admins', {
     last_login_at: time(),
     created_at: time(),
   },
+  folded: ['created_at'],
   more: { email: text(), phone: text(), is_super_admin: flag(), updated_at: time() },
   show: 'GET /api/admin/admins/{id}',
   create: {

@@ -32,6 +32,7 @@ export default resource('GET /api/admin/departments', {
     status: status(),
     created_at: time(),
   },
+  folded: ['created_at'],
   more: { email: text(), remark: text(), updated_at: time() },
   show: 'GET /api/admin/departments/{id}',
   create: { route: 'POST /api/admin/departments', fields },

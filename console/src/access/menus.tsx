@@ -45,6 +45,7 @@ export default resource('GET /api/admin/menus', {
     status: status(),
     created_at: time(),
   },
+  folded: ['created_at'],
   show: 'GET /api/admin/menus/{id}',
   create: { route: 'POST /api/admin/menus', fields },
   update: { route: 'PUT /api/admin/menus/{id}', fields },

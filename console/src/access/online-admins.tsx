@@ -20,15 +20,16 @@ export default resource('GET /api/admin/online-admins', {
   filters: { username: words(), ip: words() },
   sortable: ['ip', 'created_at'],
   columns: {
-    username: code(150),
-    nickname: text(),
-    ip: code(150),
+    username: code(140),
+    nickname: text(130),
+    ip: code(140),
     browser: text(140),
     os: text(120),
     is_current: custom<boolean>((value) => <Badge states={current} value={value} />, 110),
     last_active: time(),
     created_at: time(),
   },
+  folded: ['created_at'],
   actions: [
     {
       route: 'DELETE /api/admin/online-admins/{id}',

@@ -24,7 +24,7 @@ export default resource('GET /api/admin/roles', {
   sortable: ['name', 'sort', 'created_at'],
   columns: {
     name: text(),
-    slug: code(),
+    slug: code(160),
     description: text(260),
     sort: count(90),
     status: status(),

@@ -160,6 +160,10 @@ function Navigation({ isFolded }: { isFolded: boolean }) {
   const items = useMemo(() => menuItems(menus), [menus]);
   const selected = `/${pathname.split('/').slice(1, 3).join('/')}`;
   const parents = items.map((item) => String(item?.key));
+  // A long menu shows where one is.
+  useEffect(() => {
+    document.querySelector('.menu .ant-menu-item-selected')?.scrollIntoView({ block: 'nearest' });
+  }, [selected]);
   return (
     <Menu
       mode="inline"

@@ -18,6 +18,8 @@ export const light: ThemeConfig = {
     colorLinkActive: '#003eb3',
     colorError: '#cf1322',
     colorWarning: '#955700',
+    colorWarningBg: '#fff7e6',
+    colorWarningBorder: '#ffd591',
     colorSuccess: '#237804',
     colorTextPlaceholder: '#6b7280',
     colorTextTertiary: '#646b78',

@@ -12,6 +12,8 @@ export interface Settings {
   pageSize: number;
   /** Columns that are hidden, by resource. */
   hidden: Record<string, string[]>;
+  /** Resources that are shown as a grid. */
+  tiled: string[];
   isMenuFolded: boolean;
 }
 
@@ -25,6 +27,7 @@ const defaults = (): Settings => ({
   theme: 'system',
   pageSize: 20,
   hidden: {},
+  tiled: [],
   isMenuFolded: false,
 });
 

@@ -4,6 +4,7 @@ import { choice, option, words } from '../parts/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { states } from '../parts/states.tsx';
 import { Preview } from './preview.tsx';
+import { Tiles } from './tiles.tsx';
 import { Uploads } from './uploads.tsx';
 
 const kinds = states({
@@ -28,11 +29,11 @@ export default resource('GET /api/admin/attachments', {
   filters: { display_name: words(), type: choice(kinds), extension: words(), admin_id: option('admin') },
   period: true,
   columns: {
-    display_name: text(300),
-    type: badge(kinds),
-    extension: text(110),
+    display_name: text(290),
+    type: badge(kinds, 96),
+    extension: text(84),
     size: bytes(),
-    admin: named('username'),
+    admin: named('username', undefined, 110),
     created_at: time(),
   },
   more: { filename: text(), mime_type: text(), sha256: code() },
@@ -47,4 +48,5 @@ export default resource('GET /api/admin/attachments', {
   remove: 'DELETE /api/admin/attachments/{id}',
   removeMany: 'POST /api/admin/attachments/batch-delete',
   below: Preview,
+  tiles: Tiles,
 });

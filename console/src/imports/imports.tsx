@@ -1,6 +1,6 @@
 // Files that orders were, or are being, imported from.
 import { lazy } from 'react';
-import { badge, bytes, custom, named, text, time } from '../parts/cells.tsx';
+import { badge, bytes, count, custom, named, text, time } from '../parts/cells.tsx';
 import { numberChoice, yesOrNo } from '../parts/fields.tsx';
 import { Running } from '../parts/progress.tsx';
 import { resource } from '../parts/resource.ts';
@@ -35,17 +35,18 @@ export default resource('GET /api/admin/imports', {
   period: true,
   sortable: ['created_at', 'finished_at'],
   columns: {
-    filename: text(220),
-    dry_run: badge(modes as never) as never,
-    progress: custom<number>((_, row) => <Running row={row as never} />, 220),
-    success_count: custom<number>((value) => value.toLocaleString(), 100),
-    failed_count: custom<number>((value) => value.toLocaleString(), 100),
-    order_count: custom<number>((value) => value.toLocaleString(), 100),
+    filename: text(200),
+    dry_run: badge(modes as never, 96) as never,
+    progress: custom<number>((_, row) => <Running row={row as never} />, 180),
+    success_count: count(84),
+    failed_count: count(84),
+    order_count: count(84),
     size: bytes(),
     admin: named('username'),
     created_at: time(),
     finished_at: time(),
   },
+  folded: ['size', 'admin', 'finished_at'],
   more: { error_msg: text() },
   show: 'GET /api/admin/imports/{id}',
   actions: [

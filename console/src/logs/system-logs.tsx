@@ -25,9 +25,9 @@ export default resource('GET /api/admin/system-logs', {
   sortable: ['created_at'],
   columns: {
     created_at: time(),
-    level: badge(levels, 90),
-    module: text(140),
-    message: text(420),
+    level: badge(levels, 84),
+    module: text(100),
+    message: text(320),
     trace_id: trace(),
   },
   show: 'GET /api/admin/system-logs/{id}',

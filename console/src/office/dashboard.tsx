@@ -8,6 +8,8 @@ import { texts } from '../contract/texts.ts';
 import { Time } from '../parts/cells.tsx';
 import { showAmount, showCount } from '../parts/money.ts';
 import { Plot } from '../parts/plot.tsx';
+import { channels as channelNames, paymentStates } from '../parts/payment-states.ts';
+import { nameOf } from '../parts/states.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { useMay } from '../parts/profile.ts';
 import { useStream } from '../parts/stream.ts';
@@ -29,6 +31,9 @@ const t = texts({
       weekly: '最近七天登录',
       devices: '登录设备（30 天）',
       recent: '最近操作',
+      daily: '每日销售额（30 天）',
+      channels: '支付：渠道与状态（30 天）',
+      yesterday: (figure: string) => `昨日 ${figure}`,
       amount: '金额',
       count: '数量',
     },
@@ -55,6 +60,9 @@ const t = texts({
       weekly: 'Sign-ins of seven days',
       devices: 'Devices of 30 days',
       recent: 'Latest operations',
+      daily: 'Sales by day (30 days)',
+      channels: 'Payments by channel and state (30 days)',
+      yesterday: (figure: string) => `Yesterday ${figure}`,
       amount: 'Amount',
       count: 'Count',
     },
@@ -78,21 +86,30 @@ interface Snapshot {
   user_access_source: Data<'GET /api/admin/dashboard/user-access-source'>;
   weekly_user_activity: Data<'GET /api/admin/dashboard/weekly-user-activity'>;
   monthly_sales: Data<'GET /api/admin/dashboard/monthly-sales'>;
+  daily_sales: Data<'GET /api/admin/dashboard/daily-sales'>;
+  payments_by_channel: Data<'GET /api/admin/dashboard/payments-by-channel'>;
   recent_activities: Data<'GET /api/admin/dashboard/recent-activities'>;
 }
+
+const stateNames = ['paid', 'pending', 'failed', 'cancelled'] as const;
 
 const key = ['dashboard', 'snapshot'];
 
 async function firstSnapshot(signal: AbortSignal): Promise<Snapshot> {
-  const [count, user_access_source, weekly_user_activity, monthly_sales, recent_activities] =
-    await Promise.all([
-      call('GET /api/admin/dashboard/count', { signal, zoned: true }),
-      call('GET /api/admin/dashboard/user-access-source', { signal, zoned: true }),
-      call('GET /api/admin/dashboard/weekly-user-activity', { signal, zoned: true }),
-      call('GET /api/admin/dashboard/monthly-sales', { signal, zoned: true }),
-      call('GET /api/admin/dashboard/recent-activities', { signal, zoned: true }),
-    ]);
-  return { count, user_access_source, weekly_user_activity, monthly_sales, recent_activities };
+  const [count, user_access_source, weekly_user_activity, ...others] = await Promise.all([
+    call('GET /api/admin/dashboard/count', { signal, zoned: true }),
+    call('GET /api/admin/dashboard/user-access-source', { signal, zoned: true }),
+    call('GET /api/admin/dashboard/weekly-user-activity', { signal, zoned: true }),
+    call('GET /api/admin/dashboard/monthly-sales', { signal, zoned: true }),
+    call('GET /api/admin/dashboard/daily-sales', { signal, zoned: true }),
+    call('GET /api/admin/dashboard/payments-by-channel', { signal, zoned: true }),
+    call('GET /api/admin/dashboard/recent-activities', { signal, zoned: true }),
+  ]);
+  const [monthly_sales, daily_sales, payments_by_channel, recent_activities] = others;
+  return {
+    ...{ count, user_access_source, weekly_user_activity },
+    ...{ monthly_sales, daily_sales, payments_by_channel, recent_activities },
+  };
 }
 
 export default function Dashboard() {
@@ -118,15 +135,32 @@ function Figures({ data }: { data: Snapshot }) {
   const { count, monthly_sales: months, weekly_user_activity: week, user_access_source: devices } = data;
   const isEmpty = months.every(({ orders }) => orders === 0) && count.order_count_today === 0;
   const names = months.map(({ month }) => month);
+  const { daily_sales: days, payments_by_channel: payments } = data;
+  const channels = [...new Set(payments.map(({ type }) => type))];
   return (
     <section className="screen" data-screen="dashboard">
       <h1>{t.title}</h1>
       <div className="cards">
-        <Card label={t.paid} value={showAmount(count.paid_amount_today)} to="/trade/orders?status=paid" />
-        <Card label={t.orders} value={showCount(count.order_count_today)} to="/trade/orders" />
+        <Card
+          label={t.paid}
+          value={showAmount(count.paid_amount_today)}
+          before={showAmount(count.paid_amount_yesterday)}
+          to="/trade/orders?status=paid"
+        />
+        <Card
+          label={t.orders}
+          value={showCount(count.order_count_today)}
+          before={showCount(count.order_count_yesterday)}
+          to="/trade/orders"
+        />
         <Attention />
         <Card label={t.online} value={showCount(count.online_admin_count)} to="/access/online-admins" />
-        <Card label={t.operations} value={showCount(count.operation_count_today)} to="/logs/operation-logs" />
+        <Card
+          label={t.operations}
+          value={showCount(count.operation_count_today)}
+          before={showCount(count.operation_count_yesterday)}
+          to="/logs/operation-logs"
+        />
       </div>
       {isEmpty && (
         <section className="panel">
@@ -136,17 +170,21 @@ function Figures({ data }: { data: Snapshot }) {
         </section>
       )}
       <div className="plots">
+        <Plot bars title={t.daily} labels={days.map(({ date }) => date.slice(5))} series={[amounts(days)]} />
+        <Plot bars title={t.monthly} labels={names} series={[amounts(months)]} />
         <Plot
           bars
-          title={t.monthly}
-          labels={names}
-          series={[
-            {
-              label: t.amount,
-              values: months.map(({ amount }) => Number(amount)),
-              texts: months.map(({ amount }) => showAmount(amount)),
-            },
-          ]}
+          stacked
+          kinds
+          title={t.channels}
+          labels={channels.map((type) => nameOf(channelNames, type))}
+          series={stateNames.map((state) => ({
+            label: nameOf(paymentStates, state),
+            tone: paymentStates[state][2],
+            values: channels.map(
+              (type) => payments.find((one) => one.type === type && one.status === state)?.payments ?? 0,
+            ),
+          }))}
         />
         <Plot
           bars
@@ -164,6 +202,7 @@ function Figures({ data }: { data: Snapshot }) {
         />
         <Plot
           bars
+          kinds
           title={t.devices}
           labels={devices.map(({ name }) => deviceNames[name] ?? name)}
           series={[{ label: t.visits, values: devices.map(({ value }) => value) }]}
@@ -174,11 +213,26 @@ function Figures({ data }: { data: Snapshot }) {
   );
 }
 
-function Card({ label, value, to }: { label: string; value: string; to: string }) {
+const amounts = (spans: readonly { amount: string }[]) => ({
+  label: t.amount,
+  values: spans.map(({ amount }) => Number(amount)),
+  texts: spans.map(({ amount }) => showAmount(amount)),
+});
+
+interface CardProps {
+  label: string;
+  value: string;
+  /** The same figure of yesterday. */
+  before?: string;
+  to: string;
+}
+
+function Card({ label, value, before, to }: CardProps) {
   return (
     <Link to={to} className="panel card">
       <span className="card-label">{label}</span>
       <span className="figure">{value}</span>
+      {before !== undefined && <span className="soft">{t.yesterday(before)}</span>}
     </Link>
   );
 }

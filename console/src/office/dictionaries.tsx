@@ -31,6 +31,7 @@ export default resource('GET /api/admin/dictionaries', {
     status: status(),
     created_at: time(),
   },
+  folded: ['created_at'],
   show: 'GET /api/admin/dictionaries/{id}',
   create: { route: 'POST /api/admin/dictionaries', fields },
   update: { route: 'PUT /api/admin/dictionaries/{id}', fields },

@@ -5,10 +5,11 @@ import { type Data } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { showCount } from '../parts/money.ts';
 import { Plot } from '../parts/plot.tsx';
-import { Badge, states } from '../parts/states.tsx';
+import { Badge, nameOf, states } from '../parts/states.tsx';
 import { useStream } from '../parts/stream.ts';
 import { showBytes, showClock, showDuration } from '../parts/time.ts';
 import { useTitle } from '../parts/use-title.ts';
+import { queues } from './queue-names.ts';
 
 const t = texts({
   'zh-CN': {
@@ -18,6 +19,8 @@ const t = texts({
       memory: '内存 %',
       delay: '事件循环延迟（毫秒）',
       jobs: '队列中的任务',
+      latency: '数据库与 Redis 响应（毫秒）',
+      age: '最久等待（秒）',
       waiting: '等待',
       active: '执行中',
       failed: '失败',
@@ -42,6 +45,8 @@ const t = texts({
       memory: 'Memory %',
       delay: 'Event-loop delay (ms)',
       jobs: 'Jobs in the queues',
+      latency: 'Answers of database and Redis (ms)',
+      age: 'Longest wait (s)',
       waiting: 'Waiting',
       active: 'Active',
       failed: 'Failed',
@@ -118,6 +123,25 @@ export default function Monitor() {
           series={[
             { label: t.waiting, values: jobs(({ waiting }) => waiting) },
             { label: t.active, values: jobs(({ active }) => active) },
+            { label: t.failed, tone: 'red', values: jobs(({ failed }) => failed) },
+          ]}
+        />
+        <Plot
+          title={t.age}
+          labels={labels}
+          series={[
+            {
+              label: t.age,
+              values: values(({ queues: all }) => Math.max(0, ...all.map((one) => one.oldest_seconds))),
+            },
+          ]}
+        />
+        <Plot
+          title={t.latency}
+          labels={labels}
+          series={[
+            { label: t.database, values: values(({ database }) => database.latency_ms) },
+            { label: t.redis, values: values(({ redis }) => redis.latency_ms) },
           ]}
         />
       </div>
@@ -126,7 +150,7 @@ export default function Monitor() {
         <table className="changes">
           <thead>
             <tr>
-              {[t.queue, t.waiting, t.active, t.delayed, t.failed].map((name) => (
+              {[t.queue, t.waiting, t.active, t.delayed, t.failed, t.age].map((name) => (
                 <th key={name} scope="col">
                   {name}
                 </th>
@@ -134,13 +158,14 @@ export default function Monitor() {
             </tr>
           </thead>
           <tbody>
-            {last.queues.map(({ name, waiting, active, delayed, failed }) => (
+            {last.queues.map(({ name, waiting, active, delayed, failed, oldest_seconds }) => (
               <tr key={name}>
-                <th scope="row">{name}</th>
+                <th scope="row">{nameOf(queues, name)}</th>
                 <td>{showCount(waiting)}</td>
                 <td>{showCount(active)}</td>
                 <td>{showCount(delayed)}</td>
                 <td>{showCount(failed)}</td>
+                <td>{showCount(oldest_seconds)}</td>
               </tr>
             ))}
           </tbody>

@@ -1,29 +1,21 @@
 // Work in the background: the queues, and jobs that failed for good.
 import { useQuery } from '@tanstack/react-query';
+import { Flex } from 'antd';
 import { call } from '../contract/api.ts';
-import { read, texts } from '../contract/texts.ts';
+import { texts } from '../contract/texts.ts';
 import { badge, code, count, text, time, trace } from '../parts/cells.tsx';
 import { choice, words } from '../parts/fields.tsx';
 import { showCount } from '../parts/money.ts';
 import { useMay } from '../parts/profile.ts';
 import { resource } from '../parts/resource.ts';
-import { states } from '../parts/states.tsx';
+import { nameOf, states } from '../parts/states.tsx';
 import { showDuration } from '../parts/time.ts';
 import { Json } from '../parts/timeline.tsx';
+import { queues } from './queue-names.ts';
 
 const t = texts({
   'zh-CN': { waiting: '等待', active: '执行中', failed: '失败', oldest: '最久' },
   'en-US': { waiting: 'waiting', active: 'active', failed: 'failed', oldest: 'oldest' },
-});
-
-const queues = states({
-  payments: ['支付', 'Payments', 'green'],
-  logs: ['日志', 'Logs', 'grey'],
-  notifications: ['通知', 'Notifications', 'blue'],
-  exports: ['导出', 'Exports', 'blue'],
-  imports: ['导入', 'Imports', 'blue'],
-  files: ['文件', 'Files', 'gold'],
-  maintenance: ['维护', 'Maintenance', 'grey'],
 });
 
 const failedStates = states({
@@ -44,12 +36,14 @@ function Standing() {
     <div className="cards">
       {data?.list.map(({ name, waiting, active, failed, oldest_seconds }) => (
         <div key={name} className="panel card">
-          <span className="card-label">{read([queues[name][0], queues[name][1]])}</span>
+          <span className="card-label">{nameOf(queues, name)}</span>
           <span className="figure">{showCount(waiting + active)}</span>
-          <span className="soft cell-figure">
-            {t.waiting} {waiting} · {t.active} {active} · {t.failed} {failed}
-            {oldest_seconds > 0 && ` · ${t.oldest} ${showDuration(oldest_seconds)}`}
-          </span>
+          <Flex wrap gap="0 12px" className="soft standing">
+            <span>{`${t.waiting} ${waiting}`}</span>
+            <span>{`${t.active} ${active}`}</span>
+            <span>{`${t.failed} ${failed}`}</span>
+            {oldest_seconds > 0 && <span>{`${t.oldest} ${showDuration(oldest_seconds)}`}</span>}
+          </Flex>
         </div>
       ))}
     </div>
@@ -85,13 +79,14 @@ export default resource('GET /api/admin/failed-jobs', {
   columns: {
     job: code(200),
     queue: badge(queues),
-    state: badge(failedStates),
-    error: text(320),
+    state: badge(failedStates, 96),
+    error: text(260),
     attempts: count(100),
     failures: count(100),
     failed_at: time(),
     trace_id: trace(),
   },
+  folded: ['attempts', 'trace_id'],
   more: { job_key: code(), retried_at: time() },
   show: 'GET /api/admin/failed-jobs/{id}',
   actions: [

@@ -35,7 +35,12 @@ export const text = (width = 160): Cell<Maybe<string | number>> => ({
 /** Numbers of orders, addresses, slugs: fixed width. */
 export const code = (width = 180): Cell<Maybe<string>> => ({
   width,
-  render: (value) => shown(value, (known) => <span className="cell-code">{known}</span>),
+  render: (value) =>
+    shown(value, (known) => (
+      <span className="cell-code" title={known}>
+        {known}
+      </span>
+    )),
 });
 
 export const count = (width = 100): Cell<Maybe<number>> => ({
@@ -72,7 +77,7 @@ export const numberBadge = (states: States<string>, width = 100): Cell<Maybe<num
   render: (value) => shown(value, (known) => <Badge states={states} value={known} />),
 });
 
-export const status = (width = 100): Cell<Maybe<number>> => numberBadge(enabled, width);
+export const status = (width = 84): Cell<Maybe<number>> => numberBadge(enabled, width);
 
 export const flag = (width = 90): Cell<boolean> => ({
   width,
@@ -83,8 +88,9 @@ export const flag = (width = 90): Cell<boolean> => ({
 export const named = <V extends object>(
   field: keyof V & string,
   pathOf?: (value: V) => string,
+  width = 140,
 ): Cell<Maybe<V>> => ({
-  width: 140,
+  width,
   render: (value) =>
     shown(value, (known) => {
       const name = String(known[field]);
@@ -93,7 +99,7 @@ export const named = <V extends object>(
 });
 
 export const namedList = <V extends object>(field: keyof V & string): Cell<readonly V[]> => ({
-  width: 180,
+  width: 160,
   render: (values) =>
     values.length === 0 ? (
       none
@@ -104,7 +110,7 @@ export const namedList = <V extends object>(field: keyof V & string): Cell<reado
 
 /** Everything with the same trace, one click away. */
 export const trace = (): Cell<Maybe<string>> => ({
-  width: 240,
+  width: 216,
   render: (value) => shown(value, (known) => <TraceLink id={known} />),
 });
 

@@ -1,5 +1,11 @@
 // Title of a list, how many rows it has, and what can be done with all of it.
-import { PlusOutlined, ReloadOutlined, SettingOutlined } from '@ant-design/icons';
+import {
+  AppstoreOutlined,
+  BarsOutlined,
+  PlusOutlined,
+  ReloadOutlined,
+  SettingOutlined,
+} from '@ant-design/icons';
 import { Button, Checkbox, Flex, Popover } from 'antd';
 import { useLocation } from 'react-router';
 import { changeSettings, useSettings } from '../contract/settings.ts';
@@ -9,7 +15,7 @@ import { ExportButton } from './export.tsx';
 import { LinkButton } from './link-button.tsx';
 import { showCount } from './money.ts';
 import { useMay } from './profile.ts';
-import { labelOf, type Resource } from './resource.ts';
+import { foldedIn, labelOf, type Resource } from './resource.ts';
 import type { Page } from './use-list.ts';
 
 const t = texts({
@@ -18,12 +24,16 @@ const t = texts({
     create: '新建',
     reload: '刷新',
     columns: '显示的列',
+    tiles: '显示为网格',
+    table: '显示为列表',
   },
   'en-US': {
     rows: (count: string, exact: number) => `${count} ${plural(exact, 'entry', 'entries')}`,
     create: 'New',
     reload: 'Refresh',
     columns: 'Columns',
+    tiles: 'As a grid',
+    table: 'As a list',
   },
 });
 
@@ -51,7 +61,8 @@ export function ListHead({ resource, data, state, onReload, children }: HeadProp
       <Flex gap={8} wrap>
         {children}
         <Button icon={<ReloadOutlined />} aria-label={t.reload} title={t.reload} onClick={onReload} />
-        {!spec.view && <Columns resource={resource} />}
+        {spec.tiles && <Tiles name={spec.name} />}
+        <Columns resource={resource} />
         {spec.exportTo && may(spec.exportTo) && (
           <ExportButton route={spec.exportTo} filters={state.filters} />
         )}
@@ -66,11 +77,28 @@ export function ListHead({ resource, data, state, onReload, children }: HeadProp
   );
 }
 
+function Tiles({ name }: { name: string }) {
+  const { tiled } = useSettings();
+  const isTiled = tiled.includes(name);
+  const text = isTiled ? t.table : t.tiles;
+  return (
+    <Button
+      icon={isTiled ? <BarsOutlined /> : <AppstoreOutlined />}
+      aria-label={text}
+      title={text}
+      onClick={() =>
+        changeSettings({ tiled: isTiled ? tiled.filter((one) => one !== name) : [...tiled, name] })
+      }
+    />
+  );
+}
+
 // Which columns somebody wants is theirs, not the link's.
 function Columns({ resource }: { resource: Resource }) {
-  const { hidden } = useSettings();
+  const settings = useSettings();
+  const { hidden } = settings;
   const { name, columns } = resource.spec;
-  const off = hidden[name] ?? [];
+  const off = foldedIn(resource, settings);
   const names = Object.keys(columns);
   return (
     <Popover

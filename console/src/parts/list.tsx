@@ -65,7 +65,8 @@ export function ListScreen({ resource }: { resource: Resource }) {
   const list = useList(resource, state);
   const [ticked, setTicked] = useState<string[]>([]);
   const Above = spec.above;
-  const View = spec.view;
+  const Tiles = spec.tiles;
+  const { tiled } = useSettings();
   const isNarrow = useIsNarrow();
   useTitle(read(spec.title));
   const rows = list.data?.list ?? [];
@@ -84,8 +85,8 @@ export function ListScreen({ resource }: { resource: Resource }) {
       ) : null}
       {list.error && <Problem error={list.error} onRetry={() => void list.refetch()} />}
       {(list.data || !list.error) &&
-        (View && rows.length > 0 ? (
-          <View rows={rows} />
+        (Tiles && tiled.includes(spec.name) && rows.length > 0 ? (
+          <Tiles rows={rows} />
         ) : (
           <Suspense fallback={<Skeleton active />}>
             <Shown

@@ -6,10 +6,12 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useIsDark } from '../contract/settings.ts';
 import { texts } from '../contract/texts.ts';
+import { showCount } from './money.ts';
+import type { Tone } from './states.tsx';
 
 const t = texts({
-  'zh-CN': { table: '显示为表格', plot: '显示为图', nothing: '暂无数据', point: '时间' },
-  'en-US': { table: 'As a table', plot: 'As a plot', nothing: 'Nothing yet', point: 'At' },
+  'zh-CN': { table: '显示为表格', plot: '显示为图', nothing: '暂无数据', all: '合计' },
+  'en-US': { table: 'As a table', plot: 'As a plot', nothing: 'Nothing yet', all: 'All' },
 });
 
 export interface Series {
@@ -17,6 +19,7 @@ export interface Series {
   values: readonly number[];
   /** How a value reads in the table; the digits of an amount stay exact there. */
   texts?: readonly string[];
+  tone?: Tone;
 }
 
 interface Props {
@@ -25,17 +28,40 @@ interface Props {
   labels: readonly string[];
   series: readonly Series[];
   bars?: boolean;
+  /** Bars of several series stand on one another. */
+  stacked?: boolean;
+  /** The points are no times: pointing at none shows the sum of all in place of the latest. */
+  kinds?: boolean;
   height?: number;
   /** Largest value of the axis; as needed when left out. */
   max?: number;
 }
 
-const colours = { light: ['#0958d9', '#237804', '#ad6800'], dark: ['#6ea8ff', '#7fd36f', '#f0c674'] };
+const colours: Record<'light' | 'dark', Record<Tone, string>> = {
+  light: { blue: '#0958d9', green: '#389e0d', gold: '#d48806', red: '#cf1322', grey: '#8b93a1' },
+  dark: { blue: '#6ea8ff', green: '#7fd36f', gold: '#f0c674', red: '#ff8a85', grey: '#6f7784' },
+};
+const tones: readonly Tone[] = ['blue', 'green', 'gold', 'red', 'grey'];
+
+/** What is drawn of a series: of bars that stand on one another, all that stands below the top of its own. */
+const drawnOf = (series: readonly Series[], at: number, stacked: boolean | undefined): number[] =>
+  stacked
+    ? (series[at]?.values ?? []).map((_, point) =>
+        series.slice(at).reduce((sum, { values }) => sum + (values[point] ?? 0), 0),
+      )
+    : [...(series[at]?.values ?? [])];
+
+function legendOf({ values, texts: exact }: Series, at: number | null, kinds: boolean | undefined): string {
+  if (at === null && kinds) return showCount(values.reduce((sum, value) => sum + value, 0));
+  const point = at ?? values.length - 1;
+  return exact?.[point] ?? String(values[point] ?? '–');
+}
 
 /** Half an order is none: the axis of counts has whole steps only. */
 const wholeSteps = Array.from({ length: 36 }, (_, at) => [1, 2, 5][at % 3]! * 10 ** Math.floor(at / 3));
 
-export function Plot({ title, labels, series, bars, height = 200, max }: Props) {
+export function Plot(props: Props) {
+  const { title, labels, series } = props;
   const [isTable, setTable] = useState(false);
   return (
     <section className="panel plot">
@@ -55,7 +81,7 @@ export function Plot({ title, labels, series, bars, height = 200, max }: Props) 
       ) : isTable ? (
         <Values labels={labels} series={series} />
       ) : (
-        <Canvas {...{ title, labels, series, bars, height, max }} />
+        <Canvas {...props} />
       )}
     </section>
   );
@@ -81,7 +107,7 @@ function Values({ labels, series }: Pick<Props, 'labels' | 'series'>) {
               <th scope="row">{label}</th>
               {series.map((one) => (
                 <td key={one.label} className="cell-figure">
-                  {one.texts?.[at] ?? one.values[at]}
+                  {legendOf(one, at, false)}
                 </td>
               ))}
             </tr>
@@ -92,13 +118,13 @@ function Values({ labels, series }: Pick<Props, 'labels' | 'series'>) {
   );
 }
 
-function Canvas({ title, labels, series, bars, height = 200, max }: Props) {
+function Canvas({ title, labels, series, bars, stacked, kinds, height = 200, max }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
-  const names = useRef(labels);
-  names.current = labels;
+  const shown = useRef({ labels, series, kinds });
+  shown.current = { labels, series, kinds };
   const isDark = useIsDark();
-  const shape = series.map(({ label }) => label).join('\n');
+  const shape = series.map(({ label, tone }, at) => `${tone ?? tones[at]} ${label}`).join('\n');
   const isWhole = series.every(({ values }) => values.every(Number.isInteger));
   useEffect(() => {
     const parent = place.current;
@@ -107,29 +133,46 @@ function Canvas({ title, labels, series, bars, height = 200, max }: Props) {
     const grid = isDark ? '#262b32' : '#eceef2';
     const palette = colours[isDark ? 'dark' : 'light'];
     const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { show: false } };
-    const drawn: uPlot.Series[] = shape.split('\n').map((label, at) => ({
-      label,
-      stroke: palette[at % palette.length],
-      width: 2,
-      points: { show: false },
-      ...(bars ? { paths: uPlot.paths.bars?.({ size: [0.6, 36] }), fill: palette[at % palette.length] } : {}),
-    }));
+    const drawn: uPlot.Series[] = shape.split('\n').map((named, at) => {
+      const [tone, ...words] = named.split(' ');
+      const colour = palette[tone as Tone];
+      return {
+        label: words.join(' '),
+        stroke: colour,
+        width: bars ? 0 : 2,
+        points: { show: false },
+        value: (_, __, ___, point) => {
+          const one = shown.current.series[at];
+          return one ? legendOf(one, point, shown.current.kinds) : '';
+        },
+        ...(bars ? { paths: uPlot.paths.bars?.({ size: [0.6, 36] }), fill: colour } : {}),
+      };
+    });
     const made = new uPlot(
       {
         width: parent.clientWidth || 300,
         height,
-        legend: { show: shape.includes('\n') },
         cursor: { y: false },
+        padding: [8, 28, 0, 0],
         scales: {
-          x: { time: false, ...(bars ? { range: (_, low, high) => [low - 0.6, high + 0.6] } : {}) },
+          x: { time: false, ...(bars ? { range: () => [-0.6, shown.current.labels.length - 0.4] } : {}) },
           y: { range: (_, __, high) => [0, max ?? (high || 1) * 1.1] },
         },
-        series: [{ label: t.point, value: (_, at) => names.current[at] ?? '–' }, ...drawn],
+        series: [
+          {
+            value: (_, __, ___, point) => {
+              const { labels: names, kinds: areKinds } = shown.current;
+              return point === null && areKinds ? t.all : (names[point ?? names.length - 1] ?? '');
+            },
+          },
+          ...drawn,
+        ],
         axes: [
           {
             ...axis,
             grid: { show: false },
-            values: (_, at) => at.map((one) => names.current[one] ?? ''),
+            size: 28,
+            values: (_, at) => at.map((one) => shown.current.labels[one] ?? ''),
             space: 70,
           },
           {
@@ -153,9 +196,12 @@ function Canvas({ title, labels, series, bars, height = 200, max }: Props) {
   }, [shape, bars, height, max, isDark, isWhole]);
   useEffect(() => {
     const frame = requestAnimationFrame(() =>
-      plot.current?.setData([labels.map((_, at) => at), ...series.map(({ values }) => [...values])]),
+      plot.current?.setData([
+        labels.map((_, at) => at),
+        ...series.map((_, at) => drawnOf(series, at, stacked)),
+      ]),
     );
     return () => cancelAnimationFrame(frame);
-  }, [labels, series, isDark, isWhole]);
+  }, [labels, series, stacked, isDark, isWhole]);
   return <div ref={place} role="img" aria-label={title} className="canvas" />;
 }

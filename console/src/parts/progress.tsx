@@ -16,6 +16,7 @@ export interface Work {
   progress: number;
   processed_rows: number;
   total_rows: number | null;
+  error_msg?: string | null;
 }
 
 const outcomes = states({
@@ -34,6 +35,7 @@ export function Running({ row }: { row: Work }) {
         <span className="soft cell-figure">
           {showCount(row.processed_rows)} {t.rows}
         </span>
+        {row.error_msg && <span className="cell-text">{row.error_msg}</span>}
       </span>
     );
   }

@@ -78,6 +78,8 @@ export interface Spec<
   label?: keyof Row<L> & string;
   labels: Readonly<Record<Exclude<C | F, Common | TimeFilter>, Both>> & Readonly<Record<string, Both>>;
   columns: { readonly [K in C]: Cell<Row<L>[K]> };
+  /** Columns that a list shows only when somebody chooses them, so that it fits a desk. */
+  folded?: readonly NoInfer<C>[];
   /** Shown in the detail, not in the list. */
   more?: { readonly [K in keyof Row<L> & string]?: Cell<Row<L>[K]> };
   filters: { readonly [K in F]: Field };
@@ -101,8 +103,8 @@ export interface Spec<
   extra?: ComponentType;
   /** Above the table. */
   above?: ComponentType<{ data: Data<L> | undefined }>;
-  /** In place of the table. */
-  view?: ComponentType<{ rows: Row<L>[] }>;
+  /** Another way to show the rows, for who prefers it to the table. */
+  tiles?: ComponentType<{ rows: Row<L>[] }>;
   /** A page of its own in place of the drawer. */
   detail?: ComponentType<{ id: string; resource: Resource }>;
   /** Further pages below the list's address. */
@@ -123,6 +125,7 @@ export interface Resource {
     columns: Readonly<Record<string, Cell>>;
     more?: Readonly<Record<string, Cell>>;
     filters: Readonly<Record<string, Field>>;
+    folded?: readonly string[];
   };
 }
 
@@ -136,6 +139,12 @@ export function resource<
 >(list: L, spec: Spec<L, C, F>): Resource {
   return { list, spec: spec as unknown as Resource['spec'] };
 }
+
+/** Columns that are not shown: as somebody chose, or as the screen declares. */
+export const foldedIn = (
+  { spec }: Resource,
+  { hidden }: { hidden: Readonly<Record<string, readonly string[]>> },
+): readonly string[] => hidden[spec.name] ?? spec.folded ?? [];
 
 export const idOf = ({ spec }: Resource, row: AnyRow): string => String(row[spec.id ?? 'id']);
 

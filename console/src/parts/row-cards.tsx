@@ -4,7 +4,7 @@ import './row-cards.css';
 import { useSettings } from '../contract/settings.ts';
 import { read, texts } from '../contract/texts.ts';
 import { Label } from './cells.tsx';
-import { idOf, labelOf, type AnyRow } from './resource.ts';
+import { foldedIn, idOf, labelOf, type AnyRow } from './resource.ts';
 import { keyOf, labelColumn, RowLink, RowMenu, type RowsProps } from './row.tsx';
 
 const t = texts({
@@ -51,9 +51,8 @@ function Cards({
   ticked,
   onTick,
 }: Pick<RowsProps, 'resource' | 'rows' | 'ticked' | 'onTick'>) {
-  const { columns, name } = resource.spec;
-  const { hidden } = useSettings();
-  const off = hidden[name] ?? [];
+  const { columns } = resource.spec;
+  const off = foldedIn(resource, useSettings());
   const first = labelColumn(resource);
   const others = Object.entries(columns).filter(([column]) => column !== first && !off.includes(column));
   return (

@@ -4,15 +4,13 @@ import { useSettings } from '../contract/settings.ts';
 import { read, texts } from '../contract/texts.ts';
 import { Label } from './cells.tsx';
 import type { ListState } from './codec.ts';
-import { labelOf, type AnyRow, type Resource } from './resource.ts';
+import { foldedIn, labelOf, type AnyRow, type Resource } from './resource.ts';
 import { keyOf, labelColumn, RowLink, RowMenu, type RowsProps } from './row.tsx';
 
 const t = texts({ 'zh-CN': { more: '操作' }, 'en-US': { more: 'Actions' } });
 
 export function Rows({ resource, rows, isLoading, isPale, state, onSort, ticked, onTick, empty }: RowsProps) {
-  const { spec } = resource;
-  const { hidden } = useSettings();
-  const columns = useColumns(resource, state, hidden[spec.name] ?? []);
+  const columns = useColumns(resource, state, foldedIn(resource, useSettings()), rows.length > 0);
   const width = columns.reduce((sum, column) => sum + Number(column.width ?? 120), onTick ? 48 : 0);
   const sort: TableProps<AnyRow>['onChange'] = (_, __, sorter) => {
     const { columnKey, order } = Array.isArray(sorter) ? (sorter[0] ?? {}) : sorter;
@@ -20,6 +18,8 @@ export function Rows({ resource, rows, isLoading, isPale, state, onSort, ticked,
   };
   return (
     <Table<AnyRow>
+      // What opens by itself is said once, to a table that has rows.
+      key={rows.length > 0 ? 'filled' : 'empty'}
       className={isPale ? 'rows pale' : 'rows'}
       size="middle"
       rowKey={(row) => keyOf(resource, row)}
@@ -46,7 +46,13 @@ export function Rows({ resource, rows, isLoading, isPale, state, onSort, ticked,
 
 type Columns = NonNullable<TableProps<AnyRow>['columns']>;
 
-function useColumns(resource: Resource, { order }: ListState, off: string[]): Columns {
+// Without rows the columns share the room there is, so that what is said instead stands in the middle.
+function useColumns(
+  resource: Resource,
+  { order }: ListState,
+  off: readonly string[],
+  isFilled: boolean,
+): Columns {
   const { spec } = resource;
   const [field, direction] = order.split(':');
   const name = labelColumn(resource);
@@ -55,7 +61,7 @@ function useColumns(resource: Resource, { order }: ListState, off: string[]): Co
     key: column,
     dataIndex: column,
     title: <Label text={read(labelOf(resource, column))} cell={cell} />,
-    width: cell.width,
+    ...(isFilled && cell.width ? { width: cell.width } : {}),
     align: cell.align,
     ...((spec.sortable as readonly string[] | undefined)?.includes(column)
       ? { sorter: true, sortOrder: field === column ? (direction === 'asc' ? 'ascend' : 'descend') : null }
@@ -73,7 +79,7 @@ function useColumns(resource: Resource, { order }: ListState, off: string[]): Co
     ...columns,
     {
       key: 'actions',
-      width: 64,
+      width: 52,
       fixed: 'end',
       align: 'center',
       title: <span className="unseen">{t.more}</span>,

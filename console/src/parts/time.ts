@@ -49,10 +49,29 @@ export const instantToDay = (time: string): Dayjs | null => {
 export const isInstant = (text: string): boolean => dayjs(text).isValid() && /^\d{4}-\d\d-\d\dT/.test(text);
 
 /** For file names and durations. */
+const spans = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** Its two largest units: 3d 4h. */
 export function showDuration(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds));
-  const minutes = Math.floor(whole / 60);
-  return minutes === 0 ? `${whole} s` : `${minutes} min ${whole % 60} s`;
+  let left = Math.max(0, Math.round(seconds));
+  const parts = spans.map(([unit, length]) => {
+    const count = Math.floor(left / length);
+    left %= length;
+    return { unit, count };
+  });
+  const first = parts.findIndex(({ count }) => count > 0);
+  return (first < 0 ? parts.slice(-1) : parts.slice(first, first + 2))
+    .map(({ unit, count }) =>
+      Intl.NumberFormat(currentSettings().language, { style: 'unit', unit, unitDisplay: 'narrow' }).format(
+        count,
+      ),
+    )
+    .join(' ');
 }
 
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];

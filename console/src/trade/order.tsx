@@ -16,7 +16,8 @@ import type { Resource } from '../parts/resource.ts';
 import { Badge } from '../parts/states.tsx';
 import { History } from '../parts/history.tsx';
 import { PayDrawer } from './pay.tsx';
-import { orderStates, paymentStates } from './states.ts';
+import { paymentStates } from '../parts/payment-states.ts';
+import { orderStates } from './states.ts';
 import { meaningOf } from './verdicts.ts';
 
 const t = texts({

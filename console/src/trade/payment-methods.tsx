@@ -2,15 +2,9 @@
 import { code, count, flag, text, time, badge } from '../parts/cells.tsx';
 import { choice, integer, note, trueOrFalse, words, yesOrNo } from '../parts/fields.tsx';
 import { resource } from '../parts/resource.ts';
-import { states } from '../parts/states.tsx';
+import { channels } from '../parts/payment-states.ts';
 import { channelConfig } from './channel-config.tsx';
 import { MethodTest } from './method-test.tsx';
-
-export const channels = states({
-  mock: ['模拟', 'Mock', 'grey'],
-  wechat: ['微信支付', 'WeChat Pay', 'green'],
-  alipay: ['支付宝', 'Alipay', 'blue'],
-});
 
 export default resource('GET /api/admin/payment-methods', {
   name: 'payment-methods',

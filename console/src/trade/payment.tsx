@@ -17,7 +17,7 @@ import { Badge, type Tone } from '../parts/states.tsx';
 import { Json, Timeline, type Point } from '../parts/timeline.tsx';
 import { GatewayAnswer } from './pay.tsx';
 import { Replay } from './replay.tsx';
-import { paymentStates } from './states.ts';
+import { paymentStates } from '../parts/payment-states.ts';
 import { meaningOf } from './verdicts.ts';
 import { Why } from './why.tsx';
 
@@ -119,12 +119,16 @@ export default function PaymentPage({ id, resource }: { id: string; resource: Re
             </div>
             <div className="stack">
               <section className="panel">
-                <div>
-                  {t.order}{' '}
-                  <Link to={`/trade/orders/${payment.order_no}`} className="cell-code">
-                    {payment.order_no}
-                  </Link>
-                </div>
+                <dl className="facts">
+                  <div>
+                    <dt>{t.order}</dt>
+                    <dd>
+                      <Link to={`/trade/orders/${payment.order_no}`} className="cell-code">
+                        {payment.order_no}
+                      </Link>
+                    </dd>
+                  </div>
+                </dl>
                 <Facts
                   resource={resource}
                   row={payment}

@@ -5,7 +5,7 @@ import { choice, integer, note, option, userPicker, words, yesOrNo } from '../pa
 import { resource } from '../parts/resource.ts';
 import { states } from '../parts/states.tsx';
 import { AttentionTabs } from './attention.tsx';
-import { paymentStates } from './states.ts';
+import { paymentStates } from '../parts/payment-states.ts';
 import { meaningOf } from './verdicts.ts';
 
 const timeFields = states({
@@ -45,17 +45,18 @@ export const payments = resource('GET /api/admin/payments', {
   period: true,
   sortable: ['amount', 'created_at', 'pay_time'],
   columns: {
-    payment_no: code(300),
-    order_no: code(300),
-    payment_method: named('name'),
-    amount: money(),
-    status: badge(paymentStates),
+    payment_no: code(298),
+    order_no: code(284),
+    payment_method: named('name', undefined, 126),
+    amount: money(112),
+    status: badge(paymentStates, 84),
     needs_attention: flag(110),
-    fail_reason: custom((reason) => (reason ? meaningOf(reason) : '–'), 220),
+    fail_reason: custom((reason) => (reason ? meaningOf(reason) : '–'), 140),
     third_party_no: code(200),
     pay_time: time(),
     created_at: time(),
   },
+  folded: ['order_no', 'needs_attention', 'third_party_no', 'pay_time'],
   more: { remark: text(), updated_at: time() },
   show: 'GET /api/admin/payments/{id}',
   actions: [

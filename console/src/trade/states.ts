@@ -7,13 +7,6 @@ export const orderStates = states({
   cancelled: ['已取消', 'Cancelled', 'grey'],
 });
 
-export const paymentStates = states({
-  pending: ['待支付', 'Pending', 'gold'],
-  paid: ['已支付', 'Paid', 'green'],
-  failed: ['失败', 'Failed', 'red'],
-  cancelled: ['已取消', 'Cancelled', 'grey'],
-});
-
 export const balanceTypes = states({
   income: ['收入', 'Income', 'green'],
   expense: ['支出', 'Expense', 'red'],

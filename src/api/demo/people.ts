@@ -1,10 +1,13 @@
 // Departments, roles, administrators and customers. What is there already stays as it is.
 import { randomToken } from '../../lib/random-id.js';
-import { select } from '../../lib/db.js';
+import { now } from '../../lib/clock.js';
+import { select, transact } from '../../lib/db.js';
 import { createAdmin } from '../../models/access/admin.js';
 import { createDepartment } from '../../models/access/department.js';
 import type { Holder } from '../../models/access/rights.js';
 import { createRole } from '../../models/access/role.js';
+import { updateRows } from '../../models/tables/rows.js';
+import { User } from '../../models/trade/tables.js';
 import { createUser } from '../../models/trade/user.js';
 import { administrators, customers, departments, roles } from './words.js';
 
@@ -66,7 +69,11 @@ export async function fillCustomers(): Promise<Person[]> {
   for (const [at, { username, nickname }] of customers.entries()) {
     if (known.has(username)) continue;
     const phone = `138${String(10_000_000 + at * 7919).slice(0, 8)}`;
-    known.set(username, await createUser({ username, nickname, email: `${username}@example.com`, phone }));
+    const id = await createUser({ username, nickname, email: `${username}@example.com`, phone });
+    // Customers are older than their orders; a new user takes the time of the machine.
+    const made = new Date(now().getTime() - (customers.length - at) * 3_600_000);
+    await transact((t) => updateRows(User, { created_at: made, updated_at: made }, { id }, t));
+    known.set(username, id);
   }
   return customers.map(({ username }) => ({ id: known.get(username) ?? 0, username }));
 }

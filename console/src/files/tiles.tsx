@@ -1,0 +1,59 @@
+// Files as a grid: pictures as they look, others by their kind.
+import { FileOutlined } from '@ant-design/icons';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useMemo } from 'react';
+import { Link, useLocation } from 'react-router';
+import { download, type Row } from '../contract/api.ts';
+import { useMay } from '../parts/profile.ts';
+import { showBytes } from '../parts/time.ts';
+
+type Attachment = Row<'GET /api/admin/attachments'>;
+
+/** There are no smaller copies of a picture; larger ones are not worth what fetching a page of them costs. */
+const largestShown = 2_000_000;
+
+export function Tiles({ rows }: { rows: Attachment[] }) {
+  const { search } = useLocation();
+  const may = useMay();
+  const mayOpen = may('GET /api/admin/attachments/{id}');
+  return (
+    <ul className="tiles">
+      {rows.map((row) => (
+        <li key={row.id} className="panel" data-row={row.id}>
+          <Look row={row} />
+          {mayOpen ? (
+            <Link className="row-link cell-text" to={`${row.id}${search}`} title={row.display_name}>
+              {row.display_name}
+            </Link>
+          ) : (
+            <span className="cell-text">{row.display_name}</span>
+          )}
+          <span className="soft cell-figure">{showBytes(row.size)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Look({ row }: { row: Attachment }) {
+  const may = useMay();
+  const isShown =
+    row.mime_type.startsWith('image/') &&
+    row.size <= largestShown &&
+    may('GET /api/admin/attachments/{id}/preview');
+  const { data } = useQuery({
+    queryKey: ['attachments', 'content', row.id],
+    queryFn: ({ signal }) =>
+      download('GET /api/admin/attachments/{id}/preview', { path: { id: row.id }, signal }),
+    staleTime: Infinity,
+    enabled: isShown,
+  });
+  const address = useMemo(() => data && URL.createObjectURL(data.blob), [data]);
+  useEffect(() => () => (address ? URL.revokeObjectURL(address) : undefined), [address]);
+  if (address) return <img className="tile-look" src={address} alt="" />;
+  return (
+    <span className="tile-look soft">
+      <FileOutlined /> {row.extension}
+    </span>
+  );
+}
