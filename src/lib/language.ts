@@ -33,6 +33,9 @@ export function say(text: Text, language: Language): string {
   return language === 'en-US' ? text.en : text.zh;
 }
 
+/** Both, for a text that is stored once for readers of either language. */
+export const inBoth = ({ zh, en }: Text): string => `${zh} / ${en}`;
+
 /** Replaces each `{name}` by its value. */
 export function fill(text: string, params: Record<string, string | number> = {}): string {
   return text.replace(/\{(\w+)\}/g, (place, name: string) => String(params[name] ?? place));

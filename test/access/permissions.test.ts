@@ -85,7 +85,7 @@ test('a menu that is deleted at the same time is one that does not exist', async
     // Either for the row of the menu or, having found it, for leave to refer to it.
     const waiting = `SELECT id FROM information_schema.processlist
       WHERE id <> CONNECTION_ID() AND (info LIKE '%INTO \`permissions\`%' OR info LIKE ?)`;
-    await until(async () => (await select(waiting, [`%FROM menus WHERE id = ${menu.id} LOCK%`])).length > 0);
+    await until(async () => (await select(waiting, [`%\`menus\`%= ${menu.id} LOCK%`])).length > 0);
   });
   const { status, errorCode } = (await answer) as Answer;
   t.deepEqual([status, errorCode], [422, 'menu_unknown']);

@@ -8,6 +8,7 @@ import { randomToken } from '../../lib/random-id.js';
 import { text, username as newUsername } from '../../lib/schema.js';
 import { createAdmin, storePassword } from '../../models/access/admin.js';
 import { superAdminSlug } from '../../models/access/identity.js';
+import { Admin, Role } from '../../models/access/tables.js';
 import { checkAppKey } from '../../models/access/key-check.js';
 import { changing } from '../../models/tables/versions.js';
 import type { Holder } from '../../models/access/rights.js';
@@ -63,7 +64,7 @@ async function create(username: string, nickname = username, role: string): Prom
   mustFit('<username>', newUsername(), username);
   mustFit('--nickname', text(50), nickname);
   await checkAppKey();
-  const [found] = await select<{ id: number }>('SELECT id FROM roles WHERE slug = ?', [role]);
+  const found = await Role.findOne({ where: { slug: role }, attributes: ['id'] });
   if (!found) throw new Error(`there is no role "${role}"`);
   const password = randomToken(16);
   const id = await createAdmin(operator, { username, nickname, password, role_ids: [found.id] });
@@ -99,6 +100,6 @@ async function unlockAdmin(username: string, address?: string): Promise<Outcome>
 }
 
 async function idOf(username: string): Promise<number> {
-  const [admin] = await select<{ id: number }>('SELECT id FROM admins WHERE username = ?', [username]);
+  const admin = await Admin.findOne({ where: { username }, attributes: ['id'] });
   return admin?.id ?? fail('admin_not_found');
 }

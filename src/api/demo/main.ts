@@ -7,6 +7,7 @@ import { closePubsub } from '../../lib/pubsub.js';
 import { closeQueues } from '../../lib/queue.js';
 import { connectRedis, disconnectRedis } from '../../lib/redis.js';
 import { closeLogs } from '../../jobs/log-keeping.js';
+import { Admin } from '../../models/access/tables.js';
 import { mustBeMigrated } from '../../models/migrations/schema.js';
 import { chanceOf } from './chance.js';
 import { fillCustomers, fillOffice, type Person } from './people.js';
@@ -41,7 +42,7 @@ try {
 
 async function fill(): Promise<number> {
   const today = Math.floor(Date.now() / dayMs) * dayMs;
-  const [first] = await select<Person>("SELECT id, username FROM admins WHERE username = 'admin'");
+  const first = await Admin.findOne({ where: { username: 'admin' }, attributes: ['id', 'username'] });
   const owner = first ?? { id: 1, username: 'admin' };
   const holder = {
     adminId: owner.id,

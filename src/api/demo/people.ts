@@ -6,6 +6,7 @@ import { createAdmin } from '../../models/access/admin.js';
 import { createDepartment } from '../../models/access/department.js';
 import type { Holder } from '../../models/access/rights.js';
 import { createRole } from '../../models/access/role.js';
+import { Menu } from '../../models/access/tables.js';
 import { updateRows } from '../../models/tables/rows.js';
 import { User } from '../../models/trade/tables.js';
 import { createUser } from '../../models/trade/user.js';
@@ -53,7 +54,7 @@ async function fillDepartments(): Promise<Map<string, number>> {
 async function fillRoles(holder: Holder): Promise<Map<string, number>> {
   const known = await idsBy('roles', 'slug');
   const permissions = await idsBy('permissions', 'slug');
-  const menus = await select<{ id: number }>('SELECT id FROM menus');
+  const menus = await Menu.findAll({ attributes: ['id'] });
   for (const { grants, ...fields } of roles) {
     if (known.has(fields.slug)) continue;
     const granted = [...permissions].filter(([slug]) => grants.includes(slug.split('.')[0] ?? ''));

@@ -6,15 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Resvg } from '@resvg/resvg-js';
 import { now } from '../../lib/clock.js';
-import { select } from '../../lib/db.js';
 import { Money } from '../../lib/money.js';
 import { newUlid } from '../../lib/random-id.js';
 import { readUserAgent } from '../../lib/user-agent.js';
 import { addAttachment, readFileName } from '../../models/files/attachment.js';
+import { Attachment } from '../../models/files/tables.js';
 import { storeItems, type LogItem } from '../../models/logs/log-outbox.js';
 import { createBlacklist } from '../../models/office/blacklist.js';
 import { createDictionary } from '../../models/office/dictionary.js';
 import { storeNotification } from '../../models/office/notification.js';
+import { Dictionary } from '../../models/office/tables.js';
 import { changeBalance } from '../../models/trade/balance.js';
 import type { Chance } from './chance.js';
 import type { Person } from './people.js';
@@ -171,8 +172,7 @@ export async function fillNotification(month: string): Promise<void> {
 
 /** Dictionaries and turned-away addresses. */
 export async function fillWords(): Promise<void> {
-  const [known] = await select("SELECT id FROM dictionaries WHERE code = 'express'");
-  if (known) return;
+  if ((await Dictionary.count({ where: { code: 'express' } })) > 0) return;
   const parent_id = await createDictionary({ name: '快递公司', code: 'express', description: '发货时可选' });
   for (const [at, [name, code]] of [
     ['顺丰速运', 'sf'],
@@ -192,8 +192,7 @@ export async function fillWords(): Promise<void> {
 
 /** A few small files of the administrator, once. */
 export async function fillFiles(owner: Person): Promise<void> {
-  const [known] = await select("SELECT id FROM attachments WHERE display_name = 'receipt-0.png' LIMIT 1");
-  if (known) return;
+  if ((await Attachment.count({ where: { display_name: 'receipt-0.png' } })) > 0) return;
   const folder = await mkdtemp(join(tmpdir(), 'back-office-demo-'));
   try {
     for (const [at, colour] of ['#0958d9', '#237804', '#ad6800', '#cf1322'].entries())

@@ -1,6 +1,5 @@
 // Orders of a day and how they were paid: most at once, some never, a few so that a person must look at them.
 import { setClock } from '../../lib/clock.js';
-import { select } from '../../lib/db.js';
 import { hmacHex } from '../../lib/secret-box.js';
 import { Money } from '../../lib/money.js';
 import { newUlid } from '../../lib/random-id.js';
@@ -12,6 +11,7 @@ import { flagForAttention } from '../../models/trade/payment-attention.js';
 import { createMethod } from '../../models/trade/payment-method.js';
 import { settle } from '../../models/trade/payment-settlement.js';
 import { createPayment, type PaymentRecord } from '../../models/trade/payment.js';
+import { PaymentMethod } from '../../models/trade/tables.js';
 import type { Chance } from './chance.js';
 import type { Person } from './people.js';
 import { products, remarks } from './words.js';
@@ -30,9 +30,7 @@ export async function fillMethods(): Promise<number[]> {
   ];
   const ids: number[] = [];
   for (const fields of wanted) {
-    const [known] = await select<{ id: number }>('SELECT id FROM payment_methods WHERE code = ?', [
-      fields.code,
-    ]);
+    const known = await PaymentMethod.findOne({ where: { code: fields.code }, attributes: ['id'] });
     ids.push(
       known?.id ?? (await createMethod({ ...fields, type: 'mock', config: { shared_secret: secret } })),
     );

@@ -2,14 +2,17 @@
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { change, payments, select, type Statement } from '../../lib/db.js';
+import { change, payments, type Statement } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { networkOf } from '../../lib/ip.js';
 import { newUlid } from '../../lib/random-id.js';
 import { readUserAgent, shortUserAgent } from '../../lib/user-agent.js';
 import type { Credential } from './sign-in.js';
 import { deleteAll } from '../tables/retention.js';
+import { columnsOf, selection } from '../tables/selection.js';
+import { over } from '../tables/sql.js';
 import { changing } from '../tables/versions.js';
+import { Admin, AdminSession } from './tables.js';
 
 export interface OpenedSession {
   jti: string;
@@ -72,13 +75,21 @@ export async function openSession(
   return { jti, issuedAt, expiresAt, isNewAddress: place.known === 1 && place.same === 0 };
 }
 
+const addresses = selection(
+  columnsOf(AdminSession, 's', 'ip'),
+  'admin_sessions s',
+  'JOIN admins a ON a.id = s.admin_id',
+);
+const sql = over({ 'admin_sessions s': AdminSession, 'admins a': Admin });
+
 /** Whether the administrator of that name has signed in within 30 days from that address (IPv6: its /64). */
 export async function signedInLately(username: string, ip: string): Promise<boolean> {
   const since = new Date(now().getTime() - 30 * 86_400_000);
-  const rows = await select<{ ip: string }>(
-    `SELECT DISTINCT s.ip FROM admins a JOIN admin_sessions s ON s.admin_id = a.id
-     WHERE a.username = ? AND s.created_at > ? LIMIT 500`,
-    [username, since],
+  const rows = await addresses.where(
+    sql('WHERE a.username = :username AND s.created_at > :since GROUP BY s.ip LIMIT 500', {
+      username,
+      since,
+    }),
   );
   const network = networkOf(ip);
   return rows.some((row) => networkOf(row.ip) === network);

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { blankToNull, noneToNull } from '../../lib/blank-to-null.js';
 import { now } from '../../lib/clock.js';
-import { change, refuseDuplicates, select, type SqlValue } from '../../lib/db.js';
+import { change, refuseDuplicates, type SqlValue } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
 import { id, status } from '../../lib/schema.js';
@@ -89,9 +89,14 @@ export async function getAdmin(id: number): Promise<AdminRecord> {
   return admin ?? fail('admin_not_found');
 }
 
+const options = selection(
+  { value: columnsOf(Admin, 'a', 'id').id, label: columnsOf(Admin, 'a', 'nickname').nickname },
+  'admins a',
+);
+
 /** Enabled administrators for select boxes. */
 export function adminOptions(): Promise<{ value: number; label: string }[]> {
-  return select('SELECT id AS value, nickname AS label FROM admins WHERE status = 1 ORDER BY id');
+  return options.rows('WHERE a.status = 1 ORDER BY a.id');
 }
 
 /** Creates an administrator whose roles lie within the holder's rights. */

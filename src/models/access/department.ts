@@ -1,11 +1,11 @@
 // departments: the tree administrators belong to.
 import type { Transaction } from 'sequelize';
-import { select, transact } from '../../lib/db.js';
+import { transact } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { toTree, withDescendants, type Tree } from '../../lib/tree.js';
 import { Where } from '../../lib/list-query.js';
 import { changing } from '../tables/versions.js';
-import { Department } from './tables.js';
+import { Admin, Department } from './tables.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
 import { columnsOf, selection } from '../tables/selection.js';
 
@@ -42,9 +42,14 @@ export async function departmentMustExist(id: number | null | undefined): Promis
     fail('department_unknown', { field: 'department_id' });
 }
 
+const options = selection(
+  { ...columnsOf(Department, 'd', 'id', 'parent_id'), label: columnsOf(Department, 'd', 'name').name },
+  'departments d',
+);
+
 /** Enabled departments for select boxes. */
 export function departmentOptions(): Promise<{ id: number; parent_id: number; label: string }[]> {
-  return select('SELECT id, parent_id, name AS label FROM departments WHERE status = 1 ORDER BY sort, id');
+  return options.rows('WHERE d.status = 1 ORDER BY d.sort, d.id');
 }
 
 export async function createDepartment(fields: DepartmentFields): Promise<number> {
@@ -73,21 +78,19 @@ export async function deleteDepartment(id: number): Promise<void> {
     const rows = await places(t);
     const department = (await Department.findByPk(id, { transaction: t })) ?? fail('department_not_found');
     if (rows.some(({ parent_id }) => parent_id === id)) fail('department_has_children');
-    const [member] = await select(
-      'SELECT id FROM admins WHERE department_id = ? LIMIT 1 FOR UPDATE',
-      [id],
-      t,
-    );
+    const member = await Admin.findOne({ where: { department_id: id }, transaction: t, lock: true });
     if (member) fail('department_has_admins');
     await department.destroy({ transaction: t });
   });
 }
 
+const tree = selection(columnsOf(Department, 'd', 'id', 'parent_id'), 'departments d');
+
 type Place = Pick<DepartmentRecord, 'id' | 'parent_id'>;
 
 // In a transaction the tree is locked: two moves at once could close a cycle that neither makes alone.
 function places(t?: Transaction): Promise<Place[]> {
-  return select<Place>(`SELECT id, parent_id FROM departments ORDER BY id ${t ? 'FOR UPDATE' : ''}`, [], t);
+  return tree.rows(`ORDER BY d.id ${t ? 'FOR UPDATE' : ''}`, [], { t });
 }
 
 function parentMustExist(rows: Place[], parentId: number | undefined): void {

@@ -2,11 +2,23 @@
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
 import { inLastingContext } from '../../lib/context.js';
-import { change, select } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { logger } from '../../lib/logger.js';
 import { withAncestors } from '../../lib/tree.js';
+import { updateRows } from '../tables/rows.js';
+import { columnsOf, selection } from '../tables/selection.js';
+import { over } from '../tables/sql.js';
 import { VersionedCache } from '../tables/versioned-cache.js';
+import {
+  Admin,
+  AdminRole,
+  AdminSession,
+  Menu,
+  Permission,
+  Role,
+  RoleMenu,
+  RolePermission,
+} from './tables.js';
 
 /** Slug of the role that passes every check while it is enabled. */
 export const superAdminSlug = 'super-admin';
@@ -35,8 +47,8 @@ export interface Identity {
 }
 
 /** Whether a password that somebody else has set must be changed before anything else. */
-export const mustChangePassword = (admin: { password_must_change: number }): boolean =>
-  config.auth.passwordChangeRequired && admin.password_must_change === 1;
+export const mustChangePassword = (admin: { password_must_change: boolean }): boolean =>
+  config.auth.passwordChangeRequired && admin.password_must_change;
 
 const maxKept = 10_000;
 const { sessionIdleMs } = config.auth;
@@ -107,33 +119,38 @@ function touch(sessionId: number): void {
   const at = Date.now();
   if (at - (touched.get(sessionId) ?? 0) < touchEveryMs) return;
   keepNewest(touched, sessionId, at);
-  change('UPDATE admin_sessions SET last_used_at = ? WHERE id = ?', [now(), sessionId]).catch(
-    (error: unknown) => logger.warn({ error }, 'the last activity of a session was not written'),
+  updateRows(AdminSession, { last_used_at: now() }, { id: sessionId }).catch((error: unknown) =>
+    logger.warn({ error }, 'the last activity of a session was not written'),
   );
 }
 
-interface SessionRow {
-  session_id: number;
-  expires_at: Date;
-  admin_id: number;
-  username: string;
-  password_must_change: number;
-  last_used_at: Date;
-}
+const sql = over({
+  ...{ 'admin_sessions s': AdminSession, 'admins a': Admin, 'admin_roles ar': AdminRole, 'roles r': Role },
+  ...{ 'role_permissions rp': RolePermission, 'permissions p': Permission },
+  ...{ 'role_menus rm': RoleMenu, 'menus m': Menu },
+});
+
+const sessions = selection(
+  {
+    ...columnsOf(AdminSession, 's', 'id', 'admin_id', 'expires_at', 'last_used_at'),
+    ...columnsOf(Admin, 'a', 'username', 'password_must_change'),
+  },
+  'admin_sessions s',
+  'JOIN admins a ON a.id = s.admin_id',
+);
 
 async function load(jti: string): Promise<Identity> {
-  const [session] = await select<SessionRow>(
-    `SELECT s.id AS session_id, s.expires_at, s.last_used_at, a.id AS admin_id, a.username,
-       a.password_must_change
-     FROM admin_sessions s JOIN admins a ON a.id = s.admin_id
-     WHERE s.jti = ? AND s.revoked_at IS NULL AND s.expires_at > ? AND a.status = 1`,
-    [jti, now()],
+  const session = await sessions.one(
+    sql('WHERE s.jti = :jti AND s.revoked_at IS NULL AND s.expires_at > :at AND a.status = 1', {
+      jti,
+      at: now(),
+    }),
   );
   if (!session) fail('token_revoked');
   if (session.last_used_at < idleSince()) fail('token_expired');
   const rights = await loadRights(session.admin_id);
   return {
-    sessionId: session.session_id,
+    sessionId: session.id,
     jti,
     adminId: session.admin_id,
     username: session.username,
@@ -143,33 +160,44 @@ async function load(jti: string): Promise<Identity> {
   };
 }
 
+const roles = selection(
+  columnsOf(Role, 'r', 'id', 'slug'),
+  'roles r',
+  'JOIN admin_roles ar ON ar.role_id = r.id',
+);
+const permissions = selection(
+  columnsOf(Permission, 'p', 'id', 'slug', 'method', 'path'),
+  'permissions p',
+  'JOIN role_permissions rp ON rp.permission_id = p.id LEFT JOIN menus m ON m.id = p.menu_id',
+);
+const grantedMenus = selection(columnsOf(RoleMenu, 'rm', 'menu_id'), 'role_menus rm');
+const places = selection(columnsOf(Menu, 'm', 'id', 'parent_id'), 'menus m');
+
 /** The rights an administrator holds through enabled roles. */
 export async function loadRights(
   adminId: number,
 ): Promise<Pick<Identity, 'isSuperAdmin' | 'rules' | 'permissionIds' | 'menuIds'>> {
-  const roles = await select<{ id: number; slug: string }>(
-    `SELECT r.id, r.slug FROM admin_roles ar JOIN roles r ON r.id = ar.role_id WHERE ar.admin_id = ? AND r.status = 1`,
-    [adminId],
-  );
-  const isSuperAdmin = roles.some(({ slug }) => slug === superAdminSlug);
-  if (isSuperAdmin || roles.length === 0) {
+  const held = await roles.where(sql('WHERE ar.admin_id = :adminId AND r.status = 1', { adminId }));
+  const isSuperAdmin = held.some(({ slug }) => slug === superAdminSlug);
+  if (isSuperAdmin || held.length === 0) {
     return { isSuperAdmin, rules: [], permissionIds: new Set(), menuIds: new Set() };
   }
-  const roleIds = roles.map(({ id }) => id);
-  const [permissions, granted, menus] = await Promise.all([
-    select<PermissionRule & { id: number }>(
-      `SELECT DISTINCT p.id, p.slug, p.method, p.path
-       FROM role_permissions rp JOIN permissions p ON p.id = rp.permission_id LEFT JOIN menus m ON m.id = p.menu_id
-       WHERE rp.role_id IN (?) AND p.status = 1 AND (p.menu_id IS NULL OR m.status = 1)`,
-      [roleIds],
+  const roleIds = held.map(({ id }) => id);
+  const [allowed, granted, menus] = await Promise.all([
+    permissions.where(
+      sql(
+        `WHERE rp.role_id IN (:roleIds) AND p.status = 1 AND (p.menu_id IS NULL OR m.status = 1)
+         GROUP BY p.id, p.slug, p.method, p.path`,
+        { roleIds },
+      ),
     ),
-    select<{ menu_id: number }>('SELECT DISTINCT menu_id FROM role_menus WHERE role_id IN (?)', [roleIds]),
-    select<{ id: number; parent_id: number }>('SELECT id, parent_id FROM menus'),
+    grantedMenus.where(sql('WHERE rm.role_id IN (:roleIds)', { roleIds })),
+    places.where(sql('', {})),
   ]);
   return {
     isSuperAdmin,
-    rules: permissions.map(({ slug, method, path }) => ({ slug, method, path })),
-    permissionIds: new Set(permissions.map(({ id }) => id)),
+    rules: allowed.map(({ slug, method, path }) => ({ slug, method, path })),
+    permissionIds: new Set(allowed.map(({ id }) => id)),
     menuIds: withAncestors(
       menus,
       granted.map(({ menu_id }) => menu_id),

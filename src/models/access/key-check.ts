@@ -1,8 +1,10 @@
 // key_checks: whether APP_KEY is the key this database was made with. A wrong one would look like wrong passwords.
 import { now } from '../../lib/clock.js';
-import { change, select } from '../../lib/db.js';
+import { change } from '../../lib/db.js';
 import { derivedKeys, hmacHex } from '../../lib/secret-box.js';
 import { StartRefused } from '../../lib/start-refused.js';
+import { columnsOf, selection } from '../tables/selection.js';
+import { KeyCheck } from './tables.js';
 
 const name = 'APP_KEY';
 
@@ -25,10 +27,16 @@ export function keyStateOf(digest: string | undefined): KeyState {
   return previous.includes(digest) ? 'previous' : 'wrong';
 }
 
+const checks = selection(columnsOf(KeyCheck, 'k', 'digest'), 'key_checks k');
+
+/** The digest that is kept under that name. */
+export async function keptDigest(name: string): Promise<string | undefined> {
+  return (await checks.first('WHERE k.name = ?', [name]))?.digest;
+}
+
 /** The digest of the key of this database, when it knows one. */
 export async function notedKeyDigest(): Promise<string | undefined> {
-  const [kept] = await select<{ digest: string }>('SELECT digest FROM key_checks WHERE name = ?', [name]);
-  return kept?.digest;
+  return keptDigest(name);
 }
 
 /**

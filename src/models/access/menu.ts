@@ -1,14 +1,14 @@
 // menus: the tree of directories, pages and buttons of the administration.
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
-import { change, refuseDuplicates, select } from '../../lib/db.js';
+import { change, refuseDuplicates } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { depthOf, heightOf, toTree, withDescendants, type Tree } from '../../lib/tree.js';
 import { menuTitle } from './builtin-names.js';
 import type { Identity } from './identity.js';
 import { mustHold, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
-import { Menu } from './tables.js';
+import { Menu, Permission } from './tables.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
 import { columnsOf, selection } from '../tables/selection.js';
 
@@ -111,11 +111,13 @@ const titled = <T extends { slug: string; title: string }>(menu: T): T => ({
   title: menuTitle(menu.slug, menu.title),
 });
 
+const tree = selection(columnsOf(Menu, 'm', 'id', 'parent_id'), 'menus m');
+
 type Place = Pick<MenuRecord, 'id' | 'parent_id'>;
 
 // Two moves at once could close a cycle that neither makes alone, so the tree changes one at a time.
 function lockTree(t: Transaction): Promise<Place[]> {
-  return select<Place>('SELECT id, parent_id FROM menus ORDER BY id FOR UPDATE', [], t);
+  return tree.rows('ORDER BY m.id FOR UPDATE', [], { t });
 }
 
 function mayStandBelow(holder: Holder, rows: Place[], parentId: number): void {
@@ -127,7 +129,11 @@ function mayStandBelow(holder: Holder, rows: Place[], parentId: number): void {
 // Changing a menu switches its permissions, so the actor must hold those too.
 async function mustHoldMenu(holder: Holder, id: number, t: Transaction): Promise<void> {
   if (holder.isSuperAdmin) return;
-  const permissions = await select<{ id: number }>('SELECT id FROM permissions WHERE menu_id = ?', [id], t);
+  const permissions = await Permission.findAll({
+    where: { menu_id: id },
+    attributes: ['id'],
+    transaction: t,
+  });
   mustHold(
     holder,
     permissions.map((permission) => permission.id),

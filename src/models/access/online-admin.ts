@@ -1,12 +1,12 @@
 // Online administrators: sessions used in the last 15 minutes.
 import { Op } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { change, select } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../../lib/list-query.js';
 import { idleSince, type Identity } from './identity.js';
 import { mustOutrank } from './rights.js';
-import { columnsOf, selection, type RowOf } from '../tables/selection.js';
+import { columnsOf, computed, selection, type RowOf } from '../tables/selection.js';
+import { execute, over } from '../tables/sql.js';
 import { changing } from '../tables/versions.js';
 import { Admin, AdminSession } from './tables.js';
 
@@ -27,6 +27,14 @@ const shown = {
 
 const joinAdmins = 'JOIN admins a ON a.id = s.admin_id';
 const sessions = selection(shown, 'admin_sessions s', joinAdmins);
+const count = selection({ total: computed<number>('COUNT(*)') }, 'admin_sessions s', joinAdmins);
+const countOfAdmins = selection(
+  { total: computed<number>('COUNT(DISTINCT s.admin_id)') },
+  'admin_sessions s',
+  joinAdmins,
+);
+
+const sql = over({ admin_sessions: AdminSession, 'admin_sessions s': AdminSession, 'admins a': Admin });
 
 const activeMs = 15 * 60_000;
 
@@ -35,12 +43,12 @@ export async function listOnline(identity: Identity, query: OnlineFilter): Promi
     .contains('a.username', query.username)
     .contains('s.ip', query.ip)
     .during('s.created_at', query);
-  const [rows, [count]] = await Promise.all([
+  const [rows, counted] = await Promise.all([
     sessions.rows(`${where.sql} ${pageSql(query, 's')}`, where.values),
-    select<{ total: number }>(`SELECT COUNT(*) AS total ${fromSql} ${where.sql}`, where.values),
+    count.first(where.sql, where.values),
   ]);
   const list = rows.map((row) => ({ ...row, is_current: row.id === identity.sessionId }));
-  return toPage(query, list, count?.total ?? 0);
+  return toPage(query, list, counted?.total ?? 0);
 }
 
 export type OwnSession = RowOf<typeof shownOwn> & { is_current: boolean };
@@ -56,10 +64,12 @@ const maxOwn = 100;
 
 /** The sessions with which the caller is signed in, the last used first; at most 100. */
 export async function listOwnSessions({ adminId, sessionId }: Identity): Promise<OwnSession[]> {
-  const rows = await ownSessions.rows(
-    'WHERE s.admin_id = ? AND s.revoked_at IS NULL AND s.expires_at > ? AND s.last_used_at >= ? ' +
-      'ORDER BY s.last_used_at DESC, s.id DESC LIMIT ?',
-    [adminId, now(), idleSince(), maxOwn],
+  const rows = await ownSessions.where(
+    sql(
+      `WHERE s.admin_id = :adminId AND s.revoked_at IS NULL AND s.expires_at > :at AND s.last_used_at >= :idleSince
+       ORDER BY s.last_used_at DESC, s.id DESC LIMIT :maxOwn`,
+      { adminId, at: now(), idleSince: idleSince(), maxOwn },
+    ),
   );
   return rows.map((row) => ({ ...row, is_current: row.id === sessionId }));
 }
@@ -67,12 +77,11 @@ export async function listOwnSessions({ adminId, sessionId }: Identity): Promise
 /** How many administrators are online. */
 export async function countOnline(): Promise<number> {
   const where = online();
-  const [row] = await select<{ total: number }>(
-    `SELECT COUNT(DISTINCT s.admin_id) AS total ${fromSql} ${where.sql}`,
-    where.values,
-  );
-  return row?.total ?? 0;
+  const counted = await countOfAdmins.first(where.sql, where.values);
+  return counted?.total ?? 0;
 }
+
+const owned = selection(columnsOf(AdminSession, 's', 'admin_id'), 'admin_sessions s');
 
 /**
  * Ends sessions at once on every process.
@@ -82,11 +91,9 @@ export async function countOnline(): Promise<number> {
  */
 export async function kickOut(identity: Identity, sessionIds: readonly number[]): Promise<number> {
   const ended = await changing(['identity'], async (t) => {
-    const owners = await select<{ admin_id: number }>(
-      'SELECT DISTINCT admin_id FROM admin_sessions WHERE id IN (?)',
-      [sessionIds],
+    const owners = await owned.where(sql('WHERE s.id IN (:sessionIds) GROUP BY s.admin_id', { sessionIds }), {
       t,
-    );
+    });
     for (const { admin_id } of owners) await mustOutrank(identity, admin_id, t);
     const [revoked] = await AdminSession.update(
       { revoked_at: now() },
@@ -104,10 +111,13 @@ export async function kickOut(identity: Identity, sessionIds: readonly number[])
  */
 export async function endOwnSession({ adminId }: Identity, id: number): Promise<void> {
   const ended = await changing(['identity'], (t) =>
-    change(
-      'UPDATE admin_sessions SET revoked_at = ? WHERE id = ? AND admin_id = ? AND revoked_at IS NULL AND expires_at > ?',
-      [now(), id, adminId, now()],
-      t,
+    execute(
+      sql(
+        `UPDATE admin_sessions SET revoked_at = :at
+         WHERE id = :id AND admin_id = :adminId AND revoked_at IS NULL AND expires_at > :at`,
+        { id, adminId, at: now() },
+      ),
+      { t },
     ),
   );
   if (ended === 0) fail('online_admin_not_found');
@@ -116,15 +126,17 @@ export async function endOwnSession({ adminId }: Identity, id: number): Promise<
 /** Those of these sessions that are still valid. */
 export async function validSessions(jtis: readonly string[]): Promise<Set<string>> {
   if (jtis.length === 0) return new Set();
-  const rows = await select<{ jti: string }>(
-    `SELECT s.jti FROM admin_sessions s JOIN admins a ON a.id = s.admin_id
-     WHERE s.jti IN (?) AND s.revoked_at IS NULL AND s.expires_at > ? AND s.last_used_at >= ? AND a.status = 1`,
-    [jtis, now(), idleSince()],
+  const rows = await tokens.where(
+    sql(
+      `WHERE s.jti IN (:jtis) AND s.revoked_at IS NULL AND s.expires_at > :at AND s.last_used_at >= :idleSince
+       AND a.status = 1`,
+      { jtis, at: now(), idleSince: idleSince() },
+    ),
   );
   return new Set(rows.map(({ jti }) => jti));
 }
 
-const fromSql = `FROM admin_sessions s ${joinAdmins}`;
+const tokens = selection(columnsOf(AdminSession, 's', 'jti'), 'admin_sessions s', joinAdmins);
 
 function online(): Where {
   const at = now();

@@ -2,13 +2,13 @@
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { noneToNull } from '../../lib/blank-to-null.js';
-import { change, refuseDuplicates, select } from '../../lib/db.js';
+import { change, refuseDuplicates } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
 import { menuTitle, permissionName, permissionsNamed } from './builtin-names.js';
 import { mustHold, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
-import { Menu, Permission } from './tables.js';
+import { Menu, Permission, RolePermission } from './tables.js';
 import { columnsOf, joined, type RowOf, selection } from '../tables/selection.js';
 import { type Fields, listed, type Listed } from '../tables/table.js';
 
@@ -88,9 +88,11 @@ export async function getPermission(id: number): Promise<PermissionRecord> {
   return toRecord(row ?? fail('permission_not_found'));
 }
 
+const slugs = selection(columnsOf(Permission, 'p', 'slug'), 'permissions p');
+
 /** Every slug, of disabled permissions too: a super administrator passes every check. */
 export async function allPermissionSlugs(): Promise<string[]> {
-  const rows = await select<{ slug: string }>('SELECT slug FROM permissions ORDER BY slug');
+  const rows = await slugs.rows('ORDER BY p.slug');
   return rows.map(({ slug }) => slug);
 }
 
@@ -180,11 +182,7 @@ async function lockPermission(holder: Holder, id: number, t: Transaction): Promi
   if (holder.isSuperAdmin) return permission;
   if (permission.is_builtin) fail('builtin_permission_protected');
   // Roles pass it on: changing it changes what their holders may do, also where it opens no route.
-  const [given] = await select(
-    'SELECT role_id FROM role_permissions WHERE permission_id = ? LIMIT 1',
-    [id],
-    t,
-  );
+  const given = await RolePermission.findOne({ where: { permission_id: id }, transaction: t });
   if (given) mustHold(holder, [id], []);
   return permission;
 }
@@ -196,6 +194,6 @@ function mustPass(holder: Holder, passes: Passes, routes: string[]): void {
 async function menuMustExist(menuId: number | null | undefined, t: Transaction): Promise<void> {
   if (!menuId) return;
   // Locked, so that it is still there when the permission refers to it.
-  const [found] = await select('SELECT id FROM menus WHERE id = ? LOCK IN SHARE MODE', [menuId], t);
+  const found = await Menu.findByPk(menuId, { attributes: ['id'], transaction: t, lock: t.LOCK.SHARE });
   if (!found) fail('menu_unknown', { field: 'menu_id' });
 }

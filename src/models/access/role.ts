@@ -1,6 +1,6 @@
 // roles: named sets of permissions and menus.
 import type { Transaction } from 'sequelize';
-import { change, refuseDuplicates, select, transact } from '../../lib/db.js';
+import { refuseDuplicates, transact } from '../../lib/db.js';
 import type { ErrorSlug } from '../../lib/error-catalogue.js';
 import { fail } from '../../lib/errors.js';
 import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
@@ -8,9 +8,11 @@ import { menuTitle, permissionName, roleName } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';
 import { mustHold, mustHoldRoles, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
-import { Menu, Permission, Role } from './tables.js';
+import { AdminRole, Menu, Permission, Role, RoleMenu, RolePermission } from './tables.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
+import { deleteRows, insertStatement } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
+import { execute, over } from '../tables/sql.js';
 
 export type RoleFields = Fields<Role> & { permission_ids?: number[]; menu_ids?: number[] };
 
@@ -110,17 +112,21 @@ export async function deleteRole(holder: Holder, id: number): Promise<void> {
     const role = (await Role.findByPk(id, { transaction: t, lock: true })) ?? fail('role_not_found');
     await mustHoldRoles(holder, [id], t);
     if (role.slug === superAdminSlug) fail('super_admin_role_protected');
-    const [used] = await select('SELECT admin_id FROM admin_roles WHERE role_id = ? LIMIT 1', [id], t);
+    const used = await AdminRole.findOne({ where: { role_id: id }, transaction: t });
     if (used) fail('role_in_use');
     await role.destroy({ transaction: t });
   });
 }
 
 const references = {
-  role: { table: 'roles', slug: 'role_unknown', field: 'role_ids' },
-  permission: { table: 'permissions', slug: 'permission_unknown', field: 'permission_ids' },
-  menu: { table: 'menus', slug: 'menu_unknown', field: 'menu_ids' },
-} as const satisfies Record<string, { table: string; slug: ErrorSlug; field: string }>;
+  role: { rows: selection(columnsOf(Role, 'x', 'id'), 'roles x'), slug: 'role_unknown', field: 'role_ids' },
+  permission: {
+    rows: selection(columnsOf(Permission, 'x', 'id'), 'permissions x'),
+    slug: 'permission_unknown',
+    field: 'permission_ids',
+  },
+  menu: { rows: selection(columnsOf(Menu, 'x', 'id'), 'menus x'), slug: 'menu_unknown', field: 'menu_ids' },
+} as const satisfies Record<string, { rows: object; slug: ErrorSlug; field: string }>;
 
 /**
  * In a transaction the rows also stay until its end.
@@ -133,13 +139,9 @@ export async function mustExist(
   t?: Transaction,
 ): Promise<void> {
   if (ids.length === 0) return;
-  const { table, slug, field } = references[kind];
+  const { rows, slug, field } = references[kind];
   const lock = t ? 'LOCK IN SHARE MODE' : '';
-  const found = await select<{ id: number }>(
-    `SELECT id FROM ${table} WHERE id IN (?) ORDER BY id ${lock}`,
-    [ids],
-    t,
-  );
+  const found = await rows.rows(`WHERE x.id IN (?) ORDER BY x.id ${lock}`, [ids], { t });
   if (found.length !== ids.length) fail(slug, { field });
 }
 
@@ -150,25 +152,16 @@ async function setRights(
 ): Promise<void> {
   if (permission_ids) {
     await mustExist('permission', permission_ids, t);
-    await replaceSet('role_permissions', 'permission_id', roleId, permission_ids, t);
+    await deleteRows(RolePermission, { role_id: roleId }, t);
+    const rows = permission_ids.map((permission_id) => ({ role_id: roleId, permission_id }));
+    if (rows.length > 0) await execute(insertStatement(RolePermission, rows), { t });
   }
   if (menu_ids) {
     await mustExist('menu', menu_ids, t);
-    await replaceSet('role_menus', 'menu_id', roleId, menu_ids, t);
+    await deleteRows(RoleMenu, { role_id: roleId }, t);
+    const rows = menu_ids.map((menu_id) => ({ role_id: roleId, menu_id }));
+    if (rows.length > 0) await execute(insertStatement(RoleMenu, rows), { t });
   }
-}
-
-async function replaceSet(
-  table: string,
-  column: string,
-  roleId: number,
-  ids: number[],
-  t: Transaction,
-): Promise<void> {
-  await change(`DELETE FROM ${table} WHERE role_id = ?`, [roleId], t);
-  if (ids.length === 0) return;
-  const rows = ids.map((id) => `(${roleId}, ${id})`).join(', ');
-  await change(`INSERT INTO ${table} (role_id, ${column}) VALUES ${rows}`, [], t);
 }
 
 function changesProtected(columns: Partial<RoleFields>): boolean {
@@ -180,21 +173,20 @@ async function withRights(rows: Listed<Role>[]): Promise<RoleRecord[]> {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
   const [permissions, menus] = await Promise.all([
-    select<{ role_id: number; id: number }>(
-      'SELECT role_id, permission_id AS id FROM role_permissions WHERE role_id IN (?) ORDER BY permission_id',
-      [ids],
-    ),
-    select<{ role_id: number; id: number }>(
-      'SELECT role_id, menu_id AS id FROM role_menus WHERE role_id IN (?) ORDER BY menu_id',
-      [ids],
-    ),
+    heldPermissions.where(sql('WHERE rp.role_id IN (:ids) ORDER BY rp.permission_id', { ids })),
+    heldMenus.where(sql('WHERE rm.role_id IN (:ids) ORDER BY rm.menu_id', { ids })),
   ]);
-  const of = (held: { role_id: number; id: number }[], roleId: number): number[] =>
-    held.flatMap(({ role_id, id }) => (role_id === roleId ? [id] : []));
   return rows.map((row) => ({
     ...row,
     name: roleName(row.slug, row.name),
-    permission_ids: of(permissions, row.id),
-    menu_ids: of(menus, row.id),
+    permission_ids: permissions.flatMap((held) => (held.role_id === row.id ? [held.permission_id] : [])),
+    menu_ids: menus.flatMap((held) => (held.role_id === row.id ? [held.menu_id] : [])),
   }));
 }
+
+const sql = over({ 'role_permissions rp': RolePermission, 'role_menus rm': RoleMenu });
+const heldPermissions = selection(
+  columnsOf(RolePermission, 'rp', 'role_id', 'permission_id'),
+  'role_permissions rp',
+);
+const heldMenus = selection(columnsOf(RoleMenu, 'rm', 'role_id', 'menu_id'), 'role_menus rm');

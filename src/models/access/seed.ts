@@ -2,16 +2,19 @@
 import { config } from '../../../config/index.js';
 import { knownFirstPassword } from '../../../config/production.js';
 import { now } from '../../lib/clock.js';
-import { change, insert, select, transact } from '../../lib/db.js';
+import { change, insert, transact } from '../../lib/db.js';
 import { isCommonPassword } from '../../lib/password-policy.js';
 import { hashPassword, matchPassword } from '../../lib/password.js';
 import { randomToken } from '../../lib/random-id.js';
 import { StartRefused } from '../../lib/start-refused.js';
+import { columnsOf, selection } from '../tables/selection.js';
+import { over } from '../tables/sql.js';
 import { raise } from '../tables/versions.js';
 import { superAdminName } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';
 import { checkAppKey } from './key-check.js';
 import { menuSeeds, type MenuSeed } from './menu-seed.js';
+import { Admin, SeededMenu } from './tables.js';
 
 /**
  * Makes the super-administrator role and its first holder `admin` when there is none, and the menus this database was not given
@@ -36,7 +39,7 @@ async function seedRole(): Promise<void> {
 }
 
 async function seedAdmin(): Promise<void> {
-  const [anybody] = await select('SELECT id FROM admins LIMIT 1');
+  const anybody = await firstAdmins.one(sql('LIMIT 1', {}));
   if (anybody) return refuseKnownPassword();
   if (config.app.production && isCommonPassword(config.auth.adminPassword ?? ''))
     throw new StartRefused('ADMIN_PASSWORD is too common and easily guessed; choose another one');
@@ -61,12 +64,14 @@ async function seedAdmin(): Promise<void> {
   if (generatedPassword) tell(generatedPassword);
 }
 
+const firstAdmins = selection(columnsOf(Admin, 'a', 'id', 'password_hash'), 'admins a');
+const seededMenus = selection(columnsOf(SeededMenu, 's', 'slug'), 'seeded_menus s');
+const sql = over({ 'admins a': Admin, 'seeded_menus s': SeededMenu });
+
 // A database that was first started outside production keeps the password of its first administrator.
 async function refuseKnownPassword(): Promise<void> {
   if (!config.app.production) return;
-  const [first] = await select<{ password_hash: string }>(
-    "SELECT password_hash FROM admins WHERE username = 'admin' AND status = 1",
-  );
+  const first = await firstAdmins.one(sql("WHERE a.username = 'admin' AND a.status = 1", {}));
   if (!first || !(await matchPassword(knownFirstPassword, first.password_hash))) return;
   throw new StartRefused(
     `the administrator "admin" still has the password ${knownFirstPassword}, which everybody knows; ` +
@@ -80,7 +85,7 @@ function tell(password: string): void {
 }
 
 async function seedMenus(): Promise<void> {
-  const rows = await select<{ slug: string }>('SELECT slug FROM seeded_menus');
+  const rows = await seededMenus.where(sql('', {}));
   const seeded = new Set(rows.map(({ slug }) => slug));
   for (const [index, menu] of menuSeeds.entries()) await seedMenu(menu, '', index, seeded, menu.module);
 }

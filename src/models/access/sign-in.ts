@@ -1,19 +1,21 @@
 // The part of an administrator that signing in needs.
-import { change, select } from '../../lib/db.js';
 import { logger } from '../../lib/logger.js';
 import { hashPassword, matchPassword } from '../../lib/password.js';
+import { updateRows } from '../tables/rows.js';
+import { columnsOf, selection, type RowOf } from '../tables/selection.js';
+import { over } from '../tables/sql.js';
+import { Admin } from './tables.js';
 
-export interface Credential {
-  id: number;
-  username: string;
-  nickname: string;
-  avatar: string | null;
-  status: number;
-  /** Somebody else has set the password. */
-  password_must_change: number;
-  /** As it is stored now: a session is opened for the password that was proven, not for its successor. */
-  password_hash: string;
-}
+const shown = {
+  ...columnsOf(Admin, 'a', 'id', 'username', 'nickname', 'avatar', 'status', 'password_must_change'),
+  // As it is stored now: a session is opened for the password that was proven, not for its successor.
+  ...columnsOf(Admin, 'a', 'password_hash'),
+};
+
+export type Credential = RowOf<typeof shown>;
+
+const credentials = selection(shown, 'admins a');
+const sql = over({ 'admins a': Admin });
 
 /**
  * The administrator of that name if the password is right. An unknown name takes as long as a wrong password.
@@ -21,10 +23,7 @@ export interface Credential {
  * @throws too_many_requests when too many passwords are being checked
  */
 export async function findByPassword(username: string, password: string): Promise<Credential | undefined> {
-  const [found] = await select<Credential>(
-    'SELECT id, username, nickname, avatar, status, password_must_change, password_hash FROM admins WHERE username = ?',
-    [username],
-  );
+  const found = await credentials.one(sql('WHERE a.username = :username', { username }));
   // The database also finds `ádmin` and `admin ` equal to `admin`; each would have a count of failures of its own.
   const row = found?.username.toLowerCase() === username.toLowerCase() ? found : undefined;
   const match = await matchPassword(password, row?.password_hash);
@@ -40,11 +39,7 @@ export async function findByPassword(username: string, password: string): Promis
 async function rehash({ id, password_hash }: Credential, password: string): Promise<string | undefined> {
   try {
     const fresh = await hashPassword(password);
-    const stored = await change('UPDATE admins SET password_hash = ? WHERE id = ? AND password_hash = ?', [
-      fresh,
-      id,
-      password_hash,
-    ]);
+    const stored = await updateRows(Admin, { password_hash: fresh }, { id, password_hash });
     return stored ? fresh : undefined;
   } catch (error) {
     logger.warn({ error }, 'rehashing a password failed');

@@ -228,7 +228,9 @@ async function notifyOwner({ admin_id, chunk_id, filename, status, error }: Chun
   const isDone = status === 'completed';
   await notify({
     type: 'system',
-    title: isDone ? '文件上传完成 / The upload is complete' : '文件上传失败 / The upload failed',
+    title: isDone
+      ? { zh: '文件上传完成', en: 'The upload is complete' }
+      : { zh: '文件上传失败', en: 'The upload failed' },
     content: isDone ? filename : `${filename}: ${textOf(error ?? 'upload_failed')}`,
     receiverIds: [admin_id],
     eventKey: `merge-${chunk_id}-${status}`,

@@ -2,9 +2,10 @@
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { select, transact } from '../../lib/db.js';
+import { transact } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { randomToken } from '../../lib/random-id.js';
+import { Admin } from '../access/tables.js';
 import { readFileName } from './attachment.js';
 import { chunkIndexes, releaseChunks, type SessionKey } from './chunk.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
@@ -171,7 +172,7 @@ async function insertSession(key: SessionKey, session: NewSession): Promise<void
 async function mustHaveRoom(adminId: number, t: Transaction): Promise<void> {
   const { chunkSessionsMax } = config.storage;
   if (chunkSessionsMax === 0) return;
-  await select('SELECT id FROM admins WHERE id = ? FOR UPDATE', [adminId], t);
+  await Admin.findByPk(adminId, { attributes: ['id'], transaction: t, lock: true });
   const open = await ChunkUpload.count({
     where: { admin_id: adminId, status: ['uploading', 'merging'] },
     transaction: t,

@@ -4,13 +4,14 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { change, select } from '../../lib/db.js';
+import { change } from '../../lib/db.js';
 import { logger } from '../../lib/logger.js';
 import { randomToken } from '../../lib/random-id.js';
 import { StartRefused } from '../../lib/start-refused.js';
 import { warnOfSetting } from '../../lib/start-warnings.js';
 import { storage } from '../../lib/storage/index.js';
 import { FileMissing, StorageFull, StorageUnavailable } from '../../lib/storage/storage.js';
+import { keptDigest } from '../access/key-check.js';
 import { underClaim } from '../tables/claim.js';
 
 const name = 'STORAGE';
@@ -22,11 +23,11 @@ export type StorageState = 'right' | 'other' | 'missing' | 'new';
 
 /** What the storage is to this database. @throws StorageUnavailable */
 export async function storageState(): Promise<StorageState> {
-  const [kept] = await select<{ digest: string }>('SELECT digest FROM key_checks WHERE name = ?', [name]);
-  if (!kept) return 'new';
+  const kept = await keptDigest(name);
+  if (kept === undefined) return 'new';
   const mark = await readMark();
   if (mark === undefined) return 'missing';
-  return digestOf(mark) === kept.digest ? 'right' : 'other';
+  return digestOf(mark) === kept ? 'right' : 'other';
 }
 
 /**

@@ -2,13 +2,15 @@
 import pLimit from 'p-limit';
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { change, select } from '../../lib/db.js';
+import { change } from '../../lib/db.js';
 import { AppError } from '../../lib/errors.js';
 import { logger } from '../../lib/logger.js';
 import { newUlid } from '../../lib/random-id.js';
 import { storage } from '../../lib/storage/index.js';
 import { StorageFull, StorageUnavailable } from '../../lib/storage/storage.js';
 import { insertRow, updateRows } from '../tables/rows.js';
+import { columnsOf, selection } from '../tables/selection.js';
+import { over } from '../tables/sql.js';
 import { StoredFile } from './tables.js';
 
 export const purposes = ['attachments', 'chunks', 'exports', 'imports'] as const;
@@ -73,12 +75,17 @@ export async function releaseFiles(keys: FileKeys, t?: Transaction): Promise<voi
   await updateRows(StoredFile, { state: 'released', updated_at: now() }, { storage_key: released }, t);
 }
 
+const storedKeys = selection(columnsOf(StoredFile, 'f', 'storage_key'), 'stored_files f');
+const sql = over({ 'stored_files f': StoredFile });
+
 /** The keys of all files that have an owner, some thousand at a time, in their order. */
 export async function* keptKeys(): AsyncGenerator<string[]> {
   for (let after = ''; ;) {
-    const rows = await select<{ storage_key: string }>(
-      `SELECT storage_key FROM stored_files WHERE state = 'kept' AND storage_key > ? ORDER BY storage_key LIMIT ?`,
-      [after, keysAtOnce],
+    const rows = await storedKeys.where(
+      sql(`WHERE f.state = 'kept' AND f.storage_key > :after ORDER BY f.storage_key LIMIT :keysAtOnce`, {
+        after,
+        keysAtOnce,
+      }),
     );
     if (rows.length > 0) yield rows.map(({ storage_key }) => storage_key);
     if (rows.length < keysAtOnce) return;
@@ -89,8 +96,7 @@ export async function* keptKeys(): AsyncGenerator<string[]> {
 /** Of these keys, those that no row has, whatever its state. */
 export async function unknownKeys(keys: readonly string[]): Promise<string[]> {
   if (keys.length === 0) return [];
-  const sql = 'SELECT storage_key FROM stored_files WHERE storage_key IN (?)';
-  const rows = await select<{ storage_key: string }>(sql, [keys]);
+  const rows = await storedKeys.where(sql('WHERE f.storage_key IN (:keys)', { keys }));
   const known = new Set(rows.map(({ storage_key }) => storage_key));
   return keys.filter((key) => !known.has(key));
 }
@@ -118,12 +124,13 @@ export async function removeFiles(keys: FileKeys): Promise<void> {
 /** Removes files that nobody owns: released before that instant, or reserved a day ago and never kept. */
 export async function sweepFiles(before: Date): Promise<void> {
   const abandoned = new Date(now().getTime() - maxWriteMs);
-  const rows = await select<{ storage_key: string }>(
-    `(SELECT storage_key FROM stored_files WHERE state = 'released' AND updated_at < ? LIMIT 500)
-     UNION ALL (SELECT storage_key FROM stored_files WHERE state = 'reserved' AND updated_at < ? LIMIT 500)`,
-    [before, abandoned],
-  );
-  await removeFiles(rows.map(({ storage_key }) => storage_key));
+  const some = await Promise.all([
+    storedKeys.where(sql(`WHERE f.state = 'released' AND f.updated_at < :before LIMIT 500`, { before })),
+    storedKeys.where(
+      sql(`WHERE f.state = 'reserved' AND f.updated_at < :abandoned LIMIT 500`, { abandoned }),
+    ),
+  ]);
+  await removeFiles(some.flat().map(({ storage_key }) => storage_key));
 }
 
 /** Removes what writes that never ended left in the storage. */

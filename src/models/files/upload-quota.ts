@@ -3,6 +3,7 @@ import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { select } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
+import { Admin } from '../access/tables.js';
 
 /**
  * Checks, in the transaction that adds the bytes and before it does, that they still fit. The administrator's row stays
@@ -13,7 +14,7 @@ import { fail } from '../../lib/errors.js';
 export async function mustFitQuota(adminId: number, bytes: number, t: Transaction): Promise<void> {
   const { quotaBytes } = config.storage;
   if (quotaBytes === 0) return;
-  await select('SELECT id FROM admins WHERE id = ? FOR UPDATE', [adminId], t);
+  await Admin.findByPk(adminId, { attributes: ['id'], transaction: t, lock: true });
   const [row] = await select<{ used: string | number }>(
     `SELECT (SELECT COALESCE(SUM(size), 0) FROM attachments WHERE admin_id = ?)
        + (SELECT COALESCE(SUM(received_bytes), 0) FROM chunk_sessions WHERE admin_id = ?) AS used`,

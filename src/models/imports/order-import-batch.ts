@@ -1,12 +1,15 @@
 // One batch of an order import: some orders with their lines, the rows that were refused, and the position, in one transaction.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { bulk, change, select, type SqlValue } from '../../lib/db.js';
+import { bulk, change, type SqlValue } from '../../lib/db.js';
 import { orderNumbers, periodOf } from '../../lib/numbers.js';
 import { keepProblems } from './import-error.js';
 import { advance, type Advance, type ImportWork } from './import-run.js';
 import { problemsByRow, type OrderDraft } from './order-draft.js';
 import { withPartition } from '../tables/partitions.js';
+import { columnsOf, selection } from '../tables/selection.js';
+import { over } from '../tables/sql.js';
+import { User } from '../trade/tables.js';
 
 /** Another run was there first, or the import has ended; what was written is undone. */
 class Overtaken extends Error {}
@@ -67,13 +70,14 @@ async function judge(
 
 async function statusesOf(userIds: number[], t: Transaction): Promise<Map<number, number>> {
   if (userIds.length === 0) return new Map();
-  const users = await select<{ id: number; status: number }>(
-    'SELECT id, status FROM users WHERE id IN (?) AND deleted_at IS NULL',
-    [userIds],
+  const users = await buyers.where(sql('WHERE u.id IN (:userIds) AND u.deleted_at IS NULL', { userIds }), {
     t,
-  );
+  });
   return new Map(users.map(({ id, status }) => [id, status]));
 }
+
+const buyers = selection(columnsOf(User, 'u', 'id', 'status'), 'users u');
+const sql = over({ 'users u': User });
 
 function withoutUser(draft: OrderDraft, reason: 'user_unknown' | 'user_disabled'): OrderDraft {
   const { userId, userRow } = draft;

@@ -1,6 +1,6 @@
 // dictionaries: types (parent 0) and their entries.
 import type { Transaction } from 'sequelize';
-import { refuseDuplicates, select } from '../../lib/db.js';
+import { refuseDuplicates } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
 import { withDescendants } from '../../lib/tree.js';
@@ -105,28 +105,22 @@ export async function deleteDictionary(id: number): Promise<void> {
   await changing(['dictionaries'], async (t) => {
     const entry =
       (await Dictionary.findByPk(id, { transaction: t, lock: true })) ?? fail('dictionary_not_found');
-    const [child] = await select(
-      'SELECT id FROM dictionaries WHERE parent_id = ? LIMIT 1 FOR UPDATE',
-      [id],
-      t,
-    );
+    const child = await Dictionary.findOne({ where: { parent_id: id }, transaction: t, lock: true });
     if (child) fail('dictionary_has_children');
     await entry.destroy({ transaction: t });
   });
 }
 
+const tree = selection(columnsOf(Dictionary, 'd', 'id', 'parent_id'), 'dictionaries d');
+
 async function parentMustExist(id: number | undefined, t: Transaction): Promise<void> {
   if (!id) return;
-  const [found] = await select('SELECT id FROM dictionaries WHERE id = ? FOR UPDATE', [id], t);
+  const found = await tree.first('WHERE d.id = ? FOR UPDATE', [id], { t });
   if (!found) fail('dictionary_unknown', { field: 'parent_id' });
 }
 
 async function mustNotCycle(id: number, parentId: number, t: Transaction): Promise<void> {
-  const rows = await select<{ id: number; parent_id: number }>(
-    'SELECT id, parent_id FROM dictionaries ORDER BY id FOR UPDATE',
-    [],
-    t,
-  );
+  const rows = await tree.rows('ORDER BY d.id FOR UPDATE', [], { t });
   if (!rows.some((row) => row.id === parentId)) fail('dictionary_unknown', { field: 'parent_id' });
   if (withDescendants(rows, id).has(parentId)) fail('dictionary_cycle', { field: 'parent_id' });
 }

@@ -1,16 +1,17 @@
 // failed_jobs: work whose last run has failed, one row however often it fails. What becomes of it is told here too.
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { bulk, change, select, type SqlValue } from '../../lib/db.js';
+import { bulk, change, select } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
 import { mask, maskText } from '../../lib/mask.js';
 import { queueNames, type QueueName } from '../../lib/queue.js';
 import { columnsOf, selection, selectionOf } from '../tables/selection.js';
 import { deleteRows, updateRows } from '../tables/rows.js';
+import { execute, over } from '../tables/sql.js';
 import type { Listed } from '../tables/table.js';
 import { notify } from './notification.js';
-import { FailedJob, type FailedJobState } from './tables.js';
+import { FailedJob, Notification, type FailedJobState } from './tables.js';
 
 export interface FailedJobCriteria extends TimeRange {
   queue?: QueueName;
@@ -94,7 +95,7 @@ export async function keepFailure({
   );
   await notify({
     type: 'system',
-    title: '后台任务失败 / A background job has failed',
+    title: { zh: '后台任务失败', en: 'A background job has failed' },
     content: `${job}: ${text.slice(0, 300)}`,
     eventKey: eventKey(job),
   });
@@ -113,11 +114,11 @@ export async function noteSuccess(job: string, key: string): Promise<void> {
   if (ended > 0) await forgetTold([job]);
 }
 
+const jobs = selection(columnsOf(FailedJob, 'f', 'job'), 'failed_jobs f');
+
 /** The jobs of which work is kept that has not succeeded. */
 export async function unfinishedKinds(): Promise<Set<string>> {
-  const rows = await select<{ job: string }>(
-    `SELECT DISTINCT job FROM failed_jobs WHERE state IN ('failed', 'retried')`,
-  );
+  const rows = await jobs.rows(`WHERE f.state IN ('failed', 'retried') GROUP BY f.job`);
   return new Set(rows.map(({ job }) => job));
 }
 
@@ -156,11 +157,9 @@ export async function failedIds(criteria: FailedJobCriteria, limit: number): Pro
 
 /** Drops failed jobs: nobody will retry them. @returns how many there were */
 export async function dropFailedJobs(wanted: readonly number[]): Promise<number> {
-  const jobs = await select<{ job: string }>('SELECT DISTINCT job FROM failed_jobs WHERE id IN (?)', [
-    wanted,
-  ]);
+  const kinds = await jobs.rows('WHERE f.id IN (?) GROUP BY f.job', [wanted]);
   const dropped = await deleteRows(FailedJob, { id: wanted });
-  await forgetTold(jobs.map(({ job }) => job));
+  await forgetTold(kinds.map(({ job }) => job));
   return dropped;
 }
 
@@ -179,9 +178,8 @@ export async function countFailedJobs(): Promise<Record<QueueName, number>> {
 export async function pruneFailedJobs(): Promise<void> {
   const before = new Date(now().getTime() - config.worker.failedJobRetentionMs);
   for (;;) {
-    const removed = await bulk.change(`DELETE FROM failed_jobs WHERE updated_at < ? LIMIT ${batchSize}`, [
-      before,
-    ]);
+    const { sql: text, values } = sql('DELETE FROM failed_jobs WHERE updated_at < :before', { before });
+    const removed = await bulk.change(`${text} LIMIT ${batchSize}`, [...values]);
     if (removed < batchSize) return;
   }
 }
@@ -189,14 +187,17 @@ export async function pruneFailedJobs(): Promise<void> {
 // When the last one of a kind is dealt with, the next failure is news again.
 async function forgetTold(jobs: readonly string[]): Promise<void> {
   for (const job of new Set(jobs)) {
-    const values: SqlValue[] = [eventKey(job), job];
-    await change(
-      `UPDATE notifications SET event_key = NULL
-       WHERE event_key = ? AND NOT EXISTS (SELECT 1 FROM failed_jobs WHERE job = ? AND state = 'failed')`,
-      values,
+    await execute(
+      sql(
+        `UPDATE notifications SET event_key = NULL
+         WHERE event_key = :key AND NOT EXISTS (SELECT 1 FROM failed_jobs WHERE job = :job AND state = 'failed')`,
+        { key: eventKey(job), job },
+      ),
     );
   }
 }
+
+const sql = over({ failed_jobs: FailedJob, notifications: Notification });
 
 function criteriaSql(criteria: FailedJobCriteria): Where {
   return new Where()

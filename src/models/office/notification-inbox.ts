@@ -4,10 +4,11 @@ import { now } from '../../lib/clock.js';
 import { change, select, transact, type SqlValue } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { orderSql, pageSql, toPage, Where, type Page } from '../../lib/list-query.js';
-import { columnsOf, computed, selection, type Selection } from '../tables/selection.js';
+import { Admin } from '../access/tables.js';
+import { columnsOf, computed, joined, selection, type Selection } from '../tables/selection.js';
 import { Totals } from '../tables/totals.js';
 import { deliver, type NotificationFilter, type NotificationRecord } from './notification.js';
-import { Notification } from './tables.js';
+import { Notification, NotificationMark } from './tables.js';
 
 const sentTotals = new Totals({ table: 'notifications', scope: 'notifications', alias: 'n' });
 
@@ -119,13 +120,19 @@ interface Reader {
   readAbove: number;
 }
 
+const readers = selection(
+  {
+    ...columnsOf(Admin, 'a', 'created_at'),
+    mark: joined(columnsOf(NotificationMark, 'm', 'admin_id', 'read_until', 'read_above')),
+  },
+  'admins a',
+  'LEFT JOIN notification_marks m ON m.admin_id = a.id',
+);
+
 async function readerOf(id: number): Promise<Reader> {
-  const [row] = await select<{ since: Date; until: Date | null; read_above: number | null }>(
-    `SELECT a.created_at AS since, m.read_until AS until, m.read_above
-     FROM admins a LEFT JOIN notification_marks m ON m.admin_id = a.id WHERE a.id = ?`,
-    [id],
-  );
-  return { id, since: row?.since ?? now(), until: row?.until ?? never, readAbove: row?.read_above ?? 0 };
+  const row = await readers.first('WHERE a.id = ?', [id]);
+  const { read_until: until = never, read_above: readAbove = 0 } = row?.mark ?? {};
+  return { id, since: row?.created_at ?? now(), until, readAbove };
 }
 
 /** What is sent to that administrator, and what is sent to everybody. */

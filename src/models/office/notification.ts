@@ -3,6 +3,7 @@
 import { now } from '../../lib/clock.js';
 import { change, transact } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
+import { inBoth, type Text } from '../../lib/language.js';
 import type { ListQuery } from '../../lib/list-query.js';
 import { logger } from '../../lib/logger.js';
 import { publish } from '../../lib/pubsub.js';
@@ -25,8 +26,9 @@ export interface NotificationFilter extends ListQuery {
 
 export interface NewNotification {
   type: NotificationType;
-  title: string;
-  content: string;
+  /** Of one in both languages both are stored: its readers may have either. */
+  title: string | Text;
+  content: string | Text;
   senderId?: number;
   /** Nobody named: every administrator. */
   receiverIds?: number[];
@@ -60,7 +62,8 @@ export async function deliver(delivery: Delivery): Promise<void> {
  * @returns the records in the order of the receivers; none when the event was told before
  * @throws receiver_unknown
  */
-export async function storeNotification(notification: NewNotification): Promise<NotificationRecord[]> {
+export async function storeNotification(wanted: NewNotification): Promise<NotificationRecord[]> {
+  const notification = { ...wanted, title: written(wanted.title), content: written(wanted.content) };
   const { type, title, content, senderId: sender_id = null, receiverIds } = notification;
   const created_at = now();
   const rows = receiverIds
@@ -106,7 +109,7 @@ type StoredRow = Pick<NotificationRecord, 'id' | 'receiver_id'>;
 
 const sent = selection(columnsOf(Notification, 'n', 'id', 'receiver_id', 'event_key'), 'notifications n');
 
-async function storeForAll(notification: NewNotification, at: Date): Promise<StoredRow[]> {
+async function storeForAll(notification: Written, at: Date): Promise<StoredRow[]> {
   const { type, title, content, senderId, eventKey } = notification;
   const sender_id = senderId ?? null;
   const row = { type, title, content, sender_id, receiver_id: null, event_key: eventKey ?? null };
@@ -116,11 +119,11 @@ async function storeForAll(notification: NewNotification, at: Date): Promise<Sto
 
 // The text is sent once, however many receivers there are. Their rows are found again by key, because not every server
 // numbers the rows of one statement without gaps.
-function storeForEach(
-  notification: NewNotification,
-  receiverIds: readonly number[],
-  at: Date,
-): Promise<StoredRow[]> {
+type Written = NewNotification & { title: string; content: string };
+
+const written = (text: string | Text): string => (typeof text === 'string' ? text : inBoth(text));
+
+function storeForEach(notification: Written, receiverIds: readonly number[], at: Date): Promise<StoredRow[]> {
   const { type, title, content, senderId, eventKey = `sent-${newUlid()}` } = notification;
   return transact(async (t) => {
     const made = await change(

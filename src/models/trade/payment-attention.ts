@@ -3,6 +3,7 @@ import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { transact } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
+import { inBoth, type Text } from '../../lib/language.js';
 import { paymentPeriod } from '../../lib/numbers.js';
 import { notify } from '../office/notification.js';
 import { noteChanges } from '../tables/list-journal.js';
@@ -21,22 +22,26 @@ export type AttentionReason =
   | 'paid_twice'
   | 'notice_unverified';
 
-const texts: Record<AttentionReason, string> = {
-  order_not_payable:
-    '款项已到账，但订单已无法支付 / the money arrived, but its order could no longer be paid',
-  payment_amount_mismatch: '通知金额与支付金额不一致 / a callback carried another amount',
-  third_party_no_used: '第三方交易号已被使用 / a third-party number was used before',
-  paid_twice: '该支付被重复付款 / the payment was paid a second time',
-  notice_unverified:
-    '收到无法验证的支付通知，请到渠道核实 / a notice came that cannot be verified here; look at the channel',
+const texts: Record<AttentionReason, Text> = {
+  order_not_payable: {
+    zh: '款项已到账，但订单已无法支付',
+    en: 'the money arrived, but its order could no longer be paid',
+  },
+  payment_amount_mismatch: { zh: '通知金额与支付金额不一致', en: 'a callback carried another amount' },
+  third_party_no_used: { zh: '第三方交易号已被使用', en: 'a third-party number was used before' },
+  paid_twice: { zh: '该支付被重复付款', en: 'the payment was paid a second time' },
+  notice_unverified: {
+    zh: '收到无法验证的支付通知，请到渠道核实',
+    en: 'a notice came that cannot be verified here; look at the channel',
+  },
 };
 
 /** Tells every administrator, once per payment and reason, that a payment needs attention. */
 export async function askForAttention(paymentNo: string, reason: AttentionReason): Promise<void> {
   await notify({
     type: 'system',
-    title: '支付需要人工处理 / A payment needs attention',
-    content: `${paymentNo}: ${texts[reason]}`,
+    title: { zh: '支付需要人工处理', en: 'A payment needs attention' },
+    content: `${paymentNo}: ${inBoth(texts[reason])}`,
     eventKey: eventKey(paymentNo, reason),
   });
 }

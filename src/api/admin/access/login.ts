@@ -114,8 +114,11 @@ const isAlwaysRequired = config.auth.captchaMode === 'always';
 function tellOwner(adminId: number, ip: string, jti: string): Promise<unknown> {
   return sendNotification({
     type: 'system',
-    title: '新地址登录 / Sign-in from a new address',
-    content: `您的账号刚刚从新地址 ${ip} 登录。如非本人操作，请立即修改密码。 / Your account was signed in to from ${ip}.`,
+    title: { zh: '新地址登录', en: 'Sign-in from a new address' },
+    content: {
+      zh: `您的账号刚刚从新地址 ${ip} 登录。如非本人操作，请立即修改密码。`,
+      en: `Your account was signed in to from the new address ${ip}. If this was not you, change your password now.`,
+    },
     receiverIds: [adminId],
     eventKey: `sign-in-${jti}`,
   });
