@@ -1,23 +1,21 @@
 // PM2, as the release command uses it: start or reload what current/ecosystem.config.js names, and which release answers.
-import { existsSync, readlinkSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
-import { refuseWhenEnding } from './lifetime.mjs';
-import { findProgram, run } from './process.mjs';
+import { faultsOf } from './answers.mjs';
+import { findProgram, folderOf, run } from './process.mjs';
 import { Failure, note, root } from './step.mjs';
 
-const ANSWER_TIMEOUT_MS = 90_000;
 const READY_TIMEOUT_MS = 90_000;
 const LOOK_EVERY_MS = 2000;
 /** A process of the new release may end and start so often before the release is given up. */
 const MAX_RESTARTS = 3;
-const LOOPBACKS = new Set(['', '0.0.0.0', '::', '127.0.0.1', '::1', 'localhost']);
 
 /** @typedef {{ name: string, cwd: string, instances: number, env: Record<string, string> }} App */
 /** @typedef {{ pid: number, pm_id: number, name: string, pm2_env: { status: string, restart_time: number, pm_cwd: string, NODE_APP_INSTANCE?: number, env: Record<string, string> } }} Started */
-/** @typedef {{ version: string, commit: string }} Answer */
+/** @typedef {import('./answers.mjs').Answer} Answer */
 
 /** The installed PM2, else the one of this checkout. */
 export function findPm2() {
@@ -43,12 +41,12 @@ export async function startedOf(pm2, apps) {
 }
 
 /**
- * Has PM2 run the release that `link` leads to, one process after the other. When a new process does not come up the rest
- * is left alone, and its predecessor serves on.
+ * Has PM2 run the release that `link` leads to, one process after the other. When a new process does not come up, or is another
+ * release, the rest is left alone, and its predecessor serves on.
  *
- * @param {string} pm2 @param {string} link
+ * @param {string} pm2 @param {string} link @param {Answer} wanted
  */
-export async function reload(pm2, link) {
+export async function reload(pm2, link, wanted) {
   const apps = await appsOf(link);
   await finishReload(pm2, apps, link);
   // PM2 keeps the folder of the first start for good; what was started elsewhere must be started anew, once.
@@ -58,7 +56,7 @@ export async function reload(pm2, link) {
     await run(pm2, ['delete', name], { name: 'pm2 delete' });
   }
   const [givenUp, ended] = [new AbortController(), new AbortController()];
-  const watching = failWhenOneDoesNotStart(pm2, apps, ended.signal).catch((error) => {
+  const watching = failWhenOneIsWrong(pm2, apps, link, wanted, ended.signal).catch((error) => {
     givenUp.abort();
     throw error;
   });
@@ -82,15 +80,18 @@ async function startOrReload(pm2, apps, link, giveUp) {
  * PM2 waits for a new process for `listen_timeout`, ten minutes, and then ends the old one all the same. The old one, which it keeps
  * under another id, is in none of its lists.
  *
- * @param {string} pm2 @param {App[]} apps @param {AbortSignal} ended
+ * @param {string} pm2 @param {App[]} apps @param {string} link @param {Answer} wanted @param {AbortSignal} ended
  */
-async function failWhenOneDoesNotStart(pm2, apps, ended) {
+async function failWhenOneIsWrong(pm2, apps, link, wanted, ended) {
   const before = new Map((await startedOf(pm2, apps)).map((one) => [one.pm_id, one.pm2_env.restart_time]));
   /** @type {Map<number, number>} */
   const startingSince = new Map();
   while (!ended.aborted) {
     await sleep(LOOK_EVERY_MS, undefined, { signal: ended }).catch(() => {});
-    for (const { name, pm_id, pm2_env } of ended.aborted ? [] : await startedOf(pm2, apps)) {
+    const started = ended.aborted ? [] : await startedOf(pm2, apps);
+    const online = started.filter(({ pm2_env }) => pm2_env.status === 'online');
+    await faultsOf(online.map(asServed), link, wanted);
+    for (const { name, pm_id, pm2_env } of started) {
       const told = `what it said: pm2 logs ${name} --lines 50`;
       if (pm2_env.status === 'errored' || pm2_env.restart_time - (before.get(pm_id) ?? 0) > MAX_RESTARTS)
         throw new Failure(`${name} ends as soon as it is started; ${told}`);
@@ -147,52 +148,20 @@ async function reloadTheRest(pm2, apps, link, giveUp) {
   }
 }
 
-/** @param {number} pid */
-function folderOf(pid) {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`);
-  } catch {
-    return undefined;
-  }
-}
+/** @param {Started} one @returns {import('./answers.mjs').Served} */
+const asServed = ({ name, pid, pm2_env: { env, NODE_APP_INSTANCE } }) => ({
+  ...{ name, pid, env },
+  instance: NODE_APP_INSTANCE,
+});
 
-/**
- * Waits until every process answers as that release.
- *
- * @param {string} pm2 @param {string} link @param {Answer} wanted
- * @returns how many there are
- */
-export async function waitUntilAllAnswer(pm2, link, wanted) {
+/** What runs of a release and what does not. @param {string} pm2 @param {string} link */
+export async function servedByPm2(pm2, link) {
   const apps = await appsOf(link);
-  const deadline = Date.now() + ANSWER_TIMEOUT_MS;
-  for (;;) {
-    refuseWhenEnding();
-    const started = await startedOf(pm2, apps);
-    const missing = apps
-      .map(({ name }) => name)
-      .filter((name) => !started.some((one) => one.name === name && one.pm2_env.status === 'online'));
-    const states = await Promise.all(started.map((one) => stateOf(one, wanted)));
-    const wrong = [
-      ...missing.map((name) => `${name} does not run`),
-      ...states.filter((state) => state !== undefined),
-    ];
-    if (wrong.length === 0) return started.length;
-    if (Date.now() > deadline) throw new Failure(`not every process runs it:\n  ${wrong.join('\n  ')}`);
-    await sleep(500);
-  }
-}
-
-/** What is wrong with a process, if anything. @param {Started} one @param {Answer} wanted */
-async function stateOf({ name, pid, pm2_env: { env, NODE_APP_INSTANCE = 0 } }, wanted) {
-  const { METRICS_HOST = '' } = env;
-  const host = LOOPBACKS.has(METRICS_HOST) ? '127.0.0.1' : METRICS_HOST;
-  const url = `http://${host}:${Number(env.METRICS_PORT) + NODE_APP_INSTANCE}/healthz`;
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(2000) });
-    const { version, commit } = /** @type {Answer} */ (await response.json());
-    if (version === wanted.version && commit === wanted.commit) return undefined;
-    return `${name} (process ${pid}) answers as ${version} ${commit}`;
-  } catch {
-    return `${name} (process ${pid}) does not answer at ${url}`;
-  }
+  const started = await startedOf(pm2, apps);
+  const isOnline = (/** @type {string} */ name) =>
+    started.some((one) => one.name === name && one.pm2_env.status === 'online');
+  return {
+    served: started.map(asServed),
+    missing: apps.map(({ name }) => name).filter((name) => !isOnline(name)),
+  };
 }

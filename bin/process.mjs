@@ -1,6 +1,6 @@
 // Other processes: finding programs, running them to their end, recognising and stopping them.
 import { spawn, spawnSync } from 'node:child_process';
-import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
+import { accessSync, constants, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -79,6 +79,15 @@ export function commandLine(pid) {
   return (
     line || spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout || ''
   );
+}
+
+/** The folder that a process works in; undefined when it is gone or another account's. @param {number} pid */
+export function folderOf(pid) {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The ids of all processes that were started with this text in their environment. @param {string} text */

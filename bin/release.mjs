@@ -1,4 +1,5 @@
-// `npm run release`: builds a commit of this checkout aside, checks it, migrates, switches to it, reloads PM2 and looks who answers.
+// `npm run release`: builds a commit of this checkout aside, checks it, migrates, switches to it, has PM2
+// or the units of systemd replace the processes, and looks who answers.
 // `npm run release -- rollback [name]` goes back; `list` shows what is there. docs/deployment.md tells the story.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,11 +9,13 @@ import { parseArgs } from 'node:util';
 
 import { atEnd, command } from './lifetime.mjs';
 import { tryLock } from './lock.mjs';
-import { appsOf, findPm2, reload, waitUntilAllAnswer } from './pm2.mjs';
+import { waitUntilAllAnswer } from './answers.mjs';
+import { appsOf, findPm2, reload, servedByPm2 } from './pm2.mjs';
 import { lastLines, run } from './process.mjs';
 import { openHome } from './release-home.mjs';
 import { checkSettingsOf } from './settings.mjs';
 import { complain, Failure, messageOf, note, root, say, step } from './step.mjs';
+import { refuseOtherAccount, restartUnits, servedByUnits, unitsIn } from './units.mjs';
 
 /** @typedef {import('./release-home.mjs').Home} Home */
 /** @typedef {import('./release-home.mjs').Release} Release */
@@ -50,6 +53,41 @@ function readArguments() {
   }
 }
 
+/**
+ * Who runs the processes: units of systemd that work in `current`, else PM2.
+ *
+ * @typedef {{
+ *   name: string,
+ *   tenants: (folder: string) => Promise<Set<string>>,
+ *   replace: (link: string, wanted: Release) => Promise<void>,
+ *   look: (link: string) => Promise<{ served: import('./answers.mjs').Served[], missing: string[] }>,
+ *   save: () => Promise<unknown>,
+ * }} Supervisor
+ *
+ * @param {Home} home @returns {Promise<Supervisor>}
+ */
+async function findSupervisor({ link }) {
+  const units = await unitsIn(link);
+  if (units.length > 0) {
+    refuseOtherAccount(units);
+    return {
+      name: 'systemd',
+      tenants: async () => new Set(units.map(({ env }) => env.TENANT_CODE ?? '')),
+      replace: restartUnits,
+      look: servedByUnits,
+      save: async () => {},
+    };
+  }
+  const pm2 = findPm2();
+  return {
+    name: 'PM2',
+    tenants: async (folder) => new Set((await appsOf(folder)).map(({ env }) => env.TENANT_CODE ?? '')),
+    replace: (folder, wanted) => reload(pm2, folder, wanted),
+    look: (folder) => servedByPm2(pm2, folder),
+    save: () => run(pm2, ['save'], { name: 'pm2 save' }),
+  };
+}
+
 // PM2 hands the environment of this command to the processes, for good: what npm adds to it has no place there.
 function leaveNpm() {
   for (const name of Object.keys(process.env)) if (/^(npm_|INIT_CWD$)/.test(name)) delete process.env[name];
@@ -59,18 +97,18 @@ function leaveNpm() {
 
 /** @param {Home} home @param {{ ref: string, force: boolean }} options */
 async function deploy(home, { ref, force }) {
-  const pm2 = findPm2();
+  const supervisor = await findSupervisor(home);
   const release = await describe(ref);
   const folder = home.folderOf(release.name);
   const built = home.releases().find(({ name }) => name === release.name);
   if (built) note(`${release.name} was built before`);
   else await build(home, release);
   const before = home.current();
-  await check(folder, async (env) => {
+  await check(supervisor, folder, async (env) => {
     await step(async () => migrate(folder, env));
     await step(async () => examine(folder, env, force));
   });
-  await goTo(home, pm2, built ?? release, before);
+  await goTo(home, supervisor, built ?? release, before);
   const gone = home.prune();
   if (gone.length > 0) say(`  removed ${gone.join(', ')}`);
   return 0;
@@ -118,11 +156,10 @@ async function build(home, release) {
 /**
  * What can be found out before anything is replaced, for each tenant: settings, then `work`, then whether the API comes up.
  *
- * @param {string} folder @param {(env: NodeJS.ProcessEnv) => Promise<void>} [work]
+ * @param {Supervisor} supervisor @param {string} folder @param {(env: NodeJS.ProcessEnv) => Promise<void>} [work]
  */
-async function check(folder, work) {
-  const tenants = new Set((await appsOf(folder)).map(({ env }) => env.TENANT_CODE ?? ''));
-  for (const tenant of tenants) {
+async function check(supervisor, folder, work) {
+  for (const tenant of await supervisor.tenants(folder)) {
     const env = { ...process.env, NODE_ENV: 'production', ...(tenant && { TENANT_CODE: tenant }) };
     if (tenant) note(`tenant ${tenant}`);
     checkSettingsOf(folder, env);
@@ -174,38 +211,38 @@ async function tryStart(folder, env) {
   return 'its API starts and ends';
 }
 
-/** Switches, reloads and looks; goes back to the release before when that fails. @param {Home} home @param {string} pm2 @param {Release} release @param {string} [before] */
-async function goTo(home, pm2, release, before) {
+/** Switches, replaces and looks; goes back to the release before when that fails. @param {Home} home @param {Supervisor} supervisor @param {Release} release @param {string} [before] */
+async function goTo(home, supervisor, release, before) {
   try {
-    await switchAndReload(home, pm2, release);
+    await switchAndReplace(home, supervisor, release);
   } catch (error) {
     const earlier = home.releases().find(({ name }) => name === before);
     if (!earlier || earlier.name === release.name) throw error;
     complain(error);
     note(`going back to ${earlier.name}`);
-    await switchAndReload(home, pm2, earlier);
+    await switchAndReplace(home, supervisor, earlier);
     throw new Failure(`${release.name} was not released; ${earlier.name} runs as before`);
   }
   say(`  ${release.name} is released`);
 }
 
-/** @param {Home} home @param {string} pm2 @param {Release} release */
-async function switchAndReload(home, pm2, release) {
+/** @param {Home} home @param {Supervisor} supervisor @param {Release} release */
+async function switchAndReplace(home, supervisor, release) {
   await step(async () => {
     home.switchTo(release.name);
-    await reload(pm2, home.link);
-    return `current leads to ${release.name}; PM2 has reloaded`;
+    await supervisor.replace(home.link, release);
+    return `current leads to ${release.name}; ${supervisor.name} has replaced the processes`;
   });
   await step(async () => {
-    const count = await waitUntilAllAnswer(pm2, home.link, release);
+    const count = await waitUntilAllAnswer(() => supervisor.look(home.link), home.link, release);
     return `all ${count} processes answer as ${release.version} ${release.commit}`;
   });
-  await run(pm2, ['save'], { name: 'pm2 save' });
+  await supervisor.save();
 }
 
 /** @param {Home} home @param {string} [wanted] */
 async function rollback(home, wanted) {
-  const pm2 = findPm2();
+  const supervisor = await findSupervisor(home);
   const releases = home.releases();
   const before = home.current();
   const at = releases.findIndex(({ name }) => name === before);
@@ -213,8 +250,8 @@ async function rollback(home, wanted) {
   if (!release || at < 0)
     throw new Failure(wanted ? `there is no release ${wanted}` : 'there is no release before this one');
   const folder = home.folderOf(release.name);
-  await check(folder);
-  await goTo(home, pm2, release, before);
+  await check(supervisor, folder);
+  await goTo(home, supervisor, release, before);
   say(
     '  Migrations stay: each leaves what the release before reads and writes, so the older code runs on the',
   );

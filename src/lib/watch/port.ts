@@ -63,7 +63,10 @@ async function answer(
   try {
     if (request.method !== 'GET') end(response, 405, { status: 'GET only' });
     else if (path === '/healthz')
-      end(response, 200, { status: 'ok', version: config.version, commit: config.commit });
+      end(response, 200, {
+        ...{ status: 'ok', version: config.version, commit: config.commit },
+        pid: process.pid,
+      });
     else if (path === '/readyz') {
       const { isReady, ...state } = await readiness();
       end(response, isReady ? 200 : 503, { status: isReady ? 'ok' : 'not ready', ...state });
