@@ -3,7 +3,7 @@ import '../support/environment.js';
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { db, select } from '../../src/lib/db.js';
+import { closeDatabase, db, select } from '../../src/lib/db.js';
 import { Client } from '../support/client.js';
 import { makeMethod, makePayment, type MadePayment } from '../support/factories.js';
 import { png } from '../support/files.js';
@@ -26,6 +26,7 @@ test.before(async () => {
 test.after.always(async () => {
   await stage.remove();
   await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
+  await closeDatabase();
 });
 
 async function upload(filename: string): Promise<void> {

@@ -1,8 +1,15 @@
 // docker-compose.yml: what YAML would read otherwise than it looks, and that the profile of many machines is of one piece.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import test from 'ava';
 import { projectRoot } from '../../config/environment.js';
+
+interface App {
+  script: string;
+  args?: string;
+  node_args: string[];
+}
 
 const text = readFileSync(resolve(projectRoot, 'docker-compose.yml'), 'utf8');
 
@@ -29,4 +36,25 @@ test('the profile of many machines has two of each process, three of Redis and o
     t.regex(serviceNamed(name), /<<: \*sentinel/, name);
   for (const name of ['api', 'worker-quick', 'worker-bulk', 'database', 'redis'])
     t.notRegex(serviceNamed(name), /profiles:/, name);
+});
+
+test('processes are told what PM2 tells them, but the flags of older Node.js', async (t) => {
+  const file = pathToFileURL(resolve(projectRoot, 'ecosystem.config.js')).href;
+  const { apps } = (await import(file)) as { apps: App[] };
+  const told = apps.map(({ node_args: [flag], script, args }) =>
+    [flag, script, args].filter(Boolean).join(' '),
+  );
+  const commands = [...text.matchAll(/command:\s*\[\s*node,([^\]]+)\]/g)].map(([, words = '']) =>
+    words
+      .replaceAll("'", '')
+      .replace(/,?\s+$/, '')
+      .trim()
+      .split(/,\s+/)
+      .join(' '),
+  );
+  const dockerfile = readFileSync(resolve(projectRoot, 'Dockerfile'), 'utf8');
+  const [, words = '[]'] = /^CMD (\[.*\])$/m.exec(dockerfile) ?? [];
+  const [, ...ofApi] = JSON.parse(words) as string[];
+  t.deepEqual([ofApi.join(' '), ...commands.slice(0, 2)], told);
+  t.deepEqual(commands.slice(2), commands.slice(0, 2));
 });
