@@ -10,6 +10,7 @@ import { Failure, note, root } from './step.mjs';
 
 const READY_TIMEOUT_MS = 90_000;
 const LOOK_EVERY_MS = 2000;
+const STOP_TIMEOUT_MS = 12_000;
 /** A process of the new release may end and start so often before the release is given up. */
 const MAX_RESTARTS = 3;
 
@@ -109,11 +110,14 @@ async function failWhenOneIsWrong(pm2, apps, link, wanted, ended) {
 async function finishReload(pm2, apps, link) {
   const restarted = new Set();
   const deadline = Date.now() + READY_TIMEOUT_MS;
+  const killFrom = Date.now() + STOP_TIMEOUT_MS;
   while (Date.now() < deadline) {
     const starting = (await startedOf(pm2, apps)).filter(({ pm2_env }) => pm2_env.status !== 'online');
     if (starting.length === 0) return;
     for (const { pid, pm_id, pm2_env } of starting) {
-      if (pm2_env.status === 'launching') endElsewhere(pid, link);
+      // One that listens already may have connections, which SIGKILL would leave without an answer.
+      if (pm2_env.status === 'launching')
+        endElsewhere(pid, link, Date.now() < killFrom ? 'SIGTERM' : 'SIGKILL');
       if (!/^(stopped|errored)$/.test(pm2_env.status) || restarted.has(pm_id)) continue;
       restarted.add(pm_id);
       await run(pm2, ['restart', String(pm_id)], { name: 'pm2 restart' });
@@ -122,12 +126,12 @@ async function finishReload(pm2, apps, link) {
   }
 }
 
-/** @param {number} pid @param {string} link */
-function endElsewhere(pid, link) {
+/** @param {number} pid @param {string} link @param {NodeJS.Signals} signal */
+function endElsewhere(pid, link, signal) {
   const folder = folderOf(pid);
   // Until it has gone to its folder it is in PM2's own.
   const isElsewhere = folder?.startsWith(`${path.dirname(link)}/releases/`) && folder !== realpathSync(link);
-  if (isElsewhere) process.kill(pid, 'SIGKILL');
+  if (isElsewhere) process.kill(pid, signal);
 }
 
 // PM2 leaves an instance out whose last reload has not quite ended, and one that was started while the link was changed may work

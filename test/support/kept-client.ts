@@ -24,6 +24,8 @@ export function send(
       response.once('error', (error) => done({ status: 0, error: error.message }));
     });
     sent.once('error', (error) => done({ status: 0, error: error.message }));
+    // Nothing is answered after more than 10 s; a client that waits for ever would hide it.
+    sent.setTimeout(20_000, () => sent.destroy(new Error('not answered within 20 s')));
     sent.end(body);
   });
 }
