@@ -53,7 +53,7 @@ async function main() {
     return Promise.all([...running.values()].map((stop) => stop()));
   });
   await step(async () => {
-    for (const name of PROCESSES) start(name, env);
+    for (const name of PROCESSES) start(name, withOwnPort(name, env));
     await waitUntilReady(url);
     return 'ready: api and worker';
   });
@@ -63,6 +63,12 @@ async function main() {
     compileOnChange();
     await serveConsole(url);
   }
+}
+
+/** The worker's figures are at a port of their own, as under PM2. @param {string} name @param {NodeJS.ProcessEnv} env */
+function withOwnPort(name, env) {
+  const port = Number(env.METRICS_PORT);
+  return name === 'worker' && port ? { ...env, METRICS_PORT: String(port + 50) } : env;
 }
 
 /** Starts a process; one that ends by itself is started again once the service has been ready. @param {string} name @param {NodeJS.ProcessEnv} env */

@@ -160,6 +160,9 @@ function crossOrigin(): Koa.Middleware {
       'If-Range',
       'Range',
       'X-Requested-With',
+      // Not read here; what a client always sends must not fail its preflight.
+      'X-Tenant-Code',
+      'X-Request-Id',
     ],
     exposeHeaders: [
       'X-Trace-Id',

@@ -30,7 +30,7 @@ const names = (list: string | null): string[] => (list ?? '').toLowerCase().spli
 
 test('a page of another origin may read file names, ranges and limits, and send what pages send', async (t) => {
   const sent =
-    'authorization,x-requested-with,idempotency-key,x-timezone,accept-language,range,if-none-match';
+    'authorization,x-requested-with,x-tenant-code,x-request-id,idempotency-key,x-timezone,accept-language,range,if-none-match';
   const asked = await fetch(`${api.url}/api/admin/info`, {
     method: 'OPTIONS',
     headers: {
