@@ -35,6 +35,8 @@ async function open(page: Page, address: string, go = follow): Promise<void> {
   await go(page, address);
   await page.locator('.screen h1').waitFor();
   await page.locator('[aria-busy=false], [data-screen]').first().waitFor();
+  // What is fetched only now leaves its place to a few grey bars.
+  await page.locator('.ant-skeleton').first().waitFor({ state: 'hidden' });
 }
 
 // As a link of somebody else is opened: without what the page did before.

@@ -25,8 +25,8 @@ export default resource('GET /api/admin/roles', {
   columns: {
     name: text(),
     slug: code(160),
-    description: text(260),
-    sort: count(90),
+    description: text(240),
+    sort: count(110),
     status: status(),
     created_at: time(),
   },

@@ -94,7 +94,11 @@ export const named = <V extends object>(
   render: (value) =>
     shown(value, (known) => {
       const name = String(known[field]);
-      return pathOf ? <Link to={pathOf(known)}>{name}</Link> : name;
+      return (
+        <span className="cell-text" title={name}>
+          {pathOf ? <Link to={pathOf(known)}>{name}</Link> : name}
+        </span>
+      );
     }),
 });
 

@@ -31,7 +31,7 @@ export function Rows({ resource, rows, isLoading, isPale, state, onSort, ticked,
       sticky={{ offsetHeader: 48 }}
       onChange={sort}
       locale={{ emptyText: isLoading ? ' ' : empty }}
-      expandable={{ defaultExpandAllRows: true }}
+      expandable={{ defaultExpandAllRows: true, rowExpandable: hasChildren }}
       rowSelection={
         onTick && {
           selectedRowKeys: ticked,
@@ -43,6 +43,9 @@ export function Rows({ resource, rows, isLoading, isPale, state, onSort, ticked,
     />
   );
 }
+
+// A list of none is no reason for something to press.
+const hasChildren = ({ children }: AnyRow): boolean => Array.isArray(children) && children.length > 0;
 
 type Columns = NonNullable<TableProps<AnyRow>['columns']>;
 

@@ -34,7 +34,9 @@ export async function fillLogs(start: Date, staff: readonly Person[], chance: Ch
       items.push(operation(person, moment(), chance));
   }
   if (chance.happens(0.3)) items.push(systemLine(moment(), chance));
-  if (items.length > 0) await storeItems(items);
+  // Of today only what has passed.
+  const past = items.filter(({ entry }) => Date.parse(entry.created_at) <= Date.now());
+  if (past.length > 0) await storeItems(past);
 }
 
 function signIn(person: Person, created_at: string, chance: Chance): LogItem {
