@@ -2,15 +2,16 @@
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { change, payments, type Statement } from '../../lib/db.js';
+import { payments } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { networkOf } from '../../lib/ip.js';
 import { newUlid } from '../../lib/random-id.js';
 import { readUserAgent, shortUserAgent } from '../../lib/user-agent.js';
 import type { Credential } from './sign-in.js';
 import { deleteAll } from '../tables/retention.js';
+import { insertFrom, updateRows } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
-import { over } from '../tables/sql.js';
+import { execute, over } from '../tables/sql.js';
 import { changing } from '../tables/versions.js';
 import { Admin, AdminSession } from './tables.js';
 
@@ -40,39 +41,32 @@ export async function openSession(
   const { browser, os } = readUserAgent(userAgent);
   // A transaction that resets the password ends the sessions there are: this one waits for it and finds itself refused. Both
   // statements lock the administrator's row, the one that changes it first: the other way round two sign-ins could wait for each other.
-  const isAsProven: Statement = {
-    sql: 'id = ? AND status = 1 AND password_hash = ?',
-    values: [id, password_hash],
-  };
+  const isAsProven = sql('WHERE a.id = :id AND a.status = 1 AND a.password_hash = :password_hash', {
+    id,
+    password_hash,
+  });
   const [places, , opened] = await payments.packet([
+    sql(
+      `SELECT EXISTS (SELECT 1 FROM admin_sessions WHERE admin_id = :id) AS KNOWN,
+         EXISTS (SELECT 1 FROM admin_sessions WHERE admin_id = :id AND ip = :ip) AS SAME`,
+      { id, ip },
+    ),
     {
-      sql: `SELECT EXISTS (SELECT 1 FROM admin_sessions WHERE admin_id = ?) AS known,
-        EXISTS (SELECT 1 FROM admin_sessions WHERE admin_id = ? AND ip = ?) AS same`,
-      values: [id, id, ip],
-    },
-    {
-      sql: `UPDATE admins SET last_login_at = ? WHERE ${isAsProven.sql}`,
+      sql: `UPDATE admins a SET a.last_login_at = ? ${isAsProven.sql}`,
       values: [now(), ...isAsProven.values],
     },
-    {
-      sql: `INSERT INTO admin_sessions (jti, admin_id, ip, user_agent, browser, os, last_used_at, expires_at, created_at)
-        SELECT ?, id, ?, ?, ?, ?, ?, ?, ? FROM admins WHERE ${isAsProven.sql} LOCK IN SHARE MODE`,
-      values: [
-        jti,
-        ip,
-        shortUserAgent(userAgent),
-        browser,
-        os,
-        issuedAt,
-        expiresAt,
-        issuedAt,
-        ...isAsProven.values,
-      ],
-    },
+    insertFrom(
+      AdminSession,
+      {
+        ...{ jti, admin_id: id, ip, user_agent: shortUserAgent(userAgent), browser, os },
+        ...{ last_used_at: issuedAt, expires_at: expiresAt, created_at: issuedAt },
+      },
+      { sql: `FROM admins a ${isAsProven.sql} LOCK IN SHARE MODE`, values: isAsProven.values },
+    ),
   ]);
   if (opened?.affectedRows !== 1) fail('username_or_password_error');
-  const [place] = places as unknown as [{ known: number; same: number }];
-  return { jti, issuedAt, expiresAt, isNewAddress: place.known === 1 && place.same === 0 };
+  const [place] = places as unknown as [{ KNOWN: number; SAME: number }];
+  return { jti, issuedAt, expiresAt, isNewAddress: place.KNOWN === 1 && place.SAME === 0 };
 }
 
 const addresses = selection(
@@ -80,7 +74,7 @@ const addresses = selection(
   'admin_sessions s',
   'JOIN admins a ON a.id = s.admin_id',
 );
-const sql = over({ 'admin_sessions s': AdminSession, 'admins a': Admin });
+const sql = over({ admin_sessions: AdminSession, 'admin_sessions s': AdminSession, 'admins a': Admin });
 
 /** Whether the administrator of that name has signed in within 30 days from that address (IPv6: its /64). */
 export async function signedInLately(username: string, ip: string): Promise<boolean> {
@@ -98,7 +92,7 @@ export async function signedInLately(username: string, ip: string): Promise<bool
 /** Revokes one session. */
 export async function revokeSession(jti: string): Promise<void> {
   await changing(['identity'], (t) =>
-    change('UPDATE admin_sessions SET revoked_at = ? WHERE jti = ? AND revoked_at IS NULL', [now(), jti], t),
+    updateRows(AdminSession, { revoked_at: now() }, { jti, revoked_at: null }, t),
   );
 }
 
@@ -117,11 +111,13 @@ export function revokeSessionsOf(adminId: number): Promise<number> {
  * @returns how many were really ended
  */
 export function endSessionsOf(adminId: number, t: Transaction, except = ''): Promise<number> {
-  const at = now();
-  return change(
-    'UPDATE admin_sessions SET revoked_at = ? WHERE admin_id = ? AND jti <> ? AND revoked_at IS NULL AND expires_at > ?',
-    [at, adminId, except, at],
-    t,
+  return execute(
+    sql(
+      `UPDATE admin_sessions SET revoked_at = :at
+       WHERE admin_id = :adminId AND jti <> :except AND revoked_at IS NULL AND expires_at > :at`,
+      { at: now(), adminId, except },
+    ),
+    { t },
   );
 }
 

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { blankToNull, noneToNull } from '../../lib/blank-to-null.js';
 import { now } from '../../lib/clock.js';
-import { change, refuseDuplicates, type SqlValue } from '../../lib/db.js';
+import { refuseDuplicates, type SqlValue } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
 import { id, status } from '../../lib/schema.js';
@@ -18,7 +18,9 @@ import { changing } from '../tables/versions.js';
 import { Admin, AdminRole, Department, Role } from './tables.js';
 import { departmentMustExist, departmentsBelow } from './department.js';
 import type { Fields, Listed } from '../tables/table.js';
+import { deleteRows, insertStatement, updateRows } from '../tables/rows.js';
 import { columnsOf, joined, type RowOf, selection } from '../tables/selection.js';
+import { execute } from '../tables/sql.js';
 
 export type AdminFields = Fields<
   Admin,
@@ -182,14 +184,10 @@ export async function storePassword(
   password: string,
   { mustChange, except }: { mustChange: boolean; except?: string },
 ): Promise<void> {
-  const values = [await hashPassword(password), Number(mustChange), now(), id];
+  const password_hash = await hashPassword(password);
   await changing(['identity'], async (t) => {
-    const changed = await change(
-      'UPDATE admins SET password_hash = ?, password_must_change = ?, updated_at = ? WHERE id = ?',
-      values,
-      t,
-    );
-    if (changed === 0) fail('admin_not_found');
+    const stored = { password_hash, password_must_change: mustChange, updated_at: now() };
+    if ((await updateRows(Admin, stored, { id }, t)) === 0) fail('admin_not_found');
     await endSessionsOf(id, t, except);
   });
 }
@@ -226,11 +224,7 @@ async function selectRecords(tail: string, values: SqlValue[]): Promise<AdminRec
 }
 
 async function setRoles(adminId: number, roleIds: number[], t: Transaction): Promise<void> {
-  await change('DELETE FROM admin_roles WHERE admin_id = ?', [adminId], t);
-  if (roleIds.length === 0) return;
-  await change(
-    'INSERT INTO admin_roles (admin_id, role_id) SELECT ?, id FROM roles WHERE id IN (?)',
-    [adminId, roleIds],
-    t,
-  );
+  await deleteRows(AdminRole, { admin_id: adminId }, t);
+  const rows = roleIds.map((role_id) => ({ admin_id: adminId, role_id }));
+  if (rows.length > 0) await execute(insertStatement(AdminRole, rows), { t });
 }

@@ -2,19 +2,20 @@
 import { config } from '../../../config/index.js';
 import { knownFirstPassword } from '../../../config/production.js';
 import { now } from '../../lib/clock.js';
-import { change, insert, transact } from '../../lib/db.js';
+import { transact } from '../../lib/db.js';
 import { isCommonPassword } from '../../lib/password-policy.js';
 import { hashPassword, matchPassword } from '../../lib/password.js';
 import { randomToken } from '../../lib/random-id.js';
 import { StartRefused } from '../../lib/start-refused.js';
+import { insertFrom, insertMissing, insertRow } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
-import { over } from '../tables/sql.js';
+import { execute, over } from '../tables/sql.js';
 import { raise } from '../tables/versions.js';
 import { superAdminName } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';
 import { checkAppKey } from './key-check.js';
 import { menuSeeds, type MenuSeed } from './menu-seed.js';
-import { Admin, SeededMenu } from './tables.js';
+import { Admin, AdminRole, Menu, Role, SeededMenu } from './tables.js';
 
 /**
  * Makes the super-administrator role and its first holder `admin` when there is none, and the menus this database was not given
@@ -31,10 +32,14 @@ export async function seed(): Promise<void> {
 
 async function seedRole(): Promise<void> {
   const at = now();
-  await change(
-    `INSERT INTO roles (name, slug, description, created_at, updated_at)
-     SELECT ?, ?, ?, ?, ? FROM DUAL WHERE NOT EXISTS (SELECT 1 FROM roles WHERE slug = ?)`,
-    [superAdminName.zh, superAdminSlug, superAdminName.en, at, at, superAdminSlug],
+  const { zh: name, en: description } = superAdminName;
+  const role = { name, slug: superAdminSlug, description, created_at: at, updated_at: at };
+  await execute(
+    insertFrom(
+      Role,
+      role,
+      sql('FROM DUAL WHERE NOT EXISTS (SELECT 1 FROM roles WHERE slug = :slug)', { slug: superAdminSlug }),
+    ),
   );
 }
 
@@ -49,16 +54,21 @@ async function seedAdmin(): Promise<void> {
   );
   const at = now();
   await transact(async (t) => {
-    const id = await insert(
-      `INSERT INTO admins (username, password_hash, password_must_change, nickname, created_at, updated_at)
-       VALUES ('admin', ?, 1, '管理员', ?, ?)`,
-      [password_hash, at, at],
-      t,
-    );
-    await change(
-      'INSERT INTO admin_roles (admin_id, role_id) SELECT ?, id FROM roles WHERE slug = ?',
-      [id, superAdminSlug],
-      t,
+    const stamps = { created_at: at, updated_at: at };
+    const first = {
+      username: 'admin',
+      password_hash,
+      password_must_change: true,
+      nickname: '管理员',
+      ...stamps,
+    };
+    const admin_id = await insertRow(Admin, first, t);
+    await execute(
+      sql(
+        `INSERT INTO admin_roles (admin_id, role_id) SELECT :admin_id, r.id FROM roles r WHERE r.slug = :slug`,
+        { admin_id, slug: superAdminSlug },
+      ),
+      { t },
     );
   });
   if (generatedPassword) tell(generatedPassword);
@@ -66,7 +76,10 @@ async function seedAdmin(): Promise<void> {
 
 const firstAdmins = selection(columnsOf(Admin, 'a', 'id', 'password_hash'), 'admins a');
 const seededMenus = selection(columnsOf(SeededMenu, 's', 'slug'), 'seeded_menus s');
-const sql = over({ 'admins a': Admin, 'seeded_menus s': SeededMenu });
+const sql = over({
+  ...{ 'admins a': Admin, admin_roles: AdminRole, roles: Role, 'roles r': Role },
+  ...{ menus: Menu, 'seeded_menus s': SeededMenu },
+});
 
 // A database that was first started outside production keeps the password of its first administrator.
 async function refuseKnownPassword(): Promise<void> {
@@ -108,14 +121,17 @@ function addMenu(menu: MenuSeed, parent: string, index: number, module: string |
   const { title, slug, icon = null, path } = menu;
   const [component, type] = menu.children ? [null, 1] : [`${slug}/index`, 2];
   return transact(async (t) => {
-    await change(
-      `INSERT IGNORE INTO menus (parent_id, title, slug, icon, path, component, type, sort, module, created_at, updated_at)
-       SELECT COALESCE((SELECT id FROM menus WHERE slug = ?), 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM DUAL
-       WHERE NOT EXISTS (SELECT 1 FROM menus WHERE slug = ?)`,
-      [parent, title.zh, slug, icon, path, component, type, (index + 1) * 10, module, at, at, slug],
-      t,
+    await execute(
+      sql(
+        `INSERT IGNORE INTO menus (parent_id, title, slug, icon, path, component, type, sort, module, created_at, updated_at)
+         SELECT COALESCE((SELECT id FROM menus WHERE slug = :parent), 0), :title, :slug, :icon, :path, :component, :type,
+           :sort, :module, :at, :at
+         FROM DUAL WHERE NOT EXISTS (SELECT 1 FROM menus WHERE slug = :slug)`,
+        { parent, title: title.zh, slug, icon, path, component, type, sort: (index + 1) * 10, module, at },
+      ),
+      { t },
     );
-    await change('INSERT IGNORE INTO seeded_menus (slug) VALUES (?)', [slug], t);
+    await insertMissing(SeededMenu, { slug }, t);
     // Processes of the release before see it within 3 s; a start waits for no Redis to tell them.
     await raise(['identity'], t);
   });

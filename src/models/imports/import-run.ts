@@ -3,7 +3,7 @@ import { Op, type Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
 import type { CsvFormat } from '../../lib/sheets/csv-source.js';
-import { change, transact } from '../../lib/db.js';
+import { transact } from '../../lib/db.js';
 import { AppError } from '../../lib/errors.js';
 import type { ErrorSlug } from '../../lib/error-catalogue.js';
 import type { Language } from '../../lib/language.js';
@@ -11,6 +11,7 @@ import { Admin } from '../access/tables.js';
 import { releaseFiles, removeFiles } from '../files/stored-file.js';
 import { columnsOf, joined, selectionOf, type RowOf } from '../tables/selection.js';
 import { raisedBy, updateRows } from '../tables/rows.js';
+import { execute, over } from '../tables/sql.js';
 import { Import } from './tables.js';
 
 /** A file has at most this many rows below its head. */
@@ -32,6 +33,8 @@ const workColumns = columnsOf(
   'status',
   'position',
 );
+
+const sql = over({ imports: Import });
 
 const work = selectionOf(
   ({ encoding, delimiter, ...row }): ImportWork => ({ ...row, format: { encoding, delimiter } }),
@@ -95,12 +98,14 @@ export function endImport(id: number, end: ImportEnd): Promise<boolean> {
   const expiry = new Date(at.getTime() + config.storage.importRetentionMs);
   const [error, row] = end.status === 1 ? [null, null] : [end.error, end.row ?? null];
   return transact(async (t) => {
-    const ended = await change(
-      `UPDATE imports SET status = ?, progress = IF(? = 1, 100, progress), error = ?, error_row = ?, finished_at = ?,
-         expires_at = ?, updated_at = ?
-       WHERE id = ? AND status = 0 AND (? = 2 OR position = total_rows)`,
-      [end.status, end.status, error, row, at, expiry, at, id, end.status],
-      t,
+    const ended = await execute(
+      sql(
+        `UPDATE imports SET status = :status, progress = IF(:status = 1, 100, progress), error = :error, error_row = :row,
+           finished_at = :at, expires_at = :expiry, updated_at = :at
+         WHERE id = :id AND status = 0 AND (:status = 2 OR position = total_rows)`,
+        { status: end.status, error, row, at, expiry, id },
+      ),
+      { t },
     );
     if (ended === 0) return false;
     const file = await Import.findOne({

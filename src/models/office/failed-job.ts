@@ -1,7 +1,7 @@
 // failed_jobs: work whose last run has failed, one row however often it fails. What becomes of it is told here too.
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { bulk, change, select } from '../../lib/db.js';
+import { bulk, select } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
 import { mask, maskText } from '../../lib/mask.js';
@@ -74,24 +74,18 @@ export async function keepFailure({
 }: Failure): Promise<void> {
   const at = now();
   const text = maskText(`${error.name}: ${error.message}`).slice(0, maxError);
-  await change(
-    `INSERT INTO failed_jobs (queue, job, job_key, payload, error, attempts, trace_id, state, failed_at, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 'failed', ?, ?, ?)
-     ON DUPLICATE KEY UPDATE queue = VALUES(queue), payload = VALUES(payload), error = VALUES(error),
-       attempts = VALUES(attempts), failures = failures + 1, trace_id = VALUES(trace_id), state = 'failed',
-       failed_at = VALUES(failed_at), updated_at = VALUES(updated_at)`,
-    [
-      queue,
-      job.slice(0, 60),
-      key.slice(0, 255),
-      JSON.stringify(payload ?? null),
-      text,
-      attempts,
-      traceId.slice(0, 64),
-      at,
-      at,
-      at,
-    ],
+  await execute(
+    sql(
+      `INSERT INTO failed_jobs (queue, job, job_key, payload, error, attempts, trace_id, state, failed_at, created_at, updated_at)
+       VALUES (:queue, :job, :key, :payload, :text, :attempts, :traceId, 'failed', :at, :at, :at)
+       ON DUPLICATE KEY UPDATE queue = VALUES(queue), payload = VALUES(payload), error = VALUES(error),
+         attempts = VALUES(attempts), failures = failures + 1, trace_id = VALUES(trace_id), state = 'failed',
+         failed_at = VALUES(failed_at), updated_at = VALUES(updated_at)`,
+      {
+        ...{ queue, job: job.slice(0, 60), key: key.slice(0, 255), payload: JSON.stringify(payload ?? null) },
+        ...{ text, attempts, traceId: traceId.slice(0, 64), at },
+      },
+    ),
   );
   await notify({
     type: 'system',
