@@ -179,7 +179,8 @@ function signsInMeanwhile(what: string, sql: string): void {
         'SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND info LIKE ?';
       await until(
         async () =>
-          (await select(waiting, [`%UPDATE admins a SET a.last_login_at%a.id = ${account.id} AND%`])).length > 0,
+          (await select(waiting, [`%UPDATE admins a SET a.last_login_at%a.id = ${account.id} AND%`])).length >
+          0,
       );
     });
     const { status, code } = (await answer) as Answer;
