@@ -123,8 +123,12 @@ journey('on paper there is the list and nothing to press', async (t, page) => {
   await open(page, '/console/trade/orders');
   await page.emulateMedia({ media: 'print' });
   t.true(await page.locator('a.row-link').first().isVisible());
-  for (const left of ['.sider', '.head', '.filters', '.screen-head button', '.rows button'])
+  for (const left of ['.sider', '.head', '.filters', '.screen-head button', '.screen-head a', '.rows button'])
     t.false(await page.locator(left).first().isVisible(), left);
+  const edges = await page.evaluate<number[][]>(
+    `['.rows thead th', '.rows tbody tr.ant-table-row td'].map((cells) => [...document.querySelectorAll(cells)].map((one) => Math.round(one.getBoundingClientRect().left)).slice(0, 6))`,
+  );
+  t.deepEqual(edges[0], edges[1], 'heads stand above their columns');
   await page.screenshot({ path: `${pictures}/orders-print.png` });
 });
 

@@ -24,14 +24,14 @@ export function Rows({ resource, rows, isLoading, isPale, state, onSort, ticked,
       size="middle"
       rowKey={(row) => keyOf(resource, row)}
       columns={columns}
-      dataSource={rows}
+      dataSource={withoutNone(rows)}
       loading={isLoading}
       pagination={false}
       scroll={rows.length > 0 ? { x: width } : undefined}
       sticky={{ offsetHeader: 48 }}
       onChange={sort}
       locale={{ emptyText: isLoading ? ' ' : empty }}
-      expandable={{ defaultExpandAllRows: true, rowExpandable: hasChildren }}
+      expandable={{ defaultExpandAllRows: true }}
       rowSelection={
         onTick && {
           selectedRowKeys: ticked,
@@ -44,8 +44,13 @@ export function Rows({ resource, rows, isLoading, isPale, state, onSort, ticked,
   );
 }
 
-// A list of none is no reason for something to press.
-const hasChildren = ({ children }: AnyRow): boolean => Array.isArray(children) && children.length > 0;
+// A row that could have children, and has none, would get something to press that opens nothing.
+const withoutNone = (rows: readonly AnyRow[]): AnyRow[] =>
+  rows.map(({ children, ...row }) =>
+    Array.isArray(children) && children.length > 0
+      ? { ...row, children: withoutNone(children as AnyRow[]) }
+      : row,
+  );
 
 type Columns = NonNullable<TableProps<AnyRow>['columns']>;
 
