@@ -14,6 +14,7 @@ export const figures: Record<string, Word> = {
   operation_count_yesterday: ['Operations of the whole day before', 61],
   order_count_yesterday: ['Orders made on the day before', 39],
   paid_amount_yesterday: ['What was paid on the day before', 2954.1],
+  payments: ['How many payments', 17],
   recent_logins: ['The latest sign-ins'],
   recent_operations: ['The latest operations'],
   queues: ['The queues of the service'],
