@@ -40,7 +40,9 @@ test('every test that is cited is the only one of its file with these words', (t
 test('every link leads to a file, and every file that is named is there', (t) => {
   const documents = [
     ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
-    ...readdirSync(resolve(config.root, 'docs')).map((name) => `docs/${name}`),
+    ...readdirSync(resolve(config.root, 'docs'))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `docs/${name}`),
   ];
   const named = documents.flatMap((document) => {
     const content = read(document);
