@@ -69,8 +69,12 @@ export async function flushLogs(): Promise<void> {
     destination.once('error', () => resolve(false));
     destination.flush(() => resolve(true));
   });
-  if (await Promise.race([isTaken, sleep(flushMs, false)])) destination.flushSync();
-  else destination.destroy();
+  try {
+    if (await Promise.race([isTaken, sleep(flushMs, false)])) destination.flushSync();
+    else destination.destroy();
+  } catch {
+    // The stream was never written to, or is gone: nothing is left to say, and the process ends all the same.
+  }
 }
 
 function tellListener(parts: readonly unknown[], level: number): void {

@@ -92,9 +92,11 @@ export function methodOptions(): Promise<{ value: number; label: string }[]> {
   );
 }
 
+const types = selection(columnsOf(PaymentMethod, 'm', 'id', 'type'), 'payment_methods m');
+
 /** The type of every method. */
 export async function methodTypes(): Promise<ReadonlyMap<number, string>> {
-  const rows = await select<{ id: number; type: string }>('SELECT id, type FROM payment_methods');
+  const rows = await types.rows('');
   return new Map(rows.map(({ id, type }) => [id, type]));
 }
 
