@@ -1,9 +1,14 @@
 // A port for a server of a test; here apart, because it must be known before the configuration is read.
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 
-/** A loopback port that is free now, below those the system gives to outgoing connections by itself. */
+/**
+ * A loopback port that is free now and given to nobody else in this run, whose server may not listen yet; below those the
+ * system gives to outgoing connections by itself.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 10_000 + randomInt(20_000);
@@ -13,6 +18,19 @@ export async function freePort(): Promise<number> {
       () => false,
     );
     server.close();
-    if (isFree) return port;
+    if (isFree && claim(port)) return port;
+  }
+}
+
+/** Takes the port for good, by a file in the folder of the run. @returns false when somebody has it */
+function claim(port: number): boolean {
+  const { THROW_AWAY_HOME } = process.env;
+  if (!THROW_AWAY_HOME) return true;
+  try {
+    writeFileSync(join(THROW_AWAY_HOME, `port-${port}`), '', { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
   }
 }
