@@ -79,8 +79,11 @@ interface App {
 test('they run what PM2 runs, at the same ports of metrics', async (t) => {
   const file = pathToFileURL(resolve(config.root, 'ecosystem.config.js')).href;
   const { apps } = (await import(file)) as { apps: App[] };
+  // A unit does not know which Node.js it starts: flags of one version alone are not its.
+  const flags = pathToFileURL(resolve(config.root, 'bin/node-flags.mjs')).href;
+  const { quickStart } = (await import(flags)) as { quickStart: string[] };
   const ofPm2 = apps.map(({ node_args, script, args }) =>
-    [...node_args, script, args].filter(Boolean).join(' '),
+    [...node_args.filter((flag) => !quickStart.includes(flag)), script, args].filter(Boolean).join(' '),
   );
   const ours = Object.keys(units).map((name) =>
     valuesOf(name, 'ExecStart')[0]?.replace('/usr/bin/node ', ''),
