@@ -85,24 +85,26 @@ journey('a payment that a person must look at is handled with a remark', async (
   );
 });
 
-journey(
-  'what a control of a drawer opens stays at that control when the page behind moves',
-  async (t, page) => {
-    await makeMethod(own.service.admin, 'a shared secret', { name: 'Stays' });
-    const order = await makeOrder(own.service.admin);
-    await page.setViewportSize({ width: 1280, height: 500 });
-    await enter(page, { at: `/console/trade/orders/${order.order_no}` });
-    await page.getByRole('button', { name: 'Create a payment' }).click();
-    await page.getByLabel('Payment method').click();
-    await page.locator('.ant-select-item-option', { hasText: 'Stays' }).waitFor();
-    const [before, after] = await page.evaluate<[number, number]>(`(() => {
+for (const reducedMotion of ['no-preference', 'reduce'] as const)
+  journey(
+    `what a control of a drawer opens stays at that control when the page behind moves (motion: ${reducedMotion})`,
+    async (t, page) => {
+      await makeMethod(own.service.admin, 'a shared secret', { name: `Stays ${reducedMotion}` });
+      const order = await makeOrder(own.service.admin);
+      await page.setViewportSize({ width: 1280, height: 500 });
+      await enter(page, { at: `/console/trade/orders/${order.order_no}` });
+      await page.getByRole('button', { name: 'Create a payment' }).click();
+      await page.getByLabel('Payment method').click();
+      await page.locator('.ant-select-item-option', { hasText: `Stays ${reducedMotion}` }).waitFor();
+      const [before, after] = await page.evaluate<[number, number]>(`(() => {
     const top = () => document.querySelector('.ant-select-item-option').getBoundingClientRect().top;
     const found = [top()];
     document.documentElement.scrollTop = 60;
     return document.documentElement.scrollTop === 0 ? [0, -1] : [...found, top()];
   })()`);
-    t.is(after, before);
-    await page.locator('.ant-select-item-option', { hasText: 'Stays' }).click();
-    await page.locator('.ant-drawer .ant-select', { hasText: 'Stays' }).waitFor();
-  },
-);
+      t.is(after, before);
+      await page.locator('.ant-select-item-option', { hasText: `Stays ${reducedMotion}` }).click();
+      await page.locator('.ant-drawer .ant-select', { hasText: `Stays ${reducedMotion}` }).waitFor();
+    },
+    { reducedMotion },
+  );

@@ -20,7 +20,9 @@ own.journey(
   async (t) => {
     const api = await startApi({ LOG_LEVEL: 'warn' });
     const gateway = await startGateway(api.url);
-    const { page, complaints, log } = await openPage(own.browser, gateway.url);
+    // A button that begins to move between press and release of the mouse is not clicked; people are slower than that.
+    const still = { reducedMotion: 'reduce' } as const;
+    const { page, complaints, log } = await openPage(own.browser, gateway.url, still);
     const banner = page.getByText('The service does not answer for now; this page goes on when it does');
     const form = page.getByRole('dialog');
     try {

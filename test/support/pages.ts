@@ -36,8 +36,6 @@ export async function openPage(
 ): Promise<Watched> {
   const context = await browser.newContext({
     ...{ baseURL: url, locale: 'en-US', timezoneId: 'UTC', viewport: { width: 1280, height: 800 } },
-    // A button that begins to move between press and release of the mouse is not clicked; people are slower than that.
-    reducedMotion: 'reduce',
     ...options,
   });
   context.setDefaultTimeout(patienceMs);

@@ -6,6 +6,8 @@ const shared = {
   fontFamily:
     "system-ui, -apple-system, 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif",
   wireframe: false,
+  // The rest of the page keeps still by page.css.
+  motion: !matchMedia('(prefers-reduced-motion: reduce)').matches,
 };
 
 export const light: ThemeConfig = {
