@@ -154,7 +154,9 @@ async function reloadTheRest(pm2, apps, link, giveUp) {
 
 /** @param {Started} one @returns {import('./answers.mjs').Served} */
 const asServed = ({ name, pid, pm2_env: { env, NODE_APP_INSTANCE } }) => ({
-  ...{ name, pid, env },
+  name,
+  pid,
+  env,
   instance: NODE_APP_INSTANCE,
 });
 

@@ -29,8 +29,12 @@ export async function unitsIn(link) {
         unit.Environment.split(' ').map((/** @type {string} */ one) => splitAt(one, '=')),
       );
       return {
-        ...{ name: unit.Id.replace(/\.service$/, ''), user: unit.User, state: unit.ActiveState, env },
-        ...{ pid: Number(unit.MainPID), restarts: Number(unit.NRestarts) },
+        name: unit.Id.replace(/\.service$/, ''),
+        user: unit.User,
+        state: unit.ActiveState,
+        env,
+        pid: Number(unit.MainPID),
+        restarts: Number(unit.NRestarts),
         instance: Number(env.NODE_APP_INSTANCE ?? 0),
       };
     })

@@ -107,8 +107,13 @@ async function firstSnapshot(signal: AbortSignal): Promise<Snapshot> {
   ]);
   const [monthly_sales, daily_sales, payments_by_channel, recent_activities] = others;
   return {
-    ...{ count, user_access_source, weekly_user_activity },
-    ...{ monthly_sales, daily_sales, payments_by_channel, recent_activities },
+    count,
+    user_access_source,
+    weekly_user_activity,
+    monthly_sales,
+    daily_sales,
+    payments_by_channel,
+    recent_activities,
   };
 }
 

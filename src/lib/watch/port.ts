@@ -64,7 +64,9 @@ async function answer(
     if (request.method !== 'GET') end(response, 405, { status: 'GET only' });
     else if (path === '/healthz')
       end(response, 200, {
-        ...{ status: 'ok', version: config.version, commit: config.commit },
+        status: 'ok',
+        version: config.version,
+        commit: config.commit,
         pid: process.pid,
       });
     else if (path === '/readyz') {

@@ -45,6 +45,7 @@ export async function openSession(
     id,
     password_hash,
   });
+  // KNOWN and SAME: the check of statements takes words in small letters for columns.
   const [places, , opened] = await payments.packet([
     sql(
       `SELECT EXISTS (SELECT 1 FROM admin_sessions WHERE admin_id = :id) AS KNOWN,
@@ -58,8 +59,15 @@ export async function openSession(
     insertFrom(
       AdminSession,
       {
-        ...{ jti, admin_id: id, ip, user_agent: shortUserAgent(userAgent), browser, os },
-        ...{ last_used_at: issuedAt, expires_at: expiresAt, created_at: issuedAt },
+        jti,
+        admin_id: id,
+        ip,
+        user_agent: shortUserAgent(userAgent),
+        browser,
+        os,
+        last_used_at: issuedAt,
+        expires_at: expiresAt,
+        created_at: issuedAt,
       },
       { sql: `FROM admins a ${isAsProven.sql} LOCK IN SHARE MODE`, values: isAsProven.values },
     ),

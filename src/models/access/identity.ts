@@ -125,9 +125,14 @@ function touch(sessionId: number): void {
 }
 
 const sql = over({
-  ...{ 'admin_sessions s': AdminSession, 'admins a': Admin, 'admin_roles ar': AdminRole, 'roles r': Role },
-  ...{ 'role_permissions rp': RolePermission, 'permissions p': Permission },
-  ...{ 'role_menus rm': RoleMenu, 'menus m': Menu },
+  'admin_sessions s': AdminSession,
+  'admins a': Admin,
+  'admin_roles ar': AdminRole,
+  'roles r': Role,
+  'role_permissions rp': RolePermission,
+  'permissions p': Permission,
+  'role_menus rm': RoleMenu,
+  'menus m': Menu,
 });
 
 const sessions = selection(

@@ -80,6 +80,9 @@ const superAdmins = selection(
   'JOIN admin_roles ar ON ar.admin_id = a.id JOIN roles r ON r.id = ar.role_id',
 );
 const sql = over({
-  ...{ 'admins a': Admin, 'admin_roles ar': AdminRole, 'roles r': Role },
-  ...{ 'role_permissions rp': RolePermission, 'role_menus rm': RoleMenu },
+  'admins a': Admin,
+  'admin_roles ar': AdminRole,
+  'roles r': Role,
+  'role_permissions rp': RolePermission,
+  'role_menus rm': RoleMenu,
 });

@@ -77,8 +77,12 @@ async function seedAdmin(): Promise<void> {
 const firstAdmins = selection(columnsOf(Admin, 'a', 'id', 'password_hash'), 'admins a');
 const seededMenus = selection(columnsOf(SeededMenu, 's', 'slug'), 'seeded_menus s');
 const sql = over({
-  ...{ 'admins a': Admin, admin_roles: AdminRole, roles: Role, 'roles r': Role },
-  ...{ menus: Menu, 'seeded_menus s': SeededMenu },
+  'admins a': Admin,
+  admin_roles: AdminRole,
+  roles: Role,
+  'roles r': Role,
+  menus: Menu,
+  'seeded_menus s': SeededMenu,
 });
 
 // A database that was first started outside production keeps the password of its first administrator.

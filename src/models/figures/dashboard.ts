@@ -166,15 +166,14 @@ export interface ChannelState {
   amount: Money;
 }
 
-/** Payments created within thirty days of the request zone by channel and state: each state of every channel that has any. */
+/** Payments by channel and state: those created on the last thirty days, as the request zone has them; every state of each channel that has payments. */
 export async function paymentsByChannel(marks: DashboardMarks): Promise<ChannelState[]> {
   const [{ start }] = daysBack(30, now(), currentZone()) as [Span];
   const where = new Where().and('p.created_at >= ? AND p.period >= ?', start, periodOf(start));
   const by = { sql: `CONCAT(p.payment_method_id, ' ', p.status)`, values: [] };
-  const [groups, types] = await Promise.all([
-    paymentSums.groups({ where, by, amount: 'amount' }, marks[4]),
-    methodTypes(),
-  ]);
+  const groups = await paymentSums.groups({ where, by, amount: 'amount' }, marks[4]);
+  // Afterwards: a method that is new to the groups is among them then.
+  const types = await methodTypes();
   const sums: Groups = new Map();
   for (const [name, group] of groups) {
     const [method, status] = name.split(' ') as [string, string];

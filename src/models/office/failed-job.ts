@@ -82,8 +82,14 @@ export async function keepFailure({
          attempts = VALUES(attempts), failures = failures + 1, trace_id = VALUES(trace_id), state = 'failed',
          failed_at = VALUES(failed_at), updated_at = VALUES(updated_at)`,
       {
-        ...{ queue, job: job.slice(0, 60), key: key.slice(0, 255), payload: JSON.stringify(payload ?? null) },
-        ...{ text, attempts, traceId: traceId.slice(0, 64), at },
+        queue,
+        job: job.slice(0, 60),
+        key: key.slice(0, 255),
+        payload: JSON.stringify(payload ?? null),
+        text,
+        attempts,
+        traceId: traceId.slice(0, 64),
+        at,
       },
     ),
   );
