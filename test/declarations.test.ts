@@ -33,7 +33,7 @@ test('no two routes share method and path', (t) => {
   );
 });
 
-test('every operation has a name of its own: a verb and its object', (t) => {
+test('every operation has a unique name of verb and object', (t) => {
   const names = routes.map(({ name }) => name);
   for (const name of names) t.regex(name, /^[a-z]+[A-Z][A-Za-z]+$/);
   t.deepEqual(
@@ -42,7 +42,7 @@ test('every operation has a name of its own: a verb and its object', (t) => {
   );
 });
 
-test('a fixed path is declared before one with a parameter in its place', (t) => {
+test('a fixed path is declared before one with a parameter', (t) => {
   for (const [index, route] of routes.entries()) {
     const pattern = new RegExp(`^${label(route).replace(/\{\w+\}/g, '[^/]+')}$`);
     const hidden = routes
@@ -52,7 +52,7 @@ test('a fixed path is declared before one with a parameter in its place', (t) =>
   }
 });
 
-test('every path parameter has a schema and every schema a parameter', (t) => {
+test('every path parameter has a schema', (t) => {
   for (const route of routes) {
     const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     const declared = Object.keys((route.params?.describe().keys ?? {}) as object);
@@ -60,7 +60,7 @@ test('every path parameter has a schema and every schema a parameter', (t) => {
   }
 });
 
-test('permission slugs are noun.verb, and one slug has one name', (t) => {
+test('permission slugs are noun.verb', (t) => {
   const names = new Map<string, string>();
   for (const permission of routes.flatMap((route) => permissionOf(route) ?? [])) {
     t.regex(permission.slug, /^[a-z_]+\.[a-z_]+$/);
@@ -91,7 +91,7 @@ test('the permission row of a route opens that route', (t) => {
   }
 });
 
-test('routes of a module that can be switched off say so', (t) => {
+test('routes of a module that can be disabled declare it', (t) => {
   for (const route of routes) {
     const segment = route.path.split('/')[1];
     const module = segment === 'orders' ? 'orders' : /^payment/.test(segment ?? '') ? 'payments' : undefined;
@@ -99,7 +99,7 @@ test('routes of a module that can be switched off say so', (t) => {
   }
 });
 
-test('a job is named like its file and lives on a known queue', (t) => {
+test('a job is named like its file', (t) => {
   for (const { name, queue } of jobs) {
     t.true(existsSync(resolve(config.root, `src/jobs/${name}.ts`)), name);
     t.true(queueNames.includes(queue), name);
@@ -114,14 +114,14 @@ test('every queue has a job', (t) => {
   );
 });
 
-test('jobs are retried often enough to outlive a restart, and end in time', (t) => {
+test('retries of a job outlast a restart', (t) => {
   for (const { name, attempts, backoffMs, timeoutMs } of jobs) {
     t.true(attempts >= 8, name);
     t.true(backoffMs >= 100 && timeoutMs >= 1000, name);
   }
 });
 
-test('every error has both languages, a business code of the specification and a status that fits', (t) => {
+test('every error has both languages and a code that fits its status', (t) => {
   const modules: Record<string, RegExp> = {
     10: /^4(00|01|03|22|29)$/,
     20: /^4(03|04)$/,
@@ -138,7 +138,7 @@ test('every error has both languages, a business code of the specification and a
   }
 });
 
-test('migrations are numbered in their order, and every partitioned table is made by one', async (t) => {
+test('migrations are numbered in order', async (t) => {
   const statements: string[] = [];
   const numbers = migrations.map(({ name }) => Number(/^(\d{4})-[a-z-]+$/.exec(name)?.[1]));
   t.deepEqual(
@@ -154,7 +154,7 @@ test('migrations are numbered in their order, and every partitioned table is mad
   t.deepEqual(made.sort(), [...partitionedTables].sort());
 });
 
-test('every error is raised somewhere, and every setting is read', (t) => {
+test('every error and every setting is used', (t) => {
   const texts = sources.filter((name) => name !== 'lib/error-catalogue.ts').map(readSource);
   const isUsed = (word: string) => texts.some((text) => new RegExp(`\\b${word}\\b`).test(text));
   t.deepEqual(
@@ -177,7 +177,7 @@ test('one file of the service writes the state paid', (t) => {
   t.deepEqual(writers, ['models/trade/payment-settlement.ts']);
 });
 
-test('a second writer of the state paid would be found in any spelling', (t) => {
+test('a second writer of the state paid is found in any spelling', (t) => {
   const writers = [
     "change(`UPDATE payments SET status = 'paid' WHERE payment_no = ?`)",
     "change(`update\n  \\`payments\\` p\n  set p.\\`status\\`='PAID'`)",
@@ -216,7 +216,7 @@ test('a second writer of the state paid would be found in any spelling', (t) => 
   for (const source of others) t.deepEqual(paidWriters(source), [], source);
 });
 
-test('every planted fault still fits its source, and the tests that must catch it are there', (t) => {
+test('every planted fault fits its source and its tests', (t) => {
   const read = (file: string): string => readFileSync(resolve(config.root, file), 'utf8');
   for (const { file, from, to, breaks, test: testFile, match } of faults) {
     t.is(read(file).split(from).length, 2, `${file}: ${breaks}`);

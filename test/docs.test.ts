@@ -28,7 +28,7 @@ function titlesIn(file: string): string[] {
   return [...calls].map(([, , title]) => title as string);
 }
 
-test('every test that is cited is the only one of its file with these words', (t) => {
+test('every cited test exists once', (t) => {
   t.true(citations.length > 150, `${citations.length} citations`);
   const titles = new Map(citations.map(({ file }) => [file, titlesIn(file)]));
   const wrong = citations.filter(
@@ -37,7 +37,7 @@ test('every test that is cited is the only one of its file with these words', (t
   t.deepEqual([...new Set(wrong.map(({ span }) => span))], []);
 });
 
-test('every link leads to a file, and every file that is named is there', (t) => {
+test('every linked or named file exists', (t) => {
   const documents = [
     ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
     ...readdirSync(resolve(config.root, 'docs'))
@@ -59,7 +59,7 @@ test('every link leads to a file, and every file that is named is there', (t) =>
   );
 });
 
-test('the service uses no word that the glossary has retired', (t) => {
+test('the service uses no retired word of the glossary', (t) => {
   const [, retired = ''] = read('docs/glossary.md').split('## Retired');
   const words = [...retired.matchAll(/^\| ([a-z ]+?) +\| [a-z, ]+?\|$/gm)].map(([, word]) => word as string);
   t.true(words.length > 5);
@@ -75,7 +75,7 @@ test('the service uses no word that the glossary has retired', (t) => {
   t.deepEqual(found, []);
 });
 
-test('every promise names proofs that are there', (t) => {
+test('every promise names existing proofs', (t) => {
   const promises = [...read('docs/promises.md').matchAll(/^\| (R\d+) +\|.*\| (.+?) +\|$/gm)];
   t.is(promises.length, 25);
   for (const [, number, proof] of promises) {
@@ -85,7 +85,7 @@ test('every promise names proofs that are there', (t) => {
   }
 });
 
-test('every setting that is named is one', (t) => {
+test('every named setting exists', (t) => {
   const settings = [...read('.env.example').matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm)].map(([, name]) => name);
   const named = spans.flatMap((span) => /^([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=\S*)?$/.exec(span)?.[1] ?? []);
   t.true(named.length > 10);
@@ -96,7 +96,7 @@ test('every setting that is named is one', (t) => {
 });
 
 // ASVS 5.0.0 has 70 requirements of level 1 and 183 of level 2.
-test('every requirement of levels 1 and 2 has one answer, and those still open are listed', (t) => {
+test('every requirement of levels 1 and 2 has one answer', (t) => {
   const numbers = rows.map(({ number }) => number);
   t.deepEqual([numbers.length, new Set(numbers).size], [253, 253]);
   const weight = (number: string): number =>
@@ -117,7 +117,7 @@ test('every requirement of levels 1 and 2 has one answer, and those still open a
   );
 });
 
-test('every table of the database has its growth and its bound in docs/operations.md', (t) => {
+test('every table has its growth and bound in docs/operations.md', (t) => {
   const folder = 'src/models/migrations';
   const sources = readdirSync(resolve(config.root, folder)).map((file) => read(join(folder, file)));
   const tables = sources.flatMap((source) =>

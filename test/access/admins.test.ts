@@ -35,7 +35,7 @@ const makeDepartment = (parentId = 0): Promise<number> =>
 const names = (answer: Answer): string[] =>
   answer.data.list.map(({ username }: MadeAdmin) => username).sort();
 
-test('a new administrator has the fields given, defaults for the others, and never a password', async (t) => {
+test('a new administrator has the given fields and defaults for the others', async (t) => {
   const department = await makeDepartment();
   const role = await makeRole(admin);
   const username = unique('A.b_c@d-');
@@ -64,11 +64,18 @@ test('a new administrator has the fields given, defaults for the others, and nev
   ]);
   t.is(named.id, department);
   t.is(updated_at, created_at);
-  t.notRegex(created.text, /secret-1|password|\$2b/);
   t.deepEqual((await admin.get(`/admins/${id}`)).data, created.data);
 });
 
-test('times of records keep their milliseconds', async (t) => {
+test('an administrator is answered without the password', async (t) => {
+  const body = { username: unique('a'), password: 'secret-1', nickname: 'x' };
+  const created = await admin.post('/admins', body);
+  t.is(created.status, 200);
+  const shown = await admin.get(`/admins/${created.data.id}`);
+  for (const { text } of [created, shown]) t.notRegex(text, /secret-1|password|\$2b/);
+});
+
+test('timestamps keep their milliseconds', async (t) => {
   const made = await Promise.all(Array.from({ length: 6 }, () => makeAdmin(admin)));
   const rows = await select<{ part: number }>(
     'SELECT MICROSECOND(created_at) AS part FROM admins WHERE id IN (?)',
@@ -77,7 +84,7 @@ test('times of records keep their milliseconds', async (t) => {
   t.true(rows.some(({ part }) => part > 0));
 });
 
-test('values that are not acceptable are refused and nothing is made', async (t) => {
+test('invalid values are refused', async (t) => {
   const taken = await makeAdmin(admin);
   const good = { username: unique('admin'), password: 'secret-1', nickname: 'x' };
   const refused: [object, unknown[]][] = [
@@ -104,15 +111,14 @@ test('values that are not acceptable are refused and nothing is made', async (t)
   t.is((await select('SELECT id FROM admins WHERE username = ?', [good.username])).length, 0);
 });
 
-test('of two administrators made at once with one name only one is', async (t) => {
+test('only one of two concurrent administrators with the same username is created', async (t) => {
   const body = { username: unique('twin'), password: 'secret-1', nickname: 'x' };
   const answers = await Promise.all([admin.post('/admins', body), admin.post('/admins', body)]);
   t.deepEqual(answers.map(({ status }) => status).sort(), [200, 422]);
 });
 
-test('an update changes only the fields sent; roles are replaced; the username is fixed', async (t) => {
-  const [one, two] = [await makeRole(admin), await makeRole(admin)];
-  const made = await makeAdmin(admin, [one.id], {
+test('an update changes only the fields sent', async (t) => {
+  const made = await makeAdmin(admin, [(await makeRole(admin)).id], {
     email: 'a@example.com',
     department_id: await makeDepartment(),
   });
@@ -120,16 +126,21 @@ test('an update changes only the fields sent; roles are replaced; the username i
   const changed = (await admin.put(`/admins/${made.id}`, { nickname: 'new', username: 'new-name' })).data;
   t.true(Date.parse(changed.updated_at) >= Date.parse(before.updated_at));
   t.deepEqual({ ...changed, updated_at: 0 }, { ...before, nickname: 'new', updated_at: 0 });
-  const roleIds = async (role_ids: number[]) =>
-    (await admin.put(`/admins/${made.id}`, { role_ids })).data.roles.map(({ id }: { id: number }) => id);
-  t.deepEqual(await roleIds([two.id, one.id]), [one.id, two.id]);
-  t.deepEqual(await roleIds([]), []);
   const cleared = (await admin.put(`/admins/${made.id}`, { email: '', department_id: null })).data;
   t.deepEqual([cleared.email, cleared.department_id, cleared.department], [null, null, null]);
   t.deepEqual(outcome(await admin.put('/admins/999999', { nickname: 'x' })), [404, 20002, 'admin_not_found']);
 });
 
-test('the list filters by name, state, role, and department with those below it', async (t) => {
+test('an update replaces the roles', async (t) => {
+  const [one, two] = [await makeRole(admin), await makeRole(admin)];
+  const made = await makeAdmin(admin, [one.id]);
+  const roleIds = async (role_ids: number[]) =>
+    (await admin.put(`/admins/${made.id}`, { role_ids })).data.roles.map(({ id }: { id: number }) => id);
+  t.deepEqual(await roleIds([two.id, one.id]), [one.id, two.id]);
+  t.deepEqual(await roleIds([]), []);
+});
+
+test('the list filters by name, status, role and department subtree', async (t) => {
   const parent = await makeDepartment();
   const child = await makeDepartment(await makeDepartment(parent));
   const role = await makeRole(admin);
@@ -153,7 +164,7 @@ test('the list filters by name, state, role, and department with those below it'
   );
 });
 
-test('nobody deletes or disables themselves', async (t) => {
+test('administrators cannot delete or disable themselves', async (t) => {
   const own = await signedInWith(admin, everyRight);
   t.deepEqual(outcome(await own.delete(`/admins/${own.account?.id}`)), [400, 40002, 'admin_delete_self']);
   t.deepEqual(outcome(await own.put(`/admins/${own.account?.id}`, { status: 0 })), [
@@ -164,7 +175,7 @@ test('nobody deletes or disables themselves', async (t) => {
   t.is((await own.get('/heartbeat')).status, 200);
 });
 
-test('an administrator gives only roles within their own rights', async (t) => {
+test('an administrator grants only roles within their own rights', async (t) => {
   const manager = await signedInWith(admin, [...everyRight, 'role.index']);
   const [within, beyond, withMenu] = [
     await makeRole(admin, ['admin.index', 'role.index']),
@@ -188,7 +199,7 @@ test('an administrator gives only roles within their own rights', async (t) => {
   );
 });
 
-test('an administrator touches nobody who holds more, and no super administrator', async (t) => {
+test('an administrator cannot change anyone with more rights', async (t) => {
   const manager = await signedInWith(admin, everyRight);
   const stronger = await makeAdmin(admin, [(await makeRole(admin, ['order.index'])).id]);
   const head = await makeAdmin(admin, [superRole]);
@@ -211,20 +222,24 @@ test('an administrator touches nobody who holds more, and no super administrator
   await admin.delete(`/admins/${head.id}`);
 });
 
-test('a reset password counts from then on, and ending sessions tells how many there were', async (t) => {
+test('ending the sessions of an administrator returns their count', async (t) => {
   const made = await makeAdmin(admin);
   await Promise.all([signedIn(made), signedIn(made), signedIn(made)]);
   t.deepEqual((await admin.delete(`/admins/${made.id}/tokens`)).data, { count: 3 });
   t.deepEqual((await admin.delete(`/admins/${made.id}/tokens`)).data, { count: 0 });
+  t.is((await admin.delete('/admins/999999/tokens')).code, 20002);
+});
+
+test('a reset password replaces the old one', async (t) => {
+  const made = await makeAdmin(admin);
   t.is((await admin.put(`/admins/${made.id}/password`, { password: made.username })).status, 422);
   t.is((await admin.put(`/admins/${made.id}/password`, { password: 'secret-2' })).data, null);
   t.is((await service.anonymous.post('/login', made)).code, 10001);
   await t.notThrowsAsync(signedIn({ ...made, password: 'secret-2' }));
   t.is((await admin.put('/admins/999999/password', { password: 'secret-2' })).code, 20002);
-  t.is((await admin.delete('/admins/999999/tokens')).code, 20002);
 });
 
-test('a role that is deleted while it is given away breaks nothing', async (t) => {
+test('deleting a role while it is being granted never leaves a dangling grant', async (t) => {
   for (let round = 0; round < 8; round++) {
     const role = await makeRole(admin);
     const made = await makeAdmin(admin);
@@ -236,24 +251,21 @@ test('a role that is deleted while it is given away breaks nothing', async (t) =
   }
 });
 
-test.serial(
-  'the last enabled super administrator stays one, also when two end each other at once',
-  async (t) => {
-    t.deepEqual(outcome(await admin.put('/admins/1', { role_ids: [] })), [400, 40001, 'last_super_admin']);
-    const strip = (client: Client, id: number) => client.put(`/admins/${id}`, { role_ids: [] });
-    const disable = (client: Client, id: number) => client.put(`/admins/${id}`, { status: 0 });
-    const remove = (client: Client, id: number) => client.delete(`/admins/${id}`);
-    for (const end of [strip, disable, remove, strip, disable, remove]) {
-      const accounts = [await makeAdmin(admin, [superRole]), await makeAdmin(admin, [superRole])] as const;
-      const clients = [await signedIn(accounts[0]), await signedIn(accounts[1])] as const;
-      t.is((await clients[0].put('/admins/1', { role_ids: [] })).status, 200);
-      const answers = await Promise.all([end(clients[0], accounts[1].id), end(clients[1], accounts[0].id)]);
-      t.deepEqual(answers.map(({ status }) => status === 200).sort(), [false, true]);
-      t.true(answers.every(({ status }) => status < 500));
-      const survivor = answers[0]?.status === 200 ? 0 : 1;
-      t.is((await clients[survivor].put('/admins/1', { role_ids: [superRole] })).status, 200);
-      t.is((await admin.delete(`/admins/${accounts[survivor].id}`)).status, 200);
-      await strip(admin, accounts[(1 - survivor) as 0 | 1].id);
-    }
-  },
-);
+test.serial('the last enabled super administrator cannot be removed', async (t) => {
+  t.deepEqual(outcome(await admin.put('/admins/1', { role_ids: [] })), [400, 40001, 'last_super_admin']);
+  const strip = (client: Client, id: number) => client.put(`/admins/${id}`, { role_ids: [] });
+  const disable = (client: Client, id: number) => client.put(`/admins/${id}`, { status: 0 });
+  const remove = (client: Client, id: number) => client.delete(`/admins/${id}`);
+  for (const end of [strip, disable, remove, strip, disable, remove]) {
+    const accounts = [await makeAdmin(admin, [superRole]), await makeAdmin(admin, [superRole])] as const;
+    const clients = [await signedIn(accounts[0]), await signedIn(accounts[1])] as const;
+    t.is((await clients[0].put('/admins/1', { role_ids: [] })).status, 200);
+    const answers = await Promise.all([end(clients[0], accounts[1].id), end(clients[1], accounts[0].id)]);
+    t.deepEqual(answers.map(({ status }) => status === 200).sort(), [false, true]);
+    t.true(answers.every(({ status }) => status < 500));
+    const survivor = answers[0]?.status === 200 ? 0 : 1;
+    t.is((await clients[survivor].put('/admins/1', { role_ids: [superRole] })).status, 200);
+    t.is((await admin.delete(`/admins/${accounts[survivor].id}`)).status, 200);
+    await strip(admin, accounts[(1 - survivor) as 0 | 1].id);
+  }
+});

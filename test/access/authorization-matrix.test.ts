@@ -66,7 +66,7 @@ async function grant(slugs: string[]): Promise<void> {
   if (status !== 200) throw new Error(text);
 }
 
-test('the list of routes is whole: every permission has a row, and most routes need one', (t) => {
+test('every protected route has a permission row', (t) => {
   t.true(guarded.length >= 35, `${guarded.length} of ${routes.length} routes need a permission`);
   for (const route of guarded) t.true(permissionIds.has(slugOf(route)), name(route));
 });
@@ -88,7 +88,7 @@ test.serial('a forged token passes public routes only', async (t) => {
   });
 });
 
-test.serial('a signed-in caller without rights passes what needs none', async (t) => {
+test.serial('a caller without rights passes routes that need none', async (t) => {
   await grant([]);
   const account = await makeAdmin(admin);
   await eachRoute(async (route) => {
@@ -100,14 +100,14 @@ test.serial('a signed-in caller without rights passes what needs none', async (t
   });
 });
 
-test.serial('the right permission alone opens a route, on the next request of every process', async (t) => {
+test.serial('the right permission alone opens a route on the next request of every process', async (t) => {
   for (const route of guarded) {
     await grant([slugOf(route)]);
     for (const client of caller) t.false(isRefused(await call(client, route)), name(route));
   }
 });
 
-test.serial('every other permission together opens no route', async (t) => {
+test.serial('every other permission together does not open a route', async (t) => {
   for (const [index, route] of guarded.entries()) {
     const others = permissions.filter(({ slug }) => slug !== slugOf(route));
     t.is(others.length, permissionIds.size - 1, name(route));

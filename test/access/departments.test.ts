@@ -1,8 +1,7 @@
-// /departments and /dictionaries: trees without cycles, guards on delete, cached types.
+// /departments: a tree without cycles, and what keeps a department from being deleted.
 import '../support/environment.js';
 import test from 'ava';
 import { makeAdmin, unique } from '../support/factories.js';
-import { startApi } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 
 const service = serviceTest();
@@ -10,7 +9,7 @@ const service = serviceTest();
 const department = async (more: object = {}) =>
   (await service.admin.post('/departments', { name: unique('d'), ...more })).data;
 
-test('a department is shown in the tree below its parent, in the order of sort', async (t) => {
+test('departments are listed below their parent in the order of sort', async (t) => {
   const top = await department({ sort: 5 });
   const second = await department({ parent_id: top.id, sort: 2 });
   const first = await department({
@@ -30,7 +29,7 @@ test('a department is shown in the tree below its parent, in the order of sort',
   t.like(shown.children[0], { leader: 'Li', phone: '010-1', email: 'a@b.cn', code: 'x', status: 1 });
 });
 
-test('a form that leaves the parent open, as 0 or an empty text, means none', async (t) => {
+test('a parent_id of 0 or an empty text means no parent', async (t) => {
   for (const parent_id of [0, '']) {
     for (const [path, more] of [
       ['/departments', {}],
@@ -48,7 +47,7 @@ test('a form that leaves the parent open, as 0 or an empty text, means none', as
   }
 });
 
-test('filters give a flat list', async (t) => {
+test('a filtered list is flat', async (t) => {
   const top = await department();
   const below = await department({ parent_id: top.id, name: unique('100%_') });
   const { list } = (await service.admin.get(`/departments?name=${encodeURIComponent(below.name)}`)).data;
@@ -58,7 +57,7 @@ test('filters give a flat list', async (t) => {
   );
 });
 
-test('a department cannot be moved below itself, also not by two moves at once', async (t) => {
+test('a department cannot be moved below itself', async (t) => {
   const one = await department();
   const below = await department({ parent_id: one.id });
   for (const parent_id of [one.id, below.id]) {
@@ -66,6 +65,9 @@ test('a department cannot be moved below itself, also not by two moves at once',
     t.is(refused.status, 422);
     t.is(refused.errorCode, 'department_cycle');
   }
+});
+
+test('two concurrent moves never form a cycle of departments', async (t) => {
   const [left, right] = [await department(), await department()];
   const moves = await Promise.all([
     service.admin.put(`/departments/${left.id}`, { parent_id: right.id }),
@@ -74,7 +76,7 @@ test('a department cannot be moved below itself, also not by two moves at once',
   t.deepEqual(moves.map(({ status }) => status).sort(), [200, 422]);
 });
 
-test('a department with children or administrators is not deleted', async (t) => {
+test('a department with children or administrators cannot be deleted', async (t) => {
   const top = await department();
   const below = await department({ parent_id: top.id });
   t.is((await service.admin.delete(`/departments/${top.id}`)).errorCode, 'department_has_children');
@@ -87,7 +89,7 @@ test('a department with children or administrators is not deleted', async (t) =>
   t.is((await service.admin.get(`/departments/${below.id}`)).status, 404);
 });
 
-test('unknown parents and wrong values are refused by field', async (t) => {
+test('unknown parents and invalid values are refused by field', async (t) => {
   const unknown = await service.admin.post('/departments', { name: 'x', parent_id: 999_999 });
   t.is(unknown.status, 422);
   t.is(unknown.code, 30003);
@@ -96,49 +98,4 @@ test('unknown parents and wrong values are refused by field', async (t) => {
   t.is(wrong.status, 422);
   t.is(wrong.code, 30004);
   t.is((await service.admin.post('/departments', {})).status, 400);
-});
-
-const entry = async (more: object) =>
-  (await service.admin.post('/dictionaries', { name: 'n', ...more })).data;
-
-test('codes are unique among siblings only', async (t) => {
-  const code = unique('c');
-  const type = await entry({ code });
-  const other = await entry({ code: unique('c') });
-  await entry({ code: 'red', parent_id: type.id });
-  t.is((await service.admin.post('/dictionaries', { name: 'n', code, parent_id: other.id })).status, 200);
-  const twice = await service.admin.post('/dictionaries', { name: 'n', code: 'red', parent_id: type.id });
-  t.is(twice.status, 422);
-  t.is(twice.code, 30002);
-  t.truthy(twice.errors?.code);
-});
-
-test('a type with entries is not deleted, and an entry not moved below itself', async (t) => {
-  const type = await entry({ code: unique('c') });
-  const below = await entry({ code: 'a', parent_id: type.id });
-  t.is((await service.admin.delete(`/dictionaries/${type.id}`)).errorCode, 'dictionary_has_children');
-  t.is(
-    (await service.admin.put(`/dictionaries/${type.id}`, { parent_id: below.id })).errorCode,
-    'dictionary_cycle',
-  );
-  await service.admin.delete(`/dictionaries/${below.id}`);
-  t.is((await service.admin.delete(`/dictionaries/${type.id}`)).status, 200);
-});
-
-test('the entries of a type change for every process with the next request', async (t) => {
-  const other = service.admin.at((await startApi()).url);
-  const code = unique('c');
-  const type = await entry({ code });
-  const values = async () =>
-    (await other.get(`/dictionaries/type/${code}`)).data.map((one: { value: string }) => one.value);
-  t.deepEqual(await values(), []);
-  const red = await entry({ code: 'red', value: '#f00', parent_id: type.id });
-  t.deepEqual(await values(), ['#f00']);
-  await service.admin.put(`/dictionaries/${red.id}`, { value: '#e00' });
-  t.deepEqual(await values(), ['#e00']);
-  t.deepEqual((await other.get(`/options?type=dictionary:${code}`)).data, [{ value: '#e00', label: 'n' }]);
-  await service.admin.put(`/dictionaries/${red.id}`, { status: 0 });
-  t.deepEqual(await values(), []);
-  await service.admin.put(`/dictionaries/${type.id}`, { status: 0 });
-  t.deepEqual(await values(), []);
 });

@@ -1,12 +1,12 @@
 // Passwords that somebody else has set, passwords that everybody uses, and sessions that nobody uses.
 import '../support/environment.js';
 import test from 'ava';
-import { change } from '../../src/lib/db.js';
+import { change, db } from '../../src/lib/db.js';
 import { makeAdmin, unique } from '../support/factories.js';
 import { openStream } from '../support/events.js';
 import { startApi } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
-import type { Answer, Client } from '../support/client.js';
+import { Client, type Answer } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
@@ -32,7 +32,7 @@ const ownPassword = (old_password: string, password: string) => ({
   password_confirmation: password,
 });
 
-test('a password that somebody else has set opens nothing until its owner has changed it', async (t) => {
+test('an account with a password set by someone else can only change it', async (t) => {
   const account = await makeAdmin(service.admin);
   const { data } = await careful.post('/login', account);
   t.true(data.password_must_change);
@@ -58,7 +58,7 @@ test('a password that somebody else has set opens nothing until its owner has ch
   );
 });
 
-test('a password that was reset must be changed too, and signing out is always possible', async (t) => {
+test('a password that was reset must be changed', async (t) => {
   const account = await makeAdmin(service.admin);
   await change('UPDATE admins SET password_must_change = 0 WHERE id = ?', [account.id]);
   const before = await careful.signIn(account.username, account.password);
@@ -66,61 +66,64 @@ test('a password that was reset must be changed too, and signing out is always p
   t.is((await service.admin.put(`/admins/${account.id}/password`, { password: 'secret-2' })).status, 200);
   const own = await careful.signIn(account.username, 'secret-2');
   t.deepEqual(outcome(await own.get('/heartbeat')), mustChange);
+});
+
+test('an account that must change its password can sign out', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const own = await careful.signIn(account.username, account.password);
+  t.deepEqual(outcome(await own.get('/heartbeat')), mustChange);
   t.is((await own.post('/logout')).status, 200);
 });
 
-test.serial(
-  'the first administrator must change the password it was made with; outside production nobody is asked',
-  async (t) => {
-    const { flag } = await selectRow<{ flag: number }>(
-      "SELECT password_must_change AS flag FROM admins WHERE username = 'admin'",
-    );
-    t.is(flag, 1);
-    const { data } = await careful.post('/login', { username: 'admin', password: 'admin123' });
-    t.true(data.password_must_change);
-    t.false((await service.admin.get('/info')).data.password_must_change);
-    t.is((await service.admin.get('/admins')).status, 200);
-  },
-);
+test.serial('the seeded administrator must change the password', async (t) => {
+  const { flag } = await selectRow<{ flag: number }>(
+    "SELECT password_must_change AS flag FROM admins WHERE username = 'admin'",
+  );
+  t.is(flag, 1);
+  const { data } = await careful.post('/login', { username: 'admin', password: 'admin123' });
+  t.true(data.password_must_change);
+});
 
-test.serial(
-  'a password from the list of common ones is refused wherever one is set, naming the field',
-  async (t) => {
-    await change("UPDATE admins SET password_must_change = 0 WHERE username = 'admin'");
-    const admin = await careful.signIn();
-    const made = (password: string) =>
-      admin.post('/admins', { username: unique('admin'), password, nickname: 'x' });
-    const common =
-      'password1 qwerty123 admin1234 abc12345 iloveyou1 letmein1 P@ssw0rd Admin@2026 admin123'.split(' ');
-    for (const password of common) {
-      const refused = await made(password);
-      t.deepEqual([refused.status, Object.keys(refused.errors ?? {})], [422, ['password']], password);
-    }
-    t.deepEqual((await made('Password123')).errors, { password: ['过于常见，容易被猜到'] });
-    t.is((await made('gentle-Harbour-7')).status, 200);
-    t.is(
-      (
-        await service.admin.post('/admins', {
-          username: unique('admin'),
-          password: 'password1',
-          nickname: 'x',
-        })
-      ).status,
-      200,
-    );
-    const user = await admin.post('/users', { username: unique('user'), password: 'letmein1' });
-    t.deepEqual([user.status, Object.keys(user.errors ?? {})], [422, ['password']]);
-    const own = await admin.put('/password', ownPassword('admin123', 'sunshine'));
-    t.deepEqual([own.status, Object.keys(own.errors ?? {})], [422, ['password']]);
-    t.is(
-      (await careful.post('/login', { username: 'admin', password: 'admin123' })).status,
-      200,
-      'no matter of sign-in',
-    );
-  },
-);
+test.serial('no password must be changed where PASSWORD_CHANGE_REQUIRED is off', async (t) => {
+  t.false((await service.admin.get('/info')).data.password_must_change);
+  t.is((await service.admin.get('/admins')).status, 200);
+});
 
-test('a session that was not used for SESSION_IDLE_MINUTES is over, and one in use goes on', async (t) => {
+test.serial('common passwords are refused wherever a password is set', async (t) => {
+  await change("UPDATE admins SET password_must_change = 0 WHERE username = 'admin'");
+  const admin = await careful.signIn();
+  const made = (password: string) =>
+    admin.post('/admins', { username: unique('admin'), password, nickname: 'x' });
+  const common =
+    'password1 qwerty123 admin1234 abc12345 iloveyou1 letmein1 P@ssw0rd Admin@2026 admin123'.split(' ');
+  for (const password of common) {
+    const refused = await made(password);
+    t.deepEqual([refused.status, Object.keys(refused.errors ?? {})], [422, ['password']], password);
+  }
+  t.deepEqual((await made('Password123')).errors, { password: ['过于常见，容易被猜到'] });
+  t.is((await made('gentle-Harbour-7')).status, 200);
+  t.is(
+    (
+      await service.admin.post('/admins', {
+        username: unique('admin'),
+        password: 'password1',
+        nickname: 'x',
+      })
+    ).status,
+    200,
+  );
+  const user = await admin.post('/users', { username: unique('user'), password: 'letmein1' });
+  t.deepEqual([user.status, Object.keys(user.errors ?? {})], [422, ['password']]);
+  const own = await admin.put('/password', ownPassword('admin123', 'sunshine'));
+  t.deepEqual([own.status, Object.keys(own.errors ?? {})], [422, ['password']]);
+  t.is(
+    (await careful.post('/login', { username: 'admin', password: 'admin123' })).status,
+    200,
+    'no matter of sign-in',
+  );
+});
+
+test('a session idle for SESSION_IDLE_MINUTES expires', async (t) => {
   const account = await makeAdmin(service.admin);
   const own = (await service.anonymous.signIn(account.username, account.password)).at(patient.url);
   const lastUsed = async (): Promise<Date> =>
@@ -148,9 +151,44 @@ test('a session that was not used for SESSION_IDLE_MINUTES is over, and one in u
   );
 });
 
-test('an open stream ends with its session when that is not used', async (t) => {
+test('an open stream ends when its session expires', async (t) => {
   const { url } = await startApi({ SESSION_IDLE_MINUTES: '0.02' });
   const stream = await openStream(await service.anonymous.at(url).signIn(), '/dashboard/stream');
   await stream.event('connected');
   await t.notThrowsAsync(stream.ended);
+});
+
+const productionDatabase = `${process.env.DB_NAME}_production`;
+
+test.after.always(() => db.query(`DROP DATABASE IF EXISTS \`${productionDatabase}\``));
+
+test('production prints a generated first password once', async (t) => {
+  const env = {
+    NODE_ENV: 'production',
+    DB_NAME: productionDatabase,
+    REDIS_PREFIX: `${process.env.REDIS_PREFIX}-production`,
+  };
+  const production = await startApi(env);
+  const printed = / "admin" with the password (\S+)/.exec(production.output())?.[1] ?? '';
+  t.true(printed.length >= 16);
+  const anonymous = new Client(production.url);
+  t.is((await anonymous.post('/login', { username: 'admin', password: 'admin123' })).code, 10001);
+  const admin = await anonymous.signIn('admin', printed);
+  t.is((await admin.get('/admins')).errorCode, 'password_change_required');
+  const own = {
+    old_password: printed,
+    password: 'gentle-Harbour-7',
+    password_confirmation: 'gentle-Harbour-7',
+  };
+  t.is((await admin.put('/password', own)).status, 200);
+  const made = (password: string) => admin.post('/admins', { username: 'someone', password, nickname: 'x' });
+  for (const weak of ['abc1234', 'abcdefgh', '12345678'])
+    t.deepEqual(Object.keys((await made(weak)).errors ?? {}), ['password'], weak);
+  t.is((await made('密码abc123')).status, 200);
+  const { password_hash } = await selectRow<{ password_hash: string }>(
+    `SELECT password_hash FROM \`${productionDatabase}\`.admins WHERE id = 1`,
+  );
+  t.regex(password_hash, /^\$2b\$/);
+  const again = await startApi(env);
+  t.notRegex(again.output(), /with the password/);
 });

@@ -43,7 +43,7 @@ async function suspected(): Promise<MadeAdmin> {
   return account;
 }
 
-test('a sign-in answers a token of ten hours, its end and the administrator', async (t) => {
+test('a sign-in returns a token for ten hours and the administrator', async (t) => {
   const account = await makeAdmin(service.admin, [], { avatar: '/a.png' });
   const { status, data } = await login(service.anonymous, account);
   t.is(status, 200);
@@ -76,7 +76,7 @@ interface LoginRow {
   os: string;
 }
 
-test('a sign-in leaves a session row, the time of the sign-in and a login-log entry', async (t) => {
+test('a sign-in stores a session, its time and a login-log entry', async (t) => {
   const account = await makeAdmin(service.admin);
   const userAgent =
     'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/126.0.0.0 Safari/537.36';
@@ -103,7 +103,7 @@ test('a sign-in leaves a session row, the time of the sign-in and a login-log en
   );
 });
 
-test('a wrong password and an unknown name are refused in the same words', async (t) => {
+test('a wrong password and an unknown name get the same answer', async (t) => {
   const account = await makeAdmin(service.admin);
   const refused = await login(service.anonymous, { ...account, password: 'wrong-1' });
   const unknown = await login(service.anonymous, { username: unique('nobody'), password: 'wrong-1' });
@@ -120,7 +120,7 @@ test('a wrong password and an unknown name are refused in the same words', async
   t.deepEqual(visible(unknown), visible(refused));
 });
 
-test.serial('an unknown name takes as long as a wrong password, at the cost of bcrypt', async (t) => {
+test.serial('an unknown name takes as long as a wrong password', async (t) => {
   const owner = await service.admin.at(costly.url).signIn();
   const account = await makeAdmin(owner);
   const measured = async (username: string): Promise<number> => {
@@ -142,7 +142,7 @@ test.serial('an unknown name takes as long as a wrong password, at the cost of b
   );
 });
 
-test('a name that the database only finds similar is a stranger', async (t) => {
+test('a name that only the collation considers equal is unknown', async (t) => {
   const { username, password } = await makeAdmin(service.admin, [], { username: unique('eve') });
   for (const similar of [`${username} `, username.replace('eve', 'évé'), username.replace('eve', 'ｅve')]) {
     t.is((await login(service.anonymous, { username: similar, password })).code, 10001, similar);
@@ -150,7 +150,7 @@ test('a name that the database only finds similar is a stranger', async (t) => {
   t.is((await login(service.anonymous, { username: username.toUpperCase(), password })).status, 200);
 });
 
-test('a disabled administrator learns it only with the right password', async (t) => {
+test('only the right password reveals that an account is disabled', async (t) => {
   const account = await makeAdmin(service.admin, [], { status: 0 });
   t.is((await login(service.anonymous, { ...account, password: 'wrong-1' })).code, 10001);
   const refused = await login(service.anonymous, account);
@@ -166,7 +166,7 @@ const meanwhile = {
 for (const [what, sql] of Object.entries(meanwhile)) signsInMeanwhile(what, sql);
 
 function signsInMeanwhile(what: string, sql: string): void {
-  test(`an administrator who is ${what} while signing in gets no session`, async (t) => {
+  test(`an administrator who is ${what} during the sign-in gets no session`, async (t) => {
     const account = await makeAdmin(service.admin);
     let answer: Promise<Answer> | undefined;
     await transact(async (own) => {
@@ -189,7 +189,7 @@ function signsInMeanwhile(what: string, sql: string): void {
   });
 }
 
-test('a body that is no sign-in is refused before anything else', async (t) => {
+test('an invalid body is refused first', async (t) => {
   const { anonymous } = service;
   t.is((await anonymous.post('/login', { username: 'admin' })).status, 400);
   t.is((await anonymous.post('/login', { username: ['admin'], password: 'admin123' })).status, 400);
@@ -198,7 +198,7 @@ test('a body that is no sign-in is refused before anything else', async (t) => {
   t.is((await anonymous.post('/login', { username: 'a'.repeat(101), password: 'admin123' })).status, 422);
 });
 
-test('a captcha is a picture of five characters, kept for its time', async (t) => {
+test('a captcha is a picture of five characters with an expiry', async (t) => {
   const { data } = await service.anonymous.get('/login/captcha');
   t.deepEqual([data.required, data.expires_in], [false, 120]);
   t.true(
@@ -213,7 +213,7 @@ test('a captcha is a picture of five characters, kept for its time', async (t) =
   t.true(seconds > 110 && seconds <= 120);
 });
 
-test('after two failures of a name at an address a captcha is required, and only there', async (t) => {
+test('a captcha is required after two failures of a name from one address', async (t) => {
   const account = await suspected();
   const asked = await service.anonymous.get(`/login/captcha?check=1&username=${account.username}`);
   t.deepEqual(asked.data, { captcha_id: null, captcha_image: null, required: true, expires_in: 120 });
@@ -225,14 +225,14 @@ test('after two failures of a name at an address a captcha is required, and only
   t.is((await login(service.anonymous, account)).status, 200, 'a success forgets the failures');
 });
 
-test('a captcha counts in any case of its letters, and its answer under either name', async (t) => {
+test('captcha answers are case-insensitive', async (t) => {
   const account = await suspected();
   const { captcha_id, captcha_code } = await captcha(service.anonymous);
   const answer = { captcha_id, captcha_answer: ` ${captcha_code.toUpperCase()} ` };
   t.is((await login(service.anonymous, account, answer)).status, 200);
 });
 
-test('a captcha is used up by its first check, right or wrong', async (t) => {
+test('a captcha is used up by its first check', async (t) => {
   const account = await makeAdmin(service.admin);
   const right = await captcha(service.anonymous);
   t.is((await login(service.anonymous, account, right)).status, 200);
@@ -247,7 +247,7 @@ test('a captcha is used up by its first check, right or wrong', async (t) => {
   t.is(answers.filter(({ status }) => status === 200).length, 1);
 });
 
-test('a captcha that is sent is checked though none is needed, and before the password', async (t) => {
+test('a captcha that is sent is checked even if none is required', async (t) => {
   const account = await makeAdmin(service.admin);
   for (const wrong of [
     { captcha_id: 'unknown', captcha_code: 'abcde' },
@@ -261,7 +261,7 @@ test('a captcha that is sent is checked though none is needed, and before the pa
   t.false(data.required, 'no password was looked at, so nothing failed');
 });
 
-test('CAPTCHA_MODE=always asks everybody, and an expired answer is wrong', async (t) => {
+test('CAPTCHA_MODE=always requires a captcha from everyone', async (t) => {
   const account = await makeAdmin(service.admin);
   const client = service.anonymous.at(strict.url);
   t.true((await client.get('/login/captcha?check=1')).data.required);
@@ -273,14 +273,14 @@ test('CAPTCHA_MODE=always asks everybody, and an expired answer is wrong', async
   t.is((await login(client, account, late)).errorCode, 'captcha_invalid');
 });
 
-test('CAPTCHA_MODE=off never asks', async (t) => {
+test('CAPTCHA_MODE=off never requires a captcha', async (t) => {
   const account = await suspected();
   const client = service.anonymous.at(costly.url);
   t.false((await client.get(`/login/captcha?check=1&username=${account.username}`)).data.required);
   t.is((await login(client, account)).status, 200);
 });
 
-test('sign-ins at the same time that hash a password anew all succeed', async (t) => {
+test('concurrent sign-ins that rehash a password all succeed', async (t) => {
   const account = await makeAdmin(service.admin);
   const answers = await Promise.all([1, 2, 3].map(() => login(service.anonymous.at(costly.url), account)));
   t.deepEqual(
@@ -289,7 +289,7 @@ test('sign-ins at the same time that hash a password anew all succeed', async (t
   );
 });
 
-test('a password is hashed anew at sign-in when the cost has changed', async (t) => {
+test('a sign-in rehashes the password when the cost has changed', async (t) => {
   const account = await makeAdmin(service.admin);
   const hash = async (): Promise<string> =>
     (

@@ -44,7 +44,7 @@ const flat = (nodes: Node[]): Node[] => nodes.flatMap((node) => [node, ...flat(n
 
 const slugs = (nodes: Node[]): string[] => flat(nodes).map(({ slug }) => slug);
 
-test('a new menu has the fields given and defaults for the others', async (t) => {
+test('a new menu has the given fields and defaults for the others', async (t) => {
   const slug = unique('menu-');
   const given = {
     title: '报表',
@@ -68,7 +68,7 @@ test('a new menu has the fields given and defaults for the others', async (t) =>
   t.deepEqual(outcome(await admin.get(`/menus/${id}`)), [404, 20002, 'menu_not_found']);
 });
 
-test('values that are not acceptable are refused', async (t) => {
+test('invalid values are refused', async (t) => {
   const taken = await makeMenu();
   const refused: [object, unknown[]][] = [
     [{ type: undefined }, [400, 30001, 'validation_failed']],
@@ -88,7 +88,7 @@ test('values that are not acceptable are refused', async (t) => {
   t.is((await admin.put(`/menus/${taken.id}`, { parent_id: 999_999 })).code, 30003);
 });
 
-test('the tree nests by parent and sorts by sort, then id', async (t) => {
+test('the tree nests by parent and orders by sort, then id', async (t) => {
   const root = await makeMenu();
   const [last, first, second] = [
     await makeMenu(root.id, { sort: 9 }),
@@ -108,7 +108,7 @@ test('the tree nests by parent and sorts by sort, then id', async (t) => {
   );
 });
 
-test('a menu is never placed below itself, also by two moves at once', async (t) => {
+test('a menu cannot be moved below itself', async (t) => {
   const a = await makeMenu();
   const b = await makeMenu(a.id);
   const c = await makeMenu(b.id);
@@ -118,6 +118,9 @@ test('a menu is never placed below itself, also by two moves at once', async (t)
     t.deepEqual(outcome(answer), cycle);
     t.deepEqual(Object.keys(answer.errors ?? {}), ['parent_id']);
   }
+});
+
+test('two concurrent moves never form a cycle of menus', async (t) => {
   const [one, two] = [await makeMenu(), await makeMenu()];
   for (let round = 0; round < 5; round++) {
     const answers = await Promise.all([
@@ -129,7 +132,7 @@ test('a menu is never placed below itself, also by two moves at once', async (t)
   }
 });
 
-test('menus nest ten levels deep and no deeper, whether made or moved', async (t) => {
+test('menus nest at most ten levels deep', async (t) => {
   const chain = [await makeMenu()];
   while (chain.length < 10) chain.push(await makeMenu(chain.at(-1)?.id));
   const tooDeep = [422, 30001, 'menu_too_deep'];
@@ -142,7 +145,7 @@ test('menus nest ten levels deep and no deeper, whether made or moved', async (t
   t.is((await admin.get(`/menus/${twig.id}`)).data.parent_id, branch.id);
 });
 
-test('a menu with children is not deleted', async (t) => {
+test('a menu with children cannot be deleted', async (t) => {
   const root = await makeMenu();
   const child = await makeMenu(root.id);
   t.deepEqual(outcome(await admin.delete(`/menus/${root.id}`)), [400, 40002, 'menu_has_children']);
@@ -150,7 +153,7 @@ test('a menu with children is not deleted', async (t) => {
   t.is((await admin.delete(`/menus/${root.id}`)).status, 200);
 });
 
-test('an administrator sees the enabled menus of their roles with all ancestors; a super administrator every enabled one', async (t) => {
+test('an administrator sees the enabled menus of their roles and the ancestors of these', async (t) => {
   const root = await makeMenu(0, { type: 1 });
   const [shown, hidden, disabled] = [
     await makeMenu(root.id),
@@ -171,7 +174,7 @@ test('an administrator sees the enabled menus of their roles with all ancestors;
   );
 });
 
-test('menus of switched-off modules are left out, and only those', async (t) => {
+test('menus of disabled modules are left out', async (t) => {
   const seen = slugs((await admin.get('/menus/tree')).data.list);
   const left = slugs((await withoutPayments.get('/info')).data.menus);
   const ofModules = ['trade', 'orders', 'payment', 'payments', 'payment-methods'];
@@ -182,7 +185,7 @@ test('menus of switched-off modules are left out, and only those', async (t) => 
   t.true(['dashboard', 'admins', 'users'].every((slug) => left.includes(slug)));
 });
 
-test('an administrator changes only menus they hold, with the permissions that hang on them', async (t) => {
+test('an administrator changes only menus whose permissions they hold', async (t) => {
   const [mine, others] = [await makeMenu(), await makeMenu()];
   const withRights = await selectRow<{ id: number }>("SELECT id FROM menus WHERE slug = 'orders'");
   const verbs = ['menu.store', 'menu.update', 'menu.destroy'];
@@ -202,7 +205,7 @@ test('an administrator changes only menus they hold, with the permissions that h
   t.is((await manager.post('/menus', body(mine.id))).status, 200);
 });
 
-test('what a disabled menu kept closed stays closed when the menu is deleted', async (t) => {
+test('deleting a disabled menu does not enable its permissions', async (t) => {
   const menu = await makeMenu();
   const slug = unique('perm.');
   const fields = { name: 'x', slug, method: 'GET', path: '/roles', menu_id: menu.id };
@@ -219,7 +222,7 @@ test('what a disabled menu kept closed stays closed when the menu is deleted', a
   t.deepEqual([left.menu_id, left.menu, left.status], [null, null, 0]);
 });
 
-test('options list enabled entries for select boxes to whoever may list them', async (t) => {
+test('options list only enabled entries the caller may list', async (t) => {
   const [role, off] = [await makeRole(admin), await makeRole(admin, [], { status: 0 })];
   const root = await makeMenu();
   const child = await makeMenu(root.id);

@@ -43,7 +43,7 @@ async function holderOf(...permission_ids: number[]): Promise<Client & { roleId:
   return Object.assign(await signedIn(await makeAdmin(admin, [role.id])), { roleId: role.id });
 }
 
-test('a new permission has the fields given and defaults for the others', async (t) => {
+test('a new permission has the given fields and defaults for the others', async (t) => {
   const menu = await selectRow<{ id: number; title: string }>(
     "SELECT id, title FROM menus WHERE slug = 'orders'",
   );
@@ -60,7 +60,7 @@ test('a new permission has the fields given and defaults for the others', async 
   t.deepEqual(outcome(await admin.get(`/permissions/${id}`)), [404, 20002, 'permission_not_found']);
 });
 
-test('values that are not acceptable are refused', async (t) => {
+test('invalid values are refused', async (t) => {
   const refused: [object, unknown[]][] = [
     [{ path: undefined }, [400, 30001, 'validation_failed']],
     [{ menu_id: '1' }, [400, 30001, 'validation_failed']],
@@ -75,7 +75,7 @@ test('values that are not acceptable are refused', async (t) => {
   }
 });
 
-test('a menu that is deleted at the same time is one that does not exist', async (t) => {
+test('a menu that is deleted concurrently is reported as unknown', async (t) => {
   const menu = (await admin.post('/menus', { title: 'soon gone', slug: unique('menu-'), type: 2 })).data;
   const body = custom({ menu_id: menu.id });
   let answer: Promise<Answer> | undefined;
@@ -91,7 +91,7 @@ test('a menu that is deleted at the same time is one that does not exist', async
   t.deepEqual([status, errorCode], [422, 'menu_unknown']);
 });
 
-test('names that come with the service are in the language of the request', async (t) => {
+test('built-in names are in the language of the request', async (t) => {
   const shown = async (language: string) => {
     const asking = admin.with({ 'Accept-Language': language });
     const permissions = (await asking.get('/permissions?slug=admin.reset_password')).data.list;
@@ -122,7 +122,7 @@ test('a permission is found by its name in the language of the request', async (
   t.deepEqual(await found('en-US', 'reset pass'), ['admin.reset_password']);
 });
 
-test('a menu that was renamed keeps its title in every language', async (t) => {
+test('a renamed menu keeps its title in every language', async (t) => {
   const menu = await selectRow<{ id: number }>("SELECT id FROM menus WHERE slug = 'monitor'");
   await admin.put(`/menus/${menu.id}`, { title: '我们的监控' });
   const { data } = await admin.with({ 'Accept-Language': 'en-US' }).get(`/menus/${menu.id}`);
@@ -131,7 +131,7 @@ test('a menu that was renamed keeps its title in every language', async (t) => {
   t.is((await admin.get(`/menus/${menu.id}`)).data.title, '系统监控');
 });
 
-test('every route that needs a permission has its row, named in the list and filterable', async (t) => {
+test('every protected route has a row in the list', async (t) => {
   const list = async (query: string) => (await admin.get(`/permissions?page_size=100&${query}`)).data.list;
   const [row] = await list('slug=admin.reset_password');
   t.deepEqual(
@@ -152,7 +152,7 @@ test('every route that needs a permission has its row, named in the list and fil
   t.deepEqual(await slugs('slug=%25'), []);
 });
 
-test('a permission opens the route of its method and path, however the path is written', async (t) => {
+test('a permission opens the route of its method and path in any notation', async (t) => {
   const forms = [
     '/api/admin/roles/*',
     '/api/admin/roles/{id}',
@@ -168,7 +168,7 @@ test('a permission opens the route of its method and path, however the path is w
   }
 });
 
-test('a permission of another method, another length or a fixed segment opens nothing', async (t) => {
+test('a permission with another method, length or fixed segment opens nothing', async (t) => {
   const forms = [
     { method: 'POST', path: '/roles/*' },
     { path: '/roles' },
@@ -186,14 +186,14 @@ test('a permission of another method, another length or a fixed segment opens no
   }
 });
 
-test('creating payments needs its slug itself', async (t) => {
+test('creating payments requires the slug payment.store', async (t) => {
   const byPath = await holderOf((await makePermission({ method: 'POST', path: '/payments' })).id);
   t.deepEqual(outcome(await byPath.post('/payments', {})), noPermission);
   const bySlug = await holderOf(await permissionId(admin, 'payment.store'));
   t.is((await bySlug.post('/payments', {})).status, 400);
 });
 
-test('deleting a permission closes what it opened and never opens a route', async (t) => {
+test('deleting a permission never opens a route', async (t) => {
   const permission = await makePermission({ path: '/roles' });
   const [own, stranger] = [await holderOf(permission.id), await holderOf()];
   t.is((await own.get('/roles')).status, 200);
@@ -207,7 +207,7 @@ test('deleting a permission closes what it opened and never opens a route', asyn
   t.is((await (await holderOf(again.id)).get('/users/999999')).status, 404, 'the slug opens it again');
 });
 
-test('a super administrator may change built-in rows, nobody else', async (t) => {
+test('only a super administrator may change built-in rows', async (t) => {
   const verbs = await Promise.all(
     ['permission.update', 'permission.destroy', 'user.index'].map((slug) => permissionId(admin, slug)),
   );
@@ -218,7 +218,7 @@ test('a super administrator may change built-in rows, nobody else', async (t) =>
   t.is((await admin.put(`/permissions/${row}`, { description: 'noted' })).data.description, 'noted');
 });
 
-test('an administrator makes permissions only for routes they may call', async (t) => {
+test('an administrator creates permissions only for routes they may call', async (t) => {
   const manager = await holderOf(
     ...(await Promise.all(
       ['permission.store', 'permission.update', 'order.index'].map((slug) => permissionId(admin, slug)),
@@ -236,7 +236,7 @@ test('an administrator makes permissions only for routes they may call', async (
   t.is((await manager.put(`/permissions/${own.id}`, { name: 'new' })).data.name, 'new');
 });
 
-test('an administrator changes or deletes no permission that opens more than they may, or that only others hold', async (t) => {
+test('an administrator cannot change a permission beyond their own rights', async (t) => {
   const verbs = ['permission.store', 'permission.update', 'permission.destroy'];
   const manager = await holderOf(...(await Promise.all(verbs.map((slug) => permissionId(admin, slug)))));
   const wide = await makePermission({ path: '/admins' });

@@ -37,7 +37,7 @@ const everyRight = ['index', 'show', 'store', 'update', 'destroy'].map((verb) =>
 const signedIn = ({ username, password }: MadeAdmin): Promise<Client> =>
   service.anonymous.signIn(username, password);
 
-test('a new role answers what it carries, as ids in lists and as objects when shown', async (t) => {
+test('a role has ids in lists and objects when shown', async (t) => {
   const permission = await permissionId(admin, 'order.index');
   const menu = menus.get('orders') as number;
   const [name, slug] = [unique('role '), unique('role.')];
@@ -64,7 +64,7 @@ test('a new role answers what it carries, as ids in lists and as objects when sh
   t.deepEqual(listed, { id, created_at, updated_at, ...rest });
 });
 
-test('values that are not acceptable are refused and nothing is made', async (t) => {
+test('invalid values are refused', async (t) => {
   const taken = await makeRole(admin);
   const good = { name: 'x', slug: unique('role-') };
   const refused: [object, unknown[]][] = [
@@ -89,7 +89,7 @@ test('values that are not acceptable are refused and nothing is made', async (t)
   t.is((await select('SELECT id FROM roles WHERE slug = ?', [good.slug])).length, 0);
 });
 
-test('an update changes only the fields sent; the sets are replaced, and a refused one leaves all as it was', async (t) => {
+test('an update changes only the fields sent', async (t) => {
   const role = await makeRole(admin, ['order.index', 'order.show'], {
     description: 'd',
     menu_ids: [menus.get('orders')],
@@ -97,21 +97,33 @@ test('an update changes only the fields sent; the sets are replaced, and a refus
   const before = (await admin.get(`/roles/${role.id}`)).data;
   const changed = (await admin.put(`/roles/${role.id}`, { sort: 5 })).data;
   t.deepEqual({ ...changed, sort: 0, updated_at: 0 }, { ...before, updated_at: 0 });
+  t.deepEqual(outcome(await admin.put('/roles/999999', {})), [404, 20002, 'role_not_found']);
+});
+
+test('a refused update changes nothing', async (t) => {
+  const role = await makeRole(admin, ['order.index']);
+  const before = (await admin.get(`/roles/${role.id}`)).data;
   const refused = await admin.put(`/roles/${role.id}`, {
     name: 'half',
     permission_ids: [],
     menu_ids: [999_999],
   });
   t.is(refused.errorCode, 'menu_unknown');
-  t.deepEqual((await admin.get(`/roles/${role.id}`)).data, changed);
+  t.deepEqual((await admin.get(`/roles/${role.id}`)).data, before);
+});
+
+test('an update replaces permissions and menus', async (t) => {
+  const role = await makeRole(admin, ['order.index', 'order.show'], {
+    description: 'd',
+    menu_ids: [menus.get('orders')],
+  });
   const only = await permissionId(admin, 'order.store');
   t.deepEqual((await admin.put(`/roles/${role.id}`, { permission_ids: [only] })).data.permission_ids, [only]);
   const emptied = (await admin.put(`/roles/${role.id}`, { permission_ids: [], menu_ids: [] })).data;
   t.deepEqual([emptied.permission_ids, emptied.menu_ids, emptied.description], [[], [], 'd']);
-  t.deepEqual(outcome(await admin.put('/roles/999999', {})), [404, 20002, 'role_not_found']);
 });
 
-test('the list filters by name, slug and state', async (t) => {
+test('the list filters by name, slug and status', async (t) => {
   const prefix = unique('R');
   const make = (suffix: string, more: object = {}) =>
     admin.post('/roles', {
@@ -130,7 +142,7 @@ test('the list filters by name, slug and state', async (t) => {
   t.deepEqual(await found(`name=${prefix}&status=0`), ['_2']);
 });
 
-test('a role that somebody has is not deleted, one that nobody has is', async (t) => {
+test('only a role that nobody has can be deleted', async (t) => {
   const role = await makeRole(admin, ['order.index']);
   const holder = await makeAdmin(admin, [role.id]);
   t.deepEqual(outcome(await admin.delete(`/roles/${role.id}`)), [400, 40002, 'role_in_use']);
@@ -139,7 +151,7 @@ test('a role that somebody has is not deleted, one that nobody has is', async (t
   t.is((await admin.get(`/roles/${role.id}`)).code, 20002);
 });
 
-test('the super-administrator role keeps its slug and state and is not deleted', async (t) => {
+test('the super administrator role is protected', async (t) => {
   const fixed = [403, 20003, 'super_admin_role_protected'];
   t.deepEqual(outcome(await admin.put(`/roles/${superRole}`, { slug: 'other' })), fixed);
   t.deepEqual(outcome(await admin.put(`/roles/${superRole}`, { status: 0 })), fixed);
@@ -158,7 +170,7 @@ test('the super-administrator role keeps its slug and state and is not deleted',
   }
 });
 
-test('an administrator makes and changes only roles within their own rights', async (t) => {
+test('an administrator creates and changes only roles within their own rights', async (t) => {
   const own = await makeRole(admin, [...everyRight, 'order.index'], { menu_ids: [menus.get('orders')] });
   const manager = await signedIn(await makeAdmin(admin, [own.id]));
   const [held, missing] = await Promise.all([
@@ -190,7 +202,7 @@ test('an administrator makes and changes only roles within their own rights', as
   t.is((await manager.delete(`/roles/${within.data.id}`)).status, 200);
 });
 
-test.serial('a change of rights counts on the next request on every process', async (t) => {
+test.serial('changed rights apply on the next request to every process', async (t) => {
   const role = await makeRole(admin);
   const account = await makeAdmin(admin, [role.id]);
   const here = await signedIn(account);

@@ -55,16 +55,16 @@ test('a missing or empty Authorization header means not signed in', async (t) =>
   }
 });
 
-test('an expired token says so', async (t) => {
+test('an expired token is reported as expired', async (t) => {
   const past = Math.floor(Date.now() / 1000) - 1;
   t.deepEqual(outcome(await bearer(signed({ exp: past })).get('/info')), [401, 10003, 'token_expired']);
 });
 
-test('a well-signed token without a session is revoked', async (t) => {
+test('a valid token without a session is reported as revoked', async (t) => {
   t.deepEqual(outcome(await bearer(signed({})).get('/info')), revoked);
 });
 
-test('every other token is invalid', async (t) => {
+test('any other token is invalid', async (t) => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const good = signed({});
   const [head, body, signature] = good.split('.') as [string, string, string];
@@ -103,7 +103,7 @@ test('every other token is invalid', async (t) => {
   t.deepEqual(outcome(basic), invalid, 'another scheme');
 });
 
-test('a token counts only for the administrator it was made for', async (t) => {
+test('a token is valid only for the administrator it was issued to', async (t) => {
   const account = await makeAdmin(service.admin);
   await signedIn(account);
   const { jti } = await selectRow<{ jti: string }>('SELECT jti FROM admin_sessions WHERE admin_id = ?', [
@@ -134,7 +134,7 @@ for (const [name, end] of Object.entries(endings)) {
     }
   });
 
-  test(`${name} on a process that cannot reach Redis counts there at once and elsewhere within seconds`, async (t) => {
+  test(`${name} on a process without Redis applies elsewhere within seconds`, async (t) => {
     const account = await makeAdmin(service.admin);
     const own = await signedIn(account);
     for (const client of [own, own.at(alone.url)]) t.is((await client.get('/heartbeat')).status, 200);
@@ -144,7 +144,7 @@ for (const [name, end] of Object.entries(endings)) {
   });
 }
 
-test('signing out ends that session only', async (t) => {
+test('signing out ends only that session', async (t) => {
   const account = await makeAdmin(service.admin);
   const [one, two] = [await signedIn(account), await signedIn(account)];
   t.is((await one.post('/logout')).data, null);
@@ -159,7 +159,7 @@ test('signing out ends that session only', async (t) => {
   );
 });
 
-test('enabling an administrator again does not bring old sessions back', async (t) => {
+test('enabling an administrator again does not restore old sessions', async (t) => {
   const account = await makeAdmin(service.admin);
   const own = await signedIn(account);
   await service.admin.put(`/admins/${account.id}`, { status: 0 });
@@ -179,7 +179,7 @@ test('a process without Redis serves sign-in, lists, changes and rights from the
   t.deepEqual(outcome(await alone.get('/login/captcha')), [503, 50003, 'cache_unavailable']);
 });
 
-test('the heartbeat tells the time and keeps the session active, written at most once a minute', async (t) => {
+test('the heartbeat keeps the session active with at most one write a minute', async (t) => {
   const account = await makeAdmin(service.admin);
   const own = await signedIn(account);
   const lastUse = async (): Promise<number> =>
@@ -199,7 +199,7 @@ test('the heartbeat tells the time and keeps the session active, written at most
   t.is(await lastUse(), used);
 });
 
-test('a new password ends the other sessions only and is the one that counts', async (t) => {
+test('a new password ends the other sessions only', async (t) => {
   const account = await makeAdmin(service.admin);
   const [own, second] = [await signedIn(account), await signedIn(account)];
   const password = `${unique('p')}-é-${'x'.repeat(40)}`;
@@ -211,41 +211,38 @@ test('a new password ends the other sessions only and is the one that counts', a
   await t.notThrowsAsync(signedIn({ ...account, password }));
 });
 
-test.serial(
-  'what a page needs of its administrator is read once, and anew after each change on any process',
-  async (t) => {
-    const { admin } = service;
-    const department = (await admin.post('/departments', { name: unique('d') })).data;
-    const menu = (await admin.post('/menus', { title: 'x', slug: unique('menu-'), type: 2 })).data;
-    const role = await makeRole(admin, [], { menu_ids: [menu.id] });
-    const account = await makeAdmin(admin, [role.id], { department_id: department.id });
-    const [here, there] = [await signedIn(account), await signedIn(account, other)];
-    for (const client of [here, there]) await client.get('/info');
-    const again = await statementsDuring(() => here.get('/info'));
-    // The numbers of all copies are asked for together, every two seconds.
-    t.deepEqual(
-      again.filter((sql) => !/^SELECT scope, version FROM versions|^UPDATE admin_sessions/.test(sql)),
-      [],
-    );
-    const seen = async (pick: (info: Record<string, any>) => unknown): Promise<unknown[]> =>
-      Promise.all([here, there].map(async (client) => pick((await client.get('/info')).data)));
-    const both = (value: unknown): unknown[] => [value, value];
-    await admin.put(`/admins/${account.id}`, { nickname: 'Another' });
-    t.deepEqual(await seen(({ nickname }) => nickname), both('Another'));
-    await admin.put(`/departments/${department.id}`, { name: `${department.name}2` });
-    t.deepEqual(await seen((info) => info.department.name), both(`${department.name}2`));
-    const roleName = unique('role ');
-    await admin.put(`/roles/${role.id}`, { name: roleName });
-    t.deepEqual(await seen((info) => info.roles[0].name), both(roleName));
-    await admin.put(`/menus/${menu.id}`, { title: 'Another' });
-    t.deepEqual(await seen((info) => info.menus[0].title), both('Another'));
-    const { list } = (await admin.get('/permissions?slug=order')).data;
-    const [permission] = list as { id: number; slug: string }[];
-    await admin.put(`/roles/${role.id}`, { permission_ids: [permission?.id] });
-    t.deepEqual(await seen(({ permissions }) => permissions), both([permission?.slug]));
-    await here.put('/profile', { nickname: 'Own' });
-    t.deepEqual(await seen(({ nickname }) => nickname), both('Own'));
-    await admin.delete(`/menus/${menu.id}`);
-    t.deepEqual(await seen(({ menus }) => menus), both([]));
-  },
-);
+test.serial('the profile is cached until something in it changes on any process', async (t) => {
+  const { admin } = service;
+  const department = (await admin.post('/departments', { name: unique('d') })).data;
+  const menu = (await admin.post('/menus', { title: 'x', slug: unique('menu-'), type: 2 })).data;
+  const role = await makeRole(admin, [], { menu_ids: [menu.id] });
+  const account = await makeAdmin(admin, [role.id], { department_id: department.id });
+  const [here, there] = [await signedIn(account), await signedIn(account, other)];
+  for (const client of [here, there]) await client.get('/info');
+  const again = await statementsDuring(() => here.get('/info'));
+  // The numbers of all copies are asked for together, every two seconds.
+  t.deepEqual(
+    again.filter((sql) => !/^SELECT scope, version FROM versions|^UPDATE admin_sessions/.test(sql)),
+    [],
+  );
+  const seen = async (pick: (info: Record<string, any>) => unknown): Promise<unknown[]> =>
+    Promise.all([here, there].map(async (client) => pick((await client.get('/info')).data)));
+  const both = (value: unknown): unknown[] => [value, value];
+  await admin.put(`/admins/${account.id}`, { nickname: 'Another' });
+  t.deepEqual(await seen(({ nickname }) => nickname), both('Another'));
+  await admin.put(`/departments/${department.id}`, { name: `${department.name}2` });
+  t.deepEqual(await seen((info) => info.department.name), both(`${department.name}2`));
+  const roleName = unique('role ');
+  await admin.put(`/roles/${role.id}`, { name: roleName });
+  t.deepEqual(await seen((info) => info.roles[0].name), both(roleName));
+  await admin.put(`/menus/${menu.id}`, { title: 'Another' });
+  t.deepEqual(await seen((info) => info.menus[0].title), both('Another'));
+  const { list } = (await admin.get('/permissions?slug=order')).data;
+  const [permission] = list as { id: number; slug: string }[];
+  await admin.put(`/roles/${role.id}`, { permission_ids: [permission?.id] });
+  t.deepEqual(await seen(({ permissions }) => permissions), both([permission?.slug]));
+  await here.put('/profile', { nickname: 'Own' });
+  t.deepEqual(await seen(({ nickname }) => nickname), both('Own'));
+  await admin.delete(`/menus/${menu.id}`);
+  t.deepEqual(await seen(({ menus }) => menus), both([]));
+});

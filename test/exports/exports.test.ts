@@ -57,7 +57,7 @@ async function storedName(id: number): Promise<string> {
   return row?.storage_key.split('/').at(-1) ?? '';
 }
 
-test('orders: one row per line, heads, states and times in the language and zone of the request', async (t) => {
+test('orders are exported one row per line in the language and zone of the request', async (t) => {
   const { id: user_id, username } = await makeUser(admin);
   const details = [
     { product_id: 7, product_name: 'Tea, "green"', price: '12.30', quantity: 3 },
@@ -85,7 +85,7 @@ test('orders: one row per line, heads, states and times in the language and zone
   t.deepEqual([line?.[4], line?.at(-1)], ['Cancelled', '2024-07-02 01:45:00']);
 });
 
-test('filters and times mean what they mean in the list', async (t) => {
+test('filters and times mean the same as in the list', async (t) => {
   const { id: user_id } = await makeUser(admin);
   for (const [index, created_at] of [
     '2024-03-09 16:00:00',
@@ -132,7 +132,7 @@ test('filters and times mean what they mean in the list', async (t) => {
   }
 });
 
-test('administrators, users, payments and balance changes: their columns, and no secret among them', async (t) => {
+test('every other list exports its columns without secrets', async (t) => {
   const [one, two] = await Promise.all([makeRole(admin), makeRole(admin)]);
   const account = await makeAdmin(admin, [one.id, two.id], { email: 'a@example.com' });
   const [heads, row] = await exportedCsv(admin, '/admins', { username: account.username }, english);
@@ -163,7 +163,7 @@ test('administrators, users, payments and balance changes: their columns, and no
   }
 });
 
-test('a workbook has real numbers and times, a fixed head and harmless texts', async (t) => {
+test('a workbook has real numbers and times and a frozen head', async (t) => {
   const { id: user_id } = await makeUser(admin);
   const details = [{ product_name: '=HYPERLINK("x")', price: '1234567890123.45', quantity: 2 }];
   await admin.post('/orders', { user_id, details, remark: 'a < b & c\u0001\uffff' });
@@ -197,7 +197,7 @@ const sheetOf = (pages: Cell[][][]): Sheet => ({
   pages: Readable.from(pages),
 });
 
-test('cells that a spreadsheet would run are neutralised in both formats, and numbers stay numbers', async (t) => {
+test('cells that a spreadsheet would run are neutralised', async (t) => {
   const risky = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '  =1', '＝1', '-'];
   const plain = ['1-1', 'a=b', '', "'quoted", 'x,y', 'a"b', 'line\r\nbreak', '茶'];
   const rows = [...risky, ...plain].map((text): Cell[] => [1, text, '-5.00']);
@@ -218,7 +218,7 @@ test('cells that a spreadsheet would run are neutralised in both formats, and nu
   t.true(seen?.every(([, amount]) => amount === -5));
 });
 
-test('rows beyond what a sheet holds continue on further sheets, each with a head', async (t) => {
+test('rows beyond the limit of a sheet continue on further sheets', async (t) => {
   const rows = Array.from({ length: 2500 }, (_, index): Cell[] => [index, `row ${index}`, '1.00']);
   const sheets = await readXlsx(await buffer(xlsxOf(sheetOf([rows.slice(0, 700), rows.slice(700)]), 1000)));
   t.deepEqual(
@@ -231,7 +231,7 @@ test('rows beyond what a sheet holds continue on further sheets, each with a hea
   );
 });
 
-test('the record tells state, counts, file and times; the status endpoints answer the same', async (t) => {
+test('the record has state, counts, file and times', async (t) => {
   const { id: user_id } = await makeUser(admin);
   for (let made = 0; made < 3; made++) await makeOrder(admin, 1, { user_id });
   const id = await askExport(admin, '/orders', { user_id });
@@ -258,7 +258,7 @@ test('the record tells state, counts, file and times; the status endpoints answe
   t.true(listed.data.list.some((item: { id: number }) => item.id === id));
 });
 
-test('exports are seen, fetched and deleted by their owner and super administrators only', async (t) => {
+test('exports are visible only to their owner and super administrators', async (t) => {
   const [owner, other] = await Promise.all([clerkWith(['user.export']), clerkWith(['user.export'])]);
   const id = await askExport(owner, '/users', { username: unique('nobody') });
   await endOf(owner, id);
@@ -281,7 +281,7 @@ test('exports are seen, fetched and deleted by their owner and super administrat
   t.deepEqual(await outcome(owner.get(`/exports/${id}`)), gone);
 });
 
-test('deleting removes the file, also of several at once', async (t) => {
+test('deleting an export removes its file', async (t) => {
   const ids = await Promise.all(
     ['a', 'b', 'c'].map((name) => askExport(admin, '/users', { username: unique(name) })),
   );
@@ -299,7 +299,7 @@ test('deleting removes the file, also of several at once', async (t) => {
   t.is((await admin.post('/exports/batch-delete', { ids: [] })).status, 422);
 });
 
-test('what has no file yet, none any more or never gets one says so', async (t) => {
+test('an export without a file reports why', async (t) => {
   const [row] = await select<{ id: number }>("SELECT id FROM admins WHERE username = 'admin'");
   const made = (status: number, error: string | null, expires: string) =>
     insert(
@@ -318,7 +318,7 @@ test('what has no file yet, none any more or never gets one says so', async (t) 
   t.deepEqual(await outcome(admin.get('/exports/999999/download')), [404, 20002, 'export_not_found']);
 });
 
-test('a file whose time is up is refused, then swept with its record', async (t) => {
+test('an expired file is refused before it is swept', async (t) => {
   const id = await askExport(admin, '/users', { username: unique('old') });
   await endOf(admin, id);
   const name = await storedName(id);
@@ -330,7 +330,7 @@ test('a file whose time is up is refused, then swept with its record', async (t)
   t.pass();
 });
 
-test.serial('the owner is told once, over the socket and as a notification', async (t) => {
+test.serial('the owner is notified once', async (t) => {
   const owner = await clerkWith(['user.export']);
   const socket = await openSocket(service.url, await ticketOf(owner));
   t.teardown(() => socket.socket.close());
@@ -346,7 +346,7 @@ test.serial('the owner is told once, over the socket and as a notification', asy
   t.is(list.filter(({ title }: { title: string }) => title === 'Your export is ready').length, 1);
 });
 
-test.serial('the progress stream ends with the last state, also with a ticket', async (t) => {
+test.serial('the progress stream ends with the final state', async (t) => {
   const owner = await clerkWith(['user.export']);
   const id = await askExport(owner, '/users', { username: unique('watched') });
   const stream = await openStream(

@@ -8,7 +8,7 @@ import { killProcesses, startApi } from '../support/processes.js';
 
 test.after.always(() => killProcesses());
 
-test('downloads are redirected to a presigned address when that is switched on', async (t) => {
+test('downloads redirect to a presigned address when enabled', async (t) => {
   const api = await startApi({ S3_PRESIGNED_DOWNLOADS: 'true' });
   const admin = await new Client(api.url).signIn();
   const { id } = (await admin.upload('/attachments/upload', 'presigned', { filename: 'a b.txt' })).data;

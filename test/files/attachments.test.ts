@@ -23,7 +23,7 @@ function isRefused(t: ExecutionContext, answer: Answer, slug: string, field: str
   );
 }
 
-test('an upload is kept with its name, kind, size and digest', async (t) => {
+test('an upload is stored with its name, kind, size and digest', async (t) => {
   const answer = await upload(png, '照片 1.PNG', { type: 'image' });
   t.is(answer.status, 200, answer.text);
   const { id, admin_id, admin, created_at, updated_at, ...rest } = answer.data;
@@ -63,14 +63,14 @@ test('each kind is recognised by its content', async (t) => {
   }
 });
 
-test('an announced type must be that of the file', async (t) => {
+test('the declared type must match the file', async (t) => {
   isRefused(t, await upload(png, 'a.png', { type: 'video' }), 'file_type_mismatch', 'type');
   const unknown = await upload(png, 'a.png', { type: 'music' });
   t.deepEqual([unknown.status, unknown.code, Object.keys(unknown.errors ?? {})], [422, 30001, ['type']]);
   t.is((await upload(pdf, 'a.pdf', { type: 'document' })).status, 200);
 });
 
-test('without a file, with an empty one or with two the request is refused by the name of the part', async (t) => {
+test('an upload of no file, an empty one or two is refused', async (t) => {
   const none = await service.admin.upload('/attachments/upload', 'x', { part: 'other' });
   t.deepEqual([none.status, none.code, none.errors], [400, 30001, { file: ['必填'] }]);
   t.is((await service.admin.post('/attachments/upload', { file: 'x' })).status, 400);
@@ -109,7 +109,7 @@ test('lists can be filtered and sorted', async (t) => {
   t.is((await service.admin.get('/attachments?order_by=storage_key:asc')).status, 422);
 });
 
-test('preview shows what a browser may show, and everything else is a download', async (t) => {
+test('only types a browser can show are previewed', async (t) => {
   const cases: [Uint8Array | string, string, string, string][] = [
     [png, 'a.png', 'inline', 'image/png'],
     [pdf, 'a.pdf', 'inline', 'application/pdf'],
@@ -137,7 +137,7 @@ test('preview shows what a browser may show, and everything else is a download',
   }
 });
 
-test('a download has the shown name in UTF-8, with the extension that was checked', async (t) => {
+test('a download has its shown name in UTF-8 with the verified extension', async (t) => {
   const { id } = (await upload('text', '报表.txt')).data;
   const name = async (): Promise<string> =>
     (await service.admin.download(`/attachments/${id}/download`)).headers.get('Content-Disposition') ?? '';
@@ -146,7 +146,7 @@ test('a download has the shown name in UTF-8, with the extension that was checke
   t.is(await name(), `attachment; filename="run _me_.exe.txt"; filename*=UTF-8''run%20%22me%22.exe.txt`);
 });
 
-test('one byte range is answered, others give the whole file', async (t) => {
+test('a single byte range is answered', async (t) => {
   const content = textOf(1000);
   const { id } = (await upload(content, 'range.txt')).data;
   const get = (headers: Record<string, string>) =>
@@ -181,7 +181,7 @@ test('one byte range is answered, others give the whole file', async (t) => {
   t.is((await get({ Range: 'bytes=0-9', 'If-Range': '"other"' })).status, 200);
 });
 
-test('the shown name can be changed, the name it came with stays', async (t) => {
+test('renaming changes only the shown name', async (t) => {
   const { id } = (await upload('text', 'first.txt')).data;
   const rename = (display_name: unknown) =>
     service.admin.put(`/attachments/${id}/display-name`, { display_name });
@@ -204,7 +204,7 @@ test('the shown name can be changed, the name it came with stays', async (t) => 
   t.is((await service.admin.put('/attachments/999999999/display-name', { display_name: 'x' })).status, 404);
 });
 
-test('deleting removes row and file, one or several at once', async (t) => {
+test('deleting removes row and file', async (t) => {
   const made = await Promise.all(['1', '2', '3'].map((name) => upload(name, `${name}.txt`)));
   const ids = made.map(({ data }) => data.id as number);
   const keys = await Promise.all(ids.map(keyOf));
@@ -232,7 +232,7 @@ test('deleting removes row and file, one or several at once', async (t) => {
   t.deepEqual(await select('SELECT storage_key FROM stored_files WHERE storage_key IN (?)', [keys]), []);
 });
 
-test('each right opens its own routes', async (t) => {
+test('each permission opens only its own routes', async (t) => {
   const { id } = (await upload('text', 'a.txt')).data;
   const reader = await signedInWith(service.admin, ['attachment.show']);
   t.is((await reader.download(`/attachments/${id}/download`)).status, 200);

@@ -69,7 +69,7 @@ function isRefused(t: ExecutionContext, answer: Answer, status: number, slug: st
   );
 }
 
-test('a file in chunks, sent in any order, becomes one attachment', async (t) => {
+test('chunks sent in any order become one attachment', async (t) => {
   const content = textOf(3 * size + 123);
   const opened = await call({
     ...{ action: 'init', filename: 'large file.txt', total_size: content.length, chunk_size: size },
@@ -107,7 +107,7 @@ test('a file in chunks, sent in any order, becomes one attachment', async (t) =>
   t.is((await merge(chunk_id)).data.id, merged.data.id, 'merging again answers the same attachment');
 });
 
-test('the form of the specification works without init, multipart throughout', async (t) => {
+test('the multipart form of the specification works without init', async (t) => {
   const chunk_id = unique('client-chosen-');
   const chunks = chunksOf(png, 30);
   for (const [index, chunk] of chunks.entries()) {
@@ -121,7 +121,7 @@ test('the form of the specification works without init, multipart throughout', a
   t.deepEqual([data.mime_type, data.sha256], ['image/png', sha256(png)], text);
 });
 
-test('the part of a chunk may be called chunk, and an init may be multipart', async (t) => {
+test('the part of a chunk may be called chunk', async (t) => {
   const form = new FormData();
   for (const [name, value] of Object.entries({ action: 'init', filename: 'a.txt', total_size: '5' }))
     form.append(name, value);
@@ -132,7 +132,7 @@ test('the part of a chunk may be called chunk, and an init may be multipart', as
   t.is((await merge(data.chunk_id)).data.size, 5);
 });
 
-test('first chunks that come at once open one session', async (t) => {
+test('concurrent first chunks open one session', async (t) => {
   const chunk_id = unique('at-once-');
   const content = textOf(10 * 1000);
   const chunks = chunksOf(content, 1000);
@@ -146,7 +146,7 @@ test('first chunks that come at once open one session', async (t) => {
   t.is((await merge(chunk_id)).data.sha256, sha256(content));
 });
 
-test('of many merges at once one makes the attachment', async (t) => {
+test('concurrent merges make one attachment', async (t) => {
   const content = textOf(2 * size);
   const chunk_id = await uploaded(content, { filename: `${unique('race-')}.txt` });
   const answers = await Promise.all(Array.from({ length: 10 }, () => call({ action: 'merge', chunk_id })));
@@ -176,7 +176,7 @@ test('a chunk sent again replaces the first one', async (t) => {
   t.is((await merge(chunk_id)).data.sha256, sha256(content));
 });
 
-test('a merge whose whole is not what was announced fails and says why', async (t) => {
+test('a merge that differs from what was declared fails with the reason', async (t) => {
   const cases: [Buffer, Record<string, string | number>, string][] = [
     [textOf(size), { sha256: 'a'.repeat(64) }, 'upload_digest_mismatch'],
     [Buffer.from('<html><script>alert(1)</script>'), {}, 'file_content_mismatch'],
@@ -197,7 +197,7 @@ test('a merge whose whole is not what was announced fails and says why', async (
   t.is((await merge(chunk_id, { total_size: 6 })).errorCode, 'upload_size_mismatch');
 });
 
-test('init refuses what cannot be', async (t) => {
+test('init refuses invalid declarations', async (t) => {
   const good = { action: 'init', filename: 'a.txt', total_size: 1000, chunk_size: 100 };
   const refused: [object, number, string][] = [
     [{ filename: undefined }, 400, 'filename'],
@@ -260,7 +260,7 @@ test('a chunk that does not fit its session is refused', async (t) => {
   t.deepEqual(await chunkFiles(chunk_id), []);
 });
 
-test('chunks over the limit are refused while they arrive, and a file over its limit before it is whole', async (t) => {
+test('a chunk over the limit is refused while it arrives', async (t) => {
   const chunk_id = unique('too-large-');
   const more = { total_chunks: 3, filename: 'a.txt' };
   const answer = await sendChunk(admin, chunk_id, 0, Buffer.alloc(config.storage.chunkMaxBytes + 1), more);
@@ -275,7 +275,7 @@ test('chunks over the limit are refused while they arrive, and a file over its l
   t.is((await sendChunk(admin, chunk_id, 1, textOf(99), more)).status, 200);
 });
 
-test('a session belongs to its administrator: to others it does not exist', async (t) => {
+test('a session is visible only to its administrator', async (t) => {
   const other = await signedInWith(admin, ['attachment.store']);
   const chunk_id = await uploaded(textOf(100));
   isRefused(t, await progress(chunk_id, other), 404, 'chunk_session_not_found', 'chunk_id');
@@ -287,13 +287,13 @@ test('a session belongs to its administrator: to others it does not exist', asyn
   t.is((await merge(chunk_id)).data.size, 100);
 });
 
-test('after a merge no chunk is taken', async (t) => {
+test('a merged session accepts no chunks', async (t) => {
   const chunk_id = await uploaded(textOf(100));
   await merge(chunk_id);
   isRefused(t, await sendChunk(admin, chunk_id, 0, textOf(100)), 400, 'chunk_session_closed', 'chunk_id');
 });
 
-test('an upload can be cancelled, until it is merged', async (t) => {
+test('an upload can be cancelled until it is merged', async (t) => {
   const cancel = (chunk_id: string, client = admin) => call({ action: 'cancel', chunk_id }, client);
   const chunk_id = await uploaded(textOf(2 * size));
   const files = await chunkFiles(chunk_id);
@@ -309,7 +309,7 @@ test('an upload can be cancelled, until it is merged', async (t) => {
   t.is((await admin.get(`/attachments/${id}`)).status, 200);
 });
 
-test('chunks that come while an upload is cancelled leave no file', async (t) => {
+test('chunks arriving during a cancellation leave no file', async (t) => {
   const { chunk_id } = (
     await call({ action: 'init', filename: 'a.txt', total_size: 20 * 100, chunk_size: 100 })
   ).data;
@@ -324,7 +324,7 @@ test('chunks that come while an upload is cancelled leave no file', async (t) =>
   t.deepEqual(await chunkFiles(chunk_id), []);
 });
 
-test('missing chunks are named, at most some tens of them', async (t) => {
+test('missing chunks are named, up to a few dozen', async (t) => {
   const chunk_id = unique('gaps-');
   await sendChunk(admin, chunk_id, 1, 'x', { total_chunks: 10_000, filename: 'a.txt' });
   const answer = await call({ action: 'merge', chunk_id });
@@ -358,7 +358,7 @@ test('only merges are in the operation log', async (t) => {
   );
 });
 
-test('sessions that nobody continues are removed with their chunks', async (t) => {
+test('abandoned sessions are removed with their chunks', async (t) => {
   const [stale, fresh] = await Promise.all([uploaded(textOf(2 * size)), uploaded(textOf(100))]);
   const [staleFiles, freshFiles] = await Promise.all([chunkFiles(stale), chunkFiles(fresh)]);
   await change('UPDATE chunk_sessions SET expires_at = ? WHERE chunk_id = ?', [
@@ -374,7 +374,7 @@ test('sessions that nobody continues are removed with their chunks', async (t) =
   t.is((await progress(fresh)).data.uploaded_count, 1);
 });
 
-test('files without an owner are removed, others stay', async (t) => {
+test('only files without an owner are removed', async (t) => {
   const { id } = (await admin.upload('/attachments/upload', 'text')).data;
   const orphan = await sendOrphan();
   await until(async () => (await storedOf([orphan])).length === 0);
@@ -393,7 +393,7 @@ async function sendOrphan(): Promise<string> {
   return key;
 }
 
-test.after('nothing is left where uploads arrive and files are written', (t) => {
+test.after('temporary folders are empty after uploads', (t) => {
   for (const name of ['incoming', 'partial']) {
     const folder = join(config.storage.root, name);
     t.deepEqual(existsSync(folder) ? readdirSync(folder) : [], []);

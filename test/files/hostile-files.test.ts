@@ -162,7 +162,7 @@ test.serial('markup, scripts and programs are refused under every name', async (
   t.true(isClean());
 });
 
-test.serial('names cannot leave their place, break headers or read otherwise than they are', async (t) => {
+test.serial('names cannot escape their folder, break headers or mislead readers', async (t) => {
   const names: [string, string][] = [
     ['../../../etc/passwd.txt', 'passwd.txt'],
     ['..\\..\\windows\\a.txt', 'a.txt'],
@@ -185,7 +185,7 @@ test.serial('names cannot leave their place, break headers or read otherwise tha
   }
 });
 
-test.serial('forms that are none, too many, truncated or absurd are refused', async (t) => {
+test.serial('malformed, oversized or truncated forms are refused', async (t) => {
   const part = (name: string, value = 'x'): string =>
     `--B\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
   const many = Array.from({ length: 10_000 }, (_, index) => part(`f${index}`)).join('');
@@ -243,36 +243,33 @@ test.serial('forms that are none, too many, truncated or absurd are refused', as
   t.true(isClean());
 });
 
-test.serial(
-  'a body over the limit is answered at once, and its connection closed if it goes on',
-  async (t) => {
-    const announced = await dial([formType, `Content-Length: ${100 * mebibyte}`]);
-    const early = await answerOf(announced);
-    t.is(early.status, 413);
-    t.regex(early.text, /Connection: close.*"error_code":"payload_too_large"/is);
-    announced.destroy();
+test.serial('a body over the limit is answered at once', async (t) => {
+  const announced = await dial([formType, `Content-Length: ${100 * mebibyte}`]);
+  const early = await answerOf(announced);
+  t.is(early.status, 413);
+  t.regex(early.text, /Connection: close.*"error_code":"payload_too_large"/is);
+  announced.destroy();
 
-    const endless = await dial([formType, 'Transfer-Encoding: chunked']);
-    const piece = `10000\r\n${'x'.repeat(65_536)}\r\n`;
-    const head = fileHead;
-    endless.write(`${head.length.toString(16)}\r\n${head}\r\n`);
-    const answered = answerOf(endless);
-    const closed = once(endless, 'close');
-    let sent = 0;
-    while (!endless.destroyed && sent < 1024 * mebibyte) {
-      if (!endless.write(piece)) await Promise.race([once(endless, 'drain'), closed]);
-      sent += 65_536;
-      if (sent > 8 * mebibyte) await sleep(1);
-    }
-    await closed;
-    const { status, text } = await answered;
-    t.deepEqual([status, JSON.parse(text.slice(text.indexOf('{'))).code], [413, 413], text.slice(0, 300));
-    t.true(sent < 1024 * mebibyte, `it took ${sent} bytes`);
-    await until(isClean);
-  },
-);
+  const endless = await dial([formType, 'Transfer-Encoding: chunked']);
+  const piece = `10000\r\n${'x'.repeat(65_536)}\r\n`;
+  const head = fileHead;
+  endless.write(`${head.length.toString(16)}\r\n${head}\r\n`);
+  const answered = answerOf(endless);
+  const closed = once(endless, 'close');
+  let sent = 0;
+  while (!endless.destroyed && sent < 1024 * mebibyte) {
+    if (!endless.write(piece)) await Promise.race([once(endless, 'drain'), closed]);
+    sent += 65_536;
+    if (sent > 8 * mebibyte) await sleep(1);
+  }
+  await closed;
+  const { status, text } = await answered;
+  t.deepEqual([status, JSON.parse(text.slice(text.indexOf('{'))).code], [413, 413], text.slice(0, 300));
+  t.true(sent < 1024 * mebibyte, `it took ${sent} bytes`);
+  await until(isClean);
+});
 
-test.serial('an upload may take its time, every other body may not', async (t) => {
+test.serial('only uploads may arrive slowly', async (t) => {
   const slow = async (
     headers: string[],
     path: string,
@@ -313,7 +310,7 @@ test.serial('an upload may take its time, every other body may not', async (t) =
   patient.destroy();
 });
 
-test.serial('aborted uploads leave no file, no descriptor and no memory', async (t) => {
+test.serial('aborted uploads leak no file, descriptor or memory', async (t) => {
   const round = async (index: number): Promise<void> => {
     const socket = await dial([formType, `Content-Length: ${3 * mebibyte}`]);
     const body = Buffer.concat([Buffer.from(fileHead), Buffer.alloc(3 * mebibyte, 'x')]);
@@ -341,7 +338,7 @@ test.serial('aborted uploads leave no file, no descriptor and no memory', async 
   t.is((await upload('text', 'after.txt')).status, 200);
 });
 
-test.serial('downloads that are broken off leave no descriptor', async (t) => {
+test.serial('aborted downloads leak no descriptor', async (t) => {
   const { id } = (await upload(textOf(3 * mebibyte), 'large.txt')).data;
   for (let round = 0; round < 50; round++) {
     const abort = new AbortController();
@@ -356,7 +353,7 @@ test.serial('downloads that are broken off leave no descriptor', async (t) => {
   t.pass();
 });
 
-test.serial('a full disk refuses the upload with its own error and leaves nothing', async (t) => {
+test.serial('a full disk refuses the upload with its own error', async (t) => {
   const cramped = await startApi(limits, '1024');
   const caller = admin.at(cramped.url);
   const answer = await caller.upload('/attachments/upload', textOf(2 * mebibyte), { filename: 'a.txt' });
@@ -368,7 +365,7 @@ test.serial('a full disk refuses the upload with its own error and leaves nothin
   await cramped.kill();
 });
 
-test.serial('the quota holds, also against uploads at once', async (t) => {
+test.serial('the quota holds under concurrent uploads', async (t) => {
   const limited = await startApi({ ...limits, UPLOAD_QUOTA_MB: '1' });
   const caller = await newcomer(limited.url);
   const answers = await Promise.all(
@@ -392,7 +389,7 @@ test.serial('the quota holds, also against uploads at once', async (t) => {
   await limited.kill();
 });
 
-test.serial('one administrator opens so many chunked uploads, also at once', async (t) => {
+test.serial('the chunk sessions of one administrator are limited', async (t) => {
   const limited = await startApi({ ...limits, CHUNK_SESSIONS_MAX: '3' });
   const caller = await newcomer(limited.url);
   const call = (fields: object) => caller.post('/attachments/chunk', fields);
@@ -410,7 +407,7 @@ test.serial('one administrator opens so many chunked uploads, also at once', asy
   await limited.kill();
 });
 
-test.serial('a disk that refuses to be written is told as a failed upload', async (t) => {
+test.serial('a disk that cannot be written fails the upload', async (t) => {
   const api = await startApi({ ...limits, STORAGE_ROOT: '/dev/null/storage' });
   const answer = await admin.at(api.url).upload('/attachments/upload', 'text', { filename: 'a.txt' });
   t.deepEqual([answer.status, answer.code, answer.errorCode], [500, 40005, 'upload_failed'], answer.text);
@@ -418,7 +415,7 @@ test.serial('a disk that refuses to be written is told as a failed upload', asyn
   await api.kill();
 });
 
-test.serial('nothing of this was a fault of the service', (t) => {
+test.serial('no hostile request causes a server error', (t) => {
   t.is(api.child.exitCode, null);
   t.notRegex(api.output(), /"level":"(error|fatal)"|a request failed|unhandledRejection|uncaughtException/);
 });

@@ -28,7 +28,7 @@ test.after.always(async () => {
 
 const names = (list: string | null): string[] => (list ?? '').toLowerCase().split(/, */);
 
-test('a page of another origin may read file names, ranges and limits, and send what pages send', async (t) => {
+test('CORS exposes file names, ranges and limits to an allowed origin', async (t) => {
   const sent =
     'authorization,x-requested-with,x-tenant-code,x-request-id,idempotency-key,x-timezone,accept-language,range,if-none-match';
   const asked = await fetch(`${api.url}/api/admin/info`, {
@@ -53,7 +53,7 @@ test('a page of another origin may read file names, ranges and limits, and send 
 /** The address of a link, at this process. */
 const at = (url: string): string => api.url + url.slice(new URL(url).origin.length);
 
-test('a signed address shows a file without a header, by ranges, for that file and session only', async (t) => {
+test('a signed address opens its file without a header', async (t) => {
   const made = (await admin.upload('/attachments/upload', png, { filename: 'a.png' })).data as { id: number };
   const own = await anonymous.signIn();
   const { url } = (await own.get(`/attachments/${made.id}/link?inline=true`)).data as { url: string };
@@ -78,7 +78,7 @@ test('a signed address shows a file without a header, by ranges, for that file a
   t.is((await fetch(at(url))).status, 401, 'it ends with its session');
 });
 
-test('an export has such an address too; import error files only when there are any', async (t) => {
+test('an export has a signed address too', async (t) => {
   const id = await askExport(admin, '/users', { username: unique() });
   await endOf(admin, id);
   const { url } = (await admin.get(`/exports/${id}/link`)).data as { url: string };
@@ -88,7 +88,7 @@ test('an export has such an address too; import error files only when there are 
   t.is((await admin.get('/imports/999/link')).status, 404);
 });
 
-test('an event stream reconnects with its ticket while its session lasts, and no other stream does', async (t) => {
+test('an event stream reconnects with its ticket while its session lasts', async (t) => {
   const own = await anonymous.signIn();
   const ticket = await ticketOf(own);
   const open = async (path: string): Promise<number> => {
@@ -103,7 +103,7 @@ test('an event stream reconnects with its ticket while its session lasts, and no
   t.is(await open('/dashboard/stream'), 401);
 });
 
-test('0 and an empty text mean none where a form sends them', async (t) => {
+test('a form may send 0 or an empty text for none', async (t) => {
   const username = unique('none');
   const fields = { username, password: 'a good password 1', nickname: '', department_id: 0 };
   const made = await admin.post('/admins', fields);
@@ -114,7 +114,7 @@ test('0 and an empty text mean none where a form sends them', async (t) => {
   t.like((await admin.post('/permissions', permission)).data, { menu_id: null });
 });
 
-test('an order takes back what it was answered as, and no state but cancelled', async (t) => {
+test('an order accepts the fields it was returned with', async (t) => {
   const { id } = await makeOrder(admin);
   const shown = (await admin.get(`/orders/${id}`)).data as { status: string };
   t.is((await admin.put(`/orders/${id}`, shown)).status, 200);

@@ -315,28 +315,24 @@ const seen = new Map<string, number>();
 const tried = routes.filter(({ method, path, reply }) => !reply && !spared.has(`${method} ${path}`));
 
 for (const route of tried) {
-  test.serial(
-    `${route.method} ${route.path} answers whatever it is sent in the envelope and below 500`,
-    async (t) => {
-      const send = async (path: string, body: unknown, more: Record<string, string> = {}): Promise<void> => {
-        const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-        const { status, text } = await caller.request(route.method, path, { ...sent, headers: more });
-        seen.set(`${route.method} ${status}`, (seen.get(`${route.method} ${status}`) ?? 0) + 1);
-        if (status >= 500 && status !== 501) throw new Error(`${path} ${sent.body ?? ''}: ${text}`);
-        if (status === 401 && route.access !== 'public')
-          throw new Error(`the caller was signed out: ${text}`);
-      };
-      await Promise.all(oddRequests(route).map(({ path, body }) => someAtOnce(send, path, body)));
-      await fc.assert(
-        fc.asyncProperty(request(route), headers(), ({ path, body }, more) => send(path, body, more)),
-        { numRuns: runsPerRoute, includeErrorInReport: true },
-      );
-      t.is((await caller.get('/heartbeat')).status, 200);
-    },
-  );
+  test.serial(`${route.method} ${route.path} answers any input in the envelope and below 500`, async (t) => {
+    const send = async (path: string, body: unknown, more: Record<string, string> = {}): Promise<void> => {
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+      const { status, text } = await caller.request(route.method, path, { ...sent, headers: more });
+      seen.set(`${route.method} ${status}`, (seen.get(`${route.method} ${status}`) ?? 0) + 1);
+      if (status >= 500 && status !== 501) throw new Error(`${path} ${sent.body ?? ''}: ${text}`);
+      if (status === 401 && route.access !== 'public') throw new Error(`the caller was signed out: ${text}`);
+    };
+    await Promise.all(oddRequests(route).map(({ path, body }) => someAtOnce(send, path, body)));
+    await fc.assert(
+      fc.asyncProperty(request(route), headers(), ({ path, body }, more) => send(path, body, more)),
+      { numRuns: runsPerRoute, includeErrorInReport: true },
+    );
+    t.is((await caller.get('/heartbeat')).status, 200);
+  });
 }
 
-test.serial('the requests reached further than the checks', (t) => {
+test.serial('the generated requests reach the handlers', (t) => {
   for (const outcome of [
     'GET 200',
     'GET 400',
@@ -351,7 +347,7 @@ test.serial('the requests reached further than the checks', (t) => {
   }
 });
 
-test.serial('a body that does not come in time is the fault of its sender', async (t) => {
+test.serial('a body that arrives too late is a client error', async (t) => {
   const headers = { 'Content-Type': 'application/json', 'Content-Length': 60_000 };
   const sent = begin(`${service.url}/api/payment/notify/mock`, { method: 'POST', headers });
   sent.write('{"out_trade_no":"');

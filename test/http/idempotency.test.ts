@@ -90,13 +90,13 @@ const countOf = async (table: string): Promise<number> =>
 
 const idOf = ({ data }: Answer): unknown => data?.id ?? data?.import_id ?? data?.export_id ?? data?.log?.id;
 
-test('every route that creates takes the header', (t) => {
+test('every route that creates accepts the header', (t) => {
   const taking = routes.filter((route) => route.repeat).map((route) => permissionOf(route)?.slug);
   t.deepEqual([...taking].sort(), Object.keys(creates).sort());
 });
 
 for (const [slug, prepare] of Object.entries(creates)) {
-  test.serial(`${slug}: repeated, also at once on two processes, it creates one record`, async (t) => {
+  test.serial(`${slug}: concurrent repeats on two processes create one record`, async (t) => {
     const [table, send] = await prepare();
     const before = await countOf(table);
     const headers = { 'Idempotency-Key': unique('key-') };
@@ -114,22 +114,19 @@ for (const [slug, prepare] of Object.entries(creates)) {
   });
 }
 
-test.serial(
-  'the same key with another request is refused; another administrator has keys of their own',
-  async (t) => {
-    const headers = { 'Idempotency-Key': unique('key-') };
-    const [first, second] = [unique('u'), unique('u')];
-    t.is((await service.admin.post('/users', { username: first }, headers)).status, 200);
-    const reused = await service.admin.post('/users', { username: second }, headers);
-    t.deepEqual([reused.status, reused.errorCode], [422, 'idempotency_key_reused']);
-    t.is((await service.admin.post('/departments', { name: 'x' }, headers)).status, 200, 'another resource');
-    const account = await makeAdmin(service.admin, [1]);
-    const colleague = await service.anonymous.signIn(account.username, account.password);
-    t.is((await colleague.post('/users', { username: second }, headers)).status, 200);
-  },
-);
+test.serial('a key belongs to one request of one administrator', async (t) => {
+  const headers = { 'Idempotency-Key': unique('key-') };
+  const [first, second] = [unique('u'), unique('u')];
+  t.is((await service.admin.post('/users', { username: first }, headers)).status, 200);
+  const reused = await service.admin.post('/users', { username: second }, headers);
+  t.deepEqual([reused.status, reused.errorCode], [422, 'idempotency_key_reused']);
+  t.is((await service.admin.post('/departments', { name: 'x' }, headers)).status, 200, 'another resource');
+  const account = await makeAdmin(service.admin, [1]);
+  const colleague = await service.anonymous.signIn(account.username, account.password);
+  t.is((await colleague.post('/users', { username: second }, headers)).status, 200);
+});
 
-test.serial('a request that was refused has used no key', async (t) => {
+test.serial('a refused request does not use its key', async (t) => {
   const headers = { 'Idempotency-Key': unique('key-') };
   const { username } = await makeUser(service.admin);
   t.is((await service.admin.post('/users', { username }, headers)).status, 422);

@@ -57,7 +57,7 @@ async function inTurns(count: number, ask: (client: Client) => Promise<Answer>):
 
 const allowed = (statuses: number[]): number => statuses.filter((status) => status !== 429).length;
 
-test('an address gets so many requests a minute from all processes, told in headers when it may go on', async (t) => {
+test('requests per address are limited across processes', async (t) => {
   const address = '198.51.100.1';
   const statuses = await inTurns(60, (client) => from(client, address).get('/heartbeat'));
   t.is(allowed(statuses), 40);
@@ -73,14 +73,14 @@ test('an address gets so many requests a minute from all processes, told in head
   t.is((await from(pair[0], '198.51.100.2').get('/heartbeat')).status, 401, 'others are not concerned');
 });
 
-test('an IPv6 address is counted with its /64', async (t) => {
+test('an IPv6 address is counted by its /64', async (t) => {
   let host = 0;
   const statuses = await inTurns(60, (client) => from(client, `2001:db8:1:1::${++host}`).get('/heartbeat'));
   t.is(allowed(statuses), 40);
   t.is((await from(pair[0], '2001:db8:1:2::1').get('/heartbeat')).status, 401);
 });
 
-test('an administrator gets so many requests a minute, from wherever', async (t) => {
+test('requests per administrator are limited across addresses', async (t) => {
   const own = await signedInWith(service.admin, []);
   let host = 0;
   const statuses = await inTurns(40, (client) =>
@@ -89,7 +89,7 @@ test('an administrator gets so many requests a minute, from wherever', async (t)
   t.is(allowed(statuses), 30);
 });
 
-test('what costs more is limited by itself', async (t) => {
+test('costly requests have limits of their own', async (t) => {
   const account = await makeAdmin(service.admin);
   const own = await signedInWith(service.admin, ['order.export', 'attachment.store']);
   let host = 0;
@@ -106,7 +106,7 @@ test('what costs more is limited by itself', async (t) => {
   t.is(allowed(signIns), 9);
 });
 
-test('an administrator has so many exports at once', async (t) => {
+test('concurrent exports per administrator are limited', async (t) => {
   const own = await signedInWith(service.admin, ['order.export']);
   const wanted = (client: Client, order_no: string) =>
     from(own.at(client.url), '203.0.116.1').post('/orders/export', { format: 'csv', order_no });
@@ -127,7 +127,7 @@ const rowsOf = (paymentNo: string) =>
 
 const notify = (client: Client, body: object) => client.post('//api/payment/notify/mock', body);
 
-test('callbacks that prove nothing are kept short, equal ones once, so many of an address; proven ones always', async (t) => {
+test('unverified callbacks of an address are limited', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   const forged = { ...mockCallback(payment), sign: 'f'.repeat(64), padding: 'x'.repeat(5000) };
   const attacker = '198.51.100.30';
@@ -151,7 +151,7 @@ test('callbacks that prove nothing are kept short, equal ones once, so many of a
   );
 });
 
-test('a proven callback with a wrong amount is kept each time and whole', async (t) => {
+test('a verified callback with a wrong amount is always stored', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   const wrong = { ...mockCallback(payment), amount: '99999.00', padding: 'x'.repeat(5000) };
   const statuses = await inTurns(12, (client) => notify(from(client, '198.51.100.31'), wrong));
@@ -161,7 +161,7 @@ test('a proven callback with a wrong amount is kept each time and whole', async 
   t.true(rows.every(({ times, length }) => times === 1 && length > 1024));
 });
 
-test('failures of an address count over all names: first it must draw a captcha, then it is locked', async (t) => {
+test('failed sign-ins of an address count over all names', async (t) => {
   const account = await makeAdmin(service.admin);
   const spray = (client: Client) =>
     client.post('/login', { username: unique('nobody'), password: 'Wrong-1' });
@@ -181,7 +181,7 @@ test('failures of an address count over all names: first it must draw a captcha,
   t.is((await from(pair[0], '198.51.100.41').post('/login', right)).status, 200);
 });
 
-test('the mock channel tells nobody in production how to sign its callback', async (t) => {
+test('in production the mock channel does not reveal how to sign its callback', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   const place = (client: Client) =>
     client.post('/payments', { order_no: payment.order_no, payment_method_id: methodId, initiate: true });

@@ -2,7 +2,8 @@
 import '../support/environment.js';
 import test from 'ava';
 import { insert } from '../../src/lib/db.js';
-import { makeMethod, makePayment, mockCallback, unique } from '../support/factories.js';
+import { makeAdmin, makeMethod, makePayment, mockCallback, unique } from '../support/factories.js';
+import { startApi } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
 
@@ -27,7 +28,7 @@ async function rolesMadeAt(instants: string[]): Promise<string> {
   return prefix;
 }
 
-test('page and page_size are clamped, and what is no number is refused', async (t) => {
+test('page and page_size are clamped to their range', async (t) => {
   const shape = async (query: string) => {
     const { data } = await admin.get(`/permissions?${query}`);
     return [data.page, data.page_size, data.list.length];
@@ -55,7 +56,7 @@ test('page and page_size are clamped, and what is no number is refused', async (
   }
 });
 
-test('pages follow each other without gaps, and the total is that of the filter', async (t) => {
+test('pages follow each other without gaps', async (t) => {
   const prefix = await rolesMadeAt(Array.from({ length: 7 }, () => '2024-01-01T00:00:00Z'));
   const pages = await Promise.all(
     [1, 2, 3].map((page) => admin.get(`/roles?name=${prefix}&page_size=3&page=${page}&order_by=status:asc`)),
@@ -75,7 +76,7 @@ test('pages follow each other without gaps, and the total is that of the filter'
   );
 });
 
-test('order_by takes several sortable fields and refuses everything else', async (t) => {
+test('order_by accepts only sortable fields', async (t) => {
   const role = unique('O');
   for (const [name, sort] of [
     ['b', 1],
@@ -111,7 +112,7 @@ test('order_by takes several sortable fields and refuses everything else', async
   }
 });
 
-test('a fuzzy filter is a literal part of the text', async (t) => {
+test('a fuzzy filter matches literally', async (t) => {
   const prefix = unique('L');
   const names = ['%', '_', '\\', "'", '"', '?', 'x'].map((sign) => `${prefix}${sign}-`);
   for (const name of names) await admin.post('/roles', { name, slug: unique('l-') });
@@ -125,7 +126,7 @@ test('a fuzzy filter is a literal part of the text', async (t) => {
   t.is((await admin.get(`/roles?name=${prefix}`)).data.total, names.length);
 });
 
-test('a text that no number or code can contain is found nowhere', async (t) => {
+test('a text that no number or code can contain matches nothing', async (t) => {
   await makePayment(admin, (await makeMethod(admin)).id);
   for (const filter of [
     'orders?order_no',
@@ -149,7 +150,7 @@ test('a text that no number or code can contain is found nowhere', async (t) => 
   t.deepEqual(outcome(answer), [422, 30003, 'order_unknown']);
 });
 
-test('start and end are inclusive, a bare end date means its whole day, both in the request zone', async (t) => {
+test('start and end are inclusive in the request zone', async (t) => {
   const prefix = await rolesMadeAt([
     '2024-03-09T16:00:00.000Z',
     '2024-03-10T00:00:00.000Z',
@@ -189,7 +190,7 @@ test('start and end are inclusive, a bare end date means its whole day, both in 
   }
 });
 
-test('the zone comes from the query, X-Timezone or Timezone, in this order, and times keep their instant', async (t) => {
+test('the zone comes from the query, X-Timezone or Timezone, in this order', async (t) => {
   const prefix = await rolesMadeAt(['2024-07-01T00:00:00.123Z']);
   const shown = async (query: string, headers?: Record<string, string>): Promise<string> =>
     (await admin.get(`/roles?name=${prefix}${query}`, headers)).data.list[0].created_at;
@@ -202,7 +203,7 @@ test('the zone comes from the query, X-Timezone or Timezone, in this order, and 
   t.is(await shown('&timezone=UTC'), '2024-07-01T00:00:00.123+00:00');
 });
 
-test('an unknown zone is refused, whichever source names it', async (t) => {
+test('an unknown zone is refused whichever source names it', async (t) => {
   for (const zone of [
     'Mars/Phobos',
     '+08:00',
@@ -224,7 +225,7 @@ test('an unknown zone is refused, whichever source names it', async (t) => {
   t.is((await service.anonymous.get('/login/captcha?check=1&timezone=nowhere')).status, 422);
 });
 
-test('the listed time fields are converted at any depth, others stay in UTC', async (t) => {
+test('the listed time fields are converted at any depth', async (t) => {
   const payment = await makePayment(admin, (await makeMethod(admin)).id);
   await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
   const shown = (await admin.get(`/payments/${payment.payment_no}`, { 'X-Timezone': 'Asia/Shanghai' })).data;
@@ -237,4 +238,17 @@ test('the listed time fields are converted at any depth, others stay in UTC', as
   t.regex(order.paid_at, /Z$/);
   t.is(Date.parse(order.paid_at), Date.parse(shown.pay_time));
   t.is(order.amount, 12.3, 'amounts stay numbers');
+});
+
+test('APP_RESPONSE_TIME_FIELDS adds fields to those converted', async (t) => {
+  const { url } = await startApi({ APP_RESPONSE_TIME_FIELDS: 'last_login_at, paid_at' });
+  const configured = service.admin.at(url);
+  const { username, password } = await makeAdmin(service.admin);
+  await service.anonymous.signIn(username, password);
+  const shown = async (client: Client) =>
+    (await client.get(`/admins?username=${username}&timezone=Asia/Tokyo`)).data.list[0];
+  t.regex((await shown(service.admin)).last_login_at, /Z$/);
+  const { last_login_at, created_at } = await shown(configured);
+  for (const time of [last_login_at, created_at]) t.regex(time, /\+09:00$/);
+  t.regex((await configured.get(`/admins?username=${username}`)).data.list[0].last_login_at, /Z$/);
 });

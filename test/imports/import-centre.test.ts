@@ -65,7 +65,7 @@ const storedFile = async (id: number): Promise<{ storage_key: string; state: str
   );
 };
 
-test.serial('without a worker the answer says so within its time, and the file waits', async (t) => {
+test.serial('without a worker the request answers in time with a waiting import', async (t) => {
   const answer = await admin.upload('/orders/import', sheet(good()), { filename: '../../März "x".CSV' });
   t.like(answer.data, { status: 0, status_text: '等待处理', total_rows: null, errors: [] });
   const { data } = await admin.get(`/imports/${answer.data.import_id}`);
@@ -91,7 +91,7 @@ const work = (id: number): Promise<unknown> => importOrders.run({ id }, AbortSig
 const ordersOf = async (user: number): Promise<number> =>
   (await select('SELECT id FROM orders WHERE user_id = ?', [user])).length;
 
-test.serial('two runs of one import at once make each order once', async (t) => {
+test.serial('two runs of one import create each order once', async (t) => {
   const user = (await makeUser(admin)).id;
   const id = await begin(sheet(...Array<string>(5000).fill(good(user))));
   await Promise.all([work(id), work(id)]);
@@ -99,7 +99,7 @@ test.serial('two runs of one import at once make each order once', async (t) => 
   t.is(await ordersOf(user), 5000);
 });
 
-test.serial('imported orders are in the totals when their import has ended', async (t) => {
+test.serial('imported orders are in the totals when their import ends', async (t) => {
   const user = (await makeUser(admin)).id;
   const total = async () => (await admin.get(`/orders?user_id=${user}`)).data.total;
   for (let orders = 0; orders < 3; orders++) {
@@ -110,7 +110,7 @@ test.serial('imported orders are in the totals when their import has ended', asy
   }
 });
 
-test.serial('an import that is cancelled in the middle goes no further', async (t) => {
+test.serial('a cancelled import stops', async (t) => {
   const user = (await makeUser(admin)).id;
   const id = await begin(sheet(...Array<string>(40_000).fill(good(user))));
   const working = work(id);
@@ -123,29 +123,26 @@ test.serial('an import that is cancelled in the middle goes no further', async (
   t.like((await admin.get(`/imports/${id}`)).data, { status: 2, order_count: made });
 });
 
-test.serial(
-  'a waiting import can be cancelled but not deleted; its file goes, and the worker lets it be',
-  async (t) => {
-    const id = await start(admin, sheet(good()));
-    t.deepEqual([(await admin.delete(`/imports/${id}`)).errorCode], ['import_running']);
-    t.is((await admin.get(`/imports/${id}/error-file`)).errorCode, 'import_errors_missing');
-    const { data } = await admin.with({ 'Accept-Language': 'en-US' }).post(`/imports/${id}/cancel`);
-    t.like(data, {
-      status: 2,
-      status_text: 'Cancelled',
-      error_msg: 'The import was cancelled',
-      success_count: 0,
-    });
-    const again = await admin.post(`/imports/${id}/cancel`);
-    t.deepEqual([again.status, again.code, again.errorCode], [400, 40001, 'import_not_running']);
-    t.is((await storedFile(id)).state, 'released');
-    await startWorkerProcess();
-    await until(async () => (await storedFile(id)).state === null);
-    t.like(await ended(id), { status: 2, success_count: 0 });
-  },
-);
+test.serial('a waiting import can be cancelled', async (t) => {
+  const id = await start(admin, sheet(good()));
+  t.deepEqual([(await admin.delete(`/imports/${id}`)).errorCode], ['import_running']);
+  t.is((await admin.get(`/imports/${id}/error-file`)).errorCode, 'import_errors_missing');
+  const { data } = await admin.with({ 'Accept-Language': 'en-US' }).post(`/imports/${id}/cancel`);
+  t.like(data, {
+    status: 2,
+    status_text: 'Cancelled',
+    error_msg: 'The import was cancelled',
+    success_count: 0,
+  });
+  const again = await admin.post(`/imports/${id}/cancel`);
+  t.deepEqual([again.status, again.code, again.errorCode], [400, 40001, 'import_not_running']);
+  t.is((await storedFile(id)).state, 'released');
+  await startWorkerProcess();
+  await until(async () => (await storedFile(id)).state === null);
+  t.like(await ended(id), { status: 2, success_count: 0 });
+});
 
-test('the owner is told on the socket, by a stream and by one notification; totals and files follow', async (t) => {
+test('the owner is notified once on the socket and the stream', async (t) => {
   const user = (await makeUser(admin)).id;
   const owner = await signedInWith(admin, rights);
   const socket = await openSocket(service.url, await ticketOf(owner));
@@ -181,7 +178,7 @@ test('the owner is told on the socket, by a stream and by one notification; tota
   socket.socket.terminate();
 });
 
-test('an import is its owner’s and super administrators’, to everybody else it does not exist', async (t) => {
+test('an import is visible only to its owner and super administrators', async (t) => {
   const [owner, other] = [await signedInWith(admin, rights), await signedInWith(admin, rights)];
   const id = await start(owner, sheet(`${userId},bad,`), 'mine.csv');
   await ended(id);
@@ -213,7 +210,7 @@ test('an import is its owner’s and super administrators’, to everybody else 
   t.is((await owner.get('/imports?status=3')).status, 422);
 });
 
-test('the file of an import goes with its end, unless its failed rows are to be read from it', async (t) => {
+test('the file of an import is removed at its end unless rows failed', async (t) => {
   const [done, failed] = [await start(admin, sheet(good())), await start(admin, sheet(`${userId},bad,`))];
   for (const id of [done, failed]) await ended(id);
   await until(async () => (await storedFile(done)).state === null);
@@ -222,7 +219,7 @@ test('the file of an import goes with its end, unless its failed rows are to be 
   t.deepEqual(await storedOf([storage_key]), [storage_key]);
 });
 
-test('a deleted import is gone with its failed rows; failed rows go after their time, and the file with them', async (t) => {
+test('a deleted import is removed with its failed rows', async (t) => {
   const user = (await makeUser(admin)).id;
   const [deleted, old] = [
     await start(admin, sheet(good(user), `${user},bad,`)),
@@ -246,7 +243,7 @@ test('a deleted import is gone with its failed rows; failed rows go after their 
   t.is((await admin.get(`/orders?user_id=${user}`)).data.total, orders);
 });
 
-test('the template is a sheet that lacks nothing but rows', async (t) => {
+test('the template is a valid sheet without rows', async (t) => {
   for (const language of ['zh-CN', 'en-US']) {
     const { bytes, headers } = await admin.download('/imports/template', { 'Accept-Language': language });
     const text = bytes.toString();
@@ -259,7 +256,7 @@ test('the template is a sheet that lacks nothing but rows', async (t) => {
   t.is((await (await signedInWith(admin, ['import.index'])).get('/imports/template')).status, 403);
 });
 
-test('the error file of many rows is read page by page, and whole', async (t) => {
+test('an error file of many rows is read page by page', async (t) => {
   const rows = Array.from({ length: 3500 }, (_, row) => `${row % 2 ? 'x' : ''},bad,${row}`);
   const id = await start(admin, sheet(...rows));
   t.is((await ended(id)).failed_count, 3500);

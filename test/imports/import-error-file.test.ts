@@ -47,7 +47,7 @@ async function ordersOf(user: number): Promise<string[]> {
   return rows.map(({ text }) => text).sort();
 }
 
-test('the failed rows come back as they were sent, and corrected each order is made once', async (t) => {
+test('failed rows come back as sent and can be imported when corrected', async (t) => {
   const user = await newUser();
   const rows = [
     `${user},,whole,A,a1,1`,
@@ -95,7 +95,7 @@ test('the failed rows come back as they were sent, and corrected each order is m
   ]);
 });
 
-test('the columns keep their order and heads; the reasons are the last column, also the second time', async (t) => {
+test('the columns keep their order with the reasons last', async (t) => {
   const user = await newUser();
   const sheets = [
     `单价;REASON;商品名称; 用户ID ;;\nbad;old;茶;${user};;\n`,
@@ -117,7 +117,7 @@ test('the columns keep their order and heads; the reasons are the last column, a
   t.is((await ordersOf(user)).length, sheets.length);
 });
 
-test('GBK comes back as UTF-8; a dry run has an error file as well', async (t) => {
+test('an error file of a GBK import is UTF-8', async (t) => {
   const user = await newUser();
   // 你好 in GBK.
   const gbk = Buffer.from([0xc4, 0xe3, 0xba, 0xc3]);
@@ -138,7 +138,7 @@ test('GBK comes back as UTF-8; a dry run has an error file as well', async (t) =
   }
 });
 
-test('no cell is run as a formula, and each is taken for what it was', async (t) => {
+test('no cell of an error file runs as a formula', async (t) => {
   const user = await newUser();
   const remarks = ['=1+1', '+1', '-1', '@x', '＝1', ' =1', '\t=1', "'=1", "'tis", '"\n=1"', '-'];
   const rows = remarks.map((remark) => `${user},${remark},bad`);
@@ -152,7 +152,7 @@ test('no cell is run as a formula, and each is taken for what it was', async (t)
   t.deepEqual(await ordersOf(user), await ordersOf(direct));
 });
 
-test('a row that cannot be shown whole stays refused, by itself', async (t) => {
+test('a row too long to return stays refused', async (t) => {
   const user = await newUser();
   const blanks = ' '.repeat(2000);
   const rows = [
@@ -186,7 +186,7 @@ test('a row that cannot be shown whole stays refused, by itself', async (t) => {
   t.deepEqual(await ordersOf(user), [`last|7.00|${name}`, `|7.00|${name}`]);
 });
 
-test('rows that have gone are not left out without a word', async (t) => {
+test('failed rows that expired are reported as missing', async (t) => {
   const { id } = await imported('user_id,amount\n1,bad\n1,worse\n');
   await change('DELETE FROM import_errors WHERE import_id = ? AND row_no = 3', [id]);
   await t.throwsAsync(english.download(`/imports/${id}/error-file`));

@@ -58,7 +58,7 @@ async function ordersOf(user: number): Promise<[string, string | null, string][]
 
 const newUser = async (): Promise<number> => (await makeUser(admin)).id;
 
-test('rows become pending orders, as POST /orders would have made them', async (t) => {
+test('rows become the same pending orders as POST /orders creates', async (t) => {
   const user = await newUser();
   const answer = await send([
     `${user},,first,,7,Tea,12.30,3`,
@@ -82,7 +82,7 @@ name",1,`,
   t.like(data.list[0], { status: 'pending', expire_at: null, paid_at: null });
 });
 
-test('a sheet may have its columns in any order, in Chinese, in any case, with any line ends and delimiter', async (t) => {
+test('columns are found in any order, language and letter case', async (t) => {
   const user = await newUser();
   const sheets = [
     `数量,单价,商品名称,用户ID\n2,1.50,茶,${user}\n`,
@@ -100,7 +100,7 @@ test('a sheet may have its columns in any order, in Chinese, in any case, with a
   );
 });
 
-test('UTF-8 and GBK are told apart wherever a character is cut, UTF-16 by its mark', async (t) => {
+test('the encoding is detected wherever a character is cut', async (t) => {
   // 你好 in GBK; rows of odd and even length put every byte of it on a border of what is read at once.
   const gbk = Buffer.from([0xc4, 0xe3, 0xba, 0xc3]);
   const user = await newUser();
@@ -122,7 +122,7 @@ test('UTF-8 and GBK are told apart wherever a character is cut, UTF-16 by its ma
   t.is(orders.length, 4);
 });
 
-test('rows with the same order_ref are one order, also when they do not stand together', async (t) => {
+test('rows with the same order_ref are one order', async (t) => {
   const user = await newUser();
   const { data } = await send([
     `${user},,the first,A,,a1,1,`,
@@ -142,7 +142,7 @@ test('rows with the same order_ref are one order, also when they do not stand to
   ]);
 });
 
-test.serial('more scattered rows than are held at once are gathered by reading the file again', async (t) => {
+test.serial('scattered rows beyond the buffer are collected by rereading the file', async (t) => {
   const [user, size] = [await newUser(), 26_000];
   const rows = [1, 2].flatMap((price) =>
     Array.from({ length: size / 2 }, (_, order) => `${user},,,R${order},,p,${price},`),
@@ -156,7 +156,7 @@ test.serial('more scattered rows than are held at once are gathered by reading t
   t.deepEqual([made.orders, Number(made.whole)], [size / 2, size / 2]);
 });
 
-test('an order has 200 lines at most, wherever they stand', async (t) => {
+test('an order has at most 200 lines', async (t) => {
   const user = await newUser();
   const together = Array.from({ length: 200 }, () => `${user},,,A,,p,1,`);
   const scattered = Array.from({ length: 201 }, (_, row) => [
@@ -171,7 +171,7 @@ test('an order has 200 lines at most, wherever they stand', async (t) => {
   });
 });
 
-test('every value that is not acceptable is reported with its row, column, value and reason', async (t) => {
+test('every invalid value is reported with its row, column, value and reason', async (t) => {
   const user = await newUser();
   const disabled = await newUser();
   await change('UPDATE users SET status = 0 WHERE id = ?', [disabled]);
@@ -261,7 +261,7 @@ test('every value that is not acceptable is reported with its row, column, value
   );
 });
 
-test('an order with one bad row is not imported; rows of one order must agree', async (t) => {
+test('an order with an invalid or contradicting row is not imported', async (t) => {
   const [user, other] = [await newUser(), await newUser()];
   const { data } = await send([
     `${user},,same,A,,x,1,`,
@@ -291,7 +291,7 @@ test('an order with one bad row is not imported; rows of one order must agree', 
   t.deepEqual((await ordersOf(user)).concat(await ordersOf(other)), [['1.00', null, 'x|1.00|1|1.00']]);
 });
 
-test('a dry run checks and counts everything and imports nothing', async (t) => {
+test('a dry run imports nothing', async (t) => {
   const user = await newUser();
   const rows = [`${user},,,,,x,1,`, `${user},,,,,x,bad,`, `999999999,,,,,x,1,`];
   const { data } = await send(rows, { dry_run: 'true' });
@@ -307,7 +307,7 @@ test('a dry run checks and counts everything and imports nothing', async (t) => 
   t.deepEqual(await ordersOf(user), []);
 });
 
-test('formulas are taken as text, come back neutralised, and what was neutralised is taken off again', async (t) => {
+test('formulas are imported as text', async (t) => {
   const user = await newUser();
   const { data } = await send([
     `${user},,'=1+1,,,'+name,1,`,
@@ -328,7 +328,7 @@ test('formulas are taken as text, come back neutralised, and what was neutralise
   t.true(file.startsWith(`\ufeff${head},reason\r\n'=HYPERLINK(),,,,,x,'@1,,`), file);
 });
 
-test('what is no sheet of orders is refused at once, in both languages, and leaves nothing behind', async (t) => {
+test('a file that is no order sheet is refused at once', async (t) => {
   const good = `${head}\n${userId},,,,,x,1,\n`;
   const gzip = Buffer.from('504b03041400060008000000', 'hex');
   const refusals: [string, string | Uint8Array, string, RegExp, RegExp][] = [
@@ -375,7 +375,7 @@ test('what is no sheet of orders is refused at once, in both languages, and leav
   t.deepEqual(await select("SELECT id FROM imports WHERE filename <> 'orders.csv'"), []);
 });
 
-test('a file that turns out unreadable later fails as a whole, with its row, before anything is imported', async (t) => {
+test('a file that becomes unreadable fails as a whole', async (t) => {
   const user = await newUser();
   const many = Array.from({ length: 1000 }, (_, row) => `${user},1,${row},,,,,`);
   const broken = [...many, `${user},1,"never closed,,,,,`, `${user},1,,,,,,`];

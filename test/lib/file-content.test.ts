@@ -21,7 +21,7 @@ const breakingOff = (content: Buffer, after: number): Readable =>
     { objectMode: false },
   );
 
-test('a read that breaks off is never taken for a file of the wrong kind', async (t) => {
+test('an interrupted read is never reported as a wrong file type', async (t) => {
   const text = textOf(5000);
   for (const [extension, content] of [
     ['png', png],
@@ -45,7 +45,7 @@ test('a read that breaks off is never taken for a file of the wrong kind', async
   }
 });
 
-test('a text says how it is encoded, others do not', async (t) => {
+test('only texts have an encoding', async (t) => {
   const open = (content: Buffer) => () => Promise.resolve(whole(content));
   const gbk = Buffer.from('d6d0cec4', 'hex');
   t.is(await mustBeOfKind(kind('txt'), 4, open(gbk)), 'gbk');

@@ -3,7 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { cleanFilename, extensionOf } from '../../src/lib/files/filename.js';
 
-test('path, control characters, direction marks and trailing dots go; the rest stays', (t) => {
+test('paths, control characters, direction marks and trailing dots are removed', (t) => {
   const cases: [string, string | undefined][] = [
     ['报表 2026 (1).xlsx', '报表 2026 (1).xlsx'],
     ['../../etc/passwd', 'passwd'],
@@ -26,7 +26,7 @@ test('path, control characters, direction marks and trailing dots go; the rest s
   for (const [given, kept] of cases) t.is(cleanFilename(given), kept, JSON.stringify(given));
 });
 
-test('a kept name is never a path and stays as it is when it is cleaned again', (t) => {
+test('a cleaned name stays the same when cleaned again', (t) => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (given) => {
       const kept = cleanFilename(given);
@@ -39,7 +39,7 @@ test('a kept name is never a path and stays as it is when it is cleaned again', 
   t.pass();
 });
 
-test('the extension is what stands behind the last dot', (t) => {
+test('the extension is the part after the last dot', (t) => {
   const cases: [string, string][] = [
     ['a.TXT', 'txt'],
     ['a.php.jpg', 'jpg'],

@@ -19,7 +19,7 @@ test('public https addresses are gateways', (t) => {
   }
 });
 
-test('plain, private, special and disguised addresses are not', (t) => {
+test('plain, private, special and disguised addresses are refused', (t) => {
   for (const url of [
     ...['', 'nowhere', '//host/', 'ftp://openapi.test/', 'file:///etc/passwd', 'http://openapi.test/'],
     ...['https://user:word@openapi.test/', 'https://localhost/', 'https://db/', 'https://a.localhost/'],
@@ -36,7 +36,7 @@ test('plain, private, special and disguised addresses are not', (t) => {
   }
 });
 
-test('a name that resolves to a private address is not connected to', async (t) => {
+test('a name that resolves to a private address is refused', async (t) => {
   let connections = 0;
   const server = createServer().listen(0, '127.0.0.1');
   server.on('connection', () => connections++);

@@ -4,7 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { canonicalIp } from '../../src/lib/ip.js';
 
-test('an address has one form however it is written', (t) => {
+test('every notation of an address has one canonical form', (t) => {
   const cases: Record<string, string> = {
     '1.2.3.4': '1.2.3.4',
     '::ffff:1.2.3.4': '1.2.3.4',
@@ -28,7 +28,7 @@ test('an address has one form however it is written', (t) => {
   fc.assert(fc.property(fc.ipV6(), (ip) => canonicalIp(canonicalIp(ip) ?? '') === canonicalIp(ip)));
 });
 
-test('octal, hexadecimal, short and foreign forms are no address', (t) => {
+test('octal, hexadecimal, short and foreign forms are not addresses', (t) => {
   const wrong = [
     '',
     '010.0.0.1',

@@ -6,7 +6,7 @@ import { fill, languageOf, say, type Language } from '../../src/lib/language.js'
 
 const supported: Language[] = ['zh-CN', 'en-US'];
 
-test('the supported language of the highest quality is chosen, the first of equals, Chinese when none is', (t) => {
+test('the supported language of the highest quality is chosen', (t) => {
   const cases: Record<string, Language> = {
     '': 'zh-CN',
     'en-US': 'en-US',
@@ -27,13 +27,13 @@ test('the supported language of the highest quality is chosen, the first of equa
   fc.assert(fc.property(fc.string(), (header) => supported.includes(languageOf(header))));
 });
 
-test('texts are said in the language and filled with their values', (t) => {
+test('texts are filled with their values in the chosen language', (t) => {
   t.is(say({ zh: '好', en: 'good' }, 'en-US'), 'good');
   t.is(say({ zh: '好', en: 'good' }, 'zh-CN'), '好');
   t.is(fill('{count} of {total}, {unknown}', { count: 1, total: '$&' }), '1 of $&, {unknown}');
 });
 
-test('every outcome has a text in both languages and a code that belongs to its status', (t) => {
+test('every outcome has both languages and a code that fits its status', (t) => {
   const business = /^[1-5]0\d{3}$/;
   for (const [slug, { status, code, zh, en }] of Object.entries(errorCatalogue)) {
     t.regex(slug, /^[a-z0-9_]+$/);

@@ -24,7 +24,7 @@ test('every amount within the limit is read and written without loss', (t) => {
   t.is(Money.parse('-0.05')?.toString(), '-0.05');
 });
 
-test('a JSON number is read as it was written, with up to two decimals', (t) => {
+test('a JSON number is read with up to two decimals', (t) => {
   const dollars = fc.integer({ min: 0, max: 10 ** 11 });
   fc.assert(
     fc.property(dollars, fc.integer({ min: 0, max: 99 }), (units, rest) => {
@@ -43,7 +43,7 @@ test('a JSON number is read as it was written, with up to two decimals', (t) => 
   }
 });
 
-test('what is no exact amount within the limit is none', (t) => {
+test('inexact amounts and amounts beyond the limit are invalid', (t) => {
   const wrong = [
     ...[10.005, 0.001, 1e-7, 1e21, NaN, Infinity, 0.1 + 0.2, 10_000_000_000_000.01, 1.1e13],
     ...[
@@ -90,7 +90,7 @@ test('sums and multiples are exact', (t) => {
   t.false(new Money(limit + 1n).withinLimit);
 });
 
-test('an answer carries amounts as JSON numbers with the digits of their text', (t) => {
+test('amounts are written as JSON numbers with their digits', (t) => {
   fc.assert(
     fc.property(fc.array(cents(), { minLength: 1, maxLength: 5 }), (amounts) => {
       const json = toJson({ list: amounts.map((amount) => ({ amount: new Money(amount) })) });

@@ -4,7 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { neutralise, restore } from '../../src/lib/sheets/sheet.js';
 
-test('no text leaves as a formula, and each comes back as what it was', (t) => {
+test('every text is written harmlessly and read back unchanged', (t) => {
   const pieces = fc.constantFrom(
     ...['=', '+', '-', '@', '＝', '＋', '－', '＠', "'", ' ', '\t', '\r', '\n', 'a', '1', '\u3000'],
   );

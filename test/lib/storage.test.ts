@@ -52,7 +52,7 @@ const spool = (content: Buffer): string => {
 const never = new AbortController().signal;
 
 for (const [name, make] of Object.entries(drivers)) {
-  test(`${name}: a stream is stored whole, read whole and in ranges, and removed`, async (t) => {
+  test(`${name}: a stored stream is read back whole and in ranges`, async (t) => {
     const driver = make();
     const key = newKey();
     const content = textOf(300_000);
@@ -74,7 +74,7 @@ for (const [name, make] of Object.entries(drivers)) {
     await driver.remove(key);
   });
 
-  test(`${name}: a file of the disk is taken over`, async (t) => {
+  test(`${name}: a local file is stored`, async (t) => {
     const driver = make();
     for (const content of [textOf(10), textOf(20_000_000)]) {
       const [key, path] = [newKey(), spool(content)];
@@ -84,7 +84,7 @@ for (const [name, make] of Object.entries(drivers)) {
     }
   });
 
-  test(`${name}: a stream that breaks off leaves nothing under its key`, async (t) => {
+  test(`${name}: an interrupted stream leaves nothing under its key`, async (t) => {
     const driver = make();
     const key = newKey();
     const broken = Readable.from(
@@ -97,7 +97,7 @@ for (const [name, make] of Object.entries(drivers)) {
     t.is(await driver.stat(key), undefined);
   });
 
-  test(`${name}: parts become one file, in their order, with its size and digest`, async (t) => {
+  test(`${name}: parts are composed into one file in order`, async (t) => {
     const driver = make();
     const mebibyte = 1024 * 1024;
     for (const sizes of [
@@ -118,7 +118,7 @@ for (const [name, make] of Object.entries(drivers)) {
     }
   });
 
-  test(`${name}: composing ends when a part is missing or it is told to, and leaves nothing`, async (t) => {
+  test(`${name}: composing fails when a part is missing`, async (t) => {
     const driver = make();
     const parts = [6, 6].map((mebibytes) => ({ key: newKey(), size: mebibytes * 1024 * 1024 }));
     for (const { key, size } of parts) await driver.put(key, Readable.from([textOf(size)]));
@@ -130,7 +130,7 @@ for (const [name, make] of Object.entries(drivers)) {
   });
 }
 
-test('parts are copied by the server when it can', async (t) => {
+test('the server copies parts where it can', async (t) => {
   const driver = s3(0);
   const before = servers[0]?.copies() ?? 0;
   const parts = [5, 5, 1].map((mebibytes) => ({ key: newKey(), size: mebibytes * 1024 * 1024 }));
@@ -139,7 +139,7 @@ test('parts are copied by the server when it can', async (t) => {
   t.true((servers[0]?.copies() ?? 0) >= before + 3);
 });
 
-test('an upload to the store that nobody ended is removed by its age, others stay', async (t) => {
+test('old unfinished uploads are removed by age', async (t) => {
   const server = await startS3();
   t.teardown(() => server.stop());
   const driver = s3Of(server, { timeoutMs: 1500 });
@@ -159,7 +159,7 @@ test('an upload to the store that nobody ended is removed by its age, others sta
   t.deepEqual(server.uploads(), []);
 });
 
-test('a store that does not answer is given up in time, and says nothing about the file', async (t) => {
+test('a store that does not answer times out', async (t) => {
   const held = await startS3();
   const driver = s3Of(held, { timeoutMs: 1000 });
   const key = newKey();
@@ -176,13 +176,13 @@ test('a store that does not answer is given up in time, and says nothing about t
   await t.throwsAsync(driver.get(key), expected);
 });
 
-test('a bucket that is not there is no missing file', async (t) => {
+test('a missing bucket is not a missing file', async (t) => {
   const driver = s3Of(servers[0] as S3Server, { bucket: 'another' });
   const error = await t.throwsAsync(driver.get(newKey()), { name: 'NoSuchBucket' });
   t.false(error instanceof FileMissing);
 });
 
-test('a presigned address gives the file away under its name, and only when that is switched on', async (t) => {
+test('a presigned address downloads the file under its name', async (t) => {
   t.is(s3(0).downloadUrl, undefined);
   const driver = s3(0, { presignedDownloads: true });
   const key = newKey();
@@ -194,13 +194,13 @@ test('a presigned address gives the file away under its name, and only when that
   t.is(response.headers.get('content-type')?.split(';')[0], 'text/plain');
 });
 
-test('keys that could lead elsewhere are refused', async (t) => {
+test('keys that could escape the folder are refused', async (t) => {
   const driver = new LocalStorage(join(folder, 'local'));
   for (const key of ['../a', '/etc/passwd', 'a/../b', 'a//b', 'a/', 'a\0b', '.', 'a.b', ''])
     await t.throwsAsync(driver.stat(key), { message: /is no storage key/ }, JSON.stringify(key));
 });
 
-test('local: nothing stays where files are written, and what a crash left there is removed by its age', async (t) => {
+test('local: leftovers of a crash are removed by age', async (t) => {
   const root = join(folder, 'swept');
   const driver = new LocalStorage(root);
   await driver.put(newKey(), Readable.from(['x']));

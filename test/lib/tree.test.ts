@@ -17,7 +17,7 @@ const forest = (): fc.Arbitrary<Row[]> =>
 
 const flat = (nodes: Tree<Row>[]): Tree<Row>[] => nodes.flatMap((node) => [node, ...flat(node.children)]);
 
-test('every row stands in the tree once, below its parent, siblings in the order of the rows', (t) => {
+test('every row appears once below its parent in the order of the rows', (t) => {
   fc.assert(
     fc.property(forest(), (rows) => {
       const tree = toTree(rows);
@@ -43,7 +43,7 @@ test('every row stands in the tree once, below its parent, siblings in the order
   );
 });
 
-test('ancestors and descendants are each other’s mirror, and depth and height agree with the tree', (t) => {
+test('ancestors and descendants mirror each other', (t) => {
   const height = (node: Tree<Row>): number => 1 + Math.max(0, ...node.children.map(height));
   fc.assert(
     fc.property(forest(), (rows) => {
@@ -65,7 +65,7 @@ test('ancestors and descendants are each other’s mirror, and depth and height 
   t.is(depthOf([], 0), 0);
 });
 
-test('rows that form a circle end nothing in an endless search', (t) => {
+test('rows that form a cycle cause no endless search', (t) => {
   const circle = [
     { id: 1, parent_id: 2 },
     { id: 2, parent_id: 1 },

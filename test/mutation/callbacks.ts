@@ -69,7 +69,7 @@ export const callbacks: Fault[] = [
     to: `payment.status === 'paid'`,
     breaks: 'a second transaction for a paid payment is swallowed',
     test: 'test/trade/concurrency.test.ts',
-    match: 'a further number*',
+    match: 'another third-party number for a paid payment is flagged',
   },
   {
     file: judgement,
@@ -78,7 +78,7 @@ export const callbacks: Fault[] = [
     to: ``,
     breaks: 'a used number is refused without a flag',
     test: doubleMoney,
-    match: 'a used number*',
+    match: 'a third-party number already in use is refused before it is acknowledged',
   },
   {
     file: intake,
@@ -87,7 +87,7 @@ export const callbacks: Fault[] = [
     to: ``,
     breaks: 'a notice that cannot be verified is not flagged',
     test: doubleMoney,
-    match: 'a notice that cannot be verified*',
+    match: 'an unverifiable notice marks its payment',
   },
   {
     file: intake,
@@ -95,7 +95,7 @@ export const callbacks: Fault[] = [
     to: `payment?.methodType === type`,
     breaks: 'a notice that cannot be verified flags what is paid',
     test: doubleMoney,
-    match: 'a notice that cannot be verified*',
+    match: 'an unverifiable notice marks its payment',
   },
   {
     file: intake,
@@ -103,7 +103,7 @@ export const callbacks: Fault[] = [
     to: `payment?.status !== 'paid'`,
     breaks: 'a notice that cannot be verified flags payments of other channels',
     test: doubleMoney,
-    match: 'a notice that cannot be verified*',
+    match: 'an unverifiable notice marks its payment',
   },
   {
     file: intake,
@@ -119,7 +119,7 @@ export const callbacks: Fault[] = [
     to: `AND payment_no <> REVERSE(:payment_no)'`,
     breaks: 'an attempt under the number of another payment is accepted',
     test: doubleMoney,
-    match: 'a used number*',
+    match: 'a third-party number already in use is refused before it is acknowledged',
   },
   {
     file: store,
@@ -127,7 +127,7 @@ export const callbacks: Fault[] = [
     to: `cutOff(attempt.fields, longest)`,
     breaks: 'secrets of a callback are stored',
     test: conflicts,
-    match: 'every attempt is shown*',
+    match: 'attempts are shown with their secrets masked',
   },
   {
     file: inbox,
@@ -135,7 +135,7 @@ export const callbacks: Fault[] = [
     to: `ORDER BY c.id`,
     breaks: 'forged attempts hide the genuine one',
     test: 'test/trade/callback-retention.test.ts',
-    match: 'every attempt is shown*',
+    match: 'attempts are shown without secrets, newest first',
   },
   {
     file: inbox,
@@ -143,7 +143,7 @@ export const callbacks: Fault[] = [
     to: `AND p.period >= :period LIMIT 1`,
     breaks: 'a refused attempt keeps its order from ending',
     test: conflicts,
-    match: 'a callback that was refused*',
+    match: 'a finished callback does not prevent its order from ending',
   },
   {
     file: inbox,
@@ -151,7 +151,7 @@ export const callbacks: Fault[] = [
     to: `return waiting === null;`,
     breaks: 'stored money loses to the end of its order',
     test: doubleMoney,
-    match: 'money that was reported in time*',
+    match: 'money reported in time wins over expiry, cancelling and deleting',
   },
   {
     file: inbox,
@@ -187,6 +187,6 @@ export const callbacks: Fault[] = [
     to: `ON DUPLICATE KEY UPDATE payment_no = VALUES(payment_no)`,
     breaks: 'a number passes on to the payment that came last',
     test: doubleMoney,
-    match: 'a used number*',
+    match: 'a third-party number already in use is refused before it is acknowledged',
   },
 ];

@@ -23,7 +23,7 @@ export const imports: Fault[] = [
     to: `{ id, position: from },`,
     breaks: 'a cancelled import goes on',
     test: centre,
-    match: 'an import that is cancelled*',
+    match: 'a cancelled import stops',
   },
   {
     file: batch,
@@ -154,6 +154,6 @@ export const imports: Fault[] = [
     to: `if (found > expected) throw`,
     breaks: 'an error file lacks rows without a word',
     test: 'test/imports/import-error-file.test.ts',
-    match: 'rows that have gone*',
+    match: 'failed rows that expired are reported as missing',
   },
 ];

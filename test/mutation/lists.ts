@@ -64,7 +64,7 @@ export const lists: Fault[] = [
     to: `const isSame = true;`,
     breaks: 'rows deleted for good are still counted',
     test: 'test/logs/log-lists.test.ts',
-    match: 'entries are deleted*',
+    match: 'entries can be deleted singly, in bulk and by age',
   },
   {
     file: 'src/models/office/notification-inbox.ts',

@@ -19,7 +19,7 @@ export const logs: Fault[] = [
     to: `(is_final = 1)`,
     breaks: 'the entry of a write whose process died never comes into the log',
     test: logTests,
-    match: 'the entry of a write whose*',
+    match: 'the entry of a crashed process reaches the log after two minutes',
   },
   {
     file,
@@ -27,7 +27,7 @@ export const logs: Fault[] = [
     to: `(is_final <= 1)`,
     breaks: 'the entry of a request that is under way is moved',
     test: logTests,
-    match: 'the entry of a write whose*',
+    match: 'the entry of a crashed process reaches the log after two minutes',
   },
   {
     file,
@@ -51,7 +51,7 @@ export const logs: Fault[] = [
     to: `    void moved;`,
     breaks: 'new log entries are not announced',
     test: 'test/logs/log-lists.test.ts',
-    match: 'entries that come in*',
+    match: 'new entries are in the totals at once',
   },
   {
     file: 'src/models/logs/log-writing.ts',
@@ -62,7 +62,7 @@ export const logs: Fault[] = [
   const places`,
     breaks: 'of many entries some are lost',
     test: logTests,
-    match: 'many entries at once*',
+    match: 'concurrent entries are each written exactly once',
   },
   {
     file: 'src/jobs/log-keeping.ts',
@@ -70,7 +70,7 @@ export const logs: Fault[] = [
     to: ``,
     breaks: 'without Redis the log waits',
     test: logTests,
-    match: 'while Redis is away*',
+    match: 'without Redis entries reach the logs without the queue',
   },
   {
     file: 'src/jobs/maintain-tables.ts',

@@ -25,7 +25,7 @@ export const orders: Fault[] = [
     to: `fail('order_not_cancellable');`,
     breaks: 'an order that is being paid can be cancelled',
     test: doubleMoney,
-    match: 'money that was reported in time*',
+    match: 'money reported in time wins over expiry, cancelling and deleting',
   },
   {
     file,
@@ -34,7 +34,7 @@ export const orders: Fault[] = [
     to: `fail('order_not_deletable');`,
     breaks: 'an order that is being paid can be deleted',
     test: doubleMoney,
-    match: 'money that was reported in time*',
+    match: 'money reported in time wins over expiry, cancelling and deleting',
   },
   {
     file,
@@ -42,7 +42,7 @@ export const orders: Fault[] = [
     to: ``,
     breaks: 'a paid order can be deleted',
     test: states,
-    match: 'pending and cancelled*',
+    match: 'only pending and cancelled orders can be deleted',
   },
   {
     file,
@@ -50,7 +50,7 @@ export const orders: Fault[] = [
     to: ``,
     breaks: 'deleting an order leaves its payments',
     test: states,
-    match: 'pending and cancelled*',
+    match: 'only pending and cancelled orders can be deleted',
   },
   {
     file,
@@ -90,7 +90,7 @@ export const orders: Fault[] = [
     to: `if (!order) return 'not_due';`,
     breaks: 'stored, on-time money loses to the expiry of its order',
     test: doubleMoney,
-    match: 'money that was reported in time*',
+    match: 'money reported in time wins over expiry, cancelling and deleting',
   },
   {
     file,
@@ -127,7 +127,7 @@ export const orders: Fault[] = [
     to: `    .numbered(`,
     breaks: 'deleted orders are listed',
     test: states,
-    match: 'pending and cancelled*',
+    match: 'only pending and cancelled orders can be deleted',
   },
   {
     file,
@@ -135,7 +135,7 @@ export const orders: Fault[] = [
     to: `const where = new Where();`,
     breaks: 'a deleted order is found',
     test: states,
-    match: 'pending and cancelled*',
+    match: 'only pending and cancelled orders can be deleted',
   },
   {
     file,
@@ -143,7 +143,7 @@ export const orders: Fault[] = [
     to: ``,
     breaks: 'the filter by state is ignored',
     test: lists,
-    match: 'orders are found by*',
+    match: 'orders are filtered by number, user, status, amount, remark and time',
   },
   {
     file,
@@ -175,7 +175,7 @@ export const orders: Fault[] = [
     to: `if (amount.isNegative) fail(`,
     breaks: 'an amount beyond the limit is taken',
     test: orderTests,
-    match: 'what is no exact amount*',
+    match: 'amounts that are not exact up to 10^13 are refused',
   },
   {
     file: placement,
@@ -191,7 +191,7 @@ export const orders: Fault[] = [
     to: `lifetime * 1000_000`,
     breaks: 'an order lives a thousand times as long as asked',
     test: states,
-    match: 'an order whose time is up*',
+    match: 'an expired order is cancelled by its delayed job',
   },
   {
     file: 'src/models/trade/idempotency-key.ts',

@@ -17,7 +17,7 @@ export const payments: Fault[] = [
     to: `AND o.deleted_at IS NULL'`,
     breaks: 'a payment is made while its order is cancelled',
     test: 'test/trade/concurrency.test.ts',
-    match: 'a payment made while*',
+    match: 'a payment created while its order is being cancelled is cancelled or refused',
   },
   {
     file,
@@ -57,7 +57,7 @@ export const payments: Fault[] = [
     to: `WHERE m.id = :id`,
     breaks: 'a method is deleted while a payment with it is made',
     test: 'test/trade/payment-methods.test.ts',
-    match: 'a method is either deleted*',
+    match: 'a method cannot be deleted and used concurrently',
   },
   {
     file,
@@ -65,7 +65,7 @@ export const payments: Fault[] = [
     to: `AND p.period = :period AND p.status = 'pending' FOR UPDATE`,
     breaks: 'a payment of the next month is not cancelled with its order',
     test: 'test/trade/months.test.ts',
-    match: 'an order of one month*',
+    match: 'an order is paid by a payment of the next month',
   },
   {
     file,
@@ -102,7 +102,7 @@ export const payments: Fault[] = [
     to: `where.and('p.created_at < ?', madeBefore);`,
     breaks: 'paid payments are listed as waiting too long',
     test: attentionTests,
-    match: 'payments that have been pending*',
+    match: 'payments pending for too long are listed',
   },
   {
     file: criteria,
@@ -110,7 +110,7 @@ export const payments: Fault[] = [
     to: `from ?`,
     breaks: 'what was made last month and paid this month is not found',
     test: paymentTests,
-    match: 'a payment made last month*',
+    match: 'a payment of last month is found by its pay time this month',
   },
   {
     file: placement,
@@ -126,7 +126,7 @@ export const payments: Fault[] = [
     to: `if (isExpired) fail`,
     breaks: 'a payment of a paid order is placed again: a second charge',
     test: doubleMoney,
-    match: 'nothing is placed*',
+    match: 'only a pending payment is placed',
   },
   {
     file: placement,
@@ -149,7 +149,7 @@ export const payments: Fault[] = [
     to: `    void told;`,
     breaks: 'what is flagged again after it was put aside is not told',
     test: attentionTests,
-    match: 'what needs attention*',
+    match: 'a payment that needs attention is notified once until it is cleared',
   },
   {
     file: attention,
@@ -171,6 +171,6 @@ export const payments: Fault[] = [
     to: `WHERE p.needs_attention = 2 AND p.updated_at < :before`,
     breaks: 'what was flagged by a process that died is never told',
     test: attentionTests,
-    match: 'what was flagged by a process*',
+    match: 'the sweeper notifies of a payment flagged by a process that crashed',
   },
 ];

@@ -43,7 +43,7 @@ export const settlement: Fault[] = [
         p.fail_reason`,
     breaks: 'what the provider said is not kept with the payment',
     test: conflicts,
-    match: 'every attempt is shown*',
+    match: 'attempts are shown with their secrets masked',
   },
   {
     file,
@@ -53,7 +53,7 @@ export const settlement: Fault[] = [
         AND c.id`,
     breaks: 'a flagged payment stays flagged when it is paid',
     test: 'test/trade/attention.test.ts',
-    match: 'what needs attention*',
+    match: 'a payment that needs attention is notified once until it is cleared',
   },
   {
     file,
@@ -79,7 +79,7 @@ export const settlement: Fault[] = [
     to: `if (false as boolean) {`,
     breaks: 'what was settled is not told again after a crash',
     test: doubleMoney,
-    match: 'whoever settles again*',
+    match: 'settling again sends the notifications that were missed',
   },
   {
     file,
@@ -87,7 +87,7 @@ export const settlement: Fault[] = [
     to: ``,
     breaks: 'nobody hears of money that needs attention',
     test: doubleMoney,
-    match: 'a second number*',
+    match: 'a second third-party number on a paid payment is flagged once',
   },
   {
     file,
@@ -95,7 +95,7 @@ export const settlement: Fault[] = [
     to: ``,
     breaks: 'a number that belongs to another payment pays',
     test: doubleMoney,
-    match: 'an attempt that was stored before*',
+    match: 'a number used meanwhile is refused at settlement',
   },
   {
     file: 'src/models/trade/payment-attempt.ts',
@@ -103,7 +103,7 @@ export const settlement: Fault[] = [
     to: `SET c.state = 'settled', c.verdict`,
     breaks: 'a refused attempt is kept as settled',
     test: doubleMoney,
-    match: 'an attempt that was stored before*',
+    match: 'a number used meanwhile is refused at settlement',
   },
   {
     file,
@@ -111,7 +111,7 @@ export const settlement: Fault[] = [
     to: ``,
     breaks: 'settles twice: the second number overwrites the first',
     test: doubleMoney,
-    match: '*second number*',
+    match: 'a second third-party number on a paid payment is flagged once',
   },
   {
     file,
@@ -127,7 +127,7 @@ export const settlement: Fault[] = [
     to: `'WHERE o.order_no = :order_no AND o.period = :period'`,
     breaks: 'the careful path reads the order without its lock: two payments pay it',
     test: doubleMoney,
-    match: 'of two payments that were in time*',
+    match: 'one of two payments in time for a cancelled order pays it',
   },
   {
     file,
@@ -135,7 +135,7 @@ export const settlement: Fault[] = [
     to: `cancelled_at < reportedAt`,
     breaks: 'money that came too late pays a cancelled order',
     test: doubleMoney,
-    match: 'money reported an instant*',
+    match: 'money reported just before its order was cancelled still pays it',
   },
   {
     file,
@@ -167,7 +167,7 @@ export const settlement: Fault[] = [
     to: ``,
     breaks: 'a repeated second number is flagged again after it was put aside',
     test: doubleMoney,
-    match: 'a second number*',
+    match: 'a second third-party number on a paid payment is flagged once',
   },
   {
     file: second,
@@ -175,7 +175,7 @@ export const settlement: Fault[] = [
     to: `fail_reason: 'paid_twice'`,
     breaks: 'money paid twice is not flagged',
     test: doubleMoney,
-    match: 'a second number*',
+    match: 'a second third-party number on a paid payment is flagged once',
   },
   {
     file,
@@ -206,7 +206,7 @@ export const settlement: Fault[] = [
     to: `    { sql: 'DO 0', values: [] },`,
     breaks: 'of callbacks settled together one that pays nothing is told as paid',
     test: together,
-    match: 'callbacks that come together*',
+    match: 'concurrent callbacks are each settled by their own content',
   },
   {
     file,

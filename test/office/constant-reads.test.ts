@@ -129,17 +129,14 @@ async function mustBeExact(t: ExecutionContext, caller: Client): Promise<void> {
 
 const unread = async (caller: Client): Promise<number> => (await caller.get('/heartbeat')).data.unread_count;
 
-test.serial(
-  'the figures are those of the tables on every process, and after the first time few rows are read for them',
-  async (t) => {
-    for (const caller of [service.admin, other]) await mustBeExact(t, caller);
-    t.is(await unread(service.admin), rows);
-    for (const path of calls) await service.admin.get(path);
-    await mustReadLittle(t);
-  },
-);
+test.serial('dashboard figures equal the tables with few rows read', async (t) => {
+  for (const caller of [service.admin, other]) await mustBeExact(t, caller);
+  t.is(await unread(service.admin), rows);
+  for (const path of calls) await service.admin.get(path);
+  await mustReadLittle(t);
+});
 
-test.serial('what is paid, logged, sent and read meanwhile is in them at once', async (t) => {
+test.serial('new payments, logs and messages appear in the figures at once', async (t) => {
   const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id, '12.34');
   const paid = await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
   t.is(paid.data.status, 'paid');
@@ -161,7 +158,7 @@ test.serial('what is paid, logged, sent and read meanwhile is in them at once', 
   await mustReadLittle(t);
 });
 
-test.serial('a dashboard stream reads few rows for each of its snapshots', async (t) => {
+test.serial('a dashboard stream reads few rows per snapshot', async (t) => {
   const statements = await statementsDuring(async () => {
     const stream = await openStream(service.admin, '/dashboard/stream?interval=2');
     await until(() => stream.events.filter(({ type }) => type === 'dashboard_data').length >= 2);
@@ -170,27 +167,24 @@ test.serial('a dashboard stream reads few rows for each of its snapshots', async
   t.true((await rowsReadBy(statements)) <= 3 * most);
 });
 
-test.serial(
-  'old notifications leave with what was read of them; unread counts and totals stay exact',
-  async (t) => {
-    const { list } = (await service.admin.get('/notifications?order_by=id:asc')).data;
-    for (const { id } of list.slice(0, 3)) await service.admin.post(`/notifications/${id}/read`);
-    const days = config.worker.notificationRetentionMs / (day * 1000);
-    await change('UPDATE notifications SET created_at = created_at - INTERVAL ? DAY WHERE id < ?', [
-      days,
-      list[0].id + 5000,
-    ]);
-    t.is(await pruneNotifications(), 5000);
-    for (const caller of [service.admin, other]) {
-      const { data } = await caller.get('/notifications');
-      t.deepEqual([data.total, data.unread_count], [rows - 5000 + 1, rows - 5000]);
-    }
-    const kept = await selectRow<{ total: number }>('SELECT COUNT(*) AS total FROM notification_reads');
-    t.is(kept.total, 1);
-  },
-);
+test.serial('unread counts stay exact when old notifications expire', async (t) => {
+  const { list } = (await service.admin.get('/notifications?order_by=id:asc')).data;
+  for (const { id } of list.slice(0, 3)) await service.admin.post(`/notifications/${id}/read`);
+  const days = config.worker.notificationRetentionMs / (day * 1000);
+  await change('UPDATE notifications SET created_at = created_at - INTERVAL ? DAY WHERE id < ?', [
+    days,
+    list[0].id + 5000,
+  ]);
+  t.is(await pruneNotifications(), 5000);
+  for (const caller of [service.admin, other]) {
+    const { data } = await caller.get('/notifications');
+    t.deepEqual([data.total, data.unread_count], [rows - 5000 + 1, rows - 5000]);
+  }
+  const kept = await selectRow<{ total: number }>('SELECT COUNT(*) AS total FROM notification_reads');
+  t.is(kept.total, 1);
+});
 
-test.serial('everything read at once reads few rows again', async (t) => {
+test.serial('marking everything as read reads few rows', async (t) => {
   await service.admin.post('/notifications/read-all');
   t.deepEqual([await unread(service.admin), await unread(other)], [0, 0]);
   t.is((await other.get('/notifications?is_read=true')).data.total, rows - 5000 + 1);

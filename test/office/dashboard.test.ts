@@ -29,7 +29,7 @@ const login = (at: Date, device: string, adminId = 1) => ({
   },
 });
 
-test.serial('counts follow what is there', async (t) => {
+test.serial('counts follow the tables', async (t) => {
   const before = (await service.admin.get('/dashboard/count')).data;
   await makeAdmin(service.admin);
   const method = await makeMethod(service.admin);
@@ -91,7 +91,7 @@ test.serial('sign-ins are counted by device and by day', async (t) => {
   t.is(week[6].date, moment.utc().format('YYYY-MM-DD'));
 });
 
-test.serial('sales are summed by month of payment, exactly', async (t) => {
+test.serial('sales are summed exactly by month of payment', async (t) => {
   const month = moment.utc().subtract(2, 'months').startOf('month').add(10, 'days');
   const [{ id: userId } = { id: 0 }] = await select<{ id: number }>('SELECT MIN(id) AS id FROM users');
   for (const [index, amount] of ['0.10', '0.20', '9999999999999.99'].entries()) {
@@ -115,7 +115,7 @@ test.serial('sales are summed by month of payment, exactly', async (t) => {
   t.regex(sales.text, /"amount":10000000000000\.29/);
 });
 
-test.serial('sales are summed by day of payment, in the zone of the request', async (t) => {
+test.serial('sales are summed by day of payment in the request zone', async (t) => {
   const zone = 'Asia/Shanghai';
   // Half an hour before and after a midnight of that zone.
   const local = moment.tz(zone);
@@ -143,7 +143,7 @@ test.serial('sales are summed by day of payment, in the zone of the request', as
   t.regex(sales.text, /"amount":9999999999999\.99/);
 });
 
-test.serial('payments are counted by channel and state, also when their state changes', async (t) => {
+test.serial('payments are counted by channel and status', async (t) => {
   const shown = async (status: string): Promise<{ payments: number; amount: number }> => {
     const { data } = await service.admin.get('/dashboard/payments-by-channel');
     return data.find((one: { type: string; status: string }) => one.type === 'mock' && one.status === status);
@@ -168,7 +168,7 @@ test.serial('payments are counted by channel and state, also when their state ch
   t.is((after.amount - paid.amount).toFixed(2), '12.34');
 });
 
-test.serial('the last operations are shown with their outcome', async (t) => {
+test.serial('the latest operations are shown with their outcome', async (t) => {
   await service.admin.post('/roles', {});
   const first = await until(async () => {
     const { data } = await service.admin.get('/dashboard/recent-activities');

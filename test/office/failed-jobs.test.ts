@@ -59,67 +59,61 @@ async function failedExport(): Promise<number> {
   return id;
 }
 
-test.serial(
-  'an export given up is kept, told once, retried one by one and by filter, and then done',
-  async (t) => {
-    await db.query(
-      `CREATE TRIGGER broken BEFORE UPDATE ON exports FOR EACH ROW
+test.serial('a failed export is notified once and can be retried', async (t) => {
+  await db.query(
+    `CREATE TRIGGER broken BEFORE UPDATE ON exports FOR EACH ROW
      BEGIN IF NEW.status = 1 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no end'; END IF; END`,
-    );
-    const [first, second] = [await failedExport(), await failedExport()];
-    const failure = await failureOf(`write-export-${first}`);
-    await failureOf(`write-export-${second}`);
-    t.like(failure, {
-      queue: 'exports',
-      job: 'write-export',
-      payload: { id: first },
-      state: 'failed',
-      attempts: 1,
-    });
-    t.regex(failure.error, /no end/);
-    t.deepEqual((await service.admin.get(`/failed-jobs/${failure.id}`)).data, failure);
-    t.is((await endOf(service.admin, first)).status, 2);
-    t.is(await failedIn('exports'), 2);
-    const told = () => select("SELECT id FROM notifications WHERE content LIKE 'write-export: %'");
-    t.is((await told()).length, 1);
+  );
+  const [first, second] = [await failedExport(), await failedExport()];
+  const failure = await failureOf(`write-export-${first}`);
+  await failureOf(`write-export-${second}`);
+  t.like(failure, {
+    queue: 'exports',
+    job: 'write-export',
+    payload: { id: first },
+    state: 'failed',
+    attempts: 1,
+  });
+  t.regex(failure.error, /no end/);
+  t.deepEqual((await service.admin.get(`/failed-jobs/${failure.id}`)).data, failure);
+  t.is((await endOf(service.admin, first)).status, 2);
+  t.is(await failedIn('exports'), 2);
+  const told = () => select("SELECT id FROM notifications WHERE content LIKE 'write-export: %'");
+  t.is((await told()).length, 1);
 
-    await db.query('DROP TRIGGER broken');
-    const retried = await service.admin.post(`/failed-jobs/${failure.id}/retry`);
-    t.is(retried.status, 200, retried.text);
-    t.true((await fileOf(service.admin, first)).length > 0);
-    await until(async () => (await failures('state=done')).some(({ id }) => id === failure.id));
-    t.is(await failedIn('exports'), 1);
-    const news = () => select('SELECT id FROM notifications WHERE title = ?', ['导出完成']);
-    await until(async () => (await news()).length === 1);
+  await db.query('DROP TRIGGER broken');
+  const retried = await service.admin.post(`/failed-jobs/${failure.id}/retry`);
+  t.is(retried.status, 200, retried.text);
+  t.true((await fileOf(service.admin, first)).length > 0);
+  await until(async () => (await failures('state=done')).some(({ id }) => id === failure.id));
+  t.is(await failedIn('exports'), 1);
+  const news = () => select('SELECT id FROM notifications WHERE title = ?', ['导出完成']);
+  await until(async () => (await news()).length === 1);
 
-    const filter = { queue: 'exports', job: 'write-export', error: 'no end' };
-    t.deepEqual((await service.admin.post('/failed-jobs/retry', filter)).data, { count: 1, refused: 0 });
-    t.true((await fileOf(service.admin, second)).length > 0);
-    await until(async () => (await failedIn('exports')) === 0);
-  },
-);
+  const filter = { queue: 'exports', job: 'write-export', error: 'no end' };
+  t.deepEqual((await service.admin.post('/failed-jobs/retry', filter)).data, { count: 1, refused: 0 });
+  t.true((await fileOf(service.admin, second)).length > 0);
+  await until(async () => (await failedIn('exports')) === 0);
+});
 
-test.serial(
-  'a job that this release does not know is kept with its payload masked, and can only be dropped',
-  async (t) => {
-    const name = unique('job-');
-    const payload = { id: 7, password: 'secret words', note: 'plain' };
-    await add({ queue: 'maintenance', name, id: name, payload, options: onlyOnce });
-    const { id, payload: shown, trace_id } = await failureOf(name);
-    t.deepEqual(shown, { id: 7, password: '***', note: 'plain' });
-    t.is(typeof trace_id, 'string');
-    t.is((await failures(`queue=payments&job=${name}`)).length, 0);
-    const [stored] = await select<{ payload: string }>('SELECT payload FROM failed_jobs WHERE id = ?', [id]);
-    t.deepEqual(JSON.parse(stored?.payload ?? ''), payload);
-    const refused = await service.admin.post(`/failed-jobs/${id}/retry`);
-    t.deepEqual([refused.status, refused.errorCode], [400, 'failed_job_unknown']);
-    t.is((await service.admin.delete(`/failed-jobs/${id}`)).status, 200);
-    t.is((await service.admin.get(`/failed-jobs/${id}`)).errorCode, 'failed_job_not_found');
-    t.is(await failedIn('maintenance'), 0);
-  },
-);
+test.serial('a job unknown to this release can only be dropped', async (t) => {
+  const name = unique('job-');
+  const payload = { id: 7, password: 'secret words', note: 'plain' };
+  await add({ queue: 'maintenance', name, id: name, payload, options: onlyOnce });
+  const { id, payload: shown, trace_id } = await failureOf(name);
+  t.deepEqual(shown, { id: 7, password: '***', note: 'plain' });
+  t.is(typeof trace_id, 'string');
+  t.is((await failures(`queue=payments&job=${name}`)).length, 0);
+  const [stored] = await select<{ payload: string }>('SELECT payload FROM failed_jobs WHERE id = ?', [id]);
+  t.deepEqual(JSON.parse(stored?.payload ?? ''), payload);
+  const refused = await service.admin.post(`/failed-jobs/${id}/retry`);
+  t.deepEqual([refused.status, refused.errorCode], [400, 'failed_job_unknown']);
+  t.is((await service.admin.delete(`/failed-jobs/${id}`)).status, 200);
+  t.is((await service.admin.get(`/failed-jobs/${id}`)).errorCode, 'failed_job_not_found');
+  t.is(await failedIn('maintenance'), 0);
+});
 
-test.serial('what succeeds by itself after it was given up waits for nobody', async (t) => {
+test.serial('work that succeeds later leaves the list of failures', async (t) => {
   const { order_no } = await makeOrder(service.admin);
   await arrange('payments', 'expire-order', `expire-order-${order_no}`, { order_no });
   await until(async () => {
@@ -134,7 +128,7 @@ test.serial('what succeeds by itself after it was given up waits for nobody', as
 const arrange = (queue: QueueName, job: string, key: string, payload: object): Promise<void> =>
   keepFailure({ queue, job, key, payload, error: new Error('arranged'), attempts: 8, traceId: 'arranged' });
 
-test.serial('a retry of work that is done changes nothing, whichever job it is', async (t) => {
+test.serial('retrying finished work changes nothing', async (t) => {
   const { admin } = service;
   const payment = await makePayment(admin, (await makeMethod(admin)).id);
   t.is((await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment))).status, 200);

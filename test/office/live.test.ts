@@ -67,7 +67,7 @@ test.serial('a notification for everybody is one row and reaches the sockets of 
   t.is(rows, 1);
 });
 
-test.serial('a notification for one is theirs alone, to see and to read', async (t) => {
+test.serial('a notification for one administrator is visible only to them', async (t) => {
   const [mine, other] = [await newAdmin(), await newAdmin()];
   const [socket, foreign] = [
     await openSocket(second.url, await ticketOf(mine)),
@@ -92,28 +92,25 @@ test.serial('a notification for one is theirs alone, to see and to read', async 
   t.is(foreign.frames.length, 0);
 });
 
-test.serial(
-  'read all covers what is there, not what comes later, and new administrators start without old news',
-  async (t) => {
-    const mine = await newAdmin();
-    const ids = [mine.adminId, 1];
-    const several = await service.admin.post('/notifications', {
-      title: 'a',
-      content: 'b',
-      receiver_ids: ids,
-    });
-    t.is(several.data.ids.length, 2);
-    await mine.post('/notifications/read-all');
-    t.is((await mine.get('/notifications/unread-count')).data.count, 0);
-    await service.admin.post('/notifications', { title: 'c', content: 'd', receiver_id: mine.adminId });
-    t.is((await mine.get('/notifications/recent?limit=1')).data.list[0].title, 'c');
-    t.is((await mine.get('/notifications/unread-count')).data.count, 1);
-    const late = await newAdmin();
-    t.is((await late.get('/notifications')).data.total, 0);
-  },
-);
+test.serial('read-all covers only existing notifications', async (t) => {
+  const mine = await newAdmin();
+  const ids = [mine.adminId, 1];
+  const several = await service.admin.post('/notifications', {
+    title: 'a',
+    content: 'b',
+    receiver_ids: ids,
+  });
+  t.is(several.data.ids.length, 2);
+  await mine.post('/notifications/read-all');
+  t.is((await mine.get('/notifications/unread-count')).data.count, 0);
+  await service.admin.post('/notifications', { title: 'c', content: 'd', receiver_id: mine.adminId });
+  t.is((await mine.get('/notifications/recent?limit=1')).data.list[0].title, 'c');
+  t.is((await mine.get('/notifications/unread-count')).data.count, 1);
+  const late = await newAdmin();
+  t.is((await late.get('/notifications')).data.total, 0);
+});
 
-test.serial('the worker tells every administrator once of a payment that needs attention', async (t) => {
+test.serial('every administrator is notified once of a payment that needs attention', async (t) => {
   const socket = await openSocket(second.url, await ticketOf(await newAdmin()));
   const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id);
   await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
@@ -137,7 +134,7 @@ test.serial('the worker tells every administrator once of a payment that needs a
   );
 });
 
-test.serial('wrong notifications are refused', async (t) => {
+test.serial('invalid notifications are refused', async (t) => {
   const refused = await service.admin.post('/notifications', { title: 'x'.repeat(151), content: '' });
   t.is(refused.status, 422);
   t.deepEqual(Object.keys(refused.errors ?? {}).sort(), ['content', 'title']);
@@ -150,7 +147,7 @@ test.serial('wrong notifications are refused', async (t) => {
   t.is(unknown.code, 30003);
 });
 
-test.serial('of fifty sockets with one ticket exactly one opens', async (t) => {
+test.serial('exactly one of fifty sockets with the same ticket opens', async (t) => {
   const ticket = await ticketOf(await newAdmin());
   const attempts = await Promise.allSettled(
     Array.from({ length: 50 }, (_, index) => openSocket(index % 2 ? service.url : second.url, ticket)),
@@ -158,13 +155,17 @@ test.serial('of fifty sockets with one ticket exactly one opens', async (t) => {
   t.is(attempts.filter(({ status }) => status === 'fulfilled').length, 1);
 });
 
-test.serial('tickets are kept only as digests and for 60 seconds; other ways in are refused', async (t) => {
+test.serial('tickets are stored as digests for 60 seconds', async (t) => {
   const mine = await newAdmin();
   const ticket = await ticketOf(mine);
   const keys = await keysLike(`{${process.env.REDIS_PREFIX}*:ticket:*`);
   t.true(keys.length > 0 && keys.every((name) => !name.includes(ticket)));
   const ttl = await redis.ttl(keys[0] as string);
   t.true(ttl > 0 && ttl <= 60);
+});
+
+test.serial('a socket is refused without a ticket', async (t) => {
+  const mine = await newAdmin();
   const token = mine.headers.Authorization?.replace('Bearer ', '') as string;
   const refusal = await t.throwsAsync(openSocket(service.url, ''), { message: '401' });
   t.like(refusal?.cause, { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
@@ -172,7 +173,7 @@ test.serial('tickets are kept only as digests and for 60 seconds; other ways in 
   await t.throwsAsync(openSocket(service.url, `&token=${token}`), { message: '401' });
 });
 
-test.serial('a foreign origin is refused without using the ticket up', async (t) => {
+test.serial('a foreign origin is refused without consuming the ticket', async (t) => {
   const ticket = await ticketOf(await newAdmin());
   const Origin = 'https://evil.test';
   await t.throwsAsync(openSocket(second.url, ticket, { Origin }), { message: '403' });
@@ -190,7 +191,7 @@ test.serial('a foreign origin is refused without using the ticket up', async (t)
   t.is(opened.socket.readyState, 1);
 });
 
-test.serial('an administrator has at most ten sockets, the oldest gives way', async (t) => {
+test.serial("an administrator's eleventh socket closes the oldest one", async (t) => {
   const mine = await newAdmin();
   const sockets = [];
   for (let index = 0; index < 11; index++) sockets.push(await openSocket(service.url, await ticketOf(mine)));
@@ -198,7 +199,7 @@ test.serial('an administrator has at most ten sockets, the oldest gives way', as
   t.is(sockets[10]?.socket.readyState, 1);
 });
 
-test.serial('a socket that does not read is dropped and delays nobody', async (t) => {
+test.serial('a socket that does not read is dropped without delaying others', async (t) => {
   const slow = await openSocket(service.url, await ticketOf(await newAdmin()));
   const quick = await openSocket(service.url, await ticketOf(await newAdmin()));
   slow.socket.pause();
@@ -213,14 +214,14 @@ test.serial('a socket that does not read is dropped and delays nobody', async (t
   t.true(open >= 1);
 });
 
-test.serial('a message that is too large closes the socket, smaller ones mean nothing', async (t) => {
+test.serial('a message that is too large closes the socket', async (t) => {
   const socket = await openSocket(service.url, await ticketOf(await newAdmin()));
   socket.socket.send('{"type":"anything"}');
   socket.socket.send('x'.repeat(20_000));
   t.is(await socket.closed, 1009);
 });
 
-test.serial('a socket that opens while the sessions of the others are read stays open', async (t) => {
+test.serial('a socket that opens while sessions are being read stays open', async (t) => {
   const [one, other] = [await newAdmin(), await newAdmin()];
   const first = await openSocket(second.url, await ticketOf(one));
   await openSocket(service.url, await ticketOf(one));
@@ -249,7 +250,7 @@ test.serial('a socket that opens while the sessions of the others are read stays
 });
 
 test.serial(
-  'kicking a session out ends its requests, sockets and streams on every process within a second',
+  'revoking a session ends its requests, sockets and streams everywhere within a second',
   async (t) => {
     const account = await makeAdmin(service.admin, [(await makeRole(service.admin, ['monitor.show'])).id]);
     const mine = await service.anonymous.signIn(account.username, account.password);
@@ -273,7 +274,7 @@ test.serial(
   },
 );
 
-test.serial('nobody ends the session of somebody with more rights', async (t) => {
+test.serial('nobody can end the session of somebody with more rights', async (t) => {
   const stronger = await signedInWith(service.admin, ['online_admin.index', 'order.store']);
   const limited = await signedInWith(service.admin, ['online_admin.index', 'online_admin.kick_out']);
   const { list } = (await limited.get('/online-admins?username=admin&page_size=100')).data;
@@ -289,32 +290,27 @@ test.serial('nobody ends the session of somebody with more rights', async (t) =>
   t.is((await service.admin.post('/online-admins/batch-kick-out', { token_ids: '1,x' })).status, 422);
 });
 
-test.serial(
-  'a stream says connected, sends a value at once and goes on; its ticket opens nothing else',
-  async (t) => {
-    const limited = await signedInWith(service.admin, ['dashboard.show']);
-    const ticket = await ticketOf(limited);
-    const bare = limited.with({ Authorization: '' });
-    const stream = await openStream(
-      bare,
-      `/dashboard/stream?interval=2&ticket=${ticket}&timezone=Asia/Shanghai`,
-    );
-    t.is(stream.status, 200);
-    t.is((await stream.event('connected')).data, null);
-    const first = await stream.event<{ count: { recent_logins: { created_at: string }[] } }>(
-      'dashboard_data',
-    );
-    t.regex(first.timestamp, /Z$/);
-    t.regex(first.data.count.recent_logins[0]?.created_at ?? '', /\+08:00$/);
-    await until(() => stream.events.filter(({ type }) => type === 'dashboard_data').length >= 2);
-    stream.close();
-    const again = await bare.get(`/dashboard/count?ticket=${ticket}`);
-    t.is(again.status, 401);
-    t.is((await openStream(bare, `/monitor/system-info/stream?ticket=${ticket}`)).status, 401);
-  },
-);
+test.serial('a stream sends connected and a value at once', async (t) => {
+  const limited = await signedInWith(service.admin, ['dashboard.show']);
+  const ticket = await ticketOf(limited);
+  const bare = limited.with({ Authorization: '' });
+  const stream = await openStream(
+    bare,
+    `/dashboard/stream?interval=2&ticket=${ticket}&timezone=Asia/Shanghai`,
+  );
+  t.is(stream.status, 200);
+  t.is((await stream.event('connected')).data, null);
+  const first = await stream.event<{ count: { recent_logins: { created_at: string }[] } }>('dashboard_data');
+  t.regex(first.timestamp, /Z$/);
+  t.regex(first.data.count.recent_logins[0]?.created_at ?? '', /\+08:00$/);
+  await until(() => stream.events.filter(({ type }) => type === 'dashboard_data').length >= 2);
+  stream.close();
+  const again = await bare.get(`/dashboard/count?ticket=${ticket}`);
+  t.is(again.status, 401);
+  t.is((await openStream(bare, `/monitor/system-info/stream?ticket=${ticket}`)).status, 401);
+});
 
-test.serial('CPU usage is measured over an interval and every part of the system is reported', async (t) => {
+test.serial('CPU usage is measured over an interval', async (t) => {
   // While Redis is slow to answer, the queues are left out.
   const { data } = await until(async () => {
     const answer = await service.admin.get('/monitor/system-info');
@@ -330,7 +326,7 @@ test.serial('CPU usage is measured over an interval and every part of the system
   t.true(data.memory.used > 0 && data.disk.total > 0);
 });
 
-test.serial('a sign-in from a new address tells its owner, the first and a known one do not', async (t) => {
+test.serial('a sign-in from a new address is notified to its owner', async (t) => {
   const proxied = await startApi({ TRUSTED_PROXIES: '127.0.0.1' });
   const account = await makeAdmin(service.admin);
   const from = (address: string) =>
@@ -348,20 +344,15 @@ test.serial('a sign-in from a new address tells its owner, the first and a known
   t.is(list[0].type, 'system');
 });
 
-test.serial(
-  'every socket hears what has changed, in few frames however many changes there are',
-  async (t) => {
-    const role = await makeRole(service.admin);
-    const account = await makeAdmin(service.admin, [role.id]);
-    const other = await service.anonymous.signIn(account.username, account.password);
-    const socket = await openSocket(service.url, await ticketOf(other));
-    const user = await makeUser(service.admin);
-    const before = socket.changes.length;
-    await Promise.all(
-      Array.from({ length: 30 }, () => makeOrder(service.admin, '1.00', { user_id: user.id })),
-    );
-    await until(() => socket.changes.some((scopes) => scopes.includes('orders')) || undefined);
-    t.true(socket.changes.length - before < 30);
-    socket.socket.close();
-  },
-);
+test.serial('every socket receives changes in few frames', async (t) => {
+  const role = await makeRole(service.admin);
+  const account = await makeAdmin(service.admin, [role.id]);
+  const other = await service.anonymous.signIn(account.username, account.password);
+  const socket = await openSocket(service.url, await ticketOf(other));
+  const user = await makeUser(service.admin);
+  const before = socket.changes.length;
+  await Promise.all(Array.from({ length: 30 }, () => makeOrder(service.admin, '1.00', { user_id: user.id })));
+  await until(() => socket.changes.some((scopes) => scopes.includes('orders')) || undefined);
+  t.true(socket.changes.length - before < 30);
+  socket.socket.close();
+});

@@ -62,26 +62,31 @@ function figure(text: string, name: string, labels: Record<string, string> = {})
   return line === undefined ? undefined : Number(line.split(' ').at(-1));
 }
 
-test.serial('a payment shows in requests, settlement, jobs, statements and copies', async (t) => {
-  const payment = await makePayment(admin, (await makeMethod(admin)).id);
-  const route = '/api/payment/notify/{type}';
-  t.is((await admin.post('//api/payment/notify/mock', mockCallback(payment))).status, 200);
-  t.is((await admin.post('//api/payment/notify/mock', { out_trade_no: 'x' })).status, 400);
-  await openSocket(api.url, await ticketOf(admin));
-  const [ofApi, ofWorker] = await Promise.all([scrape(api), scrape(worker)]);
-  t.is(figure(ofApi, 'http_requests_total', { method: 'POST', route, status: '200' }), 1);
-  t.is(figure(ofApi, 'http_requests_total', { method: 'POST', route, status: '400' }), 1);
-  t.is(figure(ofApi, 'http_request_seconds_count', { method: 'POST', route }), 2);
-  t.is(figure(ofApi, 'settlement_seconds_count', { verdict: 'paid' }), 1);
-  t.is(figure(ofWorker, 'job_seconds_count', { job: 'settle-payment', outcome: 'done' }), 1);
-  t.is(figure(ofWorker, 'job_wait_seconds_count', { job: 'settle-payment' }), 1);
-  t.is(figure(ofApi, 'live_connections', { kind: 'socket' }), 1);
-  t.true((figure(ofApi, 'database_statement_seconds_count', { pool: 'payments', outcome: 'done' }) ?? 0) > 0);
-  t.true((figure(ofApi, 'copies_total', { scope: 'identity', outcome: 'hit' }) ?? 0) > 0);
-  t.true((figure(ofApi, 'database_connections', { pool: 'requests', state: 'max' }) ?? 0) > 0);
-});
+test.serial(
+  'a payment appears in the metrics of requests, settlement, jobs, statements and copies',
+  async (t) => {
+    const payment = await makePayment(admin, (await makeMethod(admin)).id);
+    const route = '/api/payment/notify/{type}';
+    t.is((await admin.post('//api/payment/notify/mock', mockCallback(payment))).status, 200);
+    t.is((await admin.post('//api/payment/notify/mock', { out_trade_no: 'x' })).status, 400);
+    await openSocket(api.url, await ticketOf(admin));
+    const [ofApi, ofWorker] = await Promise.all([scrape(api), scrape(worker)]);
+    t.is(figure(ofApi, 'http_requests_total', { method: 'POST', route, status: '200' }), 1);
+    t.is(figure(ofApi, 'http_requests_total', { method: 'POST', route, status: '400' }), 1);
+    t.is(figure(ofApi, 'http_request_seconds_count', { method: 'POST', route }), 2);
+    t.is(figure(ofApi, 'settlement_seconds_count', { verdict: 'paid' }), 1);
+    t.is(figure(ofWorker, 'job_seconds_count', { job: 'settle-payment', outcome: 'done' }), 1);
+    t.is(figure(ofWorker, 'job_wait_seconds_count', { job: 'settle-payment' }), 1);
+    t.is(figure(ofApi, 'live_connections', { kind: 'socket' }), 1);
+    t.true(
+      (figure(ofApi, 'database_statement_seconds_count', { pool: 'payments', outcome: 'done' }) ?? 0) > 0,
+    );
+    t.true((figure(ofApi, 'copies_total', { scope: 'identity', outcome: 'hit' }) ?? 0) > 0);
+    t.true((figure(ofApi, 'database_connections', { pool: 'requests', state: 'max' }) ?? 0) > 0);
+  },
+);
 
-test.serial('what tables, queues and disk hold is told by every process', async (t) => {
+test.serial('every process reports the sizes of tables, queues and disk', async (t) => {
   const period = periodOf(new Date());
   await insert(
     `INSERT INTO payment_callbacks (period, type, payment_no, third_party_no, body, ip, state, verdict, trace_id, created_at)
@@ -109,7 +114,7 @@ test.serial('what tables, queues and disk hold is told by every process', async 
   }
 });
 
-test.serial('the metrics want their token, the health checks none', async (t) => {
+test.serial('only the metrics require their token, not the health checks', async (t) => {
   t.is((await ask(api, '/metrics', '')).status, 401);
   t.is((await ask(api, '/metrics', 'Bearer another token')).status, 401);
   for (const from of [api, worker]) {
@@ -118,7 +123,7 @@ test.serial('the metrics want their token, the health checks none', async (t) =>
   }
 });
 
-test.serial('every metric of the alert rules and of the dashboard is in a scrape', async (t) => {
+test.serial('a scrape contains every metric of the alert rules and the dashboard', async (t) => {
   const known = new Set(
     [...`${await scrape(api)}${await scrape(worker)}`.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(
       ([, name = '', type]) =>
@@ -144,7 +149,7 @@ test.serial('every metric of the alert rules and of the dashboard is in a scrape
   t.true(isMissing || !(check instanceof Error), String(check));
 });
 
-test.serial('without Redis the worker is not ready, and the API is', async (t) => {
+test.serial('without Redis only the API is ready', async (t) => {
   await redis.stop('SIGKILL');
   await until(async () => (await ask(worker, '/readyz')).status === 503);
   t.is((await ask(api, '/readyz')).status, 200);

@@ -42,7 +42,7 @@ const rowsOf = (title: string) =>
 
 const waitingKey = `{${config.redis.prefix}-notifications}:notifications:wait`;
 
-test.serial('without a worker notifications are stored and listed; its job waits', async (t) => {
+test.serial('notifications are stored and listed without a worker', async (t) => {
   const [early, late] = [await signedInWith(service.admin, []), await signedInWith(service.admin, [])];
   const sockets = [
     await openSocket(service.url, await ticketOf(early)),
@@ -76,7 +76,7 @@ test.serial('without a worker notifications are stored and listed; its job waits
   await worker.stop();
 });
 
-test.serial('a queue that takes no jobs leaves the delivery to the request', async (t) => {
+test.serial('the request delivers a notification when the queue is full', async (t) => {
   const receiver = await signedInWith(service.admin, []);
   const socket = await openSocket(service.url, await ticketOf(receiver));
   await redis.set(waitingKey, 'no list');
@@ -85,7 +85,7 @@ test.serial('a queue that takes no jobs leaves the delivery to the request', asy
   await redis.del(waitingKey);
 });
 
-test.serial('without Redis notifications are stored', async (t) => {
+test.serial('notifications are stored without Redis', async (t) => {
   const api = await startApi(withoutRedis);
   const receiver_ids = await makeReceivers(300);
   const title = unique('t');
@@ -95,7 +95,7 @@ test.serial('without Redis notifications are stored', async (t) => {
   await api.stop();
 });
 
-test.serial('an unknown receiver among many leaves no row', async (t) => {
+test.serial('one unknown receiver among many leaves no row', async (t) => {
   const receivers = await makeReceivers(499);
   const title = unique('t');
   const receiver_ids = [...receivers.slice(0, 250), 999_999_999, ...receivers.slice(250)];
@@ -105,49 +105,44 @@ test.serial('an unknown receiver among many leaves no row', async (t) => {
   t.deepEqual(await rowsOf(title), []);
 });
 
-test.serial(
-  'five hundred receivers are five hundred rows in a handful of statements, and a frame for each',
-  async (t) => {
-    await startWorkerProcess({}, 'notifications');
-    const receivers = (await makeReceivers(500)).reverse();
-    const sockets = [];
-    for (const receiver of receivers) {
-      const own = await selectRow<Credential>('SELECT id, password_hash FROM admins WHERE id = ?', [
-        receiver,
-      ]);
-      const { jti } = await openSession(own, '127.0.0.1', undefined);
-      sockets.push(await openSocket(service.url, await issueTicket(jti)));
-    }
-    const bystander = await openSocket(service.url, await ticketOf(await signedInWith(service.admin, [])));
-    // The longest there is: 500 copies of it would be a statement of 15 MB.
-    const [title, content] = [unique('t'), '长'.repeat(10_000)];
-    const body = { title, content, type: 'message', receiver_ids: receivers };
-    let ids: number[] = [];
-    const statements = await statementsDuring(async () => {
-      const sent = await service.admin.post('/notifications', body);
-      t.is(sent.status, 200);
-      t.is(sent.data.receiver_id, receivers[0]);
-      ids = sent.data.ids as number[];
-    });
-    const own = statements.filter((sql) => /\bnotifications\b/.test(sql) && !/log_outbox/.test(sql));
-    t.true(own.length <= 5, own.map((sql) => sql.slice(0, 200)).join('\n'));
-    const rows = new Map((await rowsOf(title)).map(({ id, receiver_id }) => [receiver_id, id]));
+test.serial('five hundred receivers take a handful of statements', async (t) => {
+  await startWorkerProcess({}, 'notifications');
+  const receivers = (await makeReceivers(500)).reverse();
+  const sockets = [];
+  for (const receiver of receivers) {
+    const own = await selectRow<Credential>('SELECT id, password_hash FROM admins WHERE id = ?', [receiver]);
+    const { jti } = await openSession(own, '127.0.0.1', undefined);
+    sockets.push(await openSocket(service.url, await issueTicket(jti)));
+  }
+  const bystander = await openSocket(service.url, await ticketOf(await signedInWith(service.admin, [])));
+  // The longest there is: 500 copies of it would be a statement of 15 MB.
+  const [title, content] = [unique('t'), '长'.repeat(10_000)];
+  const body = { title, content, type: 'message', receiver_ids: receivers };
+  let ids: number[] = [];
+  const statements = await statementsDuring(async () => {
+    const sent = await service.admin.post('/notifications', body);
+    t.is(sent.status, 200);
+    t.is(sent.data.receiver_id, receivers[0]);
+    ids = sent.data.ids as number[];
+  });
+  const own = statements.filter((sql) => /\bnotifications\b/.test(sql) && !/log_outbox/.test(sql));
+  t.true(own.length <= 5, own.map((sql) => sql.slice(0, 200)).join('\n'));
+  const rows = new Map((await rowsOf(title)).map(({ id, receiver_id }) => [receiver_id, id]));
+  t.deepEqual(
+    ids,
+    receivers.map((receiver) => rows.get(receiver)),
+  );
+  for (const [index, socket] of sockets.entries()) {
+    const { data } = await socket.frame('notification');
     t.deepEqual(
-      ids,
-      receivers.map((receiver) => rows.get(receiver)),
+      [data.id, data.title, data.content === content, socket.frames.length],
+      [ids[index], title, true, 1],
     );
-    for (const [index, socket] of sockets.entries()) {
-      const { data } = await socket.frame('notification');
-      t.deepEqual(
-        [data.id, data.title, data.content === content, socket.frames.length],
-        [ids[index], title, true, 1],
-      );
-    }
-    t.deepEqual(bystander.frames, []);
-  },
-);
+  }
+  t.deepEqual(bystander.frames, []);
+});
 
-test.serial('of one event a receiver is told once, however many tell of it at the same time', async (t) => {
+test.serial('concurrent notifications of one event reach a receiver once', async (t) => {
   const receiverIds = await makeReceivers(1);
   const event = {
     title: unique('t'),

@@ -50,7 +50,7 @@ interface Migrations {
   unknown: string[];
 }
 
-test('a database is made and brought forward by commands alone, with no API anywhere', async (t) => {
+test('the command line creates and migrates a database without an API', async (t) => {
   const name = `${config.database.name}_cli`;
   const env = { DB_NAME: name, REDIS_PREFIX: `${config.redis.prefix}-cli` };
   t.teardown(() => db.query(`DROP DATABASE IF EXISTS \`${name}\``));
@@ -80,7 +80,7 @@ test('a database is made and brought forward by commands alone, with no API anyw
   );
 });
 
-test('prune removes what is past its retention and nothing else, after a question', async (t) => {
+test('prune removes only what is past its retention', async (t) => {
   const [old, young] = [unique('old'), unique('young')];
   for (const [username, at] of [
     [old, 'NOW(3) - INTERVAL 400 DAY'],
@@ -106,7 +106,7 @@ test('prune removes what is past its retention and nothing else, after a questio
   t.deepEqual(await left(), [young]);
 });
 
-test('what queues hold is shown, and failed work is done once it is retried', async (t) => {
+test('failed work is done once it is retried', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   const key = await waitingCallback(payment);
   const work = { queue: 'payments', job: 'settle-payment', attempts: 10, traceId: 'T' } as const;
@@ -140,7 +140,7 @@ test('what queues hold is shown, and failed work is done once it is retried', as
   await worker.stop();
 });
 
-test('payments that are stuck are told, and that somebody must look is an exit code', async (t) => {
+test('stuck payments are listed with an exit code', async (t) => {
   interface Stuck {
     needs_attention: { total: number; rows: { payment_no: string; fail_reason: string }[] };
     pending: { total: number; rows: { payment_no: string }[] };
@@ -173,7 +173,7 @@ test('payments that are stuck are told, and that somebody must look is an exit c
   t.regex(output, new RegExp(`needs a person: 1\\n.*${flagged.payment_no}`, 's'));
 });
 
-test('callbacks are redriven by range: those outside of it wait on', async (t) => {
+test('only callbacks in the given range are redriven', async (t) => {
   const payments = [
     await makePayment(service.admin, methodId),
     await makePayment(service.admin, methodId),
@@ -200,7 +200,7 @@ test('callbacks are redriven by range: those outside of it wait on', async (t) =
   t.deepEqual((await answerOf(['callbacks', 'redrive', ...range])).data, { verdicts: {}, failed: 0 });
 });
 
-test('the doctor names what is away, and what the database lacks', async (t) => {
+test('the doctor names unavailable servers and gaps in the database', async (t) => {
   type Report = { well: boolean; findings: { check: string; level: string; says: string }[] };
   const name = `${config.database.name}_sick`;
   await db.query(`CREATE DATABASE \`${name}\``);
@@ -227,7 +227,7 @@ function makeRelease(): string {
   return release;
 }
 
-test('npx finds the command in a checkout, and in a release without a compiler', async (t) => {
+test('npx finds the command in a checkout and in a release', async (t) => {
   const release = makeRelease();
   t.teardown(() => rmSync(release, { recursive: true }));
   for (const cwd of [config.root, release]) {
@@ -236,7 +236,7 @@ test('npx finds the command in a checkout, and in a release without a compiler',
   }
 });
 
-test('without settings the command reaches the servers of the "npm start" that runs in its checkout', async (t) => {
+test('without settings the command uses the servers of the running npm start', async (t) => {
   const checkout = makeRelease();
   t.teardown(() => rmSync(checkout, { recursive: true }));
   mkdirSync(join(checkout, '.local'));

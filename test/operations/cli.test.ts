@@ -27,7 +27,7 @@ async function answerOf<T>(...args: string[]): Promise<{ data: T; code: number |
 
 const idsOfAdmins = async () => (await select<{ id: number }>('SELECT id FROM admins')).map(({ id }) => id);
 
-test('an administrator is made, locked out by wrong passwords, and let in again by one command', async (t) => {
+test('one command unlocks an administrator', async (t) => {
   const username = unique('operator');
   const { data: made } = await answerOf<{ password: string }>('admin', 'create', username);
   const signIn = (password: string) => service.anonymous.post('/login', { username, password });
@@ -50,7 +50,7 @@ test('an administrator is made, locked out by wrong passwords, and let in again 
   t.is(admins.find((one) => one.username === username)?.roles, 'super-admin');
 });
 
-test('a name that the API would refuse is refused, and nobody is made', async (t) => {
+test('a name that the API would refuse is refused', async (t) => {
   for (const name of ['x', 'with blank', '<b>', 'n'.repeat(51)]) {
     const { code, errors } = await runCli(['admin', 'create', name]);
     t.is(code, 2, name);
@@ -62,7 +62,7 @@ test('a name that the API would refuse is refused, and nobody is made', async (t
   t.deepEqual(await select('SELECT id FROM admins WHERE username = ?', [named]), []);
 });
 
-test('what a command changed is in the system log, without the password', async (t) => {
+test('changes by command are in the system log without the password', async (t) => {
   const username = unique('traced');
   const { data } = await answerOf<{ password: string }>('admin', 'create', username);
   const [row] = await until(() =>
@@ -74,7 +74,7 @@ test('what a command changed is in the system log, without the password', async 
   t.false(row?.entry.includes(data.password));
 });
 
-test('callbacks that wait are settled for the time that is named', async (t) => {
+test('pending callbacks are settled for the given time', async (t) => {
   const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id);
   const fields = { out_trade_no: payment.payment_no, amount: payment.amount };
   await recordVerified({
@@ -95,7 +95,7 @@ test('callbacks that wait are settled for the time that is named', async (t) => 
   t.is(await status(), 'paid');
 });
 
-test('work that failed for good is listed and dropped, after a question', async (t) => {
+test('failed work can be listed and dropped', async (t) => {
   const key = unique('key-');
   const error = new Error('no such order');
   const work = {
@@ -121,7 +121,7 @@ test('work that failed for good is listed and dropped, after a question', async 
   t.deepEqual(await select('SELECT id FROM failed_jobs WHERE job_key = ?', [key]), []);
 });
 
-test('an address is let in again, and SQL changes count at once after a renewal', async (t) => {
+test('one command unblocks an address', async (t) => {
   const listed = await service.admin.post('/blacklists', { ip: '198.51.100.7' });
   t.is((await runCli(['blacklist', 'remove', '198.51.100.7', '--yes'])).code, 0);
   t.is((await service.admin.get(`/blacklists/${listed.data.id}`)).errorCode, 'blacklist_not_found');
@@ -131,7 +131,7 @@ test('an address is let in again, and SQL changes count at once after a renewal'
   t.true((after?.version ?? 0) > (before?.version ?? 0));
 });
 
-test('the doctor finds nothing here, and a wrong key and a misspelt setting elsewhere', async (t) => {
+test('the doctor reports a wrong key and a misspelt setting', async (t) => {
   interface Report {
     well: boolean;
     findings: { check: string; level: string; says: string }[];
@@ -149,7 +149,7 @@ test('the doctor finds nothing here, and a wrong key and a misspelt setting else
   t.deepEqual([levelOf('key'), levelOf('settings')], ['fault', 'warning']);
 });
 
-test('a command that is called wrongly says so with exit code 2', async (t) => {
+test('an invalid call exits with code 2', async (t) => {
   for (const args of [
     ['admin', 'frobnicate'],
     ['payments', 'stuck', '--minutes', '0'],

@@ -19,7 +19,7 @@ const serviceNamed = (name: string): string =>
     text.slice(text.indexOf('\nservices:')),
   )?.[1] ?? '';
 
-test('no item of a list is taken for a mapping', (t) => {
+test('list items are never parsed as mappings', (t) => {
   const items = [...text.matchAll(/^ *- (.*)$/gm)].map(([, item]) => item as string);
   t.true(items.length > 30);
   t.deepEqual(
@@ -28,7 +28,7 @@ test('no item of a list is taken for a mapping', (t) => {
   );
 });
 
-test('the profile of many machines has two of each process, three of Redis and of Sentinel, a balancer and a store', (t) => {
+test('the profile of many machines has two of each process', (t) => {
   const many = ['api-2', 'worker-quick-2', 'worker-bulk-2', 'haproxy', 's3', 's3-bucket'];
   for (const name of many) t.regex(serviceNamed(name), /profiles: \[many\]/, name);
   for (const name of ['redis-2', 'redis-3']) t.regex(serviceNamed(name), /<<: \*replica/, name);
@@ -38,7 +38,7 @@ test('the profile of many machines has two of each process, three of Redis and o
     t.notRegex(serviceNamed(name), /profiles:/, name);
 });
 
-test('processes are told what PM2 tells them, but the flags of older Node.js', async (t) => {
+test('processes get the flags PM2 passes', async (t) => {
   const file = pathToFileURL(resolve(projectRoot, 'ecosystem.config.js')).href;
   const { apps } = (await import(file)) as { apps: App[] };
   const told = apps.map(({ node_args: [flag], script, args }) =>

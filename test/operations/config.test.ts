@@ -69,7 +69,7 @@ test('.env.example names every setting with its default', async (t) => {
   t.is(await readFile(resolve(projectRoot, '.env.example'), 'utf8'), envExample());
 });
 
-test('nothing has to be set: every setting has a default', async (t) => {
+test('every setting has a default', async (t) => {
   const config = await configOf();
   t.deepEqual(
     [config.app.production, config.app.host, config.app.port, config.app.url],
@@ -87,7 +87,7 @@ test('nothing has to be set: every setting has a default', async (t) => {
   t.deepEqual([config.app.ordersEnabled, config.payments.enabled], [true, false]);
 });
 
-test('an empty setting counts as not set, and lists are taken apart', async (t) => {
+test('an empty setting counts as not set', async (t) => {
   const config = await configOf({
     PORT: '',
     PAYMENT_GATEWAYS_ENABLED: '',
@@ -98,14 +98,14 @@ test('an empty setting counts as not set, and lists are taken apart', async (t) 
   t.deepEqual(config.app.corsOrigins, ['https://a.example', 'https://b.example:1']);
 });
 
-test('all gateways are meant by nothing, * or all, else those named', async (t) => {
+test('an empty, * or all setting means all gateways', async (t) => {
   const gateways = async (text: string) =>
     (await configOf({ PAYMENT_GATEWAYS_ENABLED: text })).payments.gateways;
   for (const text of ['*', 'all', 'mock,*']) t.is(await gateways(text), undefined, text);
   t.deepEqual(await gateways('mock, wechat'), ['mock', 'wechat']);
 });
 
-test('every wrong setting is reported, all at once', async (t) => {
+test('all wrong settings are reported at once', async (t) => {
   const wrong = {
     ...{
       PORT: '99999',
@@ -135,7 +135,7 @@ test('every wrong setting is reported, all at once', async (t) => {
   );
 });
 
-test('wrong settings end the process with a list and no stack, in production with one line of the log', async (t) => {
+test('wrong settings end the process with a list', async (t) => {
   const here = await load({ PORT: '99999', REDIS_URL: 'localhost:6379' });
   t.is(
     here.stderr,
@@ -152,7 +152,7 @@ test('wrong settings end the process with a list and no stack, in production wit
   t.is(stderr, '');
 });
 
-test('names that look like a setting misspelt are told, others are not', async (t) => {
+test('misspelt settings are reported', async (t) => {
   const given = { MODULE_PAYMENT_ENABLED: 'false', DB_PASS: 'x', REDIS_URI: 'x', DB_USERNAME: 'x' };
   const others = {
     DB_ROOT_PASSWORD: 'x',
@@ -168,13 +168,13 @@ test('names that look like a setting misspelt are told, others are not', async (
   ]);
 });
 
-test('an unknown gateway is refused, with those there are', async (t) => {
+test('an unknown gateway is refused with the known ones', async (t) => {
   t.deepEqual((await load({ PAYMENT_GATEWAYS_ENABLED: 'mock,mok' })).problems, [
     '"PAYMENT_GATEWAYS_ENABLED" contains "mok", which is no gateway; there are mock, wechat, alipay',
   ]);
 });
 
-test('production wants its files outside the release', async (t) => {
+test('production requires storage outside the release', async (t) => {
   const outside = { DB_TLS: 'true', DB_HOST: 'db.example', DB_TLS_CA: 'db.pem' };
   t.deepEqual(named(await load({ ...production, ...outside, STORAGE_ROOT: 'storage' })), [
     ...['DB_TLS_CA', 'STORAGE_ROOT'],
@@ -182,7 +182,7 @@ test('production wants its files outside the release', async (t) => {
   t.deepEqual(named(await load({ ...production, STORAGE_ROOT: '' })), ['STORAGE_ROOT']);
 });
 
-test('production refuses missing and weak secrets, and brings stricter defaults', async (t) => {
+test('production refuses missing and weak secrets', async (t) => {
   t.deepEqual(named(await load({ ...production, JWT_SECRET: '', APP_KEY: '' })), ['APP_KEY', 'JWT_SECRET']);
   const weak = {
     'a byte too short': secret.slice(1),
@@ -207,7 +207,7 @@ test('production refuses missing and weak secrets, and brings stricter defaults'
   t.false(config.payments.unsignedMockAllowed);
 });
 
-test('production refuses passwords that everybody knows', async (t) => {
+test('production refuses well-known passwords', async (t) => {
   const refused: Record<string, Record<string, string>> = {
     ADMIN_PASSWORD: { ADMIN_PASSWORD: 'admin123' },
     DB_PASSWORD: { DB_PASSWORD: 'back_office' },
@@ -226,7 +226,7 @@ test('production refuses passwords that everybody knows', async (t) => {
   t.deepEqual(named(await load({ ...production, DATABASE_URL: 'mysql://root@db/x' })), ['DATABASE_URL']);
 });
 
-test('a database has session settings of an operator, and replicas to read from', async (t) => {
+test('a database has session settings and replicas', async (t) => {
   const { database } = await configOf({
     ...{ DB_SESSION: 'wsrep_sync_wait=1, group_concat_max_len = 9', DB_PORT: '3307' },
     DB_READ_HOSTS: 'replica, [fd00::1]:3308',
@@ -246,7 +246,7 @@ test('a database has session settings of an operator, and replicas to read from'
   for (const [env, name] of refused) t.deepEqual(named(await load(env)), [name], JSON.stringify(env));
 });
 
-test('Redis is one server, the master that Sentinels name, or a cluster', async (t) => {
+test('Redis is one server, a Sentinel master or a cluster', async (t) => {
   const one = (await configOf({ REDIS_URL: 'redis://user:p%40ss@[::1]:6380/2' })).redis;
   t.deepEqual(
     [one.server, one.db, one.username, one.password, one.tls],
@@ -278,7 +278,7 @@ test('Redis is one server, the master that Sentinels name, or a cluster', async 
   }
 });
 
-test('a secret that is missing outside production is generated once, also by processes that start together', async (t) => {
+test('a missing secret is generated once outside production', async (t) => {
   const started = await Promise.all(
     Array.from({ length: 4 }, () => configOf({ JWT_SECRET: '', APP_KEY: '' })),
   );
@@ -288,7 +288,7 @@ test('a secret that is missing outside production is generated once, also by pro
   for (const { auth } of started) t.deepEqual(auth, first as Config['auth']);
 });
 
-test('a database URL wins over the single settings, and a tenant names database and Redis keys', async (t) => {
+test('a database URL overrides the single settings', async (t) => {
   const config = await configOf({
     DATABASE_URL: 'mysql://us%40er:p%3Aw@db.example:3307/shop',
     DB_HOST: 'elsewhere',
@@ -304,7 +304,7 @@ test('a database URL wins over the single settings, and a tenant names database 
   t.deepEqual(named(await load(long)), ['DB_NAME']);
 });
 
-test("a tenant's own file comes before the file for all, the environment before both", async (t) => {
+test('the environment overrides the tenant file, which overrides the shared file', async (t) => {
   const tenant = `test-${randomBytes(4).toString('hex')}`;
   const file = resolve(projectRoot, `.env.${tenant}`);
   t.teardown(() => rm(file));
@@ -326,7 +326,7 @@ test('the configuration is frozen', async (t) => {
   t.true(isFrozen.length > 5 && isFrozen.every(Boolean));
 });
 
-test('spans have an address, or there are none', async (t) => {
+test('spans are off without an address', async (t) => {
   t.is((await configOf()).tracing, undefined);
   const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318/' };
   t.deepEqual(

@@ -24,7 +24,7 @@ async function makeCheckout(): Promise<string> {
   return checkout;
 }
 
-test('packages are installed when one is not there, though the list of what is installed has it', async (t) => {
+test('a missing package is installed even if the lock list contains it', async (t) => {
   const checkout = await makeCheckout();
   t.teardown(() => rmSync(checkout, { recursive: true }));
   const ensure = async () => {

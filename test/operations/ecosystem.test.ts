@@ -33,7 +33,7 @@ function apps(
 const described = (list: App[]) =>
   list.map(({ name, env }) => [name, env.TENANT_CODE ?? '', env.PORT ?? ''].join(' ').trim());
 
-test('PM2 is told the link to the release, so that a reload takes the new one', async (t) => {
+test('PM2 runs the link to the release', async (t) => {
   const home = await mkdtemp(join(tmpdir(), 'releases-'));
   t.teardown(() => rm(home, { recursive: true }));
   await mkdir(join(home, 'releases/1.2.0/bin'), { recursive: true });
@@ -46,7 +46,7 @@ test('PM2 is told the link to the release, so that a reload takes the new one', 
   for (const { cwd } of await apps()) t.is(cwd, projectRoot);
 });
 
-test('without tenants there are an API and two workers, configured from outside', async (t) => {
+test('without tenants there are an API and two workers', async (t) => {
   const list = await apps();
   t.deepEqual(described(list), ['api', 'worker-quick', 'worker-bulk']);
   t.deepEqual(list[0]?.env, { NODE_ENV: 'production', METRICS_PORT: '9300' });

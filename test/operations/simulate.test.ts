@@ -14,7 +14,7 @@ async function simulate(...args: string[]): Promise<string> {
 const fullness = (output: string, name: string): number =>
   Number(new RegExp(`^${name} +(\\d+) %`, 'm').exec(output)?.[1]);
 
-test('a day that fits fills nothing; a hundred times as much names what is full first, and how long that takes', async (t) => {
+test('an overload names the resource that fills first', async (t) => {
   const small = await simulate('--orders-per-day', '100000');
   t.regex(small, /12 at the peak/);
   t.notRegex(small, /full from/);
@@ -23,7 +23,7 @@ test('a day that fits fills nothing; a hundred times as much names what is full 
   t.regex(large, /full first: API and worker processors, at \d+ thousand orders a day/);
 });
 
-test('more machines move the limit to what there is one of, and replicas take the lists', async (t) => {
+test('more machines raise the limit to that of shared resources', async (t) => {
   const many = ['--orders-per-day', '30000000', '--apis', '20', '--workers', '10', '--database-cores', '64'];
   t.regex(await simulate(...many), /full first: Redis processor/);
   const without = await simulate('--orders-per-day', '10000000');
@@ -32,6 +32,6 @@ test('more machines move the limit to what there is one of, and replicas take th
   t.true(fullness(replicated, 'replica processors') > 0);
 });
 
-test('what is no number is refused', async (t) => {
+test('invalid numbers are refused', async (t) => {
   await t.throwsAsync(simulate('--apis', 'many'), { message: /not a number: --apis/ });
 });

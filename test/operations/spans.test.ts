@@ -53,7 +53,7 @@ const hasTrace =
   ({ kind, attributes }: TakenSpan): boolean =>
     kind === kinds.server && attributes['back_office.trace_id'] === id;
 
-test.serial('a callback is one trace: request, job and the statements of both', async (t) => {
+test.serial('a callback is one trace of request, job and statements', async (t) => {
   const payment = await makePayment(admin, (await makeMethod(admin)).id, '44.55');
   const callback = mockCallback(payment);
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -102,7 +102,7 @@ test.serial('a callback is one trace: request, job and the statements of both', 
     if (String(value).length > 3) t.false(told.includes(String(value)), String(value));
 });
 
-test.serial('of callbacks that are settled together each leads to the job', async (t) => {
+test.serial('each of several callbacks settled together links to the job', async (t) => {
   const method = await makeMethod(admin);
   const ids = Array.from({ length: 12 }, (_, index) => `callback-together-${index}`);
   const payments = await Promise.all(ids.map(() => makePayment(admin, method.id)));
@@ -125,7 +125,7 @@ test.serial('of callbacks that are settled together each leads to the job', asyn
   t.true(linked.every(({ spanId }) => requests.some((request) => request.spanId === spanId)));
 });
 
-test.serial('an export is one trace, and says nothing of what is in it', async (t) => {
+test.serial('an export is one trace without its content', async (t) => {
   const user = await makeUser(admin, { nickname: 'Mx Unspoken' });
   await makeOrder(admin, '12.34', { user_id: user.id, remark: 'a remark that stays here' });
   const id = await askExport(admin, '/orders', {}, { 'X-Trace-Id': 'orders-to-a-file' });
@@ -142,47 +142,41 @@ test.serial('an export is one trace, and says nothing of what is in it', async (
   t.false(JSON.stringify(request.attributes).includes('127.0.0.1'));
 });
 
-test.serial(
-  'a refusal says which, a failed statement only its kind, and what no request began makes no span',
-  async (t) => {
-    await admin.get('/orders/999999999', { 'X-Trace-Id': 'an-order-that-is-not' });
-    const request = await find(hasTrace('an-order-that-is-not'));
-    t.like(request.attributes, {
-      'http.response.status_code': 404,
-      'back_office.error_code': 'order_not_found',
-    });
-    await fetch(`${api.url}/healthz`);
-    await makeUser(admin);
-    const kept = collector.spans.filter(({ name }) => /healthz|canary|Stalled|extendLocks/.test(name));
-    t.deepEqual(kept, []);
-    t.true(collector.spans.every(({ events = [] }) => events.length === 0));
-    const roots = collector.spans.filter(({ parentSpanId }) => !parentSpanId);
-    t.true(roots.every(({ kind }) => kind === kinds.server || kind === kinds.consumer));
-  },
-);
+test.serial('errors in spans carry only their kind', async (t) => {
+  await admin.get('/orders/999999999', { 'X-Trace-Id': 'an-order-that-is-not' });
+  const request = await find(hasTrace('an-order-that-is-not'));
+  t.like(request.attributes, {
+    'http.response.status_code': 404,
+    'back_office.error_code': 'order_not_found',
+  });
+  await fetch(`${api.url}/healthz`);
+  await makeUser(admin);
+  const kept = collector.spans.filter(({ name }) => /healthz|canary|Stalled|extendLocks/.test(name));
+  t.deepEqual(kept, []);
+  t.true(collector.spans.every(({ events = [] }) => events.length === 0));
+  const roots = collector.spans.filter(({ parentSpanId }) => !parentSpanId);
+  t.true(roots.every(({ kind }) => kind === kinds.server || kind === kinds.consumer));
+});
 
-test.serial(
-  'a collector that never answers holds nobody up, and the end of the process does not wait for it',
-  async (t) => {
-    const silent = await SpanCollector.open({ isSilent: true });
-    const patience = { OTEL_EXPORTER_OTLP_TIMEOUT: '60000', SHUTDOWN_SECONDS: '60' };
-    const own = await startApi({ OTEL_EXPORTER_OTLP_ENDPOINT: silent.url, ...patience });
-    const client = admin.at(own.url);
-    const ask = () => Promise.all(Array.from({ length: 100 }, () => client.get('/orders')));
-    const before = await ask();
-    await until(() => silent.held() > 0);
-    const after = await ask();
-    t.deepEqual([...new Set([...before, ...after].map(({ status }) => status))], [200]);
-    t.is(silent.held(), 1);
-    t.is(await own.stop(), 0);
-    // It was given up by the end of the process, not by its time-out.
-    await until(() => silent.held() === 0);
-    t.notRegex(own.output(), /spans could not be sent/);
-    silent.close();
-  },
-);
+test.serial('a collector that never answers delays nothing', async (t) => {
+  const silent = await SpanCollector.open({ isSilent: true });
+  const patience = { OTEL_EXPORTER_OTLP_TIMEOUT: '60000', SHUTDOWN_SECONDS: '60' };
+  const own = await startApi({ OTEL_EXPORTER_OTLP_ENDPOINT: silent.url, ...patience });
+  const client = admin.at(own.url);
+  const ask = () => Promise.all(Array.from({ length: 100 }, () => client.get('/orders')));
+  const before = await ask();
+  await until(() => silent.held() > 0);
+  const after = await ask();
+  t.deepEqual([...new Set([...before, ...after].map(({ status }) => status))], [200]);
+  t.is(silent.held(), 1);
+  t.is(await own.stop(), 0);
+  // It was given up by the end of the process, not by its time-out.
+  await until(() => silent.held() === 0);
+  t.notRegex(own.output(), /spans could not be sent/);
+  silent.close();
+});
 
-test.serial('a collector that is away costs a line of the log', async (t) => {
+test.serial('an unreachable collector is logged once', async (t) => {
   const endpoint = `http://127.0.0.1:${await freePort()}`;
   const own = await startApi({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_TIMEOUT: '500' });
   const client = admin.at(own.url);
@@ -192,7 +186,7 @@ test.serial('a collector that is away costs a line of the log', async (t) => {
   t.is(await own.stop(), 0);
 });
 
-test('without an address nothing of it is loaded', async (t) => {
+test('without an address no tracing is loaded', async (t) => {
   const file = (name: string) => JSON.stringify(pathToFileURL(resolve(config.root, 'build', name)).href);
   const script = `const { startTracing } = await import(${file('src/lib/watch/tracing.js')});
     await startTracing('api');
@@ -210,7 +204,7 @@ test('without an address nothing of it is loaded', async (t) => {
   t.true((await run('http://127.0.0.1:4318')) > 10);
 });
 
-test('only a header of the form names a span', (t) => {
+test('only a well-formed header names a span', (t) => {
   const [trace, span] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
   t.like(spanNamed(`00-${trace}-${span}-01`), { traceId: trace, spanId: span, traceFlags: 1 });
   t.is(spanNamed(`00-${trace}-${span}-00`)?.traceFlags, 0);
@@ -222,7 +216,7 @@ test('only a header of the form names a span', (t) => {
   for (const one of wrong) t.is(spanNamed(one), undefined, one);
 });
 
-test('a statement is named by what it does with which table', (t) => {
+test('a statement is named by its operation and table', (t) => {
   t.is(summaryOf('SELECT a, b FROM `orders` WHERE c = ?'), 'SELECT orders');
   t.is(
     summaryOf('START TRANSACTION; UPDATE orders SET a = ?; INSERT INTO b SELECT ? FROM c; COMMIT'),

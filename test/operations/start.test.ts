@@ -43,40 +43,37 @@ const count = async (table: string, what = '*'): Promise<number> => {
   return row?.total ?? -1;
 };
 
-test.serial(
-  'four processes started at once on a database that does not exist all come up, with one set of seeds',
-  async (t) => {
-    const env = { DB_NAME: fresh, REDIS_PREFIX: `${environment.REDIS_PREFIX}-fresh` };
-    const [one, other, ...workers] = await Promise.all([
-      startApi(env),
-      startApi(env),
-      startWorkerProcess(env),
-      startWorkerProcess(env),
-    ]);
-    t.deepEqual(await tablesOf(fresh), await tablesOf(environment.DB_NAME));
-    t.deepEqual([await count(`admins`), await count('admin_roles'), await count('roles')], [1, 1, 1]);
-    for (const [table, key] of [
-      ['menus', 'slug'],
-      ['permissions', 'slug'],
-      ['migrations', 'name'],
-      ['claims', 'name'],
-    ] as const) {
-      const total = await count(table);
-      t.true(total > 0, table);
-      t.is(await count(table, `DISTINCT ${key}`), total, table);
-    }
-    const admin = await new Client(one.url).signIn();
-    const payment = await makePayment(admin, (await makeMethod(admin.at(other.url))).id);
-    t.is(
-      (await admin.at(other.url).post('//api/payment/notify/mock', mockCallback(payment))).data.status,
-      'paid',
-    );
-    const codes = await Promise.all([one, other, ...workers].map((process) => process.stop()));
-    t.deepEqual(codes, [0, 0, 0, 0]);
-  },
-);
+test.serial('four processes started on a missing database all come up', async (t) => {
+  const env = { DB_NAME: fresh, REDIS_PREFIX: `${environment.REDIS_PREFIX}-fresh` };
+  const [one, other, ...workers] = await Promise.all([
+    startApi(env),
+    startApi(env),
+    startWorkerProcess(env),
+    startWorkerProcess(env),
+  ]);
+  t.deepEqual(await tablesOf(fresh), await tablesOf(environment.DB_NAME));
+  t.deepEqual([await count(`admins`), await count('admin_roles'), await count('roles')], [1, 1, 1]);
+  for (const [table, key] of [
+    ['menus', 'slug'],
+    ['permissions', 'slug'],
+    ['migrations', 'name'],
+    ['claims', 'name'],
+  ] as const) {
+    const total = await count(table);
+    t.true(total > 0, table);
+    t.is(await count(table, `DISTINCT ${key}`), total, table);
+  }
+  const admin = await new Client(one.url).signIn();
+  const payment = await makePayment(admin, (await makeMethod(admin.at(other.url))).id);
+  t.is(
+    (await admin.at(other.url).post('//api/payment/notify/mock', mockCallback(payment))).data.status,
+    'paid',
+  );
+  const codes = await Promise.all([one, other, ...workers].map((process) => process.stop()));
+  t.deepEqual(codes, [0, 0, 0, 0]);
+});
 
-test.serial('a process that starts waits as long as another one prepares the database', async (t) => {
+test.serial("a starting process waits for another's migrations", async (t) => {
   let release: (() => void) | undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   const holding = underClaim('schema', () => held);
@@ -90,35 +87,32 @@ test.serial('a process that starts waits as long as another one prepares the dat
   await api.kill();
 });
 
-test.serial(
-  'production does not start on the password everybody knows, and a command gives another one',
-  async (t) => {
-    const production = { NODE_ENV: 'production', HOST: '127.0.0.1' };
-    for (const start of [startApi, startWorkerProcess]) {
-      const refused = await t.throwsAsync(start(production));
-      t.regex(refused?.message ?? '', /still has the password admin123.*npm run cli -- admin password admin/);
-    }
-    const { output, errors, code } = await runCli(['admin', 'password', 'admin']);
-    t.is(code, 0, errors);
-    password = /is now (\S+)/.exec(output)?.[1] ?? '';
-    t.true(password.length >= 16);
-    t.is(
-      (await service.admin.get('/heartbeat')).errorCode,
-      'token_revoked',
-      'sessions under the old one have ended',
-    );
-    const api = await startApi(production);
-    const { data } = await service.anonymous.at(api.url).post('/login', { username: 'admin', password });
-    t.true(data.password_must_change);
-    await api.stop();
-    t.is((await runCli(['admin', 'password', 'nobody'])).code, 1);
-    await t.throwsAsync(startApi({ ...production, DB_NAME: `${fresh}_weak`, ADMIN_PASSWORD: 'Password1' }), {
-      message: /ADMIN_PASSWORD is too common/,
-    });
-  },
-);
+test.serial('production does not start with the default password', async (t) => {
+  const production = { NODE_ENV: 'production', HOST: '127.0.0.1' };
+  for (const start of [startApi, startWorkerProcess]) {
+    const refused = await t.throwsAsync(start(production));
+    t.regex(refused?.message ?? '', /still has the password admin123.*npm run cli -- admin password admin/);
+  }
+  const { output, errors, code } = await runCli(['admin', 'password', 'admin']);
+  t.is(code, 0, errors);
+  password = /is now (\S+)/.exec(output)?.[1] ?? '';
+  t.true(password.length >= 16);
+  t.is(
+    (await service.admin.get('/heartbeat')).errorCode,
+    'token_revoked',
+    'sessions under the old one have ended',
+  );
+  const api = await startApi(production);
+  const { data } = await service.anonymous.at(api.url).post('/login', { username: 'admin', password });
+  t.true(data.password_must_change);
+  await api.stop();
+  t.is((await runCli(['admin', 'password', 'nobody'])).code, 1);
+  await t.throwsAsync(startApi({ ...production, DB_NAME: `${fresh}_weak`, ADMIN_PASSWORD: 'Password1' }), {
+    message: /ADMIN_PASSWORD is too common/,
+  });
+});
 
-test.serial('with DB_TLS a server that speaks plain text only is refused', async (t) => {
+test.serial('DB_TLS refuses a server without TLS', async (t) => {
   const env = { DB_TLS: 'true', DB_HOST: 'localhost', DB_STARTUP_WAIT_SECONDS: '0', DATABASE_URL: '' };
   await t.throwsAsync(startApi(env), { message: /does not support secure connection/ });
 });
@@ -129,7 +123,7 @@ function fatalLine(output = ''): string {
   return line.includes('    at ') ? 'a stack' : ((JSON.parse(line) as { msg?: string }).msg ?? '');
 }
 
-test.serial('wrong credentials of the database end a start at once, with a sentence', async (t) => {
+test.serial('wrong database credentials end a start at once', async (t) => {
   const [user, secret] = [`u_${environment.DB_NAME.slice(-8)}`, 'right-password'];
   await db.query(`CREATE USER '${user}'@'%' IDENTIFIED BY '${secret}'`);
   try {
@@ -150,21 +144,18 @@ test.serial('wrong credentials of the database end a start at once, with a sente
   }
 });
 
-test.serial(
-  'a name that looks like a setting misspelt is warned about, and refused under STRICT_STARTUP',
-  async (t) => {
-    const env = { MODULE_PAYMENT_ENABLED: 'false' };
-    const said = /MODULE_PAYMENT_ENABLED is no setting and has no effect; is MODULE_PAYMENTS_ENABLED meant\?/;
-    const free = { MODULE_PAYMENTS_ENABLED: '' };
-    const api = await startApi({ ...env, ...free });
-    await until(() => said.test(api.output()));
-    await api.kill();
-    const refused = await t.throwsAsync(startApi({ ...env, ...free, STRICT_STARTUP: 'true' }));
-    t.regex(fatalLine(refused?.message), said);
-  },
-);
+test.serial('a misspelt setting is reported at the start', async (t) => {
+  const env = { MODULE_PAYMENT_ENABLED: 'false' };
+  const said = /MODULE_PAYMENT_ENABLED is no setting and has no effect; is MODULE_PAYMENTS_ENABLED meant\?/;
+  const free = { MODULE_PAYMENTS_ENABLED: '' };
+  const api = await startApi({ ...env, ...free });
+  await until(() => said.test(api.output()));
+  await api.kill();
+  const refused = await t.throwsAsync(startApi({ ...env, ...free, STRICT_STARTUP: 'true' }));
+  t.regex(fatalLine(refused?.message), said);
+});
 
-test('npm test does not run on the servers of a production', async (t) => {
+test('npm test does not run on production servers', async (t) => {
   const child = spawn(process.execPath, ['bin/test.mjs'], {
     cwd: config.root,
     env: { ...process.env, NODE_ENV: 'production' },
@@ -176,7 +167,7 @@ test('npm test does not run on the servers of a production', async (t) => {
   t.regex(output, /settings are those of production.*TEST_ON_CONFIGURED=1/s);
 });
 
-test.serial('files are for this account only, also below a folder that was open before', async (t) => {
+test.serial('files are readable by this account only', async (t) => {
   const root = join(environment.STORAGE_ROOT, 'private');
   await mkdir(root, { recursive: true });
   await chmod(root, 0o755);
@@ -194,7 +185,7 @@ test.serial('files are for this account only, also below a folder that was open 
   await api.kill();
 });
 
-test.serial('all migrations go back, leaving nothing, and forward again', async (t) => {
+test.serial('all migrations can be reverted and applied again', async (t) => {
   const before = await tablesOf(environment.DB_NAME);
   t.true(before.includes('payments'));
   await emptyDatabase();

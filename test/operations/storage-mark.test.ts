@@ -34,7 +34,7 @@ test.after.always(async () => {
 
 const refusal = /does not hold the files of this database/;
 
-test.serial('processes that start at once on a new storage mark it once', async (t) => {
+test.serial('concurrent starts mark a new storage once', async (t) => {
   const env = production(shared);
   const started = await Promise.all([startApi(env), startApi(env), startWorkerProcess(env)]);
   for (const one of started) t.notRegex(one.output(), refusal);
@@ -42,7 +42,7 @@ test.serial('processes that start at once on a new storage mark it once', async 
   t.is((await runCli(['storage', 'status'], env)).code, 0);
 });
 
-test.serial('in production a process whose storage is not shared does not start', async (t) => {
+test.serial('production does not start on storage that is not shared', async (t) => {
   const env = production(alone);
   for (const start of [startApi(env), startWorkerProcess(env), startWorkerProcess(env, 'exports')])
     t.regex((await t.throwsAsync(start))?.message ?? '', refusal);
@@ -50,17 +50,17 @@ test.serial('in production a process whose storage is not shared does not start'
   t.deepEqual([status.code, status.output], [1, 'the storage does not hold the files of this database\n']);
 });
 
-test.serial('a worker that touches no files needs no storage', async (t) => {
+test.serial('a worker that uses no files needs no storage', async (t) => {
   const started = await startWorkerProcess(production(alone), 'payments,logs,notifications');
   t.notRegex(started.output(), refusal);
 });
 
-test.serial('outside production it is warned of', async (t) => {
+test.serial('outside production unshared storage is a warning', async (t) => {
   const started = await startApi({ ...production(alone), NODE_ENV: 'test' });
   t.truthy(await until(() => refusal.test(started.output())));
 });
 
-test.serial('files that were moved are accepted by the command line', async (t) => {
+test.serial('the command line accepts moved files', async (t) => {
   const env = production(alone);
   t.is((await runCli(['storage', 'accept', '--yes'], env)).code, 0);
   t.notRegex((await startApi(env)).output(), refusal);

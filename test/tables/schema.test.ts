@@ -63,7 +63,7 @@ test('every table has one class', (t) => {
   );
 });
 
-test('a class has the columns of its table, of their types', (t) => {
+test('a class has the columns of its table with their types', (t) => {
   for (const table of allTables())
     t.deepEqual(
       [...table.columns].map(([name, type]) => declaredColumn(name, type)).sort(byName),

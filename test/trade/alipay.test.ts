@@ -33,7 +33,7 @@ async function opened(address: string): Promise<string> {
   return response.headers.get('location') ?? (await response.text());
 }
 
-test('the address leads to the cashier with the exact amount', async (t) => {
+test('the payment address leads to the cashier with the exact amount', async (t) => {
   const { data } = await place({ return_url: 'https://shop.test/thanks?a=b&c=支付' }, '0.10');
   const address = new URL(data.gateway.pay_url);
   t.is(await opened(address.href), '/cashier');
@@ -59,7 +59,7 @@ test('the address leads to the cashier with the exact amount', async (t) => {
   }
 });
 
-test('keys are taken as Alipay hands them out: PEM or bare base64, PKCS#8 or PKCS#1', async (t) => {
+test('keys are accepted in every form Alipay issues them', async (t) => {
   const { privateKey } = platform.merchant;
   for (const type of ['pkcs8', 'pkcs1'] as const) {
     const pem = privateKey.export({ type, format: 'pem' }) as string;
@@ -72,7 +72,7 @@ test('keys are taken as Alipay hands them out: PEM or bare base64, PKCS#8 or PKC
   t.is(await opened(stranger.data.gateway.pay_url), '<html>isv.invalid-signature</html>');
 });
 
-test('the end of the order is passed on in Beijing time', async (t) => {
+test('the expiry of the order is sent in Beijing time', async (t) => {
   const { data } = await place({}, '1', { expire_in_seconds: 600 });
   const trade = JSON.parse(new URL(data.gateway.pay_url).searchParams.get('biz_content') ?? '');
   const { expire_at } = (await service.admin.get(`/orders/${data.order_no}`)).data;
@@ -80,7 +80,7 @@ test('the end of the order is passed on in Beijing time', async (t) => {
   t.is(sent, Math.floor(Date.parse(expire_at) / 1000) * 1000);
 });
 
-test('what Alipay would refuse is not placed and leaves no payment behind', async (t) => {
+test('a payment Alipay would refuse is not placed', async (t) => {
   for (const amount of ['0', '100000000.01']) {
     const answer = await place({}, amount, { remark: 'refused' });
     t.deepEqual([answer.status, answer.code, answer.errorCode], [400, 40001, 'payment_beyond_channel']);
@@ -98,7 +98,7 @@ test('what Alipay would refuse is not placed and leaves no payment behind', asyn
   t.regex(new URL(near.data.gateway.pay_url).searchParams.get('biz_content') ?? '', /time_expire/);
 });
 
-test('without a gateway of its own the method pays at Alipay', async (t) => {
+test('the default gateway is that of Alipay', async (t) => {
   const { data } = await place({ gateway: '' });
   t.is(new URL(data.gateway.pay_url).origin, 'https://openapi.alipay.com');
 });

@@ -35,7 +35,7 @@ const needingAttention = async ({ payment_no }: MadePayment) =>
     ({ fail_reason }: { fail_reason: string }) => fail_reason,
   );
 
-test('what needs attention is listed with its reason and told once, until it is put aside; then again', async (t) => {
+test('a payment that needs attention is notified once until it is cleared', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   await Promise.all([1, 2, 3, 4].map(() => mismatch(payment)));
   t.deepEqual(await needingAttention(payment), ['payment_amount_mismatch']);
@@ -57,7 +57,7 @@ test('what needs attention is listed with its reason and told once, until it is 
   t.like(paid, { status: 'paid', needs_attention: false, fail_reason: null, remark: 'asked the provider' });
 });
 
-test('money that arrives twice for one order stays recorded when its attention is put aside', async (t) => {
+test('a double payment stays recorded after its attention is cleared', async (t) => {
   const first = await makePayment(service.admin, methodId);
   const again = { order_no: first.order_no, payment_method_id: methodId };
   const { data: second } = await service.admin.post('/payments', again);
@@ -80,7 +80,7 @@ test('money that arrives twice for one order stays recorded when its attention i
   t.is(await timesTold(second), 1);
 });
 
-test('putting attention aside needs its permission and is in the operation log', async (t) => {
+test('clearing attention requires its permission', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   await mismatch(payment);
   const [clerk, reader] = await Promise.all([
@@ -100,7 +100,7 @@ test('putting attention aside needs its permission and is in the operation log',
   t.deepEqual(entry.changes, [{ field: 'needs_attention', old: true, new: false }]);
 });
 
-test('nothing but the remark and the attention of a payment can be changed', async (t) => {
+test('only the remark and the attention of a payment can be changed', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   const path = `/payments/${payment.payment_no}`;
   const before = (await service.admin.get(path)).data;
@@ -131,7 +131,7 @@ test('nothing but the remark and the attention of a payment can be changed', asy
   }
 });
 
-test('payments that have been pending for too long are listed', async (t) => {
+test('payments pending for too long are listed', async (t) => {
   const user_id = (await makeUser(service.admin)).id;
   const made = await Promise.all(
     [1, 2, 3].map(async () => {
@@ -172,7 +172,7 @@ test('payments that have been pending for too long are listed', async (t) => {
   }
 });
 
-test('what was flagged by a process that died before it told anybody is told by the sweeper, once', async (t) => {
+test('the sweeper notifies of a payment flagged by a process that crashed', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   await mismatch(payment);
   await change('DELETE FROM notifications WHERE content LIKE ?', [`${payment.payment_no}:%`]);

@@ -18,7 +18,7 @@ test.before(() => {
 
 const update = (id: number, body: object, caller = admin) => caller.post(`/users/${id}/update-balance`, body);
 
-test('incomes and refunds add, expenses take, and each leaves its log', async (t) => {
+test('incomes and refunds increase a balance and expenses reduce it', async (t) => {
   const { id, username } = await makeUser(admin);
   const first = await update(id, { type: 'income', amount: '100.10', description: 'by hand' });
   t.is(first.status, 200);
@@ -53,7 +53,7 @@ test('incomes and refunds add, expenses take, and each leaves its log', async (t
   t.is(await mustAddUp(id), 3);
 });
 
-test('a balance goes neither below zero nor above the limit, and what is refused leaves no log', async (t) => {
+test('a balance stays between zero and the limit', async (t) => {
   const { id } = await makeUser(admin);
   t.deepEqual(await outcome(update(id, { type: 'expense', amount: '0.01' })), [
     400,
@@ -70,7 +70,7 @@ test('a balance goes neither below zero nor above the limit, and what is refused
   t.is(await mustAddUp(id), 2);
 });
 
-test('amounts, types and ids that are none are refused by name', async (t) => {
+test('invalid amounts, types and ids are refused by field', async (t) => {
   const { id } = await makeUser(admin);
   const bad: [object, number, string][] = [
     [{ type: 'income' }, 400, 'amount'],
@@ -96,7 +96,7 @@ test('amounts, types and ids that are none are refused by name', async (t) => {
   t.is(await mustAddUp(id), 0);
 });
 
-test('one request_id counts once: twenty at once on two processes get the same answer', async (t) => {
+test('one request_id takes effect once', async (t) => {
   const { id } = await makeUser(admin);
   const other = admin.at((await startApi()).url);
   const request_id = unique('once');
@@ -116,7 +116,7 @@ test('one request_id counts once: twenty at once on two processes get the same a
   t.is(await mustAddUp(id), 2);
 });
 
-test('one request_id for different users at once reaches one of them', async (t) => {
+test('concurrent requests with one request_id reach one user only', async (t) => {
   const users = await Promise.all(Array.from({ length: 8 }, () => makeUser(admin)));
   const body = { type: 'income', amount: 1, request_id: unique('race') };
   const answers = await Promise.all(users.map(({ id }) => update(id, body)));
@@ -128,7 +128,7 @@ test('one request_id for different users at once reaches one of them', async (t)
   );
 });
 
-test('hundreds of random changes from 64 clients over two processes add up to the cent', async (t) => {
+test('hundreds of concurrent changes over two processes add up exactly', async (t) => {
   const callers = [admin, admin.at((await startApi()).url)];
   const userIds = (await Promise.all(Array.from({ length: 5 }, () => makeUser(admin)))).map(({ id }) => id);
   const tally = await changeBalances(callers, userIds, 600);
@@ -141,7 +141,7 @@ test('hundreds of random changes from 64 clients over two processes add up to th
   t.true(tally.insufficient > 0 && tally.repeated > 0);
 });
 
-test('statistics sum one user or all, in a time range', async (t) => {
+test('statistics sum the changes of one user or all in a time range', async (t) => {
   const { id } = await makeUser(admin);
   for (const [type, amount] of [
     ['income', '10.10'],
@@ -172,7 +172,7 @@ test('statistics sum one user or all, in a time range', async (t) => {
   t.deepEqual(await outcome(sums('user_id=999999')), [422, 30003, 'user_unknown']);
 });
 
-test('balance logs are found by user, type, source, operator and time', async (t) => {
+test('balance logs are filtered by user, type, source, operator and time', async (t) => {
   const clerk = await signedInWith(admin, ['user.update_balance', 'user_balance_log.index']);
   const { id } = await makeUser(admin);
   const source = unique('s').slice(0, 12);
@@ -191,7 +191,7 @@ test('balance logs are found by user, type, source, operator and time', async (t
   t.is(sorted.amount, 2);
 });
 
-test('what was booked is answered as booked, however many want one balance at once', async (t) => {
+test('concurrent changes are answered with the balance they booked', async (t) => {
   const { id } = await makeUser(admin);
   await update(id, { type: 'income', amount: 20 });
   const crowded = admin.at((await startApi({ DB_POOL_SIZE: '2' })).url);
@@ -204,7 +204,7 @@ test('what was booked is answered as booked, however many want one balance at on
   t.is(await mustAddUp(id), 21);
 });
 
-test('amounts that a JSON number cannot carry are refused, never rounded', async (t) => {
+test('amounts that a JSON number cannot carry are refused', async (t) => {
   const { id } = await makeUser(admin);
   const send = async (amount: string) => {
     const body = `{"type":"income","description":"0.10000000000000000001","amount":${amount}}`;

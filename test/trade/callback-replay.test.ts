@@ -46,7 +46,7 @@ async function refusedPayment(): Promise<{
   return { payment, callback: callback?.id as number, repair };
 }
 
-test('a callback that a wrong secret refused is refused again until the secret is right, then it pays', async (t) => {
+test('a replay pays once the secret is right', async (t) => {
   const { payment, callback, repair } = await refusedPayment();
   t.deepEqual(await outcome(replay(payment, callback)), [400, 40001, 'payment_sign_invalid']);
   t.like(await trace(payment), { ...untouched, verdicts: ['payment_sign_invalid'] });
@@ -61,7 +61,7 @@ test('a callback that a wrong secret refused is refused again until the secret i
   t.deepEqual(await trace(payment), after, 'once more changes nothing');
 });
 
-test('many replays at the same time pay once', async (t) => {
+test('concurrent replays pay once', async (t) => {
   const { payment, callback, repair } = await refusedPayment();
   await repair();
   const answers = await Promise.all(Array.from({ length: 8 }, () => replay(payment, callback)));
@@ -74,7 +74,7 @@ test('many replays at the same time pay once', async (t) => {
   t.is(verdicts.filter((verdict: string) => verdict === 'paid').length, 1);
 });
 
-test('it counts from when it came: an order that expired meanwhile is paid', async (t) => {
+test('a replayed callback counts from its arrival', async (t) => {
   const { payment, callback, repair } = await refusedPayment();
   const late = await refusedPayment();
   for (const { payment_no, order_no } of [payment, late.payment]) {
@@ -98,7 +98,7 @@ test('it counts from when it came: an order that expired meanwhile is paid', asy
   });
 });
 
-test('a verified one that waits is settled, and one that was settled pays no second time', async (t) => {
+test('a replay settles a pending verified callback', async (t) => {
   const { id } = await makeMethod(service.admin);
   const payment = await makePayment(service.admin, id);
   const period = paymentPeriod(payment.payment_no) as number;
@@ -116,7 +116,7 @@ test('a verified one that waits is settled, and one that was settled pays no sec
   t.deepEqual((await trace(payment)).verdicts, ['paid']);
 });
 
-test('what is wrong with a callback is said, and a number that paid another payment pays no second one', async (t) => {
+test('a replay reports why a callback is refused', async (t) => {
   const { payment, callback, repair } = await refusedPayment();
   const other = await refusedPayment();
   t.deepEqual(await outcome(replay(payment, 999_999_999)), [404, 20002, 'payment_callback_not_found']);
@@ -153,7 +153,7 @@ test('what is wrong with a callback is said, and a number that paid another paym
   t.like(await trace(payment), untouched);
 });
 
-test('it takes a permission of its own, and the operation log says who did it', async (t) => {
+test('a replay requires its own permission', async (t) => {
   const { payment, callback, repair } = await refusedPayment();
   await repair();
   const stranger = await signedInWith(service.admin, ['payment.show', 'payment.update', 'payment.query']);
@@ -177,7 +177,7 @@ test('it takes a permission of its own, and the operation log says who did it', 
   );
 });
 
-test('the signature of a refused callback is stored sealed and answered to nobody', async (t) => {
+test('the stored signature of a refused callback is sealed', async (t) => {
   const { payment, callback } = await refusedPayment();
   const sign = mockSign(payment.payment_no, '12.30', 'the real one');
   const [row] = await select('SELECT * FROM payment_callbacks WHERE id = ?', [callback]);

@@ -49,7 +49,7 @@ const months = async (): Promise<string[]> => {
 
 const maintain = () => maintainTables.run({ day: '2026-01-01' }, AbortSignal.timeout(30_000));
 
-test('an attempt whose fields were too long to be kept whole is shown with what was kept', async (t) => {
+test('an attempt with fields too long to store is shown truncated', async (t) => {
   const { id } = await makeMethod(service.admin);
   const payment = await makePayment(service.admin, id);
   const fields = { ...mockCallback(payment), sign: 'f'.repeat(64), note: 'n'.repeat(5000) };
@@ -58,42 +58,39 @@ test('an attempt whose fields were too long to be kept whole is shown with what 
   t.is(typeof data.callbacks[0].body, 'string');
 });
 
-test.serial(
-  'every attempt is shown with its payment, verified and newest first, without its secrets',
-  async (t) => {
-    const { id } = await makeMethod(service.admin);
-    const payment = await makePayment(service.admin, id);
-    const notify = (body: object, type = 'mock') =>
-      service.anonymous.post(`//api/payment/notify/${type}`, { ...mockCallback(payment), ...body });
-    await notify({ sign: 'f'.repeat(64), note: 'first' });
-    await notify({ trade_status: 'WAIT' });
-    await notify({ amount: '1.00' });
-    await notify({}, 'alipay');
-    await notify({ transaction_id: 'T-1' });
-    await notify({ transaction_id: 'T-1' });
-    const { data } = await service.admin.get(`/payments/${payment.payment_no}`);
-    t.deepEqual(
-      data.callbacks.map(({ type, state, verdict }: { type: string; state: string; verdict: string }) => [
-        type,
-        state,
-        verdict,
-      ]),
-      [
-        ['mock', 'settled', 'already_paid'],
-        ['mock', 'settled', 'paid'],
-        ['alipay', 'refused', 'payment_gateway_not_implemented'],
-        ['mock', 'refused', 'payment_amount_mismatch'],
-        ['mock', 'refused', 'payment_notify_invalid'],
-        ['mock', 'refused', 'payment_sign_invalid'],
-      ],
-    );
-    for (const { body } of data.callbacks) t.like(body, { out_trade_no: payment.payment_no, sign: '***' });
-    t.is(data.callbacks[5].body.note, 'first');
-    t.is(data.callbacks[5].ip, '127.0.0.1');
-  },
-);
+test.serial('attempts are shown without secrets, newest first', async (t) => {
+  const { id } = await makeMethod(service.admin);
+  const payment = await makePayment(service.admin, id);
+  const notify = (body: object, type = 'mock') =>
+    service.anonymous.post(`//api/payment/notify/${type}`, { ...mockCallback(payment), ...body });
+  await notify({ sign: 'f'.repeat(64), note: 'first' });
+  await notify({ trade_status: 'WAIT' });
+  await notify({ amount: '1.00' });
+  await notify({}, 'alipay');
+  await notify({ transaction_id: 'T-1' });
+  await notify({ transaction_id: 'T-1' });
+  const { data } = await service.admin.get(`/payments/${payment.payment_no}`);
+  t.deepEqual(
+    data.callbacks.map(({ type, state, verdict }: { type: string; state: string; verdict: string }) => [
+      type,
+      state,
+      verdict,
+    ]),
+    [
+      ['mock', 'settled', 'already_paid'],
+      ['mock', 'settled', 'paid'],
+      ['alipay', 'refused', 'payment_gateway_not_implemented'],
+      ['mock', 'refused', 'payment_amount_mismatch'],
+      ['mock', 'refused', 'payment_notify_invalid'],
+      ['mock', 'refused', 'payment_sign_invalid'],
+    ],
+  );
+  for (const { body } of data.callbacks) t.like(body, { out_trade_no: payment.payment_no, sign: '***' });
+  t.is(data.callbacks[5].body.note, 'first');
+  t.is(data.callbacks[5].ip, '127.0.0.1');
+});
 
-test.serial('what proves nothing goes after a month, and is counted by the day until then', async (t) => {
+test.serial('unverified attempts expire after a month', async (t) => {
   const { id } = await makeMethod(service.admin);
   const payment = await makePayment(service.admin, id);
   const notify = (body: object) =>
@@ -118,85 +115,79 @@ test.serial('what proves nothing goes after a month, and is counted by the day u
   t.deepEqual(await counted(), [proven]);
 });
 
-test.serial(
-  'whole months past the retention are dropped, unless something in them waits or came late',
-  async (t) => {
-    const first = periodOf(new Date());
-    const [gone, waiting, late] = [0, 40, 80].map((days) => somePaymentNumber(later(days))) as [
-      string,
-      string,
-      string,
-    ];
-    const periodsOf = (number: string): number => Number(number.slice(3, 9));
-    await extendPartitions();
-    for (const number of [gone, gone]) await attempt(number, periodsOf(number));
-    setClock(later(40));
-    await attempt(waiting, periodsOf(waiting), 'pending');
-    await attempt(waiting, periodsOf(waiting), 'refused');
-    setClock(later(80));
-    await attempt(late, periodsOf(late));
-    setClock(later(480));
-    await attempt(late, periodsOf(late));
+test.serial('months past the retention are dropped unless a callback in them is pending', async (t) => {
+  const first = periodOf(new Date());
+  const [gone, waiting, late] = [0, 40, 80].map((days) => somePaymentNumber(later(days))) as [
+    string,
+    string,
+    string,
+  ];
+  const periodsOf = (number: string): number => Number(number.slice(3, 9));
+  await extendPartitions();
+  for (const number of [gone, gone]) await attempt(number, periodsOf(number));
+  setClock(later(40));
+  await attempt(waiting, periodsOf(waiting), 'pending');
+  await attempt(waiting, periodsOf(waiting), 'refused');
+  setClock(later(80));
+  await attempt(late, periodsOf(late));
+  setClock(later(480));
+  await attempt(late, periodsOf(late));
 
-    setClock(later(729));
+  setClock(later(729));
+  await maintain();
+  t.deepEqual(
+    [await kept(gone), await kept(waiting)],
+    [
+      ['settled', 'settled'],
+      ['pending', 'refused'],
+    ],
+  );
+  t.true((await months()).includes(`p${first}`));
+
+  setClock(later(900));
+  await maintain();
+  t.deepEqual(await kept(gone), []);
+  t.deepEqual(await kept(waiting), ['pending'], 'money that is not settled yet is never pruned');
+  t.deepEqual(await kept(late), ['settled'], 'the attempt that came 400 days after its payment');
+  const left = await months();
+  t.false(left.includes(`p${first}`));
+  t.true(left.includes(`p${periodsOf(waiting)}`) && left.includes(`p${periodsOf(late)}`));
+  await change(`DELETE FROM payment_callbacks WHERE state = 'pending'`);
+});
+
+test.serial('a third-party number is kept as long as its callback', async (t) => {
+  const { id } = await makeMethod(service.admin);
+  const [paid, repeated, disputed] = await Promise.all([1, 2, 3].map(() => makePayment(service.admin, id)));
+  const names = {
+    paid: `${paid?.payment_no}-N`,
+    repeated: `${repeated?.payment_no}-N`,
+    disputed: `${disputed?.payment_no}-N`,
+  };
+  const notify = async (payment: MadePayment | undefined, transaction_id: string) =>
+    service.anonymous.post('//api/payment/notify/mock', {
+      ...mockCallback(payment as MadePayment),
+      transaction_id,
+    });
+  const known = async (): Promise<string[]> => {
     await maintain();
-    t.deepEqual(
-      [await kept(gone), await kept(waiting)],
-      [
-        ['settled', 'settled'],
-        ['pending', 'refused'],
-      ],
+    const rows = await select<{ third_party_no: string }>(
+      'SELECT third_party_no FROM third_party_numbers WHERE third_party_no IN (?) ORDER BY payment_no',
+      [Object.values(names)],
     );
-    t.true((await months()).includes(`p${first}`));
-
-    setClock(later(900));
-    await maintain();
-    t.deepEqual(await kept(gone), []);
-    t.deepEqual(await kept(waiting), ['pending'], 'money that is not settled yet is never pruned');
-    t.deepEqual(await kept(late), ['settled'], 'the attempt that came 400 days after its payment');
-    const left = await months();
-    t.false(left.includes(`p${first}`));
-    t.true(left.includes(`p${periodsOf(waiting)}`) && left.includes(`p${periodsOf(late)}`));
-    await change(`DELETE FROM payment_callbacks WHERE state = 'pending'`);
-  },
-);
-
-test.serial(
-  'a third-party number is known as long as a callback shows whose it is, and no longer',
-  async (t) => {
-    const { id } = await makeMethod(service.admin);
-    const [paid, repeated, disputed] = await Promise.all([1, 2, 3].map(() => makePayment(service.admin, id)));
-    const names = {
-      paid: `${paid?.payment_no}-N`,
-      repeated: `${repeated?.payment_no}-N`,
-      disputed: `${disputed?.payment_no}-N`,
-    };
-    const notify = async (payment: MadePayment | undefined, transaction_id: string) =>
-      service.anonymous.post('//api/payment/notify/mock', {
-        ...mockCallback(payment as MadePayment),
-        transaction_id,
-      });
-    const known = async (): Promise<string[]> => {
-      await maintain();
-      const rows = await select<{ third_party_no: string }>(
-        'SELECT third_party_no FROM third_party_numbers WHERE third_party_no IN (?) ORDER BY payment_no',
-        [Object.values(names)],
-      );
-      return rows.map((row) => row.third_party_no).sort();
-    };
-    await notify(paid, names.paid);
-    await notify(repeated, names.repeated);
-    await notify(disputed, names.disputed);
-    const other = await makePayment(service.admin, id);
-    const { callbackRetentionDays: days } = config.payments;
-    setClock(later(days - 1));
-    t.is((await notify(other, names.disputed)).errorCode, 'payment_third_party_no_used');
-    t.is((await notify(repeated, names.repeated)).status, 200);
-    t.deepEqual(await known(), Object.values(names).sort(), 'within the time nothing goes');
-    setClock(later(days + 1));
-    t.deepEqual(await known(), [names.repeated, names.disputed].sort());
-    t.is((await notify(other, names.disputed)).errorCode, 'payment_third_party_no_used');
-    setClock(later(2 * days + 2));
-    t.deepEqual(await known(), []);
-  },
-);
+    return rows.map((row) => row.third_party_no).sort();
+  };
+  await notify(paid, names.paid);
+  await notify(repeated, names.repeated);
+  await notify(disputed, names.disputed);
+  const other = await makePayment(service.admin, id);
+  const { callbackRetentionDays: days } = config.payments;
+  setClock(later(days - 1));
+  t.is((await notify(other, names.disputed)).errorCode, 'payment_third_party_no_used');
+  t.is((await notify(repeated, names.repeated)).status, 200);
+  t.deepEqual(await known(), Object.values(names).sort(), 'within the time nothing goes');
+  setClock(later(days + 1));
+  t.deepEqual(await known(), [names.repeated, names.disputed].sort());
+  t.is((await notify(other, names.disputed)).errorCode, 'payment_third_party_no_used');
+  setClock(later(2 * days + 2));
+  t.deepEqual(await known(), []);
+});

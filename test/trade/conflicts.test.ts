@@ -19,7 +19,7 @@ const notify = (body: unknown) => service.anonymous.post('//api/payment/notify/m
 
 const trace = (payment: MadePayment) => traceOf(service.admin, payment);
 
-test('a wrong amount is refused under each of its names, recorded and flagged; the right one pays', async (t) => {
+test('a wrong amount is refused under each of its field names', async (t) => {
   for (const name of ['amount', 'total_amount', 'pay_amount']) {
     const payment = await makePayment(service.admin, methodId, '12.30');
     for (const wrong of ['12.31', 12.29, 0, '1230']) {
@@ -46,7 +46,7 @@ test('a wrong amount is refused under each of its names, recorded and flagged; t
   }
 });
 
-test('the third-party number is taken from each of its names', async (t) => {
+test('the third-party number is read from each of its field names', async (t) => {
   for (const name of ['transaction_id', 'trade_no', 'third_party_no']) {
     const payment = await makePayment(service.admin, methodId);
     const number = unique('T-');
@@ -55,7 +55,7 @@ test('the third-party number is taken from each of its names', async (t) => {
   }
 });
 
-test('one third-party number never pays two payments, also when both call at once', async (t) => {
+test('one third-party number never pays two payments', async (t) => {
   for (let round = 0; round < 5; round++) {
     const payments = await Promise.all([
       makePayment(service.admin, methodId),
@@ -75,7 +75,7 @@ test('one third-party number never pays two payments, also when both call at onc
   }
 });
 
-test('money for an order that can no longer be paid is kept and flagged', async (t) => {
+test('money for an order that can no longer be paid is flagged', async (t) => {
   const { admin } = service;
   const order = await makeOrder(admin);
   const body = { order_no: order.order_no, payment_method_id: methodId };
@@ -106,7 +106,7 @@ test('money for an order that can no longer be paid is kept and flagged', async 
   }
 });
 
-test('every attempt is shown with its payment, secrets masked', async (t) => {
+test('attempts are shown with their secrets masked', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   const note = { card: { cvv_token: 'canary-1' }, note: `Bearer ${'a'.repeat(64)}` };
   await notify({ ...mockCallback(payment), sign: 'canary-2', ...note });
@@ -132,7 +132,7 @@ test('every attempt is shown with its payment, secrets masked', async (t) => {
   t.deepEqual(JSON.parse(row?.notify_data ?? ''), settled.body);
 });
 
-test('a late success also pays an order whose payment had failed', async (t) => {
+test('a late success pays an order whose payment had failed', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   await change(
     `UPDATE payments SET status = 'failed', fail_reason = 'closed' WHERE payment_no = ? AND period = ?`,
@@ -144,7 +144,7 @@ test('a late success also pays an order whose payment had failed', async (t) => 
   t.is(late.order?.status, 'paid');
 });
 
-test('a callback that was refused or has been settled does not keep its order from ending', async (t) => {
+test('a finished callback does not prevent its order from ending', async (t) => {
   const { admin } = service;
   const refused = await makePayment(admin, methodId);
   t.is((await notify({ ...mockCallback(refused), sign: 'x' })).errorCode, 'payment_sign_invalid');

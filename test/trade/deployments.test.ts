@@ -8,12 +8,16 @@ import { makeMethod, makeOrder, makePayment, mockCallback } from '../support/fac
 import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
 import { wechatConfig } from '../support/merchant.js';
 import { startService, type Service } from '../support/service.js';
+import type { Client } from '../support/client.js';
 
 let service: Service;
 const tenantDatabase = `${environment.DB_NAME}_acme_1`;
 
+let withoutPayments: Client;
+
 test.before(async () => {
   service = await startService();
+  withoutPayments = service.admin.at((await startApi({ MODULE_PAYMENTS_ENABLED: 'false' })).url);
 });
 
 test.after.always(async () => {
@@ -22,7 +26,7 @@ test.after.always(async () => {
   await service.stop();
 });
 
-test('production takes no mock method without a secret', async (t) => {
+test('production accepts no mock method without a secret', async (t) => {
   const unsigned = await makeMethod(service.admin, '');
   // No production starts on the password that everybody knows.
   const own = { old_password: 'admin123', password: 'secret-9', password_confirmation: 'secret-9' };
@@ -42,7 +46,7 @@ test('production takes no mock method without a secret', async (t) => {
   t.is((await service.anonymous.post('//api/payment/notify/mock', callback)).data.status, 'paid');
 });
 
-test('a gateway that is not enabled can be neither created, placed, queried nor called back', async (t) => {
+test('a disabled gateway can be neither created, placed, queried nor called back', async (t) => {
   const mock = await makeMethod(service.admin);
   const payment = await makePayment(service.admin, mock.id);
   const order = await makeOrder(service.admin);
@@ -68,10 +72,9 @@ test('a gateway that is not enabled can be neither created, placed, queried nor 
   );
 });
 
-test('payments switched off closes their endpoints and menus; the callback stays', async (t) => {
+test('disabling payments closes their endpoints and menus', async (t) => {
   const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id);
-  const off = await startApi({ MODULE_PAYMENTS_ENABLED: 'false' });
-  const admin = service.admin.at(off.url);
+  const admin = withoutPayments;
   for (const [method, path] of [
     ['GET', '/payments'],
     ['POST', '/payments'],
@@ -102,12 +105,16 @@ test('payments switched off closes their endpoints and menus; the callback stays
   t.false(slugs(hidden.menus).some((slug) => slug.startsWith('payment')));
   t.true(slugs(hidden.menus).includes('orders'));
   t.deepEqual([shown.config.payments_enabled, hidden.config.payments_enabled], [true, false]);
-  const answer = await admin.post('//api/payment/notify/mock', mockCallback(payment));
+});
+
+test('callbacks are settled while payments are disabled', async (t) => {
+  const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id);
+  const answer = await withoutPayments.post('//api/payment/notify/mock', mockCallback(payment));
   t.is(answer.data.status, 'paid');
   t.is((await service.admin.get(`/payments/${payment.payment_no}`)).data.status, 'paid');
 });
 
-test('orders switched off closes their endpoints and menus', async (t) => {
+test('disabling orders closes their endpoints and menus', async (t) => {
   const off = await startApi({ MODULE_ORDERS_ENABLED: 'false' });
   const admin = service.admin.at(off.url);
   for (const answer of [

@@ -55,7 +55,7 @@ const pay = async (payment: MadePayment, thirdPartyNo: string) =>
 const told = async ({ payment_no }: MadePayment): Promise<number> =>
   (await select('SELECT id FROM notifications WHERE content LIKE ?', [`${payment_no}:%`])).length;
 
-test('a second number on a paid payment is recorded, flagged, told once and can pay nothing else', async (t) => {
+test('a second third-party number on a paid payment is flagged once', async (t) => {
   const [payment, other] = [
     await makePayment(service.admin, methodId),
     await makePayment(service.admin, methodId),
@@ -78,7 +78,7 @@ test('a second number on a paid payment is recorded, flagged, told once and can 
   t.false((await trace(payment)).payment.needs_attention, 'what was put aside stays aside');
 });
 
-test('of two numbers settled at once one pays and the other is money paid twice', async (t) => {
+test('the second of two numbers settled concurrently is a double payment', async (t) => {
   for (let round = 0; round < 10; round++) {
     const payment = await makePayment(service.admin, methodId);
     const numbers = [unique('A-'), unique('B-')];
@@ -89,7 +89,7 @@ test('of two numbers settled at once one pays and the other is money paid twice'
   }
 });
 
-test('a used number is refused before anybody is told yes', async (t) => {
+test('a third-party number already in use is refused before it is acknowledged', async (t) => {
   const [winner, loser] = [
     await makePayment(service.admin, methodId),
     await makePayment(service.admin, methodId),
@@ -101,7 +101,7 @@ test('a used number is refused before anybody is told yes', async (t) => {
   t.like((await trace(loser)).payment, { status: 'pending', fail_reason: 'third_party_no_used' });
 });
 
-test('paying an order cancels its other payments; late money on them is kept and flagged', async (t) => {
+test('paying an order cancels its other payments', async (t) => {
   const first = await makePayment(service.admin, methodId);
   const again = { order_no: first.order_no, payment_method_id: methodId };
   const second: MadePayment = (await service.admin.post('/payments', again)).data;
@@ -113,7 +113,7 @@ test('paying an order cancels its other payments; late money on them is kept and
   t.like((await trace(second)).payment, { status: 'paid', fail_reason: 'order_not_payable' });
 });
 
-test('nothing is placed for what is not pending, also not by a repeated key', async (t) => {
+test('only a pending payment is placed', async (t) => {
   const { admin } = service;
   const { order_no } = await makeOrder(admin);
   const body = { order_no, payment_method_id: methodId, initiate: true };
@@ -132,7 +132,7 @@ test('nothing is placed for what is not pending, also not by a repeated key', as
   t.deepEqual([refused.status, refused.errorCode], [400, 'order_not_payable']);
 });
 
-test('a create repeated under its key after its payment was paid is answered as booked', async (t) => {
+test('a create repeated under its key returns the payment as it was booked', async (t) => {
   const { admin } = service;
   const { order_no } = await makeOrder(admin);
   const body = { order_no, payment_method_id: methodId, initiate: true };
@@ -147,14 +147,14 @@ test('a create repeated under its key after its payment was paid is answered as 
   t.is((await admin.get(`/payments?order_no=${order_no}`)).data.total, 1);
 });
 
-test('a payment that ended while it was being placed is not placed', async (t) => {
+test('a payment that ended while being placed is not placed', async (t) => {
   const { payment_no, order_no } = await makePayment(service.admin, methodId);
   t.is((await payablePayment(payment_no, order_no)).amount.toString(), '12.30');
   await change("UPDATE payments SET status = 'failed' WHERE payment_no = ?", [payment_no]);
   await t.throwsAsync(payablePayment(payment_no, order_no), { message: /order_not_payable/ });
 });
 
-test('a payment is not placed again once the time of its order is up', async (t) => {
+test('a payment is not placed again after its order has expired', async (t) => {
   const { admin } = service;
   const { order_no } = await makeOrder(admin, '1', { expire_in_seconds: 600 });
   const body = { order_no, payment_method_id: methodId, initiate: true };
@@ -165,7 +165,7 @@ test('a payment is not placed again once the time of its order is up', async (t)
   t.deepEqual([late.status, late.errorCode], [400, 'order_not_payable']);
 });
 
-test('money that was reported in time wins over expiry, cancelling and deleting', async (t) => {
+test('money reported in time wins over expiry, cancelling and deleting', async (t) => {
   const { admin } = service;
   const payment = await makePayment(admin, methodId);
   const key = await store(payment, unique('T-'));
@@ -181,7 +181,7 @@ test('money that was reported in time wins over expiry, cancelling and deleting'
   t.like((await trace(payment)).payment, { status: 'paid', needs_attention: false });
 });
 
-test('money reported an instant before its order was cancelled still pays it', async (t) => {
+test('money reported just before its order was cancelled still pays it', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
   t.is(await settle(await storeInTime(payment)), 'paid');
@@ -189,7 +189,7 @@ test('money reported an instant before its order was cancelled still pays it', a
   t.deepEqual([order?.status, paid.status, paid.needs_attention], ['paid', 'paid', false]);
 });
 
-test('a deleted order is paid by nothing, also not by money reported an instant before', async (t) => {
+test('a deleted order is never paid', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   await service.admin.delete(`/orders/${payment.order_no}`);
   t.is(await settle(await storeInTime(payment)), 'paid_needs_attention');
@@ -197,7 +197,7 @@ test('a deleted order is paid by nothing, also not by money reported an instant 
   t.deepEqual([order?.status, paid.fail_reason], ['cancelled', 'order_not_payable']);
 });
 
-test('of two payments that were in time for one cancelled order, one pays it', async (t) => {
+test('one of two payments in time for a cancelled order pays it', async (t) => {
   for (let round = 0; round < 10; round++) {
     const first = await makePayment(service.admin, methodId);
     const again = { order_no: first.order_no, payment_method_id: methodId };
@@ -212,7 +212,7 @@ test('of two payments that were in time for one cancelled order, one pays it', a
   }
 });
 
-test('two attempts under one number settled at once are one payment and nothing to look at', async (t) => {
+test('two attempts under one number settled concurrently need no attention', async (t) => {
   for (let round = 0; round < 10; round++) {
     const payment = await makePayment(service.admin, methodId);
     const number = unique('T-');
@@ -223,7 +223,7 @@ test('two attempts under one number settled at once are one payment and nothing 
   }
 });
 
-test('an attempt that was stored before numbers were taken at once is refused when it is settled', async (t) => {
+test('a number used meanwhile is refused at settlement', async (t) => {
   const [owner, other] = [
     await makePayment(service.admin, methodId),
     await makePayment(service.admin, methodId),
@@ -238,7 +238,7 @@ test('an attempt that was stored before numbers were taken at once is refused wh
   t.deepEqual(verdicts, ['payment_third_party_no_used']);
 });
 
-test('whoever settles again what was settled tells what was not told', async (t) => {
+test('settling again sends the notifications that were missed', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   t.is(await pay(payment, unique('T-')), 'paid');
   const twice = (await store(payment, unique('T-'))) as CallbackKey;
@@ -249,7 +249,7 @@ test('whoever settles again what was settled tells what was not told', async (t)
   t.is(await told(payment), 1);
 });
 
-test('a notice that cannot be verified marks its payment and tells', async (t) => {
+test('an unverifiable notice marks its payment', async (t) => {
   const { privatePem } = newRsaKeys();
   const config = { app_id: '2021', private_key: privatePem };
   const method = await service.admin.post('/payment-methods', { type: 'alipay', config });
@@ -279,7 +279,7 @@ test('a notice that cannot be verified marks its payment and tells', async (t) =
   t.false((await trace(payment)).payment.needs_attention, 'what is paid needs no proof');
 });
 
-test('so does a sealed notice of WeChat, which names its payment only to who has the key', async (t) => {
+test('a sealed WeChat notice marks its payment only if the key opens it', async (t) => {
   const api_v3_key = 'k'.repeat(32);
   const config = {
     ...{ app_id: 'wx1', mch_id: '1900', api_v3_key, cert_serial_no: 'ABCDEF0123' },

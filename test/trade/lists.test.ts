@@ -30,7 +30,7 @@ async function totals(path: string): Promise<number[]> {
   return Promise.all(callers.map(async (caller) => (await caller.get(path)).data.total));
 }
 
-test('orders are found by number, user, state, amount, remark and time, and sorted', async (t) => {
+test('orders are filtered by number, user, status, amount, remark and time', async (t) => {
   const { admin } = service;
   const user_id = (await makeUser(admin)).id;
   const prices = ['1.00', '2.50', '2.51', '10.00'];
@@ -68,7 +68,7 @@ test('orders are found by number, user, state, amount, remark and time, and sort
   t.is((await admin.get(`/orders?page=99&page_size=1000&user_id=${user_id}`)).data.page_size, 100);
 });
 
-test('a filter that is not acceptable is refused', async (t) => {
+test('an invalid filter is refused', async (t) => {
   for (const [query, status, code] of [
     ['status=unknown', 422, 30001],
     ['min_amount=1.234', 422, 30001],
@@ -86,7 +86,7 @@ test('a filter that is not acceptable is refused', async (t) => {
   }
 });
 
-test.serial('each kind of write shows in the totals of both processes at once', async (t) => {
+test.serial('each kind of write updates the totals of both processes at once', async (t) => {
   const [one, other] = callers as [Client, Client];
   const user_id = (await makeUser(one)).id;
   const { id: payment_method_id } = await makeMethod(one);
@@ -127,7 +127,7 @@ test.serial('each kind of write shows in the totals of both processes at once', 
   t.is(await shown(), '0 1 2 0 1 3');
 });
 
-test('whoever wrote sees exact totals at once, on whichever process they ask', async (t) => {
+test('the totals after a write are exact on every process', async (t) => {
   const method = await makeMethod(service.admin);
 
   async function actor(): Promise<void> {
@@ -194,7 +194,7 @@ test('whoever wrote sees exact totals at once, on whichever process they ask', a
   t.deepEqual(await totals('/payments'), [payments?.total, payments?.total]);
 });
 
-test('a total counts the months again that were written to, after Redis lost every mark too', async (t) => {
+test('a total recounts the months written to even when Redis has lost every mark', async (t) => {
   const user_id = (await makeUser(service.admin)).id;
   await makeOrder(service.admin, '1', { user_id });
   t.deepEqual(await totals(`/orders?user_id=${user_id}`), [1, 1]);

@@ -46,24 +46,21 @@ const everything = () =>
        (SELECT COUNT(*) FROM third_party_numbers) AS numbers`,
   );
 
-test.serial(
-  'mock: accepted with its secret, at a door that is this service, and nothing is paid',
-  async (t) => {
-    const { id } = await makeMethod(service.admin, 'canary shared secret');
-    const before = await everything();
-    const answer = await admin.post(`/payment-methods/${id}/test`, {}, { 'Accept-Language': 'en-US' });
-    t.is(answer.status, 200);
-    t.like(answer.data, { type: 'mock', accepted: true, verdict: 'verified' });
-    t.deepEqual(states(answer.data), { 'config.shared_secret': 'passed', notify_url: 'passed' });
-    t.false(answer.text.includes('canary'));
-    t.deepEqual(await everything(), before);
-    const payment = await makePayment(service.admin, id);
-    const callback = mockCallback(payment, 'canary shared secret');
-    t.is((await service.anonymous.post('//api/payment/notify/mock', callback)).status, 200);
-  },
-);
+test.serial('mock: a method with its secret is accepted', async (t) => {
+  const { id } = await makeMethod(service.admin, 'canary shared secret');
+  const before = await everything();
+  const answer = await admin.post(`/payment-methods/${id}/test`, {}, { 'Accept-Language': 'en-US' });
+  t.is(answer.status, 200);
+  t.like(answer.data, { type: 'mock', accepted: true, verdict: 'verified' });
+  t.deepEqual(states(answer.data), { 'config.shared_secret': 'passed', notify_url: 'passed' });
+  t.false(answer.text.includes('canary'));
+  t.deepEqual(await everything(), before);
+  const payment = await makePayment(service.admin, id);
+  const callback = mockCallback(payment, 'canary shared secret');
+  t.is((await service.anonymous.post('//api/payment/notify/mock', callback)).status, 200);
+});
 
-test('mock: without a secret it says that anybody is believed', async (t) => {
+test('mock: a method without a secret is reported as open to anybody', async (t) => {
   const { id } = await makeMethod(service.admin, '');
   const answer = await tested(id);
   t.true(answer.accepted);
@@ -71,7 +68,7 @@ test('mock: without a secret it says that anybody is believed', async (t) => {
   t.regex(answer.checks[0].message, /the callback of anybody is accepted/);
 });
 
-test('wechat and alipay: keys are checked, and the verdict is that of their door', async (t) => {
+test('wechat and alipay: the keys are checked by the platform', async (t) => {
   const wechat = await tested((await make('wechat', wechatConfig)).id);
   t.like(wechat, { accepted: false, verdict: 'payment_gateway_not_implemented' });
   t.deepEqual(states(wechat), {
@@ -83,7 +80,7 @@ test('wechat and alipay: keys are checked, and the verdict is that of their door
   t.regex(alipay.message, /does not implement/);
 });
 
-test('the own public key in place of the company’s is noticed', async (t) => {
+test("a public key of our own in place of the platform's is detected", async (t) => {
   const own = createPublicKey(alipayConfig.private_key).export({ type: 'spki', format: 'pem' });
   const wrong = await tested((await make('alipay', { ...alipayConfig, alipay_public_key: own })).id);
   t.is(states(wrong)['config.alipay_public_key'], 'failed');
@@ -93,7 +90,7 @@ test('the own public key in place of the company’s is noticed', async (t) => {
   t.false(JSON.stringify(wrong).includes(privateLine));
 });
 
-test('a notify address that is not this service, or is another system’s, is told apart', async (t) => {
+test('a notify address of another system is detected', async (t) => {
   const { id } = await makeMethod(service.admin);
   const astray = (await tested(id, elsewhere)).checks.at(-1);
   t.like(astray, { field: 'notify_url', state: 'failed' });
@@ -106,7 +103,7 @@ test('a notify address that is not this service, or is another system’s, is to
   t.is((await tested(other.id)).notify_url, 'https://shop.test/n');
 });
 
-test('secrets that do not open are said, refused for a while, and harm no other callback', async (t) => {
+test('secrets that cannot be decrypted are reported', async (t) => {
   const [lost, well] = [await makeMethod(service.admin), await makeMethod(service.admin)];
   const [payment, other] = [
     await makePayment(service.admin, lost.id),
@@ -136,7 +133,7 @@ test('secrets that do not open are said, refused for a while, and harm no other 
   t.is(replayed.data.outcome, 'paid');
 });
 
-test('it takes a permission of its own', async (t) => {
+test('testing a method requires its own permission', async (t) => {
   const { id } = await makeMethod(service.admin);
   const path = `/payment-methods/${id}/test`;
   const stranger = await signedInWith(service.admin, ['payment_method.show', 'payment_method.update']);

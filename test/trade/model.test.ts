@@ -14,7 +14,7 @@ test.before(async () => {
 
 test.after.always(() => stage.stop());
 
-test('whatever happens in whatever order, rows and answers are as the model says', async (t) => {
+test('any sequence of commands leaves the rows and answers of the model', async (t) => {
   const done = await proveModel(t, stage, {
     runs: 30,
     steps: { minLength: 10, maxLength: 40 },

@@ -67,7 +67,7 @@ const listed = (caller: Client, userId: number, asked = lists, more = ''): Promi
 
 const transaction = () => ({ transaction_id: unique('OLD-') });
 
-test('every change of an old row is in the totals of both processes at once', async (t) => {
+test('every change of an old row updates the totals of both processes at once', async (t) => {
   const [one, other] = callers as [Client, Client];
   const user_id = (await makeUser(one)).id;
   const payment = async (order_no: string): Promise<MadePayment> =>

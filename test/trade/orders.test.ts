@@ -27,7 +27,7 @@ const rowCount = async (user: number) => {
   return row;
 };
 
-test('an order carries its lines, its user and the exact sum of its lines', async (t) => {
+test('an order carries its lines, its user and the exact sum', async (t) => {
   const details = [{ ...line('12.30', 3), product_id: 7 }, line(0.1, 3)];
   const placed = await place({ details, remark: 'by hand', ignored: true });
   t.is(placed.status, 200);
@@ -59,7 +59,7 @@ test('an order carries its lines, its user and the exact sum of its lines', asyn
   }
 });
 
-test('every amount of whole cents, as number or text, comes back with its digits', async (t) => {
+test('every amount in whole cents comes back with its digits', async (t) => {
   const user = await makeUser(service.admin);
   await fc.assert(
     fc.asyncProperty(fc.bigInt(0n, 10n ** 15n), fc.boolean(), async (cents, asNumber) => {
@@ -73,7 +73,7 @@ test('every amount of whole cents, as number or text, comes back with its digits
   );
 });
 
-test('what is no exact amount up to 10^13 is refused and leaves nothing behind', async (t) => {
+test('amounts that are not exact up to 10^13 are refused', async (t) => {
   const user = await makeUser(service.admin);
   const unacceptable = [
     12.345,
@@ -112,7 +112,7 @@ test('a given amount must be the sum of the lines', async (t) => {
   t.is((await place({ details: undefined, products: details, amount: 12.3 })).data.amount, 12.3);
 });
 
-test('missing and mistyped fields are 400, unacceptable values 422', async (t) => {
+test('missing and mistyped fields are 400, invalid values 422', async (t) => {
   const user = await makeUser(service.admin);
   const good = { user_id: user.id, details: [line('1')] };
   const refused: [object, number, string][] = [
@@ -157,7 +157,7 @@ test('only a known, enabled user can have an order', async (t) => {
   for (const user of [disabled, gone]) t.deepEqual(await rowCount(user.id), { orders: 0, details: 0 });
 });
 
-test('the same request under one Idempotency-Key makes one order, also twenty times at once', async (t) => {
+test('twenty concurrent requests with one Idempotency-Key create one order', async (t) => {
   const user = await makeUser(service.admin);
   const headers = { 'Idempotency-Key': unique('key-') };
   const body = { user_id: user.id, details: [line('3.50', 2)], remark: 'once' };
@@ -180,7 +180,7 @@ test('the same request under one Idempotency-Key makes one order, also twenty ti
   }
 });
 
-test('a key of a refused request can be used again', async (t) => {
+test('the key of a refused request can be used again', async (t) => {
   const headers = { 'Idempotency-Key': unique('key-') };
   const user = await makeUser(service.admin, { status: 0 });
   const body = { user_id: user.id, details: [line('1')] };
@@ -189,7 +189,7 @@ test('a key of a refused request can be used again', async (t) => {
   t.is((await service.admin.post('/orders', body, headers)).status, 200);
 });
 
-test('a reference that is no number of ours is not found', async (t) => {
+test('a malformed order reference is not found', async (t) => {
   for (const reference of [
     '0',
     '-1',

@@ -26,7 +26,7 @@ const paysWith = async (id: number, secret: string) => {
   return (await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment, secret))).status;
 };
 
-test('a method gets a name and a code by itself', async (t) => {
+test('a method gets a default name and code', async (t) => {
   const { data, status } = await service.admin.post('/payment-methods', { type: 'mock' });
   t.is(status, 200);
   t.like(data, {
@@ -42,7 +42,7 @@ test('a method gets a name and a code by itself', async (t) => {
   t.deepEqual((await service.admin.get(`/payment-methods/${data.id}`)).data, data);
 });
 
-test('each type demands its own configuration and refuses every other key', async (t) => {
+test('each type accepts only its own configuration keys', async (t) => {
   const { admin } = service;
   const post = (type: string, config?: object) => admin.post('/payment-methods', { type, config });
   const wrongKeys = ({ status, code, errors }: Answer) => [status, code, Object.keys(errors ?? {})];
@@ -82,7 +82,7 @@ test('each type demands its own configuration and refuses every other key', asyn
   });
 });
 
-test('keys must be RSA keys of 2048 bits, addresses public https', async (t) => {
+test('a method requires RSA keys of 2048 bits', async (t) => {
   const { admin } = service;
   const refusal = async (config: object, language = 'en-US') => {
     const answer = await admin.post(
@@ -169,7 +169,7 @@ test('unknown types, duplicate codes and mistyped fields are refused', async (t)
   t.is((await admin.put(`/payment-methods/${made.id}`, { code, type: 'wechat' })).data.type, 'mock');
 });
 
-test('secrets are stored encrypted and never answered', async (t) => {
+test('secrets are stored encrypted and never returned', async (t) => {
   const { admin } = service;
   const secret = unique('canary-');
   const made = await admin.post('/payment-methods', { type: 'mock', config: { shared_secret: secret } });
@@ -193,7 +193,7 @@ test('secrets are stored encrypted and never answered', async (t) => {
   t.not((await stored(twin.data.id)).secrets, (await stored(made.data.id)).secrets);
 });
 
-test('a masked secret sent back stays, an empty one is cleared, another one replaces it', async (t) => {
+test('a masked secret sent back keeps the stored one', async (t) => {
   const { admin } = service;
   const { id } = await makeMethod(admin, 'first');
   const put = (body: object) => admin.put(`/payment-methods/${id}`, body);
@@ -217,7 +217,7 @@ test('a masked secret sent back stays, an empty one is cleared, another one repl
   t.false(literal.data.has_shared_secret);
 });
 
-test('a method in use is switched off, not deleted; an unused one can be deleted', async (t) => {
+test('a method in use cannot be deleted', async (t) => {
   const { admin } = service;
   const [used, unused] = [await makeMethod(admin), await makeMethod(admin)];
   const payment = await makePayment(admin, used.id);
@@ -233,7 +233,7 @@ test('a method in use is switched off, not deleted; an unused one can be deleted
   t.is((await admin.get(`/payment-methods/${unused.id}`)).status, 404);
 });
 
-test('a method is either deleted or used, also when both are tried at once', async (t) => {
+test('a method cannot be deleted and used concurrently', async (t) => {
   const { admin } = service;
   for (let round = 0; round < 8; round++) {
     const { id } = await makeMethod(admin);
@@ -246,7 +246,7 @@ test('a method is either deleted or used, also when both are tried at once', asy
   }
 });
 
-test('methods are filtered by name, code, type and state', async (t) => {
+test('methods are filtered by name, code, type and status', async (t) => {
   const { admin } = service;
   const name = unique('100%_');
   const first = await makeMethod(admin, undefined, { name, code: unique('c.1-'), sort: 2 });

@@ -32,7 +32,7 @@ const create = (body: object, headers?: Record<string, string>) =>
 const paymentsOf = (orderNo: string) =>
   select<{ payment_no: string }>('SELECT payment_no FROM payments WHERE order_no = ?', [orderNo]);
 
-test('a payment takes amount and user of its order and waits', async (t) => {
+test('a new payment is pending with the amount and user of its order', async (t) => {
   const order = await makeOrder(service.admin, '24.90');
   const answer = await create({ order_no: order.order_no, remark: 'counter', amount: '24.9' });
   t.is(answer.status, 200);
@@ -102,7 +102,7 @@ test('an order that cannot be paid gets no payment', async (t) => {
   for (const { order_no } of [cancelled, expired, deleted, open]) t.deepEqual(await paymentsOf(order_no), []);
 });
 
-test('initiate places the payment with the mock channel, which answers what it would call back', async (t) => {
+test('initiate places the payment with the channel', async (t) => {
   const { admin } = service;
   const unsigned = await makeMethod(admin, '', { config: { notify_url: 'https://shop.test/notify' } });
   const order = await makeOrder(admin, '0.10');
@@ -122,7 +122,7 @@ test('initiate places the payment with the mock channel, which answers what it w
   t.is((await paymentsOf(order.order_no)).length, 2);
 });
 
-test('the same request under one Idempotency-Key makes one payment, also twenty times at once', async (t) => {
+test('twenty concurrent requests with one Idempotency-Key create one payment', async (t) => {
   const order = await makeOrder(service.admin);
   const headers = { 'Idempotency-Key': unique('key-') };
   const body = { order_no: order.order_no, initiate: true };
@@ -140,7 +140,7 @@ test('the same request under one Idempotency-Key makes one payment, also twenty 
   t.is((await paymentsOf(order.order_no)).length, 1);
 });
 
-test('query tells the state of a mock payment and is not implemented for wechat and alipay', async (t) => {
+test('querying a mock payment returns its state', async (t) => {
   const { admin } = service;
   const state = async (reference: string | number) => (await admin.post(`/payments/${reference}/query`)).data;
   const payment = await makePayment(admin, methodId, '8.00');
@@ -163,6 +163,10 @@ test('query tells the state of a mock payment and is not implemented for wechat 
   await change(`UPDATE payments SET status = 'failed' WHERE payment_no = ?`, [revoked.payment_no]);
   t.is((await state(closed.payment_no)).trade_state, 'CLOSED');
   t.is((await state(revoked.payment_no)).trade_state, 'REVOKED');
+});
+
+test('querying an alipay payment is not implemented', async (t) => {
+  const { admin } = service;
   const alipay = await admin.post('/payment-methods', {
     type: 'alipay',
     config: alipayConfig,
@@ -196,7 +200,7 @@ test('unknown payments are not found', async (t) => {
   }
 });
 
-test('payments are found by number, order, third-party number, method, user and state', async (t) => {
+test('payments are filtered by number, order, third-party number, method, user and status', async (t) => {
   const { admin } = service;
   const method = await makeMethod(admin);
   const [first, second] = [await makePayment(admin, method.id), await makePayment(admin, method.id)];
@@ -218,7 +222,7 @@ test('payments are found by number, order, third-party number, method, user and 
   t.deepEqual(await found('start_time=2000-01-01&end_time=2000-01-31&time_field=pay_time'), []);
 });
 
-test('a payment made last month and paid this month is found by its pay time in the request zone', async (t) => {
+test('a payment of last month is found by its pay time this month', async (t) => {
   const { admin } = service;
   const method = await makeMethod(admin);
   const now = new Date();

@@ -18,7 +18,7 @@ const countPayments = async (orderNo: string): Promise<number> =>
   (await selectRow<{ count: number }>('SELECT COUNT(*) AS count FROM payments WHERE order_no = ?', [orderNo]))
     .count;
 
-test('a waiting payment is placed again and again, and stays one payment', async (t) => {
+test('a pending payment can be placed repeatedly', async (t) => {
   const { admin } = service;
   const method = await makeMethod(admin);
   const { payment_no, order_no } = await makePayment(admin, method.id, '7.00');
@@ -30,7 +30,7 @@ test('a waiting payment is placed again and again, and stays one payment', async
   t.is(await countPayments(order_no), 1);
 });
 
-test('what is paid, cancelled or unknown is not placed', async (t) => {
+test('a paid, cancelled or unknown payment cannot be placed', async (t) => {
   const { admin, anonymous } = service;
   const method = await makeMethod(admin);
   const paid = await makePayment(admin, method.id);
@@ -48,7 +48,7 @@ test('what is paid, cancelled or unknown is not placed', async (t) => {
   t.is((await admin.post(`/payments/${unique('PAY')}/place`)).status, 404);
 });
 
-test('a method that was switched off places nothing', async (t) => {
+test('a disabled method places no payments', async (t) => {
   const { admin } = service;
   const method = await makeMethod(admin);
   const { payment_no } = await makePayment(admin, method.id);
@@ -62,7 +62,7 @@ test('a method that was switched off places nothing', async (t) => {
   });
 });
 
-test('placing needs the right to create payments', async (t) => {
+test('placing requires the permission to create payments', async (t) => {
   const method = await makeMethod(service.admin);
   const { payment_no } = await makePayment(service.admin, method.id);
   const reader = await signedInWith(service.admin, ['payment.index', 'payment.show']);

@@ -44,7 +44,7 @@ async function tenant(code: string): Promise<Tenant> {
 const notify = ({ anonymous }: Tenant, code: string, body: object) =>
   anonymous.post(`//api/payment/notify/mock/${code}`, body);
 
-test.serial("a session of one tenant is none of the other's", async (t) => {
+test.serial('a session of one tenant is invalid for another', async (t) => {
   for (const stranger of [
     acme.admin.at(globex.url),
     acme.admin.at(service.url),
@@ -55,7 +55,7 @@ test.serial("a session of one tenant is none of the other's", async (t) => {
   }
 });
 
-test.serial('payments of one tenant exist for that tenant only', async (t) => {
+test.serial('payments are visible only to their tenant', async (t) => {
   const [method, other] = await Promise.all([makeMethod(acme.admin), makeMethod(globex.admin)]);
   const payment = await makePayment(acme.admin, method.id);
   await makePayment(globex.admin, other.id);
@@ -79,7 +79,7 @@ test.serial('payments of one tenant exist for that tenant only', async (t) => {
   ]);
 });
 
-test.serial('the same Idempotency-Key, code and third-party number may be used by each', async (t) => {
+test.serial('tenants can use the same Idempotency-Key, code and third-party number', async (t) => {
   const [key, code, transaction_id] = [unique('key-'), unique('code_'), unique('T-')];
   const numbers = await Promise.all(
     [acme, globex].map(async (one) => {
@@ -96,7 +96,7 @@ test.serial('the same Idempotency-Key, code and third-party number may be used b
   t.is(new Set(numbers).size, 2);
 });
 
-test.serial("notifications, blocked addresses and failed sign-ins stay the tenant's own", async (t) => {
+test.serial('notifications, blocked addresses and failed sign-ins are kept per tenant', async (t) => {
   const sockets = await Promise.all(
     [acme, globex].map(async ({ url, admin }) => openSocket(url, await ticketOf(admin))),
   );
@@ -123,7 +123,7 @@ test.serial("notifications, blocked addresses and failed sign-ins stay the tenan
   t.is((await login(globex)).errorCode, 'username_or_password_error');
 });
 
-test.serial("every Redis key carries its tenant's prefix, and logs reach that tenant's tables", async (t) => {
+test.serial('every Redis key has the prefix of its tenant', async (t) => {
   await until(async () => {
     const [row] = await select<{ total: number }>(
       `SELECT COUNT(*) AS total FROM \`${databaseOf('acme')}\`.operation_logs WHERE path = '/api/admin/blacklists'`,

@@ -22,7 +22,7 @@ const balances = async (...ids: number[]) => {
   return rows.map(({ balance }) => balance);
 };
 
-test('two transactions that lock each other out both take effect, once', async (t) => {
+test('two deadlocked transactions both take effect once', async (t) => {
   let runs = 0;
   let meet = (): void => undefined;
   const bothHoldOne = new Promise<void>((resolve) => (meet = resolve));
@@ -38,7 +38,7 @@ test('two transactions that lock each other out both take effect, once', async (
   t.deepEqual(await balances(1, 2), [11, 11]);
 });
 
-test('a transaction that waited too long for a lock is run again as a whole', async (t) => {
+test('a transaction that timed out on a lock is run again as a whole', async (t) => {
   const holder = await db.transaction();
   await db.query('UPDATE accounts SET balance = 100 WHERE id = 4', { transaction: holder });
   let runs = 0;
@@ -53,7 +53,7 @@ test('a transaction that waited too long for a lock is run again as a whole', as
   t.deepEqual(await balances(3, 4), [1, 101]);
 });
 
-test('what deadlocks every time is tried for seconds and given up as busy; another failure is not tried again', async (t) => {
+test('a transaction that always deadlocks fails as busy', async (t) => {
   for (const [state, code, isRerun] of [
     ['40001', 1213, true],
     ['HY000', 1205, true],
@@ -74,7 +74,7 @@ test('what deadlocks every time is tried for seconds and given up as busy; anoth
   }
 });
 
-test('an order locked by somebody for a moment delays its callback and loses nothing', async (t) => {
+test('an order locked for a moment delays its callback', async (t) => {
   const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id);
   const holder = await db.transaction();
   await db.query('SELECT id FROM orders WHERE order_no = ? FOR UPDATE', {
@@ -87,7 +87,7 @@ test('an order locked by somebody for a moment delays its callback and loses not
   t.is((await answering).data.status, 'paid');
 });
 
-test('thirty orders made, cancelled and paid for at once never fail for a deadlock', async (t) => {
+test('concurrent creates, cancels and payments of thirty orders never fail on a deadlock', async (t) => {
   const { admin, anonymous } = service;
   const { id } = await makeMethod(admin);
   const order = await makeOrder(admin);

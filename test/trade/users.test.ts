@@ -15,7 +15,7 @@ test.before(() => {
   admin = service.admin;
 });
 
-test('an update changes the fields sent and no other', async (t) => {
+test('an update changes only the fields sent', async (t) => {
   const made = (
     await admin.post('/users', { username: unique('user'), email: 'a@example.com', phone: '123456' })
   ).data;
@@ -34,7 +34,7 @@ test('an update changes the fields sent and no other', async (t) => {
   t.is((await admin.put(`/users/${made.id}`, { username: renamed })).data.username, renamed);
 });
 
-test('an update that cannot be is refused and changes nothing', async (t) => {
+test('a refused update changes nothing', async (t) => {
   const [one, other] = await Promise.all([makeUser(admin), makeUser(admin)]);
   const taken = await admin.put(`/users/${one.id}`, { username: other.username, nickname: 'x' });
   t.deepEqual([taken.status, taken.code, taken.errorCode], [422, 30002, 'user_name_exists']);
@@ -50,12 +50,17 @@ test('an update that cannot be is refused and changes nothing', async (t) => {
   t.deepEqual(await outcome(admin.put('/users/999999', { nickname: 'x' })), [404, 20002, 'user_not_found']);
 });
 
-test('a new password is stored hashed and is not the username', async (t) => {
-  const { id, username } = await makeUser(admin);
+test('a new password is stored hashed', async (t) => {
+  const { id } = await makeUser(admin);
   const set = (password: unknown) => admin.put(`/users/${id}/password`, { password });
   t.deepEqual(await outcome(set('secret-2')), [200, 200, undefined]);
   const [row] = await select<{ password_hash: string }>('SELECT password_hash FROM users WHERE id = ?', [id]);
   t.is(await matchPassword('secret-2', row?.password_hash), 'current');
+});
+
+test('an invalid password is refused', async (t) => {
+  const { id, username } = await makeUser(admin);
+  const set = (password: unknown) => admin.put(`/users/${id}/password`, { password });
   t.is((await set(username)).status, 422);
   t.is((await set('x')).status, 422);
   t.is((await set(undefined)).status, 400);
@@ -64,9 +69,8 @@ test('a new password is stored hashed and is not the username', async (t) => {
   ]);
 });
 
-test('a deleted user is gone from lists and takes no orders and no money; their name and orders stay', async (t) => {
+test('a deleted user disappears from lists and takes no orders or money', async (t) => {
   const { id, username } = await makeUser(admin);
-  const order = await makeOrder(admin, 1, { user_id: id });
   t.is((await admin.get(`/users?username=${username}`)).data.total, 1);
   t.is((await admin.delete(`/users/${id}`)).status, 200);
   t.is((await admin.get(`/users?username=${username}`)).data.total, 0);
@@ -81,11 +85,17 @@ test('a deleted user is gone from lists and takes no orders and no money; their 
   }
   const details = [{ product_name: 'Tea', price: 1, quantity: 1 }];
   t.deepEqual(await outcome(admin.post('/orders', { user_id: id, details })), [422, 30003, 'user_unknown']);
+});
+
+test('a deleted user keeps name and orders', async (t) => {
+  const { id, username } = await makeUser(admin);
+  const order = await makeOrder(admin, 1, { user_id: id });
+  t.is((await admin.delete(`/users/${id}`)).status, 200);
   t.like((await admin.get(`/orders/${order.order_no}`)).data, { status: 'pending', user: { id, username } });
   t.deepEqual(await outcome(admin.post('/users', { username })), [422, 30002, 'user_name_exists']);
 });
 
-test('a user who owns money stays', async (t) => {
+test('a user with a balance cannot be deleted', async (t) => {
   const { id } = await makeUser(admin);
   const update = (type: string) => admin.post(`/users/${id}/update-balance`, { type, amount: '0.01' });
   await update('income');
@@ -95,7 +105,7 @@ test('a user who owns money stays', async (t) => {
   t.is((await admin.delete(`/users/${id}`)).status, 200);
 });
 
-test('deleting and paying at the same time never leaves money with a deleted user', async (t) => {
+test('concurrent deleting and paying never leaves money with a deleted user', async (t) => {
   for (let round = 0; round < 10; round++) {
     const { id } = await makeUser(admin);
     const [paid, deleted] = await Promise.all([

@@ -1,12 +1,12 @@
 // The main job of the service from sign-in to a paid order, with the real worker.
-import './support/environment.js';
+import '../support/environment.js';
 import test from 'ava';
-import { makeMethod, makeOrder, mockCallback } from './support/factories.js';
-import { serviceTest } from './support/service-test.js';
+import { makeMethod, makeOrder, mockCallback } from '../support/factories.js';
+import { serviceTest } from '../support/service-test.js';
 
 const service = serviceTest();
 
-test('an order is paid by the signed callback of its payment', async (t) => {
+test('the signed callback of its payment pays an order', async (t) => {
   const { admin } = service;
   const order = await makeOrder(admin, '24.90');
   const method = await makeMethod(admin);

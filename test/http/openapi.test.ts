@@ -1,0 +1,89 @@
+// The OpenAPI document and the page that shows it.
+import '../support/environment.js';
+import Ajv from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import test from 'ava';
+import { routes } from '../../src/api/declare/routes.js';
+import { fullPath } from '../../src/api/declare/route.js';
+import { serviceTest } from '../support/service-test.js';
+
+const service = serviceTest({ withWorker: false });
+
+test('the documentation page loads from this host only', async (t) => {
+  const loaded = async (path: string) => {
+    const response = await fetch(service.url + path);
+    t.is(response.status, 200, path);
+    return { text: await response.text(), headers: response.headers };
+  };
+  const page = await loaded('/docs');
+  t.regex(page.headers.get('Content-Type') ?? '', /^text\/html/);
+  t.notRegex(page.headers.get('Content-Security-Policy') ?? '', /https?:|\*/);
+  const parts = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] as string);
+  t.true(parts.length >= 3 && parts.every((path) => path.startsWith('/docs/')), parts.join());
+  for (const part of parts) t.true((await loaded(part)).text.length > 100, part);
+  for (const { text } of [page, await loaded('/docs/page.js')]) t.notRegex(text, /https?:\/\//);
+  t.notRegex((await loaded('/docs/swagger-ui.css')).text, /url\(["']?https?:|@import/);
+});
+
+interface Operation {
+  operationId: string;
+  summary: string;
+  parameters: { name?: string; in?: string; required?: boolean }[];
+  responses: object;
+  security: object[];
+}
+
+interface Document {
+  openapi: string;
+  info: { title: string; version: string };
+  paths: Record<string, Record<string, Operation>>;
+  components: { securitySchemes: object };
+}
+
+// Alone: to compile every schema keeps this thread, and the service in it, busy for seconds.
+test.serial('the OpenAPI document covers every route once', async (t) => {
+  const response = await fetch(`${service.url}/openapi.json`);
+  t.regex(response.headers.get('Content-Type') ?? '', /^application\/json/);
+  const document = (await response.json()) as Document;
+  t.regex(document.openapi, /^3\.1\.\d+$/);
+  t.true(Boolean(document.info.title && document.info.version));
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  );
+  const named = routes.map((route) => `${route.method.toLowerCase()} ${fullPath(route)}`).sort();
+  t.deepEqual(operations.map(({ path, method }) => `${method} ${path}`).sort(), named);
+  t.is(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length);
+  for (const { path, operation } of operations) {
+    const placeholders = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
+    const described = operation.parameters.filter((parameter) => parameter.in === 'path');
+    t.deepEqual(
+      described.map(({ name }) => name),
+      placeholders,
+      path,
+    );
+    t.true(
+      described.every(({ required }) => required),
+      path,
+    );
+    for (const status of ['200', '400', '500', '503'])
+      t.true(status in operation.responses, `${path} ${status}`);
+    t.true(operation.summary.length > 0, path);
+    for (const scheme of operation.security.flatMap(Object.keys))
+      t.true(scheme in document.components.securitySchemes);
+  }
+  const ajv = addFormats.default(new Ajv.default({ strict: false }));
+  ajv.addFormat('decimal', true).addSchema(document, 'document');
+  const schemas = [...schemaPlaces(document)];
+  t.true(schemas.length > 2 * operations.length);
+  for (const pointer of schemas) t.notThrows(() => ajv.compile({ $ref: `document#${pointer}` }), pointer);
+});
+
+/** Where the document holds schemas of parameters, bodies and answers. */
+function* schemaPlaces(node: unknown, pointer = ''): Generator<string> {
+  if (typeof node !== 'object' || node === null) return;
+  for (const [name, part] of Object.entries(node)) {
+    const place = `${pointer}/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
+    if (name === 'schema') yield place;
+    else yield* schemaPlaces(part, place);
+  }
+}

@@ -1,0 +1,56 @@
+// /dictionaries: types and their entries, unique codes, and the cache of types.
+import '../support/environment.js';
+import test from 'ava';
+import { unique } from '../support/factories.js';
+import { startApi } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
+
+const service = serviceTest();
+
+const entry = async (more: object) =>
+  (await service.admin.post('/dictionaries', { name: 'n', ...more })).data;
+
+test('codes are unique among siblings only', async (t) => {
+  const code = unique('c');
+  const type = await entry({ code });
+  const other = await entry({ code: unique('c') });
+  await entry({ code: 'red', parent_id: type.id });
+  t.is((await service.admin.post('/dictionaries', { name: 'n', code, parent_id: other.id })).status, 200);
+  const twice = await service.admin.post('/dictionaries', { name: 'n', code: 'red', parent_id: type.id });
+  t.is(twice.status, 422);
+  t.is(twice.code, 30002);
+  t.truthy(twice.errors?.code);
+});
+
+test('a dictionary type with entries cannot be deleted', async (t) => {
+  const type = await entry({ code: unique('c') });
+  const below = await entry({ code: 'a', parent_id: type.id });
+  t.is((await service.admin.delete(`/dictionaries/${type.id}`)).errorCode, 'dictionary_has_children');
+  await service.admin.delete(`/dictionaries/${below.id}`);
+  t.is((await service.admin.delete(`/dictionaries/${type.id}`)).status, 200);
+});
+
+test('a changed entry is served by every process on the next request', async (t) => {
+  const other = service.admin.at((await startApi()).url);
+  const code = unique('c');
+  const type = await entry({ code });
+  const values = async () =>
+    (await other.get(`/dictionaries/type/${code}`)).data.map((one: { value: string }) => one.value);
+  t.deepEqual(await values(), []);
+  const red = await entry({ code: 'red', value: '#f00', parent_id: type.id });
+  t.deepEqual(await values(), ['#f00']);
+  await service.admin.put(`/dictionaries/${red.id}`, { value: '#e00' });
+  t.deepEqual(await values(), ['#e00']);
+  t.deepEqual((await other.get(`/options?type=dictionary:${code}`)).data, [{ value: '#e00', label: 'n' }]);
+  await service.admin.put(`/dictionaries/${red.id}`, { status: 0 });
+  t.deepEqual(await values(), []);
+  await service.admin.put(`/dictionaries/${type.id}`, { status: 0 });
+  t.deepEqual(await values(), []);
+});
+
+test('a dictionary type cannot be moved below its own entry', async (t) => {
+  const type = await entry({ code: unique('c') });
+  const below = await entry({ code: 'a', parent_id: type.id });
+  const moved = await service.admin.put(`/dictionaries/${type.id}`, { parent_id: below.id });
+  t.is(moved.errorCode, 'dictionary_cycle');
+});
