@@ -71,7 +71,7 @@ test('an EventSource with a ticket reads the dashboard and the monitor', async (
   }
 });
 
-test('a WebSocket with a ticket receives a notification, and closes when its session is ended', async (t) => {
+test('a WebSocket with a ticket receives a notification', async (t) => {
   const page = await browser.newPage();
   await page.goto(pageUrl);
   const other = await service.anonymous.signIn();
@@ -87,7 +87,7 @@ test('a WebSocket with a ticket receives a notification, and closes when its ses
   t.is(await page.evaluate<number>('code'), 4401);
 });
 
-test('the documentation page finds operations, signs in and tries one without any foreign request', async (t) => {
+test('the documentation page calls an operation without foreign requests', async (t) => {
   const page = await browser.newPage({ locale: 'en-US', viewport: { width: 360, height: 700 } });
   const complaints: string[] = [];
   page.on('request', (request) => {

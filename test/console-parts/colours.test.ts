@@ -32,7 +32,7 @@ function contrast(one: string, other: string): number {
   return (high + 0.05) / (low + 0.05);
 }
 
-test('the measure is that of the recommendation', (t) => {
+test('the contrast formula is that of WCAG', (t) => {
   t.is(contrast('#000000', '#ffffff').toFixed(1), '21.0');
   t.is(contrast('#767676', '#fff').toFixed(2), '4.54');
 });
@@ -55,7 +55,7 @@ for (const name of ['light', 'dark'] as const) {
     t.deepEqual(weak, []);
   });
 
-  test(`tags and texts of its own, ${name}`, (t) => {
+  test(`own tags and texts, ${name}`, (t) => {
     const [page = '', parts = ''] = styles;
     const prefix = name === 'dark' ? "\\[data-theme='dark'\\] " : '(?<!\\] )';
     const tags = [

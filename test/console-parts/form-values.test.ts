@@ -18,7 +18,7 @@ const anyRow = fc.record({
   c: fc.array(fc.nat(2)),
 });
 
-test('a form begins with the row, with initial values without one, and never with a secret', (t) => {
+test('a form starts with the values of the row and without secrets', (t) => {
   const control = () => null;
   const fields = {
     name: { control, initial: 'new' },
@@ -33,11 +33,11 @@ test('a form begins with the row, with initial values without one, and never wit
   t.deepEqual(initialOf(fields, undefined), { name: 'new', key: undefined, ids: undefined });
 });
 
-test('something new is sent with what was filled in alone', (t) => {
+test('a create sends only the filled fields', (t) => {
   t.deepEqual(given({ a: '', b: null, c: undefined, d: 0, e: false, f: [] }), { d: 0, e: false, f: [] });
 });
 
-test('a change is what differs; what was emptied is sent as null, what is demanded always', (t) => {
+test('an update sends only the changed fields', (t) => {
   t.deepEqual(changed({ a: 'x', b: undefined, c: [1] }, { a: 'x', b: 2, c: [1] }), { b: null });
   t.deepEqual(changed({ a: 'x' }, { a: 'x' }, ['a']), { a: 'x' });
   fc.assert(
@@ -47,7 +47,7 @@ test('a change is what differs; what was emptied is sent as null, what is demand
   );
 });
 
-test('laid upon a newer row, nothing that was typed is lost and nothing of the other is overwritten unseen', (t) => {
+test('a form keeps its edits when the row has changed', (t) => {
   fc.assert(
     fc.property(anyRow, anyRow, anyRow, (base, values, latest) => {
       const { taken, conflicts } = rebase(values, base, latest);

@@ -13,7 +13,7 @@ const { fromCents, isAmount, showAmount, toCents } = await consoleModule<{
 const largest = 10n ** 18n - 1n;
 const cents = fc.bigInt({ min: -largest, max: largest });
 
-test('an amount survives being text, to the cent and beyond what a float can hold', (t) => {
+test('an amount converted to text keeps every cent', (t) => {
   fc.assert(
     fc.property(cents, (value) => {
       t.is(toCents(fromCents(value)), value);
@@ -22,7 +22,7 @@ test('an amount survives being text, to the cent and beyond what a float can hol
   t.is(toCents('9007199254740993.01'), 900719925474099301n);
 });
 
-test('a shown amount has the digits of the amount, and nothing is rounded', (t) => {
+test('an amount is shown without rounding', (t) => {
   fc.assert(
     fc.property(cents, (value) => {
       const shown = showAmount(fromCents(value));
@@ -35,7 +35,7 @@ test('a shown amount has the digits of the amount, and nothing is rounded', (t) 
   t.is(showAmount('999'), '¥999.00');
 });
 
-test('what is no amount is refused, not guessed', (t) => {
+test('an invalid amount is refused', (t) => {
   for (const text of ['', '1.234', '1,000.00', 'abc', '1e5', '.5', '--1', 'NaN', '１２']) {
     t.false(isAmount(text), text);
     t.throws(() => toCents(text), { instanceOf: SyntaxError }, text);

@@ -60,7 +60,7 @@ function written(before: readonly Entry[], places: readonly Place[]): Entry[] {
   return below(0);
 }
 
-test('an entry goes up, down, into the one above and out of its parent', (t) => {
+test('an entry moves up, down, into its neighbour and out of its parent', (t) => {
   t.deepEqual(
     shapeOf(stepped(tree, 3, 'up')).map(([id]) => id),
     [1, 3, 2],
@@ -82,7 +82,7 @@ test('an entry goes up, down, into the one above and out of its parent', (t) => 
   );
 });
 
-test('a step that leads nowhere changes nothing', (t) => {
+test('a move without a target changes nothing', (t) => {
   for (const [id, step] of [
     [1, 'up'],
     [3, 'down'],
@@ -94,7 +94,7 @@ test('a step that leads nowhere changes nothing', (t) => {
   t.is(moved(tree, 2, 211, 0), tree, 'below itself');
 });
 
-test('after any moves the writes lead to that very tree, one by one, and siblings left alone are not written', (t) => {
+test('the writes of any moves lead to the tree shown', (t) => {
   const ids = [1, 2, 3, 11, 12, 13, 21, 211];
   const move = fc.record({
     id: fc.constantFrom(...ids),

@@ -29,7 +29,7 @@ function watchCaptchas(page: Page): { answer: () => Promise<string> } {
   return { answer: async () => (await redis.get(key('captcha', await latest))) ?? '' };
 }
 
-journey('wrong passwords ask for a captcha, and the right answer lets in', async (t, page) => {
+journey('a captcha is required after wrong passwords', async (t, page) => {
   const { username, password } = await makeAdmin(own.service.admin);
   const captchas = watchCaptchas(page);
   await page.goto('/console/access/profile');
@@ -50,7 +50,7 @@ journey('wrong passwords ask for a captcha, and the right answer lets in', async
   t.is(sessions, 1);
 });
 
-journey('who guesses on is locked out, and told for how long', async (t, page) => {
+journey('a locked account shows how long it is locked', async (t, page) => {
   const { username, password } = await makeAdmin(own.service.admin);
   const anonymous = own.service.anonymous;
   let status = 0;
@@ -74,87 +74,78 @@ journey('who guesses on is locked out, and told for how long', async (t, page) =
   t.is(sessions, 0);
 });
 
-journey(
-  'a session that ends while a form is filled in leads to the door and back to the form, nothing lost',
-  async (t, page) => {
-    const username = unique('buyer');
-    const account = await makeAdmin(own.service.admin, [1]);
-    await enter(page, { at: '/console/trade/users/new', ...account });
-    const form = page.getByRole('dialog');
-    await form.getByLabel('Username').fill(username);
-    await form.getByLabel('Display name').fill('王小明');
-    await own.service.admin.delete(`/admins/${account.id}/tokens`);
-    await signIn(page, account.username, account.password);
-    await form.waitFor();
-    t.regex(page.url(), /\/console\/trade\/users\/new$/);
-    await form.getByText('What you had typed is back').waitFor();
-    await form.getByRole('button', { name: 'Save' }).click();
-    await form.waitFor({ state: 'detached' });
-    const row = await selectRow<{ nickname: string }>('SELECT nickname FROM users WHERE username = ?', [
-      username,
-    ]);
-    t.is(row.nickname, '王小明');
-  },
-);
+journey('a form survives the end of its session', async (t, page) => {
+  const username = unique('buyer');
+  const account = await makeAdmin(own.service.admin, [1]);
+  await enter(page, { at: '/console/trade/users/new', ...account });
+  const form = page.getByRole('dialog');
+  await form.getByLabel('Username').fill(username);
+  await form.getByLabel('Display name').fill('王小明');
+  await own.service.admin.delete(`/admins/${account.id}/tokens`);
+  await signIn(page, account.username, account.password);
+  await form.waitFor();
+  t.regex(page.url(), /\/console\/trade\/users\/new$/);
+  await form.getByText('What you had typed is back').waitFor();
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.waitFor({ state: 'detached' });
+  const row = await selectRow<{ nickname: string }>('SELECT nickname FROM users WHERE username = ?', [
+    username,
+  ]);
+  t.is(row.nickname, '王小明');
+});
 
-journey(
-  'language and appearance change at once, stay after a reload, and reach the service',
-  async (t, page) => {
-    await enter(page, { at: '/console/trade/orders' });
-    await page.getByRole('heading', { name: 'Orders' }).waitFor();
-    await page.getByRole('button', { name: /^Account/ }).click();
-    await page.getByRole('menuitem', { name: 'Appearance' }).hover();
-    await page.getByRole('menuitem', { name: 'Dark' }).click();
-    await page.locator('html[data-theme=dark]').waitFor();
-    await page.getByRole('button', { name: /^Account/ }).click();
-    await page.getByRole('menuitem', { name: 'Language' }).hover();
-    await page.getByRole('menuitem', { name: '简体中文' }).click();
-    await page.getByRole('heading', { name: '订单' }).waitFor();
-    await page.reload();
-    await page.getByRole('heading', { name: '订单' }).waitFor();
-    t.is(await page.locator('html').getAttribute('lang'), 'zh-CN');
-    t.is(await page.locator('html').getAttribute('data-theme'), 'dark');
-    await page.goto('/console/trade/orders/ORD-none');
-    await page.getByRole('alert').getByText('订单不存在').waitFor();
-  },
-);
+journey('language and theme persist on the account', async (t, page) => {
+  await enter(page, { at: '/console/trade/orders' });
+  await page.getByRole('heading', { name: 'Orders' }).waitFor();
+  await page.getByRole('button', { name: /^Account/ }).click();
+  await page.getByRole('menuitem', { name: 'Appearance' }).hover();
+  await page.getByRole('menuitem', { name: 'Dark' }).click();
+  await page.locator('html[data-theme=dark]').waitFor();
+  await page.getByRole('button', { name: /^Account/ }).click();
+  await page.getByRole('menuitem', { name: 'Language' }).hover();
+  await page.getByRole('menuitem', { name: '简体中文' }).click();
+  await page.getByRole('heading', { name: '订单' }).waitFor();
+  await page.reload();
+  await page.getByRole('heading', { name: '订单' }).waitFor();
+  t.is(await page.locator('html').getAttribute('lang'), 'zh-CN');
+  t.is(await page.locator('html').getAttribute('data-theme'), 'dark');
+  await page.goto('/console/trade/orders/ORD-none');
+  await page.getByRole('alert').getByText('订单不存在').waitFor();
+});
 
-journey(
-  'times stand in the zone that was chosen, and days of filters are days of that zone',
-  async (t, page) => {
-    const order = await makeOrder(own.service.admin);
-    const { created_at } = await selectRow<{ created_at: Date }>(
-      'SELECT created_at FROM orders WHERE order_no = ?',
-      [order.order_no],
+journey('times and date filters are in the chosen zone', async (t, page) => {
+  const order = await makeOrder(own.service.admin);
+  const { created_at } = await selectRow<{ created_at: Date }>(
+    'SELECT created_at FROM orders WHERE order_no = ?',
+    [order.order_no],
+  );
+  const shownIn = (zone: string) =>
+    new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' }).format(
+      created_at,
     );
-    const shownIn = (zone: string) =>
-      new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' }).format(
-        created_at,
-      );
-    await enter(page, { at: `/console/trade/orders/${order.order_no}` });
-    await page.getByText(shownIn('UTC'), { exact: true }).first().waitFor();
-    await page.goto('/console/access/profile');
-    await page.getByLabel('Time zone').fill('Asia/Shanghai');
-    await page.locator('.ant-select-item-option', { hasText: 'Asia/Shanghai' }).click();
-    await page.goto(`/console/trade/orders/${order.order_no}`);
-    await page.getByText(shownIn('Asia/Shanghai'), { exact: true }).first().waitFor();
-    await page.locator('dt', { hasText: 'Created UTC+8' }).waitFor();
-    await page.goto('/console/trade/orders');
-    await page.getByRole('columnheader', { name: 'Created UTC+8' }).waitFor();
-    const day = shownIn('Asia/Shanghai').slice(0, 10);
-    await page.getByPlaceholder('From').click();
-    await page.getByPlaceholder('From').fill(day);
-    await page.keyboard.press('Enter');
-    await page.getByPlaceholder('To').fill(day);
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/start_time=/);
-    const start = new URL(page.url()).searchParams.get('start_time') ?? '';
-    t.is(new Date(start).getTime(), Date.parse(`${day}T00:00:00+08:00`));
-    await page.locator('a.row-link', { hasText: order.order_no }).waitFor();
-  },
-);
+  await enter(page, { at: `/console/trade/orders/${order.order_no}` });
+  await page.getByText(shownIn('UTC'), { exact: true }).first().waitFor();
+  await page.goto('/console/access/profile');
+  await page.getByLabel('Time zone').fill('Asia/Shanghai');
+  await page.locator('.ant-select-item-option', { hasText: 'Asia/Shanghai' }).click();
+  await page.goto(`/console/trade/orders/${order.order_no}`);
+  await page.getByText(shownIn('Asia/Shanghai'), { exact: true }).first().waitFor();
+  await page.locator('dt', { hasText: 'Created UTC+8' }).waitFor();
+  await page.goto('/console/trade/orders');
+  await page.getByRole('columnheader', { name: 'Created UTC+8' }).waitFor();
+  const day = shownIn('Asia/Shanghai').slice(0, 10);
+  await page.getByPlaceholder('From').click();
+  await page.getByPlaceholder('From').fill(day);
+  await page.keyboard.press('Enter');
+  await page.getByPlaceholder('To').fill(day);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/start_time=/);
+  const start = new URL(page.url()).searchParams.get('start_time') ?? '';
+  t.is(new Date(start).getTime(), Date.parse(`${day}T00:00:00+08:00`));
+  await page.locator('a.row-link', { hasText: order.order_no }).waitFor();
+});
 
-journey('a session that was left open elsewhere is ended from the profile', async (t, page) => {
+journey('a session elsewhere can be ended from the profile', async (t, page) => {
   const account = await makeAdmin(own.service.admin);
   const elsewhere = await own.service.anonymous.signIn(account.username, account.password);
   await enter(page, account);

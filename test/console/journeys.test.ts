@@ -7,85 +7,76 @@ import { enter } from '../support/pages.js';
 const own = consoleTest();
 const { journey } = own;
 
-journey(
-  'the page has a policy with a nonce of its own, its files are kept for good and come compressed',
-  async (t) => {
-    const first = await fetch(`${own.service.url}/`);
-    t.is(new URL(first.url).pathname, '/console/');
-    const nonce = /'nonce-([^']+)'/.exec(first.headers.get('content-security-policy') ?? '')?.[1] ?? 'none';
-    t.false(/unsafe/.test(first.headers.get('content-security-policy') ?? ''));
-    const page = await first.text();
-    t.true(page.includes(nonce));
-    t.is(first.headers.get('cache-control'), 'no-store');
-    const script = /src="(\/console\/assets\/[^"]+\.js)"/.exec(page)?.[1] ?? '';
-    const asset = await fetch(own.service.url + script, { headers: { 'Accept-Encoding': 'br' } });
-    t.is(asset.headers.get('content-encoding'), 'br');
-    t.is(asset.headers.get('cache-control'), 'public, max-age=31536000, immutable');
-    t.is((await fetch(`${own.service.url}/console/assets/gone.js`)).status, 404);
-    t.not(
-      /'nonce-([^']+)'/.exec(
-        (await fetch(`${own.service.url}/console/`)).headers.get('content-security-policy') ?? '',
-      )?.[1],
-      nonce,
-    );
-  },
-);
+journey('the page is served with a nonce, cached and compressed', async (t) => {
+  const first = await fetch(`${own.service.url}/`);
+  t.is(new URL(first.url).pathname, '/console/');
+  const nonce = /'nonce-([^']+)'/.exec(first.headers.get('content-security-policy') ?? '')?.[1] ?? 'none';
+  t.false(/unsafe/.test(first.headers.get('content-security-policy') ?? ''));
+  const page = await first.text();
+  t.true(page.includes(nonce));
+  t.is(first.headers.get('cache-control'), 'no-store');
+  const script = /src="(\/console\/assets\/[^"]+\.js)"/.exec(page)?.[1] ?? '';
+  const asset = await fetch(own.service.url + script, { headers: { 'Accept-Encoding': 'br' } });
+  t.is(asset.headers.get('content-encoding'), 'br');
+  t.is(asset.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+  t.is((await fetch(`${own.service.url}/console/assets/gone.js`)).status, 404);
+  t.not(
+    /'nonce-([^']+)'/.exec(
+      (await fetch(`${own.service.url}/console/`)).headers.get('content-security-policy') ?? '',
+    )?.[1],
+    nonce,
+  );
+});
 
-journey(
-  'a wrong password is refused in words, the right one leads to the page that was asked for',
-  async (t, page) => {
-    await page.goto('/console/trade/orders?status=paid');
-    await page.getByLabel('Username').fill('admin');
-    await page.getByLabel('Password').fill('wrong-password');
-    await page.locator('button[type=submit]').click();
-    await page.getByRole('alert').waitFor();
-    t.not(await page.getByRole('alert').innerText(), '');
-    await page.getByLabel('Password').fill('admin123');
-    await page.locator('button[type=submit]').click();
-    await page.getByRole('heading', { name: 'Orders' }).waitFor();
-    t.regex(page.url(), /\/console\/trade\/orders\?status=paid$/);
-  },
-);
+journey('signing in leads to the requested page', async (t, page) => {
+  await page.goto('/console/trade/orders?status=paid');
+  await page.getByLabel('Username').fill('admin');
+  await page.getByLabel('Password').fill('wrong-password');
+  await page.locator('button[type=submit]').click();
+  await page.getByRole('alert').waitFor();
+  t.not(await page.getByRole('alert').innerText(), '');
+  await page.getByLabel('Password').fill('admin123');
+  await page.locator('button[type=submit]').click();
+  await page.getByRole('heading', { name: 'Orders' }).waitFor();
+  t.regex(page.url(), /\/console\/trade\/orders\?status=paid$/);
+});
 
-journey(
-  'an order is made, paid by the simulated channel, and the page of it changes by itself',
-  async (t, page) => {
-    const user = await makeUser(own.service.admin, { username: 'journey_buyer' });
-    await makeMethod(own.service.admin, 'journey-secret', { name: 'Trial' });
-    await enter(page);
-    await page.goto('/console/trade/orders/new');
-    const form = page.getByRole('dialog');
-    await form.getByLabel('User').fill('journey_buyer');
-    await page.locator('.ant-select-item-option', { hasText: 'journey_buyer' }).click();
-    await form.getByLabel('Product').fill('Notebook');
-    await form.getByLabel('Price').fill('1234567.89');
-    await form.getByRole('button', { name: 'Save' }).click();
-    const row = page.locator('[data-resource=orders] a.row-link').first();
-    await row.click();
-    await page.getByRole('heading', { name: /^ORD/ }).waitFor();
-    const orderNo = await page.getByRole('heading', { name: /^ORD/ }).innerText();
-    await page.locator('article', { hasText: '¥1,234,567.89' }).waitFor();
+journey('the page of an order shows its payment by itself', async (t, page) => {
+  const user = await makeUser(own.service.admin, { username: 'journey_buyer' });
+  await makeMethod(own.service.admin, 'journey-secret', { name: 'Trial' });
+  await enter(page);
+  await page.goto('/console/trade/orders/new');
+  const form = page.getByRole('dialog');
+  await form.getByLabel('User').fill('journey_buyer');
+  await page.locator('.ant-select-item-option', { hasText: 'journey_buyer' }).click();
+  await form.getByLabel('Product').fill('Notebook');
+  await form.getByLabel('Price').fill('1234567.89');
+  await form.getByRole('button', { name: 'Save' }).click();
+  const row = page.locator('[data-resource=orders] a.row-link').first();
+  await row.click();
+  await page.getByRole('heading', { name: /^ORD/ }).waitFor();
+  const orderNo = await page.getByRole('heading', { name: /^ORD/ }).innerText();
+  await page.locator('article', { hasText: '¥1,234,567.89' }).waitFor();
 
-    const second = await page.context().newPage();
-    await second.addInitScript(
-      `sessionStorage.setItem('console.token', ${JSON.stringify(await page.evaluate<string>("sessionStorage.getItem('console.token')"))})`,
-    );
-    await second.goto(`/console/trade/orders/${orderNo}`);
-    await second.getByRole('button', { name: 'Create a payment' }).click();
-    await second.getByLabel('Payment method').click();
-    await second.locator('.ant-select-item-option', { hasText: 'Trial' }).click();
-    await second.getByRole('button', { name: 'Save' }).click();
-    await second.getByRole('button', { name: 'Simulate the payment' }).click();
+  const second = await page.context().newPage();
+  await second.addInitScript(
+    `sessionStorage.setItem('console.token', ${JSON.stringify(await page.evaluate<string>("sessionStorage.getItem('console.token')"))})`,
+  );
+  await second.goto(`/console/trade/orders/${orderNo}`);
+  await second.getByRole('button', { name: 'Create a payment' }).click();
+  await second.getByLabel('Payment method').click();
+  await second.locator('.ant-select-item-option', { hasText: 'Trial' }).click();
+  await second.getByRole('button', { name: 'Save' }).click();
+  await second.getByRole('button', { name: 'Simulate the payment' }).click();
 
-    await page.locator('.screen-head .tag', { hasText: 'Paid' }).waitFor();
-    const { data: order } = await own.service.admin.get(`/orders/${orderNo}`);
-    t.like(order, { status: 'paid', user_id: user.id });
-    await page.locator('.plain-list a').first().click();
-    await page.getByText('Settled: the order is paid').waitFor();
-  },
-);
+  await page.locator('.screen-head .tag', { hasText: 'Paid' }).waitFor();
+  const { data: order } = await own.service.admin.get(`/orders/${orderNo}`);
+  t.like(order, { status: 'paid', user_id: user.id });
+  await page.locator('.plain-list a').first().click();
+  await page.getByText('Settled: the order is paid').waitFor();
+});
 
-journey('a method is tested, and a callback that its wrong secret refused is replayed', async (t, page) => {
+journey('a refused callback is replayed after its secret is corrected', async (t, page) => {
   const { id } = await makeMethod(own.service.admin, 'mistyped');
   const payment = await makePayment(own.service.admin, id);
   const callback = mockCallback(payment, 'the real one');
@@ -104,24 +95,21 @@ journey('a method is tested, and a callback that its wrong secret refused is rep
   t.is((await own.service.admin.get(`/payments/${payment.payment_no}`)).data.status, 'paid');
 });
 
-journey(
-  'an administrator sees what their role allows, and a session that is ended leads to the door',
-  async (t, page) => {
-    const { account } = await signedInWith(own.service.admin, [
-      'blacklist.index',
-      'blacklist.show',
-      'dictionary.index',
-    ]);
-    await page.goto('/console/office/blacklists');
-    await page.getByLabel('Username').fill(account?.username ?? '');
-    await page.getByLabel('Password').fill(account?.password ?? '');
-    await page.locator('button[type=submit]').click();
-    await page.getByRole('heading', { name: 'Blocked addresses' }).waitFor();
-    t.is(await page.getByRole('link', { name: 'New' }).count(), 0);
-    t.is(await page.locator('.menu a', { hasText: 'Orders' }).count(), 0);
-    await page.goto('/console/trade/orders');
-    await page.getByRole('alert').waitFor();
-    await own.service.admin.delete(`/admins/${account?.id}/tokens`);
-    await page.getByLabel('Username').waitFor();
-  },
-);
+journey('an administrator sees only what their role allows', async (t, page) => {
+  const { account } = await signedInWith(own.service.admin, [
+    'blacklist.index',
+    'blacklist.show',
+    'dictionary.index',
+  ]);
+  await page.goto('/console/office/blacklists');
+  await page.getByLabel('Username').fill(account?.username ?? '');
+  await page.getByLabel('Password').fill(account?.password ?? '');
+  await page.locator('button[type=submit]').click();
+  await page.getByRole('heading', { name: 'Blocked addresses' }).waitFor();
+  t.is(await page.getByRole('link', { name: 'New' }).count(), 0);
+  t.is(await page.locator('.menu a', { hasText: 'Orders' }).count(), 0);
+  await page.goto('/console/trade/orders');
+  await page.getByRole('alert').waitFor();
+  await own.service.admin.delete(`/admins/${account?.id}/tokens`);
+  await page.getByLabel('Username').waitFor();
+});

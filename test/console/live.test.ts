@@ -9,7 +9,7 @@ import { openSocket, ticketOf } from '../support/socket.js';
 const own = consoleTest();
 const { journey } = own;
 
-journey('a notification appears by itself, and is read with a click', async (t, page) => {
+journey('a new notification appears by itself', async (t, page) => {
   await enter(page);
   await page.locator('.live.on').waitFor();
   await own.service.admin.post('/notifications', { title: 'Stocktaking tonight', content: 'From 22:00' });
@@ -19,67 +19,58 @@ journey('a notification appears by itself, and is read with a click', async (t, 
   t.is((await own.service.admin.get('/notifications/unread-count')).data.count, 0);
 });
 
-journey(
-  'without a network the page says so, keeps what it shows, and catches up by itself',
-  async (t, page) => {
-    const first = await makeOrder(own.service.admin);
-    await enter(page, { at: '/console/trade/orders' });
-    await page.locator('a.row-link', { hasText: first.order_no }).waitFor();
-    await page.locator('.live.on').waitFor();
-    await page.context().setOffline(true);
-    const second = await makeOrder(own.service.admin);
-    await page.getByRole('button', { name: 'Refresh' }).click();
-    await page.getByRole('alert').getByText('The service cannot be reached').first().waitFor();
-    t.is(await page.locator('a.row-link', { hasText: first.order_no }).count(), 1);
-    await page.context().setOffline(false);
-    await page.locator('a.row-link', { hasText: second.order_no }).waitFor();
-    await page.getByRole('alert').first().waitFor({ state: 'detached' });
-  },
-);
+journey('an offline page keeps its rows and refreshes by itself', async (t, page) => {
+  const first = await makeOrder(own.service.admin);
+  await enter(page, { at: '/console/trade/orders' });
+  await page.locator('a.row-link', { hasText: first.order_no }).waitFor();
+  await page.locator('.live.on').waitFor();
+  await page.context().setOffline(true);
+  const second = await makeOrder(own.service.admin);
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await page.getByRole('alert').getByText('The service cannot be reached').first().waitFor();
+  t.is(await page.locator('a.row-link', { hasText: first.order_no }).count(), 1);
+  await page.context().setOffline(false);
+  await page.locator('a.row-link', { hasText: second.order_no }).waitFor();
+  await page.getByRole('alert').first().waitFor({ state: 'detached' });
+});
 
-journey(
-  'a live connection that is lost comes back, and changes show again by themselves',
-  async (t, page) => {
-    await enter(page, { at: '/console/trade/orders' });
-    await page.locator('.live.on').waitFor();
-    const again = page.waitForEvent('websocket');
-    // An administrator's oldest socket gives way to the eleventh: the one of the page.
-    for (let count = 0; count < 10; count++)
-      await openSocket(own.service.url, await ticketOf(own.service.admin));
-    await again;
-    await page.locator('.live.on').waitFor();
-    const order = await makeOrder(own.service.admin);
-    await page.locator('a.row-link', { hasText: order.order_no }).waitFor();
-    t.like(await selectRow('SELECT status FROM orders WHERE order_no = ?', [order.order_no]), {
-      status: 'pending',
-    });
-  },
-);
+journey('a lost live connection is restored', async (t, page) => {
+  await enter(page, { at: '/console/trade/orders' });
+  await page.locator('.live.on').waitFor();
+  const again = page.waitForEvent('websocket');
+  // An administrator's oldest socket gives way to the eleventh: the one of the page.
+  for (let count = 0; count < 10; count++)
+    await openSocket(own.service.url, await ticketOf(own.service.admin));
+  await again;
+  await page.locator('.live.on').waitFor();
+  const order = await makeOrder(own.service.admin);
+  await page.locator('a.row-link', { hasText: order.order_no }).waitFor();
+  t.like(await selectRow('SELECT status FROM orders WHERE order_no = ?', [order.order_no]), {
+    status: 'pending',
+  });
+});
 
-journey(
-  'somebody else’s change does not take away what is typed, and is not overwritten unseen',
-  async (t, page) => {
-    const { id } = await makeUser(own.service.admin, { nickname: 'Before', email: 'before@example.com' });
-    await enter(page, { at: `/console/trade/users/${id}/edit` });
-    const form = page.getByRole('dialog');
-    await form.getByLabel('Display name').fill('Mine');
-    await own.service.admin.put(`/users/${id}`, { nickname: 'Theirs', email: 'theirs@example.com' });
-    await page.locator('input[value="theirs@example.com"]').waitFor();
-    t.is(await form.getByLabel('Display name').inputValue(), 'Mine');
-    await form
-      .getByRole('alert')
-      .getByText(/Somebody else has just changed this too: Display name/)
-      .waitFor();
-    await form.getByRole('button', { name: 'Save' }).click();
-    await form.waitFor({ state: 'detached' });
-    t.like(await selectRow('SELECT nickname, email FROM users WHERE id = ?', [id]), {
-      nickname: 'Mine',
-      email: 'theirs@example.com',
-    });
-  },
-);
+journey('a concurrent change does not discard the edits of a form', async (t, page) => {
+  const { id } = await makeUser(own.service.admin, { nickname: 'Before', email: 'before@example.com' });
+  await enter(page, { at: `/console/trade/users/${id}/edit` });
+  const form = page.getByRole('dialog');
+  await form.getByLabel('Display name').fill('Mine');
+  await own.service.admin.put(`/users/${id}`, { nickname: 'Theirs', email: 'theirs@example.com' });
+  await page.locator('input[value="theirs@example.com"]').waitFor();
+  t.is(await form.getByLabel('Display name').inputValue(), 'Mine');
+  await form
+    .getByRole('alert')
+    .getByText(/Somebody else has just changed this too: Display name/)
+    .waitFor();
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.waitFor({ state: 'detached' });
+  t.like(await selectRow('SELECT nickname, email FROM users WHERE id = ?', [id]), {
+    nickname: 'Mine',
+    email: 'theirs@example.com',
+  });
+});
 
-journey('a form that is left with something typed asks before it is lost', async (t, page) => {
+journey('leaving an edited form asks for confirmation', async (t, page) => {
   await enter(page, { at: '/console/office/blacklists/new' });
   const address = page.getByRole('dialog').getByRole('textbox', { name: 'Address' });
   await address.fill('203.0.113.9');

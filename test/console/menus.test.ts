@@ -22,38 +22,32 @@ async function save(page: Page): Promise<void> {
   await page.getByText('The menu was saved').waitFor();
 }
 
-journey(
-  'an entry that is dragged onto a directory stands in it, in the menu beside, too',
-  async (t, page) => {
-    await enter(page, { at: '/console/access/menus' });
-    await page.getByRole('link', { name: 'Arrange' }).click();
-    await node(page, 'Roles').waitFor();
-    const before = await placeOf('roles');
-    await node(page, 'Roles')
-      .locator('.ant-tree-node-content-wrapper')
-      .dragTo(node(page, 'Logs').locator('.ant-tree-node-content-wrapper'));
-    await page.getByText(/\d entr(y|ies) will change/).waitFor();
-    t.deepEqual(await placeOf('roles'), before, 'nothing is written before it is saved');
-    await save(page);
-    t.is((await placeOf('roles')).parent, 'logs');
-    await page.locator('.menu li', { hasText: 'Logs' }).locator('a', { hasText: 'Roles' }).waitFor();
-  },
-);
+journey('a menu entry can be dragged onto a directory', async (t, page) => {
+  await enter(page, { at: '/console/access/menus' });
+  await page.getByRole('link', { name: 'Arrange' }).click();
+  await node(page, 'Roles').waitFor();
+  const before = await placeOf('roles');
+  await node(page, 'Roles')
+    .locator('.ant-tree-node-content-wrapper')
+    .dragTo(node(page, 'Logs').locator('.ant-tree-node-content-wrapper'));
+  await page.getByText(/\d entr(y|ies) will change/).waitFor();
+  t.deepEqual(await placeOf('roles'), before, 'nothing is written before it is saved');
+  await save(page);
+  t.is((await placeOf('roles')).parent, 'logs');
+  await page.locator('.menu li', { hasText: 'Logs' }).locator('a', { hasText: 'Roles' }).waitFor();
+});
 
-journey(
-  'an entry is moved by keys alone, the step is said aloud, and taken back before it is saved',
-  async (t, page) => {
-    await enter(page, { at: '/console/access/menus/order' });
-    await node(page, 'Departments').getByText('Departments', { exact: true }).click();
-    const said = page.locator('.panel [role=status]');
-    const first = await said.innerText();
-    await page.keyboard.press('Alt+ArrowUp');
-    await page.getByText(/will change/).waitFor();
-    t.not(await said.innerText(), first);
-    await page.getByRole('button', { name: 'Undo all' }).click();
-    await page.getByText('Nothing was moved').waitFor();
-    await page.getByRole('button', { name: 'Out of its parent' }).click();
-    await save(page);
-    t.is((await placeOf('departments')).parent, null);
-  },
-);
+journey('a menu entry can be moved by keyboard', async (t, page) => {
+  await enter(page, { at: '/console/access/menus/order' });
+  await node(page, 'Departments').getByText('Departments', { exact: true }).click();
+  const said = page.locator('.panel [role=status]');
+  const first = await said.innerText();
+  await page.keyboard.press('Alt+ArrowUp');
+  await page.getByText(/will change/).waitFor();
+  t.not(await said.innerText(), first);
+  await page.getByRole('button', { name: 'Undo all' }).click();
+  await page.getByText('Nothing was moved').waitFor();
+  await page.getByRole('button', { name: 'Out of its parent' }).click();
+  await save(page);
+  t.is((await placeOf('departments')).parent, null);
+});

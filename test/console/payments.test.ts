@@ -8,36 +8,33 @@ import { selectRow } from '../support/rows.js';
 const own = consoleTest();
 const { journey } = own;
 
-journey(
-  'a payment method is made of the keys its channel declares, and keeps its secret when changed',
-  async (t, page) => {
-    await enter(page, { at: '/console/trade/payment-methods/new' });
-    const form = page.getByRole('dialog');
-    await form.getByLabel('Name').fill('Scan to pay');
-    await choose(page, form, 'Type', 'WeChat');
-    await form.getByLabel('Number of the merchant', { exact: true }).fill('1900000109');
-    await form.getByRole('button', { name: 'Save' }).click();
-    await form.getByText('Required').first().waitFor();
-    t.is((await selectRow<{ count: number }>('SELECT COUNT(*) AS count FROM payment_methods')).count, 0);
-    await choose(page, form, 'Type', 'Mock');
-    await form.getByLabel('Key of the signature').fill('a shared secret');
-    await form.getByRole('button', { name: 'Save' }).click();
-    await page.locator('a.row-link', { hasText: 'Scan to pay' }).click();
-    const { id } = await selectRow<{ id: number }>('SELECT id FROM payment_methods');
-    await page.goto(`/console/trade/payment-methods/${id}/edit`);
-    await form.getByLabel('Where callbacks go').fill('https://pay.example.com/notify');
-    await form.getByRole('button', { name: 'Save' }).click();
-    await form.getByLabel('Where callbacks go').waitFor({ state: 'detached' });
-    const { admin } = own.service;
-    const { data } = await admin.get(`/payment-methods/${id}`);
-    t.deepEqual(data.config, { notify_url: 'https://pay.example.com/notify', shared_secret: '***' });
-    const { order_no } = await makeOrder(admin, '5.00');
-    const placed = await admin.post('/payments', { order_no, payment_method_id: id, initiate: true });
-    t.is(placed.data.gateway.sign, mockSign(placed.data.payment_no, '5.00', 'a shared secret'));
-  },
-);
+journey('a payment method form has the fields its channel declares', async (t, page) => {
+  await enter(page, { at: '/console/trade/payment-methods/new' });
+  const form = page.getByRole('dialog');
+  await form.getByLabel('Name').fill('Scan to pay');
+  await choose(page, form, 'Type', 'WeChat');
+  await form.getByLabel('Number of the merchant', { exact: true }).fill('1900000109');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.getByText('Required').first().waitFor();
+  t.is((await selectRow<{ count: number }>('SELECT COUNT(*) AS count FROM payment_methods')).count, 0);
+  await choose(page, form, 'Type', 'Mock');
+  await form.getByLabel('Key of the signature').fill('a shared secret');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.locator('a.row-link', { hasText: 'Scan to pay' }).click();
+  const { id } = await selectRow<{ id: number }>('SELECT id FROM payment_methods');
+  await page.goto(`/console/trade/payment-methods/${id}/edit`);
+  await form.getByLabel('Where callbacks go').fill('https://pay.example.com/notify');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.getByLabel('Where callbacks go').waitFor({ state: 'detached' });
+  const { admin } = own.service;
+  const { data } = await admin.get(`/payment-methods/${id}`);
+  t.deepEqual(data.config, { notify_url: 'https://pay.example.com/notify', shared_secret: '***' });
+  const { order_no } = await makeOrder(admin, '5.00');
+  const placed = await admin.post('/payments', { order_no, payment_method_id: id, initiate: true });
+  t.is(placed.data.gateway.sign, mockSign(placed.data.payment_no, '5.00', 'a shared secret'));
+});
 
-journey('the page of a payment says why it is not paid and what to do, until it is', async (t, page) => {
+journey('the page of a payment explains its status', async (t, page) => {
   const { admin, anonymous } = own.service;
   const method = await makeMethod(admin);
   const payment = await makePayment(admin, method.id, '20.00');
@@ -60,7 +57,7 @@ journey('the page of a payment says why it is not paid and what to do, until it 
   });
 });
 
-journey('a payment that a person must look at is handled with a remark', async (t, page) => {
+journey('a flagged payment is handled with a remark', async (t, page) => {
   const { admin, anonymous } = own.service;
   const method = await makeMethod(admin);
   const order = await makeOrder(admin, '30.00');
@@ -87,7 +84,7 @@ journey('a payment that a person must look at is handled with a remark', async (
 
 for (const reducedMotion of ['no-preference', 'reduce'] as const)
   journey(
-    `what a control of a drawer opens stays at that control when the page behind moves (motion: ${reducedMotion})`,
+    `a popup in a drawer stays at its control when the page moves (motion: ${reducedMotion})`,
     async (t, page) => {
       await makeMethod(own.service.admin, 'a shared secret', { name: `Stays ${reducedMotion}` });
       const order = await makeOrder(own.service.admin);

@@ -22,7 +22,7 @@ test.serial.before(async () => {
 });
 
 journey(
-  'the dashboard shows the months of a trial that was filled',
+  'the dashboard shows the months of demo data',
   async (t, page) => {
     await enter(page, { at: '/console/office/dashboard' });
     await page.locator('canvas').nth(5).waitFor();
@@ -38,7 +38,7 @@ journey(
 );
 
 journey(
-  'payments by channel and state are those of the list',
+  'payments by channel and status equal the list',
   async (t, page) => {
     await enter(page, { at: '/console/office/dashboard' });
     await page.getByRole('button', { name: 'Payments by channel and state (30 days): As a table' }).click();
@@ -60,7 +60,7 @@ const lists = [
   ...['logs/operation-logs', 'logs/login-logs'],
 ];
 
-journey('long lists need no scrolling sideways on a desk', async (t, page) => {
+journey('long lists need no horizontal scrolling on a desktop', async (t, page) => {
   await enter(page, { at: '/console/access/profile' });
   for (const list of lists) {
     await follow(page, `/console/${list}`);
@@ -74,7 +74,7 @@ journey('long lists need no scrolling sideways on a desk', async (t, page) => {
 });
 
 journey(
-  'a payment, an order and a user fit a telephone',
+  'a payment, an order and a user fit a phone',
   async (t, page) => {
     await enter(page, { at: '/console/access/profile' });
     const { list } = (await own.service.admin.get('/payments?needs_attention=true')).data;
@@ -93,7 +93,7 @@ journey(
   { viewport: { width: 360, height: 740 } },
 );
 
-journey('files are shown as a grid when that is preferred, also after a reload', async (t, page) => {
+journey('the grid view of files persists', async (t, page) => {
   await enter(page, { at: '/console/files/attachments' });
   await page.getByRole('button', { name: 'As a grid' }).click();
   for (const reload of [false, true]) {

@@ -36,7 +36,7 @@ test.serial.before(async () => {
   await admin.post('/notifications', { title: 'A notice', content: 'Its text' });
 });
 
-test('there are lists to walk', (t) => {
+test('the console has lists', (t) => {
   t.true(lists.length >= 18, String(lists.length));
 });
 
@@ -49,82 +49,73 @@ async function go(page: Page, { name, address }: { name: string; address: string
   await shown(page, name);
 }
 
-journey(
-  'a filter stands in the address, outlives a reload, finds nothing in words, and Back takes it away',
-  async (t, page) => {
-    await enter(page, { at: '/console/access/profile' });
-    for (const list of lists) {
-      await go(page, list);
-      const typed = page
-        .locator('[data-filter] input[type=text]:not([role=combobox], [inputmode=decimal])')
-        .first();
-      if ((await typed.count()) === 0) continue;
-      await typed.fill('no such thing');
-      await page.waitForURL(/no\+such\+thing/);
-      await page.getByText('Nothing matches these filters').waitFor();
-      await page.reload();
-      await page.getByText('Nothing matches these filters').waitFor();
-      t.is(await typed.inputValue(), 'no such thing', list.slug);
-      await page.getByRole('search').getByRole('button', { name: 'Clear filters' }).click();
-      await page.waitForURL((url) => url.search === '');
-      await page.goBack();
-      await page.waitForURL(/no\+such\+thing/);
-    }
-  },
-);
+journey('a filter persists in the URL', async (t, page) => {
+  await enter(page, { at: '/console/access/profile' });
+  for (const list of lists) {
+    await go(page, list);
+    const typed = page
+      .locator('[data-filter] input[type=text]:not([role=combobox], [inputmode=decimal])')
+      .first();
+    if ((await typed.count()) === 0) continue;
+    await typed.fill('no such thing');
+    await page.waitForURL(/no\+such\+thing/);
+    await page.getByText('Nothing matches these filters').waitFor();
+    await page.reload();
+    await page.getByText('Nothing matches these filters').waitFor();
+    t.is(await typed.inputValue(), 'no such thing', list.slug);
+    await page.getByRole('search').getByRole('button', { name: 'Clear filters' }).click();
+    await page.waitForURL((url) => url.search === '');
+    await page.goBack();
+    await page.waitForURL(/no\+such\+thing/);
+  }
+});
 
-journey(
-  'by the keyboard a row and a form open and close, and the focus is back where it was',
-  async (t, page) => {
-    await enter(page, { at: '/console/access/profile' });
-    for (const list of lists) {
-      await go(page, list);
-      const dialog = page.getByRole('dialog');
-      const create = page.locator(`.screen-head a[href="${list.address}/new"]`);
-      if ((await create.count()) > 0 && list.name !== 'imports') {
-        await create.focus();
-        await page.keyboard.press('Enter');
-        await dialog.waitFor();
-        await page.keyboard.press('Escape');
-        await dialog.waitFor({ state: 'detached' });
-        await page.locator(`.screen-head a[href="${list.address}/new"]:focus`).waitFor();
-      }
-      const row = page.locator('a.row-link').first();
-      if ((await row.count()) === 0) continue;
-      await row.focus();
+journey('rows and forms open and close by keyboard', async (t, page) => {
+  await enter(page, { at: '/console/access/profile' });
+  for (const list of lists) {
+    await go(page, list);
+    const dialog = page.getByRole('dialog');
+    const create = page.locator(`.screen-head a[href="${list.address}/new"]`);
+    if ((await create.count()) > 0 && list.name !== 'imports') {
+      await create.focus();
       await page.keyboard.press('Enter');
-      await dialog.or(page.locator('article.screen')).first().waitFor();
-      if ((await dialog.count()) === 0) {
-        await page.goBack();
-        await shown(page, list.name);
-        continue;
-      }
+      await dialog.waitFor();
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
-      await page.locator('a.row-link:focus').waitFor();
-      t.is(new URL(page.url()).pathname, list.address, list.slug);
+      await page.locator(`.screen-head a[href="${list.address}/new"]:focus`).waitFor();
     }
-  },
-);
-
-journey(
-  'without a network every list says so, keeps its rows, and is whole again afterwards',
-  async (t, page) => {
-    await enter(page, { at: '/console/access/profile' });
-    for (const list of lists) {
-      await go(page, list);
-      const rows = await page.locator('a.row-link').count();
-      await page.context().setOffline(true);
-      await page.getByRole('button', { name: 'Refresh' }).click();
-      await page.locator('.screen').getByRole('alert').getByText('The service cannot be reached').waitFor();
-      t.is(await page.locator('a.row-link').count(), rows, list.slug);
-      await page.context().setOffline(false);
-      await page.locator('.screen').getByRole('alert').waitFor({ state: 'detached' });
+    const row = page.locator('a.row-link').first();
+    if ((await row.count()) === 0) continue;
+    await row.focus();
+    await page.keyboard.press('Enter');
+    await dialog.or(page.locator('article.screen')).first().waitFor();
+    if ((await dialog.count()) === 0) {
+      await page.goBack();
+      await shown(page, list.name);
+      continue;
     }
-  },
-);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.locator('a.row-link:focus').waitFor();
+    t.is(new URL(page.url()).pathname, list.address, list.slug);
+  }
+});
 
-journey('who may see nothing is told so by every list, and finds nothing to press there', async (t, page) => {
+journey('every list recovers from a lost network', async (t, page) => {
+  await enter(page, { at: '/console/access/profile' });
+  for (const list of lists) {
+    await go(page, list);
+    const rows = await page.locator('a.row-link').count();
+    await page.context().setOffline(true);
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.locator('.screen').getByRole('alert').getByText('The service cannot be reached').waitFor();
+    t.is(await page.locator('a.row-link').count(), rows, list.slug);
+    await page.context().setOffline(false);
+    await page.locator('.screen').getByRole('alert').waitFor({ state: 'detached' });
+  }
+});
+
+journey('every list tells an administrator without permission so', async (t, page) => {
   const nobody = await signedInWith(own.service.admin, ['dashboard.show']);
   await enter(page, { at: '/console/access/profile', ...nobody.account });
   for (const { name, path, slug, address } of lists) {

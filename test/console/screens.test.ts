@@ -27,7 +27,7 @@ test.serial.before(async () => {
   await makePayment(own.service.admin, method.id, '1234567.89');
 });
 
-test('there are screens to look at', (t) => {
+test('the console has screens', (t) => {
   t.true(screens.length >= 20);
 });
 
@@ -52,7 +52,7 @@ const telephone = { ...still, viewport: { width: 360, height: 740 } };
 
 for (const { name, go, options } of looks) {
   journey(
-    `every screen is there and accessible, ${name}`,
+    `every screen is accessible, ${name}`,
     async (t, page) => {
       await enter(page);
       const found: string[] = [];
@@ -68,7 +68,7 @@ for (const { name, go, options } of looks) {
 }
 
 journey(
-  'every screen fits a telephone',
+  'every screen fits a phone',
   async (t, page) => {
     await enter(page);
     for (const { slug, address } of screens) {
@@ -81,7 +81,7 @@ journey(
 );
 
 journey(
-  'on a telephone the filters open when they are asked for',
+  'filters are collapsed on a phone',
   async (t, page) => {
     await enter(page);
     await open(page, '/console/trade/orders');
@@ -94,7 +94,7 @@ journey(
   telephone,
 );
 
-journey('filters stand in the address: reloaded they are the same, Back takes them away', async (t, page) => {
+journey('filters persist in the URL', async (t, page) => {
   await enter(page);
   await open(page, '/console/trade/orders');
   await page.locator('[data-filter=order_no] input').fill('ORD-no-such-order');
@@ -109,7 +109,7 @@ journey('filters stand in the address: reloaded they are the same, Back takes th
   await page.getByText('Nothing matches these filters').waitFor();
 });
 
-journey('a button reads as what it does, without the name of its picture', async (t, page) => {
+journey('the accessible name of a button is its text', async (t, page) => {
   await enter(page);
   await open(page, '/console/trade/orders');
   await page.getByRole('button', { name: 'Export', exact: true }).waitFor();
@@ -118,7 +118,7 @@ journey('a button reads as what it does, without the name of its picture', async
   t.notRegex(read, /button$/m, 'a button without a name');
 });
 
-journey('on paper there is the list and nothing to press', async (t, page) => {
+journey('a printed page has the list without controls', async (t, page) => {
   await enter(page);
   await open(page, '/console/trade/orders');
   await page.emulateMedia({ media: 'print' });
@@ -133,7 +133,7 @@ journey('on paper there is the list and nothing to press', async (t, page) => {
 });
 
 journey(
-  'on a telephone a list is cards, which sort and open as a table does',
+  'a list on a phone is a set of cards',
   async (t, page) => {
     await enter(page);
     await open(page, '/console/trade/orders');

@@ -56,7 +56,7 @@ async function restoredTo(t: ExecutionContext, storage: Record<string, string>, 
   await api.stop();
 }
 
-test.serial('files of a bucket are backed up, each once', async (t) => {
+test.serial('each file of a bucket is backed up once', async (t) => {
   const env = { ...store?.env };
   const api = await startApi(env);
   const admin = await new Client(api.url).signIn();
@@ -82,10 +82,10 @@ test.serial('files of a bucket are backed up, each once', async (t) => {
   await api.stop();
 });
 
-test.serial('they go back into another store', async (t) => {
+test.serial('a backup is restored into another bucket', async (t) => {
   await restoredTo(t, { ...otherStore?.env });
 });
 
-test.serial('and into a folder', async (t) => {
+test.serial('a backup is restored into a folder', async (t) => {
   await restoredTo(t, { STORAGE_DRIVER: 'local', STORAGE_ROOT: join(folder, 'local') }, '--overwrite');
 });

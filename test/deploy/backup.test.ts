@@ -113,7 +113,7 @@ async function downloads(ids: readonly number[]): Promise<{ statuses: number[]; 
   return { statuses, signedIn };
 }
 
-test.serial('what was backed up at work is whole on another machine', async (t) => {
+test.serial('a backup under load restores completely on another machine', async (t) => {
   const method = await makeMethod(admin);
   const ids = [await work(method.id), await work(method.id)];
   let isDone = false;
@@ -136,7 +136,7 @@ test.serial('what was backed up at work is whole on another machine', async (t) 
   t.deepEqual((await downloads(ids.slice(0, 2))).statuses, [200, 200]);
 });
 
-test.serial('the binary log brings back what came after the backup, up to a second', async (t) => {
+test.serial('the binary log restores changes up to a given second', async (t) => {
   const method = await makeMethod(admin);
   const before = await work(method.id);
   const { path } = await backUp();
@@ -160,7 +160,7 @@ test.serial('the binary log brings back what came after the backup, up to a seco
   t.is(sum(report), sum(await verify('live')) - 1);
 });
 
-test.serial('files are copied once, and go with the last backup that names them', async (t) => {
+test.serial('a file is copied once for all backups that name it', async (t) => {
   await backUp();
   const poolOf = () => readdirSync(join(backups, 'files'), { recursive: true, withFileTypes: true });
   const count = () => poolOf().filter((entry) => entry.isFile()).length;
@@ -177,33 +177,27 @@ test.serial('files are copied once, and go with the last backup that names them'
   t.throws(() => readdirSync(path));
 });
 
-test.serial(
-  'a backup under another key, or one that was changed, is refused before anything is touched',
-  async (t) => {
-    const { path, manifest } = await backUp();
-    const before = await verify('other');
-    t.regex(
-      (await restore(path)).errors,
-      /is not empty: restore into an empty database, or give --overwrite/,
-    );
-    const wrong = await runCli(['--yes', 'restore', path, '--overwrite'], {
-      ...machines.other,
-      APP_KEY: 'another-key-that-is-long-enough-for-everything',
-    });
-    t.is(wrong.code, 1);
-    t.regex(wrong.errors, /^the backup was made under another APP_KEY, [^\n]+\n$/);
-    const dump = join(path, manifest.database.dump.name);
-    const whole = readFileSync(dump);
-    appendFileSync(dump, 'x');
-    const damaged = await restore(path, '--overwrite');
-    t.is(damaged.code, 1);
-    t.regex(damaged.errors, /the backup is damaged: database\.sql\.gz is not what was written/);
-    writeFileSync(dump, whole);
-    t.deepEqual(await verify('other'), before);
-  },
-);
+test.serial('a backup that was changed or has another key is refused', async (t) => {
+  const { path, manifest } = await backUp();
+  const before = await verify('other');
+  t.regex((await restore(path)).errors, /is not empty: restore into an empty database, or give --overwrite/);
+  const wrong = await runCli(['--yes', 'restore', path, '--overwrite'], {
+    ...machines.other,
+    APP_KEY: 'another-key-that-is-long-enough-for-everything',
+  });
+  t.is(wrong.code, 1);
+  t.regex(wrong.errors, /^the backup was made under another APP_KEY, [^\n]+\n$/);
+  const dump = join(path, manifest.database.dump.name);
+  const whole = readFileSync(dump);
+  appendFileSync(dump, 'x');
+  const damaged = await restore(path, '--overwrite');
+  t.is(damaged.code, 1);
+  t.regex(damaged.errors, /the backup is damaged: database\.sql\.gz is not what was written/);
+  writeFileSync(dump, whole);
+  t.deepEqual(await verify('other'), before);
+});
 
-test.serial('nothing is put into a database that a service uses', async (t) => {
+test.serial('a restore into a database in use is refused', async (t) => {
   const { path } = await backUp();
   const { code, errors } = await runCli(['--yes', 'restore', path, '--overwrite'], machines.live);
   t.is(code, 1);
@@ -211,7 +205,7 @@ test.serial('nothing is put into a database that a service uses', async (t) => {
   t.is((await admin.get('/orders')).status, 200);
 });
 
-test.serial('verify names rows without file, files without row, and sums that differ', async (t) => {
+test.serial('verify reports missing, extra and changed files', async (t) => {
   t.true((await verify('live')).well);
   const [file] = await live!.select<{ storage_key: string }>(
     `SELECT storage_key FROM ${name}.attachments ORDER BY id LIMIT 1`,

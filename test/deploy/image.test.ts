@@ -9,7 +9,7 @@ import { projectRoot } from '../../config/environment.js';
 
 const dockerfile = readFileSync(resolve(projectRoot, 'Dockerfile'), 'utf8');
 
-test('everything it copies from the checkout is there', (t) => {
+test('every file the image copies exists in the checkout', (t) => {
   const lines = [...dockerfile.matchAll(/^COPY (?!--from)(.+)$/gm)].map((match) => match[1] ?? '');
   const sources = lines.flatMap((line) => line.split(' ').slice(0, -1));
   t.true(sources.length > 5);
@@ -19,7 +19,7 @@ test('everything it copies from the checkout is there', (t) => {
   );
 });
 
-test('the service in it knows the commit it was built from', (t) => {
+test('the service reports the commit of the image', (t) => {
   const app = mkdtempSync(join(tmpdir(), 'image-'));
   t.teardown(() => rmSync(app, { recursive: true }));
   const [, command = ''] = /^RUN (echo .*release\.json)$/m.exec(dockerfile) ?? [];

@@ -38,7 +38,7 @@ function numbers(): number[] {
 /** PM2 opens its files anew in an instant; what is written in it is lost. */
 const maxLostEach = 10;
 
-test('at a thousand lines a second a rotation loses a handful at most, and doubles none', async (t) => {
+test('a rotation at a thousand lines a second loses a handful at most', async (t) => {
   const counter = join(home, 'counter.cjs');
   writeFileSync(counter, 'let n = 0; setInterval(() => console.log(++n), 1);');
   const account = `${userInfo().username} ${execFileSync('id', ['-gn'], { encoding: 'utf8' }).trim()}`;

@@ -139,7 +139,7 @@ test.after.always(async () => {
   collector?.close();
 });
 
-test.serial('TLS ends here: lists are answered, plain HTTP is sent to it', async (t) => {
+test.serial('TLS ends at nginx', async (t) => {
   const answer = await admin.get('/orders');
   t.is(answer.status, 200);
   t.is(answer.headers.get('strict-transport-security'), 'max-age=31536000');
@@ -147,7 +147,7 @@ test.serial('TLS ends here: lists are answered, plain HTTP is sent to it', async
   t.deepEqual([plain.status, plain.headers.get('location')], [301, 'https://127.0.0.1/console/?a=1']);
 });
 
-test.serial('nobody outside begins a trace', async (t) => {
+test.serial('traces cannot be started from outside', async (t) => {
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00';
   await admin.get('/orders', { traceparent, 'X-Trace-Id': 'from-the-outside' });
   const span = await until(() =>
@@ -156,7 +156,7 @@ test.serial('nobody outside begins a trace', async (t) => {
   t.falsy(span.parentSpanId);
 });
 
-test.serial('a notification arrives over the WebSocket, and events as they happen', async (t) => {
+test.serial('notifications and events pass without buffering', async (t) => {
   const socket = await openSocket(nginx.url, await ticketOf(admin));
   await admin.post('/notifications', { title: 'through nginx', content: 'hello', type: 'announcement' });
   const stream = await openStream(admin, '/dashboard/stream');
@@ -170,7 +170,7 @@ test.serial('a notification arrives over the WebSocket, and events as they happe
   t.pass();
 });
 
-test.serial('an upload reaches the API while it arrives, and one that is too large is refused', async (t) => {
+test.serial('an upload reaches the API while it arrives', async (t) => {
   const incoming = join(process.env.STORAGE_ROOT ?? '', 'incoming');
   const [boundary, half] = ['----boundary', 'x'.repeat(15 * mebibyte)];
   const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="large.txt"\r\nContent-Type: text/plain\r\n\r\n`;
@@ -208,7 +208,7 @@ test.serial('an upload reaches the API while it arrives, and one that is too lar
   t.is(typeof tooLarge === 'string' ? tooLarge : tooLarge?.status, 413);
 });
 
-test.serial('the address of a client is the one it connects from, whatever it says', async (t) => {
+test.serial('the client address is that of the connection', async (t) => {
   const body = JSON.stringify({ username: 'nobody-through-nginx', password: 'wrong-password' });
   await ask(
     nginx.port,
@@ -227,12 +227,12 @@ test.serial('the address of a client is the one it connects from, whatever it sa
   t.is(row?.ip, '127.0.0.2');
 });
 
-test.serial('health is answered to the own network only', async (t) => {
+test.serial('health checks are answered to the own network only', async (t) => {
   t.is((await get(nginx.port, '/readyz')).status, 200);
   t.is((await get(nginx.port, '/readyz', '127.0.0.2')).status, 403);
 });
 
-test.serial('a flood of one address is turned away, and others are served', async (t) => {
+test.serial('a flood from one address does not affect others', async (t) => {
   const flood = await Promise.all(
     Array.from({ length: 400 }, () =>
       get(nginx.port, '/api/admin/login/captcha', '127.0.0.3').catch(() => ({ status: 0 })),
@@ -243,7 +243,7 @@ test.serial('a flood of one address is turned away, and others are served', asyn
   t.is((await get(nginx.port, '/api/admin/orders', '127.0.0.4', admin.headers)).status, 200);
 });
 
-test.serial('the log has the trace and no query', async (t) => {
+test.serial('the access log has the trace id without the query', async (t) => {
   await get(nginx.port, '/api/admin/orders?secret=of-the-query', undefined, {
     ...admin.headers,
     'X-Trace-Id': 'trace-through-nginx',
@@ -255,7 +255,7 @@ test.serial('the log has the trace and no query', async (t) => {
   t.false(text.includes('of-the-query'));
 });
 
-test.serial('without one of the two APIs every request is answered by the other', async (t) => {
+test.serial('without one API the other answers every request', async (t) => {
   await apis[0]?.kill();
   const answers = await Promise.all(Array.from({ length: 50 }, () => admin.get('/orders?page_size=1')));
   t.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);

@@ -49,7 +49,7 @@ async function releaseInVain(t: ExecutionContext): Promise<string> {
   return output;
 }
 
-test.serial('one whose migration fails replaces nothing', async (t) => {
+test.serial('a failed migration replaces nothing', async (t) => {
   await stage.place('1.0.2', {
     'build/src/models/migrations/index.js': (text) =>
       text.replace(/\n\];\n/, `\n { name: '0999-wrong', up: (run) => run('CREATE TABLE wrong ('), },\n];\n`),
@@ -60,22 +60,19 @@ test.serial('one whose migration fails replaces nothing', async (t) => {
   t.deepEqual(await select('SELECT name FROM migrations WHERE name = ?', ['0999-wrong']), []);
 });
 
-test.serial(
-  'one whose API comes up by itself and not under PM2 is given up, instance after instance untouched',
-  async (t) => {
-    const first = (await stage.started()).filter(({ name }) => name === 'api').map(({ pid }) => pid);
-    await stage.place('1.0.3', {
-      'build/src/api/main.js': (text) =>
-        `if (process.env.NODE_APP_INSTANCE !== undefined) process.exit(1);\n${text}`,
-    });
-    const output = await releaseInVain(t);
-    t.regex(output, /api ends as soon as it is started; what it said: pm2 logs api/);
-    t.regex(output, new RegExp(`going back to ${good}`));
-    t.is(first.length, 2);
-  },
-);
+test.serial('an API that fails under PM2 replaces no instance', async (t) => {
+  const first = (await stage.started()).filter(({ name }) => name === 'api').map(({ pid }) => pid);
+  await stage.place('1.0.3', {
+    'build/src/api/main.js': (text) =>
+      `if (process.env.NODE_APP_INSTANCE !== undefined) process.exit(1);\n${text}`,
+  });
+  const output = await releaseInVain(t);
+  t.regex(output, /api ends as soon as it is started; what it said: pm2 logs api/);
+  t.regex(output, new RegExp(`going back to ${good}`));
+  t.is(first.length, 2);
+});
 
-test.serial('one that answers as another release is taken back at its first process', async (t) => {
+test.serial('a process that answers as another release is rolled back', async (t) => {
   await stage.place('1.0.4', {
     'build/src/lib/watch/port.js': (text) => text.replace('version: config.version', `version: '0.0.1'`),
   });
@@ -88,7 +85,7 @@ test.serial('one that answers as another release is taken back at its first proc
   t.regex(output, new RegExp(`all 4 processes answer as 1\\.0\\.1 ${good.slice(-12)}`));
 });
 
-test.serial('the next good one is released as if nothing had been', async (t) => {
+test.serial('the next good release succeeds', async (t) => {
   good = await stage.place('1.0.5');
   const { output, code } = await stage.release();
   t.is(code, 0, output);

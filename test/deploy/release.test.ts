@@ -51,7 +51,7 @@ async function versions(): Promise<string[]> {
   return [...new Set(await Promise.all(Array.from({ length: 20 }, ask)))];
 }
 
-test.serial('the first release is built aside, migrated, started and verified', async (t) => {
+test.serial('the first release is built, migrated, started and verified', async (t) => {
   for (const age of [1, 2, 3]) {
     const folder = join(stage.home, `releases/0.${age}.0-old`);
     mkdirSync(folder, { recursive: true });
@@ -71,7 +71,7 @@ test.serial('the first release is built aside, migrated, started and verified', 
   while (payments.length < 50) payments.push(await makePayment(admin, method.id));
 });
 
-test.serial('modules that are loaded late come from the release of their process', async (t) => {
+test.serial('modules loaded late come from the release of their process', async (t) => {
   const link = join(stage.home, 'current');
   renameSync(link, `${link}.away`);
   await upload('first.png');
@@ -79,7 +79,7 @@ test.serial('modules that are loaded late come from the release of their process
   t.is(await filesThatAnswer(), 1);
 });
 
-test.serial('the next release replaces the first under traffic, and no request fails', async (t) => {
+test.serial('a release under traffic fails no request', async (t) => {
   stage.edit('package.json', (text) => text.replace('"version": "1.0.0"', '"version": "1.1.0"'));
   stage.edit('src/models/migrations/index.ts', (text) =>
     text.replace(
@@ -115,7 +115,7 @@ test.serial('a release that cannot run with the settings replaces nothing', asyn
   t.deepEqual(await versions(), ['1.1.0']);
 });
 
-test.serial('a rollback runs the release before on the newer tables, and no request fails', async (t) => {
+test.serial('a rollback under traffic fails no request', async (t) => {
   const traffic = startTraffic(stage.port, admin.headers, payments, { secret });
   const { output, code } = await stage.release('rollback');
   await traffic.stop();
@@ -129,7 +129,7 @@ test.serial('a rollback runs the release before on the newer tables, and no requ
   t.regex((await stage.release('list')).output, new RegExp(`^\\* ${names.first} `, 'm'));
 });
 
-test.serial('a machine that starts anew runs what was saved', async (t) => {
+test.serial('a restarted machine runs the saved release', async (t) => {
   await stage.pm2('kill');
   await stage.pm2('resurrect');
   await until(async () => (await stage.inUse()).length === 4 && versions().catch(() => undefined), 60_000);

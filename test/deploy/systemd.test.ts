@@ -62,7 +62,7 @@ async function findings(...files: string[]): Promise<string> {
   return (stdout + stderr).trim();
 }
 
-test('systemd has nothing to say about them', async (t) => {
+test('systemd accepts the units without warnings', async (t) => {
   t.is(await findings(...Object.entries(units).map(([name, text]) => install(name, text))), '');
   const mistyped = units[api]?.replace('TimeoutStopSec', 'TimeoutStopSecs') ?? '';
   t.regex(await findings(install('mistyped@.service', mistyped)), /Unknown key.* 'TimeoutStopSecs'/);
@@ -76,7 +76,7 @@ interface App {
   stop_exit_codes: number[];
 }
 
-test('they run what PM2 runs, at the same ports of metrics', async (t) => {
+test('the units run the same processes as PM2', async (t) => {
   const file = pathToFileURL(resolve(config.root, 'ecosystem.config.js')).href;
   const { apps } = (await import(file)) as { apps: App[] };
   // A unit does not know which Node.js it starts: flags of one version alone are not its.
@@ -104,7 +104,7 @@ test('they run what PM2 runs, at the same ports of metrics', async (t) => {
   }
 });
 
-test('the command of the API comes up and answers at its port and that of its metrics', async (t) => {
+test('the API started by its unit answers', async (t) => {
   const port = await freePort();
   const [, ...words] = (valuesOf(api, 'ExecStart')[0] ?? '').split(' ');
   const said = valuesOf(api, 'Environment').join(' ').replaceAll('%i', String(port)).split(' ');

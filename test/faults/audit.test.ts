@@ -92,7 +92,7 @@ async function areLogged(
   t.deepEqual(logged.sort(), [...values].sort());
 }
 
-test.serial('Redis emptied while the workers are away', async (t) => {
+test.serial('entries survive emptied Redis while the workers are stopped', async (t) => {
   const traces = await write(20);
   t.is(traces.length, 20);
   await redis.run('FLUSHALL');
@@ -102,7 +102,7 @@ test.serial('Redis emptied while the workers are away', async (t) => {
   await worker.kill();
 });
 
-test.serial('the API killed as soon as it has answered', async (t) => {
+test.serial('the entry of an API killed after its answer is written', async (t) => {
   const traces: string[] = [];
   for (let round = 0; round < 2; round++) {
     traces.push(...(await write(6)));
@@ -143,7 +143,7 @@ function spooled(kind: 'login' | 'system'): string[] {
 
 for (const isKilled of [true, false]) {
   const by = isKilled ? 'the next process' : 'the same process';
-  test.serial(`the database away: entries wait on the disk and are brought in by ${by}`, async (t) => {
+  test.serial(`entries of a database outage are recovered from disk by ${by}`, async (t) => {
     const traces = await write(10);
     await database.stop('SIGKILL');
     figures.faults++;

@@ -76,7 +76,7 @@ async function isPaidOnce(t: ExecutionContext, { payment_no }: MadePayment): Pro
 const makePayments = (count: number): Promise<MadePayment[]> =>
   Promise.all(Array.from({ length: count }, () => makePayment(admin, methodId)));
 
-test.serial('stopped database: 503 in time and never a 2xx; the retries pay once', async (t) => {
+test.serial('a stopped database is answered 503 within the deadline', async (t) => {
   const payments = await makePayments(6);
   await database.stop();
   await refusesAll(t, payments);
@@ -88,23 +88,20 @@ test.serial('stopped database: 503 in time and never a 2xx; the retries pay once
   for (const payment of payments) await isPaidOnce(t, payment);
 });
 
-test.serial(
-  'frozen database: 503 in time, also with every connection hanging; the retries pay once',
-  async (t) => {
-    const payments = await makePayments(12);
-    database.freeze();
-    try {
-      await refusesAll(t, payments);
-      await refusesAll(t, payments.slice(0, 2));
-    } finally {
-      database.thaw();
-    }
-    await Promise.all(payments.map(notifyUntilAcknowledged));
-    for (const payment of payments) await isPaidOnce(t, payment);
-  },
-);
+test.serial('a frozen database is answered 503 within the deadline', async (t) => {
+  const payments = await makePayments(12);
+  database.freeze();
+  try {
+    await refusesAll(t, payments);
+    await refusesAll(t, payments.slice(0, 2));
+  } finally {
+    database.thaw();
+  }
+  await Promise.all(payments.map(notifyUntilAcknowledged));
+  for (const payment of payments) await isPaidOnce(t, payment);
+});
 
-test.serial('what was acknowledged before the database went is settled after it is back', async (t) => {
+test.serial('callbacks acknowledged before an outage are settled after it', async (t) => {
   await worker.kill();
   const payments = await makePayments(3);
   for (const payment of payments) t.is((await notify(payment)).data.status, 'processing');
@@ -117,7 +114,7 @@ test.serial('what was acknowledged before the database went is settled after it 
 });
 
 test.serial(
-  'everything killed in turn under load: every acknowledged callback is paid, none twice',
+  'callbacks acknowledged under load are paid once while every part is killed in turn',
   async (t) => {
     const payments = await makePayments(40);
     const acknowledged = new Set<string>();

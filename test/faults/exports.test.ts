@@ -125,7 +125,7 @@ const countedFiles = async (): Promise<number> => {
   return row?.total ?? 0;
 };
 
-test.serial('a worker killed in the middle: another one starts anew, once', async (t) => {
+test.serial('the export of a killed worker is run once by another', async (t) => {
   const before = files();
   const goOn = await holdPages();
   const id = await askExport(admin, '/orders');
@@ -140,25 +140,22 @@ test.serial('a worker killed in the middle: another one starts anew, once', asyn
   t.is(await countedFiles(), 1);
 });
 
-test.serial(
-  'a worker frozen past its lock: the other one counts, and it leaves nothing when it wakes',
-  async (t) => {
-    const before = files();
-    const goOn = await holdPages();
-    const id = await askExport(admin, '/orders');
-    const { written } = await running(id, before);
-    worker.child.kill('SIGSTOP');
-    await goOn();
-    const second = await startWorkerProcess(env(), queues);
-    await until(async () => (await rowOf(id))?.status === 1, 40_000);
-    worker.child.kill('SIGCONT');
-    await until(() => !files().some((file) => written.includes(file)));
-    await isWhole(t, id);
-    await second.kill();
-  },
-);
+test.serial('a worker frozen past its lock leaves the export to another', async (t) => {
+  const before = files();
+  const goOn = await holdPages();
+  const id = await askExport(admin, '/orders');
+  const { written } = await running(id, before);
+  worker.child.kill('SIGSTOP');
+  await goOn();
+  const second = await startWorkerProcess(env(), queues);
+  await until(async () => (await rowOf(id))?.status === 1, 40_000);
+  worker.child.kill('SIGCONT');
+  await until(() => !files().some((file) => written.includes(file)));
+  await isWhole(t, id);
+  await second.kill();
+});
 
-test.serial('Redis emptied in the middle: the run goes on, and what waits is queued again', async (t) => {
+test.serial('an export continues while Redis is emptied', async (t) => {
   await worker.kill();
   worker = await startWorkerProcess(env({ SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '2' }), queues);
   const before = files();
@@ -172,7 +169,7 @@ test.serial('Redis emptied in the middle: the run goes on, and what waits is que
   await isWhole(t, second);
 });
 
-test.serial('Redis restarted in the middle', async (t) => {
+test.serial('an export continues while Redis restarts', async (t) => {
   const before = files();
   const goOn = await holdPages();
   const id = await askExport(admin, '/orders');
@@ -183,7 +180,7 @@ test.serial('Redis restarted in the middle', async (t) => {
   await isWhole(t, id);
 });
 
-test.serial('the same request while it runs is one export; another one is not', async (t) => {
+test.serial('a repeated request joins the running export', async (t) => {
   const [one, same, other] = await Promise.all([
     askExport(admin, '/orders', { user_id: 1 }),
     askExport(admin, '/orders', { user_id: 1 }),
@@ -198,7 +195,7 @@ test.serial('the same request while it runs is one export; another one is not', 
 });
 
 for (const format of ['csv', 'xlsx']) {
-  test.serial(`a running ${format} export that is deleted stops and leaves no file`, async (t) => {
+  test.serial(`a running ${format} export stops when it is deleted`, async (t) => {
     const before = files();
     const goOn = await holdPages();
     const id = await askExport(admin, '/orders', { format });
@@ -215,7 +212,7 @@ for (const format of ['csv', 'xlsx']) {
   });
 }
 
-test.serial('what changes while it is read does not show: the file is of one instant', async (t) => {
+test.serial('an export is a snapshot of one instant', async (t) => {
   let flips = 0;
   let over = false;
   // Order and payment change together; every transaction leaves all of them in one state.

@@ -159,7 +159,7 @@ for (const [name, codes] of Object.entries({ demoted, unavailable, locked })) {
   });
 }
 
-test.serial('a row that somebody holds: 503 in time, and the change once afterwards', async (t) => {
+test.serial('a row locked too long is answered 503 with Retry-After', async (t) => {
   const balance = (await writes())[2] as Write;
   await hand.query('START TRANSACTION');
   await hand.query('SELECT id FROM users FOR UPDATE');
@@ -171,7 +171,7 @@ test.serial('a row that somebody holds: 503 in time, and the change once afterwa
   t.is(await balance.count(), 1);
 });
 
-test.serial('a database that turns read-only: 503, not ready; well when it takes writes again', async (t) => {
+test.serial('a read-only database is answered 503 until it takes writes again', async (t) => {
   t.is((await admin.get('//readyz')).status, 200);
   await areRefused(t, 'read-only', {
     provoke: () => hand.query('SET GLOBAL read_only = 1'),
@@ -185,7 +185,7 @@ test.serial('a database that turns read-only: 503, not ready; well when it takes
   });
 });
 
-test.serial('a primary that was demoted is left for its successor, by whoever reads as well', async (t) => {
+test.serial('a demoted primary is left for its successor', async (t) => {
   await worker.stop();
   t.is((await admin.get('/orders?keyword=x')).status, 200);
   const [order] = await writes();
@@ -208,11 +208,11 @@ test.serial('a primary that was demoted is left for its successor, by whoever re
   t.is((await successor.select('SELECT id FROM users WHERE id = ?', [id])).length, 1);
 });
 
-test.serial('nothing took long', (t) => {
+test.serial('no request hung', (t) => {
   mustHold(t, figures);
 });
 
-test('a full disk: 503 with Retry-After, and well when there is room again', async (t) => {
+test('a full disk is answered 503 until there is room again', async (t) => {
   const full = await startOwnDatabase(['--innodb-file-per-table=0', '--innodb-data-file-path=ibdata1:96M']);
   try {
     const api = await startApi(full.env);

@@ -65,37 +65,34 @@ async function fetched(path: string): Promise<{ headers: Headers; bytes: Buffer 
   return { headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
 }
 
-test.serial(
-  'a worker killed while the store puts the parts together: another one merges, once',
-  async (t) => {
-    const content = textOf(13 * mebibyte);
-    const chunk_id = await uploaded(content);
-    s3().hold((method, url) => method === 'POST' && url.includes('uploadId='));
-    const merging = mergeOf(chunk_id);
-    const first = await worker();
-    await until(() => s3().held() > 0, 30_000);
-    await first.kill();
-    t.is(s3().uploads().length, 1);
-    s3().hold(() => false);
-    await worker();
-    await merging;
-    await isMerged(chunk_id);
-    const { list } = (await admin.get(`/attachments?filename=${chunk_id}`)).data;
-    t.deepEqual(
-      list.map((item: { sha256: string }) => item.sha256),
-      [sha256(content)],
-    );
-    t.is(sha256((await fetched(`/attachments/${list[0].id}/download`)).bytes), sha256(content));
-    // What the killed one had begun is removed when a day has passed.
-    const driver = await storage();
-    await driver.sweep?.(new Date(Date.now() - 60_000), ['attachments']);
-    t.is(s3().uploads().length, 1);
-    await driver.sweep?.(new Date(Date.now() + 1000), ['attachments']);
-    t.deepEqual(s3().uploads(), []);
-  },
-);
+test.serial('the merge of a worker killed during composition is completed once by another', async (t) => {
+  const content = textOf(13 * mebibyte);
+  const chunk_id = await uploaded(content);
+  s3().hold((method, url) => method === 'POST' && url.includes('uploadId='));
+  const merging = mergeOf(chunk_id);
+  const first = await worker();
+  await until(() => s3().held() > 0, 30_000);
+  await first.kill();
+  t.is(s3().uploads().length, 1);
+  s3().hold(() => false);
+  await worker();
+  await merging;
+  await isMerged(chunk_id);
+  const { list } = (await admin.get(`/attachments?filename=${chunk_id}`)).data;
+  t.deepEqual(
+    list.map((item: { sha256: string }) => item.sha256),
+    [sha256(content)],
+  );
+  t.is(sha256((await fetched(`/attachments/${list[0].id}/download`)).bytes), sha256(content));
+  // What the killed one had begun is removed when a day has passed.
+  const driver = await storage();
+  await driver.sweep?.(new Date(Date.now() - 60_000), ['attachments']);
+  t.is(s3().uploads().length, 1);
+  await driver.sweep?.(new Date(Date.now() + 1000), ['attachments']);
+  t.deepEqual(s3().uploads(), []);
+});
 
-test.serial('while the store is away files are refused as such, and a merge waits for it', async (t) => {
+test.serial('files are refused with their own error while the store is unreachable', async (t) => {
   const { id } = (await admin.upload('/attachments/upload', 'there', { filename: 'a.txt' })).data;
   const content = textOf(7 * mebibyte);
   const chunk_id = await uploaded(content);
@@ -121,7 +118,7 @@ test.serial('while the store is away files are refused as such, and a merge wait
   await until(async () => (await select('SELECT storage_key FROM stored_files')).length < keys.length);
 });
 
-test.serial('exports and imports go through the store', async (t) => {
+test.serial('exports and imports use the store', async (t) => {
   const user = (await makeUser(admin)).id;
   const file = sheet(user, 20);
   const imported = await startImport(admin, file.content);

@@ -60,15 +60,15 @@ async function refusedMeanwhile(
   t.deepEqual(load.unexpected, []);
 }
 
-test.serial('a table of orders that somebody has locked', (t) =>
+test.serial('lists and order writes are refused in time while orders is locked', (t) =>
   refusedMeanwhile(t, [['list'], writes], () => holding('LOCK TABLES orders WRITE')),
 );
 
-test.serial('an inbox that somebody has locked', (t) =>
+test.serial('callbacks are refused in time while the inbox is locked', (t) =>
   refusedMeanwhile(t, [['callback']], () => holding('LOCK TABLES payment_callbacks WRITE')),
 );
 
-test.serial('an ALTER of somebody else that waits behind a long read', (t) =>
+test.serial('lists and payment writes are refused in time while an ALTER waits behind a long read', (t) =>
   refusedMeanwhile(t, [['list'], writes], async () => {
     const endReading = await holding('SELECT COUNT(*) FROM payments');
     const other = await stranger();
@@ -94,7 +94,7 @@ function migrate(env: Record<string, string> = {}): { ended: Promise<number>; ou
   return { ended: once(child, 'exit').then(([code]) => code as number), output: () => output };
 }
 
-test.serial('a migration that meets an open snapshot waits in short turns and stops nobody', async (t) => {
+test.serial('a migration that meets an open snapshot does not block others', async (t) => {
   const name = '0007-list-indexes';
   const migration = migrations.find((one) => one.name === name);
   await load.stop();
@@ -124,13 +124,13 @@ test.serial('a migration that meets an open snapshot waits in short turns and st
   t.deepEqual(load.unexpected, []);
 });
 
-test.serial('what was acknowledged meanwhile is there, once', async (t) => {
+test.serial('acknowledged requests are in the database once', async (t) => {
   await load.stop();
   const counted = await load.figures();
   mustHold(t, { ...figures, ...counted });
 });
 
-test('every ALTER of the migrations lets everybody read and write meanwhile', async (t) => {
+test('every ALTER of the migrations allows concurrent reads and writes', async (t) => {
   const proxy = await beforeDatabase();
   const empty = { ...proxy.env, DB_NAME: `${process.env.DB_NAME}_empty` };
   try {
@@ -148,7 +148,7 @@ test('every ALTER of the migrations lets everybody read and write meanwhile', as
   }
 });
 
-test('a start does not fail for a partition that is not needed yet', async (t) => {
+test('a start succeeds without a partition that is not needed yet', async (t) => {
   const env = { DB_NAME: `${process.env.DB_NAME}_late` };
   t.is(await migrate(env).ended, 0);
   const other = await stranger();

@@ -74,7 +74,7 @@ const notices = async (text: string): Promise<Notice[]> =>
     content.includes(text),
   );
 
-test.serial('a merge that is not done in time answers merging; its end is pushed and told', async (t) => {
+test.serial('a merge that exceeds its deadline answers merging', async (t) => {
   const content = textOf(3 * size);
   const { chunk_id, filename } = await uploaded(content);
   const socket = await openSocket(admin.url, await ticketOf(admin));
@@ -97,7 +97,7 @@ test.serial('a merge that is not done in time answers merging; its end is pushed
   t.is(await worker.stop(), 0);
 });
 
-test.serial('a worker killed in the middle of a merge: another one makes the attachment, once', async (t) => {
+test.serial('the merge of a killed worker is completed once by another', async (t) => {
   const content = textOf(24 * 1024 * 1024);
   const { chunk_id, filename, key } = await uploaded(content, { chunkSize: 8 * 1024 * 1024 });
   // The session is locked, so the worker is caught when its file is whole but not yet an attachment.
@@ -127,7 +127,7 @@ test.serial('a worker killed in the middle of a merge: another one makes the att
   await second.kill();
 });
 
-test.serial('Redis emptied in the middle: the sweeper finds the merge', async (t) => {
+test.serial('the sweeper finds a merge after Redis was emptied', async (t) => {
   const content = textOf(2 * size);
   const { chunk_id, filename, key } = await uploaded(content);
   await beginMerge(key, {});
@@ -141,7 +141,7 @@ test.serial('Redis emptied in the middle: the sweeper finds the merge', async (t
   await worker.kill();
 });
 
-test.serial('without Redis a merge is accepted and done when Redis is back', async (t) => {
+test.serial('a merge requested without Redis is done when Redis is back', async (t) => {
   const content = textOf(2 * size);
   const { chunk_id, filename } = await uploaded(content);
   const worker = await startWorkerProcess({ ...redis.env, ...quickSweeps }, 'files');
@@ -157,7 +157,7 @@ test.serial('without Redis a merge is accepted and done when Redis is back', asy
   await worker.kill();
 });
 
-test.serial('runs that overlap make one attachment, and leave one file', async (t) => {
+test.serial('overlapping runs make one attachment', async (t) => {
   for (let round = 0; round < 5; round++) {
     const content = textOf(2 * size);
     const { filename, key } = await uploaded(content);
@@ -178,7 +178,7 @@ test.serial('runs that overlap make one attachment, and leave one file', async (
   t.is(files.filter((file) => file.isFile()).length, owned.length + 1);
 });
 
-test.serial('a merge that ended before its owner stopped waiting is answered after all', async (t) => {
+test.serial('a merge that ends before its deadline is answered', async (t) => {
   const { key } = await uploaded(textOf(size));
   await beginMerge(key, {});
   await mergeChunks.run(key, new AbortController().signal);
@@ -190,7 +190,7 @@ test.serial('a merge that ended before its owner stopped waiting is answered aft
   t.is(row?.to_be_told, 0);
 });
 
-test.serial('a merge that was given up keeps its chunks and may be begun again', async (t) => {
+test.serial('a failed merge can be started again', async (t) => {
   const content = textOf(2 * size);
   const { chunk_id, key } = await uploaded(content);
   await beginMerge(key, {});
@@ -202,7 +202,7 @@ test.serial('a merge that was given up keeps its chunks and may be begun again',
   await worker.kill();
 });
 
-test.serial('a chunk that is not in the storage fails the merge, and the others stay', async (t) => {
+test.serial('a missing chunk fails the merge', async (t) => {
   const content = textOf(2 * size);
   const { chunk_id, key } = await uploaded(content);
   const [{ storage_key } = { storage_key: '' }] = await select<{ storage_key: string }>(
@@ -221,7 +221,7 @@ test.serial('a chunk that is not in the storage fails the merge, and the others 
   await worker.kill();
 });
 
-test.serial('a full disk fails the merge, leaves nothing of it, and another try succeeds', async (t) => {
+test.serial('a full disk fails the merge', async (t) => {
   const content = textOf(6 * 1024 * 1024);
   const { chunk_id } = await uploaded(content, { chunkSize: 1024 * 1024 });
   // No file of this worker may grow beyond 4 MiB (in blocks of 1 KiB).

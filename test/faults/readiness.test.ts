@@ -55,7 +55,7 @@ async function says(expected: readonly unknown[], query = ''): Promise<void> {
 
 for (const how of ['refuse', 'drop'] as const) {
   const name = how === 'refuse' ? 'refuses' : 'is silent';
-  test.serial(`Redis ${name}: ready and said so, and not ready for whoever is strict`, async (t) => {
+  test.serial(`Redis ${name}: an API is ready unless asked strictly`, async (t) => {
     await says(ready);
     redis[how]();
     figures.faults++;
@@ -67,7 +67,7 @@ for (const how of ['refuse', 'drop'] as const) {
     t.deepEqual(await readiness('?strict=1'), [...ready]);
   });
 
-  test.serial(`the database ${name}: not ready, and up all the same`, async (t) => {
+  test.serial(`the database ${name}: an API is not ready`, async (t) => {
     await says(ready);
     database[how]();
     figures.faults++;
@@ -79,7 +79,7 @@ for (const how of ['refuse', 'drop'] as const) {
   });
 }
 
-test.serial('a start waits for a database that is away', async (t) => {
+test.serial('a start waits for an unreachable database', async (t) => {
   const [proxy, later] = await Promise.all([beforeDatabase(), beforeDatabase()]);
   try {
     proxy.refuse();
@@ -99,7 +99,7 @@ test.serial('a start waits for a database that is away', async (t) => {
   }
 });
 
-test.serial('a preparation that fails in the middle is made again as a whole', async (t) => {
+test.serial('an interrupted preparation is repeated as a whole', async (t) => {
   const proxy = await beforeDatabase();
   const name = `${process.env.DB_NAME}_again`;
   try {

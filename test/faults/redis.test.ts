@@ -101,7 +101,7 @@ async function queueWorks(t: ExecutionContext): Promise<void> {
   t.is((await callers[0].get('//readyz')).status, 200);
 }
 
-test.serial('frozen Redis: the first callbacks of a process are applied inline, once', async (t) => {
+test.serial('callbacks are applied inline while Redis is frozen', async (t) => {
   redis.freeze();
   // Each command is waited for, so one round takes its time.
   const payments = await worksWithoutRedis(t, 1);
@@ -110,24 +110,21 @@ test.serial('frozen Redis: the first callbacks of a process are applied inline, 
   for (const payment of payments) await isPaidOnce(t, payment);
 });
 
-test.serial(
-  'stopped Redis: callbacks are applied inline, and the queue works again when it is back',
-  async (t) => {
-    const before = await makePayment(callers[0], methodId);
-    t.is((await notify(callers[0], before)).data.status, 'paid');
-    await redis.stop();
-    const payments = await worksWithoutRedis(t);
-    const ready = await callers[0].get('//readyz');
-    t.deepEqual([ready.status, ready.data], [200, { status: 'ok', database: 'ok', redis: 'away' }]);
-    t.is((await callers[0].get('//readyz?strict=1')).code, 50003);
-    t.is((await callers[0].get('//healthz')).status, 200);
-    await redis.start();
-    await queueWorks(t);
-    for (const payment of [before, ...payments]) await isPaidOnce(t, payment);
-  },
-);
+test.serial('callbacks are applied inline while Redis is stopped', async (t) => {
+  const before = await makePayment(callers[0], methodId);
+  t.is((await notify(callers[0], before)).data.status, 'paid');
+  await redis.stop();
+  const payments = await worksWithoutRedis(t);
+  const ready = await callers[0].get('//readyz');
+  t.deepEqual([ready.status, ready.data], [200, { status: 'ok', database: 'ok', redis: 'away' }]);
+  t.is((await callers[0].get('//readyz?strict=1')).code, 50003);
+  t.is((await callers[0].get('//healthz')).status, 200);
+  await redis.start();
+  await queueWorks(t);
+  for (const payment of [before, ...payments]) await isPaidOnce(t, payment);
+});
 
-test.serial('full Redis: callbacks are applied inline and totals stay exact on both processes', async (t) => {
+test.serial('callbacks are applied inline while Redis is full', async (t) => {
   await redis.run('CONFIG', 'SET', 'maxmemory', '1mb');
   await t.throwsAsync(redis.run('SET', 'filler', 'x'.repeat(2_000_000)), { message: /OOM/ });
   const payments = await worksWithoutRedis(t);
@@ -136,7 +133,7 @@ test.serial('full Redis: callbacks are applied inline and totals stay exact on b
   for (const payment of payments) await isPaidOnce(t, payment);
 });
 
-test.serial('emptied Redis: the sweeper settles what was acknowledged and expires what is due', async (t) => {
+test.serial('the sweeper settles acknowledged callbacks after Redis was emptied', async (t) => {
   await worker.kill();
   const payments = await Promise.all([1, 2, 3].map(() => makePayment(callers[0], methodId)));
   for (const payment of payments) {
@@ -167,7 +164,7 @@ test.serial('emptied Redis: the sweeper settles what was acknowledged and expire
   t.true(slowest > 0 && slowest <= 45, `by default a lost job is found after ${slowest} s`);
 });
 
-test.serial('killed Redis: what was queued is settled after its restart', async (t) => {
+test.serial('queued callbacks are settled after Redis was killed', async (t) => {
   await worker.kill();
   const payment = await makePayment(callers[0], methodId);
   t.is((await notify(callers[0], payment)).data.status, 'processing');
@@ -177,7 +174,7 @@ test.serial('killed Redis: what was queued is settled after its restart', async 
   await isPaidOnce(t, payment);
 });
 
-test.serial('Redis down at the start: API and worker start, serve, and use it when it comes', async (t) => {
+test.serial('API and worker start without Redis', async (t) => {
   await killProcesses();
   await redis.stop();
   const [one, other] = await Promise.all([startApi(env()), startApi(env()), startWorkerProcess(env())]);

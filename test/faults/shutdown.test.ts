@@ -45,35 +45,31 @@ const stored = async (paid: MadePayment[]): Promise<number> => {
   return (await select('SELECT id FROM payment_callbacks WHERE payment_no IN (?)', [numbers])).length;
 };
 
-test.serial(
-  'an API told to stop answers everything it has accepted; what it acknowledged is paid',
-  async (t) => {
-    const api = await startApi();
-    const caller = service.anonymous.at(api.url);
-    const [accepted, late] = [payments.slice(0, 30), payments.slice(30, 40)];
-    // Without a worker they wait for their settlement.
-    const answers = accepted.map((payment) => notify(caller, payment));
-    await until(async () => (await stored(accepted)) === accepted.length);
-    const stopping = stopped(api);
-    await until(() =>
-      notify(caller, late[0] as MadePayment).then(
-        () => false,
-        () => true,
-      ),
-    );
-    for (const payment of late)
-      await t.throwsAsync(notify(caller, payment), undefined, 'accepts nothing new');
-    for (const { status, data, headers } of await Promise.all(answers)) {
-      t.deepEqual([status, data.status, headers.get('connection')], [200, 'processing', 'close']);
-    }
-    t.deepEqual(await stopping, { code: 0, isInTime: true });
-    const worker = await startWorkerProcess();
-    await until(() => allPaidOnce(accepted));
-    t.is(await worker.stop(), 0);
-  },
-);
+test.serial('a stopping API answers every accepted request', async (t) => {
+  const api = await startApi();
+  const caller = service.anonymous.at(api.url);
+  const [accepted, late] = [payments.slice(0, 30), payments.slice(30, 40)];
+  // Without a worker they wait for their settlement.
+  const answers = accepted.map((payment) => notify(caller, payment));
+  await until(async () => (await stored(accepted)) === accepted.length);
+  const stopping = stopped(api);
+  await until(() =>
+    notify(caller, late[0] as MadePayment).then(
+      () => false,
+      () => true,
+    ),
+  );
+  for (const payment of late) await t.throwsAsync(notify(caller, payment), undefined, 'accepts nothing new');
+  for (const { status, data, headers } of await Promise.all(answers)) {
+    t.deepEqual([status, data.status, headers.get('connection')], [200, 'processing', 'close']);
+  }
+  t.deepEqual(await stopping, { code: 0, isInTime: true });
+  const worker = await startWorkerProcess();
+  await until(() => allPaidOnce(accepted));
+  t.is(await worker.stop(), 0);
+});
 
-test.serial('a worker told to stop under load ends its jobs and loses none', async (t) => {
+test.serial('a stopping worker finishes its jobs', async (t) => {
   const [first, api] = await Promise.all([startWorkerProcess(), startApi()]);
   const batch = payments.slice(40);
   const answers = batch.map((payment) => notify(service.anonymous.at(api.url), payment));
@@ -90,7 +86,7 @@ test.serial('a worker told to stop under load ends its jobs and loses none', asy
 });
 
 // As under PM2 when PM2 itself was killed.
-test.serial('a process whose output nobody reads any more ends all the same', async (t) => {
+test.serial('a process whose output is not read ends when stopped', async (t) => {
   for (const process of await Promise.all([startWorkerProcess(), startApi()])) {
     process.child.stdout?.destroy();
     t.deepEqual(await stopped(process), { code: 0, isInTime: true });

@@ -77,14 +77,14 @@ const peers = [
 ] as const;
 
 for (const [name, proxy] of peers) {
-  test.serial(`idle, ${name} silent: the first requests after it are answered`, async (t) => {
+  test.serial(`the first requests after an idle silence of ${name} are answered`, async (t) => {
     await load.stop();
     await staysHonest(t, proxy(), 'everything');
   });
 
   for (const loss of ['everything', 'answers'] as const) {
     const lost = loss === 'everything' ? 'neither side is heard' : 'its answers are lost';
-    test.serial(`under load, ${name} silent, ${lost}: well within 15 s`, async (t) => {
+    test.serial(`requests under load are answered within 15 s of silence of ${name}, ${lost}`, async (t) => {
       load.start();
       await load.flows();
       await staysHonest(t, proxy(), loss);
@@ -92,14 +92,14 @@ for (const [name, proxy] of peers) {
   }
 }
 
-test.serial('what was acknowledged under load is in the database, once', async (t) => {
+test.serial('requests acknowledged under load are in the database once', async (t) => {
   await load.stop();
   const counted = await load.figures();
   mustHold(t, { ...figures, ...counted });
   t.true(counted.acknowledged > 100, `${counted.acknowledged} were acknowledged`);
 });
 
-test.serial('a commit whose answer is lost is answered truthfully', async (t) => {
+test.serial('a commit whose reply is lost is answered truthfully', async (t) => {
   const { id } = await makeUser(admin);
   for (const loss of ['answers', 'everything'] as const) {
     const body = { type: 'income', amount: '1.00', request_id: unique('r') };
@@ -119,7 +119,7 @@ test.serial('a commit whose answer is lost is answered truthfully', async (t) =>
   }
 });
 
-test.serial('an order whose commit is not answered is placed once, whatever was answered', async (t) => {
+test.serial('an order whose commit is unconfirmed is placed once', async (t) => {
   const { id: user_id } = await makeUser(admin);
   for (const loss of ['answers', 'everything'] as const) {
     const key = { 'Idempotency-Key': unique('key') };
@@ -142,7 +142,7 @@ test.serial('an order whose commit is not answered is placed once, whatever was 
   }
 });
 
-test('a worker whose statements are never answered gives up, so that its supervisor starts it anew', async (t) => {
+test('a worker whose statements are never answered exits', async (t) => {
   await until(() => giving.child.exitCode !== null, 88_000);
   t.is(giving.child.exitCode, 1, giving.output());
   t.regex(giving.output(), /the worker hangs/);

@@ -65,48 +65,42 @@ const storeAttempt = ({ payment_no }: MadePayment): Promise<CallbackKey> =>
     traceId: unique('trace'),
   });
 
-test.serial(
-  'a callback that no worker settles in time is acknowledged as processing and settled by the next worker',
-  async (t) => {
-    const payment = await makePayment(service.admin, methodId);
-    const begun = Date.now();
-    t.is(await notify(payment), 'processing');
-    const ms = Date.now() - begun;
-    t.true(ms > 1500 && ms < 2500, `answered after ${ms} ms`);
-    t.false(await isPaid(payment));
-    const worker = await startWorkerProcess(noSweeper, 'payments');
-    await until(() => isPaid(payment));
-    t.is(await notify(payment), 'paid');
-    t.is(await worker.stop(), 0);
-    t.deepEqual(await stateChanges(payment.payment_no), paidOnce(payment));
-  },
-);
+test.serial('a callback not settled in time is answered processing', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  const begun = Date.now();
+  t.is(await notify(payment), 'processing');
+  const ms = Date.now() - begun;
+  t.true(ms > 1500 && ms < 2500, `answered after ${ms} ms`);
+  t.false(await isPaid(payment));
+  const worker = await startWorkerProcess(noSweeper, 'payments');
+  await until(() => isPaid(payment));
+  t.is(await notify(payment), 'paid');
+  t.is(await worker.stop(), 0);
+  t.deepEqual(await stateChanges(payment.payment_no), paidOnce(payment));
+});
 
-test.serial(
-  'a worker killed in the middle of a settlement: another one settles it within 20 s',
-  async (t) => {
-    const payment = await makePayment(service.admin, methodId);
-    const first = await startWorkerProcess(noSweeper, 'payments');
-    const letGo = await holding('SELECT id FROM orders WHERE order_no = ? FOR UPDATE', [payment.order_no]);
-    t.is(await notify(payment), 'processing', 'the order is locked');
-    t.is(await activeJobs(), 1);
-    await first.kill();
-    // Its machine is gone as well: what it had sent to the database does not go on there.
-    await killStatements(payment.order_no);
-    await letGo();
-    t.false(await isPaid(payment));
-    t.is(await activeJobs(), 1, 'the queue still thinks it runs');
-    const killedAt = Date.now();
-    const second = await startWorkerProcess(noSweeper, 'payments');
-    await until(() => isPaid(payment), 30_000);
-    t.true(Date.now() - killedAt < 20_000, `settled after ${Date.now() - killedAt} ms`);
-    await until(async () => (await activeJobs()) === 0);
-    t.deepEqual(await stateChanges(payment.payment_no), paidOnce(payment));
-    await second.kill();
-  },
-);
+test.serial('the settlement of a killed worker is completed by another within 20 s', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  const first = await startWorkerProcess(noSweeper, 'payments');
+  const letGo = await holding('SELECT id FROM orders WHERE order_no = ? FOR UPDATE', [payment.order_no]);
+  t.is(await notify(payment), 'processing', 'the order is locked');
+  t.is(await activeJobs(), 1);
+  await first.kill();
+  // Its machine is gone as well: what it had sent to the database does not go on there.
+  await killStatements(payment.order_no);
+  await letGo();
+  t.false(await isPaid(payment));
+  t.is(await activeJobs(), 1, 'the queue still thinks it runs');
+  const killedAt = Date.now();
+  const second = await startWorkerProcess(noSweeper, 'payments');
+  await until(() => isPaid(payment), 30_000);
+  t.true(Date.now() - killedAt < 20_000, `settled after ${Date.now() - killedAt} ms`);
+  await until(async () => (await activeJobs()) === 0);
+  t.deepEqual(await stateChanges(payment.payment_no), paidOnce(payment));
+  await second.kill();
+});
 
-test.serial('a settlement run many times at once has one effect', async (t) => {
+test.serial('concurrent runs of one settlement have one effect', async (t) => {
   for (let round = 0; round < 10; round++) {
     const payment = await makePayment(service.admin, methodId);
     const attempts = await Promise.all([storeAttempt(payment), storeAttempt(payment)]);
@@ -125,23 +119,20 @@ test.serial('a settlement run many times at once has one effect', async (t) => {
   t.is(await settle({ id: 999_999_999, period: 202601 }), 'gone');
 });
 
-test.serial(
-  'jobs nobody knows or with a payload that is not valid are given up at once and hold nothing up',
-  async (t) => {
-    const worker = await startWorkerProcess(noSweeper, 'payments');
-    const options = { attempts: 5, backoff: 60_000, removeOnComplete: true, removeOnFail: true };
-    await add({ queue: 'payments', name: 'no-such-job', id: 'no-such-job-1', payload: {}, options });
-    for (const [index, payload] of [{}, { id: 'x', period: 1 }, null, { id: 1 }].entries()) {
-      await add({ queue: 'payments', name: 'settle-payment', id: `bad-${index}`, payload, options });
-    }
-    await until(() => (worker.output().match(/a job was given up/g) ?? []).length >= 5);
-    t.is(
-      await redis.exists(...[0, 1, 2, 3].map((index) => `${queuePrefix('payments')}:payments:bad-${index}`)),
-      0,
-    );
-    const order = await makeOrder(service.admin, '1', { expire_in_seconds: 1 });
-    await until(async () => (await stateChanges(order.order_no)).length === 1);
-    await worker.kill();
-    t.pass();
-  },
-);
+test.serial('unknown and invalid jobs fail at once', async (t) => {
+  const worker = await startWorkerProcess(noSweeper, 'payments');
+  const options = { attempts: 5, backoff: 60_000, removeOnComplete: true, removeOnFail: true };
+  await add({ queue: 'payments', name: 'no-such-job', id: 'no-such-job-1', payload: {}, options });
+  for (const [index, payload] of [{}, { id: 'x', period: 1 }, null, { id: 1 }].entries()) {
+    await add({ queue: 'payments', name: 'settle-payment', id: `bad-${index}`, payload, options });
+  }
+  await until(() => (worker.output().match(/a job was given up/g) ?? []).length >= 5);
+  t.is(
+    await redis.exists(...[0, 1, 2, 3].map((index) => `${queuePrefix('payments')}:payments:bad-${index}`)),
+    0,
+  );
+  const order = await makeOrder(service.admin, '1', { expire_in_seconds: 1 });
+  await until(async () => (await stateChanges(order.order_no)).length === 1);
+  await worker.kill();
+  t.pass();
+});

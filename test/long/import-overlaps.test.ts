@@ -24,28 +24,25 @@ const service = serviceTest({ withWorker: false });
 
 const newUser = async (): Promise<number> => (await makeUser(service.admin)).id;
 
-test.serial(
-  'frozen past its lock and thawed beside the run that took over, nothing is imported twice',
-  async (t) => {
-    const [user, orders] = [await newUser(), 20_000];
-    const file = sheet(user, orders);
-    const id = await startImport(service.admin, file.content);
-    const first = await startImporter();
-    await beyond(id, 0);
-    first.child.kill('SIGSTOP');
-    const lock = `{${config.redis.prefix}-imports}:imports:import-orders-${id}:lock`;
-    const held = await redis.get(lock);
-    const second = await startImporter();
-    // The second one has the job now; it may have to wait for rows that the frozen one has locked.
-    await until(async () => ![null, held].includes(await redis.get(lock)), 60_000);
-    first.child.kill('SIGCONT');
-    await concluded(id);
-    t.deepEqual(await outcomeOf(id, user), expected(file, orders));
-    for (const worker of [first, second]) t.is(await worker.stop(), 0);
-  },
-);
+test.serial('a run frozen past its lock imports nothing twice', async (t) => {
+  const [user, orders] = [await newUser(), 20_000];
+  const file = sheet(user, orders);
+  const id = await startImport(service.admin, file.content);
+  const first = await startImporter();
+  await beyond(id, 0);
+  first.child.kill('SIGSTOP');
+  const lock = `{${config.redis.prefix}-imports}:imports:import-orders-${id}:lock`;
+  const held = await redis.get(lock);
+  const second = await startImporter();
+  // The second one has the job now; it may have to wait for rows that the frozen one has locked.
+  await until(async () => ![null, held].includes(await redis.get(lock)), 60_000);
+  first.child.kill('SIGCONT');
+  await concluded(id);
+  t.deepEqual(await outcomeOf(id, user), expected(file, orders));
+  for (const worker of [first, second]) t.is(await worker.stop(), 0);
+});
 
-test.serial('two workers told of the same import at once share it without a row twice', async (t) => {
+test.serial('two workers told of one import share it without duplicates', async (t) => {
   const [user, orders] = [await newUser(), 10_000];
   const file = sheet(user, orders);
   const id = await startImport(service.admin, file.content);
@@ -64,7 +61,7 @@ function peakOf({ child }: TestProcess): number {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1000;
 }
 
-test.serial('a large file enters neither the memory of the API nor of the worker', async (t) => {
+test.serial('a large file is never held in memory as a whole', async (t) => {
   const user = await newUser();
   const env = { NODE_OPTIONS: '--max-old-space-size=128' };
   const [api, worker] = [await startApi(env), await startImporter(env)];

@@ -76,7 +76,7 @@ async function strike(): Promise<string> {
   return `${struck.join(', ')} killed; ${order.join(', ')} back`;
 }
 
-test('acknowledged callbacks are the paid payments, each paid once, whatever was killed', async (t) => {
+test('exactly the acknowledged callbacks are paid while processes are killed', async (t) => {
   const methodId = (await makeMethod(admin)).id;
   const acknowledged = new Set<string>();
   const made: MadePayment[] = [];

@@ -43,7 +43,7 @@ const program = resolve(config.root, 'node_modules/pm2/bin/pm2');
 const pm2 = (...args: string[]) =>
   promisify(execFile)(process.execPath, [program, ...args], { env, cwd: config.root });
 
-test('three reloads lose no request and no callback', async (t) => {
+test('three reloads lose no request', async (t) => {
   const method = await makeMethod(service.admin);
   const payments: MadePayment[] = [];
   while (payments.length < 200) payments.push(await makePayment(service.admin, method.id));

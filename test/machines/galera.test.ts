@@ -48,25 +48,25 @@ test.serial('two machines start at two nodes of an empty cluster at once', async
 
 const through = async (...args: Parameters<Outages['through']>): Promise<void> => outages?.through(...args);
 
-test.serial('the writer is killed, and comes back with what it missed', async (t) => {
+test.serial('service continues after the writer is killed', async (t) => {
   const writer = await galera.writer();
   await through(t, 'writer killed', () => writer.stop('SIGKILL')).finally(() => writer.startAs('member'));
   await galera.isWhole();
 });
 
-test.serial('the writer goes silent', async (t) => {
+test.serial('service continues after the writer goes silent', async (t) => {
   const writer = await galera.writer();
   await through(t, 'writer silent', () => writer.freeze()).finally(() => writer.thaw());
   await galera.isWhole();
 });
 
-test.serial('the writer is cut off from the other nodes', async (t) => {
+test.serial('service continues after the writer is cut off from the other nodes', async (t) => {
   const writer = await galera.writer();
   await through(t, 'writer cut off', () => writer.isolate(true)).finally(() => writer.isolate(false));
   await galera.isWhole();
 });
 
-test.serial('another node than the writer is killed', async (t) => {
+test.serial('service continues after another node is killed', async (t) => {
   const writer = await galera.writer();
   const other = galera.nodes.find((node) => node !== writer) as GaleraNode;
   await through(t, 'another node killed', () => other.stop('SIGKILL')).finally(() => other.startAs('member'));
@@ -80,7 +80,7 @@ async function conflicts(): Promise<number> {
   return counts.reduce((sum, [row]) => sum + Number(row?.Value), 0);
 }
 
-test.serial('every node takes writes: conflicts are repeated, and a node is killed', async (t) => {
+test.serial('conflicts of writes at every node are repeated', async (t) => {
   const env = { DB_PORT: String(everybody), DB_SESSION: 'wsrep_sync_wait=1' };
   spread = await Outages.prepare(env);
   const { admin } = spread;
@@ -97,7 +97,7 @@ test.serial('every node takes writes: conflicts are repeated, and a node is kill
   await galera.isWhole();
 });
 
-test.serial('what was acknowledged is in the database, once', async (t) => {
+test.serial('acknowledged requests are in the database once', async (t) => {
   await outages?.mustAddUp(t);
   await spread?.mustAddUp(t);
 });

@@ -48,7 +48,7 @@ test.after.always(async () => {
   await closeDatabase();
 });
 
-test.serial('a session and a right end on both with the next request', async (t) => {
+test.serial('a session ends on both machines with the next request', async (t) => {
   const made = await makeAdmin(admin);
   for (let round = 0; round < 5; round++) {
     const own = await new Client(haproxy.url).signIn(made.username, made.password);
@@ -59,14 +59,14 @@ test.serial('a session and a right end on both with the next request', async (t)
   }
 });
 
-test.serial('a ticket is used once, wherever it was made', async (t) => {
+test.serial('a ticket is used once across machines', async (t) => {
   const ticket = await ticketOf(at[0]);
   const { socket } = await openSocket(apis[1].url, ticket);
   await t.throwsAsync(openSocket(apis[0].url, ticket));
   socket.close();
 });
 
-test.serial('a notification made at one reaches a socket of the other, through the balancer', async (t) => {
+test.serial('a notification of one machine reaches a socket of the other', async (t) => {
   const made = await makeAdmin(admin);
   const own = await new Client(haproxy.url).signIn(made.username, made.password);
   const sockets = await Promise.all([0, 1].map(async () => openSocket(haproxy.url, await ticketOf(own))));
@@ -78,7 +78,7 @@ test.serial('a notification made at one reaches a socket of the other, through t
   }
 });
 
-test.serial('totals are exact at one after a write at the other', async (t) => {
+test.serial('totals are exact after a write at the other machine', async (t) => {
   const user_id = (await makeUser(admin)).id;
   for (let count = 1; count <= 10; count++) {
     const [one, other] = count % 2 ? at : [at[1], at[0]];
@@ -87,7 +87,7 @@ test.serial('totals are exact at one after a write at the other', async (t) => {
   }
 });
 
-test.serial('an upload whose chunks are dealt between the two becomes one file', async (t) => {
+test.serial('chunks sent to both machines become one file', async (t) => {
   const size = 40_000;
   const content = textOf(5 * size + 1);
   const opened = await admin.post('/attachments/chunk', {
@@ -103,14 +103,14 @@ test.serial('an upload whose chunks are dealt between the two becomes one file',
   t.is(merged.data.sha256, sha256(content), merged.text);
 });
 
-test.serial('an export asked for at one is written by a worker and read at the other', async (t) => {
+test.serial('an export requested at one machine is read at the other', async (t) => {
   const username = unique();
   await makeUser(admin, { username });
   const rows = await exportedCsv(admin, '/users', { username });
   t.is(rows.length, 2);
 });
 
-test.serial('tickets are limited over both together', async (t) => {
+test.serial('tickets are limited across machines', async (t) => {
   const made = await makeAdmin(admin);
   const own = await new Client(haproxy.url).signIn(made.username, made.password);
   const statuses: number[] = [];
@@ -120,7 +120,7 @@ test.serial('tickets are limited over both together', async (t) => {
   t.true(statuses.includes(429));
 });
 
-test.serial('an API that is killed is left out; callbacks sent again are paid, once', async (t) => {
+test.serial('a killed API is taken out of the balancer', async (t) => {
   const methodId = (await makeMethod(admin)).id;
   const payments = await Promise.all(Array.from({ length: 20 }, () => makePayment(admin, methodId)));
   const sent = payments.map(async (payment, index) => {

@@ -30,20 +30,20 @@ const keys = [
 ] as const;
 
 for (const [what, name] of keys) {
-  test.serial(`the master of ${what} is killed`, async (t) => {
+  test.serial(`service continues after the master of ${what} is killed`, async (t) => {
     const master = await redis.masterOf(name);
     await outages.through(t, 'master killed', () => master.stop('SIGKILL')).finally(() => master.start());
     await redis.isWhole();
   });
 
-  test.serial(`the master of ${what} goes silent`, async (t) => {
+  test.serial(`service continues after the master of ${what} goes silent`, async (t) => {
     const master = await redis.masterOf(name);
     await outages.through(t, 'master silent', () => master.freeze()).finally(() => master.thaw());
     await redis.isWhole();
   });
 }
 
-test.serial('slots move to another master, and back', async (t) => {
+test.serial('service continues while slots move between masters', async (t) => {
   const name = queuePrefix('payments');
   const master = await redis.masterOf(name);
   await outages.through(t, 'slots moved', () => redis.reshard(name));
@@ -51,6 +51,6 @@ test.serial('slots move to another master, and back', async (t) => {
   await outages.through(t, 'slots spread', () => redis.rebalance());
 });
 
-test.serial('what was acknowledged is in the database, once', async (t) => {
+test.serial('acknowledged requests are in the database once', async (t) => {
   await outages.mustAddUp(t);
 });

@@ -41,7 +41,7 @@ async function staleTotals(): Promise<number> {
   return wrong;
 }
 
-test.serial('lists and exports are read at the replica, and see what was written a moment ago', async (t) => {
+test.serial('lists and exports read from the replica see the latest writes', async (t) => {
   const { replica } = servers;
   // Left alone for a moment if it was not ready at first.
   await until(async () => {
@@ -58,7 +58,7 @@ test.serial('lists and exports are read at the replica, and see what was written
   t.true((await replica.reads()) - before >= 3);
 });
 
-test.serial('a replica that lags is not read until it has caught up', async (t) => {
+test.serial('a lagging replica is not read until it has caught up', async (t) => {
   const { replica, primary } = servers;
   await replica.run('STOP SLAVE SQL_THREAD');
   t.is(await staleTotals(), 0);
@@ -72,20 +72,20 @@ test.serial('a replica that lags is not read until it has caught up', async (t) 
   }, 30_000);
 });
 
-test.serial('the replica is killed', async (t) => {
+test.serial('lists continue after the replica is killed', async (t) => {
   const { replica, primary } = servers;
   await outages.through(t, 'replica killed', () => replica.stop('SIGKILL')).finally(() => replica.start());
   await replica.follow(primary);
   await replica.catchUp(primary);
 });
 
-test.serial('the replica goes silent', async (t) => {
+test.serial('lists continue after the replica goes silent', async (t) => {
   const { replica, primary } = servers;
   await outages.through(t, 'replica silent', () => replica.freeze()).finally(() => replica.thaw());
   await replica.catchUp(primary);
 });
 
-test.serial('the two change places by plan', async (t) => {
+test.serial('service continues through a planned switch of primary and replica', async (t) => {
   const { replica, primary } = servers;
   await outages.through(t, 'switch-over', async () => {
     await primary.run('SET GLOBAL read_only = ON');
@@ -97,7 +97,7 @@ test.serial('the two change places by plan', async (t) => {
   t.is(await staleTotals(), 0);
 });
 
-test.serial('the primary is killed, and the replica promoted', async (t) => {
+test.serial('service continues after the replica is promoted', async (t) => {
   const { replica, primary } = servers;
   await outages.through(t, 'fail-over', async () => {
     await primary.stop('SIGKILL');
@@ -107,7 +107,7 @@ test.serial('the primary is killed, and the replica promoted', async (t) => {
   t.is(await staleTotals(), 0);
 });
 
-test.serial('the doctor tells who follows, and how', async (t) => {
+test.serial('the doctor reports the replication state of each server', async (t) => {
   const { output } = await runCli(['--json', 'doctor'], env);
   const { findings } = JSON.parse(output) as { findings: { check: string; says: string }[] };
   const said = (name: string) => findings.find(({ check }) => check === name)?.says ?? '';
@@ -116,6 +116,6 @@ test.serial('the doctor tells who follows, and how', async (t) => {
   t.regex(said('read hosts'), /takes writes, so it is no replica; .*ECONNREFUSED/);
 });
 
-test.serial('what was acknowledged is in the database, once', async (t) => {
+test.serial('acknowledged requests are in the database once', async (t) => {
   await outages.mustAddUp(t);
 });

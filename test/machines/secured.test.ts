@@ -46,7 +46,7 @@ async function doesNotStart(t: ExecutionContext, env: Record<string, string>, wh
   await t.throwsAsync(startApi({ ...redisEnv, ...impatient, ...env }), { message: why });
 }
 
-test.serial('the connections to the database are encrypted, those of the commands as well', async (t) => {
+test.serial('all connections to the database are encrypted', async (t) => {
   const [row] = await select<{ Value: string }>(`SHOW SESSION STATUS LIKE 'Ssl_version'`);
   t.regex(row?.Value ?? '', /^TLSv1\.[23]$/);
   const { output, code } = await runCli(['doctor', '--json'], redisEnv);
@@ -54,23 +54,20 @@ test.serial('the connections to the database are encrypted, those of the command
   t.is(code, 0, output);
 });
 
-test.serial(
-  'a server whose certificate is of another authority, or of another name, is refused',
-  async (t) => {
-    await doesNotStart(t, { DB_TLS_CA: foreign.cert }, /self[- ]signed certificate|unable to verify/i);
-    await doesNotStart(t, { DB_TLS: 'false' }, /refuses the user|insecure transport/i);
-    const rest = database.options.splice(0);
-    database.options.push(...tls(foreign), '--require-secure-transport=ON');
-    await database.stop();
-    await t.throwsAsync(database.start());
-    await doesNotStart(t, { DB_TLS_CA: foreign.cert }, /does not match certificate|altnames/);
-    database.options.splice(0, 2, ...rest);
-    await database.stop();
-    await database.start();
-  },
-);
+test.serial('a server certificate of another authority or name is refused', async (t) => {
+  await doesNotStart(t, { DB_TLS_CA: foreign.cert }, /self[- ]signed certificate|unable to verify/i);
+  await doesNotStart(t, { DB_TLS: 'false' }, /refuses the user|insecure transport/i);
+  const rest = database.options.splice(0);
+  database.options.push(...tls(foreign), '--require-secure-transport=ON');
+  await database.stop();
+  await t.throwsAsync(database.start());
+  await doesNotStart(t, { DB_TLS_CA: foreign.cert }, /does not match certificate|altnames/);
+  database.options.splice(0, 2, ...rest);
+  await database.stop();
+  await database.start();
+});
 
-test.serial('without the right password or authority Redis is away', async (t) => {
+test.serial('a wrong password or authority counts as unreachable Redis', async (t) => {
   for (const env of [
     { REDIS_URL: 'rediss://back-office:wrong@any' },
     { REDIS_TLS_CA: foreign.cert },
@@ -83,18 +80,18 @@ test.serial('without the right password or authority Redis is away', async (t) =
   }
 });
 
-test.serial('the master is killed', async (t) => {
+test.serial('service continues after the master is killed', async (t) => {
   const master = await redis.master();
   await outages.through(t, 'master killed', () => master.stop('SIGKILL')).finally(() => master.start());
   await redis.isWhole();
 });
 
-test.serial('the master goes silent', async (t) => {
+test.serial('service continues after the master goes silent', async (t) => {
   const master = await redis.master();
   await outages.through(t, 'master silent', () => master.freeze()).finally(() => master.thaw());
   await redis.isWhole();
 });
 
-test.serial('what was acknowledged is in the database, once', async (t) => {
+test.serial('acknowledged requests are in the database once', async (t) => {
   await outages.mustAddUp(t);
 });

@@ -22,7 +22,7 @@ test.after.always(async () => {
   await closeDatabase();
 });
 
-test.serial('the master is killed', async (t) => {
+test.serial('service continues after the master is killed', async (t) => {
   const master = await redis.master();
   await outages.through(t, 'master killed', () => master.stop('SIGKILL'));
   t.not(await redis.master(), master);
@@ -30,7 +30,7 @@ test.serial('the master is killed', async (t) => {
   await redis.isWhole();
 });
 
-test.serial('the master goes silent, and comes back as a replica', async (t) => {
+test.serial('service continues after the master goes silent', async (t) => {
   const master = await redis.master();
   await outages.through(t, 'master silent', () => master.freeze());
   t.not(await redis.master(), master);
@@ -38,6 +38,6 @@ test.serial('the master goes silent, and comes back as a replica', async (t) => 
   await redis.isWhole();
 });
 
-test.serial('what was acknowledged is in the database, once', async (t) => {
+test.serial('acknowledged requests are in the database once', async (t) => {
   await outages.mustAddUp(t);
 });

@@ -111,7 +111,7 @@ export const callbacks: Fault[] = [
     to: `settlement === 'gone'`,
     breaks: 'what is not settled is answered as paid',
     test: 'test/faults/workers.test.ts',
-    match: 'a callback that no worker settles*',
+    match: 'a callback not settled in time is answered processing',
   },
   {
     file: store,

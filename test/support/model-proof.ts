@@ -73,7 +73,7 @@ export function provesModelAtLength(test: TestFn): void {
 
   test.after.always(() => stage.stop());
 
-  test('a thousand sequences of commands never part from the model', async (t) => {
+  test('a thousand sequences of commands agree with the model', async (t) => {
     const runs = Number(process.env.MODEL_RUNS ?? 1000);
     const steps = { minLength: 6, maxLength: 26 };
     const done = await proveModel(t, stage, { runs, steps, restartOneIn: 300 });
