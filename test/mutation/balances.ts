@@ -12,7 +12,7 @@ export const balances: Fault[] = [
     to: `WHERE u.id = :userId AND u.deleted_at IS NULL`,
     breaks: 'a balance is read without its lock',
     test,
-    match: 'hundreds of random changes*',
+    match: 'hundreds of concurrent changes*',
   },
   {
     file,
@@ -36,7 +36,7 @@ export const balances: Fault[] = [
     to: ``,
     breaks: 'a balance goes below zero',
     test,
-    match: 'a balance goes neither*',
+    match: 'a balance stays between*',
   },
   {
     file,
@@ -44,7 +44,7 @@ export const balances: Fault[] = [
     to: ``,
     breaks: 'a balance goes above the limit',
     test,
-    match: 'a balance goes neither*',
+    match: 'a balance stays between*',
   },
   {
     file,
@@ -60,7 +60,7 @@ export const balances: Fault[] = [
     to: `if (wanted.request_id !== '') return undefined;`,
     breaks: 'a repeated request_id is not known',
     test,
-    match: 'one request_id counts once*',
+    match: 'one request_id takes effect once',
   },
   {
     file,
@@ -68,7 +68,7 @@ export const balances: Fault[] = [
     to: `throw error;`,
     breaks: 'two users under one request_id at once are an internal error',
     test,
-    match: 'one request_id for different*',
+    match: 'concurrent requests with one request_id*',
   },
   {
     file,
@@ -92,7 +92,7 @@ export const balances: Fault[] = [
     to: ``,
     breaks: 'the filter by source is ignored',
     test,
-    match: 'balance logs are found*',
+    match: 'balance logs are filtered*',
   },
   {
     file: logs,

@@ -11,7 +11,7 @@ export const logs: Fault[] = [
     to: `ON DUPLICATE KEY UPDATE is_final = 1`,
     breaks: 'the entry of a write never says how its request ended',
     test: 'test/trade/channels.test.ts',
-    match: '*when the company fails*',
+    match: '*a payment the channel refused*',
   },
   {
     file,
