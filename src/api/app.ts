@@ -6,7 +6,7 @@ import Koa, { type Context } from 'koa';
 import { config } from '../../config/index.js';
 import { currentZone } from '../lib/context.js';
 import { AppError, fail } from '../lib/errors.js';
-import { remembered } from '../lib/remembered.js';
+import { memoized } from '../lib/memoize.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import { coercer, validate } from '../lib/validation.js';
 import { webConsole } from './http/console.js';
@@ -77,7 +77,7 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
     state.route = route;
     const { identity, marks } = await admit(route, ctx);
     await limitWork(route, ctx);
-    mustBeThere(ctx);
+    assertConnected(ctx);
     const { body, upload } = parseBody ? await parseBody(ctx) : {};
     try {
       if (ctx.method !== 'GET') state.input = { query: ctx.query, body };
@@ -120,13 +120,13 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
  */
 function queryReader(schema: Joi.ObjectSchema<object>): (zoneAndQuery: string) => object {
   const coerce = coercer(schema);
-  return remembered((text) =>
+  return memoized((text) =>
     Object.freeze(validate(schema, coerce(parseQuery(text.slice(text.indexOf('?') + 1))))),
   );
 }
 
 // A client that has disconnected needs no answer.
-function mustBeThere(ctx: Context): void {
+function assertConnected(ctx: Context): void {
   if (ctx.req.destroyed || ctx.res.closed) fail('client_gone');
 }
 

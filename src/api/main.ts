@@ -19,7 +19,7 @@ import { seed } from '../models/access/seed.js';
 import { checkStorage } from '../models/files/storage-mark.js';
 import { exposeServiceFigures } from '../models/office/service-figures.js';
 import { readiness } from './http/health.js';
-import { keepIncomingClean } from './http/incoming.js';
+import { cleanUploadFolder } from './http/upload-folder.js';
 import { syncPermissions } from './declare/permission-sync.js';
 import { routes } from './declare/routes.js';
 import { drain, listen } from './http/server.js';
@@ -37,7 +37,7 @@ await start(async () => {
   await preparePasswords();
   await guardStorage();
   await checkStorage();
-  const stopCleaning = keepIncomingClean();
+  const stopCleaning = cleanUploadFolder();
   await recoverLogs();
   const server = await listen(config.app.port, config.app.host);
   exposeServiceFigures();

@@ -1,7 +1,7 @@
 // Work that has failed for good: kept when its last run has failed, queued again when a person asks for it.
 import { AppError, fail } from '../lib/errors.js';
 import type { Piece, QueueName } from '../lib/queue.js';
-import { sharedSample } from '../lib/shared-sample.js';
+import { singleFlight } from '../lib/single-flight.js';
 import { validate } from '../lib/validation.js';
 import {
   failedIds,
@@ -53,7 +53,7 @@ export async function giveUp(held: HeldWork, error: Error, attempts: number): Pr
   });
 }
 
-const unfinished = sharedSample(unfinishedKinds);
+const unfinished = singleFlight(unfinishedKinds);
 const maxAgeMs = 5000;
 
 /** Notes a success where the work may have failed for good before. */

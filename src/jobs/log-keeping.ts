@@ -6,7 +6,7 @@ import { now } from '../lib/clock.js';
 import { inNoContext } from '../lib/context.js';
 import { logger, onLogLine, type LogLine } from '../lib/logger.js';
 import { newUlid } from '../lib/random-id.js';
-import { rarely } from '../lib/rarely.js';
+import { throttled } from '../lib/log-throttle.js';
 import { Spool } from '../lib/spool.js';
 import { moveLogs, storeItems, type LogItem } from '../models/logs/log-outbox.js';
 import type { SystemEntry } from '../models/logs/system-log.js';
@@ -69,7 +69,7 @@ async function keep(items: readonly LogItem[]): Promise<void> {
   try {
     await storeItems(items);
   } catch (error) {
-    rarely('log outbox', (count) =>
+    throttled('log outbox', (count) =>
       tell({ error, count }, 'log entries cannot be stored, they wait on the disk'),
     );
     await putAside(items);
@@ -83,16 +83,18 @@ async function askToMove(): Promise<void> {
   await writeLogs
     .enqueue({ batch: newUlid() })
     .catch(() => moveLogs(AbortSignal.timeout(writeLogs.timeoutMs)))
-    .catch((error: unknown) => rarely('log tables', () => tell({ error }, 'log entries wait to be moved')));
+    .catch((error: unknown) =>
+      throttled('log tables', () => tell({ error }, 'log entries wait to be moved')),
+    );
 }
 
 async function putAside(items: readonly LogItem[]): Promise<void> {
   const isKept = await spool.append(items.map((item) => JSON.stringify(item))).catch((error: unknown) => {
-    rarely('log spool', () => tell({ error }, 'the disk takes no log entries'));
+    throttled('log spool', () => tell({ error }, 'the disk takes no log entries'));
     return false;
   });
   if (!isKept)
-    rarely('lost log entries', (count) => tell({ count: count * items.length }, 'log entries were lost'));
+    throttled('lost log entries', (count) => tell({ count: count * items.length }, 'log entries were lost'));
 }
 
 async function readSpool(): Promise<void> {

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { csvOf } from '../lib/sheets/csv.js';
 import { say } from '../lib/language.js';
 import { logger } from '../lib/logger.js';
-import { runTime } from '../lib/run-time.js';
+import { processTime } from '../lib/process-time.js';
 import { id } from '../lib/schema.js';
 import type { Cell, Sheet } from '../lib/sheets/sheet.js';
 import { storage } from '../lib/storage/index.js';
@@ -116,11 +116,11 @@ async function* counted(
 // what makes no progress for a minute is no life.
 function keepMoving(run: ExportRun, progress: Progress, unwanted: AbortController): () => Promise<void> {
   let moving: Promise<void> = Promise.resolve();
-  let seen = { ...progress, at: runTime() };
+  let seen = { ...progress, at: processTime() };
   const move = async (): Promise<void> => {
     const { processed, total } = progress;
-    if (processed !== seen.processed || total !== seen.total) seen = { processed, total, at: runTime() };
-    if (runTime() - seen.at > maxPauseMs)
+    if (processed !== seen.processed || total !== seen.total) seen = { processed, total, at: processTime() };
+    if (processTime() - seen.at > maxPauseMs)
       unwanted.abort(new Error('an export made no progress for a minute'));
     try {
       if (!(await moveExport(run, progress))) unwanted.abort(new Unwanted());

@@ -7,7 +7,7 @@ import { getConnection, releaseConnection } from './db-connection.js';
 import type { DriverConnection } from './db-watchdog.js';
 import { DatabaseBusy, DatabaseTimeout, isDatabaseDown, isRerunnable, StatementFailed } from './db-errors.js';
 import { fail } from './errors.js';
-import { runTime } from './run-time.js';
+import { processTime } from './process-time.js';
 
 /** A value that may stand in a statement; an object or array that slipped through a schema never does. */
 export type SqlValue = string | number | boolean | Date | null | readonly (string | number)[];
@@ -28,7 +28,7 @@ export interface Statement {
  * Part of a packet: undoes it unless the statement before has found that many rows to change (`isIncomplete`). No SQL but
  * that of stored procedures fails at will, so a subquery that must have one row is given two.
  */
-export const mustHaveChanged = (rows: number): Statement => ({
+export const requireChanged = (rows: number): Statement => ({
   sql: 'SET @complete = IF(ROW_COUNT() = ?, 1, (SELECT 1 UNION SELECT 2))',
   values: [rows],
 });
@@ -86,7 +86,7 @@ export class Database {
       try {
         result = await closure(t);
         wasCommitted = await unit?.end(t, result);
-        mustBeYoung(begun);
+        assertYoung(begun);
       } catch (error) {
         await t.rollback().catch(() => undefined);
         throw error;
@@ -102,7 +102,7 @@ export class Database {
 
   /**
    * Runs statements as one transaction in one round trip. A later statement sees what an earlier one did by the rows;
-   * one that fails, as `mustHaveChanged` does, undoes them all.
+   * one that fails, as `requireChanged` does, undoes them all.
    *
    * @param meetingLocks whether it is rerun as `transact` is, or fails at once so that others need not wait
    * @returns what each of them came to: rows, or how many were changed and the id that was generated
@@ -179,13 +179,13 @@ export function send<T>(connection: DriverConnection, sql: string, values: reado
 }
 
 async function rerun<T>(run: () => Promise<T>): Promise<T> {
-  const begun = runTime();
+  const begun = processTime();
   for (let attempt = 1; ; attempt++) {
     try {
       return await run();
     } catch (error) {
       if (!isRerunnable(error)) throw error;
-      if (runTime() - begun > rerunMs)
+      if (processTime() - begun > rerunMs)
         throw new DatabaseBusy(`${attempt} runs of a transaction met a lock`, { cause: error });
       await sleep(Math.random() * Math.min(20 * 2 ** attempt, maxPauseMs));
     }
@@ -193,7 +193,7 @@ async function rerun<T>(run: () => Promise<T>): Promise<T> {
 }
 
 // A process that was frozen in the middle must not commit what others have long counted without (models/tables/totals.ts).
-function mustBeYoung(begun: number): void {
+function assertYoung(begun: number): void {
   if (Date.now() - begun > maxTransactionMs)
     throw new DatabaseTimeout(`a transaction took longer than ${maxTransactionMs} ms`);
 }

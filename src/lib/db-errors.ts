@@ -33,7 +33,7 @@ export const isDuplicate = (error: unknown): boolean => errno(error) === duplica
 
 const moreThanOneRow = 1242;
 
-/** Whether a packet was given up because it did not change all it should have (lib/db.ts, `mustHaveChanged`). */
+/** Whether a packet was given up because it did not change all it should have (lib/db.ts, `requireChanged`). */
 export const isIncomplete = (error: unknown): boolean => errno(error) === moreThanOneRow;
 
 // Deadlock (also a failed certification of Galera, at COMMIT) and lock timeout: what rolls back and may be rerun.

@@ -90,7 +90,7 @@ interface Waited {
 }
 
 /** @throws ReplicaBehind */
-async function mustCatchUp(ask: Promise<Waited[]>): Promise<void> {
+async function awaitReplica(ask: Promise<Waited[]>): Promise<void> {
   const late = () => new ReplicaBehind('the replica does not answer');
   const [row] = await withTimeout(ask, readWaitMs + graceMs, (_, reject) => reject(late()));
   if (row?.outcome === null) throw new NoReplica('it takes writes');
@@ -127,7 +127,7 @@ export class ReplicatedReads extends Database {
     const connection = await getConnection(pool);
     try {
       if (isAbandoned()) fail('client_gone');
-      await mustCatchUp(send(connection, waitSql, [position, readWaitMs / 1000]));
+      await awaitReplica(send(connection, waitSql, [position, readWaitMs / 1000]));
       return await send<T>(connection, sql, values);
     } finally {
       releaseConnection(pool, connection);
@@ -148,7 +148,7 @@ export async function openReader(
     try {
       connection = await openConnection({ ...options, server: replica.server });
       const asked = connection.query(waitSql, [position, readWaitMs / 1000]);
-      await mustCatchUp(asked.then(([rows]) => rows as Waited[]));
+      await awaitReplica(asked.then(([rows]) => rows as Waited[]));
       return connection;
     } catch (error) {
       connection?.destroy();

@@ -6,8 +6,8 @@ import type { Socket } from 'node:net';
 import { ConnectionAcquireTimeoutError } from 'sequelize';
 import { config } from '../../config/index.js';
 import { DatabaseTimeout, isDemoted } from './db-errors.js';
-import { afterRunning } from './run-time.js';
-import { noteStatement } from './watch/statements.js';
+import { afterProcessTime } from './process-time.js';
+import { recordStatement } from './watch/statements.js';
 
 const { acquireTimeoutMs } = config.database;
 
@@ -106,8 +106,8 @@ export class Watchdog {
   #timed(connection: DriverConnection, ms: number, args: unknown[]): Done {
     const done = args.at(-1) as Done;
     const sentAt = performance.now();
-    const note = args.length > 1 ? noteStatement(this.#pool, args[0]) : undefined;
-    const stop = afterRunning(ms, () => {
+    const note = args.length > 1 ? recordStatement(this.#pool, args[0]) : undefined;
+    const stop = afterProcessTime(ms, () => {
       this.#distrustedBefore = Math.max(this.#distrustedBefore, sentAt);
       // Ends what is under way on it with this error.
       connection.stream.destroy(new DatabaseTimeout(`the database has not answered within ${ms} ms`));

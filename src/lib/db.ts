@@ -9,7 +9,7 @@ import { closeReplicas, ReplicatedReads } from './db-replicas.js';
 import { fail } from './errors.js';
 import type { ErrorSlug } from './error-catalogue.js';
 
-export { literal, mustHaveChanged, type Database, type SqlValue, type Statement } from './database.js';
+export { literal, requireChanged, type Database, type SqlValue, type Statement } from './database.js';
 
 const { poolSize, statementSeconds, reportSeconds, bulkSeconds } = config.database;
 

@@ -11,7 +11,7 @@ const exactDigits = 15;
  * The same JSON with every number of too many digits as a text of them, so that what reads it decides; undefined when there
  * is none.
  */
-export function keepDigits(json: string): string | undefined {
+export function quoteLongNumbers(json: string): string | undefined {
   if (!suspicious.test(json)) return undefined;
   let found = false;
   const kept = json.replace(tokens, (token) => {

@@ -1,7 +1,7 @@
 // Sets of addresses: single, CIDR block, or first-last, IPv4 and IPv6, compared as 128-bit numbers.
 import ipaddr from 'ipaddr.js';
 import { parseIp } from './ip.js';
-import { remembered } from './remembered.js';
+import { memoized } from './memoize.js';
 
 export interface IpRange {
   /** Canonical spelling: the address, the block with its network address, or first-last. */
@@ -30,7 +30,7 @@ export function parseRange(input: string): IpRange | undefined {
 }
 
 /** An address as 128-bit number, IPv4 mapped into ::ffff:0:0/96; undefined when it is none. */
-export const ipNumber = remembered((text): bigint | undefined => {
+export const ipNumber = memoized((text): bigint | undefined => {
   const ip = parseIp(text);
   return ip && toNumber(ip);
 });

@@ -3,15 +3,15 @@ import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 import { config } from '../../config/index.js';
 import { logger } from './logger.js';
-import { rarely } from './rarely.js';
-import { remembered } from './remembered.js';
+import { throttled } from './log-throttle.js';
+import { memoized } from './memoize.js';
 
 type Block = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 const trusted: Block[] = config.app.trustedProxies.map((text) => parseBlock(text));
 
 /** One form per address: `::ffff:1.2.3.4` is `1.2.3.4`, IPv6 is compressed and lower case; undefined when it is none. */
-export const canonicalIp = remembered((text) => parseIp(text)?.toString());
+export const canonicalIp = memoized((text) => parseIp(text)?.toString());
 
 /**
  * The address of the client: the peer's, or, when the peer is a trusted proxy, the nearest address of X-Forwarded-For
@@ -37,7 +37,7 @@ export function clientIp(request: IncomingMessage): string {
 
 // Behind a proxy that is not named all clients share its address, and its limits.
 function warnOfProxy(): void {
-  rarely('untrusted proxy', (count) =>
+  throttled('untrusted proxy', (count) =>
     logger.warn({ count }, 'X-Forwarded-For is not believed: TRUSTED_PROXIES names no proxy'),
   );
 }

@@ -53,7 +53,7 @@ export const logger = pino(
       logMethod(input, method, level) {
         const parts = input.map((part) => maskLogged(part)) as Parameters<typeof method>;
         method.apply(this, parts);
-        if (listener && level >= minKept) tellListener(parts, level);
+        if (listener && level >= minKept) notifyListener(parts, level);
       },
     },
     serializers: { error: describe },
@@ -77,7 +77,7 @@ export async function flushLogs(): Promise<void> {
   }
 }
 
-function tellListener(parts: readonly unknown[], level: number): void {
+function notifyListener(parts: readonly unknown[], level: number): void {
   const [first, second] = parts;
   const fields = typeof first === 'object' && first !== null ? (first as Record<string, unknown>) : {};
   const message = typeof first === 'string' ? first : typeof second === 'string' ? second : '';

@@ -3,7 +3,7 @@
 // A mark is a random text. Who changes data sets a new one after the commit and before the answer; who reads compares it
 // with the one its copy was made under. Marks are news and no more: that a change was made is written in the database, in
 // its transaction (models/tables/versions.ts), and copies are held against that.
-import { gathered } from './gather.js';
+import { batched } from './batching.js';
 import { logger } from './logger.js';
 import { withTimeout } from './with-timeout.js';
 import { randomToken } from './random-id.js';
@@ -30,14 +30,14 @@ type Marks = (string | undefined)[];
  * The marks of several scopes in one round trip, which requests that come at the same time share; undefined where there is
  * none, and all of them when Redis is unavailable.
  */
-export const readMarks = gathered<readonly string[], Marks>(readTogether, { max: 100, atOnce: 4 });
+export const readMarks = batched<readonly string[], Marks>(readTogether, { max: 100, atOnce: 4 });
 
 async function readTogether(asked: readonly (readonly string[])[]): Promise<Marks[]> {
   const scopes = [...new Set(asked.flat())];
-  const found = await unlessAway(() => redis.hmget(marksKey, ...scopes));
+  const found = await tryRedis(() => redis.hmget(marksKey, ...scopes));
   const missing = found ? scopes.filter((_, index) => found[index] === null) : [];
   // Redis was emptied. What is put in place now can only be newer than any copy.
-  if (missing.length > 0) await unlessAway(() => plant(missing));
+  if (missing.length > 0) await tryRedis(() => plant(missing));
   const marks = new Map(scopes.map((scope, index) => [scope, found?.[index] ?? undefined]));
   return asked.map((one) => one.map((scope) => marks.get(scope)));
 }
@@ -134,7 +134,7 @@ const pauseMs = 500;
 
 let pausedUntil = 0;
 
-async function unlessAway<T>(read: () => Promise<T>): Promise<T | undefined> {
+async function tryRedis<T>(read: () => Promise<T>): Promise<T | undefined> {
   if (Date.now() < pausedUntil) return undefined;
   try {
     return await read();

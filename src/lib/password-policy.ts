@@ -47,7 +47,7 @@ function readCommon(): ReadonlySet<string> {
 }
 
 /** @throws value_not_acceptable when the password is the username in any case */
-export function mustDifferFromUsername(password: string, username: string, field = 'password'): void {
+export function assertDiffersFromUsername(password: string, username: string, field = 'password'): void {
   if (password.toLowerCase() !== username.toLowerCase()) return;
   throw new AppError('value_not_acceptable', { fields: { [field]: [problem('password.username')] } });
 }

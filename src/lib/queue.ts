@@ -2,7 +2,7 @@
 import { Queue, type JobsOptions } from 'bullmq';
 import { config } from '../../config/index.js';
 import { currentSpan, currentTraceId } from './context.js';
-import { gathered } from './gather.js';
+import { batched } from './batching.js';
 import { logger } from './logger.js';
 import { queueTelemetry } from './queue-telemetry.js';
 import { listen, publish, untilListening } from './pubsub.js';
@@ -147,7 +147,7 @@ function gatheringOf(work: Work, max: number): (piece: Piece) => Promise<void> {
     await addJob(work, pieces);
     return pieces.map(() => undefined);
   };
-  const made = gathered<Piece, void>(add, { max, atOnce: addsAtOnce });
+  const made = batched<Piece, void>(add, { max, atOnce: addsAtOnce });
   gatherings.set(work.name, made);
   return made;
 }

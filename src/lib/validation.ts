@@ -1,6 +1,6 @@
 // Checks request parts against their Joi schemas and says what is wrong, per field and in the caller's language.
 import Joi from 'joi';
-import { excessIn, type Excess } from './bounds.js';
+import { findOversized, type Oversized } from './size-limits.js';
 import type { ErrorSlug } from './error-catalogue.js';
 import { AppError, type FieldErrors } from './errors.js';
 import { currentLanguage } from './context.js';
@@ -124,7 +124,7 @@ const preferences = Object.fromEntries(
  * only formats are wrong; else value_not_acceptable (422, 30001); each with the texts per field
  */
 export function validate<T>(schema: Joi.Schema<T>, value: unknown): T {
-  const excess = excessIn(schema, value);
+  const excess = findOversized(schema, value);
   if (excess)
     throw new AppError('value_not_acceptable', { fields: { [fieldOf(excess.path)]: [textOf(excess)] } });
   const result = localised(schema, currentLanguage()).validate(value) as Joi.ValidationResult<T>;
@@ -197,7 +197,7 @@ const maxProblems = 50;
 
 const fieldOf = (path: (string | number)[]): string => path.join('.') || 'body';
 
-const textOf = ({ type, limit }: Excess): string =>
+const textOf = ({ type, limit }: Oversized): string =>
   (texts[currentLanguage()][type] ?? type).replace('{#limit}', String(limit));
 
 function preferencesFor(language: Language): Joi.ValidationOptions {

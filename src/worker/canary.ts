@@ -5,7 +5,7 @@ import { add } from '../lib/queue.js';
 import { canaryName } from '../lib/queue-telemetry.js';
 import { newUlid } from '../lib/random-id.js';
 import { redis } from '../lib/redis.js';
-import { runTime } from '../lib/run-time.js';
+import { processTime } from '../lib/process-time.js';
 import { lastStatement, type RunningWorker } from './run.js';
 
 const everyMs = 10_000;
@@ -20,14 +20,14 @@ const maxMs = 60_000;
  */
 export function watchWorkers(workers: RunningWorker[], onHang: (what: string) => void): () => void {
   const excused = new Map<RunningWorker, number>();
-  redis.on('ready', () => workers.forEach((worker) => excused.set(worker, runTime())));
+  redis.on('ready', () => workers.forEach((worker) => excused.set(worker, processTime())));
   const timer = setInterval(() => {
     for (const worker of workers) {
-      const silentMs = runTime() - Math.max(worker.lastEnd(), excused.get(worker) ?? 0);
+      const silentMs = processTime() - Math.max(worker.lastEnd(), excused.get(worker) ?? 0);
       const isFull = worker.active() >= worker.concurrency;
       if (redis.status === 'ready' && silentMs > maxMs && !isFull) onHang(`the queue ${worker.queue}`);
       // A full or frozen Redis takes no canary, so none can come through.
-      void release(worker).catch(() => excused.set(worker, runTime()));
+      void release(worker).catch(() => excused.set(worker, processTime()));
     }
     void watchStatements(onHang);
   }, everyMs);
@@ -40,7 +40,7 @@ async function release({ queue }: RunningWorker): Promise<void> {
 }
 
 async function watchStatements(onHang: (what: string) => void): Promise<void> {
-  if (runTime() - lastStatement() < maxMs) return;
+  if (processTime() - lastStatement() < maxMs) return;
   try {
     const connection = await openConnection({ statementSeconds: 2 });
     connection.destroy();

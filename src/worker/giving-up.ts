@@ -5,7 +5,7 @@ import { giveUp, type HeldWork } from '../jobs/failed-work.js';
 import { isDatabaseDown } from '../lib/db-errors.js';
 import { logger } from '../lib/logger.js';
 import type { Envelope, Piece, QueueName } from '../lib/queue.js';
-import { rarely } from '../lib/rarely.js';
+import { throttled } from '../lib/log-throttle.js';
 
 type Queued = QueuedJob<Envelope>;
 
@@ -31,7 +31,7 @@ export async function giveUpIfLast(queued: Queued, error: Error, token: string |
   const attempt = queued.attemptsMade + 1;
   const fields = { error, job: queued.name, attempt };
   if (attempt < (queued.opts.attempts ?? 1) && !(error instanceof UnrecoverableError)) {
-    rarely(`retries of ${queued.queueName}`, (count) =>
+    throttled(`retries of ${queued.queueName}`, (count) =>
       logger.warn({ ...fields, count }, 'jobs failed and will be retried'),
     );
     return;
@@ -45,7 +45,7 @@ export async function giveUpIfLast(queued: Queued, error: Error, token: string |
       logger.error({ error: reason, job: queued.name }, 'giving up a job failed');
       return;
     }
-    rarely(`waiting ${queued.queueName}`, (count) =>
+    throttled(`waiting ${queued.queueName}`, (count) =>
       logger.warn({ ...fields, count }, 'jobs failed for good while the database is away, they wait for it'),
     );
     await queued.moveToDelayed(Date.now() + againMs, token);

@@ -12,7 +12,7 @@ import { queuePrefix, reply, type Envelope, type QueueName } from '../lib/queue.
 import { closeConnection, openConnection } from '../lib/redis-connection.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import { newUlid } from '../lib/random-id.js';
-import { runTime } from '../lib/run-time.js';
+import { processTime } from '../lib/process-time.js';
 import { validate } from '../lib/validation.js';
 import { jobNamed, succeeded } from '../jobs/failed-work.js';
 import type { Job } from '../jobs/job.js';
@@ -24,7 +24,7 @@ export interface RunningWorker {
   concurrency: number;
   /** Jobs running in this process now. */
   active(): number;
-  /** When a job last ended here, in `runTime()`. */
+  /** When a job last ended here, in `processTime()`. */
   lastEnd(): number;
   /** Resolves when it is connected and takes jobs. */
   ready(): Promise<unknown>;
@@ -56,7 +56,7 @@ const concurrencies: Record<QueueName, number> = {
 /** Starts consuming a queue. */
 export function consume(queue: QueueName): RunningWorker {
   let active = 0;
-  let lastEnd = runTime();
+  let lastEnd = processTime();
   const stopping = new AbortController();
   // Each job that runs listens.
   setMaxListeners(0, stopping.signal);
@@ -77,7 +77,7 @@ export function consume(queue: QueueName): RunningWorker {
         return await inContext(context, () => runOnce(queued, token, stopping.signal));
       } finally {
         active--;
-        lastEnd = runTime();
+        lastEnd = processTime();
       }
     },
     {
@@ -161,15 +161,15 @@ async function runPieces(job: Job, payloads: unknown[], signal: AbortSignal): Pr
   return Promise.all(payloads.map((payload) => job.run(payload, signal)));
 }
 
-let statementAt = runTime();
+let statementAt = processTime();
 
-/** When a canary last had its answer from the database, in `runTime()`. */
+/** When a canary last had its answer from the database, in `processTime()`. */
 export const lastStatement = (): number => statementAt;
 
 // An unavailable database is not a failure of the job.
 async function proveStatements(): Promise<null> {
   await Promise.all([select('SELECT 1'), payments.select('SELECT 1')]).then(
-    () => (statementAt = runTime()),
+    () => (statementAt = processTime()),
     () => undefined,
   );
   return null;

@@ -14,7 +14,7 @@ import { openStream } from '../support/events.js';
 import { askExport, endOf, fileOf, readCsv } from '../support/exports.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { startOwnRedis, type OwnRedis } from '../support/redis.js';
-import { holding } from '../support/stranger.js';
+import { holding } from '../support/other-connection.js';
 import { until } from '../support/until.js';
 
 const orders = 15_000;

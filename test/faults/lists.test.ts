@@ -1,7 +1,7 @@
 // Lists while everything changes: two API processes, each with its own way to the database and to Redis, which lose the answers
 // to their commits, die before they tell of them, or are cut off (docs/promises.md R12, R13).
 import '../support/environment.js';
-import '../support/patience.js';
+import '../support/long-deadlines.js';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { expireOrder } from '../../src/jobs/expire-order.js';

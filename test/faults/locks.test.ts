@@ -14,7 +14,7 @@ import { mustHold } from '../support/figures.js';
 import { Load, type Kind } from '../support/load.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { beforeDatabase } from '../support/faulty-proxy.js';
-import { holding, stranger } from '../support/stranger.js';
+import { holding, otherConnection } from '../support/other-connection.js';
 import { until } from '../support/until.js';
 
 const recoveryMs = 5000;
@@ -71,7 +71,7 @@ test.serial('callbacks are refused in time while the inbox is locked', (t) =>
 test.serial('lists and payment writes are refused in time while an ALTER waits behind a long read', (t) =>
   refusedMeanwhile(t, [['list'], writes], async () => {
     const endReading = await holding('SELECT COUNT(*) FROM payments');
-    const other = await stranger();
+    const other = await otherConnection();
     const altering = other.query("ALTER TABLE payments COMMENT = 'altered'");
     return async () => {
       await endReading();
@@ -98,7 +98,7 @@ test.serial('a migration that meets an open snapshot does not block others', asy
   const name = '0007-list-indexes';
   const migration = migrations.find((one) => one.name === name);
   await load.stop();
-  const other = await stranger();
+  const other = await otherConnection();
   await migration?.down(async (sql) => void (await other.query(sql)));
   await other.query('DELETE FROM migrations WHERE name = ?', [name]);
   await other.end();
@@ -151,7 +151,7 @@ test('every ALTER of the migrations allows concurrent reads and writes', async (
 test('a start succeeds without a partition that is not needed yet', async (t) => {
   const env = { DB_NAME: `${process.env.DB_NAME}_late` };
   t.is(await migrate(env).ended, 0);
-  const other = await stranger();
+  const other = await otherConnection();
   let late: TestProcess | undefined;
   try {
     await other.changeUser({ database: env.DB_NAME });

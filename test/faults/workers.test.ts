@@ -19,7 +19,7 @@ import {
 } from '../support/factories.js';
 import { startWorkerProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
-import { holding } from '../support/stranger.js';
+import { holding } from '../support/other-connection.js';
 import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import { ChannelFailure } from '../../src/lib/channels/channel.js';
-import { askGateway, isGatewayUrl } from '../../src/lib/channels/gateway.js';
+import { requestGateway, isGatewayUrl } from '../../src/lib/channels/gateway.js';
 
 test('public https addresses are gateways', (t) => {
   for (const url of [
@@ -46,7 +46,7 @@ test('a name that resolves to a private address is refused', async (t) => {
   for (const host of ['localhost', '127.0.0.1', '[::1]']) {
     const url = new URL(`https://${host}:${port}/`);
     const error = await t.throwsAsync(
-      askGateway(url, { method: 'GET', headers: {} }, AbortSignal.timeout(5000)),
+      requestGateway(url, { method: 'GET', headers: {} }, AbortSignal.timeout(5000)),
     );
     t.true(error instanceof ChannelFailure);
     t.regex(error?.message ?? '', /is not public/, host);

@@ -202,7 +202,7 @@ export const settlement: Fault[] = [
   },
   {
     file,
-    from: `    mustHaveChanged(3 * callbacks.length),`,
+    from: `    requireChanged(3 * callbacks.length),`,
     to: `    { sql: 'DO 0', values: [] },`,
     breaks: 'of callbacks settled together one that pays nothing is told as paid',
     test: together,

@@ -1,4 +1,4 @@
-// Plays random sequences of commands on a stage and holds every answer and every row against the model.
+// Plays random sequences of commands and compares every answer and every row with the model.
 import type { ExecutionContext, TestFn } from 'ava';
 import fc from 'fast-check';
 import { select } from '../../src/lib/db.js';
@@ -6,7 +6,7 @@ import { stateChanges, watchStates } from './changes.js';
 import { makeUser } from './factories.js';
 import { anyStep, commandNames, perform } from './payment-commands.js';
 import { Model } from './payment-model.js';
-import { outerStage, type Stage } from './stage.js';
+import { inOwnProcesses, type SystemUnderTest } from './system-under-test.js';
 import { until } from './until.js';
 
 export interface Proof {
@@ -19,7 +19,7 @@ export interface Proof {
 /** @returns how often each command was done */
 export async function proveModel(
   t: ExecutionContext,
-  stage: Stage,
+  system: SystemUnderTest,
   { runs, steps, restartOneIn }: Proof,
 ): Promise<Map<string, number>> {
   const done = new Map<string, number>();
@@ -27,9 +27,9 @@ export async function proveModel(
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep(restartOneIn), steps), async (sequence) => {
       const [newest] = await select<{ id: number }>('SELECT COALESCE(MAX(id), 0) AS id FROM notifications');
-      const model = new Model((await makeUser(stage.admin)).id, Number(newest?.id));
+      const model = new Model((await makeUser(system.admin)).id, Number(newest?.id));
       for (const step of sequence) {
-        const [real, wanted] = await perform(model, step, stage);
+        const [real, wanted] = await perform(model, step, system);
         t.deepEqual(real, wanted, `${step[0]} in ${JSON.stringify(sequence)}`);
         t.deepEqual(
           await model.stored(),
@@ -64,19 +64,19 @@ export async function proveModel(
 
 /** A thousand runs against processes that are killed and started again; every command must have had its turn. */
 export function provesModelAtLength(test: TestFn): void {
-  let stage: Stage;
+  let system: SystemUnderTest;
 
   test.before(async () => {
-    stage = await outerStage();
+    system = await inOwnProcesses();
     await watchStates();
   });
 
-  test.after.always(() => stage.stop());
+  test.after.always(() => system.stop());
 
   test('a thousand sequences of commands agree with the model', async (t) => {
     const runs = Number(process.env.MODEL_RUNS ?? 1000);
     const steps = { minLength: 6, maxLength: 26 };
-    const done = await proveModel(t, stage, { runs, steps, restartOneIn: 300 });
+    const done = await proveModel(t, system, { runs, steps, restartOneIn: 300 });
     t.log(Object.fromEntries([...done].sort()));
     t.deepEqual([...done.keys()].sort(), [...commandNames].sort());
   });

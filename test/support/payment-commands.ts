@@ -10,7 +10,7 @@ import { sweep } from '../../src/worker/sweeper.js';
 import type { Answer } from './client.js';
 import { makeOrder, mockCallback, mockSign, unique } from './factories.js';
 import type { Model, ModelOrder, ModelPayment } from './payment-model.js';
-import type { Stage } from './stage.js';
+import type { SystemUnderTest } from './system-under-test.js';
 import { until } from './until.js';
 
 /** What came of a command, and what the model expects. */
@@ -19,14 +19,14 @@ export type Pair = [real: unknown, expected: unknown];
 /** A command, and a number that decides what it is done to. */
 export type Step = [name: string, pick: number];
 
-type Act<T> = (subject: T, model: Model, stage: Stage) => Promise<Pair>;
+type Act<T> = (subject: T, model: Model, system: SystemUnderTest) => Promise<Pair>;
 
 const outcome = async (answer: Promise<Answer>): Promise<string | number> => {
   const { status, errorCode } = await answer;
   return errorCode ?? status;
 };
 
-const notify = ({ anonymous }: Stage, payment: ModelPayment, more: object = {}) =>
+const notify = ({ anonymous }: SystemUnderTest, payment: ModelPayment, more: object = {}) =>
   outcome(anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), ...more }));
 
 const overdue = ({ order_no }: ModelOrder) =>
@@ -91,29 +91,29 @@ const onOrders: Record<string, Act<ModelOrder>> = {
 };
 
 const onPayments: Record<string, Act<ModelPayment>> = {
-  async payGood(payment, model, stage) {
+  async payGood(payment, model, system) {
     const transaction_id = payment.thirdPartyNo ?? unique('T-');
     model.pay(payment, transaction_id);
-    return [await notify(stage, payment, { transaction_id, amount: payment.amount }), 200];
+    return [await notify(system, payment, { transaction_id, amount: payment.amount }), 200];
   },
-  async payManyTimesAtOnce(payment, model, stage) {
+  async payManyTimesAtOnce(payment, model, system) {
     const transaction_id = payment.thirdPartyNo ?? unique('T-');
     model.pay(payment, transaction_id);
-    const answers = await Promise.all([1, 2, 3].map(() => notify(stage, payment, { transaction_id })));
+    const answers = await Promise.all([1, 2, 3].map(() => notify(system, payment, { transaction_id })));
     return [answers, [200, 200, 200]];
   },
-  async payAgainUnderAnotherNumber(payment, model, stage) {
+  async payAgainUnderAnotherNumber(payment, model, system) {
     const transaction_id = unique('T-');
     model.pay(payment, transaction_id);
-    return [await notify(stage, payment, { transaction_id }), 200];
+    return [await notify(system, payment, { transaction_id }), 200];
   },
-  async payWhileCancelling(payment, model, stage) {
+  async payWhileCancelling(payment, model, system) {
     const { order } = payment;
     if (!isOpen(order)) return [0, 0];
     const transaction_id = payment.thirdPartyNo ?? unique('T-');
     const [paid, cancelled] = await Promise.all([
-      notify(stage, payment, { transaction_id }),
-      outcome(stage.admin.put(`/orders/${order.order_no}`, { status: 'cancelled' })),
+      notify(system, payment, { transaction_id }),
+      outcome(system.admin.put(`/orders/${order.order_no}`, { status: 'cancelled' })),
     ]);
     // Either may come first; the rows tell which one did. Money reported before the order was cancelled wins.
     const wasClosed = cancelled === 200 && !(await isPaid(order));
@@ -145,8 +145,8 @@ const onPayments: Record<string, Act<ModelPayment>> = {
     // The sweeper of the worker may have settled it before.
     return [ends.every((end, index) => [early[index], late[index]].includes(end as string)), true];
   },
-  async placeAgainUnderItsKey(payment, model, stage) {
-    const { admin, methodId } = stage;
+  async placeAgainUnderItsKey(payment, model, system) {
+    const { admin, methodId } = system;
     const { order } = payment;
     if (order.isDeleted) return [0, 0];
     const headers = { 'Idempotency-Key': unique('key-') };
@@ -157,7 +157,7 @@ const onPayments: Record<string, Act<ModelPayment>> = {
     const again = await admin.post('/payments', body, headers);
     const transaction_id = payment.thirdPartyNo ?? unique('T-');
     model.pay(payment, transaction_id);
-    await notify(stage, payment, { transaction_id });
+    await notify(system, payment, { transaction_id });
     const late = await admin.post('/payments', body, headers);
     return [
       [again.data?.payment_no, again.data?.gateway !== undefined, late.data?.gateway],
@@ -183,20 +183,20 @@ const onPayments: Record<string, Act<ModelPayment>> = {
     await until(async () => JSON.stringify(await model.stored()) === JSON.stringify(model.expected()));
     return ['settled', 'settled'];
   },
-  payWithWrongSignature: async (payment, _, stage) => [
-    await notify(stage, payment, { sign: mockSign(payment.payment_no, '0.01') }),
+  payWithWrongSignature: async (payment, _, system) => [
+    await notify(system, payment, { sign: mockSign(payment.payment_no, '0.01') }),
     'payment_sign_invalid',
   ],
-  async payWithWrongAmount(payment, model, stage) {
+  async payWithWrongAmount(payment, model, system) {
     model.flag(payment, 'payment_amount_mismatch');
-    return [await notify(stage, payment, { amount: payment.amount + 1 }), 'payment_amount_mismatch'];
+    return [await notify(system, payment, { amount: payment.amount + 1 }), 'payment_amount_mismatch'];
   },
-  async payWithNumberOfAnother(payment, model, stage) {
+  async payWithNumberOfAnother(payment, model, system) {
     const other = model.payments.find((one) => one !== payment && one.thirdPartyNo);
     if (!other) return [0, 0];
     const numbers = [other.thirdPartyNo, ...other.furtherNos];
     const transaction_id = numbers.at(-1);
-    const real = await notify(stage, payment, { transaction_id });
+    const real = await notify(system, payment, { transaction_id });
     model.flag(payment, 'third_party_no_used');
     return [real, 'payment_third_party_no_used'];
   },
@@ -220,9 +220,9 @@ const onPayments: Record<string, Act<ModelPayment>> = {
   },
 };
 
-const onEverything: Record<string, (model: Model, stage: Stage) => Promise<Pair>> = {
+const onEverything: Record<string, (model: Model, system: SystemUnderTest) => Promise<Pair>> = {
   sweep: async () => [await sweep(), undefined],
-  emptyRedis: async (_, stage) => [await stage.emptyRedis(), undefined],
+  emptyRedis: async (_, system) => [await system.emptyRedis(), undefined],
   async list(model, { admin }) {
     const states = ['pending', 'paid', 'cancelled'];
     const totals = (list: string) =>
@@ -243,8 +243,8 @@ const onEverything: Record<string, (model: Model, stage: Stage) => Promise<Pair>
 
 // Rare: a process takes seconds to start.
 const restarts: typeof onEverything = {
-  restartApi: async (_, stage) => [await stage.restartApi(), undefined],
-  restartWorker: async (_, stage) => [await stage.restartWorker(), undefined],
+  restartApi: async (_, system) => [await system.restartApi(), undefined],
+  restartWorker: async (_, system) => [await system.restartWorker(), undefined],
 };
 
 /** Names of all commands. */
@@ -273,14 +273,14 @@ export const anyStep = (restartOneIn: number): fc.Arbitrary<Step> =>
   );
 
 /** Does a step; what it needs and does not find yet becomes a new order. */
-export async function perform(model: Model, [name, pick]: Step, stage: Stage): Promise<Pair> {
+export async function perform(model: Model, [name, pick]: Step, system: SystemUnderTest): Promise<Pair> {
   const any = <T>(items: T[]): T | undefined => items[pick % Math.max(1, items.length)];
   const alone = onEverything[name] ?? restarts[name];
-  if (alone) return alone(model, stage);
+  if (alone) return alone(model, system);
   const [order, payment] = [any(model.orders), any(model.payments)];
-  if (onOrders[name] && order) return onOrders[name](order, model, stage);
-  if (onPayments[name] && payment) return onPayments[name](payment, model, stage);
-  const made = await makeOrder(stage.admin, `${(pick % 1000) + 1}.10`, { user_id: model.userId });
+  if (onOrders[name] && order) return onOrders[name](order, model, system);
+  if (onPayments[name] && payment) return onPayments[name](payment, model, system);
+  const made = await makeOrder(system.admin, `${(pick % 1000) + 1}.10`, { user_id: model.userId });
   model.addOrder(made.order_no);
   return ['created', 'created'];
 }

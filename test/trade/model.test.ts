@@ -3,19 +3,19 @@ import '../support/environment.js';
 import test from 'ava';
 import { watchStates } from '../support/changes.js';
 import { proveModel } from '../support/model-proof.js';
-import { innerStage, type Stage } from '../support/stage.js';
+import { inThisThread, type SystemUnderTest } from '../support/system-under-test.js';
 
-let stage: Stage;
+let system: SystemUnderTest;
 
 test.before(async () => {
-  stage = await innerStage();
+  system = await inThisThread();
   await watchStates();
 });
 
-test.after.always(() => stage.stop());
+test.after.always(() => system.stop());
 
 test('any sequence of commands leaves the rows and answers of the model', async (t) => {
-  const done = await proveModel(t, stage, {
+  const done = await proveModel(t, system, {
     runs: 30,
     steps: { minLength: 10, maxLength: 40 },
     restartOneIn: 40,

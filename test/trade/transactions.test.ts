@@ -1,6 +1,6 @@
 // Deadlocks and lock timeouts: the whole transaction is rolled back and run again, five times at most (docs/promises.md).
 import '../support/environment.js';
-import '../support/patience.js';
+import '../support/long-deadlines.js';
 import test from 'ava';
 import { change, db, select, transact } from '../../src/lib/db.js';
 import { DatabaseBusy, errno, isDatabaseDown } from '../../src/lib/db-errors.js';

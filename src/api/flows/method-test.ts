@@ -2,7 +2,7 @@
 // the way to that door.
 import { config } from '../../../config/index.js';
 import { ChannelFailure, type Channel, type MethodConfig } from '../../lib/channels/channel.js';
-import { askGateway } from '../../lib/channels/gateway.js';
+import { requestGateway } from '../../lib/channels/gateway.js';
 import { channelOf, defaultNotifyUrl } from '../../lib/channels/index.js';
 import { now } from '../../lib/clock.js';
 import { currentLanguage } from '../../lib/context.js';
@@ -130,7 +130,7 @@ async function doorCheck({ notifyUrl, type, fields, verdict }: Sending): Promise
   const headers = { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) };
   try {
     const signal = AbortSignal.timeout(config.payments.gatewayTimeoutMs);
-    const answer = await askGateway(new URL(notifyUrl), { method: 'POST', headers, body }, signal);
+    const answer = await requestGateway(new URL(notifyUrl), { method: 'POST', headers, body }, signal);
     if (slugIn(answer.body) === expected) return check('passed');
     return check('failed', texts.notOurs, { status: answer.status });
   } catch (error) {

@@ -1,12 +1,12 @@
 // The live figures of this process, sampled once however many ask.
 import { select } from '../../lib/db.js';
 import { patientRedis } from '../../lib/redis.js';
-import { sharedSample } from '../../lib/shared-sample.js';
+import { singleFlight } from '../../lib/single-flight.js';
 import { sampleSystem } from '../../lib/system-info.js';
 import { queueFigures } from './queue-figures.js';
 import { countSockets } from '../http/live-connections.js';
 
-const sampled = sharedSample(async () => {
+const sampled = singleFlight(async () => {
   const [system, queues, database, cache] = await Promise.all([
     sampleSystem(),
     // None while Redis or the database is unavailable.

@@ -5,7 +5,7 @@ import { config } from '../../../config/index.js';
 import { canonicalIp, isTrustedProxy, networkOf } from '../../lib/ip.js';
 
 /** Time for which a refused network stays refused. */
-const turnedAwayMs = 10_000;
+const disconnectedMs = 10_000;
 
 /** Open connections with their network; undefined for those that do not count for one. */
 const open = new Map<Socket, string | undefined>();
@@ -13,7 +13,7 @@ const open = new Map<Socket, string | undefined>();
 const perNetwork = new Map<string, number>();
 /** Connections without a request under way, the longest first: those that never had one, and the others. */
 const [silent, resting] = [new Set<Socket>(), new Set<Socket>()];
-const turnedAway = new Set<string>();
+const disconnected = new Set<string>();
 
 /**
  * Closes connections of one address beyond CONNECTIONS_PER_ADDRESS (IPv6: of one /64), and those of an address that was turned
@@ -25,7 +25,7 @@ export function boundConnections(server: Server): void {
   server.on('connection', (socket: Socket) => {
     const network = networkBehind(socket);
     const count = network ? (perNetwork.get(network) ?? 0) : 0;
-    const isWelcome = count < connectionsPerAddress && !(network && turnedAway.has(network));
+    const isWelcome = count < connectionsPerAddress && !(network && disconnected.has(network));
     if (!isWelcome || (open.size >= connectionsMax && !makeRoom())) {
       socket.destroy();
       return;
@@ -61,7 +61,7 @@ function leave(socket: Socket): void {
 /** A connection that has become a WebSocket is bounded by the administrator it belongs to, and no longer by its address. */
 export function releaseConnection(socket: Socket): void {
   const network = open.get(socket);
-  occupy(socket);
+  markBusy(socket);
   if (network === undefined) return;
   open.set(socket, undefined);
   const left = (perNetwork.get(network) ?? 1) - 1;
@@ -73,21 +73,21 @@ export function releaseConnection(socket: Socket): void {
 export const networkOfConnection = (socket: Socket): string => open.get(socket) ?? '';
 
 /** A request of the connection is under way: it is not closed for another one. */
-export function occupy(socket: Socket): void {
+export function markBusy(socket: Socket): void {
   silent.delete(socket);
   resting.delete(socket);
 }
 
 /** No request of the connection is under way any more. */
-export function rest(socket: Socket): void {
+export function markIdle(socket: Socket): void {
   if (open.has(socket) && !socket.destroyed) resting.add(socket);
 }
 
 /** Closes a connection and lets its network in no more for a while: parsing what it sends costs more than refusing it. */
-export function turnAway(socket: Socket): void {
+export function disconnect(socket: Socket): void {
   const network = networkBehind(socket);
   socket.destroy();
-  if (!network || turnedAway.has(network)) return;
-  turnedAway.add(network);
-  setTimeout(() => turnedAway.delete(network), turnedAwayMs).unref();
+  if (!network || disconnected.has(network)) return;
+  disconnected.add(network);
+  setTimeout(() => disconnected.delete(network), disconnectedMs).unref();
 }

@@ -197,7 +197,7 @@ $('form').addEventListener('submit', async (event) => {
 
 async function enter(answer, username) {
   $('problem').textContent = answer.code === 200 ? '' : answer.message;
-  if (answer.code !== 200) return askCaptcha(username);
+  if (answer.code !== 200) return showCaptcha(username);
   token = answer.data.token;
   ui.preauthorizeApiKey(bearer, token);
   ui.authActions.persistAuthorizationIfNeeded();
@@ -207,7 +207,7 @@ async function enter(answer, username) {
   else $('door').close();
 }
 
-async function askCaptcha(username) {
+async function showCaptcha(username) {
   const path = '/login/captcha?username=' + encodeURIComponent(username);
   const { data: wanted } = await ask('GET', path + '&check=1');
   const { data } = wanted?.required ? await ask('GET', path) : { data: null };

@@ -26,7 +26,7 @@ export interface LiveConnection {
 /** Whatever ends shows within a second: sessions, rights and addresses are looked at this often, however many are open. */
 const checkEveryMs = 500;
 /** A session that has not been used shows in its row only. */
-const lookForIdleMs = Math.min(60_000, config.auth.sessionIdleMs);
+const idleCheckMs = Math.min(60_000, config.auth.sessionIdleMs);
 const maxSocketsEach = 10;
 
 const open = new Set<LiveConnection>();
@@ -97,7 +97,7 @@ async function closeChanged(): Promise<void> {
   const [identityMark, blacklistMark] = await readMarks(['identity', 'blacklist']);
   const isSame =
     stamps !== undefined &&
-    (config.auth.sessionIdleMs === 0 || Date.now() - lookedAt < lookForIdleMs) &&
+    (config.auth.sessionIdleMs === 0 || Date.now() - lookedAt < idleCheckMs) &&
     (await holds('identity', stamps[0], identityMark)) &&
     (await holds('blacklist', stamps[1], blacklistMark));
   if (isSame) return;

@@ -67,7 +67,7 @@ export function acceptSockets(server: Server): () => void {
     });
   });
   listen(deliveryChannel, (message) => deliverTo(peers, message as Delivery));
-  listen(changesChannel, (message) => tellChanges(peers, message as string[]));
+  listen(changesChannel, (message) => pushChanges(peers, message as string[]));
   const pings = setInterval(() => pingAll(peers), pingMs).unref();
   return () => clearInterval(pings);
 }
@@ -174,7 +174,7 @@ const changed = new Set<string>();
 let telling: NodeJS.Timeout | undefined;
 
 // However many changes there are, a socket hears of them once in a while: the first at once, the others together.
-function tellChanges(peers: Set<Peer>, scopes: readonly string[]): void {
+function pushChanges(peers: Set<Peer>, scopes: readonly string[]): void {
   for (const scope of scopes) changed.add(scope);
   if (telling) return;
   const tell = (): void => {

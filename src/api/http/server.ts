@@ -3,12 +3,12 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../../config/index.js';
 import { createApp } from '../app.js';
-import { watchArrival } from './arrival.js';
+import { watchBodyDeadline } from './body-deadline.js';
 import { boundConnections } from './connections.js';
 import { IncomingRequest } from './incoming-request.js';
 import { closeConnections } from './live-connections.js';
 import { acceptSockets } from './notification-socket.js';
-import { inLine } from './turns.js';
+import { inFairQueue } from './fair-queue.js';
 
 /** Listens; resolves when connections are accepted. */
 export function listen(port: number, host: string): Promise<Server> {
@@ -16,8 +16,8 @@ export function listen(port: number, host: string): Promise<Server> {
   // Bodies have deadlines of their own (arrival.ts), because an upload may take longer than every other request.
   const server = createServer(
     { IncomingMessage: IncomingRequest, maxHeaderSize: 16_384, connectionsCheckingInterval: 2000 },
-    inLine((request, response) => {
-      watchArrival(request, response);
+    inFairQueue((request, response) => {
+      watchBodyDeadline(request, response);
       void handle(request, response);
     }),
   );

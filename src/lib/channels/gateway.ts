@@ -48,7 +48,7 @@ export function isGatewayUrl(text: string): boolean {
  * @param signal aborts when the time is over; connecting alone may take 3 s
  * @throws ChannelFailure
  */
-export async function askGateway(
+export async function requestGateway(
   url: URL,
   request: GatewayRequest,
   signal: AbortSignal,

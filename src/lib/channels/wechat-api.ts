@@ -5,7 +5,7 @@ import { now } from '../clock.js';
 import { randomToken } from '../random-id.js';
 import { readPublicKey, signRsa, verifyRsa } from '../rsa.js';
 import { ChannelFailure, type MethodConfig } from './channel.js';
-import { askGateway, type GatewayAnswer } from './gateway.js';
+import { requestGateway, type GatewayAnswer } from './gateway.js';
 
 const defaultGateway = 'https://api.mch.weixin.qq.com';
 const clockDifferenceMs = 5 * 60_000;
@@ -52,7 +52,7 @@ async function ask(
       ? { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) }
       : {}),
   };
-  return askGateway(new URL(path, config.gateway ?? defaultGateway), { method, headers, body }, signal);
+  return requestGateway(new URL(path, config.gateway ?? defaultGateway), { method, headers, body }, signal);
 }
 
 function authorization(config: MethodConfig, method: string, path: string, body: string): string {

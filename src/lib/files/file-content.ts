@@ -28,7 +28,7 @@ export type Charset = (typeof charsets)[number];
  * @returns how it is encoded when it is a text
  * @throws file_content_mismatch
  */
-export async function mustBeOfKind(kind: FileKind, size: number, open: OpenFile): Promise<Charset | null> {
+export async function assertKind(kind: FileKind, size: number, open: OpenFile): Promise<Charset | null> {
   const head = await headOf(open, size);
   if (kind.content === 'text') {
     const start = head.toString('latin1').replace(/^(?:\xef\xbb\xbf|\s)+/, '');

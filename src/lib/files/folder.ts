@@ -6,7 +6,7 @@ import { join } from 'node:path';
 export const privateFolder = 0o700;
 
 /** Ensures a folder that only this account may enter. @throws when it belongs to another account */
-export async function keepPrivate(folder: string): Promise<void> {
+export async function makePrivate(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: privateFolder });
   const { mode } = await stat(folder);
   if ((mode & 0o077) !== 0) await chmod(folder, mode & privateFolder);

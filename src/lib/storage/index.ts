@@ -1,6 +1,6 @@
 // The storage of this deployment, by setting; a driver is loaded when the first file is touched.
 import { config } from '../../../config/index.js';
-import { keepPrivate } from '../files/folder.js';
+import { makePrivate } from '../files/folder.js';
 import { logger } from '../logger.js';
 import type { Storage } from './storage.js';
 
@@ -15,7 +15,7 @@ export function storage(): Promise<Storage> {
 /** Closes STORAGE_ROOT to other accounts of this machine; a folder that stays open is warned about. */
 export async function guardStorage(): Promise<void> {
   const { root } = config.storage;
-  await keepPrivate(root).catch((error: unknown) =>
+  await makePrivate(root).catch((error: unknown) =>
     logger.warn({ error, root }, 'other accounts of this machine may read the stored files'),
   );
 }

@@ -7,7 +7,7 @@ import { FileMissing, StorageFull, StorageUnavailable } from './storage.js';
  *
  * @throws FileMissing, StorageFull, StorageUnavailable; what is none of them as it is
  */
-export async function askStore<T>(key: string, ask: () => Promise<T>): Promise<T> {
+export async function callStore<T>(key: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {

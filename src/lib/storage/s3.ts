@@ -16,7 +16,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import pLimit from 'p-limit';
 import { logger } from '../logger.js';
 import { Digest } from './digest.js';
-import { askStore, statusOf } from './s3-errors.js';
+import { callStore, statusOf } from './s3-errors.js';
 import { MultipartCopy, abortUploads, type Place } from './s3-multipart.js';
 import {
   FileMissing,
@@ -106,14 +106,14 @@ export class S3Storage implements Storage {
   async get(key: string, range?: ByteRange): Promise<Readable> {
     const Range = range && `bytes=${range.start}-${range.end}`;
     const command = new GetObjectCommand({ ...this.#place(key), Range });
-    const { Body } = await askStore(key, () => this.#client.send(command));
+    const { Body } = await callStore(key, () => this.#client.send(command));
     return Body as Readable;
   }
 
   async stat(key: string): Promise<{ size: number } | undefined> {
     try {
       const command = new HeadObjectCommand(this.#place(key));
-      const { ContentLength } = await askStore(key, () => this.#client.send(command));
+      const { ContentLength } = await callStore(key, () => this.#client.send(command));
       return { size: ContentLength as number };
     } catch (error) {
       if (error instanceof FileMissing) return undefined;
@@ -122,13 +122,13 @@ export class S3Storage implements Storage {
   }
 
   async remove(key: string): Promise<void> {
-    await askStore(key, () => this.#client.send(new DeleteObjectCommand(this.#place(key))));
+    await callStore(key, () => this.#client.send(new DeleteObjectCommand(this.#place(key))));
   }
 
   async compose(key: string, parts: readonly StoredPart[], signal: AbortSignal): Promise<Composed> {
     const fit = parts.length > 1 && parts.slice(0, -1).every(({ size }) => size >= smallestPart);
     if (fit && this.#canCopyParts) {
-      const composed = await askStore(key, () => this.#copyTogether(key, parts, signal));
+      const composed = await callStore(key, () => this.#copyTogether(key, parts, signal));
       if (composed) return composed;
     }
     const digest = new Digest();
@@ -142,7 +142,7 @@ export class S3Storage implements Storage {
     for (const folder of folders) {
       for (let token: string | undefined, isMore = true; isMore; isMore = token !== undefined) {
         const asked = { Bucket: bucket, Prefix: `${prefix}${folder}/`, ContinuationToken: token };
-        const page = await askStore(folder, () => this.#client.send(new ListObjectsV2Command(asked)));
+        const page = await callStore(folder, () => this.#client.send(new ListObjectsV2Command(asked)));
         for (const { Key = '' } of page.Contents ?? []) yield Key.slice(prefix.length);
         token = page.NextContinuationToken;
       }
@@ -153,7 +153,7 @@ export class S3Storage implements Storage {
     const { bucket, prefix } = this.#settings;
     for (const folder of folders) {
       const uploads = { bucket, prefix: `${prefix}${folder}/`, before };
-      await askStore(folder, () => abortUploads(this.#client, uploads));
+      await callStore(folder, () => abortUploads(this.#client, uploads));
     }
   }
 
@@ -207,7 +207,7 @@ export class S3Storage implements Storage {
       const Body = createReadStream(path, { highWaterMark: readBytes });
       const command = new PutObjectCommand({ ...this.#place(key), Body, ContentLength: size });
       try {
-        await askStore(key, () => this.#client.send(command));
+        await callStore(key, () => this.#client.send(command));
         return;
       } catch (error) {
         if (tries === maxTries || !(error instanceof StorageUnavailable)) throw error;
@@ -225,7 +225,7 @@ export class S3Storage implements Storage {
     const abort = (): void => void upload.abort();
     signal?.addEventListener('abort', abort, { once: true });
     try {
-      await askStore(key, () => upload.done());
+      await callStore(key, () => upload.done());
     } finally {
       signal?.removeEventListener('abort', abort);
       Body.destroy();

@@ -14,7 +14,7 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { config } from '../../../config/index.js';
 import { logger } from '../logger.js';
-import { rarely } from '../rarely.js';
+import { throttled } from '../log-throttle.js';
 import { withTimeout } from '../with-timeout.js';
 
 type Settings = NonNullable<typeof config.tracing>;
@@ -31,7 +31,7 @@ export function openExport(
   settings: Settings,
   process: 'api' | 'worker',
 ): { tracer: Tracer; close: () => Promise<void> } {
-  tellOfFailures();
+  logFailures();
   const { url, headers, timeoutMs: timeoutMillis } = settings;
   const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis });
   const provider = new BasicTracerProvider({
@@ -74,9 +74,11 @@ function samplerOf({ sampler, ratio }: Settings): Sampler {
   return name === sampler ? root : new ParentBasedSampler({ root });
 }
 
-function tellOfFailures(): void {
+function logFailures(): void {
   const tell = (message: string): void =>
-    rarely('spans', (count) => logger.warn({ count, reason: reasonOf(message) }, 'spans could not be sent'));
+    throttled('spans', (count) =>
+      logger.warn({ count, reason: reasonOf(message) }, 'spans could not be sent'),
+    );
   const ignore = (): void => undefined;
   const levels = { error: tell, warn: tell, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger(levels, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });

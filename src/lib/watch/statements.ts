@@ -12,7 +12,7 @@ const maxLogged = 2000;
 const maxSummary = 120;
 
 /** Takes the time of a statement. @returns what to call at its end, with its error if it has failed */
-export function noteStatement(pool: string, query: unknown): (error: unknown) => void {
+export function recordStatement(pool: string, query: unknown): (error: unknown) => void {
   const sentAt = performance.now();
   // Its answer arrives in the context that opened the connection.
   const trace = { trace_id: currentTraceId(), otel_trace_id: currentSpan()?.spanContext().traceId };

@@ -4,7 +4,7 @@ import { now } from '../../lib/clock.js';
 import { transact } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { config } from '../../../config/index.js';
-import { mustBeOfKind, type Charset, type OpenFile } from '../../lib/files/file-content.js';
+import { assertKind, type Charset, type OpenFile } from '../../lib/files/file-content.js';
 import { kindOf, type FileKind, type FileType } from '../../lib/files/file-kinds.js';
 import { cleanFilename, extensionOf } from '../../lib/files/filename.js';
 import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
@@ -86,7 +86,7 @@ export async function addAttachment(
   file: ReceivedFile,
   open: OpenFile,
 ): Promise<number> {
-  const charset = await mustBeOfKind(name.kind, file.size, open);
+  const charset = await assertKind(name.kind, file.size, open);
   const key = await storeFile('attachments', file.path);
   return keepOrRemove(key, () =>
     transact(async (t) => {

@@ -4,7 +4,7 @@ import { now } from '../../lib/clock.js';
 import { transact } from '../../lib/db.js';
 import { errorCatalogue, type ErrorSlug } from '../../lib/error-catalogue.js';
 import { AppError, fail } from '../../lib/errors.js';
-import { mustBeOfKind, type Charset } from '../../lib/files/file-content.js';
+import { assertKind, type Charset } from '../../lib/files/file-content.js';
 import { logger } from '../../lib/logger.js';
 import { storage } from '../../lib/storage/index.js';
 import { FileMissing, StorageFull, type Composed } from '../../lib/storage/storage.js';
@@ -187,7 +187,7 @@ async function mustBeAsTold(
   if (session.sha256 !== null && session.sha256 !== sha256) fail('upload_digest_mismatch');
   const { kind } = readFileName(session.filename, 'filename');
   const driver = await storage();
-  return mustBeOfKind(kind, size, (range) => driver.get(file, range));
+  return assertKind(kind, size, (range) => driver.get(file, range));
 }
 
 function failureOf(error: unknown): { slug: ErrorSlug; isFinal: boolean } | undefined {

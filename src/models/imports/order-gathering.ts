@@ -6,7 +6,7 @@
 // reading. So the memory needed does not depend on the file, and the orders of a file always come in the same sequence:
 // an import that was interrupted goes on after those it has dealt with.
 import { isBlank, type CsvBlock } from '../../lib/sheets/csv-source.js';
-import { Occurrences, type Slot } from '../../lib/occurrences.js';
+import { KeyCounter, type Slot } from '../../lib/key-counter.js';
 import { draftOfTooMany, draftOrder, maxLines, type OrderDraft } from './order-draft.js';
 import { layoutOf, readRow, refOf, type Layout, type SheetRow } from './order-sheet.js';
 
@@ -18,14 +18,14 @@ export interface Survey {
   layout: Layout;
   /** Rows below the head that are not blank. */
   rows: number;
-  occurrences: Occurrences;
+  occurrences: KeyCounter;
 }
 
 const maxHeld = 20_000;
 
 /** Reads the file once. With more rows than `limit` it stops there. */
 export async function survey(read: Reading, limit: number): Promise<Survey> {
-  const occurrences = new Occurrences();
+  const occurrences = new KeyCounter();
   let layout: Layout | undefined;
   let rows = 0;
   for await (const { records } of read()) {
@@ -56,7 +56,7 @@ export async function* gather(read: Reading, known: Survey, unnamed: string): As
 class Gathering {
   mustReadAgain = false;
   readonly #layout: Layout;
-  readonly #occurrences: Occurrences;
+  readonly #occurrences: KeyCounter;
   readonly #unnamed: string;
   #isFirst = true;
   #together: SheetRow[] = [];

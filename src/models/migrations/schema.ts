@@ -7,7 +7,7 @@ import { db } from '../../lib/db.js';
 import { errno, isDatabaseDown } from '../../lib/db-errors.js';
 import { openConnection } from '../../lib/db-connection.js';
 import { logger } from '../../lib/logger.js';
-import { rarely } from '../../lib/rarely.js';
+import { throttled } from '../../lib/log-throttle.js';
 import { StartRefused } from '../../lib/start-refused.js';
 import { warnOfSetting } from '../../lib/start-warnings.js';
 import { underClaim } from '../tables/claim.js';
@@ -39,7 +39,7 @@ export async function prepareDatabase(seed: () => Promise<void>): Promise<void> 
       if (errno(error) === unknownDatabase) await createDatabase();
       else if (!isDatabaseDown(error) || Date.now() > deadline) throw error;
       else {
-        rarely('database', () => logger.warn({ error }, 'waiting for the database'));
+        throttled('database', () => logger.warn({ error }, 'waiting for the database'));
         await sleep(pauseMs);
       }
     }

@@ -7,7 +7,7 @@ import { select } from '../../lib/db.js';
 import { periodOf } from '../../lib/numbers.js';
 import { countJobs } from '../../lib/queue.js';
 import { redis } from '../../lib/redis.js';
-import { sharedSample } from '../../lib/shared-sample.js';
+import { singleFlight } from '../../lib/single-flight.js';
 import { gauge, type Figures } from '../../lib/watch/metrics.js';
 import { partitionedTables } from '../tables/partitions.js';
 import { countFailedJobs } from './failed-job.js';
@@ -41,11 +41,11 @@ export async function whatAnswers(): Promise<{ database: boolean; redis: boolean
 
 /** Declares the gauges of what the whole service holds; every process tells the same, so take the maximum of them. */
 export function exposeServiceFigures(): void {
-  const counts = sharedSample(countRows);
+  const counts = singleFlight(countRows);
   const row = async () => counts('rows', maxAgeMs);
-  const queues = sharedSample(countJobs);
-  const failed = sharedSample(countFailedJobs);
-  const partitions = sharedSample(monthsAhead);
+  const queues = singleFlight(countJobs);
+  const failed = singleFlight(countFailedJobs);
+  const partitions = singleFlight(monthsAhead);
 
   gauge(
     'callbacks_unsettled',

@@ -4,7 +4,7 @@ import { now } from '../../lib/clock.js';
 import type { MethodConfig } from '../../lib/channels/channel.js';
 import { payments } from '../../lib/db.js';
 import { isDatabaseDown, isRerunnable } from '../../lib/db-errors.js';
-import { gathered } from '../../lib/gather.js';
+import { batched } from '../../lib/batching.js';
 import { mask } from '../../lib/mask.js';
 import type { Money } from '../../lib/money.js';
 import { paymentPeriod, periodOf } from '../../lib/numbers.js';
@@ -55,7 +55,7 @@ const maxUnproven = 1024;
 const together = { max: 32, atOnce: 2 };
 
 /** The payment a callback names, with its method's configuration. */
-export const findCalledPayment = gathered<string, CalledPayment | undefined>(findCalledPayments, together);
+export const findCalledPayment = batched<string, CalledPayment | undefined>(findCalledPayments, together);
 
 const called = {
   ...columnsOf(Payment, 'p', 'payment_no', 'period', 'order_no', 'amount', 'status', 'third_party_no'),
@@ -148,7 +148,7 @@ export async function recordVerified(attempt: Verified): Promise<CallbackKey | u
   return key;
 }
 
-const storeGathered = gathered<Verified, CallbackKey | undefined>(storeTogether, together);
+const storeGathered = batched<Verified, CallbackKey | undefined>(storeTogether, together);
 
 // What keeps all of them from being stored may be any one's: then each is stored by itself.
 async function storeTogether(attempts: readonly Verified[]): Promise<(CallbackKey | undefined | Error)[]> {

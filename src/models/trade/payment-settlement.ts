@@ -1,7 +1,7 @@
 // The only code that makes a payment and its order paid (spec.md, States and transitions, rule 1).
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { mustHaveChanged, payments } from '../../lib/db.js';
+import { requireChanged, payments } from '../../lib/db.js';
 import { isIncomplete, isRerunnable } from '../../lib/db-errors.js';
 import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
 import { journalStatement, noteChanges } from '../tables/list-journal.js';
@@ -149,7 +149,7 @@ async function payTogether(callbacks: readonly Named[], meetingLocks?: 'reruns' 
   const statements = [
     pay,
     // An order, a payment and an attempt each.
-    mustHaveChanged(3 * callbacks.length),
+    requireChanged(3 * callbacks.length),
     cancelOthers,
     journalStatement('orders', paidOrders, { status: 'pending' }),
     journalStatement('payments', touched, {

@@ -1,7 +1,7 @@
 // /admins: the administrators.
 import Joi from 'joi';
 import { listKeys } from '../../../lib/list-query.js';
-import { mustDifferFromUsername, newPassword } from '../../../lib/password-policy.js';
+import { assertDiffersFromUsername, newPassword } from '../../../lib/password-policy.js';
 import { email, idOrNone, idParam, ids, phone, status, webAddress, username } from '../../../lib/schema.js';
 import {
   adminFilters,
@@ -74,7 +74,7 @@ export const routes = [
     ],
     response: admin,
     async handle({ admin: holder, body }) {
-      mustDifferFromUsername(body.password, body.username);
+      assertDiffersFromUsername(body.password, body.username);
       return getAdmin(await createAdmin(holder, body));
     },
     repeat: (id) => getAdmin(id),
@@ -153,7 +153,7 @@ export const routes = [
     response: null,
     async handle({ admin: holder, params, body }) {
       const { username } = await getAdmin(params.id);
-      mustDifferFromUsername(body.password, username);
+      assertDiffersFromUsername(body.password, username);
       await resetAdminPassword(holder, params.id, body.password);
     },
   }),

@@ -65,7 +65,7 @@ export const routes = [
       if (admin.status !== 1) return refuse({ ...attempt, adminId: admin.id, outcome: 'account_disabled' });
       const session = await openSession(admin, ip, userAgent).catch(logFailure);
       const { jti, issuedAt, expiresAt } = session;
-      if (session.isNewAddress) await tellOwner(admin.id, ip, jti);
+      if (session.isNewAddress) await notifyOwner(admin.id, ip, jti);
       await Promise.all([
         clearFailures({ ip, username: body.username }),
         logLogin({ ...attempt, adminId: admin.id, outcome: 'login_success' }),
@@ -111,7 +111,7 @@ export const routes = [
 
 const isAlwaysRequired = config.auth.captchaMode === 'always';
 
-function tellOwner(adminId: number, ip: string, jti: string): Promise<unknown> {
+function notifyOwner(adminId: number, ip: string, jti: string): Promise<unknown> {
   return sendNotification({
     type: 'system',
     title: { zh: '新地址登录', en: 'Sign-in from a new address' },
@@ -145,16 +145,16 @@ async function checkCaptcha({ captcha_id, captcha_code }: LoginBody, failures: n
     if (!(await consumeCaptcha(captcha_id, captcha_code))) fail('captcha_invalid', { field: 'captcha_code' });
     return;
   }
-  if (mustProve(failures)) fail('captcha_required', { field: 'captcha_code' });
+  if (needsCaptcha(failures)) fail('captcha_required', { field: 'captcha_code' });
 }
 
 async function isCaptchaRequired(subject: Subject): Promise<boolean> {
   const failures = await mustNotBeLocked(subject).catch(() => Infinity);
-  return mustProve(failures);
+  return needsCaptcha(failures);
 }
 
 // Without Redis no captcha can be kept; the lock-out goes on counting in this process.
-function mustProve(failures: number): boolean {
+function needsCaptcha(failures: number): boolean {
   if (config.auth.captchaMode !== 'adaptive') return isAlwaysRequired;
   return failures >= config.auth.captchaAfterFailures && redis.status === 'ready';
 }

@@ -6,7 +6,7 @@ import { now } from '../../../lib/clock.js';
 import { currentLanguage } from '../../../lib/context.js';
 import { AppError, fail } from '../../../lib/errors.js';
 import { languages } from '../../../lib/language.js';
-import { mustDifferFromUsername, newPassword } from '../../../lib/password-policy.js';
+import { assertDiffersFromUsername, newPassword } from '../../../lib/password-policy.js';
 import { email, idParam, phone, text as given, webAddress } from '../../../lib/schema.js';
 import { problem } from '../../../lib/validation.js';
 import { type AdminFields, changeOwnPassword, getAdmin, updateAdmin } from '../../../models/access/admin.js';
@@ -161,7 +161,7 @@ export const routes = [
           fields: { password_confirmation: [problem('password.confirmation')] },
         });
       }
-      mustDifferFromUsername(body.password, admin.username);
+      assertDiffersFromUsername(body.password, admin.username);
       await passwordChange.mustNotBeLocked(admin.adminId);
       if (!(await findByPassword(admin.username, body.old_password))) {
         await passwordChange.countFailure(admin.adminId);

@@ -158,7 +158,7 @@ async function receive(
 ): Promise<Answered<typeof received>> {
   if (!upload) return missing('file');
   if (upload.size === 0) fail('file_empty', { field: 'file' });
-  const told = toldBy(call);
+  const told = resultOf(call);
   const { filename, total_chunks } = told;
   const isWhole = filename !== undefined && total_chunks !== undefined;
   const session = await findOrOpenSession(key, isWhole ? planOf(call) : undefined);
@@ -178,7 +178,7 @@ async function receive(
 
 // The row says that there is something to merge; without its queue it is merged when that is back.
 async function merge(key: SessionKey, call: ChunkCall): Promise<Standing> {
-  const { begun, ...standing } = await beginMerge(key, toldBy(call));
+  const { begun, ...standing } = await beginMerge(key, resultOf(call));
   if (!begun) return answerOf(key, standing);
   const result = await mergeChunks.enqueueAndWait(key, waitMs).catch((error: unknown) => {
     if (error instanceof QueueUnavailable) return undefined;
@@ -201,7 +201,7 @@ async function answerOf(
   return fail(error ?? 'upload_failed', { field: 'file' });
 }
 
-const toldBy = ({
+const resultOf = ({
   filename,
   total_chunks,
   total_size,

@@ -4,7 +4,7 @@ import { currentZone, inContext } from '../../../lib/context.js';
 import { defaultLanguage } from '../../../lib/language.js';
 import { readMarks } from '../../../lib/marks.js';
 import { clamped } from '../../../lib/schema.js';
-import { sharedSample } from '../../../lib/shared-sample.js';
+import { singleFlight } from '../../../lib/single-flight.js';
 import {
   dailySales,
   dashboardCount,
@@ -61,7 +61,7 @@ const titled = (activities: Activity[]): Activity[] =>
   activities.map((activity) => ({ ...activity, action: shownTitle(activity.action) }));
 
 // One snapshot per zone and process, however many streams show it.
-const snapshot = sharedSample((zone) =>
+const snapshot = singleFlight((zone) =>
   inContext({ traceId: '', language: defaultLanguage, zone: zone || undefined }, async () => {
     const marks = await readMarks(dashboardScopes);
     const [counts, sources, weekly, monthly, daily, byChannel, activities] = await Promise.all([

@@ -1,7 +1,7 @@
 // /users: the customers who place orders.
 import Joi from 'joi';
 import { listKeys } from '../../../lib/list-query.js';
-import { mustDifferFromUsername, newPassword } from '../../../lib/password-policy.js';
+import { assertDiffersFromUsername, newPassword } from '../../../lib/password-policy.js';
 import { email, idParam, optionalText, phone, status, webAddress } from '../../../lib/schema.js';
 import { changeBalance, changed } from '../../../models/trade/balance.js';
 import { findBalanceLog } from '../../../models/trade/balance-log.js';
@@ -126,7 +126,7 @@ export const routes = [
     response: null,
     async handle({ params, body }) {
       const { username } = await getUser(params.id);
-      mustDifferFromUsername(body.password, username);
+      assertDiffersFromUsername(body.password, username);
       await resetUserPassword(params.id, body.password);
     },
   }),

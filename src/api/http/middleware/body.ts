@@ -5,7 +5,7 @@ import type { Context } from 'koa';
 import { koaBody, type HttpMethodEnum } from 'koa-body';
 import { config } from '../../../../config/index.js';
 import { AppError, fail } from '../../../lib/errors.js';
-import { keepDigits } from '../../../lib/exact-json.js';
+import { quoteLongNumbers } from '../../../lib/exact-json.js';
 import { exceeds } from '../../../lib/json-bounds.js';
 import { coercer, problem } from '../../../lib/validation.js';
 import type { Route, Upload, UploadDeclaration } from '../../declare/route.js';
@@ -39,8 +39,8 @@ export function bodyParser({ method, body, form, upload, aliases, bodyBytes }: R
   });
   const coerceFields = coercer(body);
   return async (ctx) => {
-    mustBeUtf8(ctx);
-    mustBePlain(ctx);
+    assertUtf8(ctx);
+    assertPlain(ctx);
     if (upload && ctx.is('multipart')) {
       const received = await receiveForm(ctx, upload);
       const fields = withAliases(received.fields, aliases) as Record<string, unknown>;
@@ -63,7 +63,7 @@ function parseJson(text: string): unknown {
   if (exceeds(text, bounds)) fail('payload_too_large');
   if (!/^[ \t\n\r]*[[{]/.test(text)) fail('bad_request');
   try {
-    return parseSafely(keepDigits(text) ?? text);
+    return parseSafely(quoteLongNumbers(text) ?? text);
   } catch (error) {
     return fail('bad_request', { cause: error });
   }
@@ -92,13 +92,13 @@ function refuse(error: Error & { status?: number }): never {
 }
 
 // Another charset could make the bytes that were signed and the text that is checked differ.
-function mustBeUtf8(ctx: Context): void {
+function assertUtf8(ctx: Context): void {
   const charset = ctx.request.charset.toLowerCase();
   if (charset !== '' && charset !== 'utf-8' && charset !== 'utf8') fail('bad_request');
 }
 
 // A kilobyte of it could become a megabyte.
-function mustBePlain(ctx: Context): void {
+function assertPlain(ctx: Context): void {
   const encoding = ctx.get('Content-Encoding').trim().toLowerCase();
   if (encoding !== '' && encoding !== 'identity') fail('content_encoding_unsupported');
 }

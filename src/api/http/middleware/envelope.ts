@@ -13,7 +13,7 @@ import { isRedisDown } from '../../../lib/redis.js';
 import { StorageUnavailable } from '../../../lib/storage/storage.js';
 import { isZone, withZone } from '../../../lib/time.js';
 import { requests, requestSeconds } from '../../../lib/watch/metrics.js';
-import { answerEarly, isStillSending } from '../arrival.js';
+import { answerEarly, isStillSending } from '../body-deadline.js';
 import { compressed, isLong } from '../compression.js';
 import { beginRequestSpan, endRequestSpan } from '../request-span.js';
 import { logOperation } from '../../declare/operation-log.js';

@@ -12,8 +12,8 @@ import { privateFolder } from '../../../lib/files/folder.js';
 import { randomToken } from '../../../lib/random-id.js';
 import { isDiskFull } from '../../../lib/storage/local.js';
 import { problem } from '../../../lib/validation.js';
-import { allowUpload } from '../arrival.js';
-import { incomingFolder } from '../incoming.js';
+import { allowUpload } from '../body-deadline.js';
+import { uploadFolder } from '../upload-folder.js';
 import type { Upload, UploadDeclaration } from '../../declare/route.js';
 
 export interface ReceivedForm {
@@ -39,7 +39,7 @@ export async function receiveForm(ctx: Context, declaration: UploadDeclaration):
   allowUpload(req, res);
   const form = new Form(declaration);
   try {
-    await mkdir(incomingFolder, { recursive: true, mode: privateFolder });
+    await mkdir(uploadFolder, { recursive: true, mode: privateFolder });
     await read(req, form);
     return await form.finish();
   } catch (error) {
@@ -168,7 +168,7 @@ class Form {
 
 /** A file on its way to the disk. */
 class Spool {
-  readonly #path = join(incomingFolder, randomToken(12));
+  readonly #path = join(uploadFolder, randomToken(12));
   readonly #filename: string;
   readonly #hash: Hash | undefined;
   #size = 0;

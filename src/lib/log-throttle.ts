@@ -14,7 +14,7 @@ const silences = new Map<string, Silence>();
  *
  * @param say is told how often there was reason to, this time included
  */
-export function rarely(subject: string, say: (count: number) => void): void {
+export function throttled(subject: string, say: (count: number) => void): void {
   const known = silences.get(subject);
   const at = Date.now();
   if (known && at - known.since < everyMs) {

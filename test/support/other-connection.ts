@@ -3,7 +3,7 @@ import { createConnection, type Connection } from 'mysql2/promise';
 import { config } from '../../config/index.js';
 
 /** A connection past the service; whoever opens it ends it. */
-export function stranger(): Promise<Connection> {
+export function otherConnection(): Promise<Connection> {
   const { host, port, user, password, name: database } = config.database;
   return createConnection({ host, port, user, password, database, timezone: 'Z' });
 }
@@ -14,7 +14,7 @@ export function stranger(): Promise<Connection> {
  * @returns how to let go
  */
 export async function holding(sql: string, values: (string | number)[] = []): Promise<() => Promise<void>> {
-  const connection = await stranger();
+  const connection = await otherConnection();
   await connection.query('START TRANSACTION');
   await connection.query(sql, values);
   return () => connection.end();

@@ -3,7 +3,7 @@
 import type Joi from 'joi';
 
 /** The oversized part and its limit. */
-export interface Excess {
+export interface Oversized {
   path: (string | number)[];
   type: 'array.max' | 'object.max';
   limit: number;
@@ -23,40 +23,44 @@ interface Described {
 const described = new WeakMap<Joi.Schema, Described>();
 
 /** The first place where a value holds more than its schema allows, if there is one. */
-export function excessIn(schema: Joi.Schema, value: unknown): Excess | undefined {
+export function findOversized(schema: Joi.Schema, value: unknown): Oversized | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   let description = described.get(schema);
   if (!description) described.set(schema, (description = schema.describe() as Described));
-  return look(description, value, []);
+  return findIn(description, value, []);
 }
 
-function look(schema: Described | undefined, value: unknown, path: (string | number)[]): Excess | undefined {
+function findIn(
+  schema: Described | undefined,
+  value: unknown,
+  path: (string | number)[],
+): Oversized | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  return Array.isArray(value) ? lookAtItems(schema, value, path) : lookAtKeys(schema, value, path);
+  return Array.isArray(value) ? checkItems(schema, value, path) : checkKeys(schema, value, path);
 }
 
-function lookAtItems(
+function checkItems(
   schema: Described | undefined,
   items: unknown[],
   path: (string | number)[],
-): Excess | undefined {
+): Oversized | undefined {
   const limit = limitOf(schema) ?? maxItems;
   if (items.length > limit) return { path, type: 'array.max', limit };
   const [item] = schema?.items ?? [];
-  return first(items, (value, index) => look(item, value, [...path, index]));
+  return first(items, (value, index) => findIn(item, value, [...path, index]));
 }
 
-function lookAtKeys(
+function checkKeys(
   schema: Described | undefined,
   value: object,
   path: (string | number)[],
-): Excess | undefined {
+): Oversized | undefined {
   const names = Object.keys(value);
   const limit = (schema?.type === 'object' ? limitOf(schema) : undefined) ?? maxKeys;
   if (names.length > limit) return { path, type: 'object.max', limit };
   const fields = schema?.keys ?? {};
   return first(names, (name) =>
-    look(Object.hasOwn(fields, name) ? fields[name] : undefined, (value as Record<string, unknown>)[name], [
+    findIn(Object.hasOwn(fields, name) ? fields[name] : undefined, (value as Record<string, unknown>)[name], [
       ...path,
       name,
     ]),
@@ -68,7 +72,10 @@ function limitOf(schema: Described | undefined): number | undefined {
   return typeof limit === 'number' ? limit : undefined;
 }
 
-function first<T>(values: T[], check: (value: T, index: number) => Excess | undefined): Excess | undefined {
+function first<T>(
+  values: T[],
+  check: (value: T, index: number) => Oversized | undefined,
+): Oversized | undefined {
   for (const [index, value] of values.entries()) {
     const excess = check(value, index);
     if (excess) return excess;

@@ -7,7 +7,7 @@ import { withTimeout } from './with-timeout.js';
 /** Timeout of a batch. */
 const patienceMs = 20;
 
-export interface Gathering {
+export interface BatchLimits {
   /** Max requests per batch. */
   max: number;
   /** Max concurrent batches. */
@@ -25,9 +25,9 @@ interface Asked<K> {
  *
  * @param work answers one result, or its error, for each of what was asked, in that order
  */
-export function gathered<K, V>(
+export function batched<K, V>(
   work: (asked: readonly K[]) => Promise<(V | Error)[]>,
-  { max, atOnce }: Gathering,
+  { max, atOnce }: BatchLimits,
 ): (asked: K) => Promise<V> {
   const room = pLimit(atOnce);
   let latest: Promise<unknown> = Promise.resolve();

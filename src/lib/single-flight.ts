@@ -5,7 +5,7 @@ import { inLastingContext } from './context.js';
  * @param make makes a value for a key
  * @returns a function that gives a value at most `maxAgeMs` old; callers at the same time share one making
  */
-export function sharedSample<T>(
+export function singleFlight<T>(
   make: (key: string) => Promise<T>,
 ): (key: string, maxAgeMs: number) => Promise<T> {
   const samples = new Map<string, { startedAt: number; value: Promise<T> }>();

@@ -8,7 +8,7 @@ import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '.
 import { emptyRedis } from './redis.js';
 import { startService } from './service.js';
 
-export interface Stage {
+export interface SystemUnderTest {
   admin: Client;
   anonymous: Client;
   methodId: number;
@@ -20,18 +20,18 @@ export interface Stage {
 }
 
 /** All in this thread; a restart closes in good order. */
-export async function innerStage(): Promise<Stage> {
+export async function inThisThread(): Promise<SystemUnderTest> {
   const service = await startService({ withWorker: false });
   const { admin, anonymous } = service;
   let worker: RunningWorker = consume('payments');
   let api: Awaited<ReturnType<typeof listen>> | undefined;
-  const stage: Stage = {
+  const system: SystemUnderTest = {
     ...{ admin, anonymous, methodId: (await makeMethod(admin)).id },
     emptyRedis,
     async restartApi() {
       const fresh = await listen(0, '127.0.0.1');
       const url = `http://127.0.0.1:${(fresh.address() as AddressInfo).port}`;
-      [stage.admin, stage.anonymous] = [stage.admin.at(url), stage.anonymous.at(url)];
+      [system.admin, system.anonymous] = [system.admin.at(url), system.anonymous.at(url)];
       api?.close();
       api?.closeAllConnections();
       api = fresh;
@@ -47,21 +47,21 @@ export async function innerStage(): Promise<Stage> {
       await service.stop();
     },
   };
-  return stage;
+  return system;
 }
 
 /** API and worker are processes of their own; a restart begins with SIGKILL. */
-export async function outerStage(): Promise<Stage> {
+export async function inOwnProcesses(): Promise<SystemUnderTest> {
   const service = await startService({ withWorker: false });
   let [api, worker]: TestProcess[] = await Promise.all([startApi(), startWorkerProcess()]);
   const { admin, anonymous } = service;
-  const stage: Stage = {
+  const system: SystemUnderTest = {
     ...{ admin: admin.at((api as TestProcess).url), anonymous: anonymous.at((api as TestProcess).url) },
     ...{ methodId: (await makeMethod(admin)).id, emptyRedis },
     async restartApi() {
       await api?.kill();
       api = await startApi();
-      [stage.admin, stage.anonymous] = [stage.admin.at(api.url), stage.anonymous.at(api.url)];
+      [system.admin, system.anonymous] = [system.admin.at(api.url), system.anonymous.at(api.url)];
     },
     async restartWorker() {
       await worker?.kill();
@@ -72,5 +72,5 @@ export async function outerStage(): Promise<Stage> {
       await service.stop();
     },
   };
-  return stage;
+  return system;
 }

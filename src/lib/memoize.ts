@@ -9,7 +9,7 @@ const maxLength = 256;
  * @param make depends on nothing but the text; what it throws is not remembered
  * @param max texts at most; then it begins anew
  */
-export function remembered<V>(make: (text: string) => V, max = 2000): (text: string) => V {
+export function memoized<V>(make: (text: string) => V, max = 2000): (text: string) => V {
   const known = new Map<string, V>();
   return (text) => {
     const found = known.get(text);

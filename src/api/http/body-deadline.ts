@@ -11,7 +11,7 @@ const lingerMs = 3000;
 const deadlines = new WeakMap<IncomingMessage, NodeJS.Timeout>();
 
 /** Cuts a request whose body has not arrived within REQUEST_TIMEOUT_SECONDS, unless it is given more time. */
-export function watchArrival(request: IncomingMessage, response: ServerResponse): void {
+export function watchBodyDeadline(request: IncomingMessage, response: ServerResponse): void {
   if (!hasBody(request)) return;
   setDeadline(request, response, config.app.requestTimeoutMs);
   request.once('close', () => clearTimeout(deadlines.get(request)));

@@ -8,7 +8,7 @@ const settledFlag = 0x4000_0000;
 const countMask = 0x3fff_ffff;
 
 /** Keys are compared by a 64-bit hash: with a million distinct keys a collision has a probability of 1 in 37 million. */
-export class Occurrences {
+export class KeyCounter {
   #capacity = 1 << 12;
   #used = 0;
   #low = new Uint32Array(this.#capacity);

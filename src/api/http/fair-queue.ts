@@ -1,7 +1,7 @@
 // Whose turn it is: the requests of one connection one after the other, those of all networks by turns.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { networkOfConnection, occupy, rest, turnAway } from './connections.js';
+import { disconnect, markBusy, markIdle, networkOfConnection } from './connections.js';
 
 /** Requests that one connection may have waiting behind the one that is worked on (HTTP pipelining). */
 const maxWaiting = 16;
@@ -23,8 +23,8 @@ let begun = 0;
 let isTurnPlanned = false;
 
 // Round robin over networks: a burst of a thousand requests delays only its own senders.
-function startInTurn(network: string, start: () => void): void {
-  if (!isTurnPlanned) setImmediate(takeTurn);
+function schedule(network: string, start: () => void): void {
+  if (!isTurnPlanned) setImmediate(startNext);
   isTurnPlanned = true;
   if (begun < maxPerTurn && waiting.size === 0) {
     begun++;
@@ -36,9 +36,9 @@ function startInTurn(network: string, start: () => void): void {
   else waiting.set(network, [start]);
 }
 
-function takeTurn(): void {
+function startNext(): void {
   isTurnPlanned = waiting.size > 0;
-  if (isTurnPlanned) setImmediate(takeTurn);
+  if (isTurnPlanned) setImmediate(startNext);
   for (begun = 0; begun < maxPerTurn && waiting.size > 0; begun++) {
     const [network, line] = waiting.entries().next().value as [string, (() => void)[]];
     const start = line.shift();
@@ -53,21 +53,21 @@ function takeTurn(): void {
  * Handles the requests of a connection one after the other, as they are answered; Node would begin all of them at once. A
  * client that has disconnected costs nothing more.
  */
-export function inLine(handle: Handle): Handle {
+export function inFairQueue(handle: Handle): Handle {
   const begin = (line: Line, request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
     line.isBusy = true;
-    occupy(socket);
+    markBusy(socket);
     response.once('close', () => {
       line.isBusy = false;
       const next = line.waiting.shift();
       if (next && !next[0].socket.destroyed) begin(line, ...next);
       else {
         line.waiting.length = 0;
-        rest(socket);
+        markIdle(socket);
       }
     });
-    startInTurn(networkOfConnection(socket), () => handle(request, response));
+    schedule(networkOfConnection(socket), () => handle(request, response));
   };
   return (request, response) => {
     const { socket } = request;
@@ -75,6 +75,6 @@ export function inLine(handle: Handle): Handle {
     lines.set(socket, line);
     if (!line.isBusy) begin(line, request, response);
     else if (line.waiting.length < maxWaiting) line.waiting.push([request, response]);
-    else turnAway(socket);
+    else disconnect(socket);
   };
 }

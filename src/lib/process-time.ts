@@ -13,14 +13,14 @@ setInterval(() => {
 }, tickMs).unref();
 
 /** Milliseconds this process has been running, to the nearest 100. */
-export const runTime = (): number => elapsedMs;
+export const processTime = (): number => elapsedMs;
 
 /**
  * Calls `expire` once the process has been running for that long, at most 100 ms later.
  *
  * @returns how to call it off
  */
-export function afterRunning(ms: number, expire: () => void): () => void {
+export function afterProcessTime(ms: number, expire: () => void): () => void {
   const due = elapsedMs + ms;
   let timer = setTimeout(check, ms);
   function check(): void {
