@@ -18,7 +18,7 @@ export class Attempts {
   readonly #prefix: string;
 
   constructor({ name, points, window, lock }: AttemptLimit) {
-    // The failure that uses up the last point locks, so the limiter itself has one point less than it allows.
+    // The limiter locks after its last point, so it gets one point less than the limit.
     const limits = {
       points: points - 1,
       duration: window,
@@ -45,8 +45,8 @@ export class Attempts {
   /**
    * Counts a failure; the one that reaches the limit locks the subject.
    *
-   * @returns seconds to wait when the subject had been locked before this failure, else 0: of many attempts at once
-   * only as many as the limit allows are told apart
+   * @returns seconds to wait if the subject was already locked, else 0. Concurrent attempts are checked only up
+   * to the limit
    */
   async fail(subject: string): Promise<number> {
     const counted = await this.#limiter.consume(subject).catch((refusal: unknown) => {
@@ -62,10 +62,10 @@ export class Attempts {
   }
 
   /**
-   * Forgets all failures of the subjects that match, by reading every key: nothing for a request.
+   * Resets all failures of matching subjects. Scans every key, so it is not for requests.
    *
    * @param pattern a subject, or a part of one with `*`
-   * @returns how many counters there were
+   * @returns number of counters removed
    */
   async clearMatching(pattern: string): Promise<number> {
     const match = `${this.#prefix}:${pattern}`;

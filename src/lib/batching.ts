@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { currentContext, inNoContext, inSharedContext, type Context } from './context.js';
 import { withTimeout } from './with-timeout.js';
 
-/** Timeout of a batch. */
+/** Max wait for the previous batch. */
 const patienceMs = 20;
 
 export interface BatchLimits {
@@ -20,10 +20,10 @@ interface Asked<K> {
 }
 
 /**
- * Makes one function out of one that does many at a time. Who asks while nothing is under way goes alone and at once, so
- * batches are as large as the load is high. A batch is under the trace of the first request in it, and otherwise nobody's.
+ * Turns a function over many keys into one over a single key. A request that finds no batch under way runs at
+ * once, so batch sizes follow the load. A batch runs under the trace of its first request, without its actor.
  *
- * @param work answers one result, or its error, for each of what was asked, in that order
+ * @param work returns one result or error per key, in order
  */
 export function batched<K, V>(
   work: (asked: readonly K[]) => Promise<(V | Error)[]>,

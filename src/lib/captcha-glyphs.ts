@@ -1,9 +1,12 @@
-// The outlines of the characters captchas are written with, read once from the fonts of the @fontsource packages.
+// Outlines of the captcha characters, read once from the fonts of the @fontsource packages.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import opentype, { type PathCommand } from 'opentype.js';
 
-/** What stays itself when it is turned, crossed and cut: no 0 O Q, 1 I l i J, 2 Z, 5 S, 6 b G, 8 B, 9 g q, c, U V u v, h n, r t y k. */
+/**
+ * Characters that stay distinct when turned, crossed and cut: no 0 O Q, 1 I l i J, 2 Z, 5 S, 6 b G, 8 B, 9 g q,
+ * c, U V u v, h n, r t y k.
+ */
 export const captchaCharacters = [...'34679ADEFHKMNPRTWXYade'];
 
 /** Five kinds of letters: sans serif, serif, slab serif, typewriter, handwriting. All open (OFL, Apache 2.0). */
@@ -11,10 +14,10 @@ export const captchaFonts = ['pt-sans', 'pt-serif', 'roboto-slab', 'courier-prim
 
 export type Point = readonly [x: number, y: number];
 
-/** Closed lines around the middle of the character, which is one unit high, or a little wider than one. */
+/** Closed lines around the centre of the character, one unit high and up to about one unit wide. */
 export type Outline = readonly (readonly Point[])[];
 
-/** Curves and straight lines become this many short lines, so that they can be bent. */
+/** Each curve or line is divided into this many segments, so that it can be bent. */
 const pieces = 4;
 
 const { resolve } = createRequire(import.meta.url);

@@ -1,5 +1,5 @@
-// Draws captchas: characters of several fonts, each turned, slanted and sized by chance, touching each other, all bent together,
-// crossed by lines of their own colour and cut by lines of the ground's.
+// Draws captchas: characters of several fonts, randomly turned, slanted and sized, overlapping and bent, crossed by
+// coloured lines and cut by lines of the background colour.
 import { randomInt } from 'node:crypto';
 import { Resvg } from '@resvg/resvg-js';
 import { captchaCharacters, captchaFonts, captchaOutlines, type Point } from './captcha-glyphs.js';
@@ -9,14 +9,14 @@ const length = 5;
 const ground = '#f4f4f4';
 
 export interface Drawn {
-  /** What is written on it, in lower case. */
+  /** The text on it, in lower case. */
   text: string;
   png: Buffer;
 }
 
 /**
- * Draws a new captcha, about 2 ms of work. Done here and not in the renderer's own thread: its pending tasks crash a thread of
- * Node.js that ends.
+ * Draws a new captcha in about 2 ms. Not in the renderer's own thread: its pending tasks crash a worker thread
+ * that exits.
  */
 export function drawCaptcha(): Drawn {
   const letters = times(length, () => randomInt(captchaCharacters.length));
@@ -44,7 +44,7 @@ function svgOf(letters: readonly number[]): string {
 
 type Lines = Point[][];
 
-// One character in a font, size, slant and turn of its own.
+// One character in a random font, size, slant and angle.
 function shaped(letter: number): Lines {
   const outline = captchaOutlines[randomInt(captchaFonts.length)]?.[letter] ?? [];
   const [size, slant, angle] = [within(33, 44), within(-0.2, 0.2), (within(-26, 26) * Math.PI) / 180];
@@ -57,7 +57,7 @@ function shaped(letter: number): Lines {
   );
 }
 
-// Each character reaches a little into the one before, at a height of its own; all of them start anywhere the width allows.
+// Each character slightly overlaps the previous one at a random height; the row starts at a random position.
 function placed(characters: readonly Lines[]): Lines {
   let end = 0;
   const row = characters.flatMap((lines) => {
@@ -73,7 +73,7 @@ function placed(characters: readonly Lines[]): Lines {
   return row.map((line) => line.map(([x, y]): Point => [start + x * scale, height / 2 + y]));
 }
 
-// Two waves, one along each axis, move every point of the writing.
+// Two waves, one along each axis, displace every point.
 function newBend(): (point: Point) => Point {
   const [across, along] = [sine(within(1, 2.5), within(26, 44)), sine(within(2, 5), within(60, 120))];
   return ([x, y]) => [x + across(y), y + along(x)];
@@ -93,7 +93,7 @@ function wave(): Point[] {
   });
 }
 
-// A short bent piece, as if it were part of a character.
+// A short curve that resembles part of a character.
 function dash(): Point[] {
   const [x, y, angle, form] = [
     within(10, width - 10),
@@ -112,7 +112,7 @@ function dash(): Point[] {
 const points = (line: readonly Point[]): string =>
   line.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join('L');
 
-/** A number of that range by chance; not from Math.random, whose next numbers can be told from those before. */
+/** A random number in the range. Not Math.random, whose sequence can be predicted. */
 const within = (from: number, to: number): number => from + ((to - from) * randomInt(1_000_001)) / 1_000_000;
 
 const times = <T>(count: number, make: (index: number) => T): T[] =>

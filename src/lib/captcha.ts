@@ -1,13 +1,13 @@
-// Captchas: an image for people, an answer in Redis that is used up by the first look at it.
+// Captchas: an image, and an answer in Redis that the first check consumes.
 import { config } from '../../config/index.js';
 import { randomToken } from './random-id.js';
 import { key, patientRedis } from './redis.js';
 
-/** Reads the fonts and the renderer, a tenth of a second of work; what starts need not wait for it. */
+/** Loads the fonts and the renderer (0.1 s); the start does not wait for it. */
 export const loadDrawing = () => import('./captcha-picture.js');
 
 /**
- * Draws a new captcha and keeps its answer for CAPTCHA_TTL_SECONDS.
+ * Draws a new captcha and stores its answer for CAPTCHA_TTL_SECONDS.
  *
  * @returns its id and a PNG as data URI
  * @throws when Redis is unavailable
@@ -20,7 +20,11 @@ export async function createCaptcha(): Promise<{ id: string; image: string }> {
   return { id, image: `data:image/png;base64,${png.toString('base64')}` };
 }
 
-/** Checks an answer, ignoring case, and uses the captcha up whether it is right or wrong. @throws when Redis is unavailable */
+/**
+ * Checks an answer, ignoring case, and consumes the captcha in either case.
+ *
+ * @throws when Redis is unavailable
+ */
 export async function consumeCaptcha(id: string, answer: string): Promise<boolean> {
   const expected = await patientRedis.getdel(captchaKey(id));
   return expected !== null && expected === answer.trim().toLowerCase();

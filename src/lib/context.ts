@@ -1,4 +1,4 @@
-// What belongs to the request or job at hand, reachable from everywhere without passing it along.
+// The context of the current request or job, available without passing it along.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Span } from '@opentelemetry/api';
 import { defaultLanguage, type Language } from './language.js';
@@ -11,7 +11,7 @@ export interface Context {
   zone?: string;
   /** Canonical address of the client. */
   ip?: string;
-  /** The span under way, where spans are made (lib/watch/tracing.ts). */
+  /** The current span, if spans are made (lib/watch/tracing.ts). */
   span?: Span;
   /** The unit of the current write. */
   unit?: Unit;
@@ -22,18 +22,18 @@ export interface Context {
 /** Statements that commit in the same transaction as a write. */
 export interface Unit {
   /**
-   * Before each transaction is committed.
+   * Called before each commit.
    *
    * @param result the result of the transaction
-   * @returns checks whether it was committed, should the answer to COMMIT be lost
+   * @returns checks whether the transaction was committed when the reply to COMMIT is lost
    */
   end(t: Transaction, result: unknown): Promise<() => Promise<boolean>>;
-  /** The same for a transaction that is sent at once: statements that follow the INSERT of a record. */
+  /** The same for a transaction sent as one packet: statements that follow the INSERT of a record. */
   follow(): {
     statements: { sql: string; values: readonly unknown[] }[];
     wasCommitted: () => Promise<boolean>;
   };
-  /** Once it is committed. */
+  /** Called after the commit. */
   committed(): void;
 }
 
@@ -47,16 +47,16 @@ export function inContext<T>(context: Context, run: () => T): T {
 /** Runs shared work outside the context of the request that happens to start it. */
 export const inNoContext = <T>(run: () => T): T => storage.exit(run);
 
-/** The request or job at hand, for work that it shares with others. */
+/** The current request or job, for work it shares with others. */
 export const currentContext = (): Context | undefined => storage.getStore();
 
-/** Runs work that several share: under the trace of the first of them, and otherwise as nobody's. */
+/** Runs shared work under the trace of the first requester, without its actor. */
 export function inSharedContext<T>(first: Context | undefined, run: () => T): T {
   if (!first) return run();
   return storage.run({ traceId: first.traceId, language: defaultLanguage, span: first.span }, run);
 }
 
-/** Runs the function with that span under way. */
+/** Runs the function under that span. */
 export function inSpan<T>(span: Span, run: () => T): T {
   const own = storage.getStore() ?? { traceId: '', language: defaultLanguage };
   return storage.run({ ...own, span }, run);
@@ -83,7 +83,7 @@ export function inLastingContext<T>(run: () => T): T {
 /**
  * Starts shared work; it is abandoned when every client that joined it has disconnected.
  *
- * @returns how to join it
+ * @returns a function that joins it
  */
 export function joinable<T>(run: () => Promise<T>): () => Promise<T> {
   const callers: (() => boolean)[] = [];
@@ -97,17 +97,17 @@ export function joinable<T>(run: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** The trace id of the request or job at hand. */
+/** The trace id of the current request or job. */
 export const currentTraceId = (): string | undefined => storage.getStore()?.traceId;
 
-/** The span under way, if any. */
+/** The current span, if any. */
 export const currentSpan = (): Span | undefined => storage.getStore()?.span;
 
-/** The address that the request at hand comes from. */
+/** The client address of the current request. */
 export const currentIp = (): string | undefined => storage.getStore()?.ip;
 
-/** The language of the request at hand. */
+/** The language of the current request. */
 export const currentLanguage = (): Language => storage.getStore()?.language ?? defaultLanguage;
 
-/** The zone of the request at hand, if it asked for one. */
+/** The zone the current request asked for, if any. */
 export const currentZone = (): string | undefined => storage.getStore()?.zone;

@@ -1,4 +1,4 @@
-// Statements over a pool of connections, and transactions that are rerun when the database asks for it.
+// Statements over a connection pool, and transactions that are rerun on deadlocks and lock timeouts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from 'sequelize';
 import type { Sequelize } from 'sequelize-typescript';
@@ -9,34 +9,34 @@ import { DatabaseBusy, DatabaseTimeout, isDatabaseDown, isRerunnable, StatementF
 import { fail } from './errors.js';
 import { processTime } from './process-time.js';
 
-/** A value that may stand in a statement; an object or array that slipped through a schema never does. */
+/** A value in a statement; objects and nested arrays are excluded. */
 export type SqlValue = string | number | boolean | Date | null | readonly (string | number)[];
 
-/** What a statement that writes comes to. */
+/** The result of a write. */
 interface Outcome {
   affectedRows: number;
   insertId: number;
 }
 
-/** A statement with `?` places and their values. */
+/** A statement with `?` placeholders and their values. */
 export interface Statement {
   sql: string;
   values: readonly SqlValue[];
 }
 
 /**
- * Part of a packet: undoes it unless the statement before has found that many rows to change (`isIncomplete`). No SQL but
- * that of stored procedures fails at will, so a subquery that must have one row is given two.
+ * Part of a packet: rolls it back unless the previous statement changed that many rows (`isIncomplete`).
+ * Outside stored procedures SQL cannot raise an error, so a scalar subquery returns two rows.
  */
 export const requireChanged = (rows: number): Statement => ({
   sql: 'SET @complete = IF(ROW_COUNT() = ?, 1, (SELECT 1 UNION SELECT 2))',
   values: [rows],
 });
 
-/** A transaction is rerun for so long, with pauses of up to this much. */
+/** A transaction is rerun for this long, with pauses up to `maxPauseMs`. */
 const rerunMs = 7000;
 const maxPauseMs = 300;
-/** A transaction that is older is rolled back instead of committed. */
+/** An older transaction is rolled back instead of committed. */
 const maxTransactionMs = 30_000;
 
 /** Statements and transactions over a pool of its own. Inside a transaction, `t` decides which connection is used. */
@@ -47,16 +47,19 @@ export class Database {
     this.pool = pool;
   }
 
-  /** Runs a SELECT with `?` places and returns plain rows; DECIMAL columns are texts, DATETIME columns UTC dates. */
+  /**
+   * Runs a SELECT with `?` placeholders and returns plain rows; DECIMAL columns are strings, DATETIME columns
+   * UTC dates.
+   */
   select<T extends object>(sql: string, values: SqlValue[] = [], t?: Transaction): Promise<T[]> {
     return this.#run<T[]>(sql, values, t);
   }
 
   /**
-   * Runs an UPDATE, a DELETE or an INSERT of many rows with `?` places: a transaction by itself, and one of several statements
-   * where something goes with the write at hand.
+   * Runs an UPDATE, DELETE or multi-row INSERT with `?` placeholders: a transaction by itself, or of several
+   * statements when others commit with the current write.
    *
-   * @returns how many rows it changed or made
+   * @returns number of rows changed
    */
   async change(sql: string, values: SqlValue[] = [], t?: Transaction): Promise<number> {
     if (t || !currentUnit()) return (await this.#run<Outcome>(sql, values, t)).affectedRows;
@@ -64,17 +67,18 @@ export class Database {
     return affectedRows;
   }
 
-  /** As `change`, for an INSERT. @returns the generated id, 0 when no row was made */
+  /** As `change`, for an INSERT. @returns the generated id, 0 when no row was inserted */
   async insert(sql: string, values: SqlValue[] = [], t?: Transaction): Promise<number> {
     if (t || !currentUnit()) return (await this.#run<Outcome>(sql, values, t)).insertId;
     return this.transact(async (own) => (await this.#run<Outcome>(sql, values, own)).insertId);
   }
 
   /**
-   * Runs the closure in one transaction. A deadlock (1213, also at COMMIT) or a lock timeout (1205) rolls everything
-   * back and reruns the whole closure for up to 7 s, with jitter; so nothing outside the database may happen in it.
+   * Runs the closure in one transaction. A deadlock (1213, also at COMMIT) or a lock timeout (1205) rolls
+   * everything back and reruns the closure for up to 7 s, with jitter; so the closure must have no effect
+   * outside the database.
    *
-   * @throws DatabaseBusy when the last run met one as well
+   * @throws DatabaseBusy when the last run failed as well
    */
   transact<T>(closure: (t: Transaction) => Promise<T>): Promise<T> {
     return rerun(async () => {
@@ -92,7 +96,7 @@ export class Database {
         throw error;
       }
       await t.commit().catch(async (error: unknown) => {
-        // The answer was lost, not necessarily the commit.
+        // The reply was lost, not necessarily the commit.
         if (isRerunnable(error) || !(await wasCommitted?.().catch(() => false))) throw error;
       });
       unit?.committed();
@@ -101,11 +105,11 @@ export class Database {
   }
 
   /**
-   * Runs statements as one transaction in one round trip. A later statement sees what an earlier one did by the rows;
-   * one that fails, as `requireChanged` does, undoes them all.
+   * Runs statements as one transaction in one round trip. Later statements see the changes of earlier ones; a
+   * statement that fails, as `requireChanged` does, rolls all back.
    *
-   * @param meetingLocks whether it is rerun as `transact` is, or fails at once so that others need not wait
-   * @returns what each of them came to: rows, or how many were changed and the id that was generated
+   * @param meetingLocks reruns as `transact` does, or fails at once so that others need not wait
+   * @returns the result of each statement: rows, or the rows changed and the generated id
    */
   packet(
     statements: readonly Statement[],
@@ -119,7 +123,7 @@ export class Database {
         const results = await send<(Outcome & object[])[]>(connection, sql, values);
         return results.slice(1, -1);
       } catch (error) {
-        // The statements after the one that failed were not run, COMMIT among them.
+        // The statements after the failed one were not run, COMMIT among them.
         await send(connection, 'ROLLBACK', []).catch(() => undefined);
         throw error;
       } finally {
@@ -130,10 +134,10 @@ export class Database {
   }
 
   /**
-   * Makes a record in one round trip, together with what belongs to it and what commits with the write at hand.
+   * Creates a record in one round trip, with its dependent rows and what commits with the current write.
    *
    * @param record its INSERT
-   * @param found finds its `id`, should the answer be lost and not the commit
+   * @param found finds its `id` if the reply is lost after the commit
    * @returns the generated id
    */
   async make(record: Statement, belongings: readonly Statement[], found: Statement): Promise<number> {
@@ -143,7 +147,7 @@ export class Database {
     const id = await this.packet([record, ...own, ...belongings]).then(
       ([made]) => made?.insertId,
       async (error: unknown) => {
-        // The answer was lost, not necessarily the commit.
+        // The reply was lost, not necessarily the commit.
         const isMade = isDatabaseDown(error) && (await following?.wasCommitted().catch(() => false));
         const [row] = isMade ? await this.select<{ id: number }>(found.sql, [...found.values]) : [];
         if (!row) throw error;
@@ -154,12 +158,12 @@ export class Database {
     return id as number;
   }
 
-  // Statements go to the driver over a connection of Sequelize's pool: its own query layer would cost as much again.
+  // Statements bypass Sequelize's query layer, which would double their cost.
   async #run<T>(sql: string, values: SqlValue[], t?: Transaction): Promise<T> {
     const own = (t as unknown as { connection: DriverConnection } | undefined)?.connection;
     const connection = own ?? (await getConnection(this.pool));
     try {
-      // Many who do not wait for their answers would make those wait who do.
+      // Reads of disconnected clients must not delay those of others.
       if (isAbandoned()) fail('client_gone');
       return await send<T>(connection, sql, values);
     } finally {
@@ -192,13 +196,13 @@ async function rerun<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-// A process that was frozen in the middle must not commit what others have long counted without (models/tables/totals.ts).
+// A process that was frozen must not commit after others have counted without it (models/tables/totals.ts).
 function assertYoung(begun: number): void {
   if (Date.now() - begun > maxTransactionMs)
     throw new DatabaseTimeout(`a transaction took longer than ${maxTransactionMs} ms`);
 }
 
-/** How a value is handed to the driver: times as UTC texts. */
+/** A value as passed to the driver: times become UTC texts. */
 export function literal(value: SqlValue): unknown {
   return value instanceof Date ? value.toISOString().slice(0, 23).replace('T', ' ') : value;
 }

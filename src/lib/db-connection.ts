@@ -1,4 +1,4 @@
-// Connections to the database: pools for quick statements, and connections of their own for long work. All are watched.
+// Connections to the database: pools for quick statements, dedicated connections for long work. All have deadlines.
 import { promisify } from 'node:util';
 import { createConnection, type Connection, type ConnectionOptions } from 'mysql2/promise';
 import { Sequelize } from 'sequelize-typescript';
@@ -9,26 +9,26 @@ import { watchPool } from './watch/metrics.js';
 
 const { host, port, user, password, name, tls, session, acquireTimeoutMs, lockWaitSeconds } = config.database;
 
-/** The server ends a statement by itself; its word of that may take this much longer. */
+/** Time for the reply after the server has ended a statement at its limit. */
 const graceMs = 500;
 
 /** Idle time after which the pool closes a connection. */
 const idleSeconds = 30;
 /** Idle time after which the server closes a connection: its client may be dead. */
 const silences = {
-  // A transaction asks one statement after the other; those who wait for its locks get them in time.
+  // Within a transaction statements follow each other quickly; a short limit frees its locks.
   pool: { connection: 2 * idleSeconds, transaction: 5 },
-  // Between two reads of a snapshot a slow storage may take its page.
+  // Slow storage may take a page between two reads of a snapshot.
   own: { connection: 600, transaction: 600 },
 } as const;
 
 const sqlMode =
   'STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION';
 
-/** What every connection has in common: quick to give up connecting, kept alive, times in UTC. */
+/** Options of every connection: a short connect timeout, keep-alive, times in UTC. */
 const address = {
   ...{ host, port, user, password, connectTimeout: 3000, keepAliveInitialDelay: 5000 },
-  // The driver writes into it.
+  // The driver modifies it.
   ...(tls && { ssl: { ...tls } }),
 };
 const driverOptions = {
@@ -37,26 +37,26 @@ const driverOptions = {
   supportBigNumbers: true,
 };
 
-/** Where a server listens. */
+/** Address of a server. */
 export interface Server {
   host: string;
   port: number;
 }
 
 export interface PoolOptions {
-  /** What it is counted under. */
+  /** Label in the metrics. */
   name: string;
-  /** Connections at most. */
+  /** Max connections. */
   max: number;
-  /** A statement may take this long. */
+  /** Max duration of a statement. */
   statementSeconds: number;
-  /** Several statements may be sent at once. */
+  /** Allows several statements in one packet. */
   packets?: boolean;
-  /** Another server than the one that takes writes. */
+  /** A server other than the primary. */
   server?: Server;
 }
 
-/** A pool whose statements have a deadline, over Sequelize's own pool. */
+/** A Sequelize pool whose statements have a deadline. */
 export function openPool(options: PoolOptions): Sequelize {
   const { name: poolName, max, statementSeconds, packets = false, server = { host, port } } = options;
   const watchdog = new Watchdog(poolName, statementSeconds * 1000 + graceMs);
@@ -67,7 +67,7 @@ export function openPool(options: PoolOptions): Sequelize {
     password,
     database: name,
     timezone: '+00:00',
-    // Set together with the other session settings; the option is missing in Sequelize's types.
+    // Set together with the other session settings; Sequelize's types lack the option.
     ...{ keepDefaultTimezone: true },
     logging: false,
     pool: {
@@ -78,7 +78,7 @@ export function openPool(options: PoolOptions): Sequelize {
         watchdog.trusts(connection) &&
         watchdog.isYoung(connection),
     },
-    // The driver's own conversion of columns; with Sequelize's function it would compile a parser for every statement.
+    // The driver's own column conversion; Sequelize's function would compile a parser for every statement.
     dialectOptions: { ...driverOptions, ...address, ...server, typeCast: true, multipleStatements: packets },
     define: { underscored: true, timestamps: true, createdAt: 'created_at', updatedAt: 'updated_at' },
     hooks: {
@@ -103,16 +103,16 @@ export function openPool(options: PoolOptions): Sequelize {
 }
 
 export interface OwnConnectionOptions extends Pick<ConnectionOptions, 'database' | 'dateStrings'> {
-  /** A single statement may take this long. */
+  /** Max duration of a statement. */
   statementSeconds: number;
-  /** Another server than the one that takes writes. */
+  /** A server other than the primary. */
   server?: Server;
 }
 
 /**
- * A connection of its own, for long work; its statements have a deadline as well. Close it with `destroy()`.
+ * A dedicated connection for long work; its statements have a deadline too. Close it with `destroy()`.
  *
- * @param options without `database` where there may be none yet
+ * @param options without `database` when none exists yet
  */
 export async function openConnection(options: OwnConnectionOptions): Promise<Connection> {
   const { statementSeconds, server, ...more } = options;
@@ -122,7 +122,7 @@ export async function openConnection(options: OwnConnectionOptions): Promise<Con
   });
   const driver = (connection as unknown as { connection: DriverConnection }).connection;
   new Watchdog('own', statementSeconds * 1000 + graceMs).watch(driver);
-  // A statement that was running fails by itself; this is for the moments between two.
+  // A running statement fails by itself; this handles errors between statements.
   connection.on('error', (error: unknown) => logger.warn({ error }, 'a connection of its own was lost'));
   try {
     await prepareSession(driver, sessionSettings(statementSeconds, 'own'));
@@ -133,7 +133,7 @@ export async function openConnection(options: OwnConnectionOptions): Promise<Con
   return connection;
 }
 
-/** A connection of that pool; give it back. @throws DatabaseTimeout when none is free in time */
+/** A connection of the pool; release it. @throws DatabaseTimeout when none is free in time */
 export function getConnection(pool: Sequelize): Promise<DriverConnection> {
   return managerOf(pool).getConnection({ type: 'write' });
 }
@@ -145,8 +145,8 @@ export function releaseConnection(pool: Sequelize, connection: DriverConnection)
 const managerOf = (pool: Sequelize): ConnectionManager =>
   (pool as unknown as { connectionManager: ConnectionManager }).connectionManager;
 
-// MariaDB reads the first comment, MySQL the second one; MySQL limits SELECT only. A table is waited for longer than an
-// ALTER of ours waits for it, so that statements queued behind one do not fail.
+// MariaDB reads the first comment, MySQL the second; MySQL limits SELECT only. Table locks are waited for longer than
+// our own ALTERs wait, so that statements queued behind one do not fail.
 function sessionSettings(statementSeconds: number, kind: keyof typeof silences): string {
   const { connection, transaction } = silences[kind];
   const more = session.map((setting) => `, ${setting}`).join('');

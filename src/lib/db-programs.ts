@@ -1,4 +1,4 @@
-// The database's own programs, for what is no statement: a dump, its way back, and the replay of binary logs.
+// The database's own command-line programs: dump, client and binary log reader.
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { rootCertificates } from 'node:tls';
 import { config } from '../../config/index.js';
 
-/** Each with its name at MariaDB, then the one at MySQL. */
+/** Names at MariaDB, then at MySQL. */
 const programs = {
   dump: ['mariadb-dump', 'mysqldump'],
   client: ['mariadb', 'mysql'],
@@ -20,18 +20,14 @@ export type Program = keyof typeof programs;
 export interface RunningProgram {
   stdin: Writable;
   stdout: Readable;
-  /** Resolves when it has ended well. @throws ProgramFailed */
+  /** Resolves when it exits with 0. @throws ProgramFailed */
   ended: Promise<void>;
 }
 
-/** What a program wrote on its way out; its first line says what was wrong. */
+/** The first line of a failed program's stderr. */
 export class ProgramFailed extends Error {}
 
-/**
- * Starts one of them, with the address and account of the service where it has a use for them.
- *
- * @throws Error when neither name is installed
- */
+/** Starts a program with the database address and account. @throws Error when neither name is installed */
 export async function startProgram(program: Program, args: readonly string[]): Promise<RunningProgram> {
   const folder = await mkdtemp(join(tmpdir(), 'back-office-'));
   const forget = () => rm(folder, { recursive: true, force: true });
@@ -39,7 +35,7 @@ export async function startProgram(program: Program, args: readonly string[]): P
     const options = program === 'binlog' ? ['--no-defaults'] : [await accountIn(folder)];
     const child = await spawnFirst(programs[program], [...options, ...args]);
     const ended = endOf(child).finally(forget);
-    // It may end before anybody waits for that.
+    // It may end before its result is awaited.
     ended.catch(() => undefined);
     return { stdin: child.stdin, stdout: child.output, ended };
   } catch (error) {
@@ -48,7 +44,7 @@ export async function startProgram(program: Program, args: readonly string[]): P
   }
 }
 
-/** Whether the programs found are MariaDB's. */
+/** Whether the installed programs are MariaDB's. */
 export async function areMariaDbs(): Promise<boolean> {
   const { stdin, stdout, ended } = await startProgram('dump', ['--version']);
   stdin.end();
@@ -62,11 +58,11 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable> & { output: Reada
 
 async function spawnFirst(names: readonly string[], args: readonly string[]): Promise<Child> {
   for (const name of names) {
-    // Times that binary logs are asked for are UTC, as all times here.
+    // Binary log times are given in UTC.
     const child = spawn(name, args, { env: { ...process.env, TZ: 'UTC' }, stdio: ['pipe', 'pipe', 'pipe'] });
-    // One that ends early closes its input; its exit code says why.
+    // A program that exits early closes its input; its exit code is reported.
     child.stdin.on('error', () => undefined);
-    // Node.js throws away what nobody has begun to read when a process ends.
+    // Node.js discards unread output when a process exits.
     const output = child.stdout.pipe(new PassThrough());
     const isThere = await Promise.race([
       once(child, 'spawn').then(() => true),
@@ -86,7 +82,7 @@ async function endOf(child: Child): Promise<void> {
   throw new ProgramFailed(lines[0] ?? `${child.spawnfile} ended with ${code ?? signal}`);
 }
 
-// In a file, because a list of processes shows arguments.
+// In a file, because process lists show arguments.
 async function accountIn(folder: string): Promise<string> {
   const { host, port, user, password, tls } = config.database;
   const quoted = (text: string) => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;

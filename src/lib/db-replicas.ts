@@ -1,5 +1,5 @@
-// Reads over replicas. Each waits there until the replica has what the primary had when the read was asked for, and goes to the
-// primary when that takes too long: so it sees one's own writes, and those of all others, as a read of the primary does.
+// Reads from replicas. Each read waits until the replica has reached the position of the primary, and falls back to
+// the primary when that takes too long: so it sees every earlier write, as a read of the primary does.
 import type { Transaction } from 'sequelize';
 import type { Connection } from 'mysql2/promise';
 import type { Sequelize } from 'sequelize-typescript';
@@ -21,23 +21,25 @@ import { withTimeout } from './with-timeout.js';
 
 const { poolSize, reportSeconds, readWaitMs } = config.database;
 
-/** One that lags or is away is left alone for so long. */
+/** How long a lagging or unreachable replica is skipped. */
 const restMs = 5000;
-/** So is one that takes writes: the list may name both, the primary and who will be it next. */
+/**
+ * How long a server that takes writes is skipped: the list may name both the primary and its future successor.
+ */
 const primaryRestMs = 30_000;
-/** Its answer to the wait may take this much longer than the wait itself. */
+/** Extra time for the reply to the wait. */
 const graceMs = 500;
 
 /** The replica is behind the primary. */
 class ReplicaBehind extends Error {}
 
-/** It takes writes. */
+/** The server takes writes. */
 class NoReplica extends ReplicaBehind {}
 
-/** A statement that was ended for its length is as long elsewhere. */
+/** A statement killed for its duration would take as long elsewhere. */
 const tooLong = new Set([1317, 1969, 3024]);
 
-// What is no replica any more is not waited for: all it will ever have is there already.
+// A server that is no replica is not waited for: it will receive nothing more.
 const waitSql = 'SELECT IF(@@read_only, MASTER_GTID_WAIT(?, ?), NULL) AS outcome';
 
 class Replica {
@@ -78,13 +80,13 @@ class Replica {
 const replicas = config.database.replicas.map((server) => new Replica(server));
 let turn = 0;
 
-/** The next one that is not left alone. */
+/** The next replica that is not being skipped. */
 function nextReplica(): Replica | undefined {
   turn++;
   return replicas.map((_, at) => replicas[(turn + at) % replicas.length]).find((one) => one?.isUsable);
 }
 
-/** 0 when it has caught up. */
+/** 0 when the replica has caught up. */
 interface Waited {
   outcome: number | null;
 }
@@ -97,7 +99,7 @@ async function awaitReplica(ask: Promise<Waited[]>): Promise<void> {
   if (row?.outcome !== 0) throw new ReplicaBehind('the replica has not caught up');
 }
 
-/** Statements over a pool, of which those that only read are sent to a replica. */
+/** Statements over a pool; reads outside transactions go to a replica. */
 export class ReplicatedReads extends Database {
   override async select<T extends object>(
     sql: string,
@@ -117,7 +119,7 @@ export class ReplicatedReads extends Database {
     }
   }
 
-  /** Where the primary is in its binary log; empty when it keeps none, so that nobody can wait for it. */
+  /** Position of the primary in its binary log; empty when it keeps none. */
   async position(): Promise<string> {
     const [row] = await super.select<{ position: string }>('SELECT @@gtid_current_pos AS position');
     return row?.position ?? '';
@@ -135,7 +137,10 @@ export class ReplicatedReads extends Database {
   }
 }
 
-/** A connection of its own for long reads: to a replica that has caught up, else to the primary. Close it with `destroy()`. */
+/**
+ * A dedicated connection for long reads: to a replica that has caught up, else to the primary. Close it with
+ * `destroy()`.
+ */
 export async function openReader(
   primary: ReplicatedReads,
   options: OwnConnectionOptions,

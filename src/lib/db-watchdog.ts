@@ -1,7 +1,7 @@
-// Notices when the other side of a database connection has gone silent: each statement has a deadline, which destroys its
-// connection, and a connection that has rested is pinged before it is used.
+// Detects silent database servers: each statement has a deadline that destroys its connection, and idle connections
+// are pinged before use.
 //
-// mysql2's own `timeout` only ends the wait: the connection would go back to the pool and hang the next caller.
+// mysql2's own `timeout` only ends the wait: the connection would return to the pool and hang the next caller.
 import type { Socket } from 'node:net';
 import { ConnectionAcquireTimeoutError } from 'sequelize';
 import { config } from '../../config/index.js';
@@ -21,7 +21,7 @@ const leaveEveryMs = 1000;
 
 export type Done = (error: (Error & { errno?: number }) | null | undefined, ...results: unknown[]) => void;
 
-/** A connection of mysql2 as far as it is used here. */
+/** The parts of a mysql2 connection used here. */
 export interface DriverConnection {
   query(query: string | { sql: string; values?: unknown[] }, ...rest: unknown[]): unknown;
   execute(query: unknown, ...rest: unknown[]): unknown;
@@ -30,7 +30,7 @@ export interface DriverConnection {
   stream: Socket;
 }
 
-/** The connection manager of Sequelize as far as it is used here. */
+/** The parts of Sequelize's connection manager used here. */
 export interface ConnectionManager {
   getConnection(options: object): Promise<DriverConnection>;
   releaseConnection(connection: DriverConnection): void;
@@ -39,9 +39,9 @@ export interface ConnectionManager {
   pool: { size: number; using: number; waiting: number };
 }
 
-/** Watches over the connections of a pool: when each was heard of, and since when the server may be silent. */
+/** Watches the connections of a pool: last reply per connection, and how long the server has been silent. */
 export class Watchdog {
-  /** When a server last said that it takes no writes: it is left by every pool, also those that only read. */
+  /** When a server last refused writes; every pool leaves it, including read pools. */
   static #refusedAt = -1;
   static #leftAt = -1;
   readonly #pool: string;
@@ -50,13 +50,15 @@ export class Watchdog {
   readonly #heardAt = new WeakMap<DriverConnection, number>();
   #distrustedBefore = -1;
 
-  /** @param pool what its statements are counted under */
+  /**
+   * @param pool label in the metrics
+   */
   constructor(pool: string, deadlineMs: number) {
     this.#pool = pool;
     this.#deadlineMs = deadlineMs;
   }
 
-  /** Whether it was heard of since a statement last went unanswered, and leads to a server that takes writes. */
+  /** Whether the connection has replied since the last unanswered statement, and its server takes writes. */
   trusts(connection: DriverConnection): boolean {
     const isHeard = (this.#heardAt.get(connection) ?? 0) > this.#distrustedBefore;
     const isOver = performance.now() - Watchdog.#refusedAt > leaveEveryMs;
@@ -69,7 +71,7 @@ export class Watchdog {
     return performance.now() - (this.#openedAt.get(connection) ?? 0) < maxLifeMs;
   }
 
-  /** Gives every statement of a connection its deadline. */
+  /** Adds a deadline to every statement of a connection. */
   watch(connection: DriverConnection): void {
     this.#openedAt.set(connection, performance.now());
     this.#heardAt.set(connection, performance.now());
@@ -81,7 +83,7 @@ export class Watchdog {
     }
   }
 
-  /** Has the pool hand out only connections that answer. */
+  /** Makes the pool hand out only connections that reply. */
   guardPool(manager: ConnectionManager, max: number): void {
     const acquire = manager.getConnection.bind(manager);
     manager.getConnection = async (options) => {
@@ -109,7 +111,7 @@ export class Watchdog {
     const note = args.length > 1 ? recordStatement(this.#pool, args[0]) : undefined;
     const stop = afterProcessTime(ms, () => {
       this.#distrustedBefore = Math.max(this.#distrustedBefore, sentAt);
-      // Ends what is under way on it with this error.
+      // Fails its pending statements with this error.
       connection.stream.destroy(new DatabaseTimeout(`the database has not answered within ${ms} ms`));
     });
     return (error, ...results) => {
@@ -118,7 +120,7 @@ export class Watchdog {
       const at = performance.now();
       this.#heardAt.set(connection, at);
       if (error && isDemoted(error)) {
-        // Not at every refusal: until its successor is there, reading would make a new connection for each.
+        // Limited, because without a successor every read would reconnect.
         if (at - Watchdog.#leftAt > leaveEveryMs) Watchdog.#leftAt = at;
         Watchdog.#refusedAt = at;
         connection.destroy();

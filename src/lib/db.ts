@@ -1,4 +1,4 @@
-// The pools of connections and what goes over each.
+// The connection pools and their uses.
 import 'reflect-metadata';
 import { UniqueConstraintError } from 'sequelize';
 import { config } from '../../config/index.js';
@@ -13,7 +13,7 @@ export { literal, requireChanged, type Database, type SqlValue, type Statement }
 
 const { poolSize, statementSeconds, reportSeconds, bulkSeconds } = config.database;
 
-/** What requests and payment jobs do: each statement is quick. Models are attached to it. */
+/** Quick statements of requests and payment jobs. Models use it. */
 export const db = openPool({ name: 'requests', max: poolSize, statementSeconds });
 
 const quick = new Database(db);
@@ -24,17 +24,20 @@ export const insert = quick.insert.bind(quick);
 export const transact = quick.transact.bind(quick);
 
 /**
- * Reads of requests that may take long, such as counting a filter over all months: over few connections of their own, so
- * that payments never wait for them; at a replica when there is one.
+ * Reads of requests that may take long, such as counting a filter over all months: a few connections of their
+ * own, so that payments never wait for them; on a replica if configured.
  */
 export const reports = new ReplicatedReads(
   openPool({ name: 'reports', max: Math.max(1, Math.floor(poolSize / 3)), statementSeconds: reportSeconds }),
 );
 
-/** Statements of jobs that touch very many rows: batches of imports, retention. */
+/** Statements of jobs over very many rows: import batches, retention. */
 export const bulk = new Database(openPool({ name: 'bulk', max: 4, statementSeconds: bulkSeconds }));
 
-/** Transactions that are sent at once, those of the payment callback above all; lists and callbacks do not wait for each other's connections. */
+/**
+ * One-packet transactions, mainly the payment callback; lists and callbacks do not wait for each other's
+ * connections.
+ */
 export const payments = new Database(
   openPool({ name: 'payments', max: Math.max(2, Math.ceil(poolSize / 2)), statementSeconds, packets: true }),
 );
@@ -44,7 +47,7 @@ export async function closeDatabase(): Promise<void> {
   await Promise.all([closeReplicas(), ...[quick, reports, bulk, payments].map(({ pool }) => pool.close())]);
 }
 
-/** Turns a violated unique key into the outcome that belongs to it: index name → slug and field. */
+/** Converts a violated unique key to its outcome: index name → slug and field. */
 export async function refuseDuplicates<T>(
   write: Promise<T>,
   keys: Record<string, { slug: ErrorSlug; field: string }>,

@@ -1,17 +1,17 @@
-// The one error that carries an outcome of the catalogue to the caller.
+// The error that carries an outcome of the catalogue to the caller.
 import { errorCatalogue, type ErrorSlug } from './error-catalogue.js';
 import { fill, type Language } from './language.js';
 
 export type FieldErrors = Record<string, string[]>;
 
 export interface ErrorDetails {
-  /** Values for the `{name}` places of the text. */
+  /** Values for the `{name}` placeholders of the text. */
   params?: Record<string, string | number>;
   /** Field → texts, already in the caller's language. */
   fields?: FieldErrors;
   /** The field the error is about; the catalogue text becomes its text. */
   field?: string;
-  /** Seconds until another try makes sense; becomes the header Retry-After. */
+  /** Seconds until a retry makes sense; becomes the header Retry-After. */
   retryAfter?: number;
   cause?: unknown;
 }
@@ -40,14 +40,14 @@ export class AppError extends Error {
     return fill(language === 'en-US' ? en : zh, this.details.params);
   }
 
-  /** The `errors` member of the answer, when the error is about fields. */
+  /** The `errors` member of the answer, if the error is about fields. */
   fieldTexts(language: Language): FieldErrors | undefined {
     if (this.details.fields) return this.details.fields;
     return this.details.field ? { [this.details.field]: [this.text(language)] } : undefined;
   }
 }
 
-/** Throws the outcome of that slug. */
+/** Throws the outcome with that slug. */
 export function fail(slug: ErrorSlug, details?: ErrorDetails): never {
   throw new AppError(slug, details);
 }

@@ -1,15 +1,16 @@
-// Numbers of JSON bodies that a double cannot carry: parsed, they would be rounded without a word.
+// JSON numbers with more digits than a double holds; JSON.parse would round them silently.
 
-/** Texts are passed over; a number is matched whole. */
+/** Matches strings, to skip them, and whole numbers. */
 const tokens = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-/** Seldom found, and cheaply. */
+/** A cheap first test. */
 const suspicious = /\d[\d.]{15}/;
-/** A double carries so many significant decimal digits (IEEE 754-2008, 5.12.2). */
+/** Significant decimal digits of a double (IEEE 754-2008, 5.12.2). */
 const exactDigits = 15;
 
 /**
- * The same JSON with every number of too many digits as a text of them, so that what reads it decides; undefined when there
- * is none.
+ * Quotes every number with too many digits, so that the schema decides.
+ *
+ * @returns undefined when there is none
  */
 export function quoteLongNumbers(json: string): string | undefined {
   if (!suspicious.test(json)) return undefined;

@@ -4,7 +4,7 @@ import { parseIp } from './ip.js';
 import { memoized } from './memoize.js';
 
 export interface IpRange {
-  /** Canonical spelling: the address, the block with its network address, or first-last. */
+  /** Canonical form: the address, the block with its network address, or first-last. */
   text: string;
   first: bigint;
   last: bigint;
@@ -13,8 +13,8 @@ export interface IpRange {
 const mappedPrefix = 0xffff00000000n;
 
 /**
- * Reads an entry. Octal, hexadecimal and short forms of IPv4 are refused, as are ranges that mix families or run
- * backwards, ranges with an end that is no address, and blocks without a length.
+ * Parses an entry. Octal, hexadecimal and short forms of IPv4 are refused, as are ranges that mix families or
+ * run backwards, ranges with an invalid end, and blocks without a length.
  */
 export function parseRange(input: string): IpRange | undefined {
   const text = input.trim();
@@ -29,7 +29,7 @@ export function parseRange(input: string): IpRange | undefined {
   return { text: isSingle ? first.toString() : `${first.toString()}-${last.toString()}`, ...range };
 }
 
-/** An address as 128-bit number, IPv4 mapped into ::ffff:0:0/96; undefined when it is none. */
+/** An address as 128-bit number, IPv4 mapped into ::ffff:0:0/96; undefined when invalid. */
 export const ipNumber = memoized((text): bigint | undefined => {
   const ip = parseIp(text);
   return ip && toNumber(ip);
@@ -40,7 +40,7 @@ export function ipBytes(number: bigint): Buffer {
   return Buffer.from(number.toString(16).padStart(32, '0'), 'hex');
 }
 
-/** A set of ranges that answers in logarithmic time. */
+/** A set of ranges with lookup in logarithmic time. */
 export class IpSet {
   readonly #firsts: bigint[] = [];
   readonly #lasts: bigint[] = [];
@@ -64,7 +64,7 @@ export class IpSet {
     return false;
   }
 
-  // Overlapping ranges are merged, so that the binary search is sound.
+  // Merges overlapping ranges, which the binary search requires.
   #append(first: bigint, last: bigint): void {
     const end = this.#lasts.length - 1;
     const before = this.#lasts[end];
@@ -79,7 +79,7 @@ function parseBlock(text: string): IpRange | undefined {
   const [address = '', length = '', ...rest] = text.split('/');
   const ip = parseIp(address.trim());
   if (!ip || rest.length > 0 || !/^(0|[1-9]\d{0,2})$/.test(length)) return undefined;
-  // An IPv4 address in IPv6 form: its length could count 32 bits or 128.
+  // An IPv4 address in IPv6 form is ambiguous: its length could count 32 bits or 128.
   if (ip.kind() === 'ipv4' && address.includes(':')) return undefined;
   const width = ip.kind() === 'ipv4' ? 32 : 128;
   const bits = Number(length);

@@ -1,4 +1,4 @@
-// Client addresses in canonical form, believed only as far as the trusted proxies go.
+// Client addresses in canonical form; X-Forwarded-For is used only behind trusted proxies.
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 import { config } from '../../config/index.js';
@@ -10,12 +10,14 @@ type Block = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 const trusted: Block[] = config.app.trustedProxies.map((text) => parseBlock(text));
 
-/** One form per address: `::ffff:1.2.3.4` is `1.2.3.4`, IPv6 is compressed and lower case; undefined when it is none. */
+/**
+ * The canonical form: `::ffff:1.2.3.4` is `1.2.3.4`, IPv6 is compressed and lower case; undefined when invalid.
+ */
 export const canonicalIp = memoized((text) => parseIp(text)?.toString());
 
 /**
- * The address of the client: the peer's, or, when the peer is a trusted proxy, the nearest address of X-Forwarded-For
- * that is not one, looking back at most TRUSTED_PROXY_HOPS entries. Forged entries further left change nothing.
+ * The client address: the peer, or behind a trusted proxy the nearest untrusted address of X-Forwarded-For, at
+ * most TRUSTED_PROXY_HOPS entries back. Forged entries further left are ignored.
  */
 export function clientIp(request: IncomingMessage): string {
   const peer = canonicalIp(request.socket.remoteAddress ?? '') ?? '';
@@ -35,7 +37,7 @@ export function clientIp(request: IncomingMessage): string {
   return nearest;
 }
 
-// Behind a proxy that is not named all clients share its address, and its limits.
+// Behind an unnamed proxy all clients share its address and its limits.
 function warnOfProxy(): void {
   throttled('untrusted proxy', (count) =>
     logger.warn({ count }, 'X-Forwarded-For is not believed: TRUSTED_PROXIES names no proxy'),
@@ -45,7 +47,7 @@ function warnOfProxy(): void {
 /** Whether a peer is one of TRUSTED_PROXIES. */
 export const isTrustedProxy = (address: string): boolean => trusted.length > 0 && isTrusted(address);
 
-/** What one client is counted by: the address, of IPv6 its /64, which one client has as a whole. */
+/** The key a client is counted by: its address, or the /64 of an IPv6 address, which belongs to one client. */
 export function networkOf(text: string): string {
   if (!text.includes(':')) return text;
   const ip = parseIp(text);
@@ -69,8 +71,8 @@ function parseBlock(text: string): Block {
 }
 
 /**
- * The parsed address, IPv4 inside IPv6 as IPv4. Only four decimal parts make an IPv4 address: octal, hexadecimal and
- * short forms are refused.
+ * The parsed address, with IPv4-mapped IPv6 as IPv4. Only four decimal parts make an IPv4 address: octal,
+ * hexadecimal and short forms are refused.
  */
 export function parseIp(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   const bare = text.replace(/%.*$/, '');

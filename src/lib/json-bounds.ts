@@ -1,9 +1,9 @@
-// The size of a JSON text in values and levels, told without parsing it: what is parsed takes many times its bytes.
+// The number of values and levels of a JSON text, counted without parsing: parsed values take many times its bytes.
 
 const [space, quote, comma] = [0x20, 0x22, 0x2c];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Whether a JSON text holds more values or deeper levels than these. */
+/** Whether a JSON text exceeds these numbers of values or levels. */
 export function exceeds(json: string, { values, levels }: { values: number; levels: number }): boolean {
   let [count, depth, isOpened] = [1, 0, false];
   for (let at = 0; at < json.length; at++) {

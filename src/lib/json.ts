@@ -2,12 +2,12 @@
 import { randomToken } from './random-id.js';
 import { Money } from './money.js';
 
-// JSON.stringify has no way to emit a number from its digits, so amounts leave it as marked texts that become
-// bare numbers afterwards. The mark is random per process: no input can carry it.
+// JSON.stringify cannot emit a number from its digits, so amounts are written as marked strings that are unquoted
+// afterwards. The mark is random per process: no input can contain it.
 const mark = `money:${randomToken(12)}:`;
 const marked = new RegExp(`"${mark}(-?\\d+\\.\\d{2})"`, 'g');
 
-/** JSON text of a value in which every `Money` is a number with the digits of its decimal text. */
+/** The value as JSON, with every `Money` as a number with its digits. */
 export function toJson(value: unknown): string {
   let found = false;
   Money.write = (money) => {

@@ -1,6 +1,6 @@
-// Counts how often each of up to some millions of texts occurs, in typed arrays: 12 bytes and a free place beside each.
+// Counts occurrences of up to millions of keys in typed arrays: 12 bytes per slot, at most half of them used.
 
-/** The place of a text that was added. */
+/** The slot of a key. */
 export type Slot = number;
 
 const scatteredFlag = 0x8000_0000;
@@ -19,7 +19,7 @@ export class KeyCounter {
   #hashLow = 0;
   #hashHigh = 0;
 
-  /** Counts a text. Equal texts one after the other are together; a text that comes back after another one is scattered. */
+  /** Counts a key. A key that comes back after another one is scattered. */
   add(text: string): void {
     if (text === this.#last && this.#lastSlot >= 0) {
       this.#bump(this.#lastSlot);
@@ -43,12 +43,12 @@ export class KeyCounter {
     this.#lastSlot = slot;
   }
 
-  /** What follows does not stand together with what was added last. */
+  /** Ends the current run of equal keys. */
   interrupt(): void {
     this.#lastSlot = -1;
   }
 
-  /** The place of a text that was added before. */
+  /** The slot of a counted key. */
   find(text: string): Slot {
     this.#hash(text);
     return this.#probe(this.#hashLow, this.#hashHigh);
@@ -62,7 +62,7 @@ export class KeyCounter {
     return ((this.#counts[slot] as number) & scatteredFlag) !== 0;
   }
 
-  /** A mark of the caller's. */
+  /** A flag for the caller. */
   settle(slot: Slot): void {
     this.#counts[slot] = (this.#counts[slot] as number) | settledFlag;
   }
@@ -98,7 +98,7 @@ export class KeyCounter {
     }
   }
 
-  // Two multiplicative hashes of 32 bits that mix each other at the end (cyrb53 without its last cut).
+  // Two 32-bit multiplicative hashes mixed at the end (cyrb53 without its final truncation).
   #hash(text: string): void {
     let one = 0xdeadbeef;
     let two = 0x41c6ce57;

@@ -14,7 +14,7 @@ export interface Text {
 
 /**
  * Chooses the language from an Accept-Language header (RFC 9110, 12.5.4): the supported language with the
- * highest quality, the first named one among equals, Simplified Chinese when none is asked for.
+ * highest quality, the first one among equals, Simplified Chinese by default.
  */
 export function languageOf(header: string | undefined): Language {
   if (!header) return defaultLanguage;
@@ -33,10 +33,10 @@ export function say(text: Text, language: Language): string {
   return language === 'en-US' ? text.en : text.zh;
 }
 
-/** Both, for a text that is stored once for readers of either language. */
+/** Both languages, for a text stored once for all readers. */
 export const inBoth = ({ zh, en }: Text): string => `${zh} / ${en}`;
 
-/** Replaces each `{name}` by its value. */
+/** Replaces each `{name}` with its value. */
 export function fill(text: string, params: Record<string, string | number> = {}): string {
   return text.replace(/\{(\w+)\}/g, (place, name: string) => String(params[name] ?? place));
 }

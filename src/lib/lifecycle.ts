@@ -1,4 +1,4 @@
-// How a process ends: in order, within its deadline, with its last log lines written.
+// How a process ends: in order, within its deadline, after writing its last log lines.
 import { config } from '../../config/index.js';
 import { flushLogs, logger } from './logger.js';
 import { StartRefused } from './start-refused.js';
@@ -7,10 +7,10 @@ import { warnAtStart } from './start-warnings.js';
 export type Closer = () => void | Promise<void>;
 
 /**
- * Ends the process on SIGTERM or SIGINT: runs the closers one after another, each only as long as the common deadline
- * allows, then exits. An unexpected exception ends it too, with code 1, so that its supervisor starts a sound one.
+ * Ends the process on SIGTERM or SIGINT: runs the closers in order within the common deadline, then exits. An
+ * uncaught exception ends it with code 1, so that its supervisor restarts it.
  *
- * @returns how to end it for another reason, with code 1
+ * @returns a function that ends it for another reason, with code 1
  */
 export function endGracefully(closers: Closer[]): (reason: string) => void {
   let ending = false;
@@ -37,7 +37,7 @@ export function endGracefully(closers: Closer[]): (reason: string) => void {
   return (reason) => void end(reason, 1);
 }
 
-/** Starts a process, saying what deserves a warning; when that fails, says why in one line and exits with code 1. */
+/** Starts a process after logging warnings; a failure is logged in one line and exits with code 1. */
 export async function start(main: () => Promise<void>): Promise<void> {
   try {
     warnAtStart();

@@ -1,4 +1,5 @@
-// The conventions of every list (contract.md §2): page, page_size, order_by, and WHERE clauses from checked filters.
+// The conventions of every list (contract.md §2): page, page_size, order_by, and WHERE clauses from validated
+// filters.
 import Joi from 'joi';
 import type { SqlValue } from './db.js';
 import { periodsOf } from './numbers.js';
@@ -36,9 +37,9 @@ const lastPage = 1_000_000_000;
 /**
  * The query parameters of a list, as keys for its Joi schema.
  *
- * @param sortable the columns a caller may sort by
- * @param fallback the order when none is given
- * @param maxSize rows of a page at most
+ * @param sortable columns a caller may sort by
+ * @param fallback default order
+ * @param maxSize max page_size
  */
 export function listKeys(sortable: readonly string[], fallback = 'id:desc', maxSize = 100) {
   return {
@@ -57,13 +58,13 @@ export function listKeys(sortable: readonly string[], fallback = 'id:desc', maxS
   };
 }
 
-// As `readOrder` takes it.
+// As parsed by `readOrder`.
 function orderKeywords(sortable: readonly string[], fallback: string) {
   const column = `(${sortable.join('|')})(:(asc|desc))?`;
   return { pattern: `^${column}(,${column})*$`, default: fallback, examples: [fallback] };
 }
 
-/** The time range of a list, without its pages. */
+/** The time range of a list, without paging. */
 export const timeKeys = () => ({
   start_time: time('start'),
   end_time: time('end'),
@@ -83,13 +84,13 @@ function readOrder(text: string, sortable: readonly string[]): Order[] | string 
   return orders;
 }
 
-/** A WHERE clause built from filters; a filter that was not given adds nothing. */
+/** A WHERE clause built from filters; missing filters add nothing. */
 export class Where {
   readonly values: SqlValue[] = [];
   readonly #terms: string[] = [];
   #isSearch = false;
 
-  /** Whether it looks for a text inside others, which reads them all. */
+  /** Whether it contains a substring search, which scans all rows. */
   get isSearch(): boolean {
     return this.#isSearch;
   }
@@ -101,7 +102,7 @@ export class Where {
     return this;
   }
 
-  /** These conditions and one more; these stay as they are. */
+  /** A copy with one more condition. */
   with(term: string, ...values: SqlValue[]): Where {
     const both = new Where();
     both.#terms.push(...this.#terms);
@@ -114,7 +115,7 @@ export class Where {
     return value === undefined || value === '' ? this : this.and(`${column} = ?`, value);
   }
 
-  /** Literal substring: `%`, `_` and `\` in the value have no meaning. */
+  /** Literal substring: `%`, `_` and `\` are escaped. */
   contains(column: string, value: string | undefined): this {
     if (!value) return this;
     this.#isSearch = true;
@@ -133,20 +134,20 @@ export class Where {
     return this.and(`(${column} LIKE ? OR ${keyColumn} IN (?))`, `%${literally(value)}%`, keys);
   }
 
-  /** As `equals`, for a column of ASCII texts: the database refuses to compare it with others, which are not in it. */
+  /** As `equals`, for an ASCII column, which cannot be compared with other characters: those match nothing. */
   equalsAscii(column: string, value: string | undefined): this {
     return isAscii(value) ? this.equals(column, value) : this.and('FALSE');
   }
 
-  /** As `contains`, for a column of ASCII texts. */
+  /** As `contains`, for an ASCII column. */
   containsAscii(column: string, value: string | undefined): this {
     return isAscii(value) ? this.contains(column, value) : this.and('FALSE');
   }
 
   /**
-   * Part of an order or payment number. The beginning of one is looked up, anything else is searched for.
+   * Part of an order or payment number. A prefix uses the index, anything else a search.
    *
-   * @param period the partition column, when it is the number's month
+   * @param period the partition column, if it is the number's month
    */
   numbered(column: string, value: string | undefined, period?: string): this {
     const months = value && periodsOf(value);
@@ -176,7 +177,7 @@ const isAscii = (value = ''): boolean => /^\p{ASCII}*$/u.test(value);
 
 const literally = (value: string): string => value.replace(/[\\%_]/g, '\\$&');
 
-/** ORDER BY of a list, or of the same list from its end; the key makes the order of equal rows certain. */
+/** ORDER BY of a list, or of its reverse; the key makes the order of equal rows deterministic. */
 export function orderSql({ order_by }: ListQuery, alias: string, isReversed = false): string {
   const hasKey = order_by.some(({ field }) => field === 'id');
   const orders: Order[] = hasKey ? order_by : [...order_by, { field: 'id', direction: 'DESC' }];

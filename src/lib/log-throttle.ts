@@ -1,4 +1,4 @@
-// Lines about what goes wrong again and again: the first at once, then one a minute with how many there were.
+// Throttles log lines of repeated failures: the first at once, then one a minute with a count.
 
 const everyMs = 60_000;
 
@@ -10,9 +10,9 @@ interface Silence {
 const silences = new Map<string, Silence>();
 
 /**
- * Calls `say` unless it was called for that subject within the last minute.
+ * Calls `say` at most once a minute per subject.
  *
- * @param say is told how often there was reason to, this time included
+ * @param say receives the number of occurrences since the last call, including this one
  */
 export function throttled(subject: string, say: (count: number) => void): void {
   const known = silences.get(subject);

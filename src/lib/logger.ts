@@ -1,4 +1,4 @@
-// JSON log lines on standard output, each with the trace id of what it belongs to, none with a secret.
+// JSON log lines on standard output, with the trace id and without secrets.
 import cluster from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
@@ -6,13 +6,13 @@ import { config } from '../../config/index.js';
 import { currentSpan, currentTraceId } from './context.js';
 import { mask, maskText } from './mask.js';
 
-// Lines leave in blocks (at most 4 KiB or one second late); a crash flushes them. A cluster's workers write through
-// process.stdout, which PM2 takes over there.
+// Lines are written in blocks (at most 4 KiB or one second late); a crash flushes them. Cluster workers write through
+// process.stdout, which PM2 intercepts.
 const destination = cluster.isWorker
   ? undefined
   : pino.destination({ dest: 1, sync: false, minLength: 4096 });
 setInterval(() => destination?.flush(), 1000).unref();
-/** A reader that takes nothing for so long is not waited for. */
+/** Max wait for a reader that has stopped reading. */
 const flushMs = 1000;
 
 /** A line as listeners receive it, masked. */
@@ -27,10 +27,10 @@ type LineListener = (line: LogLine) => void;
 
 let listener: LineListener | undefined;
 
-/** Severity from which on lines are handed over, in pino's numbers. */
+/** Min severity for the listener, in pino's numbers. */
 const minKept = { debug: 20, info: 30, warning: 40, error: 50 }[config.logging.systemLevel];
 
-/** Hands lines from SYSTEM_LOG_LEVEL on to that function too; one listener per process. */
+/** Passes lines from SYSTEM_LOG_LEVEL on to the listener; one per process. */
 export function onLogLine(listen: LineListener): void {
   listener = listen;
 }
@@ -61,10 +61,10 @@ export const logger = pino(
   destination ?? process.stdout,
 );
 
-/** Writes out what is still buffered, as long as somebody reads it; the last thing a process does. */
+/** Writes what is still buffered if the output is read; the last action of a process. */
 export async function flushLogs(): Promise<void> {
   if (!destination) return;
-  // flushSync would try a pipe without a reader, or a full disk, for ever.
+  // flushSync would retry a pipe without a reader, or a full disk, forever.
   const isTaken = new Promise<boolean>((resolve) => {
     destination.once('error', () => resolve(false));
     destination.flush(() => resolve(true));
@@ -73,7 +73,7 @@ export async function flushLogs(): Promise<void> {
     if (await Promise.race([isTaken, sleep(flushMs, false)])) destination.flushSync();
     else destination.destroy();
   } catch {
-    // The stream was never written to, or is gone: nothing is left to say, and the process ends all the same.
+    // The stream was never opened or is closed: the process exits anyway.
   }
 }
 

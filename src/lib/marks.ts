@@ -1,8 +1,8 @@
-// Marks in Redis by which every process hears, on its next request, that something it has a copy of has changed.
+// Marks in Redis: they tell every process on its next request that data it has cached has changed.
 //
-// A mark is a random text. Who changes data sets a new one after the commit and before the answer; who reads compares it
-// with the one its copy was made under. Marks are news and no more: that a change was made is written in the database, in
-// its transaction (models/tables/versions.ts), and copies are held against that.
+// A mark is a random text. A writer sets a new one after the commit and before the answer; a reader compares it with
+// the mark of its copy. Marks are only hints: the change itself is recorded in the database, in its transaction
+// (models/tables/versions.ts), and copies are checked against that.
 import { batched } from './batching.js';
 import { logger } from './logger.js';
 import { withTimeout } from './with-timeout.js';
@@ -11,12 +11,12 @@ import { key, redis } from './redis.js';
 
 const marksKey = key('marks');
 
-/** Where the scopes of new marks are told, an array of names, for pages that show what has changed (lib/pubsub.ts). */
+/** Channel of changed scopes, an array of names, for open pages (lib/pubsub.ts). */
 export const changesChannel = 'changes';
 
 /**
- * Sets new marks. Of many changes at once those that come while a command is under way share the next one. When Redis is
- * away the change stays unannounced until it is back. Never throws.
+ * Sets new marks. Changes made during a command share the next one. While Redis is unavailable the changes stay
+ * unannounced until it is back. Never throws.
  */
 export function announce(scopes: readonly string[]): Promise<void> {
   const batch = gathering ?? gather();
@@ -27,8 +27,8 @@ export function announce(scopes: readonly string[]): Promise<void> {
 type Marks = (string | undefined)[];
 
 /**
- * The marks of several scopes in one round trip, which requests that come at the same time share; undefined where there is
- * none, and all of them when Redis is unavailable.
+ * The marks of several scopes in one round trip shared by concurrent requests; undefined for a missing mark,
+ * and for all when Redis is unavailable.
  */
 export const readMarks = batched<readonly string[], Marks>(readTogether, { max: 100, atOnce: 4 });
 
@@ -36,13 +36,13 @@ async function readTogether(asked: readonly (readonly string[])[]): Promise<Mark
   const scopes = [...new Set(asked.flat())];
   const found = await tryRedis(() => redis.hmget(marksKey, ...scopes));
   const missing = found ? scopes.filter((_, index) => found[index] === null) : [];
-  // Redis was emptied. What is put in place now can only be newer than any copy.
+  // Redis was emptied; a mark set now is newer than any copy.
   if (missing.length > 0) await tryRedis(() => plant(missing));
   const marks = new Map(scopes.map((scope, index) => [scope, found?.[index] ?? undefined]));
   return asked.map((one) => one.map((scope) => marks.get(scope)));
 }
 
-/** True while a change of this process could not be announced yet: its own copies must not be used either. */
+/** Whether a change of this process is still unannounced: its own copies must not be used either. */
 export const isUnannounced = (scope: string): boolean => unannounced.has(scope);
 
 interface Batch {
@@ -53,7 +53,7 @@ interface Batch {
 let gathering: Batch | undefined;
 let underway: Promise<void> | undefined;
 
-/** A Redis that does not answer must not be waited for twice. */
+/** Max wait for the previous command: a hanging Redis must not delay twice. */
 const maxGatheringMs = 20;
 
 function gather(): Batch {
@@ -85,7 +85,7 @@ async function send(scopes: string[]): Promise<void> {
   }
 }
 
-// In one round trip with the news for open pages, which nobody waits for.
+// In one round trip with the notice for open pages, which is not awaited.
 function setMarks(scopes: readonly string[]): Promise<unknown> {
   const mark = randomToken(9);
   const set = redis.hset(marksKey, Object.fromEntries(scopes.map((scope) => [scope, mark])));
@@ -93,7 +93,7 @@ function setMarks(scopes: readonly string[]): Promise<unknown> {
   return set;
 }
 
-// A Redis that is full still deletes, and no mark is as good as a new one.
+// A full Redis still deletes, and a missing mark invalidates like a new one.
 async function removeMarks(scopes: readonly string[]): Promise<boolean> {
   try {
     await redis.hdel(marksKey, ...scopes);
@@ -103,7 +103,7 @@ async function removeMarks(scopes: readonly string[]): Promise<boolean> {
   }
 }
 
-// Redis answered, if only to refuse.
+// Redis replied with an error.
 const isReply = (error: unknown): boolean => error instanceof Error && error.name === 'ReplyError';
 
 const retryMs = 250;
@@ -129,7 +129,7 @@ async function plant(scopes: readonly string[]): Promise<void> {
   await command.exec();
 }
 
-/** After a failed read Redis is not asked again for this long: a frozen one would cost every request its timeout. */
+/** Pause after a failed read: a frozen Redis would cost every request its timeout. */
 const pauseMs = 500;
 
 let pausedUntil = 0;

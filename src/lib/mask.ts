@@ -5,15 +5,16 @@ const secretKey =
 const secretShape =
   /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\$2[aby]\$\d{2}\$[./A-Za-z0-9]{53}|\b[0-9a-fA-F]{64}\b|\bMII[A-Za-z0-9+/]{300,}={0,2}|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
 const masked = '***';
-/** Deeper values are cut. */
+/** Deeper values are truncated. */
 export const maxDepth = 8;
 const longest = 2000;
-// Room for the longest secret that may begin just before the cut.
+// Covers the longest secret that may begin just before the cut.
 const overlap = 8192;
 
 /**
- * A copy of the value in which every secret is `***`: whole values below secret-looking keys, and tokens, password
- * hashes, 64-digit hex digests and keys (PEM or bare base64) inside texts. Texts over 2,000 characters are cut, nesting over 8 levels too.
+ * A copy of the value with every secret as `***`: values under secret-looking keys, and tokens, password
+ * hashes, 64-digit hex digests and keys (PEM or bare base64) within texts. Texts over 2,000 characters and
+ * nesting over 8 levels are cut.
  */
 export function mask(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return maskText(value);
@@ -33,7 +34,7 @@ export function maskText(text: string): string {
   return safe.length > longest ? `${safe.slice(0, longest)}…` : safe;
 }
 
-// Such as an amount, whose parts JSON could not even write.
+// Such as an amount, whose bigint JSON cannot write.
 function writesItself(value: object): value is { toJSON(): unknown } {
   return 'toJSON' in value && typeof value.toJSON === 'function';
 }

@@ -1,13 +1,13 @@
-// Results of pure functions of short texts, remembered.
+// Memoizes pure functions of short texts.
 
-/** Longer texts are rarely asked for twice, and would fill the memory. */
+/** Longer texts rarely repeat and would fill the memory. */
 const maxLength = 256;
 
 /**
- * Remembers what a function makes of a text. What it returns is shared: nobody may change it.
+ * Caches the results of a function. They are shared and must not be modified.
  *
- * @param make depends on nothing but the text; what it throws is not remembered
- * @param max texts at most; then it begins anew
+ * @param make depends on nothing but the text; errors are not cached
+ * @param max texts at most; then the cache is cleared
  */
 export function memoized<V>(make: (text: string) => V, max = 2000): (text: string) => V {
   const known = new Map<string, V>();

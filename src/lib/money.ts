@@ -1,6 +1,6 @@
-// Exact money: whole cents in a bigint, decimal text outside. No floating point anywhere.
+// Exact money: whole cents in a bigint, decimal text outside; no floating point.
 
-/** The most one record may carry (contract.md §2): 10^13 units. */
+/** Max amount of a record (contract.md §2): 10^13 units. */
 const maximumCents = 10n ** 15n;
 
 /** The same in units. */
@@ -17,7 +17,7 @@ export class Money {
     this.cents = cents;
   }
 
-  /** Reads the text of a DECIMAL(…, 2) column, such as "12.30". */
+  /** Parses the text of a DECIMAL(…, 2) column, such as "12.30". */
   static from(text: string): Money {
     const match = decimal.exec(text);
     if (!match) throw new RangeError('not a decimal with at most two fraction digits');
@@ -27,9 +27,9 @@ export class Money {
   }
 
   /**
-   * Reads an amount out of a JSON value: a number or a decimal text.
+   * Parses an amount of a JSON value: a number or a decimal text.
    *
-   * @returns undefined when it is not an exact amount within the limits, or has more than two fraction digits
+   * @returns undefined when it is not exact, out of range, or has more than two decimals
    */
   static parse(value: unknown): Money | undefined {
     if (typeof value !== 'number' && typeof value !== 'string') return undefined;
@@ -63,7 +63,7 @@ export class Money {
     return this.cents <= maximumCents;
   }
 
-  /** Two decimals always: "12.30". */
+  /** Always two decimals: "12.30". */
   toString(): string {
     const absolute = this.cents < 0n ? -this.cents : this.cents;
     const text = absolute.toString().padStart(3, '0');
@@ -75,6 +75,6 @@ export class Money {
     return Money.write ? Money.write(this) : this.toString();
   }
 
-  /** How the JSON writer at work wants amounts marked; set only while it runs. */
+  /** How the running JSON writer marks amounts; set only while it runs. */
   static write: ((money: Money) => string) | undefined;
 }

@@ -1,41 +1,43 @@
-// Order and payment numbers, and the month each of them names.
+// Order and payment numbers, and the months in them.
 import { newUlid } from './random-id.js';
 
 const orderNumber = /^ORD(\d{4})(0[1-9]|1[0-2])[0-9A-HJKMNP-TV-Z]{26}$/;
 const paymentNumber = /^PAY(\d{4})(0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** A new order number, ORD + YYYYMM + ULID (spec.md, Order), of that instant in UTC. */
+/** A new order number of that instant in UTC: ORD + YYYYMM + ULID (spec.md, Order). */
 export function newOrderNumber(at: Date): string {
   return orderNumbers(at)();
 }
 
-/** Makes any number of them. */
+/** Generates any number of them. */
 export function orderNumbers(at: Date): () => string {
   const [head, time] = [`ORD${digits(at, 7)}`, at.getTime()];
   return () => head + newUlid(time);
 }
 
-/** Last characters that a payment's number has in common with its order's: by them both can be found in one shard. */
+/**
+ * Trailing characters a payment number shares with its order number, so that both can be placed in one shard.
+ */
 const commonEnd = 4;
 
 /**
- * A new payment number, PAY + YYYYMMDD + ULID (spec.md, Payment), of that instant in UTC, for that order: of 16 random
- * characters the last four are those of the order's number.
+ * A new payment number of that instant in UTC: PAY + YYYYMMDD + ULID (spec.md, Payment). Of its 16 random
+ * characters the last four are those of the order number.
  */
 export function newPaymentNumber(at: Date, orderNo: string): string {
   const own = newUlid(at.getTime()).slice(0, -commonEnd);
   return `PAY${digits(at, 10)}${own}${orderNo.slice(-commonEnd)}`;
 }
 
-/** The partition of an order number, YYYYMM as an integer; undefined when it is no order number. */
+/** The partition of an order number, YYYYMM as an integer; undefined when malformed. */
 export const orderPeriod = (number: string): number | undefined => periodIn(orderNumber.exec(number));
 
-/** The partition of a payment number, YYYYMM as an integer; undefined when it is no payment number. */
+/** The partition of a payment number, YYYYMM as an integer; undefined when malformed. */
 export const paymentPeriod = (number: string): number | undefined => periodIn(paymentNumber.exec(number));
 
 /**
- * The first and the last month that a number beginning like this can lie in; undefined when the text is not the
- * beginning of a number. (ORD does not occur inside one: ULIDs have no O.)
+ * The first and last month of numbers with this prefix; undefined when no number starts so. (ORD cannot occur
+ * later in one: ULIDs have no O.)
  */
 export function periodsOf(head: string): [first: number, last: number] | undefined {
   const match = /^(?:ORD|PAY)(\d{0,6})/.exec(head);

@@ -1,4 +1,4 @@
-// What a new password must look like (contract.md §3).
+// Rules for new passwords (contract.md §3).
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import Joi from 'joi';
@@ -19,7 +19,7 @@ export const newPassword = () =>
       return passwordRefuseCommon && isCommonPassword(value) ? helpers.error('password.common') : value;
     });
 
-// Whatever digits and signs stand around them (ASVS 6.2.11).
+// With any digits and signs around them (ASVS 6.2.11).
 const contextWords = new Set([
   'admin',
   'administrator',
@@ -32,21 +32,24 @@ const contextWords = new Set([
 
 let common: ReadonlySet<string> | undefined;
 
-/** Whether a password is one of the 50,000 most common ones in any case, or a word of this service with digits and signs. */
+/**
+ * Whether a password is one of the 50,000 most common ones in any case, or a word of this service with digits
+ * and signs.
+ */
 export function isCommonPassword(password: string): boolean {
   const lower = password.toLowerCase();
   common ??= readCommon();
   return common.has(lower) || contextWords.has(lower.replace(/[^a-z]/g, ''));
 }
 
-// Read with the first password that is set. What is too short to be accepted anyway is left out.
+// Loaded with the first password that is set. Passwords below the min length are left out.
 function readCommon(): ReadonlySet<string> {
   const file = createRequire(import.meta.url).resolve('@zxcvbn-ts/language-common/src/passwords.json');
   const passwords = JSON.parse(readFileSync(file, 'utf8')) as string[];
   return new Set(passwords.filter(({ length }) => length >= passwordMinLength));
 }
 
-/** @throws value_not_acceptable when the password is the username in any case */
+/** @throws value_not_acceptable when the password equals the username, ignoring case */
 export function assertDiffersFromUsername(password: string, username: string, field = 'password'): void {
   if (password.toLowerCase() !== username.toLowerCase()) return;
   throw new AppError('value_not_acceptable', { fields: { [field]: [problem('password.username')] } });

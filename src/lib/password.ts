@@ -1,4 +1,5 @@
-// Password hashing: bcrypt over a peppered digest, few at a time so that a flood of sign-ins slows nothing else.
+// Password hashing: bcrypt over a peppered digest, with limited concurrency so that a flood of sign-ins slows nothing
+// else.
 import { createHmac } from 'node:crypto';
 import bcrypt from 'bcrypt';
 import pLimit, { type LimitFunction } from 'p-limit';
@@ -11,20 +12,20 @@ import { derivedKeys } from './secret-box.js';
 const { bcryptCost, hashConcurrency, hashQueue, hashQueuePerAddress } = config.auth;
 const peppers = derivedKeys('password pepper');
 const gate = pLimit(hashConcurrency);
-/** One gate per waiting address, so that a request waits for at most two hashes of another address. */
+/** One queue per address, so that a request waits for at most two hashes of another address. */
 const gatesOfAddresses = new Map<string, LimitFunction>();
 
-/** Hashes a password. @throws too_many_requests when too many hashes wait already */
+/** Hashes a password. @throws too_many_requests when the queue is full */
 export function hashPassword(password: string): Promise<string> {
   return throughGate(() => bcrypt.hash(digest(password, peppers[0]), bcryptCost));
 }
 
 /**
- * Compares a password with a stored hash. Without a hash (unknown user) it works just as long and finds no match.
+ * Compares a password with a stored hash. Without a hash (unknown user) it takes equally long and fails.
  *
- * @returns undefined when it is another password; outdated when it should be hashed anew, because of another cost or
- * an APP_KEY that has been replaced
- * @throws too_many_requests when too many hashes wait already
+ * @returns undefined when it differs; outdated when it should be rehashed because of another cost or a replaced
+ * APP_KEY
+ * @throws too_many_requests when the queue is full
  */
 export function matchPassword(
   password: string,
@@ -41,7 +42,7 @@ export function matchPassword(
   });
 }
 
-// bcrypt reads 72 bytes and stops at NUL; a digest of fixed length makes every character count (OWASP, peppering).
+// bcrypt reads 72 bytes and stops at NUL; a fixed-length digest makes every character count (OWASP, peppering).
 function digest(password: string, pepper: Buffer): string {
   return createHmac('sha256', pepper).update(password, 'utf8').digest('base64');
 }
@@ -52,7 +53,7 @@ function dummyHash(): Promise<string> {
   return (dummy ??= bcrypt.hash('nobody', bcryptCost));
 }
 
-/** Prepares the hash that unknown users are compared with, so that the first of them waits no longer than the others. */
+/** Prepares the hash for unknown users, so that the first of them takes no longer than others. */
 export const preparePasswords = async (): Promise<void> => void (await dummyHash());
 
 async function throughGate<T>(work: () => Promise<T>): Promise<T> {

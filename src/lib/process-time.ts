@@ -1,24 +1,24 @@
-// Time in which this process was running: while it is frozen, starved or blocked, no peer can be called silent.
+// Time during which this process was running. While it is frozen or blocked, no peer can be called silent.
 
 const tickMs = 100;
 
 let elapsedMs = 0;
 let tickedAt = performance.now();
 
-// A tick that comes late says that this process stood still; what it missed counts as one more tick.
+// A late tick means that the process was stopped; the gap counts as one tick.
 setInterval(() => {
   const at = performance.now();
   elapsedMs += Math.min(at - tickedAt, 2 * tickMs);
   tickedAt = at;
 }, tickMs).unref();
 
-/** Milliseconds this process has been running, to the nearest 100. */
+/** Milliseconds this process has been running, in steps of 100. */
 export const processTime = (): number => elapsedMs;
 
 /**
- * Calls `expire` once the process has been running for that long, at most 100 ms later.
+ * Calls `expire` once the process has been running for that long, at most 100 ms late.
  *
- * @returns how to call it off
+ * @returns a function that cancels it
  */
 export function afterProcessTime(ms: number, expire: () => void): () => void {
   const due = elapsedMs + ms;

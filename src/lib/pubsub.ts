@@ -1,4 +1,4 @@
-// Messages between processes over Redis. They are hints: a missed one is made up for by reading the row.
+// Messages between processes over Redis. They are hints: a missed one is recovered by reading the row.
 import type { Redis } from 'ioredis';
 import { logger } from './logger.js';
 import { withTimeout } from './with-timeout.js';
@@ -11,12 +11,12 @@ const listeners = new Map<string, Set<Listener>>();
 const subscriptions = new Map<string, Promise<void>>();
 let subscriber: Redis | undefined;
 
-/** Sends a message, a JSON value, to every process that listens on that channel. @throws when Redis is unavailable */
+/** Publishes a JSON value on a channel. @throws when Redis is unavailable */
 export async function publish(channel: string, message: unknown): Promise<void> {
   await redis.publish(key('channel', channel), JSON.stringify(message));
 }
 
-/** Calls the listener for each message on that channel, also after Redis was unavailable. */
+/** Calls the listener for each message on the channel; the subscription survives outages of Redis. */
 export function listen(channel: string, listener: Listener): void {
   const name = key('channel', channel);
   const known = listeners.get(name);
@@ -28,7 +28,7 @@ export function listen(channel: string, listener: Listener): void {
   subscriptions.set(name, subscribe(name));
 }
 
-/** Waits until messages on that channel arrive here, but at most that long. */
+/** Waits, up to a limit, until messages on that channel arrive here. */
 export async function untilListening(channel: string, ms: number): Promise<void> {
   const subscribed = subscriptions.get(key('channel', channel)) ?? Promise.resolve();
   await withTimeout(subscribed, ms, (resolve) => resolve());
@@ -52,7 +52,7 @@ async function subscribe(name: string): Promise<void> {
 
 function connection(): Redis {
   if (subscriber) return subscriber;
-  // ioredis repeats only subscriptions that were confirmed; one whose answer was lost must not be forgotten.
+  // ioredis repeats only confirmed subscriptions; an unconfirmed one is repeated here.
   const made = openSubscriber('subscriptions', { maxRetriesPerRequest: null, autoResubscribe: false });
   subscriber = made;
   made.on('ready', () => {

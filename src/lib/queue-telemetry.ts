@@ -1,16 +1,15 @@
-// BullMQ's own interface for telemetry, with the spans of this service (watch/tracing.ts). A job that is added and a run of one
-// become spans; what BullMQ does for itself, such as looking for stalled jobs every 5 s, and what it tells of results and
-// errors do not.
+// BullMQ's telemetry interface over the spans of this service (watch/tracing.ts). Adding and running a job are spans;
+// BullMQ's housekeeping, such as the check for stalled jobs every 5 s, is not.
 import type { Attributes, Span } from '@opentelemetry/api';
 import type { Span as QueueSpan, Telemetry } from 'bullmq';
 import { currentSpan, inNoContext, inSpan } from './context.js';
 import { failSpan, isTracing, startSpan } from './watch/tracing.js';
 import { spanNamed, traceparentOf } from './watch/traceparent.js';
 
-/** Name of the empty job that proves a worker alive; no span tells of it. */
+/** Name of the empty job that proves a worker alive; it gets no span. */
 export const canaryName = 'canary';
 
-/** What BullMQ hands around: the span that added a job, as it stands in it, or the one under way. */
+/** The context BullMQ passes around: the span stored in a job, or the current one. */
 interface Held {
   parent?: ReturnType<typeof spanNamed>;
   span?: Span;
@@ -18,11 +17,11 @@ interface Held {
 
 type Kind = NonNullable<Parameters<Telemetry['tracer']['startSpan']>[1]>['kind'];
 
-/** Of its kinds (SpanKind), which stand for the same numbers as those of OpenTelemetry. */
+/** BullMQ's span kinds, numbered as those of OpenTelemetry. */
 const producing: Kind = 3;
 const consuming: Kind = 4;
 
-/** Its attributes that are told, under the names OpenTelemetry has for them. */
+/** The attributes that are exported, by their OpenTelemetry names. */
 const told: Record<string, string> = {
   'bullmq.queue.name': 'messaging.destination.name',
   'bullmq.queue.operation': 'messaging.operation.name',
@@ -30,7 +29,7 @@ const told: Record<string, string> = {
   'bullmq.job.id': 'messaging.message.id',
 };
 
-/** For queues and workers; undefined when no spans are made. */
+/** For queues and workers; undefined when spans are off. */
 export const queueTelemetry = (): Telemetry<Held> | undefined => (isTracing() ? telemetry : undefined);
 
 const telemetry: Telemetry<Held> = {
@@ -70,7 +69,7 @@ function asQueueSpan(span: Span | undefined): QueueSpan<Held> {
     addEvent: () => undefined,
     recordException: (error) => failSpan(span, error),
     end: () => {
-      // One that does not end is not sent.
+      // A span that never ends is not sent.
       if (!isCanary) span?.end();
     },
   };

@@ -27,13 +27,13 @@ export type QueueName = (typeof queueNames)[number];
 
 /** One piece of work of a job. */
 export interface Piece {
-  /** The queue keeps one job of an id; no colon, not digits only. */
+  /** Deduplicates jobs; no colon, not digits only. */
   id: string;
   payload: unknown;
   trace_id?: string;
-  /** The span that requested it, where several are one job. */
+  /** The span that requested it, if several share a job. */
   traceparent?: string;
-  /** The process that waits for the result, if one does. */
+  /** The process that waits for the result, if any. */
   reply_to?: string;
   /** The work had failed for good before. */
   again?: true;
@@ -45,20 +45,20 @@ export type Envelope = Piece | { pieces: Piece[] };
 export interface Work {
   queue: QueueName;
   name: string;
-  /** The queue keeps one job of an id; no colon, not digits only. */
+  /** Deduplicates jobs; no colon, not digits only. */
   id: string;
   payload: unknown;
   /** The work had failed for good before. */
   again?: true;
   options: JobsOptions;
-  /** Max pieces of work per job when requested at the same time; by default one. */
+  /** Max pieces of work per job when requested concurrently; one by default. */
   together?: number;
 }
 
-/** The queue cannot take a job now. */
+/** The queue cannot accept a job now. */
 export class QueueUnavailable extends Error {}
 
-/** Keys of different queues live in different hash slots of a cluster. */
+/** Keys of different queues are in different hash slots of a cluster. */
 export const queuePrefix = (queue: QueueName): string => `{${config.redis.prefix}-${queue}}`;
 
 /** Adds a job. @throws QueueUnavailable when Redis is unavailable or does not answer in time */
@@ -95,7 +95,7 @@ export async function reply(results: readonly { piece: Piece; result: unknown }[
   await Promise.all([...replies].map(([process, own]) => publish(`replies:${process}`, own)));
 }
 
-/** Has a job that waits for its next try run now; one that is not there is left alone. @throws QueueUnavailable */
+/** Runs a delayed job now; a missing one is ignored. @throws QueueUnavailable */
 export async function hurry({ queue, id }: Pick<Work, 'queue' | 'id'>): Promise<void> {
   try {
     const job = await withTimeout(queueFor(queue).getJob(id), 2 * config.redis.timeoutMs, (resolve) =>
@@ -118,7 +118,7 @@ export async function closeQueues(): Promise<void> {
 const processId = newUlid();
 const replies = `replies:${processId}`;
 const queues = new Map<QueueName, Queue>();
-/** All queues of a process share it. */
+/** Shared by all queues of a process. */
 let producer: RedisConnection | undefined;
 const waiting = new Map<string, (result: unknown) => void>();
 
@@ -137,7 +137,7 @@ async function push(work: Work, replyTo?: string): Promise<void> {
   }
 }
 
-/** Jobs of one name that are added at once. */
+/** Jobs of one name that are added together. */
 const addsAtOnce = 4;
 
 function gatheringOf(work: Work, max: number): (piece: Piece) => Promise<void> {
@@ -163,13 +163,13 @@ async function addJob(
   await soonEnough(queueFor(queue).add(name, envelope, { ...options, jobId }));
 }
 
-// A queue whose connection is being made while Redis hangs would wait for it without end.
+// Connecting a queue while Redis hangs would wait forever.
 async function soonEnough(added: Promise<unknown>): Promise<void> {
   const ms = 2 * config.redis.timeoutMs;
   await withTimeout(added, ms, (_, reject) => reject(new Error(`the queue took no job within ${ms} ms`)));
 }
 
-// A Queue created while Redis is unavailable stays unusable, so create it over a ready connection only.
+// A Queue created while Redis is unavailable stays unusable, so it is created over a ready connection only.
 function queueFor(name: QueueName): Queue {
   if (redis.status !== 'ready') throw new Error(`Redis is ${redis.status}`);
   const existing = queues.get(name);
@@ -178,7 +178,7 @@ function queueFor(name: QueueName): Queue {
   const telemetry = queueTelemetry();
   const queue = new Queue(name, { prefix: queuePrefix(name), connection: producer, telemetry });
   queue.on('error', (error) => logger.warn({ error, queue: name }, 'a queue connection failed'));
-  // One that does not get ready in time is made anew for the next job.
+  // A connection that is not ready in time is replaced for the next job.
   queue.waitUntilReady().catch(() => {
     queues.delete(name);
     queue.close().catch((error: unknown) => logger.warn({ error, queue: name }, 'a queue did not close'));
@@ -216,11 +216,11 @@ export interface QueueCounts {
   waiting: number;
   active: number;
   delayed: number;
-  /** How long the oldest job that waits for a worker has been there; 0 when none does. */
+  /** Age of the oldest waiting job; 0 when none waits. */
   oldest_seconds: number;
 }
 
-/** How many jobs every queue holds. @throws QueueUnavailable */
+/** Number of jobs in every queue. @throws QueueUnavailable */
 export async function countJobs(): Promise<QueueCounts[]> {
   try {
     return await Promise.all(queueNames.map(count));

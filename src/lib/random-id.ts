@@ -1,4 +1,4 @@
-// ULIDs and tokens from the system's cryptographic random source.
+// ULIDs and tokens from the cryptographic random source of the system.
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { ulid } from 'ulid';
 
@@ -15,7 +15,7 @@ export function randomToken(bytes = 24): string {
   return randomBytes(bytes).toString('base64url');
 }
 
-// One system call serves 256 identifiers; a fraction of 256 steps divides evenly among the 32 ULID characters.
+// One system call serves 256 identifiers; a byte modulo 32 is evenly distributed.
 function randomFraction(): number {
   if (used === pool.length) {
     randomFillSync(pool);

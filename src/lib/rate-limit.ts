@@ -1,14 +1,16 @@
-// How many times a minute a subject may do something, over all processes.
+// Rate limits per subject and minute over all processes.
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { key, redis } from './redis.js';
 
 const seconds = 60;
-/** Processes publish their counts in steps of a hundredth of the limit, so most requests need no round trip to Redis. */
+/**
+ * Processes publish their counts in steps of 1 % of the limit, so most requests need no round trip to Redis.
+ */
 const parts = 100;
 
 export interface Refusal {
   limit: number;
-  /** Seconds until it is worth trying again. */
+  /** Seconds until a retry makes sense. */
   retryAfter: number;
 }
 
@@ -31,10 +33,10 @@ export class RateLimit {
   }
 
   /**
-   * Counts once.
+   * Counts one request.
    *
-   * @returns undefined while the subject keeps within its limit. Processes that count less than a hundredth of it each
-   * may together let through so much more; without Redis each of them counts alone
+   * @returns undefined within the limit. Unpublished counts of all processes may exceed it together by their
+   * steps; without Redis each process counts alone
    */
   async take(subject: string): Promise<Refusal | undefined> {
     try {

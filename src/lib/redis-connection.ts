@@ -1,5 +1,5 @@
-// The only opener of connections to Redis: one server, the master that Sentinels name, or a cluster. Keep-alive, pings and timeouts detect
-// a silent connection, also an idle one, and close it.
+// Opens all connections to Redis: a single server, a Sentinel master, or a cluster. Keep-alive, pings and timeouts
+// detect silent connections, even idle ones, and close them.
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { config } from '../../config/index.js';
 import { logger } from './logger.js';
@@ -9,18 +9,18 @@ export type RedisConnection = Redis | Cluster;
 
 const { server, sentinels, sentinel, cluster, username, password, db, tls, timeoutMs } = config.redis;
 
-/** A connection on which an answer is due for so long is closed and made anew. */
+/** A connection with a reply overdue this long is replaced. */
 export const silenceMs = 3000;
 
-/** Interval of pings over an idle connection. */
+/** Interval of pings on an idle connection. */
 const pingEveryMs = 5000;
 const connectMs = 2000;
-/** A node of a cluster is asked where the slots are; the next one after that time. */
+/** Timeout for a cluster node's slot table; then the next node is asked. */
 const slotsMs = 1000;
 
 const retry = (attempt: number): number => Math.min(50 * attempt, 1000);
 
-/** What every connection has in common: quick reconnects, and a command whose answer was lost is not sent twice. */
+/** Options of every connection: quick reconnects, and no resending of a command whose reply was lost. */
 const commonOptions: RedisOptions = {
   username,
   password,
@@ -32,7 +32,7 @@ const commonOptions: RedisOptions = {
   socketTimeout: silenceMs,
 };
 
-// Sentinels are asked again at each reconnect, and tell by themselves when the master changes.
+// Sentinels are queried at each reconnect and announce a new master.
 const sentinelOptions: RedisOptions | undefined = sentinels && {
   sentinels: sentinels.map((node) => ({ ...node })),
   name: sentinel.name,
@@ -48,10 +48,10 @@ const sentinelOptions: RedisOptions | undefined = sentinels && {
 };
 
 /**
- * A connection to whatever the settings name; close it with `closeConnection`.
+ * A connection as configured; close it with `closeConnection`.
  *
- * @param purpose what the log calls it
- * @param options differences from those that all connections have in common
+ * @param purpose name in the log
+ * @param options overrides of the common options
  */
 export function openConnection(purpose: string, options: RedisOptions): RedisConnection {
   const {
@@ -69,7 +69,7 @@ export function openConnection(purpose: string, options: RedisOptions): RedisCon
           clusterRetryStrategy: retry,
           slotsRefreshTimeout: slotsMs,
           slotsRefreshInterval: pingEveryMs,
-          // Names in certificates are those that the nodes tell, so they are not looked up here.
+          // Certificates name the nodes as they announce themselves, so the names are not resolved here.
           ...(tls && { dnsLookup: (address, done) => done(null, address) }),
           redisOptions: perNode,
         },
@@ -88,8 +88,8 @@ export function openConnection(purpose: string, options: RedisOptions): RedisCon
 }
 
 /**
- * A connection that listens. The nodes of a cluster pass on what is published at any of them, so it leads to one of them, and to the next
- * one when that is lost.
+ * A subscriber connection. Cluster nodes forward messages, so it connects to any of them, and to the next one
+ * when that is lost.
  */
 export function openSubscriber(purpose: string, options: RedisOptions): Redis {
   const all = { ...commonOptions, ...options };
@@ -108,8 +108,8 @@ export function openSubscriber(purpose: string, options: RedisOptions): Redis {
   return connection;
 }
 
-// ioredis (6.0) gives a connection up for good when the Sentinels announce a new master just when it asks them for one. Also that of a
-// duplicate: BullMQ waits for jobs on one.
+// ioredis (6.0) closes a connection for good when Sentinels announce a new master during its lookup. Duplicates too:
+// BullMQ waits for jobs on one.
 function reopen(connection: Redis): void {
   let isClosed = false;
   const disconnect = connection.disconnect.bind(connection);
@@ -136,23 +136,23 @@ function reopen(connection: Redis): void {
 
 const pings = new WeakMap<RedisConnection, NodeJS.Timeout>();
 
-/** Closes it without waiting for answers. */
+/** Closes it without waiting for replies. */
 export function closeConnection(connection: RedisConnection): void {
   clearInterval(pings.get(connection));
   if (connection instanceof Cluster) leave(connection);
   connection.disconnect();
-  // A refresh of the slots that was under way would set its timer again (ioredis 6.0), and keep the process.
+  // A pending slot refresh would restart its timer (ioredis 6.0) and keep the process alive.
   if (connection instanceof Cluster) connection.refreshSlotsCache(() => connection.disconnect());
 }
 
-/** Options of a caller that has a fallback: fails at once without Redis, and after that time without an answer. */
+/** Options for callers with a fallback: fail at once without Redis, and after this timeout without a reply. */
 export const failingFast = (ms = timeoutMs): RedisOptions => ({
   commandTimeout: ms,
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
 });
 
-// An `error` listener keeps the process alive; a connection that only listens learns that it is cut off by its pings.
+// Without an `error` listener the process would exit; subscribers detect a lost connection by pings.
 function watch(connection: RedisConnection, purpose: string): void {
   let isAway = false;
   const events: NodeJS.EventEmitter = connection;

@@ -1,38 +1,38 @@
-// Nodes of a Redis Cluster that have gone silent are left by every connection of this process.
+// Every connection of this process leaves Redis Cluster nodes that have gone silent.
 //
-// A connection that waits for a job cannot be pinged: pings would queue behind the wait. So all connections tell each other which
-// nodes have answered.
+// A connection that waits for a job cannot be pinged, because pings would queue behind the wait. So all connections
+// share which nodes have replied.
 import type { Cluster, Redis } from 'ioredis';
 
 /** Interval of pings to every node. */
 const pingEveryMs = 1000;
-/** A node on which a ping is unanswered for so long is left. */
+/** A node with a ping unanswered this long is left. */
 const silenceMs = 3000;
-/** After so long it is given a new chance. */
+/** After this time it is tried again. */
 const forgetMs = 6000;
 
 type Kind = 'pinged' | 'waiting';
 
 const clusters = new Map<Cluster, Kind>();
-/** Since when nodes owe an answer. */
+/** Since when each node owes a reply. */
 const unansweredSince = new Map<string, number>();
 let pings: NodeJS.Timeout | undefined;
 let lastRoundAt = 0;
 
-/** Watches over the nodes of a cluster, and of its duplicates, until it is closed. */
+/** Watches the nodes of a cluster, and of its duplicates, until it is closed. */
 export function follow(cluster: Cluster, kind: Kind = 'pinged'): void {
   clusters.set(cluster, kind);
   pings ??= setInterval(round, pingEveryMs).unref();
   const duplicate = cluster.duplicate.bind(cluster);
   cluster.duplicate = (...args) => {
     const copy = duplicate(...args);
-    // BullMQ makes one to wait for jobs on.
+    // BullMQ duplicates it to wait for jobs.
     follow(copy, 'waiting');
     return copy;
   };
 }
 
-/** Watches no longer. */
+/** Stops watching. */
 export function leave(cluster: Cluster): void {
   clusters.delete(cluster);
   if (clusters.size > 0) return;
@@ -43,7 +43,7 @@ export function leave(cluster: Cluster): void {
 
 function round(): void {
   const now = performance.now();
-  // A process that stood still has heard nobody, and learns nothing from that.
+  // A process that was stopped has heard no node and learns nothing from that.
   if (now - lastRoundAt > 2 * pingEveryMs) unansweredSince.clear();
   lastRoundAt = now;
   for (const [name, since] of unansweredSince) if (now - since > forgetMs) unansweredSince.delete(name);
@@ -65,7 +65,7 @@ const isSilent = (node: Redis, now: number): boolean =>
   now - (unansweredSince.get(nameOf(node)) ?? now) > silenceMs;
 
 function ping(node: Redis, now: number): void {
-  // One that connects, or waits for an answer before it is ready, owes it as well.
+  // A connection that is being opened owes a reply as well.
   if (!['connect', 'connecting', 'ready'].includes(node.status)) return;
   const name = nameOf(node);
   if (!unansweredSince.has(name)) unansweredSince.set(name, now);
@@ -75,7 +75,7 @@ function ping(node: Redis, now: number): void {
   );
 }
 
-// Not disconnect(): it would wait for the other side to close as well. What was under way is sent to the node's successor.
+// Not disconnect(), which would wait for the peer to close. Pending commands go to the node's successor.
 function cut(node: Redis): void {
   (node as unknown as { stream?: { destroy(): void } }).stream?.destroy();
 }

@@ -1,26 +1,31 @@
-// The connections to Redis for commands, and the keys of this deployment.
+// The command connections to Redis, and the keys of this deployment. Callers decide what to do when Redis is
+// unavailable.
 import { Cluster } from 'ioredis';
 import { config } from '../../config/index.js';
 import { closeConnection, failingFast, openConnection, silenceMs } from './redis-connection.js';
 import { withTimeout } from './with-timeout.js';
 
 /**
- * For callers with a fallback: fails at once while Redis is unavailable, and after REDIS_TIMEOUT_MS without an answer.
+ * For callers with a fallback: fails at once while Redis is unavailable, and after REDIS_TIMEOUT_MS without a
+ * reply.
  */
 export const redis = openConnection('commands', { ...failingFast(), lazyConnect: true });
 
-/** For data that is only in Redis, such as tickets and captchas: waits for a slow Redis. */
+/** For data stored only in Redis, such as tickets and captchas: waits for a slow Redis. */
 export const patientRedis = openConnection('one-time values', {
   ...failingFast(silenceMs),
   lazyConnect: true,
 });
 
-/** A key of this deployment. The prefix is a hash tag: all keys but those of queues live in one slot of a cluster. */
+/**
+ * A key of this deployment. The prefix is a hash tag: all keys but those of queues are in one slot of a
+ * cluster.
+ */
 export function key(...parts: (string | number)[]): string {
   return `{${config.redis.prefix}}:${parts.join(':')}`;
 }
 
-/** The result of a command, or of the fallback when Redis does not answer. */
+/** The result of a command, or of the fallback when Redis does not reply. */
 export async function redisOr<T>(
   command: () => Promise<T>,
   fallback: (error: unknown) => T | Promise<T>,
@@ -34,10 +39,10 @@ export async function redisOr<T>(
   return result;
 }
 
-/** How long a start waits for a connection: a process also starts without Redis and connects later. */
+/** How long a start waits for a connection; without one it continues and connects later. */
 export const maxConnectMs = 2000;
 
-/** Opens the connections for commands; resolves when they are ready, or cannot be yet. */
+/** Opens the command connections; resolves when they are ready or the wait is over. */
 export async function connectRedis(): Promise<void> {
   const opened = [redis, patientRedis].map((connection) => {
     connection.connect().catch(() => undefined);
@@ -51,7 +56,7 @@ export function disconnectRedis(): void {
   for (const connection of [redis, patientRedis]) closeConnection(connection);
 }
 
-/** The keys that match, in batches, on whatever node they are: reads every key. */
+/** Matching keys of all nodes in batches; scans every key. */
 export async function* matchingKeys(match: string): AsyncGenerator<string[]> {
   const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
   for (const node of nodes)
@@ -59,7 +64,7 @@ export async function* matchingKeys(match: string): AsyncGenerator<string[]> {
       if (keys.length > 0) yield keys;
 }
 
-/** True when the error comes from a Redis connection: away, too slow, read-only or full. */
+/** Whether the error means that Redis is unreachable, too slow, read-only or full. */
 export function isRedisDown(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (

@@ -1,4 +1,4 @@
-// RSA keys as payment companies hand them out, and SHA-256 signatures with them.
+// RSA keys in the formats of payment companies, and SHA-256 signatures.
 import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
 
 const minBits = 2048;
@@ -25,14 +25,14 @@ export function readPublicKey(text: string): KeyObject | undefined {
   ]);
 }
 
-/** Base64 of the RSA PKCS#1 v1.5 signature over SHA-256 of the text. @throws Error when the text is no private key */
+/** Base64 of the RSA PKCS#1 v1.5 signature over SHA-256 of the text. @throws Error when the key is invalid */
 export function signRsa(text: string, privateKey: string): string {
   const key = readPrivateKey(privateKey);
   if (!key) throw new Error('this is no RSA private key');
   return sign('sha256', Buffer.from(text, 'utf8'), key).toString('base64');
 }
 
-/** Whether such a signature fits the text. */
+/** Whether the signature matches the text. */
 export function verifyRsa(text: string, signature: string, publicKey: KeyObject): boolean {
   return verify('sha256', Buffer.from(text, 'utf8'), publicKey, Buffer.from(signature, 'base64'));
 }

@@ -1,4 +1,4 @@
-// The Joi building blocks of every request: what an id, a text, an amount, a time is here.
+// The Joi building blocks of requests: ids, texts, amounts, times.
 import Joi from 'joi';
 import { maxAmount, Money } from './money.js';
 import { readTime } from './time.js';
@@ -10,18 +10,18 @@ export const id = () => Joi.number().integer().min(1).max(Number.MAX_SAFE_INTEGE
 
 const idOrZero = () => Joi.number().integer().min(0).max(Number.MAX_SAFE_INTEGER);
 
-/** A parent in a tree: 0 and '' mean none (`noneToZero`). */
+/** The parent in a tree: 0 and '' mean none (`noneToZero`). */
 export const parent = () => idOrZero().allow('');
 
-/** A filter by parent; 0 for those that have none. */
+/** A filter by parent; 0 for roots. */
 export const parentFilter = idOrZero;
 
-/** A reference that may be left open: 0 and '' mean none, as null does (`noneToNull`). */
+/** An optional reference: 0 and '' mean none, like null (`noneToNull`). */
 export const idOrNone = () => idOrZero().allow(null, '');
 
 /**
- * A list of different keys, at most `max` of them. The first problem ends the check: comparing and reporting each of
- * a million items would take long.
+ * A list of unique keys, at most `max`. The first problem ends the check: reporting each of a million items
+ * would take long.
  */
 export const ids = (max = 1000) => Joi.array().items(id()).max(max).unique().prefs({ abortEarly: true });
 
@@ -32,8 +32,8 @@ export const text = (max: number) => Joi.string().min(1).max(max);
 export const optionalText = (max: number) => Joi.string().allow('', null).max(max);
 
 /**
- * An address that a page may follow: http, https, or relative to the page; an empty one clears the field. Other schemes run
- * scripts (`javascript:`, `data:`), also with blanks and control characters before them.
+ * A URL that a page may follow: http, https, or relative; an empty one clears the field. Other schemes run
+ * scripts (`javascript:`, `data:`), even after blanks and control characters.
  */
 export const webAddress = (max: number) =>
   optionalText(max).custom((value: string | null, helpers) => {
@@ -44,7 +44,7 @@ export const webAddress = (max: number) =>
 /** 0 disabled, 1 enabled. */
 export const status = () => Joi.number().valid(0, 1);
 
-/** An integer that is brought within its bounds instead of being refused. */
+/** An integer clamped to its range instead of refused. */
 export const clamped = ({ fallback, min, max, tooSmall = min }: Bounds) =>
   keywords(
     Joi.number()
@@ -55,15 +55,15 @@ export const clamped = ({ fallback, min, max, tooSmall = min }: Bounds) =>
   );
 
 interface Bounds {
-  /** When none is given. */
+  /** Default. */
   fallback: number;
   min: number;
   max: number;
-  /** What stands for a value below the least. */
+  /** Value for anything below the minimum. */
   tooSmall?: number;
 }
 
-/** Where an entry stands among its siblings. */
+/** Sort position among siblings. */
 export const sort = () => Joi.number().integer().min(-1_000_000).max(1_000_000);
 
 export const email = () => Joi.string().allow('', null).max(100).email({ tlds: false });
@@ -87,7 +87,7 @@ export const slug = (max = 100) =>
     .max(max)
     .pattern(/^[A-Za-z0-9][A-Za-z0-9_.:-]*$/);
 
-/** An amount as a JSON number: at most two decimals. */
+/** An amount as a JSON number with at most two decimals. */
 export const exactAmount = () => keywords(Joi.number().unsafe(), { multipleOf: 0.01 });
 
 const amountBetween = (least: bigint) =>
@@ -96,7 +96,7 @@ const amountBetween = (least: bigint) =>
 /**
  * An exact amount, as a number or a decimal text; the handler receives a `Money`.
  *
- * @param least smallest accepted number of cents
+ * @param least min number of cents
  */
 export const money = (least: bigint) =>
   Joi.alternatives()

@@ -1,4 +1,4 @@
-// Encryption of stored secrets (AES-256-GCM) and the keys derived from APP_KEY and those it replaces.
+// Encryption of stored secrets (AES-256-GCM) with keys derived from APP_KEY and its predecessors.
 import {
   createCipheriv,
   createDecipheriv,
@@ -12,8 +12,8 @@ import { config } from '../../config/index.js';
 const version = 'v1';
 
 /**
- * 32-byte keys for one purpose (HKDF-SHA-256, RFC 5869): the one derived from APP_KEY, then those of APP_KEY_PREVIOUS.
- * What is made anew is made with the first.
+ * 32-byte keys for one purpose (HKDF-SHA-256, RFC 5869): the one derived from APP_KEY, which encrypts, then
+ * those of APP_KEY_PREVIOUS.
  */
 export function derivedKeys(purpose: string): [Buffer, ...Buffer[]] {
   const derive = (key: string): Buffer => Buffer.from(hkdfSync('sha256', key, 'back-office', purpose, 32));
@@ -32,7 +32,7 @@ export function seal(plain: string): string {
   );
 }
 
-/** Decrypts what `seal` made. @throws Error when the text was changed or sealed under a key that is no longer given */
+/** Decrypts the output of `seal`. @throws Error when the text was changed or sealed under an unknown key */
 export function unseal(stored: string): string {
   for (const key of keys) {
     const plain = opened(stored, key);
@@ -41,7 +41,7 @@ export function unseal(stored: string): string {
   throw new Error('a stored secret opens with neither APP_KEY nor APP_KEY_PREVIOUS');
 }
 
-/** Whether a text was sealed under today's APP_KEY. */
+/** Whether a text was sealed under the current APP_KEY. */
 export const isSealedToday = (stored: string): boolean => opened(stored, keys[0]) !== undefined;
 
 function opened(stored: string, key: Buffer): string | undefined {

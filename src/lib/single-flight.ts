@@ -1,9 +1,9 @@
-// A costly value that many ask for at the same time: made once, shared while it is fresh.
+// Shares one computation of a costly value among concurrent callers.
 import { inLastingContext } from './context.js';
 
 /**
- * @param make makes a value for a key
- * @returns a function that gives a value at most `maxAgeMs` old; callers at the same time share one making
+ * @param make computes the value of a key
+ * @returns a function that gives a value at most `maxAgeMs` old; concurrent callers share one computation
  */
 export function singleFlight<T>(
   make: (key: string) => Promise<T>,

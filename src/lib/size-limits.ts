@@ -1,5 +1,4 @@
-// Bounds the size of a value before its content is validated: a schema checks every item of an oversized array
-// and reports each.
+// Limits the size of a value before validation: a schema would check and report every item of an oversized array.
 import type Joi from 'joi';
 
 /** The oversized part and its limit. */
@@ -9,7 +8,7 @@ export interface Oversized {
   limit: number;
 }
 
-/** Default limits where the schema has none. */
+/** Defaults for schemas without limits. */
 const maxItems = 1000;
 const maxKeys = 200;
 
@@ -22,7 +21,7 @@ interface Described {
 
 const described = new WeakMap<Joi.Schema, Described>();
 
-/** The first place where a value holds more than its schema allows, if there is one. */
+/** The first part of a value that exceeds its schema's limit, if any. */
 export function findOversized(schema: Joi.Schema, value: unknown): Oversized | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   let description = described.get(schema);

@@ -1,4 +1,4 @@
-// Lines kept on the local disk for as long as they cannot go where they belong, also over the end of this process.
+// Stores lines on the local disk until their destination is available, beyond the end of this process.
 import { createReadStream } from 'node:fs';
 import { appendFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -16,7 +16,9 @@ export class Spool {
   #bytes = 0;
   #taken = 0;
 
-  /** @param maxBytes what this process keeps at most */
+  /**
+   * @param maxBytes limit of this process
+   */
   constructor(folder: string, maxBytes: number) {
     this.#folder = folder;
     this.#maxBytes = maxBytes;
@@ -26,7 +28,12 @@ export class Spool {
     return this.#bytes === 0;
   }
 
-  /** Keeps lines. @returns false when there is no room for them @throws when the disk refuses */
+  /**
+   * Stores lines.
+   *
+   * @returns false when there is no room for them
+   * @throws when the disk fails
+   */
   async append(lines: readonly string[]): Promise<boolean> {
     const text = `${lines.join('\n')}\n`;
     const bytes = Buffer.byteLength(text);
@@ -38,8 +45,8 @@ export class Spool {
   }
 
   /**
-   * Hands over everything that this process has kept, or processes of this machine that have died. What is handed over when
-   * `take` fails comes again.
+   * Passes on every line stored by this process or by dead processes of this machine. Lines are repeated when
+   * `take` fails.
    */
   async takeAll(take: (lines: string[]) => Promise<void>): Promise<void> {
     const own = join(this.#folder, this.#own + ending);
@@ -61,7 +68,7 @@ export class Spool {
 
   async #readable(): Promise<string[]> {
     const names = await readdir(this.#folder).catch(() => []);
-    // The name of the machine may hold numbers and dashes of its own.
+    // The host name may contain numbers and dashes.
     const machine = `${hostname()}-`;
     return names.filter((name) => {
       const match = name.startsWith(machine) && /^(\d+)(-\d+)?\.ndjson$/.exec(name.slice(machine.length));
@@ -75,7 +82,7 @@ export class Spool {
 async function handOver(file: string, take: (lines: string[]) => Promise<void>): Promise<void> {
   let lines: string[] = [];
   for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
-    // A process that died may have left half a line.
+    // A dead process may have left an incomplete line.
     if (!line.endsWith('}')) continue;
     lines.push(line);
     if (lines.length < blockLines) continue;

@@ -1,2 +1,2 @@
-// Why a process does not start although it could: a sentence for the operator, which no stack would make clearer.
+// A refused start: one sentence for the operator instead of a stack.
 export class StartRefused extends Error {}

@@ -1,12 +1,12 @@
-// What a starting process says about where it runs.
+// Warnings of a starting process about its environment.
 import { config } from '../../config/index.js';
 import { logger } from './logger.js';
 import { StartRefused } from './start-refused.js';
 
-/** The oldest line of Node.js that still gets security fixes. */
+/** The oldest Node.js line that still gets security fixes. */
 const oldestFixed = 22;
 
-/** Says in one line each what deserves a warning. @throws StartRefused, what concerns settings, under STRICT_STARTUP */
+/** Logs a line per warning. @throws StartRefused for settings under STRICT_STARTUP */
 export function warnAtStart(): void {
   const { node } = process.versions;
   if (Number.parseInt(node, 10) < oldestFixed)
@@ -21,7 +21,7 @@ export function warnAtStart(): void {
     );
 }
 
-/** Warns of settings the service runs with all the same. @throws StartRefused under STRICT_STARTUP */
+/** Warns of questionable settings. @throws StartRefused under STRICT_STARTUP */
 export function warnOfSetting(message: string): void {
   if (config.app.strict) throw new StartRefused(message);
   logger.warn(message);

@@ -1,4 +1,4 @@
-// What this machine and this process are doing. Nothing of a request ever reaches the commands behind it.
+// Figures of this machine and this process. No input of a request reaches the commands behind it.
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { hostname, loadavg } from 'node:os';
 import { currentLoad, fsSize, mem } from 'systeminformation';
@@ -24,7 +24,7 @@ export interface SystemInfo {
 let lastPauseMs = 0;
 const delay = monitorEventLoopDelay({ resolution: 20 });
 
-/** Starts measuring; without it pauses and lag stay 0, and the first CPU figure takes half a second to come. */
+/** Starts measuring; without it pauses and lag stay 0, and the first CPU figure takes half a second. */
 export function watchSystem(): void {
   delay.enable();
   new PerformanceObserver((list) => {
@@ -33,7 +33,10 @@ export function watchSystem(): void {
   void currentLoad();
 }
 
-/** One sample. CPU usage covers the time since the sample before; sizes are bytes, times seconds unless named otherwise. */
+/**
+ * One sample. CPU usage covers the time since the previous sample; sizes are bytes, times seconds unless named
+ * otherwise.
+ */
 export async function sampleSystem(): Promise<SystemInfo> {
   const [load, memory, disks] = await Promise.all([currentLoad(), mem(), fsSize()]);
   const root = disks.find(({ mount }) => mount === '/') ?? disks[0];

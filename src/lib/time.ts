@@ -1,4 +1,4 @@
-// Times in and out: UTC inside, the request's zone at the edge.
+// Times at the boundary: UTC inside, the request's zone outside.
 import moment from 'moment-timezone';
 import { config } from '../../config/index.js';
 
@@ -21,14 +21,14 @@ const offsetFormats = [
   'YYYY-MM-DD HH:mm:ssZ',
 ];
 
-/** Whether that is the name of an IANA time zone. */
+/** Whether it names an IANA time zone. */
 export const isZone = (name: string): boolean => moment.tz.zone(name) !== null;
 
 /**
- * Reads a time filter (contract.md §2): a date, a date and time, or ISO 8601 with offset.
+ * Parses a time filter (contract.md §2): a date, a date and time, or ISO 8601 with offset.
  *
  * @param edge a bare date means the first or the last millisecond of that day
- * @returns undefined when the text is none of these, or outside the years 1000 to 9999 that a DATETIME can hold
+ * @returns undefined when malformed, or outside the years 1000 to 9999 of DATETIME
  */
 export function readTime(text: string, zone = 'UTC', edge: 'start' | 'end' = 'start'): Date | undefined {
   const at = parse(text, zone, edge);
@@ -50,7 +50,7 @@ export function inZone(value: Date | string, zone: string): string {
   return moment.tz(value, zone).format('YYYY-MM-DDTHH:mm:ss.SSSZ');
 }
 
-/** A copy of the data whose time fields, at any depth, are written in that zone. */
+/** A copy of the data with its time fields, at any depth, in that zone. */
 export function withZone(data: unknown, zone: string): unknown {
   if (Array.isArray(data)) return data.map((item) => withZone(item, zone));
   if (!isPlain(data)) return data;
@@ -78,8 +78,8 @@ function camelCase(name: string): string {
 }
 
 /**
- * A function that writes UTC times, as a DATETIME column gives them (2026-11-21 08:00:00.000), in that zone and to the
- * second. Made for millions of them: those of the same minute share one look at the zone, and UTC needs none.
+ * A function that formats UTC times of DATETIME columns (2026-11-21 08:00:00.000) in that zone, to the second.
+ * Optimised for millions of them: times of one minute share a zone lookup, and UTC needs none.
  */
 export function localTimes(zone = 'UTC'): (utc: string) => string {
   if (zone === 'UTC') return (utc) => utc.slice(0, 19);
@@ -87,7 +87,7 @@ export function localTimes(zone = 'UTC'): (utc: string) => string {
   const minutes = new Map<string, string>();
   let [last, shown] = ['none yet', ''];
   return (utc) => {
-    // Rows come in the order in which they were made.
+    // Rows come in chronological order.
     if (!utc.startsWith(last)) {
       last = utc.slice(0, 16);
       shown = minutes.get(last) ?? '';
@@ -111,12 +111,12 @@ export interface Span {
   start: Date;
 }
 
-/** The last `count` days of that zone, the present one included, oldest first. */
+/** The last `count` days in that zone, including today, oldest first. */
 export function daysBack(count: number, at: Date, zone = 'UTC'): Span[] {
   return spansBack(count, at, zone, 'day', 'YYYY-MM-DD');
 }
 
-/** The last `count` months of that zone, the present one included, oldest first. */
+/** The last `count` months in that zone, including this one, oldest first. */
 export function monthsBack(count: number, at: Date, zone = 'UTC'): Span[] {
   return spansBack(count, at, zone, 'month', 'YYYY-MM');
 }

@@ -7,7 +7,7 @@ import { fail } from './errors.js';
 
 const { jwtSecret, jwtIssuer, jwtAudience } = config.auth;
 
-// Made once: with a text, jsonwebtoken first tries to read it as a public key, 40 times slower.
+// Created once: given a text, jsonwebtoken first tries to parse it as a public key, 40 times slower.
 const key = createSecretKey(Buffer.from(jwtSecret, 'utf8'));
 
 export interface TokenClaims {
@@ -31,11 +31,11 @@ export function signToken({ subject, id, issuedAt, expiresAt }: TokenClaims): st
 }
 
 /**
- * Checks a token's signature, form and time. What the service does not sign itself (another type of a claim, a critical
- * extension of RFC 7515, 4.1.11) is refused, even with a valid signature.
+ * Verifies a token's signature, form and time. Anything the service does not sign itself (another claim type, a
+ * critical extension of RFC 7515, 4.1.11) is refused, even with a valid signature.
  *
  * @returns its id, which names the session, and the id of the administrator
- * @throws token_expired, or token_invalid for anything else that is wrong
+ * @throws token_expired, or token_invalid for anything else
  */
 export function verifyToken(token: string): Verified {
   const known = verified.get(token);
@@ -55,7 +55,10 @@ interface Verified {
   expiresAt: number;
 }
 
-/** A signature stays valid as long as this process has its key; revocation and expiry are checked on each use. */
+/**
+ * A verified signature stays valid while this process has its key; revocation and expiry are checked on each
+ * use.
+ */
 const verified = new Map<string, Verified>();
 const maxVerified = 10_000;
 

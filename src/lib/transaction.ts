@@ -1,2 +1,2 @@
-// The transaction that statements of one write share, for those who pass it on without speaking SQL.
+// The transaction shared by the statements of one write, for callers that only pass it on.
 export type { Transaction } from 'sequelize';

@@ -7,7 +7,7 @@ interface Node {
 
 export type Tree<T> = T & { children: Tree<T>[] };
 
-/** Nests rows below their parents, keeping their order; rows whose parent is not among them become roots. */
+/** Nests rows below their parents in their order; rows with a missing parent become roots. */
 export function toTree<T extends Node>(rows: T[]): Tree<T>[] {
   const nodes = new Map(rows.map((row) => [row.id, { ...row, children: [] as Tree<T>[] }]));
   const roots: Tree<T>[] = [];
@@ -15,7 +15,7 @@ export function toTree<T extends Node>(rows: T[]): Tree<T>[] {
   return roots;
 }
 
-/** The ids of a row and of everything below it. */
+/** The ids of a row and its descendants. */
 export function withDescendants(rows: Node[], id: number): Set<number> {
   const found = new Set([id]);
   for (let size = 0; size < found.size;) {
@@ -38,12 +38,12 @@ export function withAncestors(rows: Node[], ids: Iterable<number>): Set<number> 
   return found;
 }
 
-/** How many levels lie above a row, itself included: 1 for a root, 0 for id 0. */
+/** The depth of a row: 1 for a root, 0 for id 0. */
 export function depthOf(rows: Node[], id: number): number {
   return withAncestors(rows, [id]).size;
 }
 
-/** How many levels a row and everything below it take: 1 for a leaf. */
+/** The height of a subtree: 1 for a leaf. */
 export function heightOf(rows: Node[], id: number): number {
   const children = rows.filter((row) => row.parent_id === id && row.id !== id);
   return 1 + Math.max(0, ...children.map((child) => heightOf(rows, child.id)));

@@ -1,4 +1,4 @@
-// What a User-Agent header says about browser and operating system.
+// Browser and operating system of a User-Agent header.
 import Bowser from 'bowser';
 
 export interface Agent {
@@ -10,7 +10,7 @@ export interface Agent {
 
 const longest = 500;
 
-/** The header as it is stored: at most 500 characters. */
+/** The header as stored: at most 500 characters. */
 export const shortUserAgent = (header: string | undefined): string => (header ?? '').slice(0, longest);
 
 /** Names and major versions; empty when the header has none. */

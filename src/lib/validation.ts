@@ -1,4 +1,4 @@
-// Checks request parts against their Joi schemas and says what is wrong, per field and in the caller's language.
+// Validates request parts with their Joi schemas and reports problems per field in the caller's language.
 import Joi from 'joi';
 import { findOversized, type Oversized } from './size-limits.js';
 import type { ErrorSlug } from './error-catalogue.js';
@@ -118,10 +118,10 @@ const preferences = Object.fromEntries(
 ) as Record<Language, Joi.ValidationOptions>;
 
 /**
- * Checks a value. Unknown fields are dropped, nothing is converted.
+ * Validates a value. Unknown fields are dropped, nothing is converted.
  *
- * @throws validation_failed (400) when something is missing or has the wrong type; format_invalid (422, 30004) when
- * only formats are wrong; else value_not_acceptable (422, 30001); each with the texts per field
+ * @throws validation_failed (400) when something is missing or has the wrong type; format_invalid (422, 30004)
+ * when only formats are wrong; else value_not_acceptable (422, 30001); each with the texts per field
  */
 export function validate<T>(schema: Joi.Schema<T>, value: unknown): T {
   const excess = findOversized(schema, value);
@@ -134,7 +134,7 @@ export function validate<T>(schema: Joi.Schema<T>, value: unknown): T {
 
 const known = new Map<Language, WeakMap<Joi.Schema, Joi.Schema>>();
 
-// Joi compiles texts that come with a call on every call; a schema that carries them has them compiled once.
+// Joi compiles messages passed to a call on every call; messages of a schema are compiled once.
 function localised(schema: Joi.Schema, language: Language): Joi.Schema {
   let schemas = known.get(language);
   if (!schemas) known.set(language, (schemas = new WeakMap()));
@@ -143,19 +143,19 @@ function localised(schema: Joi.Schema, language: Language): Joi.Schema {
   return carrying;
 }
 
-/** Texts of one problem in the caller's language, for checks that no schema can express. */
+/** Texts of one problem in the caller's language, for checks no schema can express. */
 export function problem(type: keyof (typeof texts)['en-US']): string {
   return texts[currentLanguage()][type] ?? type;
 }
 
 /**
- * Query strings and multipart fields are texts: digits become integers and true/false/1/0 booleans where the schema
- * wants them; an empty one counts as not given.
+ * Query strings and multipart fields are texts: digits become integers and true/false/1/0 booleans where the
+ * schema requires them; an empty one counts as missing.
  */
 export function coercer(schema: Joi.ObjectSchema): (raw: Record<string, unknown>) => Record<string, unknown> {
   let keys: [string, { type: string }][] | undefined;
   return (raw) => {
-    // Most routes are not called soon after a start, which need not wait for the descriptions of all.
+    // Lazy: most routes are not called soon after a start.
     keys ??= Object.entries((schema.describe().keys ?? {}) as Record<string, { type: string }>);
     const coerced = { ...raw };
     for (const [name, { type }] of keys) coerced[name] = coerce(type, raw[name]);
@@ -192,7 +192,7 @@ function textsByField(details: Joi.ValidationErrorItem[]): FieldErrors {
   return Object.fromEntries(fields);
 }
 
-/** Maximum number of reported problems; the next ones show when these are fixed. */
+/** Max number of reported problems; the rest are reported once these are fixed. */
 const maxProblems = 50;
 
 const fieldOf = (path: (string | number)[]): string => path.join('.') || 'body';

@@ -1,11 +1,11 @@
-// A promise with a deadline.
+// A promise with a timeout.
 
 type Executor<T> = ConstructorParameters<typeof Promise<T>>[0];
 
 /**
- * The first promise if it ends in time, else what `late` decides.
+ * The first promise if it ends in time, else the decision of `late`.
  *
- * @param late settles the result when that many milliseconds have passed
+ * @param late settles the result after that many milliseconds
  */
 export function withTimeout<T>(first: Promise<T>, ms: number, late: Executor<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

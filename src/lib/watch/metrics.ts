@@ -1,4 +1,4 @@
-// The instruments of this process, as Prometheus reads them (docs/operations.md, Metrics). What they count is said where it happens.
+// The metrics of this process in Prometheus format (docs/operations.md, Metrics).
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { config } from '../../../config/index.js';
 
@@ -53,13 +53,13 @@ export const copies = new Counter({
   labelNames: ['scope', 'outcome'] as const,
 });
 
-/** The figures of a gauge: label values, joined by a blank, and number. */
+/** The values of a gauge: label values, joined by a blank, and number. */
 export type Figures = Record<string, number>;
 
 /**
- * A gauge that is read at each scrape; on failure it has no value.
+ * A gauge read at each scrape; on failure it has no value.
  *
- * @param labels names of its labels, in the order in which they stand in the keys of the figures
+ * @param labels names of its labels, in the order of the keys
  */
 export function gauge(
   name: string,
@@ -94,7 +94,7 @@ interface PoolUse {
 
 const pools = new Map<string, () => PoolUse>();
 
-/** Has the connections of a pool counted. */
+/** Adds the connections of a pool to the metrics. */
 export function watchPool(name: string, use: () => PoolUse): void {
   pools.set(name, use);
 }
@@ -119,7 +119,7 @@ export function watchProcess(name: 'api' | 'worker'): void {
   collectDefaultMetrics({ register: registry });
 }
 
-/** Everything in the text format of Prometheus. */
+/** Everything in Prometheus text format. */
 export const exposition = (): Promise<string> => registry.metrics();
 
 export const expositionType = registry.contentType;

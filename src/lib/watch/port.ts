@@ -1,4 +1,4 @@
-// The port that supervisors and Prometheus ask: /healthz, /readyz and /metrics of one process, apart from what clients call.
+// The port for supervisors and Prometheus: /healthz, /readyz and /metrics of one process, separate from clients.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,21 +7,21 @@ import { config } from '../../../config/index.js';
 import { logger } from '../logger.js';
 import { exposition, expositionType, watchProcess } from './metrics.js';
 
-/** How a process stands; `isReady` says whether it can do its work. */
+/** Status of a process; `isReady` says whether it can work. */
 export type Readiness = { isReady: boolean } & Record<string, boolean>;
 
 const { metricsPort, metricsHost, metricsToken } = config.monitoring;
 
-/** A port that is taken, as by the process that this one replaces, is tried again after so long. */
+/** Retry interval for a port in use, such as by the process this one replaces. */
 const againMs = 2000;
 const maxConnections = 50;
 
 /**
- * Opens the port when METRICS_PORT is set. One that is taken is waited for in the background: being watched is no condition of
- * working.
+ * Opens the port when METRICS_PORT is set. A port in use is retried in the background: monitoring is not
+ * required for work.
  *
- * @param readiness asked with each /readyz
- * @returns how to close it
+ * @param readiness called for each /readyz
+ * @returns a function that closes it
  */
 export function openWatchPort(name: 'api' | 'worker', readiness: () => Promise<Readiness>): () => void {
   if (metricsPort === undefined) return () => undefined;

@@ -1,4 +1,4 @@
-// Sends spans to a collector in batches, beside the work: what cannot be sent is dropped, and nobody waits for it.
+// Sends spans to a collector in batches in the background; spans that cannot be sent are dropped.
 import { hostname } from 'node:os';
 import { diag, DiagLogLevel, type Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -19,14 +19,14 @@ import { withTimeout } from '../with-timeout.js';
 
 type Settings = NonNullable<typeof config.tracing>;
 
-/** Spans that wait to be sent; more are dropped. About 1 KiB each. */
+/** Max spans in the buffer; more are dropped. About 1 KiB each. */
 const maxQueueSize = 4096;
 const maxExportBatchSize = 512;
 const sendEveryMs = 2000;
 /** At the end of the process. */
 const lastSendMs = 2000;
 
-/** Opens the way to the collector. @returns makes spans; and sends what is left, in 2 s at most */
+/** Connects to the collector. @returns a factory of spans, and a function that sends the rest within 2 s */
 export function openExport(
   settings: Settings,
   process: 'api' | 'worker',

@@ -1,5 +1,5 @@
-// Every statement is timed, and a span where spans are made; one that takes longer than SLOW_STATEMENT_MS is a log line, under
-// the trace id of who sent it.
+// Times every statement and makes its span; statements over SLOW_STATEMENT_MS are logged under the trace id of their
+// caller.
 import { SpanKind, type Span } from '@opentelemetry/api';
 import { config } from '../../../config/index.js';
 import { currentSpan, currentTraceId } from '../context.js';
@@ -11,10 +11,10 @@ const { slowStatementMs } = config.monitoring;
 const maxLogged = 2000;
 const maxSummary = 120;
 
-/** Takes the time of a statement. @returns what to call at its end, with its error if it has failed */
+/** Times a statement. @returns a function to call at its end, with its error if it failed */
 export function recordStatement(pool: string, query: unknown): (error: unknown) => void {
   const sentAt = performance.now();
-  // Its answer arrives in the context that opened the connection.
+  // The reply arrives in the context that opened the connection.
   const trace = { trace_id: currentTraceId(), otel_trace_id: currentSpan()?.spanContext().traceId };
   const span = beginSpan(pool, query);
   return (error) => {
@@ -29,12 +29,12 @@ export function recordStatement(pool: string, query: unknown): (error: unknown) 
 
 function tell(sql: string, more: object): void {
   const line = { sql: withoutValues(sql), ...more };
-  // One that writes the log must not make it longer.
+  // A statement that writes the log must not add to it.
   if (/\b(log_outbox|\w+_logs)\b/.test(sql)) logger.info(line, 'slow statement');
   else logger.warn(line, 'slow statement');
 }
 
-// A statement that belongs to nothing, such as the settings of a connection, is no trace of its own.
+// A statement outside any request or job, such as session settings, starts no trace.
 function beginSpan(pool: string, query: unknown): Span | undefined {
   const parent = currentSpan();
   if (!parent?.isRecording()) return undefined;
@@ -59,7 +59,7 @@ function textOf(query: unknown): string {
   return typeof sql === 'string' ? sql : '';
 }
 
-/** What a statement, or each of a packet, does with which table: `START; UPDATE orders; COMMIT`. */
+/** The operation and table of a statement, or of each in a packet: `START; UPDATE orders; COMMIT`. */
 export function summaryOf(sql: string): string {
   const parts = sql.split(/;\s*/).flatMap((one) => {
     const verb = /^\w+/.exec(one)?.[0].toUpperCase();
@@ -69,7 +69,7 @@ export function summaryOf(sql: string): string {
   return parts.join('; ').slice(0, maxSummary);
 }
 
-/** The statement with `?` for texts and numbers that stand in it, on one line. */
+/** The statement on one line, with `?` for texts and numbers. */
 export function withoutValues(sql: string): string {
   return sql
     .slice(0, 4 * maxLogged)

@@ -1,5 +1,5 @@
-// Spans of requests, jobs and statements (docs/operations.md, Spans). Without an address to send them to none is made, and
-// what makes and sends them is not even loaded.
+// Spans of requests, jobs and statements (docs/operations.md, Spans). Without a collector address tracing is off and
+// its code is not loaded.
 import {
   ROOT_CONTEXT,
   SpanStatusCode,
@@ -13,12 +13,12 @@ import {
 } from '@opentelemetry/api';
 import { config } from '../../../config/index.js';
 
-/** Where nobody but the error log says what was wrong: a name, never the words of an error, which may hold values. */
+/** Only a name, never the message of an error, which may contain values. */
 const unnamed = '_OTHER';
 
 let tracer: Tracer | undefined;
 
-/** Begins to make spans if they have somewhere to go. @returns sends what is left; it takes 2 s at most */
+/** Starts tracing if an address is set. @returns a function that sends the rest within 2 s */
 export async function startTracing(process: 'api' | 'worker'): Promise<() => Promise<void>> {
   if (config.tracing === undefined) return () => Promise.resolve();
   const { openExport } = await import('./span-export.js');
@@ -34,13 +34,13 @@ export const isTracing = (): boolean => tracer !== undefined;
 
 export interface SpanOptions {
   kind: SpanKind;
-  /** The span it is a part of, here or in another process; none: it begins a trace. */
+  /** The parent span, here or in another process; without one it starts a trace. */
   parent?: Span | SpanContext;
   attributes?: Attributes;
   links?: Link[];
 }
 
-/** Begins a span, which must be ended; undefined when none are made. */
+/** Starts a span, which must be ended; undefined when tracing is off. */
 export function startSpan(name: string, { parent, ...options }: SpanOptions): Span | undefined {
   return tracer?.startSpan(name, options, parent ? around(parent) : ROOT_CONTEXT);
 }
@@ -48,7 +48,11 @@ export function startSpan(name: string, { parent, ...options }: SpanOptions): Sp
 const around = (parent: Span | SpanContext) =>
   'spanContext' in parent ? trace.setSpan(ROOT_CONTEXT, parent) : trace.setSpanContext(ROOT_CONTEXT, parent);
 
-/** Marks a span as failed. @param error its name is told */
+/**
+ * Marks a span as failed.
+ *
+ * @param error only its name is recorded
+ */
 export function failSpan(span: Span | undefined, error: unknown): void {
   if (!span?.isRecording()) return;
   span.setStatus({ code: SpanStatusCode.ERROR });
