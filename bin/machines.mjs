@@ -1,16 +1,20 @@
 // `npm run test:machines [-- sentinel galera …]`: brings up servers that fail over, from Debian packages on loopback, and runs their
-// faults under load. `-- quick` is one row of Redis and one of the database. Ends with the matrix of docs/scaling.md.
+// faults under load; runs the suites on servers of other Debian suites. `-- quick` is one row of Redis and one of the database.
+// Ends with the matrix of docs/scaling.md.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
 import { canInstall, install } from './apt.mjs';
+import { unpack } from './debian-suite.mjs';
 import { command } from './lifetime.mjs';
 import { findProgram } from './process.mjs';
 import { Failure, root, say, seconds } from './step.mjs';
 
-/** What a row needs, besides what `npm test` does. */
+/** @typedef {import('./debian-suite.mjs').Outside} Outside */
+
+/** Each with what it needs besides what `npm test` does. @type {Record<string, string[]>} */
 const rows = {
   sentinel: [],
   'redis-cluster': ['redis-cli'],
@@ -18,6 +22,33 @@ const rows = {
   haproxy: ['haproxy'],
   galera: ['haproxy', 'mariadb'],
   replica: ['haproxy', 'mariadb'],
+};
+
+/** Servers that both suites run on, `npm test` and `npm run test:faults`. @type {Record<string, Outside>} */
+const engines = {
+  'mariadb-11': {
+    suite: 'trixie',
+    packages: ['mariadb-server', 'redis-server'],
+    programs: {
+      'usr/sbin/mariadbd': (unpacked) => [`--lc-messages-dir=${unpacked}/usr/share/mariadb`],
+      'usr/bin/my_print_defaults': () => [],
+      'usr/bin/mariadb-install-db': (unpacked) => [`--basedir=${unpacked}/usr`],
+      'usr/bin/redis-server': () => [],
+    },
+  },
+  mysql: {
+    suite: 'sid',
+    packages: ['mysql-server-core', 'valkey-server'],
+    programs: {
+      'usr/sbin/mysqld': (unpacked) => [
+        `--lc-messages-dir=${unpacked}/usr/share/mysql`,
+        `--character-sets-dir=${unpacked}/usr/share/mysql/charsets`,
+        `--plugin-dir=${unpacked}/usr/lib/mysql/plugin`,
+        '--secure-file-priv=',
+      ],
+      'usr/bin/valkey-server': () => [],
+    },
+  },
 };
 
 /** One of each kind, for those who have five minutes. */
@@ -28,13 +59,13 @@ const packages = { 'redis-cli': 'redis-tools', haproxy: 'haproxy', mariadb: 'mar
 
 async function main() {
   const asked = process.argv.slice(2);
-  const names =
-    asked.length === 0 ? Object.keys(rows) : asked.flatMap((name) => (name === 'quick' ? quick : name));
-  const unknown = names.filter((name) => !(name in rows));
+  const all = [...Object.keys(rows), ...Object.keys(engines)];
+  const names = asked.length === 0 ? all : asked.flatMap((name) => (name === 'quick' ? quick : name));
+  const unknown = names.filter((name) => !all.includes(name));
   if (unknown.length > 0)
-    throw new Failure(`no row ${unknown.join(', ')}; there are ${Object.keys(rows).join(', ')} and quick`);
+    throw new Failure(`no row ${unknown.join(', ')}; there are ${all.join(', ')} and quick`);
   const missing = names
-    .flatMap((name) => rows[/** @type {keyof typeof rows} */ (name)])
+    .flatMap((name) => rows[name] ?? [])
     .filter((program) => !findProgram(program))
     .map((program) => packages[/** @type {keyof typeof packages} */ (program)]);
   if (missing.length > 0 && !canInstall()) throw new Failure(`Missing: ${missing.join(' and ')}`);
@@ -87,14 +118,36 @@ function matrix(results) {
 /** @param {string} name @returns {Promise<Result>} */
 async function runRow(name) {
   const begun = performance.now();
-  const test = spawn(process.execPath, [path.join(root, 'bin/test.mjs'), `test/machines/${name}.test.ts`], {
+  const outside = engines[name];
+  const folders = outside ? [await unpack(outside)] : [];
+  const programs = [...folders, process.env.PATH].join(path.delimiter);
+  /** @type {Record<string, number>} */
+  const figures = {};
+  const files = outside ? [] : [`test/machines/${name}.test.ts`];
+  let [passed, failed, isGood] = [0, 0, true];
+  for (const suite of outside ? ['', 'faults'] : ['machines']) {
+    const run = await runTests(files, { PATH: programs, TEST_SUITE: suite }, figures);
+    passed += run.passed;
+    failed += run.failed;
+    isGood &&= run.isGood;
+  }
+  return {
+    ...{ name, figures, passed: isGood },
+    // The first case needs the service: it has started on these servers and made its tables there.
+    starts: passed > 0 ? 'yes' : 'no',
+    cases: `${passed} of ${passed + failed}`,
+    took: seconds(performance.now() - begun),
+  };
+}
+
+/** One run of tests, shown as it goes. @param {string[]} files @param {NodeJS.ProcessEnv} env @param {Record<string, number>} figures */
+async function runTests(files, env, figures) {
+  const test = spawn(process.execPath, [path.join(root, 'bin/test.mjs'), ...files], {
     cwd: root,
-    env: { ...process.env, TEST_SUITE: 'machines' },
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let [passed, failed] = [0, 0];
-  /** @type {Record<string, number>} */
-  const figures = {};
   for await (const line of createInterface({ input: test.stdout })) {
     say(line);
     const counted = /^(\d+) passed, (\d+) failed$/.exec(line);
@@ -102,13 +155,7 @@ async function runRow(name) {
     if (line.includes('faults injected')) addFigures(figures, line);
   }
   if (test.exitCode === null) await once(test, 'exit');
-  return {
-    ...{ name, figures, passed: test.exitCode === 0 },
-    // The first case needs the service: it has started on these servers and made its tables there.
-    starts: passed > 0 ? 'yes' : 'no',
-    cases: `${passed} of ${passed + failed}`,
-    took: seconds(performance.now() - begun),
-  };
+  return { passed, failed, isGood: test.exitCode === 0 };
 }
 
 // A row may tell of several loads: their counts are added, and the worst of them counts.

@@ -12,11 +12,12 @@ const SYSTEM_DIRECTORIES = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 const STOP_TIMEOUT_MS = 10_000;
 const INTERRUPT_TIMEOUT_MS = 2000; // for a program that is run to its end and interrupted
 
-/** The full path of the first of these programs that is installed. @param {string[]} names */
+/** The full path of one of these programs, from the first folder of PATH that has any. @param {string[]} names */
 export function findProgram(...names) {
   const directories = [...(process.env.PATH ?? '').split(path.delimiter), ...SYSTEM_DIRECTORIES];
-  return names
-    .flatMap((name) => directories.filter(Boolean).map((directory) => path.join(directory, name)))
+  return directories
+    .filter(Boolean)
+    .flatMap((directory) => names.map((name) => path.join(directory, name)))
     .find(isExecutable);
 }
 

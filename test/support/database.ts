@@ -4,12 +4,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
-import { asRoot, findProgram, OwnServer, programPath } from './faults.js';
+import { asRoot, OwnServer, programPath } from './faults.js';
 import { freePort } from './free-port.js';
 
 const user = 'tester';
 /** The account of the service: it owns the databases of tests and has no rights over the server. */
 const service = 'service';
+const server = (): string => programPath('mariadbd', 'mysqld');
 
 export class OwnDatabase extends OwnServer {
   /** Where its settings are read from. */
@@ -86,16 +87,20 @@ export class OwnDatabase extends OwnServer {
       ].join('\n'),
     );
     const common = [this.file, ...this.#folders, ...asRoot, ...this.options];
-    const installer = findProgram('mariadb-install-db');
     const run = promisify(execFile);
-    if (installer)
-      await run(installer, [...common, '--auth-root-authentication-method=normal', '--skip-test-db']);
-    else await run(programPath('mysqld'), [...common, '--initialize-insecure']);
+    const isMariaDb = server().endsWith('mariadbd');
+    if (isMariaDb)
+      await run(programPath('mariadb-install-db'), [
+        ...common,
+        '--auth-root-authentication-method=normal',
+        '--skip-test-db',
+      ]);
+    else await run(server(), [...common, '--initialize-insecure']);
   }
 
   protected override command(): [string, ...string[]] {
     return [
-      programPath('mariadbd', 'mysqld'),
+      server(),
       ...[this.file, ...this.#folders, ...asRoot, `--init-file=${this.#accounts}`],
       ...[`--port=${this.port}`, '--bind-address=127.0.0.1', '--socket=server.sock', '--pid-file=server.pid'],
       ...['--skip-name-resolve', '--skip-log-bin', '--innodb-buffer-pool-size=64M', '--loose-mysqlx=OFF'],

@@ -9,10 +9,10 @@ import { until } from './until.js';
 
 const systemFolders = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 
-/** The full path of the first of these programs that is installed, if any is. */
+/** The full path of one of these programs, from the first folder of PATH that has any. */
 export function findProgram(...names: string[]): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), ...systemFolders].filter(Boolean);
-  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
+  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isExecutable);
 }
 
 /** As `findProgram`. @throws Error when none is installed */
