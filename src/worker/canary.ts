@@ -1,4 +1,5 @@
 // Proves each consumed queue alive: an empty job now and then, and an exit when none has come through for too long.
+import { config } from '../../config/index.js';
 import { openConnection } from '../lib/db-connection.js';
 import { logger } from '../lib/logger.js';
 import { add } from '../lib/queue.js';
@@ -8,26 +9,45 @@ import { redis } from '../lib/redis.js';
 import { processTime } from '../lib/process-time.js';
 import { lastStatement, type RunningWorker } from './run.js';
 
-const everyMs = 10_000;
+const everyMs = config.redis.cluster ? 2000 : 10_000;
+/** A consumer that has ended no job for so long is connected anew, then after twice as long. */
+const renewMs = config.redis.cluster ? 3000 : 15_000;
 const maxMs = 60_000;
 
+/** A worker that was given a canary and has ended no job since. */
+interface Owing {
+  since: number;
+  renewAt: number;
+  renewals: number;
+}
+
 /**
- * Queues a canary for every worker each 10 s. A worker that has ended no job for 60 s, although Redis answers and takes jobs
- * and it has room for one, hangs; so does a process none of whose statements has succeeded for as long although the
+ * Queues a canary for every worker now and then. One that ends no job then, although Redis answers and takes jobs and it has room
+ * for one, is connected anew; after 60 s it hangs. So does a process none of whose statements has succeeded for as long although the
  * database answers others. Time in which the process itself did not run does not count.
  *
  * @param onHang is called with what hangs
  */
 export function watchWorkers(workers: RunningWorker[], onHang: (what: string) => void): () => void {
-  const excused = new Map<RunningWorker, number>();
-  redis.on('ready', () => workers.forEach((worker) => excused.set(worker, processTime())));
+  const owing = new Map<RunningWorker, Owing>();
+  redis.on('ready', () => owing.clear());
   const timer = setInterval(() => {
     for (const worker of workers) {
-      const silentMs = processTime() - Math.max(worker.lastEnd(), excused.get(worker) ?? 0);
+      const owed = owing.get(worker);
       const isFull = worker.active() >= worker.concurrency;
-      if (redis.status === 'ready' && silentMs > maxMs && !isFull) onHang(`the queue ${worker.queue}`);
+      if (!owed || isFull || worker.lastEnd() > owed.since || redis.status !== 'ready') owing.delete(worker);
+      else if (processTime() - owed.since > maxMs) onHang(`the queue ${worker.queue}`);
+      else if (processTime() > owed.renewAt) {
+        worker.renew();
+        owed.renewals++;
+        owed.renewAt = processTime() + renewMs * 2 ** owed.renewals;
+      }
       // A full or frozen Redis takes no canary, so none can come through.
-      void release(worker).catch(() => excused.set(worker, processTime()));
+      const since = processTime();
+      release(worker).then(
+        () => owing.has(worker) || owing.set(worker, { since, renewAt: since + renewMs, renewals: 0 }),
+        () => owing.delete(worker),
+      );
     }
     void watchStatements(onHang);
   }, everyMs);

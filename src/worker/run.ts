@@ -28,6 +28,8 @@ export interface RunningWorker {
   lastEnd(): number;
   /** Resolves when it is connected and takes jobs. */
   ready(): Promise<unknown>;
+  /** Goes on over new connections, where those in use have gone silent; jobs that run end as they would. */
+  renew(): void;
   /** Takes no more jobs; what has not ended within half of SHUTDOWN_SECONDS is interrupted and left to others. */
   close(): Promise<void>;
 }
@@ -55,11 +57,45 @@ const concurrencies: Record<QueueName, number> = {
 
 /** Starts consuming a queue. */
 export function consume(queue: QueueName): RunningWorker {
-  let active = 0;
   let lastEnd = processTime();
   const stopping = new AbortController();
   // Each job that runs listens.
   setMaxListeners(0, stopping.signal);
+  const begin = (): Consumer => connect(queue, stopping.signal, () => (lastEnd = processTime()));
+  let consumer = begin();
+  const consumers = new Set([consumer]);
+  return {
+    queue,
+    concurrency: concurrencies[queue],
+    active: () => consumer.active(),
+    lastEnd: () => lastEnd,
+    ready: () => consumer.worker.waitUntilReady(),
+    renew() {
+      logger.warn({ queue }, 'the consumer is silent and is connected anew');
+      const silent = consumer;
+      consumer = begin();
+      consumers.add(consumer);
+      void silent.retire().then(() => consumers.delete(silent));
+    },
+    async close() {
+      const timer = setTimeout(() => stopping.abort(), config.app.shutdownMs / 2);
+      await Promise.all([...consumers].map((one) => (one === consumer ? one.close() : one.retire())));
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** A worker of BullMQ and its connections. */
+interface Consumer {
+  worker: Worker<Envelope>;
+  active(): number;
+  /** Takes no more jobs; resolves when those that run have ended. */
+  close(): Promise<void>;
+  /** The same without waiting for what is asked of Redis: it may never be answered. */
+  retire(): Promise<void>;
+}
+
+function connect(queue: QueueName, stopping: AbortSignal, onEnd: () => void): Consumer {
   // What was under way when Redis went is sent again: ioredis would forget it without rejecting it, and the consumer would
   // wait for its answer for ever. BullMQ's scripts may run twice. It waits for jobs on a second connection with these options.
   const connection = openConnection(`${queue} consumer`, {
@@ -67,17 +103,19 @@ export function consume(queue: QueueName): RunningWorker {
     autoResendUnfulfilledCommands: true,
     socketTimeout: silenceMs,
   });
+  const running = new Set<Promise<unknown>>();
   const worker = new Worker<Envelope>(
     queue,
     async (queued, token) => {
-      active++;
       const traceId = piecesOf(queued)[0]?.trace_id ?? newUlid();
       const context = { traceId, language: defaultLanguage, span: currentSpan() };
+      const run = inContext(context, () => runOnce(queued, token, stopping));
+      running.add(run);
       try {
-        return await inContext(context, () => runOnce(queued, token, stopping.signal));
+        return await run;
       } finally {
-        active--;
-        lastEnd = processTime();
+        running.delete(run);
+        onEnd();
       }
     },
     {
@@ -96,16 +134,18 @@ export function consume(queue: QueueName): RunningWorker {
   worker.on('error', (error) => logger.warn({ error, queue }, 'a worker connection failed'));
   worker.on('failed', (queued, error) => void giveUpLost(queued, error));
   return {
-    queue,
-    concurrency: concurrencies[queue],
-    active: () => active,
-    lastEnd: () => lastEnd,
-    ready: () => worker.waitUntilReady(),
+    worker,
+    active: () => running.size,
     async close() {
-      const timer = setTimeout(() => stopping.abort(), config.app.shutdownMs / 2);
       await worker.close();
       closeConnection(connection);
-      clearTimeout(timer);
+    },
+    async retire() {
+      // Its jobs keep their locks until they have ended.
+      await worker.pause(true);
+      await Promise.allSettled(running);
+      closeConnection(connection);
+      await worker.close(true);
     },
   };
 }

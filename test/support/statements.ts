@@ -32,7 +32,7 @@ export async function statementsDuring(work: () => Promise<unknown>): Promise<st
 /** What each table of a statement reads: its partitions, comma-separated. */
 export async function partitionsOf(sql: string): Promise<string[]> {
   const [version] = await select<{ version: string }>('SELECT VERSION() AS version');
-  const explain = version?.version.includes('MariaDB') ? 'EXPLAIN PARTITIONS' : 'EXPLAIN';
+  const explain = version?.version.includes('MariaDB') ? 'EXPLAIN PARTITIONS' : 'EXPLAIN FORMAT=TRADITIONAL';
   const [rows] = await db.query(`${explain} ${sql}`);
   return (rows as { partitions: string | null }[]).flatMap(({ partitions }) =>
     partitions ? [partitions] : [],
