@@ -109,8 +109,10 @@ export class OwnCluster {
 /** Starts one; resolves when it serves. */
 export async function startOwnCluster(): Promise<OwnCluster> {
   const servers: OwnRedis[] = [];
-  // A node listens at 10000 above its port as well, which must be a port.
-  while (servers.length < 6) servers.push(new OwnRedis(await freePort(), options));
+  while (servers.length < 6) {
+    const [port, clusterPort] = [await freePort(), await freePort()];
+    servers.push(new OwnRedis(port, [...options, '--cluster-port', String(clusterPort)]));
+  }
   await Promise.all(servers.map((server) => server.start()));
   const cluster = new OwnCluster(servers);
   await cluster.create();
