@@ -1,5 +1,4 @@
-// Pushes stored notifications to the sockets of their receivers. The sweeper looks for no lost ones: the rows are what clients
-// list, a frame only announces them sooner.
+// Sends the frames of stored notifications to the sockets of their receivers.
 import Joi from 'joi';
 import { logger } from '../lib/logger.js';
 import { id } from '../lib/schema.js';
@@ -27,22 +26,17 @@ export const deliverNotification = job({
 });
 
 /**
- * Stores a notification on behalf of a request and has it delivered by a job, or at once when the queue is unavailable. What announces
- * of its own end in the background calls `notify`.
+ * Stores a notification on behalf of a request and queues its delivery. Background work calls `notifyWithin`.
  *
  * @returns the records, one per named receiver; none when the event was notified before
  * @throws receiver_unknown
  */
 export async function sendNotification(notification: NewNotification): Promise<NotificationRecord[]> {
   const made = await storeNotification(notification);
-  if (made.length > 0) await deliverSoon(made.map(({ id }) => id));
+  const ids = made.map(({ id }) => id);
+  if (ids.length > 0)
+    await deliverNotification.enqueue({ ids }).catch((error: unknown) => {
+      logger.warn({ error }, 'enqueueing failed; the sweeper will deliver this notification');
+    });
   return made;
-}
-
-async function deliverSoon(ids: number[]): Promise<void> {
-  try {
-    await deliverNotification.enqueue({ ids }).catch(() => deliverNotifications(ids));
-  } catch (error) {
-    logger.warn({ error }, 'notifications could not be delivered; their rows remain');
-  }
 }

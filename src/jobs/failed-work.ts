@@ -5,9 +5,9 @@ import { singleFlight } from '../lib/single-flight.js';
 import { validate } from '../lib/validation.js';
 import {
   failedIds,
-  keepFailure,
+  storeFailure,
   markRetried,
-  noteSuccess,
+  closeFailure,
   unfinishedKinds,
   workOf,
   type FailedJobCriteria,
@@ -42,7 +42,7 @@ export async function giveUp(held: HeldWork, error: Error, attempts: number): Pr
   if (payload !== undefined) await job?.gaveUp?.(payload, error);
   const { queue, name, piece } = held;
   const traceId = piece.trace_id ?? '';
-  await keepFailure({
+  await storeFailure({
     queue,
     job: name,
     key: workKey(held),
@@ -59,7 +59,7 @@ const maxAgeMs = 5000;
 /** Notes a success where the work may have failed for good before. */
 export async function succeeded(held: HeldWork): Promise<void> {
   if (!held.piece.again && !(await unfinished('kinds', maxAgeMs)).has(held.name)) return;
-  await noteSuccess(held.name, workKey(held));
+  await closeFailure(held.name, workKey(held));
 }
 
 /**

@@ -2,7 +2,8 @@
 import Joi from 'joi';
 import { id } from '../lib/schema.js';
 import { findWork } from '../models/imports/import-run.js';
-import { giveImportUp, importOrders as importAll } from '../models/imports/order-import.js';
+import { endImport } from '../models/imports/import-end.js';
+import { importOrders as importAll } from '../models/imports/order-import.js';
 import { job } from './job.js';
 
 export interface ImportOrders {
@@ -19,7 +20,9 @@ export const importOrders = job({
   payload: Joi.object<ImportOrders, true>({ id: id().required() }),
   key: (payload) => String(payload.id),
   run: (payload, signal) => importAll(payload.id, signal),
-  gaveUp: (payload) => giveImportUp(payload.id),
-  // One that was given up has given its file up as well.
+  async gaveUp({ id }) {
+    await endImport(id, { status: 2, error: 'import_failed' });
+  },
+  // The file of an ended import is gone.
   reopen: async ({ id }) => (await findWork(id))?.status === 0,
 });

@@ -2,7 +2,8 @@
 import Joi from 'joi';
 import { id } from '../lib/schema.js';
 import type { SessionKey } from '../models/files/chunk.js';
-import { failMerge, merge, reopenMerge } from '../models/files/chunk-merge.js';
+import { merge, reopenMerge } from '../models/files/chunk-merge.js';
+import { failMerge } from '../models/files/merge-end.js';
 import { job } from './job.js';
 
 export const mergeChunks = job({

@@ -15,7 +15,6 @@ import {
   finishExport,
   moveExport,
   reopenExport,
-  tellOwner,
   type ExportRun,
   type Progress,
 } from '../models/exports/export-run.js';
@@ -46,10 +45,7 @@ class Unwanted extends Error {}
 
 async function write(id: number, signal: AbortSignal): Promise<'written' | 'nothing to do' | 'unwanted'> {
   const run = await claimExport(id);
-  if (!run) {
-    await tellOwner(id);
-    return 'nothing to do';
-  }
+  if (!run) return 'nothing to do';
   try {
     const { total, size } = await writeFile(run, signal);
     if (!(await finishExport(run, total, size))) return 'unwanted';
@@ -58,7 +54,6 @@ async function write(id: number, signal: AbortSignal): Promise<'written' | 'noth
     if (error instanceof Unwanted) return 'unwanted';
     throw error;
   }
-  await tellOwner(id);
   return 'written';
 }
 

@@ -6,6 +6,7 @@ import { logger } from '../lib/logger.js';
 import { QueueUnavailable } from '../lib/queue.js';
 import { newUlid } from '../lib/random-id.js';
 import { key, redis, redisOr } from '../lib/redis.js';
+import { deliverNotification } from '../jobs/deliver-notification.js';
 import { expireOrder } from '../jobs/expire-order.js';
 import { importOrders } from '../jobs/import-orders.js';
 import type { Job } from '../jobs/job.js';
@@ -16,14 +17,14 @@ import { writeExport } from '../jobs/write-export.js';
 import { writeLogs } from '../jobs/write-logs.js';
 import { areWaiting } from '../models/logs/log-outbox.js';
 import { pruneJournals } from '../models/tables/list-journal.js';
-import { tellForgottenMerges, unfinishedMerges } from '../models/files/chunk-merge.js';
+import { unfinishedMerges } from '../models/files/chunk-merge.js';
 import { sweepSessions } from '../models/files/chunk-session.js';
+import { undeliveredNotifications } from '../models/office/notification.js';
 import { removeExpiredExports } from '../models/exports/export.js';
-import { stalledExports, tellForgottenExports } from '../models/exports/export-run.js';
+import { stalledExports } from '../models/exports/export-run.js';
 import { pruneImports } from '../models/imports/import.js';
-import { forgottenImports } from '../models/imports/import-run.js';
+import { stalledImports } from '../models/imports/import-run.js';
 import { overdueOrders } from '../models/trade/order.js';
-import { tellForgottenAttention } from '../models/trade/payment-attention.js';
 import { unsettledCallbacks } from '../models/trade/payment-callback.js';
 import { sweepFiles, sweepStorage } from '../models/files/stored-file.js';
 
@@ -52,32 +53,34 @@ const cronLog: Logger = {
 export async function sweep(): Promise<void> {
   const before = new Date(now().getTime() - config.worker.sweepAgeMs);
   // What goes wrong with one kind of work must not keep the others waiting.
-  for (const part of [sweepPayments, sweepUploads, sweepExports, sweepImports, sweepLogs])
+  for (const part of [sweepPayments, sweepUploads, sweepExports, sweepImports, sweepNotifications, sweepLogs])
     await logged(part)(before);
 }
 
 async function sweepPayments(before: Date): Promise<void> {
   for await (const callback of unsettledCallbacks(before)) await sweepOne(settlePayment, callback, 'hurry');
   for await (const order_no of overdueOrders(before)) await sweepOne(expireOrder, { order_no });
-  await tellForgottenAttention(before);
 }
 
 async function sweepUploads(before: Date): Promise<void> {
   for (const session of await unfinishedMerges(before)) await queueOne(mergeChunks, session);
-  await tellForgottenMerges(before);
   await sweepSessions();
   await sweepFiles(before);
 }
 
 async function sweepExports(before: Date): Promise<void> {
   for (const id of await stalledExports(before)) await queueOne(writeExport, { id });
-  await tellForgottenExports(before);
   await removeExpiredExports();
 }
 
 async function sweepImports(before: Date): Promise<void> {
-  for (const id of await forgottenImports(before)) await queueOne(importOrders, { id });
+  for (const id of await stalledImports(before)) await queueOne(importOrders, { id });
   await pruneImports();
+}
+
+async function sweepNotifications(before: Date): Promise<void> {
+  const ids = await undeliveredNotifications(before);
+  if (ids.length > 0) await queueOne(deliverNotification, { ids });
 }
 
 async function sweepLogs(): Promise<void> {

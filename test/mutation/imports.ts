@@ -66,7 +66,7 @@ export const imports: Fault[] = [
     match: 'an import killed twice imports every valid row once',
   },
   {
-    file: 'src/models/imports/order-import.ts',
+    file: 'src/models/imports/import-end.ts',
     from: `if (!dry_run) await announce(['orders']);`,
     to: ``,
     breaks: 'imported orders are not announced',

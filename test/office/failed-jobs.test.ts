@@ -6,7 +6,7 @@ import { Queue } from 'bullmq';
 import { db, select } from '../../src/lib/db.js';
 import { add, queuePrefix, type QueueName } from '../../src/lib/queue.js';
 import { closeConnection, openConnection } from '../../src/lib/redis-connection.js';
-import { keepFailure, type FailedJobRecord } from '../../src/models/office/failed-job.js';
+import { storeFailure, type FailedJobRecord } from '../../src/models/office/failed-job.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import { askExport, endOf, fileOf } from '../support/exports.js';
 import { makeMethod, makeOrder, makePayment, makeUser, mockCallback, unique } from '../support/factories.js';
@@ -126,7 +126,7 @@ test.serial('work that succeeds later leaves the list of failures', async (t) =>
 
 /** A failure of work that was done all the same, such as one whose answer was lost. */
 const arrange = (queue: QueueName, job: string, key: string, payload: object): Promise<void> =>
-  keepFailure({ queue, job, key, payload, error: new Error('arranged'), attempts: 8, traceId: 'arranged' });
+  storeFailure({ queue, job, key, payload, error: new Error('arranged'), attempts: 8, traceId: 'arranged' });
 
 test.serial('retrying finished work changes nothing', async (t) => {
   const { admin } = service;

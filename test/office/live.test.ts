@@ -127,7 +127,9 @@ test.serial('every administrator is notified once of a payment that needs attent
   );
   t.is(told, 1);
   // As if the worker had died before it told anybody.
-  await change('DELETE FROM notifications WHERE content LIKE ?', [`%${payment.payment_no}%`]);
+  await change('UPDATE notifications SET undelivered_since = created_at WHERE content LIKE ?', [
+    `%${payment.payment_no}%`,
+  ]);
   await until(
     () =>
       socket.frames.filter((frame) => String(frame.data?.content).includes(payment.payment_no)).length === 2,

@@ -11,7 +11,7 @@ import { config } from '../../config/index.js';
 import { change, db, select } from '../../src/lib/db.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';
 import { migrations } from '../../src/models/migrations/index.js';
-import { keepFailure } from '../../src/models/office/failed-job.js';
+import { storeFailure } from '../../src/models/office/failed-job.js';
 import { recordVerified } from '../../src/models/trade/callback-intake.js';
 import type { CallbackKey } from '../../src/models/trade/payment-callback.js';
 import { makeMethod, makePayment, unique, type MadePayment } from '../support/factories.js';
@@ -111,7 +111,7 @@ test('failed work is done once it is retried', async (t) => {
   const key = await waitingCallback(payment);
   const work = { queue: 'payments', job: 'settle-payment', attempts: 10, traceId: 'T' } as const;
   const jobKey = `settle-payment-${key.period}-${key.id}`;
-  await keepFailure({ ...work, key: jobKey, payload: key, error: new Error('the database was away') });
+  await storeFailure({ ...work, key: jobKey, payload: key, error: new Error('the database was away') });
   type Held = { name: string; waiting: number; failed: number }[];
   const held = async () => {
     const { data, code } = await answerOf<Held>(['jobs', 'queues']);

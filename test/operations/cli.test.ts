@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/db.js';
-import { keepFailure } from '../../src/models/office/failed-job.js';
+import { storeFailure } from '../../src/models/office/failed-job.js';
 import { recordVerified } from '../../src/models/trade/callback-intake.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';
 import { makeMethod, makePayment, unique } from '../support/factories.js';
@@ -106,7 +106,7 @@ test('failed work can be listed and dropped', async (t) => {
     attempts: 3,
     traceId: 'T',
   } as const;
-  await keepFailure({ ...work, error });
+  await storeFailure({ ...work, error });
   const { data } = await answerOf<{ list: { id: number }[]; total: number }>(
     'jobs',
     'list',

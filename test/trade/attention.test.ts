@@ -12,6 +12,7 @@ import {
 } from '../support/factories.js';
 import type { MadePayment } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';
+import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 import { sweep } from '../../src/worker/sweeper.js';
 
@@ -175,11 +176,20 @@ test('payments pending for too long are listed', async (t) => {
 test('the sweeper notifies of a payment flagged by a process that crashed', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   await mismatch(payment);
-  await change('DELETE FROM notifications WHERE content LIKE ?', [`${payment.payment_no}:%`]);
-  await change('UPDATE payments SET updated_at = updated_at - INTERVAL 1 HOUR WHERE payment_no = ?', [
-    payment.payment_no,
-  ]);
+  const own = 'content LIKE ?';
+  const values = [`${payment.payment_no}:%`];
+  const socket = await openSocket(service.url, await ticketOf(service.admin));
+  await change(
+    `UPDATE notifications SET undelivered_since = created_at - INTERVAL 1 HOUR WHERE ${own}`,
+    values,
+  );
   await sweep();
+  const isDelivered = async () =>
+    (await select(`SELECT id FROM notifications WHERE undelivered_since IS NULL AND ${own}`, values)).length;
+  await until(isDelivered);
   await sweep();
-  t.is(await timesTold(payment), 1);
+  const frames = () =>
+    socket.frames.filter(({ data }) => String(data?.content).startsWith(payment.payment_no)).length;
+  await until(() => frames() > 0);
+  t.deepEqual([frames(), await timesTold(payment)], [1, 1]);
 });

@@ -14,6 +14,8 @@ import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../sup
 import type { MadePayment } from '../support/factories.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
+import { holding } from '../support/stranger.js';
+import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
 let methodId: number;
@@ -238,14 +240,25 @@ test('a number used meanwhile is refused at settlement', async (t) => {
   t.deepEqual(verdicts, ['payment_third_party_no_used']);
 });
 
-test('settling again sends the notifications that were missed', async (t) => {
+test('a verdict is committed together with its notification', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   t.is(await pay(payment, unique('T-')), 'paid');
   const twice = (await store(payment, unique('T-'))) as CallbackKey;
-  t.is(await settle(twice), 'paid_twice');
-  // As if the process had died between the commit and the notification.
-  await change('DELETE FROM notifications WHERE content LIKE ?', [`${payment.payment_no}:%`]);
-  t.is(await settle(twice), 'already_paid');
+  // Somebody else is about to store the same notification, so that this one waits between its statements.
+  const letGo = await holding(
+    `INSERT INTO notifications (type, title, content, event_key, created_at) VALUES ('system', 'x', 'x', ?, NOW(3))`,
+    [`attention-${payment.payment_no}-paid_twice`],
+  );
+  const settling = settle(twice);
+  const waits = () =>
+    select(
+      `SELECT 1 FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE 'INSERT IGNORE INTO notifications%'`,
+    );
+  await until(async () => (await waits()).length > 0);
+  t.like((await trace(payment)).payment, { status: 'paid', needs_attention: false });
+  await letGo();
+  t.is(await settling, 'paid_twice');
+  t.like((await trace(payment)).payment, { needs_attention: true, fail_reason: 'paid_twice' });
   t.is(await told(payment), 1);
 });
 

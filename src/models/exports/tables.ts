@@ -56,7 +56,7 @@ export class Export extends Model<Row<Export>, NewRow<Export>> {
   @Column(instant()) declare created_at: Date;
   @Column(instant().internal()) declare updated_at: Unlisted<Date>;
   @Column(instant().nullable()) declare finished_at: Date | null;
-  /** When its owner was told. */
+  /** Read by releases without `notifications.undelivered_since` only. */
   @Column(instant().nullable().internal()) declare notified_at: Unlisted<Date | null>;
   @Column(instant().nullable()) declare expires_at: Date | null;
 }

@@ -2,16 +2,14 @@
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { transact } from '../../lib/db.js';
-import { errorCatalogue, type ErrorSlug } from '../../lib/error-catalogue.js';
+import type { ErrorSlug } from '../../lib/error-catalogue.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { assertKind, type Charset } from '../../lib/files/file-content.js';
-import { logger } from '../../lib/logger.js';
 import { storage } from '../../lib/storage/index.js';
 import { FileMissing, StorageFull, type Composed } from '../../lib/storage/storage.js';
-import { insertAttachment, readFileName, type NewAttachment } from './attachment.js';
-import { chunkFiles, chunkIndexes, releaseChunks, type SessionKey } from './chunk.js';
+import { readFileName } from './attachment.js';
+import { chunkFiles, chunkIndexes, type SessionKey } from './chunk.js';
 import {
-  expiry,
   findSession,
   lockSession,
   mustMatchSession,
@@ -19,12 +17,10 @@ import {
   type ChunkSession,
   type NewSession,
 } from './chunk-session.js';
-import { deliver, notify } from '../office/notification.js';
 import { updateRows } from '../tables/rows.js';
-import { keepOrRemove, removeFiles, reserveFile } from './stored-file.js';
+import { completeMerge, failMerge, mergeOf, Overtaken, type Merge } from './merge-end.js';
+import { keepOrRemove, reserveFile } from './stored-file.js';
 import { ChunkUpload } from './tables.js';
-
-export type Merge = Pick<ChunkSession, 'status' | 'attachment_id' | 'error'>;
 
 const maxNamed = 50;
 
@@ -43,6 +39,7 @@ export async function beginMerge(
   return transact(async (t) => {
     const session = await lockSession(key, t);
     mustMatchSession(session, told);
+    const { admin_id, chunk_id } = key;
     const { status, received_chunks, total_chunks, attachment_id, error } = session;
     const isWhole = received_chunks === total_chunks;
     if (status === 'merging' || status === 'completed' || (status === 'failed' && !isWhole))
@@ -53,7 +50,7 @@ export async function beginMerge(
     await updateRows(
       ChunkUpload,
       { status: 'merging', error: null, to_be_told: false, total_size, sha256, updated_at: now() },
-      { ...keyOf(key), status: ['uploading', 'failed'] },
+      { admin_id, chunk_id, status: ['uploading', 'failed'] },
       t,
     );
     return { status: 'merging', attachment_id: null, error: null, begun: true };
@@ -61,9 +58,9 @@ export async function beginMerge(
 }
 
 /** The request no longer waits: the owner is notified on completion. @returns how the merge stands, if it has ended by now */
-export async function stopWaiting(key: SessionKey): Promise<Merge> {
-  await updateRows(ChunkUpload, { to_be_told: true }, { ...keyOf(key), status: 'merging' });
-  return mergeOf(await findSession(key));
+export async function stopWaiting({ admin_id, chunk_id }: SessionKey): Promise<Merge> {
+  await updateRows(ChunkUpload, { to_be_told: true }, { admin_id, chunk_id, status: 'merging' });
+  return mergeOf(await findSession({ admin_id, chunk_id }));
 }
 
 /** Has a merge that was given up begin again; its owner is told of the end. @returns false when there is nothing to merge */
@@ -95,8 +92,8 @@ export async function merge(key: SessionKey, signal: AbortSignal): Promise<Merge
   try {
     return await keepOrRemove(file, async () => {
       const composed = await (await storage()).compose(file, parts, signal);
-      const charset = await mustBeAsTold(session, file, composed);
-      return complete(key, { key: file, charset, ...composed });
+      const charset = await mustMatch(session, file, composed);
+      return completeMerge(key, { key: file, charset, ...composed });
     });
   } catch (error) {
     if (error instanceof Overtaken) return mergeOf(error.session);
@@ -105,69 +102,6 @@ export async function merge(key: SessionKey, signal: AbortSignal): Promise<Merge
     return failMerge(key, outcome.slug, { isFinal: outcome.isFinal });
   }
 }
-
-/** Ends a merge without an attachment. Unless that is final, the chunks stay and it may be begun again. */
-export async function failMerge(
-  key: SessionKey,
-  slug: ErrorSlug,
-  { isFinal }: { isFinal: boolean },
-): Promise<Merge> {
-  const { ended, chunks } = await transact(async (t) => {
-    const session = await lockSession(key, t);
-    if (session.status !== 'merging') return { ended: session, chunks: [] };
-    const released = isFinal ? await releaseChunks(key, t) : [];
-    const failed: ChunkSession = { ...session, status: 'failed', error: slug };
-    await end(failed, isFinal ? 0 : session.received_chunks, t);
-    return { ended: failed, chunks: released };
-  });
-  await tell(ended);
-  await removeFiles(chunks);
-  return mergeOf(ended);
-}
-
-/** Tells of merges that ended before that instant and whose notification was never made: the process died. */
-export async function tellForgottenMerges(before: Date): Promise<void> {
-  const forgotten = await sessionKeys.rows(
-    `WHERE s.to_be_told = 1 AND s.status IN ('completed', 'failed') AND s.updated_at < ? LIMIT 100`,
-    [before],
-  );
-  for (const key of forgotten) await tell(await findSession(key));
-}
-
-async function complete(
-  key: SessionKey,
-  file: Pick<NewAttachment, 'key' | 'charset' | 'size' | 'sha256'>,
-): Promise<Merge> {
-  const { ended, chunks } = await transact(async (t) => {
-    const session = await lockSession(key, t);
-    // Another run was first; this one's file is abandoned.
-    if (session.status !== 'merging') throw new Overtaken(session);
-    const name = readFileName(session.filename, 'filename');
-    const attachment_id = await insertAttachment({ adminId: key.admin_id, name, ...file }, t);
-    const completed: ChunkSession = { ...session, status: 'completed', attachment_id };
-    const released = await releaseChunks(key, t);
-    await end(completed, 0, t);
-    return { ended: completed, chunks: released };
-  });
-  await tell(ended);
-  await removeFiles(chunks);
-  return mergeOf(ended);
-}
-
-/** Another run of the same merge ended first. */
-class Overtaken extends Error {
-  constructor(readonly session: ChunkSession) {
-    super('another run ended first');
-  }
-}
-
-const keyOf = ({ admin_id, chunk_id }: SessionKey): SessionKey => ({ admin_id, chunk_id });
-
-const mergeOf = ({ status, attachment_id, error }: ChunkSession): Merge => ({
-  status,
-  attachment_id,
-  error,
-});
 
 async function refuseMissing(session: ChunkSession, t: Transaction): Promise<never> {
   const there = new Set(await chunkIndexes(session, t));
@@ -178,7 +112,7 @@ async function refuseMissing(session: ChunkSession, t: Transaction): Promise<nev
 }
 
 /** @throws upload_size_mismatch, upload_digest_mismatch, file_content_mismatch, file_type_not_allowed */
-async function mustBeAsTold(
+async function mustMatch(
   session: ChunkSession,
   file: string,
   { size, sha256 }: Composed,
@@ -196,48 +130,3 @@ function failureOf(error: unknown): { slug: ErrorSlug; isFinal: boolean } | unde
   if (error instanceof FileMissing) return { slug: 'upload_failed', isFinal: false };
   return error instanceof AppError ? { slug: error.slug, isFinal: true } : undefined;
 }
-
-async function end(session: ChunkSession, chunksLeft: number, t: Transaction): Promise<void> {
-  const { status, error, attachment_id } = session;
-  const left = { received_chunks: chunksLeft, received_bytes: chunksLeft === 0 ? 0 : undefined };
-  await updateRows(
-    ChunkUpload,
-    { ...left, status, error, attachment_id, updated_at: now(), expires_at: expiry() },
-    keyOf(session),
-    t,
-  );
-}
-
-// The merge is final even if the notification fails; the sweeper retries the notification.
-async function tell(session: ChunkSession): Promise<void> {
-  const { admin_id, chunk_id, status, error, attachment_id, to_be_told } = session;
-  await deliver({
-    adminId: admin_id,
-    frame: { type: 'merge', data: { chunk_id, status, attachment_id, error } },
-  });
-  if (!to_be_told) return;
-  try {
-    await notifyOwner(session);
-    await updateRows(ChunkUpload, { to_be_told: false }, keyOf(session));
-  } catch (reason) {
-    logger.warn({ error: reason }, 'notifying the owner of an upload failed; the sweeper will try again');
-  }
-}
-
-async function notifyOwner({ admin_id, chunk_id, filename, status, error }: ChunkSession): Promise<void> {
-  const isDone = status === 'completed';
-  await notify({
-    type: 'system',
-    title: isDone
-      ? { zh: '文件上传完成', en: 'The upload is complete' }
-      : { zh: '文件上传失败', en: 'The upload failed' },
-    content: isDone ? filename : `${filename}: ${textOf(error ?? 'upload_failed')}`,
-    receiverIds: [admin_id],
-    eventKey: `merge-${chunk_id}-${status}`,
-  }).catch((reason: unknown) => {
-    // An administrator who is gone cannot be told.
-    if (!(reason instanceof AppError)) throw reason;
-  });
-}
-
-const textOf = (slug: ErrorSlug): string => `${errorCatalogue[slug].zh} / ${errorCatalogue[slug].en}`;

@@ -14,7 +14,7 @@ import { columnsOf, joined, selection, selectionOf } from '../tables/selection.j
 import { insertRow, updateRows } from '../tables/rows.js';
 import type { Listed, Row } from '../tables/table.js';
 import { removeErrors } from './import-error.js';
-import { endImport, importErrorText } from './import-run.js';
+import { endImport, importErrorText } from './import-end.js';
 import { Import, type ImportStatus, type ImportType } from './tables.js';
 
 /** An import as it is answered. */

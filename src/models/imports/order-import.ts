@@ -6,22 +6,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CsvBroken, readCsv, type CsvBlock } from '../../lib/sheets/csv-source.js';
 import { AppError } from '../../lib/errors.js';
-import { fill, say } from '../../lib/language.js';
+import { say } from '../../lib/language.js';
 import { announce } from '../../lib/marks.js';
 import { storage } from '../../lib/storage/index.js';
 import { FileMissing, type Storage } from '../../lib/storage/storage.js';
-import {
-  concludeImport,
-  endImport,
-  findWork,
-  importErrorText,
-  maxRows,
-  noteTotal,
-  type EndedImport,
-  type ImportEnd,
-  type ImportWork,
-} from './import-run.js';
-import { deliver, notify } from '../office/notification.js';
+import { endImport, type ImportEnd } from './import-end.js';
+import { findWork, maxRows, storeTotal, type ImportWork } from './import-run.js';
+import { deliver } from '../office/notification.js';
 import type { OrderDraft } from './order-draft.js';
 import { gather, survey } from './order-gathering.js';
 import { writeBatch } from './order-import-batch.js';
@@ -40,13 +31,6 @@ const totalsEveryMs = 60_000;
 export async function importOrders(id: number, signal: AbortSignal): Promise<void> {
   const work = await findWork(id);
   if (work?.status === 0) await run(work, signal);
-  await concludeImport(id, followEnd);
-}
-
-/** Ends an import that no run has brought to its end. */
-export async function giveImportUp(id: number): Promise<void> {
-  await endImport(id, { status: 2, error: 'import_failed' });
-  await concludeImport(id, followEnd);
 }
 
 async function run(work: ImportWork, signal: AbortSignal): Promise<void> {
@@ -58,7 +42,7 @@ async function run(work: ImportWork, signal: AbortSignal): Promise<void> {
       await endImport(work.id, { status: 2, error: 'import_too_many_rows' });
       return;
     }
-    await noteTotal(work.id, known.rows);
+    await storeTotal(work.id, known.rows);
     const unnamed = say({ zh: '导入订单', en: 'Imported order' }, work.language);
     const isWhole = await writeAll(work, known.rows, gather(read, known, unnamed), signal);
     if (isWhole && !(await endImport(work.id, { status: 1 }))) await mustHaveEnded(work.id);
@@ -173,42 +157,3 @@ function finalEnd(error: unknown): ImportEnd | undefined {
   if (error instanceof FileMissing) return { status: 2, error: 'import_failed' };
   return error instanceof AppError && error.status === 422 ? { status: 2, error: error.slug } : undefined;
 }
-
-async function followEnd(ended: EndedImport): Promise<void> {
-  const { id, admin_id, admin, status, dry_run } = ended;
-  if (!dry_run) await announce(['orders']);
-  const progress = status === 1 ? 100 : ended.progress;
-  await deliver({ adminId: admin_id, frame: { type: 'import', data: { id, status, progress } } });
-  if (!admin) return;
-  const texts = noticeOf(ended);
-  await notify({ type: 'system', ...texts, receiverIds: [admin_id], eventKey: `import-${id}` });
-}
-
-function noticeOf(ended: EndedImport): { title: string; content: string } {
-  const { language, error, error_row, status, dry_run } = ended;
-  const reason = error ? importErrorText(error, error_row, language) : '';
-  const kind = dry_run ? check : real;
-  const content = status === 1 ? counts : { zh: '{filename}：{reason}', en: '{filename}: {reason}' };
-  return {
-    title: say(status === 1 ? kind.done : kind.failed, language),
-    content: fill(say(content, language), {
-      ...{ filename: ended.filename, reason, total: ended.total_rows ?? 0 },
-      ...{ success: ended.success_count, failed: ended.failed_count, orders: ended.order_count },
-    }),
-  };
-}
-
-const real = {
-  done: { zh: '订单导入完成', en: 'Orders imported' },
-  failed: { zh: '订单导入失败', en: 'Importing orders failed' },
-};
-
-const check = {
-  done: { zh: '订单导入校验完成', en: 'Orders checked for import' },
-  failed: { zh: '订单导入校验失败', en: 'Checking orders for import failed' },
-};
-
-const counts = {
-  zh: '{filename}：共 {total} 行，成功 {success} 行（{orders} 个订单），失败 {failed} 行',
-  en: '{filename}: {total} rows, {success} accepted ({orders} orders), {failed} refused',
-};

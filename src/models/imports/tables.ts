@@ -55,7 +55,7 @@ export class Import extends Model<Row<Import>, NewRow<Import>> {
   @Column(big().default(0)) declare order_count: CreationOptional<number>;
   @Column(ascii<ErrorSlug>(50).nullable().internal()) declare error: Unlisted<ErrorSlug | null>;
   @Column(big().nullable().internal()) declare error_row: Unlisted<number | null>;
-  /** Totals, file and notification have followed its end. */
+  /** It has ended; for releases that did so before what follows from the end. */
   @Column(flag().default(false).internal()) declare concluded: Unlisted<CreationOptional<boolean>>;
   @Column(instant()) declare created_at: Date;
   @Column(instant().internal()) declare updated_at: Unlisted<Date>;

@@ -16,6 +16,7 @@ import { failedJobs } from './0015-failed-jobs.js';
 import { boundedNotifications } from './0016-bounded-notifications.js';
 import { keyChecks } from './0017-key-checks.js';
 import { sealedCallbacks } from './0018-sealed-callbacks.js';
+import { undeliveredNotifications } from './0019-undelivered-notifications.js';
 import type { Migration } from './migration.js';
 
 export const migrations: Migration[] = [
@@ -36,4 +37,5 @@ export const migrations: Migration[] = [
   boundedNotifications,
   keyChecks,
   sealedCallbacks,
+  undeliveredNotifications,
 ];

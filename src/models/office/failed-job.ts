@@ -1,7 +1,8 @@
-// failed_jobs: work whose last run has failed, one row however often it fails. What becomes of it is told here too.
+// failed_jobs: work whose last run has failed, one row however often it fails, and the notifications of it.
+import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { bulk, select } from '../../lib/db.js';
+import { bulk, select, transact } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
 import { mask, maskText } from '../../lib/mask.js';
@@ -10,7 +11,7 @@ import { columnsOf, selection, selectionOf } from '../tables/selection.js';
 import { deleteRows, updateRows } from '../tables/rows.js';
 import { execute, over } from '../tables/sql.js';
 import type { Listed } from '../tables/table.js';
-import { notify } from './notification.js';
+import { deliverStored, notifyWithin } from './notification.js';
 import { FailedJob, Notification, type FailedJobState } from './tables.js';
 
 export interface FailedJobCriteria extends TimeRange {
@@ -62,8 +63,8 @@ const batchSize = 1000;
 /** More are not counted one by one. */
 const maxCounted = 10_000;
 
-/** Keeps a failure; the first one of a kind of job is told to every administrator, until somebody has dealt with all of them. */
-export async function keepFailure({
+/** Stores a failure. Every administrator is notified of the first one of a kind of job, until all of that kind are handled. */
+export async function storeFailure({
   queue,
   job,
   key,
@@ -74,44 +75,45 @@ export async function keepFailure({
 }: Failure): Promise<void> {
   const at = now();
   const text = maskText(`${error.name}: ${error.message}`).slice(0, maxError);
-  await execute(
-    sql(
-      `INSERT INTO failed_jobs (queue, job, job_key, payload, error, attempts, trace_id, state, failed_at, created_at, updated_at)
+  const keep = sql(
+    `INSERT INTO failed_jobs (queue, job, job_key, payload, error, attempts, trace_id, state, failed_at, created_at, updated_at)
        VALUES (:queue, :job, :key, :payload, :text, :attempts, :traceId, 'failed', :at, :at, :at)
        ON DUPLICATE KEY UPDATE queue = VALUES(queue), payload = VALUES(payload), error = VALUES(error),
          attempts = VALUES(attempts), failures = failures + 1, trace_id = VALUES(trace_id), state = 'failed',
          failed_at = VALUES(failed_at), updated_at = VALUES(updated_at)`,
-      {
-        queue,
-        job: job.slice(0, 60),
-        key: key.slice(0, 255),
-        payload: JSON.stringify(payload ?? null),
-        text,
-        attempts,
-        traceId: traceId.slice(0, 64),
-        at,
-      },
-    ),
+    {
+      queue,
+      job: job.slice(0, 60),
+      key: key.slice(0, 255),
+      payload: JSON.stringify(payload ?? null),
+      text,
+      attempts,
+      traceId: traceId.slice(0, 64),
+      at,
+    },
   );
-  await notify({
-    type: 'system',
-    title: { zh: '后台任务失败', en: 'A background job has failed' },
-    content: `${job}: ${text.slice(0, 300)}`,
-    eventKey: eventKey(job),
+  const notifications = await transact(async (t) => {
+    await execute(keep, { t });
+    return notifyWithin(t, {
+      type: 'system',
+      title: { zh: '后台任务失败', en: 'A background job has failed' },
+      content: `${job}: ${text.slice(0, 300)}`,
+      eventKey: eventKey(job),
+    });
   });
+  await deliverStored(notifications);
 }
 
 // One notification while any of the kind is failed.
 const eventKey = (job: string): string => `failed-job-${job.replace(/[^\w-]/g, '_').slice(0, 60)}`;
 
-/** Notes that work has succeeded that may have failed before. */
-export async function noteSuccess(job: string, key: string): Promise<void> {
-  const ended = await updateRows(
-    FailedJob,
-    { state: 'done', updated_at: now() },
-    { job_key: key, state: ['failed', 'retried'] },
-  );
-  if (ended > 0) await forgetTold([job]);
+/** Closes the failure of work that has succeeded since, if there is one. */
+export async function closeFailure(job: string, key: string): Promise<void> {
+  await transact(async (t) => {
+    const done = { state: 'done', updated_at: now() } as const;
+    const ended = await updateRows(FailedJob, done, { job_key: key, state: ['failed', 'retried'] }, t);
+    if (ended > 0) await renewEvents([job], t);
+  });
 }
 
 const jobs = selection(columnsOf(FailedJob, 'f', 'job'), 'failed_jobs f');
@@ -129,7 +131,7 @@ export function listFailedJobs(query: FailedJobFilter): Promise<Page<FailedJobRe
 
 /** @throws failed_job_not_found */
 export async function findFailedJob(id: number): Promise<FailedJobRecord> {
-  return (await failedJobs.first('WHERE f.id = ?', [id])) ?? fail('failed_job_not_found');
+  return (await failedJobs.one(failed('WHERE f.id = :id', { id }))) ?? fail('failed_job_not_found');
 }
 
 /** What is needed to queue a failed job again: its payload whole. @throws failed_job_not_found */
@@ -142,8 +144,10 @@ export async function workOf(id: number): Promise<{ job: string; payload: unknow
 export async function markRetried(id: number, job: string, failures: number): Promise<void> {
   const at = now();
   const retried = { state: 'retried', retried_at: at, updated_at: at } as const;
-  await updateRows(FailedJob, retried, { id, state: 'failed', failures });
-  await forgetTold([job]);
+  await transact(async (t) => {
+    await updateRows(FailedJob, retried, { id, state: 'failed', failures }, t);
+    await renewEvents([job], t);
+  });
 }
 
 const ids = selection(columnsOf(FailedJob, 'f', 'id'), 'failed_jobs f');
@@ -157,10 +161,15 @@ export async function failedIds(criteria: FailedJobCriteria, limit: number): Pro
 
 /** Drops failed jobs: nobody will retry them. @returns how many there were */
 export async function dropFailedJobs(wanted: readonly number[]): Promise<number> {
-  const kinds = await jobs.rows('WHERE f.id IN (?) GROUP BY f.job', [wanted]);
-  const dropped = await deleteRows(FailedJob, { id: wanted });
-  await forgetTold(kinds.map(({ job }) => job));
-  return dropped;
+  const kinds = await jobs.where(failed('WHERE f.id IN (:wanted) GROUP BY f.job', { wanted }));
+  return transact(async (t) => {
+    const dropped = await deleteRows(FailedJob, { id: wanted }, t);
+    await renewEvents(
+      kinds.map(({ job }) => job),
+      t,
+    );
+    return dropped;
+  });
 }
 
 /** How many wait for a person, by queue; 10,000 means so many or more. */
@@ -184,8 +193,8 @@ export async function pruneFailedJobs(): Promise<void> {
   }
 }
 
-// When the last one of a kind is dealt with, the next failure is news again.
-async function forgetTold(jobs: readonly string[]): Promise<void> {
+// Once no failure of a kind waits for a person, the next one is another event.
+async function renewEvents(jobs: readonly string[], t: Transaction): Promise<void> {
   for (const job of new Set(jobs)) {
     await execute(
       sql(
@@ -193,11 +202,13 @@ async function forgetTold(jobs: readonly string[]): Promise<void> {
          WHERE event_key = :key AND NOT EXISTS (SELECT 1 FROM failed_jobs WHERE job = :job AND state = 'failed')`,
         { key: eventKey(job), job },
       ),
+      { t },
     );
   }
 }
 
 const sql = over({ failed_jobs: FailedJob, notifications: Notification });
+const failed = over({ 'failed_jobs f': FailedJob });
 
 function criteriaSql(criteria: FailedJobCriteria): Where {
   return new Where()

@@ -1,15 +1,18 @@
-// notifications: messages to administrators, stored and delivered. One for everybody is stored once; who has read it is kept
-// per administrator (notification-inbox.ts).
+// notifications: messages to administrators, and the outbox of their frames. One for everybody is stored once; who has read
+// it is kept per administrator (notification-inbox.ts).
+import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { change, transact } from '../../lib/db.js';
+import { transact } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { inBoth, type Text } from '../../lib/language.js';
 import type { ListQuery } from '../../lib/list-query.js';
 import { logger } from '../../lib/logger.js';
 import { publish } from '../../lib/pubsub.js';
 import { newUlid } from '../../lib/random-id.js';
+import { Admin } from '../access/tables.js';
 import { columnsOf, selection } from '../tables/selection.js';
-import { insertMissing } from '../tables/rows.js';
+import { insertMissing, updateRows } from '../tables/rows.js';
+import { execute, over } from '../tables/sql.js';
 import { listed, type Listed } from '../tables/table.js';
 import { Notification, type NotificationType } from './tables.js';
 
@@ -32,13 +35,13 @@ export interface NewNotification {
   senderId?: number;
   /** Nobody named: every administrator. */
   receiverIds?: number[];
-  /** Names the event it tells of; a second notification of the same event is not made. */
+  /** Names the event it reports; a second notification of the same event is not made. */
   eventKey?: string;
 }
 
 export const notificationSortable = ['id', 'type', 'title', 'created_at'] as const;
 
-/** What travels to the sockets: a frame, and whose it is (undefined: everybody's). */
+/** A frame for the sockets of one administrator (undefined: everybody). */
 export interface Delivery {
   adminId?: number;
   frame: { type: string; data?: unknown };
@@ -49,98 +52,129 @@ const deliveredAtOnce = 100;
 /** Name of the channel that every API process delivers from. */
 export const deliveryChannel = 'deliveries';
 
-/** Hands a frame to the sockets of an administrator, or of everybody, on every API process. Missing it loses nothing. */
+/** Sends a frame to the sockets of an administrator, or of everybody, on every API process. Losing it loses no data. */
 export async function deliver(delivery: Delivery): Promise<void> {
   await publish(deliveryChannel, delivery).catch((error: unknown) =>
-    logger.warn({ error }, 'a frame could not be delivered; its row remains'),
+    logger.warn({ error }, 'sending a frame failed; its row remains'),
   );
 }
 
 /**
- * Stores a notification: for everybody as one row, for named receivers as one row each, all of them or none.
+ * Stores a notification on behalf of a sender: for everybody as one row, for named receivers as one row each, all of them or
+ * none. It is undelivered until `deliverNotifications` has sent its frames.
  *
- * @returns the records in the order of the receivers; none when the event was told before
+ * @returns the records in the order of the receivers; none when the event was notified before
  * @throws receiver_unknown
  */
-export async function storeNotification(wanted: NewNotification): Promise<NotificationRecord[]> {
-  const notification = { ...wanted, title: written(wanted.title), content: written(wanted.content) };
-  const { type, title, content, senderId: sender_id = null, receiverIds } = notification;
-  const created_at = now();
-  const rows = receiverIds
-    ? await storeForEach(notification, receiverIds, created_at)
-    : await storeForAll(notification, created_at);
-  return rows.map(({ id, receiver_id }) => ({
-    id,
-    type,
-    title,
-    content,
-    sender_id,
-    receiver_id,
-    is_read: false,
-    read_at: null,
-    created_at,
-  }));
+export function storeNotification(wanted: NewNotification): Promise<NotificationRecord[]> {
+  const notification = written(wanted);
+  const { type, title, content, sender_id, created_at, receiverIds } = notification;
+  return transact(async (t) => {
+    const { rows, isNew } = await insertRows(notification, t);
+    const byReceiver = new Map(rows.map((row) => [row.receiver_id, row]));
+    const ordered = (receiverIds ?? [null]).map(
+      (id) => byReceiver.get(id) ?? fail('receiver_unknown', { field: 'receiver_ids' }),
+    );
+    const state = { is_read: false, read_at: null };
+    return isNew
+      ? ordered.map(({ id, receiver_id }) => ({
+          ...{ id, type, title, content, sender_id, receiver_id, created_at },
+          ...state,
+        }))
+      : [];
+  });
 }
 
 /**
- * Delivers stored notifications. A second time their frames come twice, with the same ids.
+ * Stores a notification in the transaction of the event it reports, so that neither is there without the other. A receiver
+ * who no longer exists is left out.
+ *
+ * @returns ids for `deliverStored` after the commit; none when the event was notified before
+ */
+export async function notifyWithin(t: Transaction, wanted: NewNotification): Promise<number[]> {
+  const { rows, isNew } = await insertRows(written(wanted), t);
+  return isNew ? rows.map(({ id }) => id) : [];
+}
+
+/**
+ * Sends the frames of stored notifications. Those of a run that was cut short are sent again, with the same ids.
  *
  * @throws when Redis is unavailable
  */
 export async function deliverNotifications(ids: readonly number[], signal?: AbortSignal): Promise<void> {
   for (let start = 0; start < ids.length; start += deliveredAtOnce) {
     signal?.throwIfAborted();
-    const rows = await unreadOf(ids.slice(start, start + deliveredAtOnce));
+    const id = ids.slice(start, start + deliveredAtOnce);
+    const rows = await unreadOf(id);
     await Promise.all(rows.map((row) => publish(deliveryChannel, deliveryOf(row))));
+    await updateRows(Notification, { undelivered_since: null }, { id });
   }
 }
 
-/**
- * Stores a notification and delivers it at once: for work in the background, which tells of its own end to one administrator
- * or to everybody. Requests leave the delivery to a job (jobs/deliver-notification.ts).
- *
- * @throws receiver_unknown
- */
-export async function notify(notification: NewNotification): Promise<void> {
-  for (const record of await storeNotification(notification)) await deliver(deliveryOf(record));
+/** Delivers what background work has just committed. Never throws: the sweeper retries. */
+export async function deliverStored(ids: readonly number[]): Promise<void> {
+  await deliverNotifications(ids).catch((error: unknown) =>
+    logger.warn({ error }, 'delivering notifications failed; the sweeper will retry'),
+  );
 }
 
-type StoredRow = Pick<NotificationRecord, 'id' | 'receiver_id'>;
-
-const sent = selection(columnsOf(Notification, 'n', 'id', 'receiver_id', 'event_key'), 'notifications n');
-
-async function storeForAll(notification: Written, at: Date): Promise<StoredRow[]> {
-  const { type, title, content, senderId, eventKey } = notification;
-  const sender_id = senderId ?? null;
-  const row = { type, title, content, sender_id, receiver_id: null, event_key: eventKey ?? null };
-  const id = await insertMissing(Notification, { ...row, created_at: at });
-  return id === 0 ? [] : [{ id, receiver_id: null }];
+/** Notifications stored before that instant whose frames were not sent, the oldest 500 at most. */
+export async function undeliveredNotifications(before: Date): Promise<number[]> {
+  const rows = await stored.where(
+    sql('WHERE n.undelivered_since < :before ORDER BY n.undelivered_since LIMIT 500', { before }),
+  );
+  return rows.map(({ id }) => id);
 }
+
+const stored = selection(columnsOf(Notification, 'n', 'id', 'receiver_id', 'event_key'), 'notifications n');
+const sql = over({ 'notifications n': Notification });
+
+type Written = ReturnType<typeof written>;
+
+function written({ title, content, senderId, ...wanted }: NewNotification) {
+  const texts = { title: inLanguages(title), content: inLanguages(content) };
+  return { ...wanted, ...texts, sender_id: senderId ?? null, created_at: now() };
+}
+
+const inLanguages = (text: string | Text): string => (typeof text === 'string' ? text : inBoth(text));
+
+interface Inserted {
+  rows: { id: number; receiver_id: number | null }[];
+  /** False when the event was notified before. */
+  isNew: boolean;
+}
+
+async function insertRows(notification: Written, t: Transaction): Promise<Inserted> {
+  const { type, title, content, sender_id, created_at, receiverIds, eventKey } = notification;
+  const row = { type, title, content, sender_id, created_at, undelivered_since: created_at };
+  if (receiverIds) return insertForEach({ ...row, receiverIds, eventKey }, t);
+  const id = await insertMissing(Notification, { ...row, receiver_id: null, event_key: eventKey ?? null }, t);
+  return { rows: [{ id, receiver_id: null }], isNew: id > 0 };
+}
+
+type ForEach = Pick<Written, 'type' | 'title' | 'content' | 'sender_id' | 'created_at' | 'eventKey'> & {
+  receiverIds: number[];
+};
 
 // The text is sent once, however many receivers there are. Their rows are found again by key, because not every server
 // numbers the rows of one statement without gaps.
-type Written = NewNotification & { title: string; content: string };
-
-const written = (text: string | Text): string => (typeof text === 'string' ? text : inBoth(text));
-
-function storeForEach(notification: Written, receiverIds: readonly number[], at: Date): Promise<StoredRow[]> {
-  const { type, title, content, senderId, eventKey = `sent-${newUlid()}` } = notification;
-  return transact(async (t) => {
-    const made = await change(
-      `INSERT IGNORE INTO notifications (type, title, content, sender_id, receiver_id, event_key, created_at)
-       SELECT ?, ?, ?, ?, a.id, CONCAT(?, '-', a.id), ? FROM admins a WHERE a.id IN (?)`,
-      [type, title, content, senderId ?? null, eventKey, at, receiverIds],
-      t,
-    );
-    const keys = receiverIds.map((id) => `${eventKey}-${id}`);
-    const rows = await sent.rows('WHERE n.event_key IN (?)', [keys], { t });
-    const byKey = new Map(rows.map((row) => [row.event_key, row]));
-    const found = receiverIds.map(
-      (id) => byKey.get(`${eventKey}-${id}`) ?? fail('receiver_unknown', { field: 'receiver_ids' }),
-    );
-    return made === 0 ? [] : found;
-  });
+async function insertForEach(notification: ForEach, t: Transaction): Promise<Inserted> {
+  const { receiverIds, eventKey = `sent-${newUlid()}`, ...row } = notification;
+  const made = await execute(
+    forEach(
+      `INSERT IGNORE INTO notifications
+         (type, title, content, sender_id, receiver_id, event_key, created_at, undelivered_since)
+       SELECT :type, :title, :content, :sender_id, a.id, CONCAT(:eventKey, '-', a.id), :created_at, :created_at
+       FROM admins a WHERE a.id IN (:receiverIds)`,
+      { ...row, eventKey, receiverIds },
+    ),
+    { t },
+  );
+  const keys = receiverIds.map((id) => `${eventKey}-${id}`);
+  return { rows: await stored.where(sql('WHERE n.event_key IN (:keys)', { keys }), { t }), isNew: made > 0 };
 }
+
+const forEach = over({ notifications: Notification, 'admins a': Admin });
 
 /** A notification as its sender got it answered, with the ids of those that were sent together with it. */
 export async function findSent(id: number): Promise<NotificationRecord & { ids: number[] }> {
@@ -149,14 +183,16 @@ export async function findSent(id: number): Promise<NotificationRecord & { ids: 
   const together =
     receiver_id === null || event_key === null
       ? []
-      : await sent.rows('WHERE n.event_key LIKE ? ORDER BY n.id', [
-          `${event_key.slice(0, -String(receiver_id).length)}%`,
-        ]);
+      : await stored.where(
+          sql('WHERE n.event_key LIKE :pattern ORDER BY n.id', {
+            pattern: `${event_key.slice(0, -String(receiver_id).length)}%`,
+          }),
+        );
   const ids = together.length > 0 ? together.map((one) => one.id) : [id];
   return { ...listed(first), is_read: false, read_at: null, ids };
 }
 
-// One that was read before it was delivered is news no more.
+// What was read before it was delivered needs no frame.
 function unreadOf(ids: readonly number[]): Promise<DeliveredRow[]> {
   return undelivered.rows(
     `WHERE n.id IN (?) AND r.read_at IS NULL AND (m.read_until IS NULL OR n.created_at > m.read_until) ORDER BY n.id`,

@@ -65,9 +65,11 @@ export class Notification extends Model<Row<Notification>, NewRow<Notification>>
   @Column(longText()) declare content: string;
   @Column(big().nullable()) declare sender_id: number | null;
   @Column(big().nullable()) declare receiver_id: number | null;
-  /** The event it tells of; there is one notification of it. */
+  /** The event it reports; there is one notification of it. */
   @Column(ascii(100).nullable().internal()) declare event_key: Unlisted<string | null>;
   @Column(instant()) declare created_at: Date;
+  /** Set until its frames are sent. */
+  @Column(instant().nullable().internal()) declare undelivered_since: Unlisted<Date | null>;
 }
 
 @Table('notification_reads')

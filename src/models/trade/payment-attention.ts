@@ -1,16 +1,16 @@
-// Payments a person must look at: marked on their row, told to every administrator once.
+// Payments that need review: flagged on their row, every administrator being notified once.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { transact } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { inBoth, type Text } from '../../lib/language.js';
 import { paymentPeriod } from '../../lib/numbers.js';
-import { notify } from '../office/notification.js';
+import { deliverStored, notifyWithin } from '../office/notification.js';
 import { noteChanges } from '../tables/list-journal.js';
 import { updateRows } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { over } from '../tables/sql.js';
-import { findPayment, flagPayment } from './payment.js';
+import { findPayment } from './payment.js';
 import { Notification } from '../office/tables.js';
 import { Payment } from './tables.js';
 import { announcing } from '../tables/versions.js';
@@ -36,9 +36,31 @@ const texts: Record<AttentionReason, Text> = {
   },
 };
 
-/** Tells every administrator, once per payment and reason, that a payment needs attention. */
-export async function askForAttention(paymentNo: string, reason: AttentionReason): Promise<void> {
-  await notify({
+/** Flags a payment for review; its state stays. Every administrator is notified once per payment and reason. */
+export async function flagForAttention(paymentNo: string, reason: AttentionReason): Promise<void> {
+  const key = { payment_no: paymentNo, period: paymentPeriod(paymentNo) ?? 0 };
+  const flag = async (t: Transaction): Promise<number[]> => {
+    const payment = await flagged.one(
+      sql('WHERE p.payment_no = :payment_no AND p.period = :period FOR UPDATE', key),
+      { t },
+    );
+    await updateRows(Payment, { needs_attention: true, fail_reason: reason, updated_at: now() }, key, t);
+    if (payment?.needs_attention === false) {
+      const rows = sql('r.payment_no = :payment_no AND r.period = :period', key);
+      await noteChanges('payments', rows, { needs_attention: false }, t);
+    }
+    return notifyAttention(paymentNo, reason, t);
+  };
+  await deliverStored(await announcing(['payments'], () => transact(flag)));
+}
+
+/** Stores the notification of a flag in the transaction that sets it. @returns ids for `deliverStored` */
+export function notifyAttention(
+  paymentNo: string,
+  reason: AttentionReason,
+  t: Transaction,
+): Promise<number[]> {
+  return notifyWithin(t, {
     type: 'system',
     title: { zh: '支付需要人工处理', en: 'A payment needs attention' },
     content: `${paymentNo}: ${inBoth(texts[reason])}`,
@@ -48,29 +70,8 @@ export async function askForAttention(paymentNo: string, reason: AttentionReason
 
 const eventKey = (paymentNo: string, reason: string): string => `attention-${paymentNo}-${reason}`;
 
-/** Tells of payments flagged before that instant whose notification was never made: the process that flagged them died. */
-export async function tellForgottenAttention(before: Date): Promise<void> {
-  const forgotten = await untold.where(
-    sql('WHERE p.needs_attention = 1 AND p.updated_at < :before AND n.id IS NULL LIMIT 100', { before }),
-  );
-  for (const { payment_no, fail_reason } of forgotten)
-    await askForAttention(payment_no, fail_reason as AttentionReason);
-}
-
-const sql = over({ 'payments p': Payment, 'payments r': Payment, 'notifications n': Notification });
-
-const untold = selection(
-  columnsOf(Payment, 'p', 'payment_no', 'fail_reason'),
-  'payments p',
-  `LEFT JOIN notifications n
-     ON n.event_key = CONVERT(CONCAT('attention-', p.payment_no, '-', p.fail_reason) USING ascii) COLLATE ascii_bin`,
-);
-
-/** Marks a payment as well, whose state stays as it is. */
-export async function flagForAttention(paymentNo: string, reason: AttentionReason): Promise<void> {
-  await flagPayment(paymentNo, reason);
-  await askForAttention(paymentNo, reason);
-}
+const sql = over({ 'payments p': Payment, 'payments r': Payment });
+const flagged = selection(columnsOf(Payment, 'p', 'needs_attention', 'fail_reason'), 'payments p');
 
 export interface PaymentRevision {
   remark?: string | null;
@@ -109,5 +110,3 @@ export async function revisePayment(
   };
   await announcing(['payments'], () => transact(revise));
 }
-
-const flagged = selection(columnsOf(Payment, 'p', 'needs_attention', 'fail_reason'), 'payments p');

@@ -4,13 +4,14 @@ import { now } from '../../lib/clock.js';
 import { requireChanged, payments } from '../../lib/db.js';
 import { isIncomplete, isRerunnable } from '../../lib/db-errors.js';
 import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
+import { deliverStored } from '../office/notification.js';
 import { journalStatement, noteChanges } from '../tables/list-journal.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
 import { execute, over } from '../tables/sql.js';
 import { recordSecond } from './second-payment.js';
 import { cancelPayments } from './payment.js';
 import { Order, Payment, PaymentCallback } from './tables.js';
-import { askForAttention, type AttentionReason } from './payment-attention.js';
+import { notifyAttention, type AttentionReason } from './payment-attention.js';
 import {
   lockAttempt,
   markSettled,
@@ -26,8 +27,8 @@ import { announcing } from '../tables/versions.js';
 
 type Named = Required<Unsettled>;
 
-/** What a settled attempt asks people to look at. */
-const reasons: Partial<Record<string, AttentionReason>> = {
+/** Why the payment of a settled attempt needs review. */
+const reasons: Partial<Record<Settlement, AttentionReason>> = {
   paid_needs_attention: 'order_not_payable',
   paid_twice: 'paid_twice',
 };
@@ -84,11 +85,7 @@ async function settleWithCare(callback: CallbackKey): Promise<Settlement> {
   const pending = await readPending(callback);
   if (!pending) return 'gone';
   if (pending.state === 'refused') return pending.verdict as Settlement;
-  if (pending.state === 'settled') {
-    // The first run may have died before notifying. Notifications are idempotent by their key.
-    await tell(pending.payment_no, pending.verdict);
-    return 'already_paid';
-  }
+  if (pending.state === 'settled') return 'already_paid';
   // Claimed when the attempt was stored, but for attempts of releases before that.
   const owner = pending.owner ?? (await claimNumber(pending));
   if (owner !== pending.payment_no) return refuse(callback, pending.payment_no);
@@ -96,18 +93,26 @@ async function settleWithCare(callback: CallbackKey): Promise<Settlement> {
   const isRepeat = pending.payment_status === 'paid' && pending.paid_by === pending.third_party_no;
   if (isRepeat) return markSettled(callback, 'already_paid');
   const { payment_no, order_no } = pending;
-  const result = await announcingPaid(async () => {
+  const { result, notifications } = await announcingPaid(async () => {
     const isUsual = pending.payment_status === 'pending';
-    if (isUsual && (await payTogether([{ ...callback, payment_no, order_no }]))) return 'paid';
-    return payments.transact((t) => payWithCare(callback, pending, t));
+    if (isUsual && (await payTogether([{ ...callback, payment_no, order_no }])))
+      return { result: 'paid' as const, notifications: [] };
+    return payments.transact((t) => payAndNotify(callback, pending, t));
   });
-  await tell(payment_no, result);
+  await deliverStored(notifications);
   return result;
 }
 
-async function tell(paymentNo: string, verdict: string): Promise<void> {
-  const reason = reasons[verdict];
-  if (reason) await askForAttention(paymentNo, reason);
+interface Paid {
+  result: Settlement;
+  /** Ids to be delivered. */
+  notifications: number[];
+}
+
+async function payAndNotify(callback: CallbackKey, pending: Pending, t: Transaction): Promise<Paid> {
+  const result = await payWithCare(callback, pending, t);
+  const reason = reasons[result];
+  return { result, notifications: reason ? await notifyAttention(pending.payment_no, reason, t) : [] };
 }
 
 // The usual case, in one round trip for all of them: one conditional statement moves attempts, payments and orders together,

@@ -124,26 +124,8 @@ export async function createPayment(
   return announcing(['payments'], () => withPartition(['payments'], period, make));
 }
 
-/** Marks a payment for a person to look at; its state stays as it is. */
-export async function flagPayment(paymentNo: string, reason: string): Promise<void> {
-  const key = { payment_no: paymentNo, period: paymentPeriod(paymentNo) ?? 0 };
-  await announcing(['payments'], () =>
-    transact(async (t) => {
-      const payment = await flagged.one(
-        sql('WHERE p.payment_no = :payment_no AND p.period = :period FOR UPDATE', key),
-        { t },
-      );
-      await updateRows(Payment, { needs_attention: true, fail_reason: reason, updated_at: now() }, key, t);
-      if (payment?.needs_attention !== false) return;
-      const rows = changed('r.payment_no = :payment_no AND r.period = :period', key);
-      await noteChanges('payments', rows, { needs_attention: false }, t);
-    }),
-  );
-}
-
 const sql = over({ 'orders o': Order, 'payments p': Payment, 'payment_methods m': PaymentMethod });
 const changed = over({ 'payments r': Payment });
-const flagged = selection(columnsOf(Payment, 'p', 'needs_attention'), 'payments p');
 
 /** Cancels the pending payments of an order, whose row is locked. */
 export async function cancelPayments(

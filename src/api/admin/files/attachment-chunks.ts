@@ -7,7 +7,8 @@ import { problem } from '../../../lib/validation.js';
 import { mergeChunks } from '../../../jobs/merge-chunks.js';
 import { findAttachment } from '../../../models/files/attachment.js';
 import type { SessionKey } from '../../../models/files/chunk.js';
-import { beginMerge, stopWaiting, type Merge } from '../../../models/files/chunk-merge.js';
+import { beginMerge, stopWaiting } from '../../../models/files/chunk-merge.js';
+import type { Merge } from '../../../models/files/merge-end.js';
 import { addChunk } from '../../../models/files/chunk-upload.js';
 import {
   cancelSession,

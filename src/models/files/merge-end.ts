@@ -1,0 +1,102 @@
+// The end of a merge: stored once, in one transaction with the attachment and the notification of the owner.
+import type { Transaction } from 'sequelize';
+import { now } from '../../lib/clock.js';
+import { transact } from '../../lib/db.js';
+import { errorCatalogue, type ErrorSlug } from '../../lib/error-catalogue.js';
+import { inBoth } from '../../lib/language.js';
+import { deliver, deliverStored, notifyWithin, type NewNotification } from '../office/notification.js';
+import { updateRows } from '../tables/rows.js';
+import { insertAttachment, readFileName, type NewAttachment } from './attachment.js';
+import { releaseChunks, type SessionKey } from './chunk.js';
+import { expiry, lockSession, type ChunkSession } from './chunk-session.js';
+import { removeFiles } from './stored-file.js';
+import { ChunkUpload } from './tables.js';
+
+export type Merge = Pick<ChunkSession, 'status' | 'attachment_id' | 'error'>;
+
+export const mergeOf = ({ status, attachment_id, error }: ChunkSession): Merge => ({
+  status,
+  attachment_id,
+  error,
+});
+
+/** Another run of the same merge ended first. */
+export class Overtaken extends Error {
+  constructor(readonly session: ChunkSession) {
+    super('another run ended first');
+  }
+}
+
+/** Makes the merged file an attachment. @throws Overtaken */
+export async function completeMerge(
+  key: SessionKey,
+  file: Pick<NewAttachment, 'key' | 'charset' | 'size' | 'sha256'>,
+): Promise<Merge> {
+  const end = await transact(async (t) => {
+    const session = await lockSession(key, t);
+    if (session.status !== 'merging') throw new Overtaken(session);
+    const name = readFileName(session.filename, 'filename');
+    const attachment_id = await insertAttachment({ adminId: key.admin_id, name, ...file }, t);
+    const chunks = await releaseChunks(key, t);
+    return storeEnd({ ...session, status: 'completed', attachment_id }, { chunks, isFinal: true }, t);
+  });
+  return followEnd(end);
+}
+
+/** Ends a merge without an attachment. Unless that is final, the chunks stay and it may be begun again. */
+export async function failMerge(
+  key: SessionKey,
+  slug: ErrorSlug,
+  { isFinal }: { isFinal: boolean },
+): Promise<Merge> {
+  const end = await transact(async (t) => {
+    const session = await lockSession(key, t);
+    if (session.status !== 'merging') return { session, notifications: [], chunks: [] };
+    const chunks = isFinal ? await releaseChunks(key, t) : [];
+    return storeEnd({ ...session, status: 'failed', error: slug }, { chunks, isFinal }, t);
+  });
+  return followEnd(end);
+}
+
+interface MergeEnd {
+  session: ChunkSession;
+  /** Ids, when the owner waits for a notification. */
+  notifications: number[];
+  /** Files to remove. */
+  chunks: string[];
+}
+
+async function storeEnd(
+  session: ChunkSession,
+  { chunks, isFinal }: { chunks: string[]; isFinal: boolean },
+  t: Transaction,
+): Promise<MergeEnd> {
+  const { admin_id, chunk_id, status, error, attachment_id, to_be_told } = session;
+  const left = isFinal ? { received_chunks: 0, received_bytes: 0 } : {};
+  const end = { ...left, status, error, attachment_id, to_be_told: false };
+  const times = { updated_at: now(), expires_at: expiry() };
+  await updateRows(ChunkUpload, { ...end, ...times }, { admin_id, chunk_id }, t);
+  const notifications = to_be_told ? await notifyWithin(t, noticeOf(session)) : [];
+  return { session, notifications, chunks };
+}
+
+async function followEnd({ session, notifications, chunks }: MergeEnd): Promise<Merge> {
+  const { admin_id, chunk_id } = session;
+  const merge = mergeOf(session);
+  await deliver({ adminId: admin_id, frame: { type: 'merge', data: { chunk_id, ...merge } } });
+  await deliverStored(notifications);
+  await removeFiles(chunks);
+  return merge;
+}
+
+function noticeOf({ admin_id, filename, status, error }: ChunkSession): NewNotification {
+  const isDone = status === 'completed';
+  return {
+    type: 'system',
+    title: isDone
+      ? { zh: '文件上传完成', en: 'The upload is complete' }
+      : { zh: '文件上传失败', en: 'The upload failed' },
+    content: isDone ? filename : `${filename}: ${inBoth(errorCatalogue[error ?? 'upload_failed'])}`,
+    receiverIds: [admin_id],
+  };
+}

@@ -1,0 +1,143 @@
+// Notifications are the outbox of their frames: a worker killed between the commit and the delivery, and the frame is sent.
+import '../support/environment.js';
+import test from 'ava';
+import { select } from '../../src/lib/db.js';
+import { recordVerified } from '../../src/models/trade/callback-intake.js';
+import { beginMerge, stopWaiting } from '../../src/models/files/chunk-merge.js';
+import { paymentPeriod } from '../../src/lib/numbers.js';
+import { Client } from '../support/client.js';
+import { askExport } from '../support/exports.js';
+import { makeMethod, makePayment, unique } from '../support/factories.js';
+import { sendChunk } from '../support/files.js';
+import { sheet, startImport } from '../support/imports.js';
+import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
+import { startOwnRedis, type OwnRedis } from '../support/redis.js';
+import { startService, type Service } from '../support/service.js';
+import { openSocket, ticketOf } from '../support/socket.js';
+import { holding } from '../support/stranger.js';
+import { until } from '../support/until.js';
+
+let redis: OwnRedis;
+let service: Service;
+let admin: Client;
+let adminId: number;
+
+const quickSweeps = { SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '1' };
+
+test.before(async () => {
+  service = await startService({ withWorker: false });
+  redis = await startOwnRedis();
+  const api = await startApi(redis.env);
+  admin = await new Client(api.url).signIn();
+  adminId = (await admin.get('/info')).data.id;
+});
+
+test.after.always(async () => {
+  await killProcesses();
+  await redis.remove();
+  await service.stop();
+});
+
+/** Work whose end is notified: begins it, and names the row that the end needs. */
+interface Work {
+  name: string;
+  queue: string;
+  /** @returns a text of the notification's content, and the row whose lock keeps the work from ending */
+  begin: () => Promise<{ content: string; table: string; where: string }>;
+}
+
+const works: Work[] = [
+  {
+    name: 'a merge',
+    queue: 'files',
+    async begin() {
+      const [chunk_id, filename] = [unique('merge-'), `${unique('merge-')}.txt`];
+      await sendChunk(admin, chunk_id, 0, Buffer.from('x'), { total_chunks: 1, filename });
+      const key = { admin_id: adminId, chunk_id };
+      await beginMerge(key, {});
+      await stopWaiting(key);
+      return {
+        content: filename,
+        table: 'chunk_sessions',
+        where: `chunk_id = '${chunk_id}'`,
+      };
+    },
+  },
+  {
+    name: 'an export',
+    queue: 'exports',
+    async begin() {
+      const id = await askExport(admin, '/users');
+      const { filename } = (await admin.get(`/exports/${id}`)).data as { filename: string };
+      return { content: filename, table: 'exports', where: `id = ${id}` };
+    },
+  },
+  {
+    name: 'an import',
+    queue: 'imports',
+    async begin() {
+      const { content } = sheet(1, 1);
+      const id = await startImport(admin, content);
+      const { filename } = (await admin.get(`/imports/${id}`)).data as { filename: string };
+      return { content: filename, table: 'imports', where: `id = ${id}` };
+    },
+  },
+  {
+    name: 'a payment that needs attention',
+    queue: 'payments',
+    async begin() {
+      const payment = await makePayment(admin, (await makeMethod(admin)).id);
+      await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+      const paymentNo = payment.payment_no;
+      await recordVerified({
+        ...{ type: 'mock', period: paymentPeriod(paymentNo), paymentNo, thirdPartyNo: unique('T-') },
+        ...{ fields: {}, ip: '127.0.0.1', state: 'pending', verdict: 'verified', traceId: 'test' },
+      });
+      return {
+        content: paymentNo,
+        table: 'payments',
+        where: `payment_no = '${paymentNo}'`,
+      };
+    },
+  },
+];
+
+const notices = (content: string): Promise<{ undelivered_since: Date | null }[]> =>
+  select('SELECT undelivered_since FROM notifications WHERE content LIKE ?', [`%${content}%`]);
+
+for (const { name, queue, begin } of works)
+  test.serial(`${name} whose worker is killed between commit and delivery is notified once`, async (t) => {
+    const { content, table, where } = await begin();
+    const letGo = await holding(`SELECT 1 FROM ${table} WHERE ${where} FOR UPDATE`);
+    const first = await startWorkerProcess({ ...redis.env, ...quickSweeps }, `${queue},notifications`);
+    // The end waits for the lock, then finds no Redis to send its frame over.
+    await until(async () => (await waiting(table)) > 0, 60_000);
+    await redis.stop('SIGKILL');
+    await letGo();
+    await until(async () => (await notices(content)).length > 0, 60_000);
+    await first.kill();
+    t.truthy((await notices(content))[0]?.undelivered_since);
+
+    await redis.start();
+    const socket = await openSocket(admin.url, await ticketOf(admin));
+    const second = await startWorkerProcess({ ...redis.env, ...quickSweeps }, `${queue},notifications`);
+    const frames = () =>
+      socket.frames.filter(
+        ({ type, data }) => type === 'notification' && String(data?.content).includes(content),
+      );
+    await until(() => frames().length > 0, 60_000);
+    await until(async () => (await notices(content))[0]?.undelivered_since === null);
+    t.deepEqual([frames().length, (await notices(content)).length], [1, 1]);
+    socket.socket.close();
+    await second.kill();
+  });
+
+/** Statements over that table that have been waiting for its lock. */
+const waiting = async (table: string): Promise<number> => {
+  const rows = await select(
+    `SELECT ID FROM information_schema.PROCESSLIST
+     WHERE DB = DATABASE() AND COMMAND = 'Query' AND TIME_MS > 300 AND INFO LIKE ?`,
+    [`%${table}%`],
+  );
+  return rows.length;
+};
