@@ -136,9 +136,8 @@ test.serial('a waiting import can be cancelled', async (t) => {
   });
   const again = await admin.post(`/imports/${id}/cancel`);
   t.deepEqual([again.status, again.code, again.errorCode], [400, 40001, 'import_not_running']);
-  t.is((await storedFile(id)).state, 'released');
+  t.is((await storedFile(id)).state, null, 'its file is removed at once');
   await startWorkerProcess();
-  await until(async () => (await storedFile(id)).state === null);
   t.like(await ended(id), { status: 2, success_count: 0 });
 });
 
