@@ -1,9 +1,9 @@
 // Sends the frames of stored notifications to the sockets of their receivers.
 import Joi from 'joi';
-import { logger } from '../lib/logger.js';
 import { id } from '../lib/schema.js';
 import {
   deliverNotifications,
+  deliverStored,
   storeNotification,
   type NewNotification,
   type NotificationRecord,
@@ -26,7 +26,8 @@ export const deliverNotification = job({
 });
 
 /**
- * Stores a notification on behalf of a request and queues its delivery. Background work calls `notifyWithin`.
+ * Stores a notification on behalf of a request and has it delivered by a job, or at once when the queue takes none. Background
+ * work calls `notifyWithin`.
  *
  * @returns the records, one per named receiver; none when the event was notified before
  * @throws receiver_unknown
@@ -34,9 +35,6 @@ export const deliverNotification = job({
 export async function sendNotification(notification: NewNotification): Promise<NotificationRecord[]> {
   const made = await storeNotification(notification);
   const ids = made.map(({ id }) => id);
-  if (ids.length > 0)
-    await deliverNotification.enqueue({ ids }).catch((error: unknown) => {
-      logger.warn({ error }, 'enqueueing failed; the sweeper will deliver this notification');
-    });
+  if (ids.length > 0) await deliverNotification.enqueue({ ids }).catch(() => deliverStored(ids));
   return made;
 }
