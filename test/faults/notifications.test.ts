@@ -14,7 +14,7 @@ import { killProcesses, startApi, startWorkerProcess } from '../support/processe
 import { startOwnRedis, type OwnRedis } from '../support/redis.js';
 import { startService, type Service } from '../support/service.js';
 import { openSocket, ticketOf } from '../support/socket.js';
-import { holding } from '../support/stranger.js';
+import { holding } from '../support/other-connection.js';
 import { until } from '../support/until.js';
 
 let redis: OwnRedis;

@@ -14,7 +14,7 @@ import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../sup
 import type { MadePayment } from '../support/factories.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
-import { holding } from '../support/stranger.js';
+import { holding } from '../support/other-connection.js';
 import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
