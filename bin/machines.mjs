@@ -3,6 +3,7 @@
 // Ends with the matrix of docs/scaling.md.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -22,6 +23,7 @@ const rows = {
   haproxy: ['haproxy'],
   galera: ['haproxy', 'mariadb'],
   replica: ['haproxy', 'mariadb'],
+  s3: ['swift-proxy-server', 'swift-account-server', 'swift-container-server', 'swift-object-server'],
 };
 
 /** Servers that both suites run on, `npm test` and `npm run test:faults`. @type {Record<string, Outside>} */
@@ -55,7 +57,15 @@ const engines = {
 const quick = ['sentinel', 'galera'];
 
 /** Debian's package of a program. */
-const packages = { 'redis-cli': 'redis-tools', haproxy: 'haproxy', mariadb: 'mariadb-client' };
+const packages = {
+  'redis-cli': 'redis-tools',
+  haproxy: 'haproxy',
+  mariadb: 'mariadb-client',
+  'swift-proxy-server': 'swift-proxy',
+  'swift-account-server': 'swift-account',
+  'swift-container-server': 'swift-container',
+  'swift-object-server': 'swift-object',
+};
 
 async function main() {
   const asked = process.argv.slice(2);
@@ -123,7 +133,7 @@ async function runRow(name) {
   const programs = [...folders, process.env.PATH].join(path.delimiter);
   /** @type {Record<string, number>} */
   const figures = {};
-  const files = outside ? [] : [`test/machines/${name}.test.ts`];
+  const files = outside ? [] : filesOf(name);
   let [passed, failed, isGood] = [0, 0, true];
   for (const suite of outside ? ['', 'faults'] : ['machines']) {
     const run = await runTests(files, { PATH: programs, TEST_SUITE: suite }, figures);
@@ -138,6 +148,13 @@ async function runRow(name) {
     cases: `${passed} of ${passed + failed}`,
     took: seconds(performance.now() - begun),
   };
+}
+
+/** The test files of a row: the one of its name, or those whose names begin with it. @param {string} name */
+function filesOf(name) {
+  return readdirSync(path.join(root, 'test/machines'))
+    .filter((file) => file === `${name}.test.ts` || file.startsWith(`${name}-`))
+    .map((file) => `test/machines/${file}`);
 }
 
 /** One run of tests, shown as it goes. @param {string[]} files @param {NodeJS.ProcessEnv} env @param {Record<string, number>} figures */

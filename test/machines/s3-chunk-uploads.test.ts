@@ -1,0 +1,4 @@
+// /attachments/chunk once more, with the files in OpenStack Swift.
+import '../support/environment.js';
+import '../support/swift-environment.js';
+import '../files/chunk-uploads.test.js';
