@@ -1,4 +1,4 @@
-// The service itself: where it listens, how it is addressed, which modules it offers.
+// The service: its address, names and modules.
 import Joi from 'joi';
 import { list, words } from './environment.js';
 

@@ -1,4 +1,4 @@
-// Sign-in: tokens, passwords, captcha and the limits on guessing.
+// Sign-in: tokens, passwords, captchas and limits on guessing.
 import Joi from 'joi';
 import { list, words } from './environment.js';
 
@@ -123,7 +123,7 @@ export function authConfig(env: AuthEnvironment, production: boolean, localSecre
     passwordRequireMixed: env.PASSWORD_REQUIRE_MIXED ?? production,
     passwordRefuseCommon: env.PASSWORD_REFUSE_COMMON || production,
     passwordChangeRequired: env.PASSWORD_CHANGE_REQUIRED ?? production,
-    /** 0: a session that is not used does not end before its time. */
+    /** 0: sessions have no idle timeout. */
     sessionIdleMs: Math.ceil((env.SESSION_IDLE_MINUTES ?? (production ? 60 : 0)) * 60_000),
   };
 }

@@ -1,6 +1,6 @@
-// The settings in which the command line differs from the service; imported first, before the configuration is read.
+// Settings of the command line that differ from the service; imported before the configuration.
 
-// Its output is the outcome; the log only if it is asked for.
+// Only the result is printed; the log on request.
 process.env.LOG_LEVEL = process.argv.includes('--log') ? 'info' : 'silent';
 // A person waits longer than a request.
 process.env.REDIS_TIMEOUT_MS = '5000';

@@ -1,4 +1,4 @@
-// MySQL or MariaDB: where it is and how long a caller waits for it.
+// MySQL or MariaDB: its address, pool and timeouts.
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
@@ -30,7 +30,7 @@ export interface DatabaseEnvironment {
 const serverForm = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::(\d{1,5}))?$/;
 /** A session setting, as `name=value`. */
 const sessionForm = /^([a-z][a-z0-9_]*)\s*=\s*([A-Za-z0-9_.-]+)$/i;
-/** What every session is given already (lib/db-connection.ts). */
+/** Set for every session already (lib/db-connection.ts). */
 const ownSettings = new Set([
   ...['time_zone', 'sql_mode', 'tx_isolation', 'transaction_isolation', 'autocommit', 'wait_timeout'],
   ...['innodb_lock_wait_timeout', 'lock_wait_timeout', 'max_statement_time', 'max_execution_time'],
@@ -144,7 +144,7 @@ export function databaseConfig(env: DatabaseEnvironment, tenant: string) {
     tls: env.DB_TLS
       ? tlsOptions([url?.hostname ?? env.DB_HOST, ...replicas.map(({ host }) => host)], env.DB_TLS_CA)
       : undefined,
-    /** Beside the settings every session is given. */
+    /** Besides the settings every session has. */
     session: words(env.DB_SESSION).map((word) => word.replace(/\s*=\s*/, ' = ')),
     replicas,
     readWaitMs: env.DB_READ_WAIT_MS,
@@ -164,7 +164,7 @@ function serverOf(word: string, port: number): { host: string; port: number } {
 }
 
 function tlsOptions(hosts: readonly string[], file?: string) {
-  // The driver would hold the certificate of an address against "localhost".
+  // The driver would verify the certificate of an address against "localhost".
   if (hosts.some((host) => isIP(host.replace(/^\[|\]$/g, '')) !== 0))
     throw new UnusableSettings(['"DB_TLS" needs host names, not addresses']);
   const common = { minVersion: 'TLSv1.2', rejectUnauthorized: true, verifyIdentity: true };

@@ -1,4 +1,4 @@
-// Writes `.env.example` from the settings' schemas (npm run env-example); a test compares the two.
+// Generates `.env.example` from the setting schemas (npm run env-example); a test compares the two.
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ interface Described {
   flags?: { default?: string | number | boolean; description?: string };
 }
 
-/** The text of `.env.example`: every setting with its meaning, commented out with its default. */
+/** The text of `.env.example`: every setting with its description, commented out with its default. */
 export function envExample(): string {
   const sections = concerns.map(({ title, schema }) => {
     const keys = Object.entries(schema.describe().keys as Record<string, Described>);

@@ -1,14 +1,14 @@
-// Reads the process environment once (and the `.env` files beside package.json) and checks it against every concern's settings.
+// Reads the process environment and the `.env` files beside package.json once, and validates every setting.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Joi from 'joi';
 
-/** The folder that holds package.json: `config/` itself when run from source, one level higher when run from `build/`. */
+/** The folder of package.json: the parent of `config/` in the sources, one level higher in `build/`. */
 export const projectRoot = [resolve(import.meta.dirname, '..'), resolve(import.meta.dirname, '../..')].find(
   (folder) => existsSync(resolve(folder, 'package.json')),
 ) as string;
 
-/** Settings the service cannot run with; one sentence each. */
+/** Settings the service cannot run with, one sentence each. */
 export class UnusableSettings extends Error {
   readonly problems: readonly string[];
 
@@ -19,10 +19,10 @@ export class UnusableSettings extends Error {
 }
 
 /**
- * A comma-separated setting; `words` takes it apart.
+ * A comma-separated setting; `words` splits it.
  *
- * @param isGood whether a word may stand in it
- * @param wrong what is said of one that may not
+ * @param isGood whether a word is valid
+ * @param wrong message for an invalid one
  */
 export const list = (
   isGood: (word: string) => boolean = () => true,
@@ -45,17 +45,17 @@ export function words(text: string): string[] {
 }
 
 /**
- * Checks the environment against a Joi schema.
+ * Validates the environment with a Joi schema.
  *
- * @param further says what else is wrong with the settings as they are given
- * @returns the checked values with their defaults; names the schema does not know are ignored
+ * @param further finds further problems in the given settings
+ * @returns the values with defaults; unknown names are ignored
  * @throws UnusableSettings with every problem
  */
 export function readEnvironment<T>(
   schema: Joi.ObjectSchema<T>,
   further: (given: NodeJS.ProcessEnv) => string[],
 ): T {
-  // What is set already wins: the environment over the tenant's own file, that one over the file for all.
+  // Existing values win: the environment, then the tenant's file, then the shared file.
   const { TENANT_CODE } = process.env;
   for (const name of [...(TENANT_CODE ? [`.env.${TENANT_CODE}`] : []), '.env']) {
     const file = resolve(projectRoot, name);

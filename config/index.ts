@@ -1,4 +1,4 @@
-// The configuration of this process: checked once, frozen. The only code that reads the environment.
+// The configuration of this process, validated once and frozen. The only reader of the environment.
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Joi from 'joi';
@@ -48,7 +48,7 @@ export const concerns: { title: string; schema: Joi.ObjectSchema }[] = [
 
 export const config = freeze(loadOrEnd());
 
-// What imports the configuration cannot catch what goes wrong with it, and has nothing to add.
+// Importers cannot handle an invalid configuration, so the process ends here.
 function loadOrEnd() {
   try {
     return load();
@@ -68,7 +68,7 @@ function load() {
   return {
     ...thisRelease(),
     root: projectRoot,
-    /** Names in the environment that look like a setting misspelt. */
+    /** Environment names that look like misspelt settings. */
     misspellings: misspellings(
       Object.keys(process.env).filter((name) => process.env[name] !== ''),
       Object.keys(schema.describe().keys as object),
@@ -87,7 +87,7 @@ function load() {
   };
 }
 
-/** The version of package.json, and the commit it was built from where a release says so (bin/release.mjs); else ''. */
+/** The version of package.json and the commit of a release (bin/release.mjs), else ''. */
 function thisRelease(): { version: string; commit: string } {
   const read = (name: string) => JSON.parse(readFileSync(resolve(projectRoot, name), 'utf8')) as unknown;
   const { version } = read('package.json') as { version: string };

@@ -1,4 +1,4 @@
-// How often one client may ask: requests a minute, by address or by administrator. None of them concerns a verified callback.
+// Requests per minute of one client, by address or by administrator. Verified callbacks have no limit.
 import Joi from 'joi';
 
 export interface LimitsEnvironment {
@@ -33,7 +33,7 @@ export const limitsSchema = Joi.object<LimitsEnvironment, true>({
   ),
 });
 
-/** What is limited: all requests of a caller, or one kind of work. */
+/** Limits on all requests of a caller, or on one kind of work. */
 export type LimitName = Exclude<keyof ReturnType<typeof limitsConfig>, 'enabled'>;
 
 export function limitsConfig(env: LimitsEnvironment) {

@@ -1,12 +1,12 @@
-// Secrets of a machine that is not production: generated once and kept in `.local/`.
+// Secrets outside production: generated once and stored in `.local/`.
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { projectRoot } from './environment.js';
 
 /**
- * Reads the secret of that name, creating it first when there is none. Several processes may ask at once:
- * a complete file is linked into place, so that everybody reads the same value.
+ * Reads the secret of that name, creating it if missing. For concurrent processes a complete file is linked
+ * into place, so that all read the same value.
  */
 export function localSecret(name: string): string {
   const folder = resolve(projectRoot, '.local');

@@ -1,4 +1,4 @@
-// Monitoring: a port of its own for metrics and health, the limits of what is worth a line, traces.
+// Monitoring: the port of metrics and health checks, thresholds, traces.
 import Joi from 'joi';
 
 export interface MonitoringEnvironment {

@@ -1,4 +1,4 @@
-// Names in the environment that look like a setting misspelt: MODULE_PAYMENT_ENABLED, DB_PASS, REDIS_URI.
+// Finds misspelt settings in the environment: MODULE_PAYMENT_ENABLED, DB_PASS, REDIS_URI.
 import { distance } from 'fastest-levenshtein';
 
 export interface Misspelling {
@@ -6,12 +6,12 @@ export interface Misspelling {
   meant: string;
 }
 
-/** So many letters may be wrong, missing or too many. */
+/** Max letters that differ. */
 const maxDistance = 2;
-/** What is left out at the end of a setting, or put there, may be so long: DB_PASS, DB_USERNAME. */
+/** Max letters missing or added at the end: DB_PASS, DB_USERNAME. */
 const ending = /^[A-Z]{1,4}$/;
 
-/** Which of the names given are no setting and near one that is not given. */
+/** The given names that are no setting but resemble an unset one. */
 export function misspellings(given: readonly string[], settings: readonly string[]): Misspelling[] {
   const unknown = given.filter((name) => name.includes('_') && !settings.includes(name));
   const free = settings.filter((name) => name.includes('_') && !given.includes(name));

@@ -1,4 +1,4 @@
-// The payment module: whether it is offered, with which gateways, and how long a callback waits.
+// The payment module: whether it is enabled, its gateways, and the deadline of callbacks.
 import Joi from 'joi';
 import { list, words } from './environment.js';
 
@@ -7,7 +7,7 @@ export const gatewayTypes = ['mock', 'wechat', 'alipay'] as const;
 
 export type GatewayType = (typeof gatewayTypes)[number];
 
-/** Words that mean every one of them. */
+/** Words for all of them. */
 const everyGateway = ['*', 'all'];
 
 export interface PaymentsEnvironment {
@@ -23,7 +23,7 @@ export interface PaymentsEnvironment {
   CALLBACK_REFUSED_RETENTION_DAYS: number;
 }
 
-/** Of the 2.5 s in which a provider must have its answer (docs/promises.md R8), network and a busy process take their part. */
+/** A provider must be answered within 2.5 s (docs/promises.md R8); network and load take part of that. */
 const maxDeadlineMs = 2150;
 
 export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
@@ -77,7 +77,7 @@ export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {
   const named = words(env.PAYMENT_GATEWAYS_ENABLED);
   return {
     enabled: env.MODULE_PAYMENTS_ENABLED,
-    /** Gateway types by name, or `undefined` when every registered type is enabled. */
+    /** Gateway types by name; `undefined` when all are enabled. */
     gateways: named.length === 0 || named.some((word) => everyGateway.includes(word)) ? undefined : named,
     unsignedMockAllowed: env.PAYMENT_UNSIGNED_MOCK_ALLOWED ?? !production,
     mockSignVisible: env.PAYMENT_MOCK_SIGN_VISIBLE ?? !production,

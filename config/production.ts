@@ -1,13 +1,13 @@
-// What production refuses to start with: secrets that are missing, short, easy to guess, equal, or known to everybody.
+// What production refuses to start with: secrets that are missing, short, guessable, equal or well-known.
 import { isAbsolute } from 'node:path';
 
 const shortest = 32;
 const fewestDifferent = 10;
 
-/** The first password outside production (spec.md), which everybody knows. */
+/** The well-known first password outside production (spec.md). */
 export const knownFirstPassword = 'admin123';
 
-/** What examples and installations bring; a database or Redis that takes one of them is open. */
+/** Defaults of examples and installers; a server that accepts one is open. */
 const knownPasswords = new Set([
   'back_office',
   'back-office',
@@ -28,7 +28,7 @@ const knownPasswords = new Set([
   knownFirstPassword,
 ]);
 
-/** What is wrong with the settings as they are given, one sentence each; nothing outside production. */
+/** Problems of the given settings, one sentence each; none outside production. */
 export function unfitForProduction(given: NodeJS.ProcessEnv): string[] {
   if (given.NODE_ENV !== 'production') return [];
   const { JWT_SECRET, APP_KEY, ADMIN_PASSWORD } = given;
@@ -55,13 +55,13 @@ function serverPasswords({ DATABASE_URL, DB_PASSWORD, REDIS_URL }: NodeJS.Proces
   const problems: string[] = [];
   if (!database) problems.push(`"${name}" must carry the password of the database in production`);
   else if (isKnown(database)) problems.push(`"${name}" carries a password that everybody knows`);
-  // A Redis without a password may be one that nobody else reaches; it is warned about (lib/redis.ts).
+  // A Redis without a password may be unreachable for others; it is only a warning (lib/redis.ts).
   if (REDIS_URL && isKnown(passwordIn(REDIS_URL)))
     problems.push('"REDIS_URL" carries a password that everybody knows');
   return problems;
 }
 
-// A release is replaced by the next one, and what lies in its folder is left behind with it.
+// The folder of a release is left behind with the next one.
 function pathsInTheRelease(given: NodeJS.ProcessEnv): string[] {
   const { STORAGE_ROOT = '', DB_TLS_CA = '/', REDIS_TLS_CA = '/' } = given;
   return Object.entries({ STORAGE_ROOT, DB_TLS_CA, REDIS_TLS_CA })
@@ -81,14 +81,14 @@ function passwordIn(url: string): string | undefined {
   }
 }
 
-// A piece of at most half its length, again and again.
+// A pattern of at most half its length, repeated.
 function repeatsItself(text: string): boolean {
   for (let period = 1; period <= text.length / 2; period++)
     if (text.slice(period) === text.slice(0, -period)) return true;
   return false;
 }
 
-// Most characters follow, or are, the one before: abcdef…, 9876…, aaaabbbb….
+// Most characters follow or repeat the one before: abcdef…, 9876…, aaaabbbb….
 function isSequence(text: string): boolean {
   let steps = 0;
   for (let at = 1; at < text.length; at++)

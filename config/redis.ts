@@ -1,4 +1,4 @@
-// Redis: queues, caches, counters, one-time values. Nothing in it is the truth.
+// Redis: queues, caches, counters, one-time values; never the only copy of a fact.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Joi from 'joi';
@@ -16,7 +16,7 @@ export interface RedisEnvironment {
   REDIS_TIMEOUT_MS: number;
 }
 
-/** Where a server of Redis listens. */
+/** Address of a Redis server. */
 export interface RedisNode {
   host: string;
   port: number;
@@ -78,7 +78,7 @@ export function redisConfig(env: RedisEnvironment, tenant: string) {
   ];
   if (problems.length > 0) throw new UnusableSettings(problems);
   return {
-    /** The one server when there are neither Sentinels nor a cluster. */
+    /** The single server, without Sentinels and cluster. */
     server: { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 6379) },
     sentinels,
     sentinel: {

@@ -1,13 +1,11 @@
-// How a process ends that was given settings it cannot run with.
+// Ends a process with invalid settings.
 import { writeSync } from 'node:fs';
 import type { UnusableSettings } from './environment.js';
 
-/** EX_CONFIG of sysexits.h. A supervisor need not try again (ecosystem.config.js). */
+/** EX_CONFIG of sysexits.h; supervisors do not restart it (ecosystem.config.js). */
 const badSettings = 78;
 
-/**
- * Ends the process: with the list of problems for who reads along, with one line of the log in production.
- */
+/** Ends the process with a list of problems, or with one log line in production. */
 export function refuseSettings({ problems, message }: UnusableSettings): never {
   const isForLog = process.env.NODE_ENV === 'production' && !process.stderr.isTTY;
   if (isForLog) {

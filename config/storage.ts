@@ -1,4 +1,4 @@
-// Files: where they are kept, what may be uploaded, how long exports stay.
+// Files: storage, upload limits, lifetime of exports.
 import { resolve } from 'node:path';
 import Joi from 'joi';
 import { list, projectRoot, words } from './environment.js';
@@ -28,7 +28,7 @@ export interface StorageEnvironment {
   EXPORTS_PER_ADMIN: number;
 }
 
-// Raster images, video, audio, documents, archives; nothing that a browser would run.
+// Raster images, video, audio, documents, archives; nothing a browser would execute.
 const extensions =
   'jpg,jpeg,png,gif,webp,bmp,mp4,webm,mov,mp3,pdf,txt,csv,doc,docx,xls,xlsx,ppt,pptx,zip,gz,7z,rar';
 
@@ -121,7 +121,7 @@ export function storageConfig(env: StorageEnvironment, tenant: string) {
       forcePathStyle: env.S3_FORCE_PATH_STYLE,
       presignedDownloads: env.S3_PRESIGNED_DOWNLOADS,
       timeoutMs: env.S3_TIMEOUT_SECONDS * 1000,
-      /** In front of every key; one bucket may serve several tenants. */
+      /** Prefix of every key, so that tenants can share a bucket. */
       prefix: tenant ? `${tenant}/` : '',
     },
     uploadMaxBytes: env.UPLOAD_MAX_MB * mebibyte,

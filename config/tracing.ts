@@ -1,4 +1,4 @@
-// Spans for OpenTelemetry, under its own names of settings. They are made only when there is somewhere to send them.
+// OpenTelemetry spans, by its own setting names; on when an endpoint is set.
 import Joi from 'joi';
 import { list, words } from './environment.js';
 
@@ -52,7 +52,7 @@ export const tracingSchema = Joi.object<TracingEnvironment, true>({
   OTEL_SDK_DISABLED: Joi.boolean().default(false).description('no spans, whatever else is set'),
 });
 
-/** Undefined: no spans are made. */
+/** Undefined: tracing is off. */
 export function tracingConfig(env: TracingEnvironment) {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: base } = env;
   const url = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base && `${base.replace(/\/+$/, '')}/v1/traces`);
@@ -68,7 +68,7 @@ export function tracingConfig(env: TracingEnvironment) {
   };
 }
 
-// Values are percent-encoded where they would not fit, as OpenTelemetry has it.
+// Values may be percent-encoded, as OpenTelemetry specifies.
 function pairsOf(text: string): Record<string, string> {
   return Object.fromEntries(
     words(text).map((word) => {

@@ -1,4 +1,4 @@
-// The worker: how many jobs of a queue run at once, how often lost work is looked for, when old notifications go.
+// The worker: concurrency per queue, intervals of sweeps, retention of notifications.
 import Joi from 'joi';
 
 export interface WorkerEnvironment {

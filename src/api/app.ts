@@ -1,4 +1,4 @@
-// Puts the Koa application together: envelope, CORS, then every declared route behind its guard.
+// The Koa application: envelope, CORS, then every declared route behind its guard.
 import cors from '@koa/cors';
 import { Router } from '@koa/router';
 import type Joi from 'joi';
@@ -24,7 +24,7 @@ import { routes } from './declare/routes.js';
 import { nameOperations } from './declare/operation-log.js';
 import { handleAsUnit } from './declare/write-unit.js';
 
-/** The application, ready to be given to an HTTP server. */
+/** The application, for an HTTP server. */
 export function createApp(): Koa<RequestState> {
   guardRoutes(routes);
   nameOperations(routes);
@@ -51,8 +51,8 @@ interface Handled {
 }
 
 /**
- * Takes what is asked for by the very path of a route without parameters. The router tries its routes one after the other;
- * it has the rest, and other spellings of these.
+ * Routes a request by its exact path if the route has no parameters. The router tries its routes one by one; it
+ * gets the rest, including other spellings.
  */
 function whereNothingVaries(handlers: Handled[]): Koa.Middleware {
   const known = new Map<string, Handled['handle']>(
@@ -64,10 +64,10 @@ function whereNothingVaries(handlers: Handled[]): Koa.Middleware {
   return (ctx, next) => known.get(`${ctx.method} ${ctx.path}`)?.(ctx) ?? next();
 }
 
-/** Nobody waits longer for an answer, whatever has gone silent behind it. */
+/** The deadline of the answer, even if a dependency hangs. */
 const maxAnswerMs = 9500;
 
-// The parts of a request are read in this order, so that nobody without the right to call makes the service work.
+// The order of the checks: an unauthorised caller causes no work.
 function handlerOf(route: Route): (ctx: Context) => Promise<void> {
   const parseBody = bodyParser(route);
   const coerceParams = route.params && coercer(route.params);
@@ -109,14 +109,14 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
   return (ctx) =>
     withTimeout(answer(ctx, Date.now() + deadlineMs), deadlineMs, (_, reject) => {
       const cause = new Error(`no answer within the ${deadlineMs} ms of the route`);
-      // Of a body that is still on its way the client is the slow one.
+      // A body still arriving is slow because of its client.
       reject(new AppError(ctx.req.complete ? 'database_unavailable' : 'request_timeout', { cause }));
     });
 }
 
 /**
- * Reads queries as their schema says. Pages ask for the same again and again, so what was read is remembered, under the zone that
- * times in it are meant in.
+ * Reads queries by their schema. Pages repeat the same queries, so the results are cached by zone, which gives
+ * times their meaning.
  */
 function queryReader(schema: Joi.ObjectSchema<object>): (zoneAndQuery: string) => object {
   const coerce = coercer(schema);
@@ -130,7 +130,7 @@ function assertConnected(ctx: Context): void {
   if (ctx.req.destroyed || ctx.res.closed) fail('client_gone');
 }
 
-// Compared as they are answered. Times of the row itself say nothing about what was changed.
+// Compares records as answered, without their own timestamps.
 function changesBetween(before: object, after: object): Change[] {
   const [old, fresh] = [asAnswered(before), asAnswered(after)];
   return Object.keys(old)
@@ -160,7 +160,7 @@ function crossOrigin(): Koa.Middleware {
       'If-Range',
       'Range',
       'X-Requested-With',
-      // Not read here; what a client always sends must not fail its preflight.
+      // Unused here, but a client that always sends them must not fail its preflight.
       'X-Tenant-Code',
       'X-Request-Id',
     ],

@@ -29,7 +29,7 @@ const shared = {
   method: 'POST',
   host: true,
   access: 'public',
-  // Limited by what it proves, not by how often it comes.
+  // Limited by what it proves, not by frequency.
   unlimited: true,
   deadlineMs: config.payments.callbackDeadlineMs,
   description:
@@ -107,7 +107,7 @@ async function receive(
   return { payment_no: accepted.paymentNo, order_no: accepted.orderNo, status };
 }
 
-// Verifies a callback and stores it, whatever comes of it.
+// Verifies a callback and stores it with any verdict.
 async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Context): Promise<Accepted> {
   const { ip, traceId } = ctx.state as RequestState;
   const { type } = channel;
@@ -125,7 +125,8 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
   };
   const keep = (state: CallbackState, verdict: string): Promise<CallbackKey> =>
     recordAttempt({ ...attempt, state, verdict });
-  // Anybody can send these, so they must not fill the disk. Those that are proven are kept whole, and never counted.
+  // Anybody can send unverified callbacks, so they must not fill the disk. Verified ones are stored whole and never
+  // limited.
   const refuse = async (slug: ErrorSlug): Promise<never> => {
     await limit('refused-callback', ctx);
     await recordUnproven({ ...attempt, state: 'refused', verdict: slug });
@@ -136,7 +137,7 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
   if (typeof judged !== 'string') {
     return (await takeIn(judged, attempt)) ?? fail('payment_third_party_no_used');
   }
-  // Money may have been taken that nobody here would ever see.
+  // Money may have been paid that nobody here would see otherwise.
   const isOpen = payment?.methodType === type && payment.status !== 'paid';
   if (judged === 'payment_gateway_not_implemented' && claimedNo !== undefined && isOpen) {
     await keep('refused', judged);
@@ -151,7 +152,7 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
   return refuse(judged);
 }
 
-// What cannot be read in full is still kept with the payment it seems to be about.
+// A malformed callback is still stored with the payment it names.
 async function claimedNumber(channel: Channel, fields: Record<string, unknown>): Promise<string | undefined> {
   const named = channel.nameOf?.(fields, await configsOfType(channel.type));
   const { out_trade_no = named } = fields;
@@ -159,8 +160,8 @@ async function claimedNumber(channel: Channel, fields: Record<string, unknown>):
   return paymentPeriod(out_trade_no) === undefined ? undefined : out_trade_no;
 }
 
-// Callbacks in excess wait here. Their statements go in batches over a pool that nothing else uses (lib/db.ts, `payments`), so a
-// flood of them takes no connection from lists. A turn ends with its callback's deadline, whatever the database does.
+// Excess callbacks queue here. Their statements are batched over a pool of their own (lib/db.ts, `payments`), so a
+// flood takes no connection from lists. A slot is freed at the callback's deadline at the latest.
 const turns = pLimit(4 * config.database.poolSize);
 
 function inTurn<T>(deadline: number, work: () => Promise<T>): Promise<T> {

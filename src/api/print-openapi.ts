@@ -1,4 +1,4 @@
-// Prints the OpenAPI document (npm run -s openapi > openapi.json). Needs no database and no Redis.
+// Prints the OpenAPI document (npm run -s openapi > openapi.json), without database and Redis.
 import { openApiDocument } from './declare/openapi.js';
 import { routes } from './declare/routes.js';
 

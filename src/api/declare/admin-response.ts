@@ -1,4 +1,4 @@
-// The fields of an administrator that the resource and the profile answer alike.
+// The fields of an administrator in the resource and the profile.
 import { flag, keysOf, listOf, record, recordOrNull } from './response.js';
 import { Admin, Department, Role } from '../../models/access/tables.js';
 

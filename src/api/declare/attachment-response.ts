@@ -1,4 +1,4 @@
-// An attachment as it is answered.
+// An attachment in answers.
 import { keysOf, recordOrNull, resource, text } from './response.js';
 import { Admin } from '../../models/access/tables.js';
 import { Attachment } from '../../models/files/tables.js';

@@ -1,6 +1,6 @@
-// A signed callback in five languages, for the introduction of the document; a test runs them as they stand there.
+// A signed callback in five languages, for the introduction of the document; a test runs each.
 
-/** Code by the name of its language, as Markdown names it. */
+/** Code by language, as Markdown names it. */
 export const callbackSamples: Record<string, string> = {
   sh: `sign=$(printf '%s|SUCCESS|%s' "$PAYMENT_NO" "$AMOUNT" | openssl dgst -sha256 -hmac "$SECRET" | sed 's/.* //')
 curl --silent --show-error "$NOTIFY_URL" \\

@@ -1,4 +1,5 @@
-// What depends on the payment channel: configurations, what a placed payment answers, callbacks. One named schema per channel.
+// Schemas that depend on the payment channel: configurations, results of placing, callbacks. One named schema per
+// channel.
 import Joi from 'joi';
 import type { Channel } from '../../lib/channels/channel.js';
 import { allChannels } from '../../lib/channels/index.js';
@@ -8,20 +9,20 @@ import { nounOf } from './route.js';
 
 const configWords = 'Configuration of the channel; secrets are answered as `***`';
 
-/** The types there are, enabled or not. */
+/** All types, enabled or not. */
 export const channelTypes = allChannels.map(({ type }) => type);
 
-/** A type that is checked against what is enabled, not against what there is. */
+/** A type, checked against those enabled. */
 export const channelType = () => keywords(Joi.string(), { enum: channelTypes });
 
-/** A method as it is answered: secrets are `***`. */
+/** A method in answers; secrets are `***`. */
 export const methodOf = (keys: Joi.PartialSchemaMap) =>
   perType(
     (type) => `${type}PaymentMethod`,
     ({ configSchema }) => ({ ...keys, config: texts(configSchema).required().description(configWords) }),
   );
 
-/** A method as it is created. */
+/** A method in a create request. */
 export const newMethodOf = (keys: Joi.PartialSchemaMap) =>
   perType(
     (type) => `New${type}PaymentMethod`,
@@ -33,7 +34,7 @@ export const newMethodOf = (keys: Joi.PartialSchemaMap) =>
     }),
   );
 
-/** The keys of a configuration that are to change, of whichever channel; an empty text removes one. */
+/** The configuration keys to change, of any channel; an empty text removes one. */
 export const changedConfig = () =>
   Joi.alternatives().try(
     ...allChannels.map(({ type, configSchema }) =>
@@ -44,20 +45,20 @@ export const changedConfig = () =>
     ),
   );
 
-/** What a placed payment goes on with. */
+/** The result of placing a payment. */
 export const gatewayAnswer = () =>
   perType(
     (type) => `${type}Gateway`,
     ({ placedSchema }) => keysOf(placedSchema),
   );
 
-/** What a channel sends to its notify address. */
+/** What a channel sends to its notify URL. */
 export const callbackBody = () =>
   Joi.alternatives().try(
     ...allChannels.map(({ type, callbackSchema }) => named(`${nounOf(type)}Callback`, callbackSchema)),
   );
 
-// A schema per channel, told apart by `type`.
+// A schema per channel, discriminated by `type`.
 function perType(
   nameOf: (type: string) => string,
   keys: (channel: Channel) => Joi.PartialSchemaMap,
@@ -75,7 +76,7 @@ function perType(
   return named(nameOf(''), keywords(union, { discriminator: { propertyName: 'type', mapping } }));
 }
 
-// The keys of a configuration as plain texts: stored ones are not held against today's checks.
+// Configuration keys as plain texts: stored ones are not validated again.
 function texts(
   schema: Joi.ObjectSchema,
   change: (text: Joi.StringSchema) => Joi.StringSchema = (text) => text,

@@ -1,4 +1,4 @@
-// What an upload in chunks is asked for: /attachments/chunk takes four kinds of calls.
+// Requests of chunked uploads: /attachments/chunk takes four kinds of calls.
 import Joi from 'joi';
 import { config } from '../../../config/index.js';
 import { documentedAs, named } from '../../lib/schema-notes.js';
@@ -25,7 +25,7 @@ const chunkIndex = Joi.number()
 
 const filename = Joi.string().max(1000);
 
-// What init plans; the other calls may repeat it, and must then agree.
+// The plan sent with init; other calls may repeat it and must then agree.
 const plan = {
   total_chunks: Joi.number().integer().min(1).max(maxChunks),
   total_size: Joi.number().integer().min(1).max(config.storage.chunkedMaxBytes),
@@ -38,7 +38,7 @@ const call = (action: ChunkCall['action'], keys: Joi.PartialSchemaMap): Joi.Obje
 
 const planned = { chunk_id: chunkId().required(), filename, ...plan };
 
-/** The form that carries a chunk. */
+/** The form of a chunk. */
 export const chunkForm = call('upload', { ...planned, chunk_index: chunkIndex.required() });
 
 const otherCalls = Joi.alternatives()
@@ -49,7 +49,7 @@ const otherCalls = Joi.alternatives()
   )
   .match('one');
 
-/** Any of the calls; a chunk comes as a form, the others as JSON. */
+/** Any of the calls; chunks are forms, the others JSON. */
 export const chunkCall = documentedAs(
   Joi.object<ChunkCall, true>({
     action: Joi.string().valid('init', 'upload', 'merge', 'cancel').required(),

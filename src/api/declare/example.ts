@@ -1,4 +1,4 @@
-// Examples of whole requests and answers, put together from those of their fields.
+// Examples of requests and answers, composed from those of their fields.
 import type { Schema } from './json-schema.js';
 
 /** An example of that schema. @param schemas the named ones of the document */
@@ -22,7 +22,7 @@ export function exampleOf(schema: Schema, schemas: Record<string, Schema>, seen:
   return plain(schema);
 }
 
-// A tree ends with its first level.
+// A tree ends after its first level.
 function isRecursive({ $ref }: Schema, seen: string[]): boolean {
   return typeof $ref === 'string' && seen.includes($ref.split('/').at(-1) ?? '');
 }

@@ -1,4 +1,4 @@
-// The endpoints of a list that can be exported: ask for the file, and look how far it is.
+// The endpoints of a list with exports: request a file, get its status.
 import Joi from 'joi';
 import { currentLanguage, currentZone } from '../../lib/context.js';
 import type { Text } from '../../lib/language.js';
@@ -17,13 +17,13 @@ export interface ExportResource {
   /** URL segment of the list. */
   segment: string;
   type: ExportType;
-  /** Noun of the permission slug, and how it reads in its name. */
+  /** Noun of the permission slug and its name. */
   noun: string;
   title: Text;
   module?: RouteDefinition<'signedIn', object, object, object>['module'];
 }
 
-/** An export as it is answered. */
+/** An export in answers. */
 export const exportRecord = resource('Export', {
   ...keysOf(Export),
   status_text: text(),
@@ -32,7 +32,7 @@ export const exportRecord = resource('Export', {
   file_url: textOrNull(),
 });
 
-/** Those endpoints for one list. */
+/** The endpoints for one list. */
 export function exportRoutes({ segment, type, noun, title, module }: ExportResource): Route[] {
   const access = can(`${noun}.export`, `导出${title.zh}`, `Export ${title.en}`);
   return [
@@ -76,7 +76,7 @@ export function exportRoutes({ segment, type, noun, title, module }: ExportResou
   ];
 }
 
-// As in a query, an empty filter counts as not given.
+// As in a query, an empty filter counts as missing.
 function bodyOf(filters: Record<string, Joi.Schema>): Joi.ObjectSchema<{ format: ExportFormat }> {
   const keys: Record<string, Joi.Schema> = {
     ...timeKeys(),
@@ -89,7 +89,7 @@ function bodyOf(filters: Record<string, Joi.Schema>): Joi.ObjectSchema<{ format:
   return Joi.object<{ format: ExportFormat }>(Object.fromEntries(optional) as Record<string, Joi.Schema>);
 }
 
-// The row waits; a job that cannot be queued is found by the sweeper.
+// The row is stored; if queuing fails, the sweeper queues it.
 async function enqueue(id: number): Promise<void> {
   await writeExport
     .enqueue({ id })

@@ -1,11 +1,11 @@
-// The error answers of an operation: what follows from its declaration, and the refusals it declares itself.
+// The error answers of an operation: those that follow from its declaration, and those it declares.
 import { errorCatalogue, type ErrorSlug } from '../../lib/error-catalogue.js';
 import type { Schema } from './json-schema.js';
 import { permissionOf, type Route } from './route.js';
 
 const slugs = Object.keys(errorCatalogue) as ErrorSlug[];
 
-/** Components that every document of the service has: the failure, and the slugs it may carry. */
+/** Components of every document: the failure, and its possible slugs. */
 export const failureSchemas: Record<string, Schema> = {
   ErrorSlug: { type: 'string', enum: slugs, description: 'Names the outcome for programs' },
   Failure: {
@@ -28,7 +28,7 @@ export const failureSchemas: Record<string, Schema> = {
   },
 };
 
-/** Everything an operation may answer but success, by slug, in the order of the catalogue. */
+/** All possible errors of an operation by slug, in the order of the catalogue. */
 export function failuresOf(route: Route): ErrorSlug[] {
   const found = new Set<ErrorSlug>([...outOfAccess(route), ...outOfInput(route), ...outOfWork(route)]);
   for (const slug of route.fails ?? []) found.add(slug);
@@ -68,7 +68,7 @@ function outOfWork(route: Route): ErrorSlug[] {
   return found;
 }
 
-/** Writes the error answers of operations, those that several have alike once: `components.responses`. */
+/** Writes the error answers of operations; common ones are shared in `components.responses`. */
 export class FailureWriter {
   readonly #shared = new Map<string, { name: string; answer: Schema }>();
 

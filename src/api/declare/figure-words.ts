@@ -1,4 +1,4 @@
-// The words of dashboard, monitor and queues; part of the vocabulary.
+// Vocabulary of dashboard, monitor and queues.
 
 export type Word = readonly [description: string, example?: unknown];
 

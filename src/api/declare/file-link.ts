@@ -1,17 +1,21 @@
-// The endpoint that gives a file an address that works without a header, for pictures, videos and links of a page.
+// The endpoint that signs a file URL for pictures, videos and links, which send no header.
 import { config } from '../../../config/index.js';
 import { signLink } from '../../lib/link.js';
 import type { Identity } from '../../models/access/identity.js';
 import { resource, text, timestamp } from './response.js';
 
-/** An address as it is answered. */
+/** A signed URL in answers. */
 export const fileLink = resource('FileLink', { url: text(), expires_at: timestamp() });
 
-/** What stands in the documentation of each. */
+/** Texts for the documentation. */
 export const linkDescription =
   'Good for an hour and for this file only, with ranges, as long as the session lasts and its rights allow it.';
 
-/** The address of a file route. @param path below /api/admin, of a route that declares `link` */
+/**
+ * The URL endpoint of a file route.
+ *
+ * @param path below /api/admin, of a route that declares `link`
+ */
 export function linkTo(path: string, { jti }: Identity): { url: string; expires_at: Date } {
   const whole = `/api/admin${path}`;
   const { link, expiresAt } = signLink(whole, jti);

@@ -12,7 +12,7 @@ const header = 'Idempotency-Key';
 
 const schema = Joi.object({ [header]: idempotencyKey });
 
-/** The key of a request, if it has one. */
+/** The Idempotency-Key of a request, if any. */
 export function idempotencyKeyOf(read: (name: string) => string | undefined): string | undefined {
   return (validate(schema, { [header]: read(header) }) as Record<string, string | undefined>)[header];
 }

@@ -1,4 +1,4 @@
-// The introduction of the document: what holds for every operation.
+// The introduction of the document: rules for every operation.
 import { config } from '../../../config/index.js';
 import { errorCatalogue } from '../../lib/error-catalogue.js';
 import { callbackSamples } from './callback-samples.js';

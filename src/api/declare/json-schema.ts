@@ -1,4 +1,4 @@
-// JSON Schemas out of Joi's: Joi's own conversion, with the names, formats and examples that Joi does not convert laid over it.
+// JSON Schemas from Joi schemas: Joi's own conversion, plus names, formats and examples it does not convert.
 import type Joi from 'joi';
 import type { Notes } from '../../lib/schema-notes.js';
 import { vocabulary } from './vocabulary.js';
@@ -9,7 +9,7 @@ type Converted = Joi.Schema & {
   '~standard': { jsonSchema: Record<'input' | 'output', (options: object) => Schema> };
 };
 
-/** The part of `describe()` that is read here. */
+/** The part of `describe()` used here. */
 interface Told {
   metas?: Notes[];
   examples?: unknown[];
@@ -22,28 +22,30 @@ interface Told {
   flags?: { id?: string; description?: string };
 }
 
-/** One conversion: for callers' input or the service's output, with what Joi put under `$defs`. */
+/** One conversion: of input or output, with Joi's `$defs`. */
 interface Conversion {
   direction: 'input' | 'output';
   defs: Record<string, Schema>;
 }
 
-/** Converts schemas of one document and gathers those that have a name. */
+/** Converts the schemas of a document and collects named ones. */
 export class SchemaWriter {
   /** By name: `components.schemas` of the document. */
   readonly schemas: Record<string, Schema>;
 
-  /** @param schemas those that are there already */
+  /**
+   * @param schemas existing ones
+   */
   constructor(schemas: Record<string, Schema> = {}) {
     this.schemas = { ...schemas };
   }
 
-  /** What callers send. */
+  /** Input of callers. */
   input(schema: Joi.Schema): Schema {
     return this.#convert(schema, 'input');
   }
 
-  /** What the service answers. */
+  /** Output of the service. */
   output(schema: Joi.Schema): Schema {
     return this.#convert(schema, 'output');
   }
@@ -94,7 +96,7 @@ export class SchemaWriter {
   }
 }
 
-// A property has its own words, or those of the vocabulary.
+// A property has its own description, or that of the vocabulary.
 function mapped(
   properties: Schema,
   keys: Record<string, Told>,
@@ -116,7 +118,7 @@ function wordsOf({ flags, examples }: Told): Schema {
   };
 }
 
-// The example of a word is left out where it does not fit: where the values are fixed, or of another type.
+// The vocabulary's example is omitted where it does not fit: for fixed values or another type.
 function withExample(schema: Schema, example: unknown): Schema {
   const has = schema.examples ?? schema.enum ?? schema.const ?? schema.$ref;
   return example === undefined || has !== undefined || !fits(example, schema)
@@ -134,7 +136,7 @@ function fits(example: unknown, { type, anyOf }: Schema): boolean {
 const jsonType = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value);
 
 function branched(branches: Schema[], parts: Told[], lay: (part: Told, schema: unknown) => Schema): Schema[] {
-  // An allowed null stands before the branches.
+  // An allowed null comes before the branches.
   const ahead = branches.length - parts.length;
   return branches.map((branch, index) => {
     const part = parts[index - ahead];
@@ -142,7 +144,7 @@ function branched(branches: Schema[], parts: Told[], lay: (part: Told, schema: u
   });
 }
 
-// Joi writes the cases of a `when` as `anyOf`, also when there is one.
+// Joi writes the cases of a `when` as `anyOf`, even a single one.
 function unwrapped(schema: Schema): Schema {
   const { anyOf, ...rest } = schema;
   return Array.isArray(anyOf) && anyOf.length === 1 ? { ...rest, ...(anyOf[0] as Schema) } : schema;

@@ -1,4 +1,4 @@
-// The endpoints every log has beside its list: show, delete, delete several, clean.
+// The endpoints of every log beside its list: show, delete, bulk delete, clean.
 import Joi from 'joi';
 import { fail } from '../../lib/errors.js';
 import type { Text } from '../../lib/language.js';
@@ -11,14 +11,14 @@ export interface LogResource<T extends object> {
   /** URL segment. */
   segment: string;
   table: LogTable;
-  /** Noun of the permission slugs, and how it reads in their names. */
+  /** Noun of the permission slugs and their names. */
   noun: string;
   title: Text;
   item: Answer<T>;
   find: (id: number) => Promise<T>;
 }
 
-/** Those endpoints for one log. */
+/** The endpoints for one log. */
 export function logRoutes<T extends object>({
   segment,
   table,

@@ -1,4 +1,4 @@
-// Writes of administrators and attempts to sign in, as the logs keep them.
+// Log entries of administrators' writes and sign-in attempts.
 import type { Context } from 'koa';
 import { now } from '../../lib/clock.js';
 import { currentLanguage } from '../../lib/context.js';
@@ -15,13 +15,13 @@ import { fullPath, permissionOf, type Route } from './route.js';
 
 const maxRequest = 20_000;
 
-/** Whether a call of that route belongs into the operation log: every write of a signed-in administrator, mostly. */
+/** Whether a call belongs into the operation log: by default every write of a signed-in administrator. */
 export function isLogged({ identity, route, input }: RequestState): boolean {
   if (!identity || !route || route.method === 'GET') return false;
   return route.isLogged?.(input?.body) ?? true;
 }
 
-/** Keeps the entry of a write when its request has ended, also when it was refused or failed. Never throws. */
+/** Stores the entry of a write when its request has ended, even if refused or failed. Never throws. */
 export async function logOperation(ctx: Context, durationMs: number): Promise<void> {
   const state = ctx.state as RequestState;
   if (!isLogged(state)) return;
@@ -35,7 +35,7 @@ export async function logOperation(ctx: Context, durationMs: number): Promise<vo
   await keepEntry({ kind: 'operation', entry });
 }
 
-/** The entry of a write as far as it is known while it is made. */
+/** The entry of a write as known during the write. */
 export function operationEntry(ctx: Context): OperationEntry {
   const state = ctx.state as RequestState;
   const { ip, traceId, input } = state;
@@ -81,7 +81,7 @@ export async function logLogin(attempt: {
   await keepEntry({ kind: 'login', entry });
 }
 
-/** Module, action and title of a route, as the operation log names them. */
+/** Module, action and title of a route in the operation log. */
 export function operationOf(route: Route): { module: string; action: string; title: string } {
   const permission = permissionOf(route);
   const [module = '', action = ''] = permission ? permission.slug.split('.') : nameOf(route);
@@ -93,12 +93,12 @@ const titleOf = (route: Route): Text =>
 
 let titles: ReadonlyMap<string, Text> = new Map();
 
-/** Takes the titles that the routes declare; called once when the application is created. */
+/** Registers the titles of the routes; called once when the application is created. */
 export function nameOperations(routes: readonly Route[]): void {
   titles = new Map(routes.map(titleOf).map((title) => [title.en, title]));
 }
 
-/** A stored title in the request's language; that of an earlier release as it was stored. */
+/** A stored title in the request's language; titles of earlier releases stay as stored. */
 export function shownTitle(stored: string): string {
   const title = titles.get(stored);
   return title ? say(title, currentLanguage()) : stored;

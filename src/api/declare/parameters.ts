@@ -1,10 +1,10 @@
-// The parameters of an operation: those of its schemas, and the headers every request may have.
+// The parameters of an operation: those of its schemas, and headers common to all requests.
 import type Joi from 'joi';
 import { idempotencyKey } from './idempotency.js';
 import type { Schema, SchemaWriter } from './json-schema.js';
 import type { Route } from './route.js';
 
-/** Parameters that many operations share: `components.parameters`. */
+/** Parameters shared by operations: `components.parameters`. */
 export const sharedParameters = (writer: SchemaWriter) => ({
   Language: {
     name: 'Accept-Language',
@@ -47,7 +47,7 @@ export const sharedParameters = (writer: SchemaWriter) => ({
 
 const shared = (name: string): Schema => ({ $ref: `#/components/parameters/${name}` });
 
-/** What a request carries beside its body. */
+/** The parameters of a request besides its body. */
 export function parametersOf(route: Route, writer: SchemaWriter): Schema[] {
   return [
     ...fields('path', route.params, writer),

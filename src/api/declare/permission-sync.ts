@@ -1,8 +1,10 @@
-// Keeps the permission rows equal to what the routes declare.
+// Synchronises the permission rows with the route declarations.
 import { type BuiltinPermission, declareBuiltinPermissions } from '../../models/access/permission.js';
 import { fullPath, permissionOf, type Route } from './route.js';
 
-/** Writes a permission row for every route that needs one; several routes may share a slug, the first names the row. */
+/**
+ * Writes a permission row for every protected route; several routes may share a slug, the first names the row.
+ */
 export function syncPermissions(routes: readonly Route[]): Promise<void> {
   const wanted = new Map<string, BuiltinPermission>();
   for (const route of routes) {

@@ -26,20 +26,20 @@ export function guardRoutes(routes: readonly Route[]): void {
 }
 
 /**
- * The routes that a permission with that slug, method and path opens, as `METHOD /path`. Routes may share a slug, but a
- * path opens only those it matches.
+ * The routes a permission with that slug, method and path opens, as `METHOD /path`. Routes may share a slug,
+ * but a path opens only those it matches.
  */
 export function opens(rule: PermissionRule): string[] {
   const segments = segmentsOf(rule.path);
   return guarded.filter((route) => isOpenedBy(route, rule, segments)).map(({ name }) => name);
 }
 
-/** Whether the caller may pass that route. */
+/** Whether the caller may call that route. */
 export function mayCall(identity: Identity, route: Route): boolean {
   return mayPass(identity, [nameOf(route)]);
 }
 
-/** Whether the caller may pass all these routes, as `opens` names them. */
+/** Whether the caller may call all these routes, named as by `opens`. */
 export function mayPass(identity: Identity, names: readonly string[]): boolean {
   if (identity.isSuperAdmin) return true;
   let own = passes.get(identity);
@@ -57,13 +57,13 @@ function isOpenedBy(
   if (rule.slug === permission.slug) return true;
   if (permission.slugOnly || rule.method.toUpperCase() !== method || ruled.length !== segments.length)
     return false;
-  // A literal segment needs a right of its own: `*` stands for what differs from call to call.
+  // A literal segment must match exactly: `*` stands for parameters only.
   return ruled.every((segment, index) =>
     isPlaceholder(segment) ? isPlaceholder(segments[index] as string) : segment === segments[index],
   );
 }
 
-// `*`, `{id}` and `:id` stand for exactly one segment; the prefix may be left out.
+// `*`, `{id}` and `:id` match exactly one segment; the prefix is optional.
 function isPlaceholder(segment: string): boolean {
   return segment === '*' || segment.startsWith(':') || (segment.startsWith('{') && segment.endsWith('}'));
 }

@@ -1,5 +1,5 @@
-// Joi building blocks of answers, for the OpenAPI document, for the tests that hold every answer against it, and for the
-// compiler: a schema of type Answer<T> describes the JSON of a T.
+// Joi building blocks of answers, for the OpenAPI document, the tests that validate every answer, and the compiler: a
+// schema of type Answer<T> describes the JSON of a T.
 import Joi from 'joi';
 import { maxDepth } from '../../lib/mask.js';
 import { keywords, named } from '../../lib/schema-notes.js';
@@ -16,10 +16,10 @@ import {
   type TableClass,
 } from '../../models/tables/table.js';
 
-/** The schema of answers that are made of a `T`. */
+/** The schema of answers with a `T`. */
 export type Answer<T> = Joi.AnySchema<T>;
 
-/** What such answers are made of. */
+/** The members of such answers. */
 export type Answered<S> = S extends Answer<infer T> ? T : never;
 
 type Keys = Record<string, Joi.Schema>;
@@ -49,7 +49,7 @@ const value = (items?: object) => ({
   anyOf: [...plain, object, ...(items ? [{ type: 'array', items }] : [])],
 });
 
-/** As deep as logs keep it; lists in lists without end would be a type that TypeScript cannot name. */
+/** As deep as logs store it; endless nesting would be a type TypeScript cannot name. */
 const anyValue = Array.from({ length: maxDepth }).reduce<Record<string, unknown>>(
   (items) => value(items),
   value(),
@@ -71,7 +71,7 @@ const kinds: Record<ValueKind, () => Joi.Schema> = {
   any: json,
 };
 
-/** The columns of a table as they are answered: those named, or all but those that must be named. */
+/** The columns of a table in answers: the named ones, or all but those to be named. */
 export function keysOf<M extends Model>(
   table: TableClass<M>,
 ): { [K in keyof Listed<M>]: Answer<Listed<M>[K]> };
@@ -92,10 +92,10 @@ function columnAnswer({ is: { kind, values, isNullable } }: ColumnType<unknown>)
   return isNullable ? schema.allow(null) : schema;
 }
 
-/** An object of which every member is present. */
+/** An object with every member required. */
 export const record = <K extends Keys>(keys: K) => as<Values<K>>(Joi.object(keys).required());
 
-/** A record that has a name in the document, which generated clients call its type. */
+/** A record named in the document; generated clients use it as the type name. */
 export const resource = <K extends Keys>(name: string, keys: K) => named(name, record(keys));
 
 /** {id, …} or null. */

@@ -1,4 +1,4 @@
-// The one declaration of a route. Guard, validation, OpenAPI, permission rows and operation log are derived from it.
+// The declaration of a route. Guard, validation, OpenAPI, permission rows and operation log are derived from it.
 import type Joi from 'joi';
 import type { Context } from 'koa';
 import type { LimitName } from '../../../config/limits.js';
@@ -10,13 +10,13 @@ import type { Scope } from '../../models/tables/versions.js';
 export interface Permission {
   /** noun.verb */
   slug: string;
-  /** What it is called in role forms and in the operation log. */
+  /** Its name in role forms and in the operation log. */
   name: Text;
-  /** Only the slug itself opens the route, not a permission with the same method and path. */
+  /** Only the slug opens the route, not a permission with the same method and path. */
   slugOnly: boolean;
 }
 
-/** Who may call: everybody, every signed-in administrator, or those with a permission. */
+/** Who may call: everyone, every signed-in administrator, or those with a permission. */
 export type Access = 'public' | 'signedIn' | Permission;
 
 /** Access by permission. */
@@ -24,7 +24,7 @@ export function can(slug: string, zh: string, en: string, { slugOnly = false } =
   return { slug, name: { zh, en }, slugOnly };
 }
 
-/** What a handler receives: checked and typed. */
+/** Input of a handler, validated and typed. */
 export interface Call<A extends Access, P, Q, B, U = UploadDeclaration | undefined> {
   params: P;
   query: Q;
@@ -36,42 +36,42 @@ export interface Call<A extends Access, P, Q, B, U = UploadDeclaration | undefin
   userAgent: string | undefined;
   /** A request header as text. */
   header: (name: string) => string | undefined;
-  /** Version marks of `versions`, in its order. */
+  /** Version marks of `versions`, in that order. */
   marks: (string | undefined)[];
-  /** When the answer must be there, in milliseconds since 1970. */
+  /** Deadline of the answer, in milliseconds since 1970. */
   deadline: number;
-  /** The file of a multipart body; gone when the handler is done, unless the storage has taken it over. */
+  /** The file of a multipart body; removed when the handler is done, unless the storage has taken it. */
   upload: Received<U>;
 }
 
-/** What a declaration promises: a file where it is required, with its digest where that is wanted. */
+/** Guaranteed by the declaration: a file where required, with its digest where requested. */
 type Received<U> = U extends { required: true }
   ? U extends { digest: true }
     ? Upload & { sha256: string }
     : Upload
   : Upload | undefined;
 
-/** A file as it was received, on the local disk. */
+/** A received file on the local disk. */
 export interface Upload {
   path: string;
   /** Bytes. */
   size: number;
-  /** As the client named it; not to be trusted. */
+  /** Named by the client; untrusted. */
   filename: string;
   /** SHA-256 in lower-case hex, when the route asks for it. */
   sha256?: string;
 }
 
-/** What a route takes beside the fields of its body. */
+/** The upload of a route, besides the fields of its body. */
 export interface UploadDeclaration {
-  /** Names of the part that carries the file; the first one is the documented one. */
+  /** Names of the file part; the first is the documented one. */
   parts: readonly [string, ...string[]];
   maxBytes: number;
-  /** Without a file the request is refused, and other bodies than forms are too. */
+  /** Refuses requests without a file, and bodies that are not forms. */
   required: boolean;
-  /** The other fields of the form, where they are not those of the body. */
+  /** The other fields of the form, if they are not those of the body. */
   fields?: Joi.ObjectSchema;
-  /** The file's SHA-256 is wanted. */
+  /** Whether the SHA-256 of the file is needed. */
   digest?: boolean;
 }
 
@@ -87,63 +87,62 @@ export interface RouteDefinition<
   /** Below /api/admin, parameters as {name}; with `host` below the host itself. */
   path: string;
   host?: boolean;
-  /** What clients call the operation: a verb and its object, unique (`operationId`). */
+  /** Unique name of the operation, a verb and its object (`operationId`). */
   name: string;
   /** One English sentence for the documentation. */
   summary: string;
-  /** What a write without a permission is called in the operation log. */
+  /** Name in the operation log of a write without a permission. */
   title?: Text;
-  /** More for the documentation, where the summary does not say it all. */
+  /** Further documentation. */
   description?: string;
   access: A;
-  /** Switched off together with that module. */
+  /** Disabled together with that module. */
   module?: 'orders' | 'payments';
   params?: Joi.ObjectSchema<P>;
   query?: Joi.ObjectSchema<Q>;
   body?: Joi.ObjectSchema<B>;
-  /** A one-time ticket in the query may stand for the bearer token: browsers cannot send headers with an EventSource. */
+  /** A one-time ticket in the query may replace the bearer token: an EventSource sends no headers. */
   ticket?: boolean;
-  /** A signed address (`fileLink`) may stand for the bearer token: pages cannot send headers with pictures and links. */
+  /** A signed URL (`fileLink`) may replace the bearer token: pictures and links send no headers. */
   link?: boolean;
   /**
-   * Answered 503 when it takes longer, everything included; 9.5 s unless said otherwise. Uploads, files and streams take
-   * the time they take.
+   * Max duration, everything included, before a 503; 9.5 s by default. Uploads, files and streams have none.
    */
   deadlineMs?: number;
-  /** Counted by itself too, beside the requests of the address and of the administrator. */
+  /** Has a limit of its own, besides those of the address and the administrator. */
   limit?: LimitName;
-  /** Not counted for its address. */
+  /** Does not count for its address. */
   unlimited?: boolean;
-  /** Open to an administrator who must change their password first. */
+  /** Allowed before the first password is changed. */
   beforePasswordChange?: boolean;
-  /** Answered to blocked addresses too. */
+  /** Allowed for blocked addresses. */
   anyAddress?: boolean;
-  /** The record a PUT or DELETE is about; the operation log keeps what changed in it. */
+  /** The record of a PUT or DELETE; the operation log stores what changed in it. */
   subject?: (call: Call<A, P, Q, B, U>) => Promise<object>;
-  /** What the handler sends by itself; JSON otherwise. */
+  /** Media type the handler sends itself; JSON otherwise. */
   reply?: 'event-stream' | 'file';
-  /** A body to start from, for the documentation page. */
+  /** An example body for the documentation page. */
   example?: object;
-  /** Other names under which a body field is accepted: alias → field. */
+  /** Aliases of body fields: alias → field. */
   aliases?: Record<string, string>;
-  /** The largest JSON body; 64 KiB unless said otherwise, JSON_MAX_KB at most. */
+  /** Max bytes of a JSON body; 64 KiB by default, at most JSON_MAX_KB. */
   bodyBytes?: number;
-  /** Form bodies are accepted beside JSON, of at most that many bytes. */
+  /** Accepts form bodies of at most this many bytes besides JSON. */
   form?: { maxBytes: number };
-  /** Multipart bodies are accepted beside JSON, with one file. */
+  /** Accepts multipart bodies with one file besides JSON. */
   upload?: U;
-  /** Refusals of its own, beside those that follow from access, schemas and limits (`failures.ts`); others fail the tests. */
+  /** Errors of its own, besides those of access, schemas and limits (`failures.ts`); others fail the tests. */
   fails?: readonly ErrorSlug[];
-  /** Schema of `data` in the answer, which the handler returns; null when there is none. */
+  /** Schema of `data` in the answer, returned by the handler; null when there is none. */
   response: Joi.AnySchema<R> | null;
-  /** Whether a call belongs into the operation log, by its body as it came; every write does otherwise. */
+  /** Whether a call is logged, by its raw body; by default every write is. */
   isLogged?: (body: unknown) => boolean;
-  /** Version marks to read together with the session, in the same round trip. */
+  /** Version marks read together with the session, in the same round trip. */
   versions?: readonly Scope[];
   handle(call: Call<A, P, Q, B, U>, ctx: Context): Promise<NoInfer<R>>;
   /**
-   * The answer to a request that is repeated under its Idempotency-Key: about the record it made the first time. With it a
-   * route takes the header.
+   * The answer to a repeated Idempotency-Key, about the record made first. Its presence makes the route accept
+   * the header.
    */
   repeat?: (id: number, call: Call<A, P, Q, B, U>) => Promise<NoInfer<R>>;
 }
@@ -164,17 +163,17 @@ export function route<
 
 const adminPrefix = '/api/admin';
 
-/** The whole path, parameters as {name}. */
+/** The full path, parameters as {name}. */
 export function fullPath({ path, host }: Pick<Route, 'path' | 'host'>): string {
   return host ? path : adminPrefix + path;
 }
 
-/** The permission a route needs, if it needs one. */
+/** The permission of a route, if any. */
 export function permissionOf({ access }: Route): Permission | undefined {
   return typeof access === 'object' ? access : undefined;
 }
 
-/** The noun of permission slugs as names of operations have it: `operation_log` → `OperationLog`. */
+/** The noun of permission slugs as used in operation names: `operation_log` → `OperationLog`. */
 export function nounOf(slug: string): string {
   return slug.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,4 +1,4 @@
-// Every route of the service. A fixed path stands before one with a parameter in the same place.
+// Every route of the service. A fixed path comes before one with a parameter in the same place.
 import { routes as admins } from '../admin/access/admins.js';
 import { routes as attachmentChunks } from '../admin/files/attachment-chunks.js';
 import { routes as attachments } from '../admin/files/attachments.js';

@@ -1,4 +1,4 @@
-// The groups of the document: one per resource, by the first segment of its path.
+// The groups of the document: one per resource, by the first path segment.
 import type { Route } from './route.js';
 
 const groups: Record<string, readonly [name: string, description: string]> = {
@@ -32,7 +32,7 @@ const groups: Record<string, readonly [name: string, description: string]> = {
   health: ['Health', 'For supervisors and balancers'],
 };
 
-/** Segments that belong to another one's group. */
+/** Segments in the group of another. */
 const belongs: Record<string, keyof typeof groups> = {
   logout: 'info',
   heartbeat: 'info',

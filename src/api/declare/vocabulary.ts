@@ -1,9 +1,9 @@
-// What the fields of requests and answers mean, each with an example: the words that recur. A field that means something else
-// in its place says so there (`.description()`, `.example()`).
+// Descriptions and examples of recurring fields. A field with another meaning has its own (`.description()`,
+// `.example()`).
 
 import { figures, type Word } from './figure-words.js';
 
-/** Description and example by name of a field or parameter. */
+/** By name of a field or parameter. */
 export const vocabulary: Record<string, Word> = {
   // Rows and lists
   id: ['Key of the record', 42],

@@ -1,5 +1,4 @@
-// What goes into the transaction of an administrator's write beside the write itself: its entry in the operation log, and its
-// Idempotency-Key.
+// What commits with an administrator's write: its entry in the operation log, and its Idempotency-Key.
 import type { Context } from 'koa';
 import { setUnit, type Unit } from '../../lib/context.js';
 import type { Transaction } from '../../lib/transaction.js';
@@ -12,8 +11,8 @@ import { permissionOf, type Access, type Call, type Route } from './route.js';
 type AnyCall = Call<Access, object, object, object>;
 
 /**
- * Handles a call so that its log entry commits with what it writes, and a request repeated under its Idempotency-Key gets
- * the record made first.
+ * Handles a call so that its log entry commits with the write, and a repeated Idempotency-Key returns the first
+ * record.
  *
  * @throws idempotency_key_reused when the key was used for another request
  */
@@ -27,7 +26,7 @@ export async function handleAsUnit(route: Route, call: AnyCall, ctx: Context): P
     return await route.handle(call, ctx);
   } catch (error) {
     setUnit(undefined);
-    // The same request at the same time may have been quicker; this one then met what that one had made.
+    // A concurrent request with the same key was quicker, and this one conflicted with its record.
     const meanwhile = repeatable && (await answerEarlier(route, call, repeatable));
     if (meanwhile) return meanwhile.answer;
     throw error;
@@ -83,7 +82,7 @@ function unitOf(ctx: Context, repeatable: Repeatable | undefined): Unit {
   };
 }
 
-// A transaction that makes a record comes to its id, to the record, or to several of them; others go before it.
+// The transaction that makes a record returns its id, the record, or several; earlier ones do not.
 function idOf(result: unknown): number | undefined {
   // 0: no id was generated.
   if (typeof result === 'number') return result === 0 ? undefined : result;

@@ -1,30 +1,30 @@
-// Deadlines of request bodies, and a lingering close for clients that are still sending when they are answered.
+// Deadlines of request bodies, and a lingering close for clients still sending when answered.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { config } from '../../../config/index.js';
 
-/** Unwanted bodies up to this size are drained: cheaper than a new connection. */
+/** Smaller unwanted bodies are drained, which is cheaper than a new connection. */
 const smallBytes = 64 * 1024;
-/** As long as a client may still send after its answer. */
+/** How long a client may still send after its answer. */
 const lingerMs = 3000;
 
 const deadlines = new WeakMap<IncomingMessage, NodeJS.Timeout>();
 
-/** Cuts a request whose body has not arrived within REQUEST_TIMEOUT_SECONDS, unless it is given more time. */
+/** Closes a request whose body has not arrived within REQUEST_TIMEOUT_SECONDS, unless extended. */
 export function watchBodyDeadline(request: IncomingMessage, response: ServerResponse): void {
   if (!hasBody(request)) return;
   setDeadline(request, response, config.app.requestTimeoutMs);
   request.once('close', () => clearTimeout(deadlines.get(request)));
 }
 
-/** A request that may take as long as an upload. */
+/** Extends the deadline to that of uploads. */
 export function allowUpload(request: IncomingMessage, response: ServerResponse): void {
   setDeadline(request, response, config.storage.uploadTimeoutMs);
 }
 
 /**
- * A text as the body of an answer to a client that may still be sending. It gets the whole answer at once; the
- * connection is closed when it stops sending, or soon after: closing at once could take the answer away from it.
+ * The body of an answer to a client that may still be sending. The text is sent at once; the connection is
+ * closed when the client stops sending, or soon after: an immediate close could discard the answer.
  */
 export function answerEarly(request: IncomingMessage, text: string): Readable {
   async function* content(): AsyncGenerator<string> {
@@ -34,7 +34,7 @@ export function answerEarly(request: IncomingMessage, text: string): Readable {
   return Readable.from(content());
 }
 
-/** Whether much of the body may still be on its way. */
+/** Whether much of the body may still arrive. */
 export function isStillSending(request: IncomingMessage): boolean {
   if (request.complete || request.destroyed || !hasBody(request)) return false;
   const length = request.headers['content-length'];
@@ -51,7 +51,7 @@ function setDeadline(request: IncomingMessage, response: ServerResponse, ms: num
   deadlines.set(request, setTimeout(cut, ms, request, response).unref());
 }
 
-// As Node.js itself answers a request that takes too long.
+// As Node.js answers a request that takes too long.
 function cut(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete) return;
   const { socket } = request;

@@ -1,12 +1,12 @@
-// Compresses long JSON answers; a list of ten, a record or a refusal goes as it is and costs nothing.
+// Compresses long JSON answers; short ones are sent as they are.
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Context } from 'koa';
 
-/** UTF-16 units from which on an answer is compressed: a list of a hundred orders has 45,000. */
+/** Min UTF-16 units to compress: a list of a hundred orders has 45,000. */
 const leastLength = 16_000;
 
-// 0.2 ms for 45 kB, on a thread of its own; 3.5 kB are left.
+// 0.2 ms for 45 kB on another thread, down to 3.5 kB.
 const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 const compressors = {
   br: (text: string) => promisify(brotliCompress)(text, quality),
@@ -16,18 +16,18 @@ const compressors = {
 export type Encoding = 'br' | 'gzip' | 'identity';
 
 /**
- * The best of these encodings that the client takes. Browsers name gzip before br and weigh none, so the order of the header
- * says nothing.
+ * The best of these encodings the client accepts. Browsers name gzip before br without weights, so the header's
+ * order means nothing.
  */
 export function encodingFor(ctx: Context, offered: readonly Encoding[] = ['br', 'gzip']): Encoding {
   const best = (['br', 'gzip'] as const).filter((one) => offered.includes(one));
   return best.find((one) => ctx.acceptsEncodings(one, 'identity') === one) ?? 'identity';
 }
 
-/** Whether an answer is worth compressing. */
+/** Whether an answer is long enough to compress. */
 export const isLong = (text: string): boolean => text.length >= leastLength;
 
-/** A long text as the client takes it, with the headers that say so. */
+/** A long text in an encoding the client accepts, with its headers. */
 export async function compressed(ctx: Context, text: string): Promise<Buffer | string> {
   ctx.vary('Accept-Encoding');
   const encoding = encodingFor(ctx);

@@ -1,24 +1,24 @@
-// Connections to the HTTP server: how many there may be, and which of them are closed for others.
+// Limits of HTTP connections, and which are closed to make room.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { config } from '../../../config/index.js';
 import { canonicalIp, isTrustedProxy, networkOf } from '../../lib/ip.js';
 
-/** Time for which a refused network stays refused. */
+/** Time for which a disconnected network stays refused. */
 const disconnectedMs = 10_000;
 
 /** Open connections with their network; undefined for those that do not count for one. */
 const open = new Map<Socket, string | undefined>();
-/** How many of them each network has. */
+/** Number of connections per network. */
 const perNetwork = new Map<string, number>();
-/** Connections without a request under way, the longest first: those that never had one, and the others. */
+/** Connections without a running request, longest first: those without any request yet, and the others. */
 const [silent, resting] = [new Set<Socket>(), new Set<Socket>()];
 const disconnected = new Set<string>();
 
 /**
- * Closes connections of one address beyond CONNECTIONS_PER_ADDRESS (IPv6: of one /64), and those of an address that was turned
- * away. Beyond CONNECTIONS_MAX the one that has been idle for the longest makes room. A trusted proxy speaks for many
- * addresses and counts among all only.
+ * Closes connections beyond CONNECTIONS_PER_ADDRESS of an address (IPv6: of a /64), and those of a disconnected
+ * network. Beyond CONNECTIONS_MAX the longest idle one is closed. A trusted proxy stands for many addresses and
+ * counts only towards the total.
  */
 export function boundConnections(server: Server): void {
   const { connectionsMax, connectionsPerAddress } = config.app;
@@ -37,7 +37,7 @@ export function boundConnections(server: Server): void {
   });
 }
 
-/** The network of a client, or undefined behind a trusted proxy. */
+/** The network of a client; undefined behind a trusted proxy. */
 function networkBehind({ remoteAddress = '' }: Socket): string | undefined {
   const address = canonicalIp(remoteAddress) ?? '';
   return isTrustedProxy(address) ? undefined : networkOf(address);
@@ -58,7 +58,7 @@ function leave(socket: Socket): void {
   open.delete(socket);
 }
 
-/** A connection that has become a WebSocket is bounded by the administrator it belongs to, and no longer by its address. */
+/** A WebSocket counts for its administrator instead of its address. */
 export function releaseConnection(socket: Socket): void {
   const network = open.get(socket);
   markBusy(socket);
@@ -69,21 +69,23 @@ export function releaseConnection(socket: Socket): void {
   else perNetwork.delete(network);
 }
 
-/** The network that a connection counts for; empty for those that count among all only. */
+/** The network a connection counts for; empty if only towards the total. */
 export const networkOfConnection = (socket: Socket): string => open.get(socket) ?? '';
 
-/** A request of the connection is under way: it is not closed for another one. */
+/** Marks a connection as busy, so that it is not closed to make room. */
 export function markBusy(socket: Socket): void {
   silent.delete(socket);
   resting.delete(socket);
 }
 
-/** No request of the connection is under way any more. */
+/** Marks a connection as idle. */
 export function markIdle(socket: Socket): void {
   if (open.has(socket) && !socket.destroyed) resting.add(socket);
 }
 
-/** Closes a connection and lets its network in no more for a while: parsing what it sends costs more than refusing it. */
+/**
+ * Closes a connection and refuses its network for a while: parsing its requests costs more than refusing it.
+ */
 export function disconnect(socket: Socket): void {
   const network = networkBehind(socket);
   socket.destroy();

@@ -1,4 +1,4 @@
-// {host}/console/: the web console, built beforehand (npm run build) and served from memory; {host}/ leads there.
+// {host}/console/: the web console, built by npm run build and served from memory; {host}/ redirects to it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,7 @@ const types: Record<string, string> = {
 
 const suffixes: Record<Encoding, string> = { br: '.br', gzip: '.gz', identity: '' };
 
-/** Serves the page, for every path of it, and its files. */
+/** Serves the page for all its paths, and its files. */
 export function webConsole(): Middleware {
   const assets = readAssets();
   const page = existsSync(join(folder, 'index.html'))
@@ -36,13 +36,13 @@ export function webConsole(): Middleware {
     if (!ctx.path.startsWith('/console/')) return next();
     const asset = assets.get(ctx.path.slice('/console/'.length));
     if (asset) return sendAsset(ctx, asset);
-    // A missing file is no page: an old page asking for a file of an older build must see that it is gone.
+    // A missing file is a 404: an old page must notice that its build is gone.
     if (ctx.path.startsWith('/console/assets/')) return next();
     return sendPage(ctx, page);
   };
 }
 
-// Read once: a request can only name what was built.
+// Loaded once: a request can only name built files.
 function readAssets(): ReadonlyMap<string, Asset> {
   if (!existsSync(folder)) return new Map();
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) =>
@@ -64,7 +64,7 @@ function readBodies(file: string): Asset['bodies'] {
 function sendAsset(ctx: Context, { type, bodies }: Asset): void {
   const encoding = encodingFor(ctx, Object.keys(bodies) as Encoding[]);
   ctx.set({
-    // Their names carry a hash of their content; only the icon does not.
+    // Their names contain a content hash, except for the icon.
     'Cache-Control': ctx.path.startsWith('/console/assets/')
       ? 'public, max-age=31536000, immutable'
       : 'no-cache',
@@ -76,7 +76,7 @@ function sendAsset(ctx: Context, { type, bodies }: Asset): void {
   ctx.body = bodies[encoding];
 }
 
-// The component library writes its styles into the page: each answer has a nonce of its own, which they carry.
+// The component library writes styles into the page; each answer has its own nonce for them.
 function sendPage(ctx: Context, page: string): void {
   const nonce = randomToken(18);
   ctx.set({ 'Content-Security-Policy': policyWith(nonce), 'Cache-Control': 'no-store' });
@@ -85,7 +85,7 @@ function sendPage(ctx: Context, page: string): void {
   ctx.body = page.replaceAll('NONCE', nonce);
 }
 
-// Files and uploads may go to the object store directly.
+// Downloads and uploads may go directly to the object store.
 const { s3 } = config.storage;
 const store = s3.presignedDownloads && s3.endpoint ? ` ${new URL(s3.endpoint).origin}` : '';
 

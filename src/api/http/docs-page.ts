@@ -1,6 +1,6 @@
-// The page around Swagger UI: a search over the operations, and a sign-in that puts the token on what is tried.
+// The page around Swagger UI: a search over the operations, and a sign-in that sets the token.
 
-/** The markup; what it says is filled in by the script, in the language of the browser. */
+/** The markup; the script fills in texts in the language of the browser. */
 export const page = `<!doctype html>
 <html lang="en">
   <head>
@@ -96,7 +96,7 @@ for (const [id, text] of Object.entries({ enter: say.enter, send: say.enter, can
 $('search').placeholder = say.search;
 $('search').setAttribute('aria-label', say.search);
 
-// Every word must occur somewhere in path, method, name, summary or description.
+// Every word must occur in path, method, name, summary or description.
 const wordsOf = (phrase) => phrase.toLowerCase().split(/\s+/).filter(Boolean);
 const textOf = (tag, one) => {
   const operation = one.get('operation');
@@ -119,7 +119,7 @@ const ui = SwaggerUIBundle({
   persistAuthorization: true,
   validatorUrl: null,
   plugins: [() => ({ fn: { opsFilter } })],
-  // What is tried goes to the service that the page comes from, whatever name it was opened under.
+  // Requests go to the host of the page, by whatever name it was opened.
   requestInterceptor(request) {
     const { pathname, search } = new URL(request.url, location.href);
     request.url = location.origin + pathname + search;
@@ -139,7 +139,7 @@ function search() {
   const isEmpty = wordsOf(phrase).length === 0;
   const groups = opsFilter(ui.specSelectors.taggedOperations(), phrase);
   ui.layoutActions.updateFilter(isEmpty ? true : phrase);
-  // What was found is shown, not only the group it is in.
+  // Expands the found operation, not only its group.
   groups.forEach((_, tag) => ui.layoutActions.show(['operations-tag', tag], !isEmpty));
   $('found').textContent = isEmpty ? '' : say.found(groups.reduce((sum, group) => sum + group.get('operations').size, 0));
 }

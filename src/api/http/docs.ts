@@ -1,4 +1,4 @@
-// {host}/openapi.json and {host}/docs: the documentation page, served from the swagger-ui-dist package, no other host.
+// {host}/openapi.json and {host}/docs: the documentation page from the swagger-ui-dist package, without other hosts.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -35,7 +35,7 @@ const written = (text: string, type: string): Asset => ({
   read: () => Promise.resolve(Buffer.from(text)),
 });
 
-/** Serves the document, which is built with the first request for it, and the page. */
+/** Serves the document, built at the first request, and the page. */
 export function docs(document: () => Promise<object>): Middleware {
   const assets = new Map<string, Asset>([
     [
@@ -67,7 +67,7 @@ interface Held {
 
 const held = new Map<Asset, Promise<Held>>();
 
-// Read and compressed once, with the first request for it, and held from then on.
+// Loaded and compressed at the first request, then cached.
 function hold(asset: Asset): Promise<Held> {
   const known = held.get(asset);
   if (known) return known;
@@ -77,7 +77,7 @@ function hold(asset: Asset): Promise<Held> {
   return made;
 }
 
-/** Half as long as with the highest quality, and hardly larger. */
+/** Half the time of the highest quality, and hardly larger. */
 const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
 async function prepare(asset: Asset): Promise<Held> {

@@ -15,16 +15,19 @@ export interface EventSource {
   type: string;
   intervalMs: number;
   read(): Promise<unknown>;
-  /** Whether that value is the last one; the stream then ends. */
+  /** Whether a value is the last one; it ends the stream. */
   isLast?(value: unknown): boolean;
 }
 
 const heartbeatMs = 15_000;
 
-/** A reader that leaves this much unread is dropped. */
+/** A client with more unread bytes is disconnected. */
 const maxUnreadBytes = 256 * 1024;
 
-/** Answers with a stream: `connected`, at once the first value, then one each interval until the client or the session goes. */
+/**
+ * Sends a stream: `connected`, the first value at once, then one per interval until the client or the session
+ * ends.
+ */
 export function sendEvents(ctx: Context, identity: Identity, source: EventSource): void {
   const { res } = ctx;
   const { ip, route } = ctx.state as RequestState;

@@ -1,11 +1,11 @@
-// Whose turn it is: the requests of one connection one after the other, those of all networks by turns.
+// Fair scheduling: requests of a connection run one after another, networks take turns.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { disconnect, markBusy, markIdle, networkOfConnection } from './connections.js';
 
-/** Requests that one connection may have waiting behind the one that is worked on (HTTP pipelining). */
+/** Max pipelined requests waiting per connection. */
 const maxWaiting = 16;
-/** Requests begun in one turn of the event loop; the others wait for the next. */
+/** Max requests started per turn of the event loop. */
 const maxPerTurn = 16;
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
@@ -17,12 +17,12 @@ interface Line {
 
 const lines = new WeakMap<Socket, Line>();
 
-/** Requests that wait to be begun, by network. */
+/** Requests waiting to start, by network. */
 const waiting = new Map<string, (() => void)[]>();
 let begun = 0;
 let isTurnPlanned = false;
 
-// Round robin over networks: a burst of a thousand requests delays only its own senders.
+// Round robin over networks: a burst of a thousand requests delays only its own network.
 function schedule(network: string, start: () => void): void {
   if (!isTurnPlanned) setImmediate(startNext);
   isTurnPlanned = true;
@@ -42,7 +42,7 @@ function startNext(): void {
   for (begun = 0; begun < maxPerTurn && waiting.size > 0; begun++) {
     const [network, line] = waiting.entries().next().value as [string, (() => void)[]];
     const start = line.shift();
-    // A network that had its turn goes to the end.
+    // A served network goes to the end.
     waiting.delete(network);
     if (line.length > 0) waiting.set(network, line);
     start?.();
@@ -50,8 +50,8 @@ function startNext(): void {
 }
 
 /**
- * Handles the requests of a connection one after the other, as they are answered; Node would begin all of them at once. A
- * client that has disconnected costs nothing more.
+ * Runs the requests of a connection one after another; Node would start all at once. Requests of a closed
+ * connection are dropped.
  */
 export function inFairQueue(handle: Handle): Handle {
   const begin = (line: Line, request: IncomingMessage, response: ServerResponse): void => {

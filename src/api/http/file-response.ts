@@ -1,4 +1,4 @@
-// Sends a file: as a download or shown in the page, whole or one range of it (RFC 9110, 14).
+// Sends a file as a download or inline, whole or one range (RFC 9110, 14).
 import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { config } from '../../../config/index.js';
@@ -8,14 +8,14 @@ import { storage } from '../../lib/storage/index.js';
 import { FileMissing, type ByteRange } from '../../lib/storage/storage.js';
 
 export interface StoredContent extends Omit<SentFile, 'open'> {
-  /** Where it lies in the storage. */
+  /** Storage key. */
   key: string;
   /** The error when the file is missing. */
   missing: ErrorSlug;
 }
 
 /**
- * Sends a file of the storage, or the way to it (S3_PRESIGNED_DOWNLOADS).
+ * Sends a file of the storage, or redirects to it (S3_PRESIGNED_DOWNLOADS).
  *
  * @throws range_not_satisfiable, the slug of `missing`
  */
@@ -33,27 +33,27 @@ export async function sendStored(ctx: Context, { key, missing, ...file }: Stored
 }
 
 export interface SentFile {
-  /** As the client shall save it. */
+  /** Download name. */
   filename: string;
   type: string;
-  /** Bytes, when they are known; only then are ranges answered. */
+  /** Bytes, if known; required for ranges. */
   size?: number;
   /** Identifies the content, for If-Range. */
   etag?: string;
-  /** Shown in the page instead of being saved. */
+  /** Shown inline instead of saved. */
   inline?: boolean;
   open(range?: ByteRange): Promise<Readable>;
 }
 
-// Whatever a file contains, it may not run or load anything in the name of this site.
+// The file must not run or load anything with the rights of this site.
 const filePolicy =
   "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'; sandbox";
 
-/** Sends it. @throws range_not_satisfiable */
+/** Sends the content. @throws range_not_satisfiable */
 export async function sendFile(ctx: Context, file: SentFile): Promise<void> {
   if (file.etag) ctx.set('ETag', `"${file.etag}"`);
   ctx.status = 200;
-  // A picture that a page has shown is asked for again each time, and answered 304 as long as it is the same.
+  // Inline pictures are revalidated each time, with 304 while unchanged.
   if (file.inline) ctx.set('Cache-Control', 'private, no-cache');
   if (file.etag && ctx.fresh) {
     ctx.status = 304;
@@ -63,7 +63,7 @@ export async function sendFile(ctx: Context, file: SentFile): Promise<void> {
   const content = await file.open(range);
   ctx.set('Content-Disposition', disposition(file));
   ctx.set('Content-Security-Policy', filePolicy);
-  // A page of another origin may show what its administrator may read.
+  // Pages of other origins may embed what their administrator may read.
   if (config.app.corsOrigins.length > 0) ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
   if (file.size !== undefined) {
     ctx.set('Accept-Ranges', 'bytes');
@@ -75,7 +75,7 @@ export async function sendFile(ctx: Context, file: SentFile): Promise<void> {
   ctx.body = content;
 }
 
-// Several ranges, another unit or a range that makes no sense is answered with the whole file (RFC 9110, 14.2).
+// Several ranges, another unit or an invalid range get the whole file (RFC 9110, 14.2).
 function askedRange(ctx: Context, size: number, etag: string | undefined): ByteRange | undefined {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(ctx.get('Range').trim());
   const condition = ctx.get('If-Range');
@@ -92,7 +92,7 @@ function askedRange(ctx: Context, size: number, etag: string | undefined): ByteR
   return { start, end };
 }
 
-/** Content-Disposition (RFC 6266): a plain name for old clients, the true one in UTF-8. */
+/** Content-Disposition (RFC 6266): an ASCII name for old clients, the real one in UTF-8. */
 function disposition({ filename, inline }: Pick<SentFile, 'filename' | 'inline'>): string {
   const plain = filename.replace(/[^\x20-\x7e]|["\\%;]/g, '_');
   const encoded = encodeURIComponent(Buffer.from(filename).toString()).replace(

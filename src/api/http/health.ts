@@ -46,7 +46,7 @@ export const routes = [
     deadlineMs: 3000,
     response: record({ status: ok, database: ok, redis: Joi.string().valid('ok', 'away').required() }),
     async handle({ query, ip }) {
-      // The way of a request: marks and blacklist first, then the connections that lists and callbacks use.
+      // The same path as a request: marks and blacklist, then the connections of lists and callbacks.
       const [mark] = await readMarks(['blacklist']);
       await isBlocked(ip, mark);
       const [isWriter] = await Promise.all([takesWrites(), payments.select('SELECT 1')]);
@@ -58,7 +58,7 @@ export const routes = [
   }),
 ];
 
-/** How this process stands, for its supervisor: without Redis it serves all the same. */
+/** Status for the supervisor; without Redis the process still serves. */
 export async function readiness(): Promise<Readiness> {
   const { database, redis: cache } = await whatAnswers();
   return { isReady: database, database, redis: cache };

@@ -1,10 +1,10 @@
-// Requests as the server reads them: those that offer another protocol than WebSocket are ordinary ones, and behind a closed
-// connection there are none.
+// Requests as parsed by the server: an upgrade to anything but WebSocket is an ordinary request, and a closed
+// connection yields none.
 import { IncomingMessage } from 'node:http';
 
 /**
- * A server that does not want the protocol it is offered answers as if it had not been (RFC 9110, 7.8); Java and curl offer
- * h2c with every request over plain HTTP. Node hands whatever carries Upgrade to the WebSocket's listener.
+ * A server ignores an Upgrade it does not support (RFC 9110, 7.8); Java and curl offer h2c with every plain
+ * HTTP request. Node passes any Upgrade to the WebSocket listener.
  */
 export class IncomingRequest extends IncomingMessage {
   // Not a private field: Node sets `upgrade` before there could be one.
@@ -15,7 +15,7 @@ export class IncomingRequest extends IncomingMessage {
   }
 
   get upgrade(): boolean {
-    // Node reads on in what has already arrived, up to 2,500 requests, unless it takes the rest for another protocol.
+    // Node continues to parse what has arrived, up to 2,500 requests, unless the rest belongs to another protocol.
     if (this.socket.destroyed) return true;
     return this.wantsUpgrade === true && this.headers.upgrade?.toLowerCase() === 'websocket';
   }

@@ -1,5 +1,4 @@
-// The open sockets and event streams of this process: counted, and closed as soon as what they were opened with ends: the
-// session, the right, the address.
+// The open sockets and event streams of this process; each is closed when its session, permission or address ends.
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
 import { AppError, fail } from '../../lib/errors.js';
@@ -19,13 +18,13 @@ export interface LiveConnection {
   ip: string;
   /** A socket, or the route of a stream. */
   route: 'socket' | Route;
-  /** Ends it; `revoked` reports the end of its session. */
+  /** Closes it; `revoked` reports the end of its session. */
   close(reason: 'revoked' | 'shutdown' | 'too_many'): void;
 }
 
-/** Whatever ends shows within a second: sessions, rights and addresses are looked at this often, however many are open. */
+/** Interval of the check of all sessions, permissions and addresses. */
 const checkEveryMs = 500;
-/** A session that has not been used shows in its row only. */
+/** Idle sessions show in their row only. */
 const idleCheckMs = Math.min(60_000, config.auth.sessionIdleMs);
 const maxSocketsEach = 10;
 
@@ -34,14 +33,14 @@ let timer: NodeJS.Timeout | undefined;
 let closing = false;
 let stamps: [identity: Stamp, blacklist: Stamp] | undefined;
 let lookedAt = 0;
-/** How many connections were ever taken in. */
+/** Total number of connections registered. */
 let arrivals = 0;
 
 /**
- * Takes a connection in. Of more than ten sockets of an administrator the oldest goes; of more than STREAMS_PER_ADMIN streams
- * the new one is refused.
+ * Registers a connection. An administrator's eleventh socket closes the oldest; streams over STREAMS_PER_ADMIN
+ * are refused.
  *
- * @returns how to take it out
+ * @returns a function that removes it
  * @throws too_many_streams
  */
 export function track(connection: LiveConnection): () => void {
@@ -54,14 +53,14 @@ export function track(connection: LiveConnection): () => void {
   if (isSocket && own.length >= maxSocketsEach) own[0]?.close('too_many');
   open.add(connection);
   arrivals++;
-  // What it was admitted with may have ended before it was taken in.
+  // Its session may have ended before it was registered.
   stamps = undefined;
   if (closing) connection.close('shutdown');
   timer ??= setInterval(() => void closeEnded(), checkEveryMs).unref();
   return () => void open.delete(connection);
 }
 
-/** How many sockets are open. */
+/** Number of open sockets. */
 export function countSockets(): number {
   let sockets = 0;
   for (const { route } of open) if (route === 'socket') sockets++;
@@ -73,7 +72,7 @@ gauge('live_connections', 'open sockets and event streams', ['kind'], () => {
   return { socket: sockets, stream: open.size - sockets };
 });
 
-/** Closes everything; for the end of the process. */
+/** Closes everything, at the end of the process. */
 export function closeConnections(): void {
   closing = true;
   clearInterval(timer);
@@ -92,7 +91,7 @@ async function closeEnded(): Promise<void> {
   }
 }
 
-// Only what has changed since is looked at, and once a minute whether sessions are still used.
+// Checks only what has changed, and idle sessions once a minute.
 async function closeChanged(): Promise<void> {
   const [identityMark, blacklistMark] = await readMarks(['identity', 'blacklist']);
   const isSame =
@@ -101,7 +100,7 @@ async function closeChanged(): Promise<void> {
     (await holds('identity', stamps[0], identityMark)) &&
     (await holds('blacklist', stamps[1], blacklistMark));
   if (isSame) return;
-  // A connection that opens while the sessions are read is not among them; the next look finds it.
+  // A connection opened during the read is not in it; the next check covers it.
   const looked = [...open];
   const before = arrivals;
   const fresh: typeof stamps = [

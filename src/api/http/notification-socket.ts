@@ -1,4 +1,4 @@
-// {host}/ws/admin/notifications?ticket=…: the WebSocket that notifications are pushed through.
+// {host}/ws/admin/notifications?ticket=…: the WebSocket that pushes notifications.
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -23,13 +23,13 @@ const path = '/ws/admin/notifications';
 const maxMessage = 16 * 1024;
 const pingMs = 30_000;
 
-/** Between two frames about changes. */
+/** Min interval between two frames about changes. */
 const quietMs = 500;
 
-/** A reader that leaves this much unread is dropped, so that it never delays the others. */
+/** A client with more unread bytes is disconnected, so that it never delays others. */
 const maxUnreadBytes = 1024 * 1024;
 
-/** Close codes: RFC 6455 for going away and overload, the 4000 range for reasons of our own. */
+/** Close codes: RFC 6455 for going away and overload, the 4000 range for our own. */
 const closeCodes = { revoked: 4401, shutdown: 1001, too_many: 4429 } as const;
 
 interface Peer {
@@ -38,7 +38,7 @@ interface Peer {
   isAlive: boolean;
 }
 
-/** Accepts sockets on the server and delivers to them what any process publishes. @returns how to stop */
+/** Accepts sockets and delivers what any process publishes. @returns a function that stops it */
 export function acceptSockets(server: Server): () => void {
   const sockets = new WebSocketServer({
     noServer: true,
@@ -72,7 +72,7 @@ export function acceptSockets(server: Server): () => void {
   return () => clearInterval(pings);
 }
 
-// Everything is checked before the upgrade; a wrong origin does not use the ticket up.
+// Everything is checked before the upgrade; a wrong origin does not consume the ticket.
 async function admit(request: IncomingMessage): Promise<Identity> {
   const target = request.url ?? '';
   const url = URL.canParse(target, 'http://host') ? new URL(target, 'http://host') : undefined;
@@ -88,7 +88,7 @@ async function admit(request: IncomingMessage): Promise<Identity> {
   return identity;
 }
 
-// Browsers always send an origin; a page of this very host, of the public address and the configured pages are allowed.
+// Browsers always send an origin; pages of this host, the public address and the configured origins are allowed.
 function isAllowedOrigin({ headers: { origin, host } }: IncomingMessage): boolean {
   return (
     origin === undefined ||
@@ -98,7 +98,7 @@ function isAllowedOrigin({ headers: { origin, host } }: IncomingMessage): boolea
   );
 }
 
-// One line per upgrade; what stands behind the path is a ticket.
+// One line per upgrade, without the query, which is a ticket.
 function tell(request: IncomingMessage, ip: string, more: object): void {
   const { origin } = request.headers;
   logger.info({ path: request.url?.split('?')[0], ip, origin, ...more }, 'upgrade');
@@ -144,7 +144,7 @@ function welcome(
     close: (reason) => end(socket, closeCodes[reason], reason),
   });
   socket.on('pong', () => (peer.isAlive = true));
-  // What clients send means nothing here; reading it keeps the connection moving.
+  // Messages of clients are ignored; reading them keeps the connection moving.
   socket.on('message', () => undefined);
   socket.on('error', () => socket.terminate());
   socket.on('close', () => {
@@ -153,7 +153,7 @@ function welcome(
   });
 }
 
-// A peer that does not answer the close handshake is cut.
+// A peer that does not answer the close handshake is disconnected.
 function end(socket: WebSocket, code: number, reason: string): void {
   socket.close(code, reason);
   setTimeout(() => socket.terminate(), 500).unref();
@@ -169,11 +169,11 @@ function deliverTo(peers: Set<Peer>, { adminId, frame }: Delivery): void {
   }
 }
 
-/** Scopes that have changed since the last frame about changes; names only, so that they are no secret to any administrator. */
+/** Scopes changed since the last frame; names only, which are no secret to administrators. */
 const changed = new Set<string>();
 let telling: NodeJS.Timeout | undefined;
 
-// However many changes there are, a socket hears of them once in a while: the first at once, the others together.
+// Frames about changes are throttled: the first is sent at once, the others together.
 function pushChanges(peers: Set<Peer>, scopes: readonly string[]): void {
   for (const scope of scopes) changed.add(scope);
   if (telling) return;

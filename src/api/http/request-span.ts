@@ -1,14 +1,14 @@
-// The span of a request: what was called and what came of it. Who called, from where and with what is in the log, under the
-// same trace id; a span has no personal data.
+// The span of a request: its operation and outcome. Client, address and input are in the log under the same trace id;
+// a span has no personal data.
 import { SpanKind, type Span } from '@opentelemetry/api';
 import type { Context } from 'koa';
 import { failSpan, isTracing, startSpan } from '../../lib/watch/tracing.js';
 import { spanNamed } from '../../lib/watch/traceparent.js';
 
-/** Checks of balancers and files of pages are none. */
+/** Health checks and static files have no span. */
 const traced = '/api/';
 
-/** Begins the span of a request to the API, as part of the trace it brings (`traceparent`) or as the first of a new one. */
+/** Starts the span of a request, in the trace it brings (`traceparent`) or in a new one. */
 export function beginRequestSpan(ctx: Context, traceId: string): Span | undefined {
   if (!isTracing() || !ctx.path.startsWith(traced)) return undefined;
   const attributes = { 'http.request.method': ctx.method, 'back_office.trace_id': traceId };
@@ -16,7 +16,9 @@ export function beginRequestSpan(ctx: Context, traceId: string): Span | undefine
   return startSpan(ctx.method, { kind: SpanKind.SERVER, parent, attributes });
 }
 
-/** @param route method and path of the route it came to; undefined when there is none */
+/**
+ * @param route method and path of the matched route; undefined when there is none
+ */
 export function endRequestSpan(span: Span | undefined, { status }: Context, route: string | undefined): void {
   if (!span) return;
   if (route !== undefined) {

@@ -9,13 +9,13 @@ export interface RequestState {
   ip: string;
   route?: Route;
   identity?: Identity;
-  /** Query and body as they came, for the operation log. */
+  /** Raw query and body, for the operation log. */
   input?: { query: unknown; body: unknown };
-  /** Fields that an update or delete changed. */
+  /** Fields changed by an update or delete. */
   changes?: Change[];
-  /** Its entry in the operation log, once it was begun. */
+  /** Its entry in the operation log, once started. */
   entry?: OperationEntry;
-  /** What the handler returned; absent on raw answers. */
+  /** Result of the handler; absent on raw answers. */
   data?: unknown;
 }
 

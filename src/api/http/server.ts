@@ -1,4 +1,4 @@
-// The HTTP server around the application, with its limits, and how it drains.
+// The HTTP server with its limits and its drain.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../../config/index.js';
@@ -13,7 +13,7 @@ import { inFairQueue } from './fair-queue.js';
 /** Listens; resolves when connections are accepted. */
 export function listen(port: number, host: string): Promise<Server> {
   const handle = createApp().callback();
-  // Bodies have deadlines of their own (arrival.ts), because an upload may take longer than every other request.
+  // Bodies have their own deadlines (body-deadline.ts), because an upload may take longer than any other request.
   const server = createServer(
     { IncomingMessage: IncomingRequest, maxHeaderSize: 16_384, connectionsCheckingInterval: 2000 },
     inFairQueue((request, response) => {
@@ -38,17 +38,17 @@ export function listen(port: number, host: string): Promise<Server> {
   });
 }
 
-// Pending responses. Once the server drains, each gets `Connection: close`.
+// Pending answers. Once the server drains, each gets `Connection: close`.
 const running = new Set<ServerResponse>();
 
 let draining = false;
 
-/** Time during which responses on kept connections get `Connection: close`. */
+/** How long answers on kept connections get `Connection: close`. */
 const closingMs = 1500;
 
 /**
- * Closes kept connections with their next response, then accepts nothing new, lets running requests end, and cuts what is still open
- * shortly before the deadline. Closing one at once would lose a request already on its way.
+ * Drains: closes kept connections with their next answer, then accepts no more, lets running requests end, and
+ * cuts the rest shortly before the deadline. Closing a kept connection at once would lose a request on its way.
  */
 export async function drain(server: Server): Promise<void> {
   draining = true;

@@ -1,4 +1,4 @@
-// STORAGE_ROOT/incoming: uploads of this machine while they arrive and until their request is done.
+// STORAGE_ROOT/incoming: uploads of this machine during their request.
 import { join } from 'node:path';
 import { config } from '../../../config/index.js';
 import { removeOldFiles } from '../../lib/files/folder.js';
@@ -8,10 +8,10 @@ export const uploadFolder = join(config.storage.root, 'incoming');
 
 const hourMs = 3_600_000;
 
-/** Removes now and every hour what a process that died left behind. @returns how to stop */
+/** Removes the remains of dead processes, now and every hour. @returns a function that stops it */
 export function cleanUploadFolder(): () => void {
   const clean = (): void => {
-    // Twice what an upload may take, for the work that follows on it.
+    // Twice the upload timeout, for the work that follows.
     const before = new Date(Date.now() - 2 * config.storage.uploadTimeoutMs - hourMs);
     removeOldFiles(uploadFolder, before).then(
       (removed) => removed > 0 && logger.info({ removed }, 'forgotten uploads were removed'),

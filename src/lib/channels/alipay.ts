@@ -1,5 +1,5 @@
 // Alipay page pay (alipay.trade.page.pay, opendocs.alipay.com/open/028r8t): the customer's browser opens a signed
-// address, so placing makes no outbound request. Its callback and query answer 501 (docs/spec.md, Payment callback, rule 4).
+// URL, so no outbound request is made. Its callback and query answer 501 (docs/spec.md, Payment callback, rule 4).
 import Joi from 'joi';
 import { now } from '../clock.js';
 import { signRsa } from '../rsa.js';
@@ -54,7 +54,7 @@ export const alipay: Channel = {
     ...(config.alipay_public_key ? [checkPublicKey(config, 'alipay_public_key', 'private_key')] : []),
   ],
 
-  // Alipay signs with a key that only it has.
+  // Only Alipay has the signing key.
   sampleCallback: ({ paymentNo, amount, config }) => ({
     app_id: config.app_id,
     out_trade_no: paymentNo,
@@ -66,7 +66,7 @@ export const alipay: Channel = {
   }),
 };
 
-// Signed are the parameters in the order of their names, empty ones left out (opendocs.alipay.com/common/02kdnc).
+// The parameters are signed in order of their names, without empty ones (opendocs.alipay.com/common/02kdnc).
 function signedParameters(placement: Placement): [string, string][] {
   const { config, notifyUrl } = placement;
   const parameters: [string, string][] = Object.entries({

@@ -1,4 +1,4 @@
-// The Joi building blocks of channel configurations: what a secret, a key, an address is there.
+// The Joi building blocks of channel configurations: secrets, keys, URLs.
 import Joi from 'joi';
 import { readPrivateKey, readPublicKey } from '../rsa.js';
 import { keywords } from '../schema-notes.js';
@@ -6,23 +6,27 @@ import { isGatewayUrl } from './gateway.js';
 
 const pem = { contentMediaType: 'application/x-pem-file' };
 
-/** Marks a key as secret: stored encrypted, never answered. @param words further keywords of the document */
+/**
+ * Marks a key as secret: stored encrypted, never returned.
+ *
+ * @param words further keywords of the document
+ */
 export const secret = (schema: Joi.StringSchema, words: Record<string, unknown> = {}) =>
   schema.meta({ secret: true, keywords: { writeOnly: true, ...words } });
 
-/** An identifier the company gave out. */
+/** An identifier issued by the company. */
 export const identifier = (max: number) =>
   Joi.string()
     .max(max)
     .pattern(/^[\w.-]+$/);
 
-/** An https or http address somebody else opens: the company or the customer's browser. */
+/** An http or https URL opened by the company or the customer's browser. */
 export const webUrl = () =>
   Joi.string()
     .max(255)
     .custom((text: string, helpers) => (isWebUrl(text) ? text : helpers.error('string.uri')));
 
-/** The company's own address: https and public (`gateway.ts`). */
+/** The company's own URL: https and public (`gateway.ts`). */
 export const gatewayUrl = () =>
   Joi.string()
     .max(255)

@@ -1,5 +1,5 @@
-// HTTP to the gateway of a payment company: https and public addresses only, in bounded time and size, without
-// following redirects. PAYMENT_LOCAL_GATEWAYS_ALLOWED lifts the first two outside production.
+// HTTP to payment companies: https and public addresses only, limited in time and size, without redirects.
+// PAYMENT_LOCAL_GATEWAYS_ALLOWED lifts the first two outside production.
 import { lookup, type LookupAddress } from 'node:dns';
 import { request as sendPlainly, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as sendOverTls } from 'node:https';
@@ -22,7 +22,7 @@ export interface GatewayAnswer {
 
 const connectMs = 3000;
 const maxAnswer = 256 * 1024;
-// Answers instances about themselves at an address that looks public (Azure).
+// Azure's metadata service has a public-looking address.
 const metadataAddress = '168.63.129.16';
 const localName = /(^|\.)(localhost|local|internal|localdomain)\.?$/i;
 
@@ -33,7 +33,7 @@ const reasons = {
   large: { zh: '渠道应答过大', en: 'the answer of the channel is too large' },
 };
 
-/** Whether a gateway may have that address, as far as that can be told without asking for its name. */
+/** Whether a gateway URL is acceptable, as far as can be told without DNS. */
 export function isGatewayUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
@@ -45,7 +45,7 @@ export function isGatewayUrl(text: string): boolean {
 /**
  * Sends a request and reads the whole answer, whatever its status.
  *
- * @param signal aborts when the time is over; connecting alone may take 3 s
+ * @param signal aborts on timeout; connecting alone may take 3 s
  * @throws ChannelFailure
  */
 export async function requestGateway(
@@ -76,7 +76,7 @@ function send(
   return new Promise((resolve, reject) => {
     const request = (isTls ? sendOverTls : sendPlainly)(
       url,
-      // A connection of its own: one kept from before may be closing, and placing is rare.
+      // A new connection each time: a kept one may be closing, and placing is rare.
       { method, headers, signal, agent: false, lookup: publicLookup },
       resolve,
     );
@@ -101,7 +101,7 @@ async function bodyOf(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-// What is connected to is what was checked: a name cannot change its address in between.
+// The checked address is the one connected to, so DNS cannot change it in between.
 const publicLookup: LookupFunction = (hostname, options, done) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error) return done(error, []);
@@ -114,7 +114,7 @@ const publicLookup: LookupFunction = (hostname, options, done) => {
   });
 };
 
-// Names are looked at when they are resolved.
+// Names are checked when they are resolved.
 function mayBeAsked(url: URL): boolean {
   if (config.payments.localGatewaysAllowed) return true;
   return url.protocol === 'https:' && (!isAddress(url) || isPublicAddress(bareHost(url)));

@@ -1,4 +1,4 @@
-// What can be told of stored RSA keys without asking the company.
+// Offline checks of stored RSA keys.
 import { createPublicKey } from 'node:crypto';
 import { readPrivateKey, readPublicKey, signRsa, verifyRsa } from '../rsa.js';
 import type { KeyCheck, MethodConfig } from './channel.js';
@@ -16,7 +16,7 @@ const problems = {
   },
 } as const;
 
-/** Signs with the private key and verifies with the public key that belongs to it. */
+/** Signs with the private key and verifies with its public key. */
 export function checkPrivateKey(config: MethodConfig, name: string): KeyCheck {
   const key = readPrivateKey(config[name] ?? '');
   const fits = key && verifyRsa(sample, signRsa(sample, config[name] ?? ''), createPublicKey(key));
@@ -24,7 +24,7 @@ export function checkPrivateKey(config: MethodConfig, name: string): KeyCheck {
 }
 
 /**
- * Whether that can be the public key of the company.
+ * Whether this may be the company's public key.
  *
  * @param own name of the private key, whose public key is often pasted by mistake
  */

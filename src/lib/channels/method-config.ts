@@ -1,4 +1,4 @@
-// Checks the configuration map of a payment method against what its channel wants.
+// Validates the configuration of a payment method for its channel.
 import Joi from 'joi';
 import { validate } from '../validation.js';
 import type { Channel, MethodConfig } from './channel.js';
@@ -9,22 +9,22 @@ interface Described {
 }
 
 /**
- * The configuration as its channel takes it; a key that the channel does not know is refused.
+ * The configuration as its channel takes it; unknown keys are refused.
  *
- * @throws with a text per `config.<key>` validation_failed when a required key is missing, else format_invalid or
- * value_not_acceptable
+ * @throws with a text per `config.<key>` validation_failed when a required key is missing, else format_invalid
+ * or value_not_acceptable
  */
 export function checkedConfig(channel: Channel, given: MethodConfig): MethodConfig {
   return validate(wholeSchema(channel), { config: given }).config;
 }
 
-/** Names of the keys that are stored encrypted and never answered. */
+/** Names of the keys that are stored encrypted and never returned. */
 export function secretKeys(channel: Channel): Set<string> {
   const keys = keysOf(channel).filter(([, { metas = [] }]) => metas.some(({ secret }) => secret));
   return new Set(keys.map(([name]) => name));
 }
 
-/** The keys of these channels for the documentation, a required one with an asterisk. */
+/** The keys of these channels for the documentation; required ones have an asterisk. */
 export function describeKeys(channels: readonly Channel[]): string {
   const lists = channels.map((channel) => {
     const names = keysOf(channel).map(
@@ -37,7 +37,7 @@ export function describeKeys(channels: readonly Channel[]): string {
 
 const wholeSchemas = new WeakMap<Channel, Joi.ObjectSchema<{ config: MethodConfig }>>();
 
-// Kept per channel, because its texts are compiled once per schema.
+// Cached per channel: Joi compiles messages once per schema.
 function wholeSchema(channel: Channel): Joi.ObjectSchema<{ config: MethodConfig }> {
   let schema = wholeSchemas.get(channel);
   if (!schema) {

@@ -1,4 +1,4 @@
-// The built-in mock channel (spec.md, Payment callback): a scripted payment company for trials and tests.
+// The built-in mock channel (spec.md, Payment callback), a simulated payment company for trials and tests.
 import Joi from 'joi';
 import { config } from '../../../config/index.js';
 import { Money } from '../money.js';
@@ -35,7 +35,7 @@ const claimedNumber = () =>
 export const mock: Channel = {
   type: 'mock',
   configSchema: Joi.object<MethodConfig>({
-    // In production a method without a secret would take anybody's word for a payment.
+    // In production a method without a secret would accept anybody's callback.
     shared_secret: config.payments.unsignedMockAllowed ? sharedSecret : sharedSecret.required(),
     notify_url: webUrl().description('Where callbacks go, when not to the service itself'),
   }),
@@ -58,8 +58,8 @@ export const mock: Channel = {
     ...Object.fromEntries(numberNames.map((name) => [name, claimedNumber()])),
   }),
 
-  // Answers what the company would send back, signed if the method has a secret and the caller may see it, so
-  // that a trial can go on by itself.
+  // Returns the callback the company would send, signed if the method has a secret and the caller may see it, so that
+  // a trial can continue.
   place({ paymentNo, amount, notifyUrl, showsSignature, config: { shared_secret } }) {
     return Promise.resolve({
       payment_no: paymentNo,

@@ -1,4 +1,4 @@
-// WeChat Pay API v3: signed requests and the check of signed answers (pay.weixin.qq.com/doc/v3/merchant/4012081606).
+// WeChat Pay API v3: signed requests and verified answers (pay.weixin.qq.com/doc/v3/merchant/4012081606).
 import { createDecipheriv, X509Certificate, type KeyObject } from 'node:crypto';
 import { config as settings } from '../../../config/index.js';
 import { now } from '../clock.js';
@@ -9,7 +9,7 @@ import { requestGateway, type GatewayAnswer } from './gateway.js';
 
 const defaultGateway = 'https://api.mch.weixin.qq.com';
 const clockDifferenceMs = 5 * 60_000;
-// The company announces a new certificate a day ahead and asks for a look every twelve hours.
+// New certificates are announced a day ahead; the company asks for a lookup every twelve hours.
 const certificatesLastMs = 12 * 3_600_000;
 const certificatesRestMs = 60_000;
 
@@ -65,7 +65,7 @@ function authorization(config: MethodConfig, method: string, path: string, body:
   return `WECHATPAY2-SHA256-RSA2048 ${list.join(',')}`;
 }
 
-/** The text that is signed: each part ends its line. */
+/** The signed text: each part ends with a line feed. */
 export const lines = (...parts: string[]): string => parts.map((part) => `${part}\n`).join('');
 
 function isAuthentic({ headers, body }: GatewayAnswer, key: KeyObject): boolean {
@@ -84,7 +84,7 @@ interface Certificates {
 
 const certificates = new Map<string, Certificates>();
 
-// Newer merchants have a public key of the platform, which they configure; older ones download its certificates.
+// Newer merchants configure a public key of the platform; older ones download its certificates.
 async function platformKey(
   config: MethodConfig,
   serial: string,
@@ -102,8 +102,8 @@ async function platformKey(
   return keys.get(serial);
 }
 
-// The list is signed with one of the certificates in it; that they were sealed with the merchant's API v3 key proves
-// them, the signature that the list is whole and of today.
+// The list is signed with one of the certificates in it. Sealing with the merchant's API v3 key proves the
+// certificates; the signature proves that the list is complete and current.
 async function downloadCertificates(
   config: MethodConfig,
   signal: AbortSignal,
@@ -149,7 +149,7 @@ function unsealed({ encrypt_certificate = {} }: SealedCertificate, key: string):
   return Buffer.concat([decipher.update(bytes.subarray(0, -16)), decipher.final()]);
 }
 
-// {code, message}; its words are shown to administrators and believed no further.
+// {code, message}; the text is only shown to administrators.
 function refusal({ status, body }: GatewayAnswer): ChannelFailure {
   const { code, message } = jsonOf(body) ?? {};
   const words = [code, message].filter((part) => typeof part === 'string' && part !== '');

@@ -68,7 +68,7 @@ export const wechat: Channel = {
       .description('The transaction, sealed with the APIv3 key'),
   }),
 
-  // pay.weixin.qq.com/doc/v3/merchant/4012791877: at least a cent, and an end at least a minute away.
+  // Limits of pay.weixin.qq.com/doc/v3/merchant/4012791877: at least a cent, and an expiry at least a minute away.
   placingLimits: { least: Money.from('0.01'), minMs: 60_000 },
 
   nameOf(fields, configs) {
@@ -115,12 +115,13 @@ export const wechat: Channel = {
 };
 
 /**
- * The number WeChat knows a payment by. It takes 32 characters at most (pay.weixin.qq.com/doc/v3/merchant/4012525171):
- * PAY and the ULID, without the date, which the ULID's timestamp contains.
+ * The payment number for WeChat, which takes at most 32 characters
+ * (pay.weixin.qq.com/doc/v3/merchant/4012525171): PAY and the ULID, without the date, which the ULID's
+ * timestamp contains.
  */
 const tradeNumber = (paymentNo: string): string => `PAY${paymentNo.slice(-26)}`;
 
-/** The payment number behind a `tradeNumber`. */
+/** The payment number of a `tradeNumber`. */
 function readNumber(text: string | undefined): string | undefined {
   const tail = /"out_trade_no"\s*:\s*"PAY([0-9A-HJKMNP-TV-Z]{26})"/.exec(text ?? '')?.[1];
   if (tail === undefined) return undefined;
@@ -128,7 +129,7 @@ function readNumber(text: string | undefined): string | undefined {
   return `PAY${day}${tail}`;
 }
 
-// The resource of a notice is sealed with the method's own key (AES-256-GCM, pay.weixin.qq.com/doc/v3/merchant/4012071382).
+// A notice is sealed with the method's own key (AES-256-GCM, pay.weixin.qq.com/doc/v3/merchant/4012071382).
 function openResource(resource: unknown, key: string): string | undefined {
   const { ciphertext, nonce, associated_data = '' } = (resource ?? {}) as Record<string, unknown>;
   if (typeof ciphertext !== 'string' || typeof nonce !== 'string' || typeof associated_data !== 'string')
@@ -174,13 +175,13 @@ function transaction({ config, paymentNo, orderNo, amount, expireAt, notifyUrl }
     out_trade_no: tradeNumber(paymentNo),
     notify_url: notifyUrl,
     ...(expireAt ? { time_expire: `${beijingTime(expireAt)}+08:00` } : {}),
-    // Cents; the largest amount stays far below 2^53.
+    // Cents; the max amount is far below 2^53.
     amount: { total: Number(amount.cents), currency: 'CNY' },
     ...(config.openid ? { payer: { openid: config.openid } } : {}),
   };
 }
 
-// What the page hands to WeixinJSBridge or wx.requestPayment as it is.
+// Passed unchanged to WeixinJSBridge or wx.requestPayment by the page.
 function jsapiParameters({ app_id = '', private_key = '' }: MethodConfig, prepayId: string): object {
   const timeStamp = String(Math.floor(now().getTime() / 1000));
   const nonceStr = randomToken(16);

@@ -1,4 +1,4 @@
-// Looks into a file: whether its content is what its extension says.
+// Checks that a file's content matches its extension.
 import type { Readable } from 'node:stream';
 import { fail } from '../errors.js';
 import type { FileKind } from './file-kinds.js';
@@ -11,21 +11,21 @@ export type OpenFile = (range?: ByteRange) => Promise<Readable>;
 const telling = 16 * 1024 * 1024;
 const headBytes = 1024;
 
-// What a browser or an interpreter would take for a program of its own.
+// Content that a browser or an interpreter would execute.
 const markup = /<(?:!doctype|html|head|body|script|svg|iframe|object|embed|\?php|\?xml|%)/i;
 const control = /(?![\t\n\f\r])[\p{Cc}]/u;
 const program = /^(?:#!|<[a-z!?%/])/i;
 
 const charsets = ['utf-8', 'gbk'] as const;
 
-/** How a text is encoded (WHATWG Encoding, labels). */
+/** Encoding of a text (WHATWG Encoding, labels). */
 export type Charset = (typeof charsets)[number];
 
 /**
- * Checks that the content belongs to the kind: by its signature, or, for texts, by being a text that is no markup.
+ * Checks that the content is of the kind: by its signature, or for texts by being a text without markup.
  *
  * @param size bytes of the file
- * @returns how it is encoded when it is a text
+ * @returns the encoding of a text
  * @throws file_content_mismatch
  */
 export async function assertKind(kind: FileKind, size: number, open: OpenFile): Promise<Charset | null> {
@@ -38,17 +38,17 @@ export async function assertKind(kind: FileKind, size: number, open: OpenFile): 
   }
   const found = await signatureOf(await open({ start: 0, end: Math.min(size, telling) - 1 }));
   const isOfKind = found !== undefined && kind.content.includes(found);
-  // A picture or film that begins with markup is made to be taken for a page.
+  // A picture or film that begins with markup could be taken for a page.
   const isDisguised = /^(?:image|video|audio)\//.test(kind.mime) && markup.test(head.toString('latin1'));
   return isOfKind && !isDisguised ? null : fail('file_content_mismatch', { field: 'file' });
 }
 
-/** The media type that the content begins like, if any is known. */
+/** The media type by signature, if known. */
 async function signatureOf(content: Readable): Promise<string | undefined> {
   const { fileTypeFromStream } = await import('file-type');
   let broken: Error | undefined;
   content.once('error', (error) => (broken = error));
-  // A content that cannot be read to its end is no content that breaks the rules of its kind.
+  // Content that cannot be read to its end is not a mismatch.
   const found = await fileTypeFromStream(content).catch((error: unknown) => {
     if (broken) throw error;
   });
@@ -67,7 +67,7 @@ async function headOf(open: OpenFile, size: number): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-// Valid throughout, without control characters other than tab, line ends and form feed.
+// Valid to the end, without control characters other than tab, line ends and form feed.
 async function isTextIn(charset: Charset, content: Readable): Promise<boolean> {
   const decoder = new TextDecoder(charset, { fatal: true });
   try {

@@ -1,14 +1,14 @@
-// The kinds of files that can be kept: extension → what it is served as, what its content must prove to be.
+// The accepted kinds of files: extension → served media type and required content.
 
 export type FileType = 'image' | 'document' | 'video' | 'other';
 
 export interface FileKind {
-  /** As it is served. */
+  /** The served media type. */
   mime: string;
   type: FileType;
-  /** What the content may be recognised as (file-type); texts have no signature and are read instead. */
+  /** Media types by signature (file-type); texts have none and are read instead. */
   content: readonly string[] | 'text';
-  /** A browser may show it in its page. */
+  /** Whether a browser may show it inline. */
   inline?: boolean;
 }
 
@@ -37,7 +37,7 @@ const openDocument = 'application/vnd.oasis.opendocument';
 
 const jpeg = shown('image', 'image/jpeg');
 
-// Nothing that a browser or a shell would run stands here; whatever is missing cannot be uploaded.
+// Nothing a browser or a shell would execute; missing extensions cannot be uploaded.
 const kinds = new Map<string, FileKind>(
   Object.entries({
     jpg: jpeg,
@@ -81,5 +81,5 @@ const kinds = new Map<string, FileKind>(
   }),
 );
 
-/** The kind that an extension stands for, if files of it can be kept. */
+/** The kind of an extension, if accepted. */
 export const kindOf = (extension: string): FileKind | undefined => kinds.get(extension);

@@ -1,8 +1,8 @@
-// Writes a new file from pieces of any size in few large blocks, while further pieces are taken in.
+// Writes a new file from pieces of any size in a few large blocks, accepting pieces during a write.
 import { open, type FileHandle } from 'node:fs/promises';
 
 export class FileWriter {
-  /** Bytes taken in so far. */
+  /** Bytes accepted so far. */
   size = 0;
   readonly #file: FileHandle;
   readonly #blocks: readonly [Buffer, Buffer];
@@ -16,15 +16,15 @@ export class FileWriter {
   }
 
   /**
-   * A file that is not there yet, for this account only.
+   * A new file readable by this account only.
    *
-   * @param blockBytes two blocks of that size are in memory: one is filled while the other one is written
+   * @param blockBytes two blocks of this size are in memory: one is filled while the other is written
    */
   static async create(path: string, blockBytes: number): Promise<FileWriter> {
     return new FileWriter(await open(path, 'wx', 0o600), blockBytes);
   }
 
-  /** Takes bytes in; they may be changed afterwards. @throws what an earlier write failed with */
+  /** Accepts bytes; the caller may reuse them afterwards. @throws the error of an earlier write */
   async write(bytes: Buffer): Promise<void> {
     for (let at = 0; at < bytes.length;) {
       const block = this.#blocks[this.#current];
@@ -36,7 +36,7 @@ export class FileWriter {
     this.size += bytes.length;
   }
 
-  /** Everything is handed to the system; only `sync` makes it durable. */
+  /** Hands everything to the system; only `sync` makes it durable. */
   async end(): Promise<void> {
     if (this.#filled > 0) await this.#handOver();
     await this.#written;
@@ -46,7 +46,7 @@ export class FileWriter {
     await this.#file.sync();
   }
 
-  /** Closes the file as it is, when nothing is under way any more. */
+  /** Closes the file once no write is pending. */
   async close(): Promise<void> {
     await this.#written.catch(() => undefined);
     await this.#file.close();
@@ -55,7 +55,7 @@ export class FileWriter {
   async #handOver(): Promise<void> {
     await this.#written;
     this.#written = this.#writeAll(this.#blocks[this.#current].subarray(0, this.#filled));
-    // Its failure is met where it is awaited.
+    // Its failure is handled where it is awaited.
     this.#written.catch(() => undefined);
     this.#current = this.#current === 0 ? 1 : 0;
     this.#filled = 0;

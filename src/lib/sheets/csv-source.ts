@@ -1,4 +1,4 @@
-// Reads CSV files of unknown origin (RFC 4180 and what spreadsheets make of it) as streams, whatever their size.
+// Reads CSV files of unknown origin (RFC 4180 and the variants of spreadsheets) as streams of any size.
 import { open } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
@@ -7,21 +7,23 @@ import { fail } from '../errors.js';
 const delimiters = [',', ';', '\t'] as const;
 
 export interface CsvFormat {
-  /** GBK is read as its superset GB 18030; UTF-16 only with a byte order mark. */
+  /** GBK is read as its superset GB 18030; UTF-16 requires a byte order mark. */
   encoding: 'utf-8' | 'gb18030' | 'utf-16le' | 'utf-16be';
   delimiter: (typeof delimiters)[number];
 }
 
-/** Some records in the order of the file. */
+/** Consecutive records of the file. */
 export interface CsvBlock {
-  /** Row of the first one as a spreadsheet shows it, from 1; quoted line breaks do not count, blank lines do. */
+  /**
+   * Row of the first record as a spreadsheet shows it, from 1; quoted line breaks do not count, blank lines do.
+   */
   row: number;
   records: string[][];
 }
 
-/** The records end in the middle of a quoted cell, or one of them has no end. */
+/** The records end within a quoted cell, or a record has no end. */
 export class CsvBroken extends Error {
-  /** Where the broken record begins. */
+  /** Start of the broken record. */
   readonly row: number;
 
   constructor(row: number) {
@@ -33,12 +35,12 @@ export class CsvBroken extends Error {
 const chunkBytes = 64 * 1024;
 const maxHead = 64 * 1024;
 const maxRecord = 64 * 1024;
-/** Bounds the number of cells of a row: outside of quotes a record ends with its line. */
+/** Limits the cells of a row: outside quotes a record ends with its line. */
 const maxLine = 1024 * 1024;
 const blockSize = 100;
 
 /**
- * Finds out how a file is to be read, going through the whole of it once.
+ * Detects how a file must be read by scanning it once.
  *
  * @throws import_not_csv, import_encoding_unknown, import_line_too_long
  */
@@ -51,11 +53,7 @@ export async function formatOf(path: string): Promise<CsvFormat> {
   return fail('import_encoding_unknown', { field: 'file' });
 }
 
-/**
- * The records of a file, blank lines included. Cells are texts as they stand there.
- *
- * @throws CsvBroken
- */
+/** The records of a file, including blank lines. Cells are unchanged texts. @throws CsvBroken */
 export async function* readCsv(
   content: Readable,
   { encoding, delimiter }: CsvFormat,
@@ -69,7 +67,7 @@ export async function* readCsv(
     relax_quotes: true,
     max_record_size: maxRecord,
   });
-  // What goes wrong with the content ends the parser as well, and so the loop below.
+  // An error in the content also ends the parser, and so the loop below.
   pipeline(encoding === 'utf-8' ? content : decoded(content, encoding), parser, () => undefined);
   let row = 1;
   let records: string[][] = [];
@@ -83,7 +81,7 @@ export async function* readCsv(
     }
     yield { row, records };
   } catch (error) {
-    // By the parser's own count: what it had read ahead is gone with it.
+    // By the parser's own count: its read-ahead is lost.
     if (error instanceof CsvError) throw new CsvBroken(Number(error.records) + 1);
     throw error;
   } finally {
@@ -91,7 +89,7 @@ export async function* readCsv(
   }
 }
 
-/** Whether a record has no content: a blank line, or cells that are all empty. */
+/** Whether a record is a blank line or has only empty cells. */
 export const isBlank = (record: readonly string[]): boolean => record.every((cell) => cell.trim() === '');
 
 async function firstBytes(path: string): Promise<Buffer> {
@@ -111,7 +109,7 @@ function markedEncoding(head: Buffer): CsvFormat['encoding'] | undefined {
 }
 
 async function isWrittenIn(path: string, encoding: CsvFormat['encoding']): Promise<boolean> {
-  // It keeps the first bytes of a character until the others come with the next chunk.
+  // Keeps the first bytes of a character until the rest arrives with the next chunk.
   const decoder = new TextDecoder(encoding, { fatal: true });
   let lineLength = 0;
   for await (const bytes of chunksOf(path)) {
@@ -124,7 +122,7 @@ async function isWrittenIn(path: string, encoding: CsvFormat['encoding']): Promi
   return decodeOrRefuse(decoder) !== undefined;
 }
 
-// One buffer for all chunks: a stream would leave a large file's size of them to be collected.
+// One buffer for all chunks, to avoid garbage of the size of the file.
 async function* chunksOf(path: string): AsyncGenerator<Buffer> {
   const file = await open(path);
   const buffer = Buffer.alloc(chunkBytes);
@@ -147,17 +145,17 @@ function decodeOrRefuse(decoder: TextDecoder, bytes?: Buffer): string | undefine
   }
 }
 
-/** @returns how long the unfinished last line is by now */
+/** @returns length of the unfinished last line */
 function unfinishedLine(text: string, before: number): number {
   const ends = ['\n', '\r'].map((end) => ({ first: text.indexOf(end), last: text.lastIndexOf(end) }));
   const last = Math.max(...ends.map((end) => end.last));
   const first = Math.min(...ends.map((end) => (end.first < 0 ? text.length : end.first)));
-  // A chunk is shorter than the longest line, so what lies between two of its line ends need not be measured.
+  // A chunk is shorter than the max line, so only its first and last lines need measuring.
   if (before + first > maxLine) fail('import_line_too_long', { field: 'file' });
   return last < 0 ? before + text.length : text.length - last - 1;
 }
 
-// The one that occurs most in the first line, quoted or not: names of columns contain none of them.
+// The most frequent one in the first line, quoted or not: column names contain none of them.
 function delimiterOf(head: Buffer, encoding: CsvFormat['encoding']): CsvFormat['delimiter'] {
   const text = new TextDecoder(encoding).decode(head, { stream: true });
   const line = text.trimStart().split(/[\r\n]/, 1)[0] ?? '';

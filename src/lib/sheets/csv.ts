@@ -1,16 +1,16 @@
-// Writes CSV (RFC 4180) as spreadsheet programs read it: UTF-8 with a byte order mark, CRLF.
+// Writes CSV (RFC 4180) for spreadsheet programs: UTF-8 with a byte order mark, CRLF.
 import { Readable } from 'node:stream';
 import { neutralise, type Cell, type Sheet, type SheetColumn } from './sheet.js';
 
-/** What a file begins with, so that spreadsheet programs take it for UTF-8. */
+/** The byte order mark, by which spreadsheet programs recognise UTF-8. */
 export const byteOrderMark = '\ufeff';
 
-/** One line with its end; texts are neutralised, numbers stay bare. */
+/** One line with its line end; texts are neutralised, numbers are unquoted. */
 export function csvLine(cells: readonly (string | number)[]): string {
   return `${cells.map((cell) => (typeof cell === 'number' ? cell : field(cell))).join(',')}\r\n`;
 }
 
-/** The file as a stream; pages are asked for as fast as it is read. */
+/** The file as a stream; pages are requested as fast as it is read. */
 export function csvOf(sheet: Sheet): Readable {
   return Readable.from(parts(sheet), { objectMode: false });
 }
@@ -23,7 +23,7 @@ async function* parts({ columns, pages }: Sheet): AsyncGenerator<Buffer> {
     for (const row of rows) {
       for (let column = 0; column < writers.length; column++) {
         if (column > 0) text += ',';
-        // Nothing stands for what is not there.
+        // NULL is an empty cell.
         const cell = row[column + 1] as Cell;
         if (cell !== null) text += (writers[column] as FieldWriter)(cell);
       }
@@ -35,7 +35,7 @@ async function* parts({ columns, pages }: Sheet): AsyncGenerator<Buffer> {
 
 type FieldWriter = (cell: string | number) => string | number;
 
-// Numbers and times stay bare: -5.00 is no formula, and no time needs quotes. Texts of few values are looked at once.
+// Numbers and times are unquoted: -5.00 is no formula. Texts of few values are checked once.
 function fieldWriter({ kind, show }: SheetColumn): FieldWriter {
   if (kind !== 'text') return show ?? ((cell) => cell);
   if (!show) return (cell) => field(String(cell));
@@ -53,7 +53,7 @@ const maxFields = 100;
 
 const special = /^\s*[=+\-@＝＋－＠]|["\r\n\t,]/;
 
-// Most texts need no care, which one look tells.
+// A quick test: most texts need no quoting.
 function field(text: string): string {
   if (!special.test(text)) return text;
   const harmless = neutralise(text);

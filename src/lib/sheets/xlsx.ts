@@ -5,16 +5,19 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { CellValue, Row, Style, Worksheet } from 'exceljs';
 import { neutralise, type Cell, type Sheet, type SheetColumn } from './sheet.js';
 
-/** A sheet holds 1,048,576 rows, of which the first is the head. */
+/** Max 1,048,576 rows per sheet, including the head. */
 const maxRows = 1_048_575;
 
-/** About as many as fill one of the pieces that go to the compressor. */
+/** About one chunk of the compressor. */
 const rowsAtOnce = 50;
 
-/** How far the writer may be ahead of the compressor, in bytes: both have something to do all the time. */
+/** Max bytes the writer may be ahead of the compressor. */
 const maxWaiting = 256 * 1024;
 
-/** The file as a stream; pages are asked for as fast as it is read. More rows than a sheet holds continue on another. */
+/**
+ * The file as a stream; pages are requested as fast as it is read. Rows beyond the limit of a sheet continue on
+ * another.
+ */
 export function xlsxOf(sheet: Sheet, rowsPerSheet = maxRows): Readable {
   const file = new PassThrough();
   write(sheet, rowsPerSheet, file).catch((error: unknown) => file.destroy(error as Error));
@@ -86,16 +89,16 @@ function valueOf({ kind, show }: SheetColumn): (cell: string | number) => CellVa
     text: (cell) => clean(String(shown(cell))),
     integer: (cell) => Number(shown(cell)),
     amount: (cell) => Number(shown(cell)),
-    // A spreadsheet knows no zones: the local time stands as it is.
+    // Spreadsheets have no zones, so the local time is stored.
     time: (cell) => new Date(`${String(shown(cell)).replace(' ', 'T')}Z`),
   };
   return read[kind];
 }
 
-// Two characters that UTF-8 has and XML 1.0 has not; the writer leaves out control characters by itself.
+// Two characters valid in UTF-8 but not in XML 1.0; the writer removes control characters itself.
 const clean = (text: string): string => neutralise(text).replace(/[\ufffe\uffff]/g, '');
 
-// Rows share a style object and cells those of their columns: the writer looks every other one up in its list of styles.
+// Rows and columns share style objects, because the writer looks up every other one in its list.
 function newRow(sheet: Worksheet): Row {
   const row = sheet.addRow([]) as Row & { style: Look };
   row.style = rowLook;
@@ -108,8 +111,8 @@ function put(row: Row, column: number, value: CellValue, style: Look): void {
   cell.style = style;
 }
 
-// The writer knows no back-pressure (exceljs issue 734): what it has handed over and nobody has compressed yet says how
-// far ahead it is. Its stream is of an old make that keeps this in its state only. Other work gets its turn here too.
+// The writer has no back-pressure (exceljs issue 734), so the bytes not yet compressed are measured. Its legacy
+// stream exposes them only in its state. Other work gets its turn here too.
 async function untilTaken(sheet: Worksheet, signal: AbortSignal): Promise<void> {
   const [waiting] = (sheet as unknown as { stream: { pipes: OldWritable[] } }).stream.pipes;
   if (waiting && waiting._writableState.length > maxWaiting) await once(waiting, 'drain', { signal });

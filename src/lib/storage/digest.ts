@@ -1,4 +1,4 @@
-// Size and SHA-256 of a content, taken while it passes by.
+// Size and SHA-256 of a passing stream.
 import { createHash } from 'node:crypto';
 import type { Composed } from './storage.js';
 
@@ -11,7 +11,7 @@ export class Digest {
     this.#size += bytes.length;
   }
 
-  /** Once, at the end. */
+  /** Call once, at the end. */
   result(): Composed {
     return { size: this.#size, sha256: this.#hash.digest('hex') };
   }

@@ -1,4 +1,4 @@
-// The storage of this deployment, by setting; a driver is loaded when the first file is touched.
+// The configured storage driver, loaded with the first use of a file.
 import { config } from '../../../config/index.js';
 import { makePrivate } from '../files/folder.js';
 import { logger } from '../logger.js';
@@ -6,13 +6,13 @@ import type { Storage } from './storage.js';
 
 let chosen: Promise<Storage> | undefined;
 
-/** The driver that STORAGE_DRIVER names. */
+/** The driver named by STORAGE_DRIVER. */
 export function storage(): Promise<Storage> {
   chosen ??= load();
   return chosen;
 }
 
-/** Closes STORAGE_ROOT to other accounts of this machine; a folder that stays open is warned about. */
+/** Makes STORAGE_ROOT private to this account, or logs a warning. */
 export async function guardStorage(): Promise<void> {
   const { root } = config.storage;
   await makePrivate(root).catch((error: unknown) =>
@@ -20,7 +20,7 @@ export async function guardStorage(): Promise<void> {
   );
 }
 
-// The SDK takes some 20 MB, which a deployment without S3 need not pay.
+// Loaded on demand: the SDK takes some 20 MB.
 async function load(): Promise<Storage> {
   if (config.storage.driver === 's3') {
     const { S3Storage } = await import('./s3.js');

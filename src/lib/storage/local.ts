@@ -1,4 +1,4 @@
-// Files on the local disk: written under a temporary name, renamed when they are whole, file and folder synced.
+// Files on the local disk: written under a temporary name, renamed when complete; file and folder are synced.
 import { createReadStream } from 'node:fs';
 import { mkdir, open, opendir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
@@ -16,14 +16,14 @@ import {
   type StoredPart,
 } from './storage.js';
 
-/** Large, because each block read or written waits for a thread. */
+/** Large, because each block costs a round trip to a worker thread. */
 const blockBytes = 4 * 1024 * 1024;
-/** A download is as quick with less, and many may run at once. */
+/** Smaller: downloads are as quick, and many may run at once. */
 const readBytes = 256 * 1024;
 
 export class LocalStorage implements Storage {
   readonly #root: string;
-  /** Files on their way; on the same file system as those that are whole, so that moving one costs nothing. */
+  /** Unfinished files, on the same file system so that a rename suffices. */
   readonly #partial: string;
 
   constructor(root: string) {
@@ -96,7 +96,7 @@ export class LocalStorage implements Storage {
     await removeOldFiles(this.#partial, before);
   }
 
-  // One block for everything: memory that is new to the process would cost more than the reading.
+  // One block for everything: fresh memory would cost more than the read.
   async *#contentOf(parts: readonly StoredPart[], signal: AbortSignal): AsyncGenerator<Buffer> {
     const block = Buffer.allocUnsafeSlow(blockBytes);
     for (const { key } of parts) {
@@ -134,8 +134,8 @@ export class LocalStorage implements Storage {
   }
 
   /**
-   * Gives a whole file its place, then makes both durable. (The other way round the file system's journal would be
-   * written twice; a crash in between leaves an orphaned file.)
+   * Renames a complete file, then makes both durable. (The reverse order would write the file system's journal
+   * twice; a crash in between leaves an orphaned file.)
    */
   async #moveIn(path: string, key: string, syncFile: () => Promise<void>): Promise<void> {
     const place = this.#path(key);
@@ -160,13 +160,13 @@ const codeOf = (error: unknown): string | undefined => (error as { code?: string
 
 const full = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-/** Whether a write failed because the disk has no room for it. */
+/** Whether a write failed because the disk is full. */
 export const isDiskFull = (error: unknown): boolean => full.has(codeOf(error) ?? '');
 
 const readable = (error: unknown): unknown =>
   isDiskFull(error) ? new StorageFull('the disk is full', { cause: error }) : error;
 
-// A new folder is only there for good when the one above it is written, too.
+// A new folder is durable only when its parent is synced too.
 async function mustHave(folder: string): Promise<void> {
   const made = await mkdir(folder, { recursive: true, mode: privateFolder });
   if (made === undefined) return;

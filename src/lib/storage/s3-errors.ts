@@ -1,11 +1,11 @@
-// What the failures of an S3 client mean for a storage.
+// Maps errors of the S3 client to storage errors.
 import { S3ServiceException } from '@aws-sdk/client-s3';
 import { FileMissing, StorageFull, StorageUnavailable } from './storage.js';
 
 /**
- * Asks the store for something about a file.
+ * Calls the store about a file.
  *
- * @throws FileMissing, StorageFull, StorageUnavailable; what is none of them as it is
+ * @throws FileMissing, StorageFull, StorageUnavailable; other errors unchanged
  */
 export async function callStore<T>(key: string, ask: () => Promise<T>): Promise<T> {
   try {
@@ -18,11 +18,11 @@ export async function callStore<T>(key: string, ask: () => Promise<T>): Promise<
   }
 }
 
-/** Status of the store's answer, if it gave one. */
+/** HTTP status of the store's answer, if any. */
 export const statusOf = (error: unknown): number | undefined =>
   error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
 
-// A bucket that is not there says nothing about the file.
+// A missing bucket says nothing about the file.
 const isMissing = (error: unknown): boolean =>
   statusOf(error) === 404 && (error as S3ServiceException).name !== 'NoSuchBucket';
 
@@ -37,7 +37,7 @@ const unreachable = new Set([
   'EAI_AGAIN',
 ]);
 
-/** The store has given no answer, or one that says that it fails itself. */
+/** The store did not answer, or answered with a failure of its own. */
 function isAway(error: unknown): boolean {
   const status = statusOf(error);
   if (status !== undefined) return status >= 500 && status !== 501;

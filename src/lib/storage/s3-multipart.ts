@@ -1,4 +1,4 @@
-// Multipart uploads of S3: an object put together by the store itself, and what uploads that never ended left there.
+// Multipart uploads of S3: composing an object in the store, and cleaning up unfinished uploads.
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -11,13 +11,13 @@ import {
 } from '@aws-sdk/client-s3';
 import { logger } from '../logger.js';
 
-/** Where an object lies. */
+/** Location of an object. */
 export interface Place {
   Bucket: string;
   Key: string;
 }
 
-/** An object that becomes whole from copies of others, or does not appear. */
+/** An object composed of copies of others; it appears complete or not at all. */
 export class MultipartCopy {
   readonly #client: S3Client;
   readonly #upload: Place & { UploadId: string | undefined };
@@ -35,7 +35,10 @@ export class MultipartCopy {
     return new MultipartCopy(client, place, UploadId, signal);
   }
 
-  /** @param index from 0 @param source all but the last have 5 MiB or more */
+  /**
+   * @param index from 0
+   * @param source at least 5 MiB except for the last
+   */
   async copy(source: Place, index: number): Promise<void> {
     const command = new UploadPartCopyCommand({
       ...this.#upload,
@@ -54,13 +57,13 @@ export class MultipartCopy {
     );
   }
 
-  /** The copies go; if they cannot now, the sweep takes them. */
+  /** Aborts the upload; the sweep retries if that fails. */
   async abandon(): Promise<void> {
     await abort(this.#client, this.#upload);
   }
 }
 
-/** Ends uploads below that prefix that were begun before that instant; until then the store keeps their parts. */
+/** Aborts uploads below that prefix started before that instant; the store keeps their parts until then. */
 export async function abortUploads(
   client: S3Client,
   { bucket, prefix, before }: { bucket: string; prefix: string; before: Date },

@@ -1,4 +1,4 @@
-// Files in an S3-compatible store. Large ones are sent in parts, which become one object when all are there.
+// Files in an S3-compatible store. Large ones are uploaded in parts.
 import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -35,23 +35,23 @@ export interface S3Settings {
   secretAccessKey: string;
   forcePathStyle: boolean;
   presignedDownloads: boolean;
-  /** A connection on which nothing moves for so long is given up. */
+  /** A connection without progress for this long is closed. */
   timeoutMs: number;
-  /** In front of every key. */
+  /** Prefix of every key. */
   prefix: string;
 }
 
 const mebibyte = 1024 * 1024;
 
-/** All parts but the last must have this size (Amazon S3, multipart upload limits). */
+/** Min size of all parts but the last (Amazon S3, multipart upload limits). */
 const smallestPart = 5 * mebibyte;
-/** 10,000 parts of it hold 78 GiB; each upload has some three of them in memory. */
+/** 10,000 parts of this size hold 78 GiB; each upload buffers about three. */
 const partSize = 8 * mebibyte;
 const partsAtOnce = 2;
 const presignedSeconds = 300;
 const copiesAtOnce = 4;
 const maxConnectMs = 3000;
-/** Amazon S3 takes no more in one request. */
+/** Max keys per request of Amazon S3. */
 const maxPiece = 5 * 1024 * mebibyte;
 const maxTries = 3;
 const readBytes = 256 * 1024;
@@ -71,14 +71,14 @@ export class S3Storage implements Storage {
       region,
       forcePathStyle,
       credentials: { accessKeyId, secretAccessKey },
-      // Without these the client would wait for ever.
+      // Without these the client would wait forever.
       requestHandler: {
         connectionTimeout: Math.min(maxConnectMs, timeoutMs),
         socketTimeout: timeoutMs,
       },
       // It would write to the console.
       logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
-      // Checksums that only newer servers know are left out unless an operation demands one.
+      // Checksums only newer servers know are sent only where required.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
     });
@@ -157,7 +157,7 @@ export class S3Storage implements Storage {
     }
   }
 
-  // The store puts the parts together by itself, while the digest is read from them here.
+  // The store composes the parts while the digest is read from them here.
   async #copyTogether(
     key: string,
     parts: readonly StoredPart[],
@@ -173,7 +173,7 @@ export class S3Storage implements Storage {
       for await (const bytes of this.#contentOf(parts, either)) digest.add(bytes);
     };
     try {
-      // One first: a server that cannot do it says so before anything is read.
+      // One first: a server that cannot copy says so before anything is read.
       await copy.copy(sources[0] as Place, 0);
       await Promise.all([
         read(),
@@ -201,7 +201,7 @@ export class S3Storage implements Storage {
     }
   }
 
-  // In one piece, without a copy in memory. The client itself sends nothing again that it does not hold.
+  // In one request, without a copy in memory; the client resends only what it holds.
   async #sendWhole(key: string, path: string, size: number): Promise<void> {
     for (let tries = 1; ; tries++) {
       const Body = createReadStream(path, { highWaterMark: readBytes });

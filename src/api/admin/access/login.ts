@@ -133,7 +133,7 @@ async function identify(body: LoginBody, subject: Subject): Promise<Credential> 
     await countFailure(subject);
     fail('username_or_password_error');
   }
-  // Attempts made at the same time may have locked the subject meanwhile: the right guess among them must not show.
+  // Concurrent attempts may have locked the subject meanwhile: a right guess among them must not show.
   await mustNotBeLocked(subject);
   return admin;
 }
@@ -153,13 +153,13 @@ async function isCaptchaRequired(subject: Subject): Promise<boolean> {
   return needsCaptcha(failures);
 }
 
-// Without Redis no captcha can be kept; the lock-out goes on counting in this process.
+// Without Redis there are no captchas; this process still counts failures.
 function needsCaptcha(failures: number): boolean {
   if (config.auth.captchaMode !== 'adaptive') return isAlwaysRequired;
   return failures >= config.auth.captchaAfterFailures && redis.status === 'ready';
 }
 
-// An attempt that met an outage is an attempt all the same.
+// An attempt that met an outage still counts.
 function reasonOf(error: unknown): ErrorSlug {
   if (error instanceof AppError) return error.slug;
   return isDatabaseDown(error) ? 'database_unavailable' : 'internal_error';

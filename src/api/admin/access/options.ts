@@ -37,7 +37,7 @@ const dictionaryPrefix = 'dictionary:';
 
 type OptionType = keyof typeof sources;
 
-/** Where the same entries are listed. */
+/** The permission of the list with the same entries. */
 const lists: Record<OptionType | 'dictionary', string> = {
   role: 'roles',
   admin: 'admins',

@@ -1,4 +1,4 @@
-// /permissions: what roles may be allowed.
+// /permissions: what roles can be granted.
 import Joi from 'joi';
 import { listKeys } from '../../../lib/list-query.js';
 import {
@@ -55,7 +55,7 @@ export const routes = [
     summary: 'List permissions',
     access: can('permission.index', '查看权限列表', 'List permissions'),
     query: Joi.object<PermissionFilter, true>({
-      // A role form wants all of them.
+      // A role form needs all of them.
       ...listKeys(permissionSortable, undefined, 1000),
       name: Joi.string().allow('').max(100),
       slug: Joi.string().allow('').max(100),

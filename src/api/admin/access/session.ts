@@ -1,4 +1,4 @@
-// /info, /logout, /heartbeat, /profile, /profile/sessions, /password: the signed-in administrator's own session and account.
+// /info, /logout, /heartbeat, /profile, /profile/sessions, /password: the caller's own session and account.
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import { enabledTypes } from '../../../lib/channels/index.js';
@@ -167,7 +167,7 @@ export const routes = [
         await passwordChange.countFailure(admin.adminId);
         fail('old_password_wrong', { field: 'old_password' });
       }
-      // As at sign-in: the right guess among many made at the same time must not get through.
+      // As at sign-in: a right guess among concurrent ones must fail.
       await passwordChange.mustNotBeLocked(admin.adminId);
       await changeOwnPassword(admin.adminId, body.password, admin.jti);
       await passwordChange.clear(admin.adminId);
@@ -175,7 +175,7 @@ export const routes = [
   }),
 ];
 
-/** What the database says of the caller. */
+/** The caller's data from the database. */
 async function readAccount(identity: Identity) {
   const [admin, permissions, menus] = await Promise.all([
     getAdmin(identity.adminId),
@@ -187,7 +187,7 @@ async function readAccount(identity: Identity) {
   return { admin, permissions, menus };
 }
 
-// Names that come with the service are read in the language of the request.
+// Built-in names are in the language of the request.
 const keptAccounts = { 'zh-CN': keptPerIdentity(readAccount), 'en-US': keptPerIdentity(readAccount) };
 
 async function profileOf(

@@ -1,4 +1,4 @@
-// /exports: the files that administrators asked for. One's own; a super administrator sees all of them.
+// /exports: exported files; a super administrator sees all, others their own.
 import Joi from 'joi';
 import type { Context } from 'koa';
 import { AppError, fail } from '../../../lib/errors.js';
@@ -140,7 +140,7 @@ export const routes = [
   }),
 ];
 
-// An export that was deleted while somebody watches ends as cancelled.
+// An export deleted while watched ends as cancelled.
 async function latestOf(viewer: Viewer, known: ExportRecord): Promise<ExportRecord> {
   try {
     return await findExport(viewer, known.id);

@@ -1,4 +1,4 @@
-// /attachments/chunk: a large file in pieces. init (or the first chunk) opens a session, merge makes it an attachment.
+// /attachments/chunk: a large file in chunks. init (or the first chunk) opens a session, merge makes the attachment.
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import { fail } from '../../../lib/errors.js';
@@ -33,7 +33,7 @@ import {
 } from '../../declare/response.js';
 import { can, route, type Upload } from '../../declare/route.js';
 
-/** A merge is answered with the attachment when it is done by then. */
+/** Max wait of a merge request for its attachment. */
 const waitMs = 10_000;
 
 const progress = resource('ChunkProgress', {
@@ -133,7 +133,7 @@ async function open(adminId: number, call: ChunkCall): Promise<Answered<typeof o
   return { chunk_id, chunk_size: chunk_size ?? config.storage.chunkMaxBytes, total_chunks, expires_at };
 }
 
-// What the client leaves open is decided here; what it says twice must agree.
+// Defaults for what the client omits; repeated values must agree.
 function planOf({ filename = '', total_size, chunk_size, total_chunks, sha256 }: ChunkCall): NewSession {
   if (total_size === undefined) {
     if (total_chunks === undefined) return missing('total_size');
@@ -177,7 +177,7 @@ async function receive(
   };
 }
 
-// The row says that there is something to merge; without its queue it is merged when that is back.
+// The row requests the merge; without the queue it runs when that is back.
 async function merge(key: SessionKey, call: ChunkCall): Promise<Standing> {
   const { begun, ...standing } = await beginMerge(key, resultOf(call));
   if (!begun) return answerOf(key, standing);

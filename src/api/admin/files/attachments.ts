@@ -1,4 +1,4 @@
-// /attachments: files that administrators keep.
+// /attachments: stored files of administrators.
 import { createReadStream } from 'node:fs';
 import Joi from 'joi';
 import type { Context } from 'koa';
@@ -185,7 +185,7 @@ export const routes = [
 async function sendAttachment(ctx: Context, id: number, wantsInline: boolean): Promise<void> {
   const { display_name, extension, mime_type, size, sha256 } = await findAttachment(id);
   const { key, charset } = await contentOfAttachment(id);
-  // The name it is saved under keeps the extension that its content was checked against.
+  // The download name keeps the verified extension.
   const filename = extensionOf(display_name) === extension ? display_name : `${display_name}.${extension}`;
   const inline = wantsInline && kindOf(extension)?.inline === true;
   const type = charset === null ? mime_type : `${mime_type}; charset=${charset}`;

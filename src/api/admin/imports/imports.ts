@@ -1,5 +1,5 @@
-// /imports: files that orders were or are being imported from. An administrator sees those sent by themselves, a super
-// administrator all. POST /orders/import (orders.ts) makes them.
+// /imports: files of order imports; a super administrator sees all, others their own. POST /orders/import (orders.ts)
+// creates them.
 import { Readable } from 'node:stream';
 import Joi from 'joi';
 import type { Context } from 'koa';

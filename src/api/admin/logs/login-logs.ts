@@ -1,4 +1,4 @@
-// /login-logs: attempts to sign in.
+// /login-logs: sign-in attempts.
 import Joi from 'joi';
 import { listKeys } from '../../../lib/list-query.js';
 import { id, status } from '../../../lib/schema.js';

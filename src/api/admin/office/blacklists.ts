@@ -1,4 +1,4 @@
-// /blacklists: addresses that are turned away.
+// /blacklists: blocked addresses.
 import Joi from 'joi';
 import { fail } from '../../../lib/errors.js';
 import { listKeys } from '../../../lib/list-query.js';

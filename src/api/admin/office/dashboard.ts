@@ -1,4 +1,4 @@
-// /dashboard: figures of now, of today and of the last months.
+// /dashboard: current figures, today's and those of the last months.
 import Joi from 'joi';
 import { currentZone, inContext } from '../../../lib/context.js';
 import { defaultLanguage } from '../../../lib/language.js';
@@ -56,11 +56,11 @@ const count = resource('DashboardCounts', {
 
 const access = can('dashboard.show', '查看仪表盘', 'Watch the dashboard');
 
-// The operations are named in the language of each request.
+// Operation titles are in the language of each request.
 const titled = (activities: Activity[]): Activity[] =>
   activities.map((activity) => ({ ...activity, action: shownTitle(activity.action) }));
 
-// One snapshot per zone and process, however many streams show it.
+// One snapshot per zone and process, shared by all streams.
 const snapshot = singleFlight((zone) =>
   inContext({ traceId: '', language: defaultLanguage, zone: zone || undefined }, async () => {
     const marks = await readMarks(dashboardScopes);
@@ -183,7 +183,7 @@ export const routes = [
     handle({ admin, query }, ctx) {
       const intervalMs = query.interval * 1000;
       const zone = currentZone() ?? '';
-      // A little less than the interval, so that timers that drift apart still share one snapshot.
+      // Slightly less than the interval, so that drifting timers still share a snapshot.
       sendEvents(ctx, admin, {
         type: 'dashboard_data',
         intervalMs,

@@ -1,4 +1,4 @@
-// /failed-jobs: work that has failed for good, to be looked at, retried or dropped.
+// /failed-jobs: work that has failed for good, to inspect, retry or drop.
 import Joi from 'joi';
 import { retryAllFailed, retryFailed } from '../../../jobs/failed-work.js';
 import { fail } from '../../../lib/errors.js';

@@ -73,7 +73,7 @@ export const routes = [
     response: null,
     handle({ admin, query }, ctx) {
       const intervalMs = query.interval * 1000;
-      // A little less than the interval, so that timers that drift apart still share one sample.
+      // Slightly less than the interval, so that drifting timers still share a sample.
       const read = () => monitorSnapshot(intervalMs * 0.9);
       sendEvents(ctx, admin, { type: 'system_info', intervalMs, read });
       return Promise.resolve();

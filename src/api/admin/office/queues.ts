@@ -1,4 +1,4 @@
-// /queues: how much work waits, and for how long.
+// /queues: number and age of waiting jobs.
 import Joi from 'joi';
 import { queueNames } from '../../../lib/queue.js';
 import { queueFigures } from '../../flows/queue-figures.js';

@@ -1,4 +1,4 @@
-// /orders: what users are to pay for. {id} is the order number; the numeric id works too.
+// /orders: the orders of users. {id} is the order number; the numeric id works too.
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import { now } from '../../../lib/clock.js';
@@ -107,7 +107,7 @@ export const routes = [
     access: can('order.import', '导入订单', 'Import orders'),
     module: 'orders',
     upload: { parts: ['file'], maxBytes: config.storage.importMaxBytes, required: true, digest: true },
-    // In either place: overlooked, a check would make orders.
+    // Accepted in both places: an overlooked dry_run would create orders.
     query: Joi.object<{ dry_run: boolean }, true>({ dry_run: Joi.boolean().default(false) }),
     body: Joi.object<{ dry_run: boolean }, true>({ dry_run: Joi.boolean().default(false) }),
     fails: [
@@ -183,7 +183,7 @@ export const routes = [
   }),
 ];
 
-// The row says when the order expires; a job that cannot be queued is found by the sweeper.
+// The row has the expiry; if queuing fails, the sweeper queues it.
 async function scheduleExpiry(orderNo: string, expireAt: Date): Promise<void> {
   const delayMs = Math.max(0, expireAt.getTime() - now().getTime());
   await expireOrder

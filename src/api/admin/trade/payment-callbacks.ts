@@ -1,4 +1,4 @@
-// /payments/{payment_no}/callbacks: what the channel sent about a payment, driven again.
+// /payments/{payment_no}/callbacks: replay of what the channel sent about a payment.
 import Joi from 'joi';
 import { id } from '../../../lib/schema.js';
 import { findPayment } from '../../../models/trade/payment.js';

@@ -1,4 +1,4 @@
-// /payment-methods: how customers may pay.
+// /payment-methods: the configured channels.
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import type { MethodConfig } from '../../../lib/channels/channel.js';
@@ -196,7 +196,7 @@ export const routes = [
   }),
 ];
 
-// The shared secret may stand at the top level or in the configuration map.
+// The shared secret may be at the top level or in the configuration.
 function withSecret(
   config: MethodConfig | undefined,
   secret: string | null | undefined,

@@ -1,4 +1,4 @@
-// /payments: attempts to pay orders. {id} is the payment number; the numeric id works too.
+// /payments: payments of orders. {id} is the payment number; the numeric id works too.
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import type { Channel } from '../../../lib/channels/channel.js';
@@ -240,7 +240,7 @@ async function placed(
   admin: Identity,
 ): Promise<PaymentRecord & { gateway: unknown }> {
   const { app, payments } = config;
-  // Who holds the signature can pay without money; in production that takes the right to set the secret.
+  // With the signature one can pay without money; in production it requires the permission to set the secret.
   const isTrusted = !app.production || mayPass(admin, ['PUT /api/admin/payment-methods/{id}']);
   const gateway = await placePayment(channel, made, payments.mockSignVisible && isTrusted);
   return { ...(made.fail_reason === null ? made : await findPayment(made.payment_no)), gateway };

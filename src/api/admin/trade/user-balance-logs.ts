@@ -1,4 +1,4 @@
-// /user-balance-logs: what changed the balances of users.
+// /user-balance-logs: changes of users' balances.
 import Joi from 'joi';
 import { AppError, fail } from '../../../lib/errors.js';
 import { listKeys, timeKeys, type TimeRange } from '../../../lib/list-query.js';

@@ -1,4 +1,4 @@
-// Reads request bodies: JSON everywhere, forms and uploads where a route accepts them; nothing else, nothing over the limit.
+// Reads request bodies: JSON everywhere, forms and uploads where a route accepts them, within its limit.
 import { rm } from 'node:fs/promises';
 import { parse as parseSafely } from '@hapi/bourne';
 import type { Context } from 'koa';
@@ -18,15 +18,15 @@ export interface Received {
 
 type Parser = (ctx: Context) => Promise<Received>;
 
-/** More than the fields of most records take. */
+/** More than most records have fields. */
 const usualBytes = 64 * 1024;
 
-/** The body parser of a route, or undefined when the route takes no body. */
+/** The body parser of a route; undefined when it takes no body. */
 export function bodyParser({ method, body, form, upload, aliases, bodyBytes }: Route): Parser | undefined {
   if (!body) return undefined;
   const limit = Math.min(form?.maxBytes ?? bodyBytes ?? usualBytes, config.app.jsonMaxBytes);
   const parse = koaBody({
-    // JSON is taken as a text: its size in values is bounded before it is parsed.
+    // JSON is read as text: its number of values is limited before parsing.
     json: false,
     text: true,
     textTypes: [jsonType],
@@ -54,10 +54,10 @@ export function bodyParser({ method, body, form, upload, aliases, bodyBytes }: R
 }
 
 const jsonType = 'application/json';
-/** Schemas, masks and logs walk through a body by calling themselves. */
+/** Schemas, masks and logs recurse into a body. */
 const bounds = { values: 10_000, levels: 32 };
 
-// Numbers that a double cannot carry stay texts, and no key reaches a prototype.
+// Numbers with too many digits for a double stay texts, and no key reaches a prototype.
 function parseJson(text: string): unknown {
   if (text === '') return {};
   if (exceeds(text, bounds)) fail('payload_too_large');
@@ -74,7 +74,7 @@ export async function discard(upload: Upload): Promise<void> {
   await rm(upload.path, { force: true });
 }
 
-/** The body with its fields also under their documented names. */
+/** The body with aliases replaced by their fields. */
 export function withAliases(body: unknown, aliases: Record<string, string> = {}): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const named: Record<string, unknown> = { ...body };
@@ -86,18 +86,18 @@ function fileMissing({ parts }: UploadDeclaration): never {
   return fail('validation_failed', { fields: { [parts[0]]: [problem('any.required')] } });
 }
 
-// What carries no status of its own is a body that cannot be unpacked, such as a broken gzip stream.
+// An error without a status is a body that cannot be decompressed, such as a broken gzip stream.
 function refuse(error: Error & { status?: number }): never {
   throw error.status === undefined ? new AppError('bad_request', { cause: error }) : error;
 }
 
-// Another charset could make the bytes that were signed and the text that is checked differ.
+// With another charset the signed bytes and the checked text could differ.
 function assertUtf8(ctx: Context): void {
   const charset = ctx.request.charset.toLowerCase();
   if (charset !== '' && charset !== 'utf-8' && charset !== 'utf8') fail('bad_request');
 }
 
-// A kilobyte of it could become a megabyte.
+// A compressed kilobyte could expand to a megabyte.
 function assertPlain(ctx: Context): void {
   const encoding = ctx.get('Content-Encoding').trim().toLowerCase();
   if (encoding !== '' && encoding !== 'identity') fail('content_encoding_unsupported');

@@ -1,4 +1,5 @@
-// Outermost: gives each request its trace id, language and zone, and each answer its envelope, headers and log line.
+// The outermost middleware: gives each request its trace id, language and zone, and each answer its envelope, headers
+// and log line.
 import type { Context, Middleware, Next } from 'koa';
 import { currentSpan, inContext, type Context as RunContext } from '../../../lib/context.js';
 import { DatabaseBusy, isDatabaseDown } from '../../../lib/db-errors.js';
@@ -38,10 +39,10 @@ const slowMs = 1000;
 /** Value of Retry-After in 503 answers. */
 const retrySeconds = 2;
 
-/** The trace id of a request: the one it brings, if it is fit to be one, or a new one. */
+/** The trace id of a request: its own if well-formed, or a new one. */
 export const traceIdOf = (given = ''): string => (foreignTraceId.test(given) ? given : newUlid());
 
-/** Runs the request and answers it; nothing that goes wrong inside escapes the envelope. */
+/** Runs the request and answers it; every error becomes an answer. */
 export const envelope: Middleware<RequestState> = async (ctx, next) => {
   const started = performance.now();
   const traceId = traceIdOf(ctx.get('X-Trace-Id'));
@@ -67,7 +68,7 @@ export const envelope: Middleware<RequestState> = async (ctx, next) => {
     const durationMs = performance.now() - started;
     void logOperation(ctx, durationMs);
     logAccess(ctx, durationMs);
-    // What lives on, such as an event stream, is no part of it.
+    // Detached work, such as an event stream, is not part of it.
     context.span = undefined;
     endRequestSpan(span, ctx, nameOf(ctx));
   });
@@ -78,7 +79,7 @@ async function answer(ctx: Context, next: Next, language: Language, zone: string
   const state = ctx.state as RequestState;
   if (!('data' in state)) {
     if (ctx.respond === false) return;
-    // An answer without a body has a status of its own: the 204 to a preflight request.
+    // An answer without a body has its own status, such as 204 for a preflight.
     if (!ctx.body && ctx.status === 404) throw new AppError('route_not_found');
     return;
   }
@@ -90,7 +91,7 @@ async function answer(ctx: Context, next: Next, language: Language, zone: string
 
 function refuse(ctx: Context, error: unknown, language: Language): void {
   const outcome = hasGone(ctx) ? new AppError('client_gone', { cause: error }) : outcomeOf(error);
-  // 501 marks an operation that is deliberately not implemented, so it is no error of ours.
+  // 501 marks a deliberately unimplemented operation, so it is not logged as an error.
   if (outcome.status >= 500 && outcome.status !== 501)
     logger.error({ error, path: ctx.path }, 'a request failed');
   currentSpan()?.setAttribute('back_office.error_code', outcome.slug);
@@ -137,14 +138,14 @@ function outcomeOf(error: unknown): AppError {
   return new AppError('internal_error', { cause: error });
 }
 
-// Sources in the order of docs/spec.md, Timezone rules; the first one present counts.
+// Sources in the order of docs/spec.md, Timezone rules; the first one present is used.
 function askedZone(ctx: Context): string | undefined {
   const fromQuery = ctx.search === '' ? undefined : ctx.query.timezone;
   const given = Array.isArray(fromQuery) ? fromQuery.join() : fromQuery;
   return given || ctx.get('X-Timezone') || ctx.get('Timezone') || undefined;
 }
 
-// Unknown paths are unbounded in number.
+// Unknown paths would make unlimited label values.
 function nameOf(ctx: Context): string | undefined {
   const { route } = ctx.state as RequestState;
   return route && `${route.method} ${fullPath(route)}`;
@@ -152,7 +153,7 @@ function nameOf(ctx: Context): string | undefined {
 
 function logAccess(ctx: Context, durationMs: number): void {
   const { ip, identity, route } = ctx.state as RequestState;
-  // Unknown paths are unbounded in number.
+  // Unknown paths would make unlimited label values.
   const [method, path] = route ? [route.method, fullPath(route)] : ['', 'none'];
   requests.inc({ method, route: path, status: ctx.status });
   requestSeconds.observe({ method, route: path }, durationMs / 1000);
@@ -164,7 +165,7 @@ function logAccess(ctx: Context, durationMs: number): void {
     ip,
     admin_id: identity?.adminId,
   };
-  // How long an upload takes is up to its sender.
+  // The duration of an upload depends on its sender.
   if (durationMs > slowMs && !route?.upload) logger.warn(line, 'slow request');
   else logger.info(line, 'request');
 }

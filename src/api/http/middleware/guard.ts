@@ -1,4 +1,4 @@
-// Lets a request through to its route only if the caller may: default deny, fail closed.
+// Authenticates and authorises each request: default deny, fail closed.
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import { config } from '../../../../config/index.js';
@@ -19,10 +19,11 @@ export interface Admitted {
 }
 
 /**
- * Checks the address, the bearer token, the first password, the module switch and the permission, in this order. Everything that may have
- * changed since the last request is known after one round trip to Redis.
+ * Checks the address, the bearer token, the first password, the module switch and the permission, in this
+ * order. One round trip to Redis tells everything changed since the last request.
  *
- * @throws bad_request, ip_blocked, not_logged_in, token_expired, token_revoked, token_invalid, password_change_required, module_…_disabled, no_permission
+ * @throws bad_request, ip_blocked, not_logged_in, token_expired, token_revoked, token_invalid,
+ * password_change_required, module_…_disabled, no_permission
  */
 export async function admit(route: Route, ctx: Context): Promise<Admitted> {
   if (isAmbiguous(ctx.req)) fail('bad_request');
@@ -45,7 +46,7 @@ export async function admit(route: Route, ctx: Context): Promise<Admitted> {
   return { identity, marks };
 }
 
-// Two hosts (RFC 9112, 3.2) or none of the versions with headers: a proxy in front may have read it as another request.
+// Two hosts (RFC 9112, 3.2), or a version without headers: a proxy may have parsed it as another request.
 function isAmbiguous({ rawHeaders, httpVersionMajor }: IncomingMessage): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') hosts++;
@@ -65,7 +66,7 @@ async function sessionOf(route: Route, ctx: Context): Promise<{ jti: string; sub
   return { jti: jti ?? fail('ticket_invalid') };
 }
 
-// RFC 6750, 2.1. A missing or empty header means "not signed in", another scheme or form is an invalid token.
+// RFC 6750, 2.1. A missing or empty header means not signed in; another scheme or form is an invalid token.
 function bearerToken(ctx: Context): string {
   const header = ctx.get('Authorization').trim();
   if (header === '' || /^bearer$/i.test(header)) fail('not_logged_in');

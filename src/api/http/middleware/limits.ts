@@ -1,4 +1,4 @@
-// How often one client may call (docs/security.md): all routes together, and those that cost more by themselves.
+// Request limits per client (docs/security.md): over all routes, and for costly ones.
 import type { Context, Middleware } from 'koa';
 import type { LimitName } from '../../../../config/limits.js';
 import { config } from '../../../../config/index.js';
@@ -13,10 +13,10 @@ const limits = Object.fromEntries(
   Object.entries(rates).map(([name, limit]) => [name, new RateLimit(name, limit)]),
 ) as Record<LimitName, RateLimit>;
 
-/** Counted for the administrator; the others for the address. */
+/** Counted per administrator; the others per address. */
 const ofAdmins: ReadonlySet<LimitName> = new Set(['admin', 'export', 'upload', 'ticket', 'stream']);
 
-/** Counts each request for its address, whatever it asks for, but for routes that are unlimited. */
+/** Counts each request for its address, except for unlimited routes. */
 export function limitAddresses(routes: readonly Route[]): Middleware<RequestState> {
   const free = routes
     .filter(({ unlimited }) => unlimited)
@@ -27,7 +27,7 @@ export function limitAddresses(routes: readonly Route[]): Middleware<RequestStat
   };
 }
 
-/** Counts the request for its administrator and for its own limit. @throws too_many_requests */
+/** Counts the request for its administrator and its own limit. @throws too_many_requests */
 export async function limitWork({ limit: work }: Route, ctx: Context): Promise<void> {
   if ((ctx.state as RequestState).identity) await limit('admin', ctx);
   if (work) await limit(work, ctx);

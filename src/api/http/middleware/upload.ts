@@ -1,4 +1,4 @@
-// Reads a multipart body: its fields, and its file straight to the disk, within their limits while they arrive.
+// Reads a multipart body: fields, and its file directly to the disk, within limits while it arrives.
 import { createHash, type Hash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
@@ -23,12 +23,12 @@ export interface ReceivedForm {
 
 const maxParts = 40;
 const maxFieldBytes = 64 * 1024;
-/** What the heads of parts and their delimiters may take beside the file and the fields. */
+/** Bytes for part headers and boundaries, besides the file and the fields. */
 const overheadBytes = 512 * 1024;
 const blockBytes = 512 * 1024;
 
 /**
- * Receives the form. Whatever goes wrong, nothing of the file remains.
+ * Receives the form. On any failure the file is removed.
  *
  * @throws payload_too_large, bad_request, validation_failed, storage_full, upload_failed
  */
@@ -48,7 +48,7 @@ export async function receiveForm(ctx: Context, declaration: UploadDeclaration):
   }
 }
 
-// Not with pipeline(), which would destroy the connection when the form is refused: the client still gets its answer over it.
+// Not pipeline(), which would destroy the connection of a refused form before its answer.
 function read(request: IncomingMessage, form: Form): Promise<void> {
   const parser = parserFor(request, form.maxBytes);
   return new Promise<void>((resolve, reject) => {
@@ -78,10 +78,10 @@ function parserFor({ headers }: IncomingMessage, maxBytes: number): BusboyInstan
   try {
     return new Busboy({
       headers: headers as BusboyHeaders,
-      // A browser sends a file input that was left empty as a file without a name.
+      // Browsers send an empty file input as a file without a name.
       isPartAFile: (_name, _type, filename) => filename !== undefined,
       preservePath: true,
-      // One byte over the limit shows that the file is too large.
+      // One byte over the limit proves that the file is too large.
       limits: { parts: maxParts, fieldSize: maxFieldBytes, fileSize: maxBytes + 1, headerPairs: 20 },
     });
   } catch (error) {
@@ -89,16 +89,16 @@ function parserFor({ headers }: IncomingMessage, maxBytes: number): BusboyInstan
   }
 }
 
-// Browsers write a quote and line ends of a name as %22, %0D and %0A (WHATWG HTML, multipart/form-data).
+// Browsers escape a quote and line ends in names as %22, %0D and %0A (WHATWG HTML, multipart/form-data).
 function unescaped(filename: string): string {
   return filename.replace(/%22/g, '"').replace(/%0d/gi, '\r').replace(/%0a/gi, '\n');
 }
 
 function outcomeOf(error: unknown, request: IncomingMessage): unknown {
   if (isDiskFull(error)) return new AppError('storage_full', { cause: error });
-  // An aborted or cut-off client gets no answer; that is no server error.
+  // An aborted client gets no answer and is no server error.
   if (request.destroyed && !request.complete) return new AppError('bad_request', { cause: error });
-  // Our disk refuses: a file system that is read-only, or not ours to write to.
+  // The disk refuses: read-only, or no permission.
   const isOfSystem = error instanceof Error && 'syscall' in error;
   return isOfSystem ? new AppError('upload_failed', { cause: error }) : error;
 }
@@ -120,7 +120,7 @@ class Form {
     return this.#declaration.maxBytes;
   }
 
-  /** @returns false when the fields are too large together */
+  /** @returns false when the fields are too large in total */
   addField(name: string, value: string): boolean {
     this.#fieldBytes += Buffer.byteLength(name) + Buffer.byteLength(value);
     const known = this.#fields.get(name);
@@ -128,7 +128,7 @@ class Form {
     return this.#fieldBytes <= maxFieldBytes;
   }
 
-  /** Writes the file; parts that are not declared are drained. @throws payload_too_large, what writing fails with */
+  /** Writes the file; undeclared parts are drained. @throws payload_too_large, write errors */
   async addFile(name: string, content: Readable, filename: string): Promise<void> {
     const isWanted = filename !== '' && this.#declaration.parts.includes(name);
     if (isWanted) this.#files++;
@@ -166,7 +166,7 @@ class Form {
   }
 }
 
-/** A file on its way to the disk. */
+/** A file being written. */
 class Spool {
   readonly #path = join(uploadFolder, randomToken(12));
   readonly #filename: string;
@@ -179,7 +179,7 @@ class Spool {
   }
 
   async write(content: Readable, signal: AbortSignal): Promise<void> {
-    // A form that breaks off stops the parser as well, and with it this.
+    // An aborted form also stops the parser, and so this loop.
     content.on('error', () => undefined);
     const writer = await FileWriter.create(this.#path, blockBytes);
     try {
