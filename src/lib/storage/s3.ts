@@ -9,13 +9,14 @@ import {
   HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import pLimit from 'p-limit';
 import { logger } from '../logger.js';
 import { Digest } from './digest.js';
+import { makeClient, type S3Settings } from './s3-client.js';
 import { callStore, statusOf } from './s3-errors.js';
 import { MultipartCopy, abortUploads, type Place } from './s3-multipart.js';
 import {
@@ -27,20 +28,6 @@ import {
   type StoredPart,
 } from './storage.js';
 
-export interface S3Settings {
-  endpoint: string | undefined;
-  region: string;
-  bucket: string;
-  accessKeyId: string;
-  secretAccessKey: string;
-  forcePathStyle: boolean;
-  presignedDownloads: boolean;
-  /** A connection without progress for this long is closed. */
-  timeoutMs: number;
-  /** Prefix of every key. */
-  prefix: string;
-}
-
 const mebibyte = 1024 * 1024;
 
 /** Min size of all parts but the last (Amazon S3, multipart upload limits). */
@@ -50,8 +37,7 @@ const partSize = 8 * mebibyte;
 const partsAtOnce = 2;
 const presignedSeconds = 300;
 const copiesAtOnce = 4;
-const maxConnectMs = 3000;
-/** Max keys per request of Amazon S3. */
+/** Max bytes of one request (Amazon S3). */
 const maxPiece = 5 * 1024 * mebibyte;
 const maxTries = 3;
 const readBytes = 256 * 1024;
@@ -64,24 +50,8 @@ export class S3Storage implements Storage {
   downloadUrl?: (key: string, disposition: string, type: string) => Promise<string>;
 
   constructor(settings: S3Settings) {
-    const { endpoint, region, forcePathStyle, accessKeyId, secretAccessKey, timeoutMs } = settings;
     this.#settings = settings;
-    this.#client = new S3Client({
-      endpoint,
-      region,
-      forcePathStyle,
-      credentials: { accessKeyId, secretAccessKey },
-      // Without these the client would wait forever.
-      requestHandler: {
-        connectionTimeout: Math.min(maxConnectMs, timeoutMs),
-        socketTimeout: timeoutMs,
-      },
-      // It would write to the console.
-      logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
-      // Checksums only newer servers know are sent only where required.
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
-    });
+    this.#client = makeClient(settings);
     if (settings.presignedDownloads) this.downloadUrl = (...given) => this.#sign(...given);
   }
 
@@ -245,9 +215,6 @@ export class S3Storage implements Storage {
     return { Bucket: this.#settings.bucket, Key: this.#settings.prefix + key };
   }
 }
-
-// Silences the SDK's console logger; failures are thrown.
-const ignore = (): void => undefined;
 
 async function* observed(
   content: AsyncIterable<unknown>,
