@@ -8,7 +8,7 @@ import { opens, guardRoutes } from '../src/api/declare/permission.js';
 import { fullPath, permissionOf } from '../src/api/declare/route.js';
 import { routes } from '../src/api/declare/routes.js';
 import { jobs } from '../src/jobs/index.js';
-import { errorCatalogue } from '../src/lib/error-catalogue.js';
+import { errorCatalogue } from '../src/lib/error-catalogue/index.js';
 import { queueNames } from '../src/lib/queue.js';
 import { partitionedTables } from '../src/models/tables/partitions.js';
 import { migrations } from '../src/models/migrations/index.js';
@@ -121,6 +121,13 @@ test('retries of a job outlast a restart', (t) => {
   }
 });
 
+test('every error slug is declared once', (t) => {
+  const declared = sources
+    .filter((name) => name.startsWith('lib/error-catalogue/'))
+    .flatMap((name) => [...readSource(name).matchAll(/^ {4}([a-z_]+): \[/gm)].map(([, slug]) => slug));
+  t.deepEqual(declared.sort(), Object.keys(errorCatalogue).sort());
+});
+
 test('every error has both languages and a code that fits its status', (t) => {
   const modules: Record<string, RegExp> = {
     10: /^4(00|01|03|22|29)$/,
@@ -155,7 +162,7 @@ test('migrations are numbered in order', async (t) => {
 });
 
 test('every error and every setting is used', (t) => {
-  const texts = sources.filter((name) => name !== 'lib/error-catalogue.ts').map(readSource);
+  const texts = sources.filter((name) => !name.startsWith('lib/error-catalogue/')).map(readSource);
   const isUsed = (word: string) => texts.some((text) => new RegExp(`\\b${word}\\b`).test(text));
   t.deepEqual(
     Object.keys(errorCatalogue).filter((slug) => !isUsed(slug)),

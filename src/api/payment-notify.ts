@@ -5,7 +5,7 @@ import pLimit from 'p-limit';
 import { config } from '../../config/index.js';
 import type { Channel } from '../lib/channels/channel.js';
 import { channelOf } from '../lib/channels/index.js';
-import type { ErrorSlug } from '../lib/error-catalogue.js';
+import type { ErrorSlug } from '../lib/error-catalogue/index.js';
 import { AppError, fail } from '../lib/errors.js';
 import { paymentPeriod } from '../lib/numbers.js';
 import { documentedAs } from '../lib/schema-notes.js';

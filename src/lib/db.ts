@@ -7,7 +7,7 @@ import { openPool } from './db-connection.js';
 import { isDuplicate } from './db-errors.js';
 import { closeReplicas, ReplicatedReads } from './db-replicas.js';
 import { fail } from './errors.js';
-import type { ErrorSlug } from './error-catalogue.js';
+import type { ErrorSlug } from './error-catalogue/index.js';
 
 export { literal, requireChanged, type Database, type SqlValue, type Statement } from './database.js';
 

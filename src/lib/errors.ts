@@ -1,5 +1,5 @@
 // The error that carries an outcome of the catalogue to the caller.
-import { errorCatalogue, type ErrorSlug } from './error-catalogue.js';
+import { errorCatalogue, type ErrorSlug } from './error-catalogue/index.js';
 import { fill, type Language } from './language.js';
 
 export type FieldErrors = Record<string, string[]>;

@@ -1,7 +1,7 @@
 // Validates request parts with their Joi schemas and reports problems per field in the caller's language.
 import Joi from 'joi';
 import { findOversized, type Oversized } from './size-limits.js';
-import type { ErrorSlug } from './error-catalogue.js';
+import type { ErrorSlug } from './error-catalogue/index.js';
 import { AppError, type FieldErrors } from './errors.js';
 import { currentLanguage } from './context.js';
 import type { Language } from './language.js';

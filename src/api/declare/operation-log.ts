@@ -2,7 +2,7 @@
 import type { Context } from 'koa';
 import { now } from '../../lib/clock.js';
 import { currentLanguage } from '../../lib/context.js';
-import type { ErrorSlug } from '../../lib/error-catalogue.js';
+import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { say, type Text } from '../../lib/language.js';
 import { mask, maskText } from '../../lib/mask.js';
 import { newUlid } from '../../lib/random-id.js';

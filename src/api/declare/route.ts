@@ -2,7 +2,7 @@
 import type Joi from 'joi';
 import type { Context } from 'koa';
 import type { LimitName } from '../../../config/limits.js';
-import type { ErrorSlug } from '../../lib/error-catalogue.js';
+import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import type { Text } from '../../lib/language.js';
 import type { Identity } from '../../models/access/identity.js';
 import type { Scope } from '../../models/tables/versions.js';

@@ -1,7 +1,7 @@
 // What is believed of a callback, and why another is not. The same for one that comes, one that is replayed and one of a test.
 import type { Channel, Notification } from '../../lib/channels/channel.js';
 import { isEnabled } from '../../lib/channels/index.js';
-import type { ErrorSlug } from '../../lib/error-catalogue.js';
+import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import {
   recordAttempt,
   recordVerified,

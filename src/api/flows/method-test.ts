@@ -6,7 +6,7 @@ import { requestGateway } from '../../lib/channels/gateway.js';
 import { channelOf, defaultNotifyUrl } from '../../lib/channels/index.js';
 import { now } from '../../lib/clock.js';
 import { currentLanguage } from '../../lib/context.js';
-import type { ErrorSlug } from '../../lib/error-catalogue.js';
+import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { fill, say, type Text } from '../../lib/language.js';
 import { Money } from '../../lib/money.js';

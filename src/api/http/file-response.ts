@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { config } from '../../../config/index.js';
-import type { ErrorSlug } from '../../lib/error-catalogue.js';
+import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { AppError } from '../../lib/errors.js';
 import { storage } from '../../lib/storage/index.js';
 import { FileMissing, type ByteRange } from '../../lib/storage/storage.js';

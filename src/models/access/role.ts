@@ -1,7 +1,7 @@
 // roles: named sets of permissions and menus.
 import type { Transaction } from 'sequelize';
 import { refuseDuplicates, transact } from '../../lib/db.js';
-import type { ErrorSlug } from '../../lib/error-catalogue.js';
+import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { fail } from '../../lib/errors.js';
 import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
 import { menuTitle, permissionName, roleName } from './builtin-names.js';

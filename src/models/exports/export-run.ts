@@ -4,7 +4,7 @@ import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { transact } from '../../lib/db.js';
 import { AppError } from '../../lib/errors.js';
-import type { ErrorSlug } from '../../lib/error-catalogue.js';
+import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { fill, say, type Language, type Text } from '../../lib/language.js';
 import { timeKeys } from '../../lib/list-query.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';

@@ -1,7 +1,7 @@
 // The table of this room: files that administrators asked for.
 import type { CreationOptional } from 'sequelize';
 import { Model } from 'sequelize-typescript';
-import type { ErrorSlug } from '../../lib/error-catalogue.js';
+import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import type { Language } from '../../lib/language.js';
 import {
   ascii,

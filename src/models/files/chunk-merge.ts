@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { transact } from '../../lib/db.js';
-import type { ErrorSlug } from '../../lib/error-catalogue.js';
+import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { assertKind, type Charset } from '../../lib/files/file-content.js';
 import { storage } from '../../lib/storage/index.js';

@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { transact } from '../../lib/db.js';
-import { errorCatalogue, type ErrorSlug } from '../../lib/error-catalogue.js';
+import { errorCatalogue, type ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { inBoth } from '../../lib/language.js';
 import { deliver, deliverStored, notifyWithin, type NewNotification } from '../office/notification.js';
 import { updateRows } from '../tables/rows.js';

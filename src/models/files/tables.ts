@@ -1,7 +1,7 @@
 // The tables of this room: stored files, attachments, and uploads on their way.
 import type { CreationOptional } from 'sequelize';
 import { Model } from 'sequelize-typescript';
-import type { ErrorSlug } from '../../lib/error-catalogue.js';
+import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import type { Charset } from '../../lib/files/file-content.js';
 import { fileTypes, type FileType } from '../../lib/files/file-kinds.js';
 import { ascii, big, code, flag, id, instant, text, unsigned, type Unlisted } from '../tables/column.js';

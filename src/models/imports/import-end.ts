@@ -3,7 +3,7 @@ import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
 import { transact } from '../../lib/db.js';
 import { AppError } from '../../lib/errors.js';
-import type { ErrorSlug } from '../../lib/error-catalogue.js';
+import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { fill, say, type Language } from '../../lib/language.js';
 import { announce } from '../../lib/marks.js';
 import { releaseFiles, removeFiles } from '../files/stored-file.js';

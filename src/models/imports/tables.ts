@@ -1,7 +1,7 @@
 // The tables of this room: files that rows were imported from, and the rows that were refused.
 import type { CreationOptional } from 'sequelize';
 import { Model } from 'sequelize-typescript';
-import type { ErrorSlug } from '../../lib/error-catalogue.js';
+import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import type { Language } from '../../lib/language.js';
 import type { CsvFormat } from '../../lib/sheets/csv-source.js';
 import {

@@ -1,6 +1,6 @@
 // login_logs: every attempt to sign in.
 import { currentLanguage } from '../../lib/context.js';
-import { errorCatalogue, type ErrorSlug } from '../../lib/error-catalogue.js';
+import { errorCatalogue, type ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { say } from '../../lib/language.js';
 import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
 import { columnsOf, type RowOf, selection } from '../tables/selection.js';

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import { consumeCaptcha, createCaptcha } from '../../../lib/captcha.js';
-import type { ErrorSlug } from '../../../lib/error-catalogue.js';
+import type { ErrorSlug } from '../../../lib/error-catalogue/index.js';
 import { isDatabaseDown } from '../../../lib/db-errors.js';
 import { AppError, fail } from '../../../lib/errors.js';
 import { redis } from '../../../lib/redis.js';

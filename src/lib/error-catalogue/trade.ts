@@ -1,0 +1,56 @@
+// Users, balances, orders, payments and payment methods.
+import { outcomes } from './outcomes.js';
+
+export const trade = {
+  ...outcomes(400, 40001, {
+    insufficient_balance: ['余额不足', 'The balance is not sufficient'],
+    balance_limit_exceeded: ['余额超出上限', 'The balance would exceed the limit'],
+    order_not_payable: ['订单当前状态不可支付', 'The order cannot be paid in its present state'],
+    payment_beyond_channel: ['金额超出该支付渠道的限额（{least} 至 {most}）', 'The amount is beyond the limits of this channel, {least} to {most}'],
+    order_expires_too_soon: ['订单即将过期，该支付渠道已无法受理', 'The order expires too soon for this channel'],
+    order_being_paid: ['该订单的付款已到账，正在处理中', 'A payment for this order has arrived and is being settled'],
+    payment_method_disabled: ['支付方式已停用', 'The payment method is switched off'],
+    payment_gateway_disabled: ['支付网关未启用', 'The payment gateway is not enabled'],
+  }),
+  ...outcomes(400, 40002, {
+    user_has_balance: ['用户余额不为零，无法删除', 'The user has a balance and cannot be deleted'],
+    order_not_deletable: ['只有待支付或已取消的订单可以删除', 'Only pending or cancelled orders can be deleted'],
+    payment_method_in_use: ['支付方式已被使用，请停用而不是删除', 'The payment method is used by payments; switch it off instead'],
+  }),
+  ...outcomes(400, 40003, {
+    payment_attention_changed: ['该支付出现了新的待处理原因，请先查看', 'The payment needs attention for another reason by now; look at it first'],
+    order_not_cancellable: ['只有待支付订单可以取消', 'Only a pending order can be cancelled'],
+  }),
+  ...outcomes(400, 40004, {
+    user_disabled: ['用户已被禁用', 'The user is disabled'],
+  }),
+  ...outcomes(404, 20002, {
+    balance_log_not_found: ['余额记录不存在', 'The balance log does not exist'],
+    user_not_found: ['用户不存在', 'The user does not exist'],
+    order_not_found: ['订单不存在', 'The order does not exist'],
+    payment_record_not_found: ['支付记录不存在', 'The payment does not exist'],
+    payment_method_not_found: ['支付方式不存在', 'The payment method does not exist'],
+  }),
+  ...outcomes(422, 30001, {
+    order_amount_mismatch: ['订单金额与明细合计不一致', 'The amount is not the sum of the details'],
+    payment_gateway_unknown: ['未知的支付网关类型', 'The payment gateway type is not known'],
+    payment_amount_not_equal: ['支付金额必须等于订单金额', 'The amount must equal the amount of the order'],
+  }),
+  ...outcomes(422, 30002, {
+    request_id_reused: ['请求号已用于不同的余额变动', 'The request_id was used for a different change'],
+    user_name_exists: ['用户名已存在', 'The username is taken'],
+    idempotency_key_reused: ['幂等键已用于不同的请求', 'The Idempotency-Key was used for a different request'],
+    payment_method_code_exists: ['支付方式编码已存在', 'The payment method code is taken'],
+  }),
+  ...outcomes(422, 30003, {
+    user_unknown: ['所选用户不存在', 'The user referred to does not exist'],
+    order_unknown: ['订单不存在', 'The order referred to does not exist'],
+    payment_method_unknown: ['所选支付方式不存在', 'The payment method referred to does not exist'],
+  }),
+  ...outcomes(422, 40003, {
+    order_status_unsettable: ['订单状态只能改为已取消', 'The only state an order can be given is cancelled'],
+  }),
+  ...outcomes(501, 501, {
+    payment_gateway_not_implemented: ['支付网关尚未实现该操作', 'The payment gateway does not implement this operation'],
+  }),
+};

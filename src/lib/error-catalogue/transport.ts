@@ -1,0 +1,63 @@
+// Requests, limits and unavailable servers.
+import { outcomes } from './outcomes.js';
+
+export const transport = {
+  ...outcomes(400, 30001, {
+    bad_request: ['请求格式不正确', 'The request is malformed'],
+    validation_failed: ['参数验证失败', 'Some parameters are missing or have the wrong type'],
+  }),
+  ...outcomes(404, 404, {
+    route_not_found: ['接口不存在', 'There is no such endpoint'],
+  }),
+  ...outcomes(408, 408, {
+    request_timeout: ['请求未能及时到达', 'The request did not arrive in time'],
+  }),
+  ...outcomes(413, 413, {
+    payload_too_large: ['请求体过大', 'The request body is too large'],
+  }),
+  ...outcomes(415, 415, {
+    content_encoding_unsupported: ['不支持压缩的请求内容', 'Compressed request bodies are not accepted'],
+  }),
+  ...outcomes(416, 416, {
+    range_not_satisfiable: ['请求的范围无效', 'The range lies outside the file'],
+  }),
+  ...outcomes(422, 30001, {
+    value_not_acceptable: ['参数值不符合要求', 'Some values are not acceptable'],
+  }),
+  ...outcomes(422, 30004, {
+    format_invalid: ['参数格式不正确', 'Some values have an invalid format'],
+    timezone_invalid: ['时区无效', 'The time zone is not known'],
+  }),
+  ...outcomes(429, 429, {
+    too_many_streams: ['打开的实时连接过多', 'Too many live connections are open'],
+    too_many_exports: ['您有过多导出任务尚未完成，请稍后再试', 'Too many of your exports are not finished yet'],
+    too_many_requests: ['请求过于频繁，请稍后再试', 'Too many requests, please try again later'],
+  }),
+  ...outcomes(499, 499, {
+    // Never sent; only for the access log (nginx's 499).
+    client_gone: ['客户端已断开连接', 'The client has closed the connection'],
+  }),
+  ...outcomes(500, 50001, {
+    internal_error: ['服务器内部错误', 'An unexpected error occurred'],
+  }),
+  ...outcomes(502, 50005, {
+    storage_unavailable: ['文件存储暂不可用', 'The file storage does not answer'],
+    third_party_error: ['第三方服务异常：{reason}', 'A third-party service failed: {reason}'],
+  }),
+  ...outcomes(503, 50002, {
+    database_unavailable: [
+      '数据库暂时不可用，请稍后重试；使用相同的 Idempotency-Key 重试不会重复执行',
+      'The database is not available at the moment; trying again with the same Idempotency-Key does nothing twice',
+    ],
+    database_busy: [
+      '数据正被其他操作占用，请稍后重试；使用相同的 Idempotency-Key 重试不会重复执行',
+      'The data is in use by others; trying again with the same Idempotency-Key does nothing twice',
+    ],
+  }),
+  ...outcomes(503, 50003, {
+    cache_unavailable: ['缓存暂时不可用', 'The cache is not available at the moment'],
+  }),
+  ...outcomes(503, 50004, {
+    queue_unavailable: ['队列暂时不可用', 'The queue is not available at the moment'],
+  }),
+};
