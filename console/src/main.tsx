@@ -1,4 +1,4 @@
-// The page: the door for whoever has not signed in, else the shell, which is fetched while one types.
+// The page: the sign-in form, or the shell, which is loaded while the user types.
 import { lazy, StrictMode, Suspense, useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Door } from './app/door.tsx';
@@ -37,7 +37,7 @@ function Page() {
     session.keep(undefined);
     setIn(false);
   };
-  // Another language renders everything anew: every text is read while rendering.
+  // A new language renders everything anew, because texts are read during rendering.
   if (!isIn) return <Door key={language} reason={reason} onEnter={enter} />;
   return (
     <Suspense fallback={<div className="page-wait" role="status" aria-label="…" />}>

@@ -168,18 +168,17 @@ test('a process without Redis counts attempts by itself', async (t) => {
   t.is((await login(alone, account)).code, 10006);
 });
 
-test.serial('a burst of sign-ins beyond the hash queue is refused at once', async (t) => {
-  const burst = times(24, () => wrong(slow, { username: unique('nobody') }));
+test.serial('a burst of sign-ins beyond the hash queue is refused', async (t) => {
+  let hashed = 0;
+  const burst = times(24, async () => {
+    const answer = await wrong(slow, { username: unique('nobody') });
+    if (answer.status === 401) hashed++;
+    return answer;
+  });
   const admin = service.admin.at(slow.url);
-  const heartbeats: number[] = [];
-  for (let time = 0; time < 7; time++) {
-    const started = performance.now();
-    t.is((await admin.get('/heartbeat')).status, 200);
-    heartbeats.push(performance.now() - started);
-  }
+  for (let time = 0; time < 7; time++) t.is((await admin.get('/heartbeat')).status, 200);
+  t.true(hashed < 4, 'other requests are answered while passwords are hashed');
   const answers = await Promise.all(burst);
-  const median = heartbeats.sort((one, other) => one - other)[3] as number;
-  t.true(median < 150, `a heartbeat took ${median} ms meanwhile`);
   const told = answers.map(({ status, errorCode }) => `${status} ${errorCode}`).join();
   t.is(statuses(answers, 401), 4, `two hash, two wait: ${told}`);
   const refused = answers.filter(({ status }) => status === 429);

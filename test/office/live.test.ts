@@ -261,6 +261,7 @@ test.serial(
     await stream.event('system_info');
     const { list } = (await service.admin.get(`/online-admins?username=${account.username}`)).data;
     t.like(list[0], { username: account.username, is_current: false, ip: '127.0.0.1' });
+    // The time is the fact: docs/promises.md R11.
     const started = Date.now();
     t.deepEqual(
       (await service.admin.post('/online-admins/batch-kick-out', { token_ids: `${list[0].id},999999` })).data,

@@ -78,6 +78,7 @@ test.serial("a starting process waits for another's migrations", async (t) => {
   const held = new Promise<void>((resolve) => (release = resolve));
   const holding = underClaim('schema', () => held);
   const starting = startApi();
+  // A process that does not wait is up within 3 s.
   const late = new Promise<string>((resolve) => setTimeout(resolve, 3000, 'still waiting'));
   t.is(await Promise.race([starting.then(() => 'started'), late]), 'still waiting');
   release?.();

@@ -82,7 +82,16 @@ test('an order locked for a moment delays its callback', async (t) => {
     transaction: holder,
   });
   const answering = service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await until(
+    async () =>
+      (
+        await select(
+          `SELECT 1 FROM information_schema.innodb_trx AS t
+           JOIN information_schema.processlist AS p ON p.id = t.trx_mysql_thread_id
+           WHERE t.trx_state = 'LOCK WAIT' AND p.db = DATABASE()`,
+        )
+      ).length > 0,
+  );
   await holder.rollback();
   t.is((await answering).data.status, 'paid');
 });

@@ -215,12 +215,10 @@ test.serial('the TLS certificate of the gateway is verified', async (t) => {
   const { port } = mute.address() as AddressInfo;
   const gateway = `https://localhost:${port}`;
   const muteId = await newMethod({ gateway });
-  const started = performance.now();
   const answer = await placeThere(muteId);
   t.is(answer.status, 502);
-  t.regex(answer.message, /cannot be reached/);
-  const took = performance.now() - started;
-  t.true(took > 2900 && took < 8000, String(took));
+  // The connect timeout of 3 s has no error code; the gateway timeout of 10 s has another text.
+  t.regex(answer.message, /cannot be reached$/);
 });
 
 test.serial('placing again under the same key asks for the same payment', async (t) => {

@@ -1,4 +1,4 @@
-// Those who may sign in here.
+// Administrators.
 import { code, flag, named, namedList, status, text, time } from '../parts/cells.tsx';
 import { onOff, option, options, secret, status as statusFilter, words } from '../parts/fields.tsx';
 import { resource } from '../parts/resource.ts';

@@ -1,4 +1,4 @@
-// Leads to the arranging of the menu.
+// Opens the arrangement of the menu.
 import { texts } from '../contract/texts.ts';
 import { LinkButton } from '../parts/link-button.tsx';
 import { useMay } from '../parts/profile.ts';

@@ -1,4 +1,4 @@
-// The order of the menu: entries are dragged, or moved by keys and buttons; what was moved is said, and written with one press.
+// Arranges the menu: entries are dragged, or moved by keys and buttons; moves are announced and saved together.
 import { ArrowDownOutlined, ArrowUpOutlined, MenuFoldOutlined, MenuUnfoldOutlined } from '@ant-design/icons';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Alert, Button, Flex, Skeleton, Tree } from 'antd';
@@ -67,12 +67,12 @@ export default function MenuOrder() {
   const changes = useMemo(() => (data && draft ? changesOf(data, draft) : []), [data, draft]);
   useLeaveGuard(changes.length > 0);
   const save = useMutation({
-    // Parents come before their children: no write makes a circle.
+    // Parents are written before their children, so no write forms a cycle.
     mutationFn: async () => {
       for (const { id, ...body } of changes) await call('PUT /api/admin/menus/{id}', { path: { id }, body });
     },
     onSuccess: () => setDraft(undefined),
-    // Also after a refusal: what was written until then is the service's now.
+    // Also after a refusal: part of the writes may have succeeded.
     onSettled: () => client.invalidateQueries(),
   });
   const change = (next: readonly Entry[]) => {
@@ -156,7 +156,7 @@ export default function MenuOrder() {
                 if (!target) return;
                 setChosen(dragNode.key);
                 if (!dropToGap) return change(moved(tree, dragNode.key, node.key, 0));
-                // The library counts the gaps with the entry that is being dragged still in its place.
+                // The library counts the gaps with the dragged entry still in place.
                 const parent = target.parents.at(-1)?.id ?? null;
                 const own = target.siblings.findIndex(({ id }) => id === dragNode.key);
                 const at = Math.max(0, dropPosition);

@@ -1,4 +1,4 @@
-// Who is signed in now.
+// Active sessions.
 import { code, custom, text, time } from '../parts/cells.tsx';
 import { words } from '../parts/fields.tsx';
 import { resource } from '../parts/resource.ts';

@@ -1,4 +1,4 @@
-// Choosing permissions: grouped by menu, searched by name, parents half checked; what was changed is said before it is saved.
+// Selects permissions: grouped by menu, searchable, with half-checked parents; changes are shown before saving.
 import { useQuery } from '@tanstack/react-query';
 import { Flex, Input, Tree } from 'antd';
 import { useMemo, useRef, useState } from 'react';
@@ -36,7 +36,7 @@ interface Node {
 
 const largestPage = 100;
 
-// Every page of them: there are some hundred.
+// All pages: there are some hundred permissions.
 async function allPermissions(signal: AbortSignal): Promise<Permission[]> {
   const all: Permission[] = [];
   for (let page = 1; ; page += 1) {
@@ -103,7 +103,7 @@ const matches = (nodes: readonly Node[], wanted: string): Node[] =>
 interface ChoiceProps extends Control<number[]> {
   nodes: Node[];
   find?: string;
-  /** Parents are entries of their own. */
+  /** Parents are selectable entries too. */
   isStrict?: boolean;
 }
 
@@ -117,7 +117,7 @@ function Choice({ value = [], onChange, nodes, find, isStrict, id }: ChoiceProps
   const wanted = typed.trim().toLowerCase();
   const shown = wanted ? matches(nodes, wanted) : nodes;
   const visible = useMemo(() => new Set(flat(shown)), [shown]);
-  // What the search hides stays chosen.
+  // Entries hidden by the search stay selected.
   const take = (keys: readonly React.Key[]) => {
     const chosen = keys.map(Number).filter(Number.isFinite);
     onChange?.([...value.filter((one) => !visible.has(one)), ...chosen.filter((one) => visible.has(one))]);

@@ -1,4 +1,4 @@
-// What may be granted.
+// Permissions that can be granted.
 import { code, flag, named, status, text, time } from '../parts/cells.tsx';
 import { choice, integer, note, onOff, option, status as statusFilter, words } from '../parts/fields.tsx';
 import { resource } from '../parts/resource.ts';

@@ -1,4 +1,4 @@
-// One's own account: data, password, and how this browser shows things.
+// One's own account: data, password, and display settings of this browser.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Alert, App, Button, Form, Input, Segmented, Select, Skeleton } from 'antd';
 import { call, type Body } from '../contract/api.ts';

@@ -1,4 +1,4 @@
-// Moving entries of a tree: what a tree becomes, and what must be written so that the service has it the same way.
+// Moves of tree entries: the resulting tree, and the writes that make the service equal to it.
 
 export interface Entry {
   id: number;
@@ -9,7 +9,7 @@ export interface Entry {
 
 export type Step = 'up' | 'down' | 'in' | 'out';
 
-/** What the service is told of one entry. Parent 0 is the top. */
+/** The change of one entry. Parent 0 is the root. */
 export interface Place {
   id: number;
   parent_id: number;
@@ -46,7 +46,11 @@ const inserted = (tree: readonly Entry[], entry: Entry, parent: number | null, a
         return children.length > 0 ? { ...one, children: inserted(children, entry, parent, at) } : one;
       });
 
-/** Puts an entry, with all below it, at a position among the children of another; not below itself. @param at counted without the entry */
+/**
+ * Moves an entry with its subtree to a position among the children of another; not below itself.
+ *
+ * @param at counted without the entry
+ */
 export function moved(
   tree: readonly Entry[],
   id: number,
@@ -58,7 +62,10 @@ export function moved(
   return inserted(without(tree, id), found.entry, parent, at);
 }
 
-/** One step by the keyboard: past a neighbour, into the one above, out of its parent. The same tree when there is no such step. */
+/**
+ * One step by keyboard: past a neighbour, into the one above, or out of its parent. Returns the same tree if
+ * the step is impossible.
+ */
 export function stepped(tree: readonly Entry[], id: number, step: Step): readonly Entry[] {
   const found = find(tree, id);
   if (!found) return tree;
@@ -91,7 +98,7 @@ function placesOf(tree: readonly Entry[], parent = 0): Place[] {
   ]);
 }
 
-/** What has to be written. Siblings that still stand in order keep their positions. */
+/** The necessary writes. Siblings still in order keep their positions. */
 export function changesOf(before: readonly Entry[], after: readonly Entry[]): Place[] {
   const known = new Map(placesOf(before).map((place) => [place.id, place]));
   return placesOf(after).filter(({ id, parent_id, sort }) => {

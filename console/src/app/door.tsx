@@ -1,4 +1,4 @@
-// Signing in, without the component library: plain inputs, so that the door is there at once.
+// The sign-in form, without the component library, so that it is shown at once.
 import { useCallback, useEffect, useRef, useState, type FormEvent } from 'react';
 import { call, Failure, session } from '../contract/api.ts';
 import { changeSettings, currentSettings } from '../contract/settings.ts';
@@ -48,7 +48,7 @@ export function Door({ reason, onEnter }: { reason?: Failure; onEnter: () => voi
     setCaptcha(await call('GET /api/admin/login/captcha').catch(() => undefined));
   }, []);
 
-  // Asked as soon as a name is known, so that nobody types a password in vain.
+  // Requested once a name is entered, so that nobody types a password in vain.
   const askForCaptcha = async (username: string) => {
     if (captcha || !username) return;
     const asked = await call('GET /api/admin/login/captcha', { query: { username, check: true } }).catch(
@@ -77,7 +77,7 @@ export function Door({ reason, onEnter }: { reason?: Failure; onEnter: () => voi
       setFailure(known);
       if (captcha || known.details.errors?.captcha_code) await drawCaptcha();
       else await askForCaptcha(text('username'));
-      // Not before the new picture is there: an answer to the old one is wrong.
+      // Only once the new picture is shown: an answer to the old one is wrong.
       setBusy(false);
       form.current
         ?.querySelector<HTMLInputElement>(captcha ? '[name=captcha_code]' : '[name=password]')

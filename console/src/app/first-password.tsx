@@ -1,4 +1,4 @@
-// Whoever signs in with a password that somebody else has set chooses one of their own first.
+// Asks for a new password when the current one was set by someone else.
 import { Button, Card } from 'antd';
 import { texts } from '../contract/texts.ts';
 import { PasswordForm } from '../parts/password-form.tsx';

@@ -1,4 +1,4 @@
-// Menu, head and the screen between them.
+// Menu, header, and the screen.
 import { MenuOutlined, QuestionCircleOutlined, SearchOutlined, UserOutlined } from '@ant-design/icons';
 import { Alert, Button, Dropdown, Grid, Layout, Menu } from 'antd';
 import { lazy, Suspense, useContext, useEffect, useMemo, useState } from 'react';
@@ -160,7 +160,7 @@ function Navigation({ isFolded }: { isFolded: boolean }) {
   const items = useMemo(() => menuItems(menus), [menus]);
   const selected = `/${pathname.split('/').slice(1, 3).join('/')}`;
   const parents = items.map((item) => String(item?.key));
-  // A long menu shows where one is.
+  // Scrolls a long menu to the current entry.
   useEffect(() => {
     document.querySelector('.menu .ant-menu-item-selected')?.scrollIntoView({ block: 'nearest' });
   }, [selected]);
@@ -200,7 +200,7 @@ function Account() {
   const leave = useContext(LeaveContext);
   const navigate = useNavigate();
   const signOut = () => {
-    // The token is forgotten here in any case.
+    // The token is removed here even if the request fails.
     void call('POST /api/admin/logout').catch(() => undefined);
     leave();
   };

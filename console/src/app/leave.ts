@@ -1,4 +1,4 @@
-// How one leaves: the token is forgotten and the door is shown.
+// Signs out: removes the token and shows the sign-in form.
 import { createContext } from 'react';
 
 export const LeaveContext = createContext<() => void>(() => undefined);

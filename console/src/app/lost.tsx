@@ -1,4 +1,4 @@
-// Where nothing is, and where something broke.
+// Unknown pages, and errors of a screen.
 import { Button } from 'antd';
 import type { ReactNode } from 'react';
 import { texts } from '../contract/texts.ts';
@@ -22,7 +22,7 @@ export function Lost() {
   );
 }
 
-// Also after a new version has taken the place of the files this page knows.
+// Also when a newer version has replaced the files of this page.
 export function Broken() {
   return (
     <Nowhere title={t.broken}>

@@ -1,4 +1,4 @@
-// The menu of the signed-in administrator: the service says what they may see, the console what each entry opens.
+// The menu of the administrator: the service decides what is visible, the console what each entry opens.
 import {
   ControlOutlined,
   CreditCardOutlined,
@@ -28,7 +28,7 @@ const icons: Readonly<Record<string, ReactNode>> = {
   control: <ControlOutlined />,
 };
 
-// A title that somebody has changed is theirs; the one it came with is read in the language of the page.
+// A changed title is shown as it is; a built-in one in the language of the page.
 const titleOf = (menu: MenuRecord, known: Both | undefined): string =>
   known && menu.title === known[0] ? read(known) : menu.title;
 
@@ -49,7 +49,7 @@ export function menuItems(menus: readonly MenuRecord[]): Items {
   });
 }
 
-/** Every screen of the menu, flat, for the palette. */
+/** All screens of the menu, for the palette. */
 export function menuScreens(menus: readonly MenuRecord[]): { address: string; title: string }[] {
   return menus.flatMap((menu) => {
     const screen = screens[menu.slug];

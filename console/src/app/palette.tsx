@@ -1,4 +1,4 @@
-// Finds: screens by their name, an order or payment by its number. And lists the keys.
+// Finds screens by name, orders and payments by number, and lists the keyboard shortcuts.
 import { Modal, Input, Empty } from 'antd';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';

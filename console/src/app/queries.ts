@@ -1,11 +1,11 @@
-// How the API is asked: tried again when that may help, asked anew when a frame says that something has changed.
+// API queries: retried where it helps, refetched when a frame reports a change.
 import { QueryClient, type Query, type QueryFilters } from '@tanstack/react-query';
 import { Failure } from '../contract/api.ts';
 import type { Frame } from '../contract/live.ts';
 import { recoveryMs } from '../parts/recovery.ts';
 
 const maxTries = 3;
-/** A network that is gone is said soon; it is asked again by itself as long as it is. */
+/** A lost network is reported quickly; queries are repeated until it is back. */
 const maxTriesOffline = 1;
 
 const mayHelp = (count: number, error: unknown): boolean =>
@@ -24,14 +24,16 @@ export const createQueries = (): QueryClient =>
         ...{ networkMode: 'always', staleTime: 3000, retry: mayHelp, retryDelay: waitMs },
         ...{ refetchInterval: recoveryMs, refetchOnReconnect: 'always' },
       },
-      // What was not sent goes out again with the same press of a button, never by itself.
+      // Writes are repeated by the user only, never by themselves.
       mutations: { networkMode: 'always', retry: false },
     },
   });
 
 const quietMs = 1000;
 
-/** Asks again what a frame has made stale. A first answer on its way may be older than the frame, so it is asked for once more afterwards. */
+/**
+ * Refetches stale queries. A first answer under way may be older than the frame, so it is fetched once more.
+ */
 function outdate(client: QueryClient, filters: QueryFilters): void {
   const unanswered = client
     .getQueryCache()
@@ -47,10 +49,10 @@ function outdate(client: QueryClient, filters: QueryFilters): void {
 const byFrames = ({ meta, queryKey }: Query): boolean =>
   queryKey[0] === 'notifications' || ((meta?.scopes ?? []) as readonly string[]).length > 0;
 
-/** What frames would have made stale before there were any. */
+/** Covers changes before the socket was open. */
 export const outdateAll = (client: QueryClient): void => outdate(client, { predicate: byFrames });
 
-/** Makes what depends on changed scopes stale, at most once a second. */
+/** Marks queries of changed scopes as stale, at most once a second. */
 export function followFrames(client: QueryClient): (frame: Frame) => void {
   const waiting = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,4 +1,4 @@
-// Addresses below /console: one per screen, each fetched when it is opened.
+// The routes below /console: one per screen, loaded on demand.
 import { lazy, Suspense, useMemo, type ComponentType } from 'react';
 import { createBrowserRouter, Navigate, useRoutes } from 'react-router';
 import { Skeleton } from 'antd';

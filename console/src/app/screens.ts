@@ -1,4 +1,4 @@
-// Every screen by the slug of its menu: the room it is in, and what is fetched when it is opened. Its address is /room/slug.
+// Every screen by the slug of its menu: its room and its module, loaded on demand. Its path is /room/slug.
 import type { ComponentType } from 'react';
 import type { Both } from '../contract/texts.ts';
 import type { Resource } from '../parts/resource.ts';
@@ -88,7 +88,7 @@ export const screens: Readonly<Record<string, Screen>> = {
   },
 };
 
-/** Directories of the menu that come with the service. */
+/** Built-in directories of the menu. */
 export const directories: Readonly<Record<string, Both>> = {
   system: ['系统管理', 'System'],
   logs: ['日志', 'Logs'],

@@ -1,4 +1,4 @@
-// What stands around every screen of somebody who has signed in: library, queries, profile, sockets, router.
+// The frame of a signed-in session: library, queries, profile, sockets, router.
 import { QueryClientProvider, useQuery, useQueryClient } from '@tanstack/react-query';
 import { App, ConfigProvider } from 'antd';
 import type { Locale } from 'antd/es/locale';
@@ -17,20 +17,20 @@ import { createQueries, followFrames, outdateAll } from './queries.ts';
 import { createRoutes } from './router.tsx';
 import { dark, light } from './theme.ts';
 
-// Seen once by each administrator.
+// Shown once to each administrator.
 const FirstPassword = lazy(() => import('./first-password.tsx'));
 
-// Read once: browsers hide the attribute from scripts afterwards, but not the property.
+// Read once: browsers later hide the attribute from scripts, but not the property.
 const nonce = document.querySelector<HTMLElement>('meta[property=csp-nonce]')?.nonce;
 
-// The library's own words, of the chosen language alone.
+// The library's texts, in the chosen language only.
 const words: Partial<Record<Language, Promise<Locale>>> = {};
 const wordsOf = (language: Language): Promise<Locale> =>
   (words[language] ??= (
     language === 'zh-CN' ? import('antd/locale/zh_CN') : import('antd/locale/en_US')
   ).then((loaded) => loaded.default));
 
-// What a control of a drawer opens stays at that control when the page behind moves.
+// A popup of a control in a drawer stays at the control when the page behind moves.
 const besideTrigger = (trigger?: HTMLElement): HTMLElement =>
   trigger?.closest<HTMLElement>('.ant-drawer') ?? document.body;
 

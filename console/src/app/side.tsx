@@ -1,4 +1,4 @@
-// What comes in from a side of the page when it is asked for: the menu of a telephone, notifications.
+// Panels that slide in from the side: the menu on a phone, notifications.
 import { Drawer } from 'antd';
 import type { ReactNode } from 'react';
 

@@ -1,4 +1,4 @@
-// How the component library looks here: colours that axe accepts on both grounds, calm surfaces.
+// The theme of the component library: accessible contrasts in light and dark, calm surfaces.
 import { theme, type ThemeConfig } from 'antd';
 
 const shared = {
@@ -6,7 +6,7 @@ const shared = {
   fontFamily:
     "system-ui, -apple-system, 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif",
   wireframe: false,
-  // The rest of the page keeps still by page.css.
+  // The rest of the page is styled by page.css.
   motion: !matchMedia('(prefers-reduced-motion: reduce)').matches,
 };
 

@@ -1,4 +1,4 @@
-// Whether the service answers at all: a banner says so while it does not, and goes with the first answer.
+// Shows a banner while the service does not answer.
 import { useSyncExternalStore } from 'react';
 import { transport, type Failure } from '../contract/api.ts';
 import { reconnectNow } from '../contract/live.ts';

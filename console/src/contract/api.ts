@@ -1,4 +1,4 @@
-// Calls of the API, typed by its OpenAPI document. Whatever goes wrong is one Failure.
+// Calls of the API, typed by its OpenAPI document. Every error is a Failure.
 import { currentSettings } from './settings.ts';
 import { amounts, permissions, type Routes } from './generated/routes.ts';
 import { texts } from './texts.ts';
@@ -11,7 +11,7 @@ type Ok<R extends Route> = Routes[R] extends {
   ? D
   : never;
 
-/** `data` of the answer; amounts are decimal texts. */
+/** `data` of the answer; amounts are decimal strings. */
 export type Data<R extends Route> = Ok<R>;
 export type Query<R extends Route> = Routes[R] extends { parameters: { query?: infer Q } }
   ? NonNullable<Q>
@@ -21,22 +21,22 @@ export type Body<R extends Route> = Routes[R] extends {
 }
   ? B
   : never;
-/** What a list is made of. */
+/** Type of a list's items. */
 export type Row<R extends Route> = Data<R> extends { list: (infer T)[] } ? T : never;
 
 export interface Input<R extends Route> {
-  /** Parameters of the path. */
+  /** Path parameters. */
   path?: Record<string, string | number>;
   query?: Partial<Query<R>> | Record<string, string | undefined>;
   body?: Body<R> | FormData;
-  /** The same key, the same effect, however often it is sent. */
+  /** Repeats with the same key have one effect. */
   idempotencyKey?: string;
   signal?: AbortSignal;
-  /** Times of the file or the filters are meant in the zone of the page. */
+  /** Times in the file or the filters are in the zone of the page. */
   zoned?: boolean;
 }
 
-/** Everything that can go wrong with a call. */
+/** Any failure of a call. */
 export class Failure extends Error {
   override name = 'Failure';
   constructor(
@@ -59,7 +59,7 @@ export class Failure extends Error {
   get isOffline(): boolean {
     return this.status === 0;
   }
-  /** Trying again later may help. */
+  /** Whether a retry may help. */
   get isPassing(): boolean {
     return this.isOffline || [429, 502, 503, 504].includes(this.status);
   }
@@ -78,10 +78,10 @@ const t = texts({
   },
 });
 
-/** The token of the session; gone with the tab. */
+/** The session token, kept until the tab is closed. */
 export const session = {
   token: sessionStorage.getItem('console.token') ?? undefined,
-  /** Called when the service no longer takes the token. */
+  /** Called when the token is no longer valid. */
   onEnd: undefined as ((failure: Failure) => void) | undefined,
   keep(token: string | undefined): void {
     session.token = token;
@@ -90,7 +90,7 @@ export const session = {
   },
 };
 
-/** Told after every call whether the service answered it at all; the failure when it did not. */
+/** Called after every call with its failure, if the service did not answer. */
 export const transport: { onAnswer?: (failure: Failure | undefined) => void } = {};
 
 export const permissionOf = (route: Route): string | null => permissions[route];
@@ -114,7 +114,7 @@ export async function download<R extends Route>(
   return { blob: await response.blob(), filename: decodeURIComponent(name ?? 'download') };
 }
 
-/** The address of a route. */
+/** The URL of a route. */
 export function addressOf(
   route: Route,
   { path = {}, query = {} }: Pick<Input<Route>, 'path' | 'query'>,
@@ -160,14 +160,14 @@ interface Envelope {
   trace_id?: string;
 }
 
-// The digits of an amount as they were sent: a float would lose them.
+// The digits of an amount as sent, which a float would lose.
 const keepDigits = ((key: string, value: unknown, context?: { source?: string }): unknown =>
   typeof value === 'number' && amounts.has(key) ? (context?.source ?? value.toFixed(2)) : value) as (
   key: string,
   value: unknown,
 ) => unknown;
 
-/** Reads JSON of the service; amounts become decimal texts. */
+/** Parses JSON of the service; amounts become decimal strings. */
 export function read(text: string): Envelope | undefined {
   try {
     return JSON.parse(text, keepDigits) as Envelope;
@@ -179,7 +179,7 @@ export function read(text: string): Envelope | undefined {
 function failureOf(response: Response, envelope: Envelope | undefined): Failure {
   const { error_code, errors, trace_id } = envelope ?? {};
   const wait = Number(response.headers.get('Retry-After') ?? NaN);
-  // A proxy whose service is away answers a page of its own.
+  // A proxy without its backend answers with a page of its own.
   const unread = `${[502, 503, 504].includes(response.status) ? t.away : t.unreadable} (${response.status})`;
   const failure = new Failure(envelope?.message ?? unread, response.status, {
     ...{ error_code, errors },

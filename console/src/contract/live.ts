@@ -1,4 +1,4 @@
-// The WebSocket of the service. Frames are hints: they say what is stale, and the API is asked again.
+// The WebSocket of the service. Frames are hints: they name what is stale, and the API is queried again.
 import { useSyncExternalStore } from 'react';
 import { call } from './api.ts';
 
@@ -25,10 +25,13 @@ function setConnected(value: boolean): void {
 
 let hurry = (): void => undefined;
 
-/** Connects now instead of later: the service has just answered. */
+/** Connects at once: the service has just answered. */
 export const reconnectNow = (): void => hurry();
 
-/** Opens the socket and keeps it open; answers how to close it. `onOpen` is called whenever frames may have been missed. */
+/**
+ * Opens the socket and keeps it open; returns a function that closes it. `onOpen` is called whenever frames may
+ * have been missed.
+ */
 export function connectLive(onOpen: (isFirst: boolean) => void): () => void {
   let isWanted = true;
   let wasOpen = false;
@@ -58,7 +61,7 @@ export function connectLive(onOpen: (isFirst: boolean) => void): () => void {
       made.onmessage = ({ data }: MessageEvent<string>) => hear(data);
       made.onclose = ({ code }) => {
         setConnected(false);
-        // The session was ended: the next call says so and leads to the door.
+        // The session has ended: the next call fails and leads to the sign-in form.
         if (code === 4401) onOpen(false);
         again();
       };
@@ -88,7 +91,7 @@ function hear(text: string): void {
     const frame = JSON.parse(text) as Frame;
     for (const listener of listeners) listener(frame);
   } catch {
-    // What cannot be read is no hint.
+    // Unreadable frames are ignored.
   }
 }
 
@@ -97,7 +100,7 @@ export function onFrame(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Whether frames are coming in now. */
+/** Whether the socket is connected. */
 export const useIsLive = (): boolean =>
   useSyncExternalStore(
     (watcher) => {

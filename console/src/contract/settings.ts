@@ -1,4 +1,4 @@
-// What a person has chosen for this browser: language, time zone, theme, columns and page sizes. Kept in localStorage.
+// Settings of this browser: language, time zone, theme, columns and page sizes, in localStorage.
 import { useSyncExternalStore } from 'react';
 
 export type Language = 'zh-CN' | 'en-US';
@@ -10,9 +10,9 @@ export interface Settings {
   zone: string;
   theme: Theme;
   pageSize: number;
-  /** Columns that are hidden, by resource. */
+  /** Hidden columns by resource. */
   hidden: Record<string, string[]>;
-  /** Resources that are shown as a grid. */
+  /** Resources shown as a grid. */
   tiled: string[];
   isMenuFolded: boolean;
 }
@@ -49,7 +49,7 @@ export function changeSettings(changes: Partial<Settings>): void {
   try {
     localStorage.setItem(place, JSON.stringify(settings));
   } catch {
-    // A browser that keeps nothing still shows what was chosen until it is closed.
+    // Without storage the settings last until the tab is closed.
   }
   for (const listener of listeners) listener();
 }
@@ -63,7 +63,7 @@ export const useSettings = (): Settings => useSyncExternalStore(subscribeSetting
 
 const darkness = matchMedia('(prefers-color-scheme: dark)');
 
-/** Whether the page is dark now, following the system when that was chosen. */
+/** Whether the page is dark, following the system if so chosen. */
 export function useIsDark(): boolean {
   const { theme } = useSettings();
   const isSystemDark = useSyncExternalStore(

@@ -1,4 +1,4 @@
-// Files that were asked for: how far they are, why one failed, and the file until it expires.
+// Exports: progress, reason of a failure, and the file until it expires.
 import { badge, bytes, custom, named, text, time } from '../parts/cells.tsx';
 import { SaveButton } from '../parts/export.tsx';
 import { choice, numberChoice } from '../parts/fields.tsx';

@@ -1,4 +1,4 @@
-// Files that were uploaded.
+// Uploaded files.
 import { badge, bytes, code, named, text, time } from '../parts/cells.tsx';
 import { choice, option, words } from '../parts/fields.tsx';
 import { resource } from '../parts/resource.ts';

@@ -1,4 +1,4 @@
-// A picture, PDF or video in the page; anything else to be saved.
+// Shows a picture, PDF or video; other files are downloaded.
 import { DownloadOutlined } from '@ant-design/icons';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { App, Button, Skeleton } from 'antd';
@@ -12,7 +12,7 @@ const t = texts({ 'zh-CN': { save: '下载文件' }, 'en-US': { save: 'Download'
 
 type Attachment = Row<'GET /api/admin/attachments'>;
 
-/** Fetched whole to be shown; larger ones are saved only. */
+/** Previews are fetched whole; larger files are only downloaded. */
 const largestShown = 50_000_000;
 
 export function Preview({ row }: { row: Attachment }) {

@@ -1,4 +1,4 @@
-// Files as a grid: pictures as they look, others by their kind.
+// Files as a grid: thumbnails of pictures, icons for other kinds.
 import { FileOutlined } from '@ant-design/icons';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
@@ -9,7 +9,7 @@ import { showBytes } from '../parts/time.ts';
 
 type Attachment = Row<'GET /api/admin/attachments'>;
 
-/** There are no smaller copies of a picture; larger ones are not worth what fetching a page of them costs. */
+/** There are no thumbnails on the service, so larger pictures are not fetched. */
 const largestShown = 2_000_000;
 
 export function Tiles({ rows }: { rows: Attachment[] }) {

@@ -1,5 +1,5 @@
-// Uploads in pieces. They go on while one walks through the console, pause, and go on after a lost network; after a reload the
-// same file, chosen again, goes on where it was.
+// Chunked uploads. They continue while navigating, can be paused, and survive a lost network; after a reload,
+// choosing the same file again resumes it.
 import { useSyncExternalStore } from 'react';
 import { call, Failure } from '../contract/api.ts';
 
@@ -7,15 +7,15 @@ export interface Upload {
   key: string;
   file: File;
   state: 'hashing' | 'uploading' | 'paused' | 'offline' | 'merging' | 'done' | 'failed';
-  /** Bytes the service has. */
+  /** Bytes stored by the service. */
   sent: number;
-  /** Bytes a second. */
+  /** Bytes per second. */
   rate: number;
   failure?: Failure;
 }
 
 const chunkBytes = 5 * 1024 * 1024;
-/** Hashed in the memory of the page; the service hashes larger files alone. */
+/** Hashed in memory by the page; larger files are hashed by the service only. */
 const largestHashed = 256 * 1024 * 1024;
 const retryMs = 2000;
 const pollMs = 1000;
@@ -49,7 +49,7 @@ export function onUploaded(listener: () => void): () => void {
   return () => doneListeners.delete(listener);
 }
 
-/** The same file chosen again has the same key. */
+/** The same file gets the same key. */
 const keyOf = ({ name, size, lastModified }: File): string => `${name} ${size} ${lastModified}`;
 
 const placeOf = (key: string): string => `console.upload ${key}`;
@@ -127,7 +127,7 @@ async function send({ key, file }: Upload): Promise<void> {
   for (const listener of doneListeners) listener();
 }
 
-// One that was begun before, when the service still has it; else a new one.
+// Resumes a session the service still has, or opens a new one.
 async function openSession(key: string, file: File): Promise<{ chunk_id: string; has: Set<number> }> {
   const known = sessionStorage.getItem(placeOf(key));
   if (known) {

@@ -1,4 +1,4 @@
-// Where files are dropped, and how far each one is.
+// Drop zone and progress of uploads.
 import { CloseOutlined, PauseOutlined, CaretRightOutlined } from '@ant-design/icons';
 import { useQueryClient } from '@tanstack/react-query';
 import { Button, Flex, Progress } from 'antd';

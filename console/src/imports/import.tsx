@@ -1,4 +1,4 @@
-// One import: its outcome, and what can be done with it.
+// One import: outcome and actions.
 import { useNavigate } from 'react-router';
 import { ActionButtons } from '../parts/actions.tsx';
 import { Facts } from '../parts/facts.tsx';

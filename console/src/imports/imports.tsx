@@ -1,4 +1,4 @@
-// Files that orders were, or are being, imported from.
+// Order imports.
 import { lazy } from 'react';
 import { badge, bytes, count, custom, named, text, time } from '../parts/cells.tsx';
 import { numberChoice, yesOrNo } from '../parts/fields.tsx';

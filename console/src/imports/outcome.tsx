@@ -1,4 +1,4 @@
-// One import while it runs and when it has ended: progress, counts, rows that were refused, the file of them.
+// Progress and result of an import: counts, rejected rows, and their file.
 import { DownloadOutlined } from '@ant-design/icons';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Alert, App, Button, Flex, Pagination, Skeleton, Table } from 'antd';

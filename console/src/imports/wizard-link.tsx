@@ -1,4 +1,4 @@
-// Begins an import.
+// Starts an import.
 import { UploadOutlined } from '@ant-design/icons';
 import { texts } from '../contract/texts.ts';
 import { LinkButton } from '../parts/link-button.tsx';

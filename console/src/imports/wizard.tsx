@@ -1,4 +1,4 @@
-// Importing orders in three steps: choose a file, see what is wrong with it, import.
+// Imports orders in three steps: choose a file, check its problems, import.
 import { DownloadOutlined, InboxOutlined } from '@ant-design/icons';
 import { useMutation } from '@tanstack/react-query';
 import { App, Button, Flex, Steps } from 'antd';
@@ -70,7 +70,7 @@ export default function ImportWizard() {
   const [file, setFile] = useState<File>();
   const check = useMutation({ mutationFn: send });
   const run = useMutation({ mutationFn: send });
-  // The same press of a button, the same import.
+  // A repeated press starts no second import.
   const key = useMemo(() => crypto.randomUUID(), [file]);
   const checked = useImport(check.data);
   const choose = (chosen: File | undefined) => {

@@ -1,4 +1,4 @@
-// Attempts to sign in.
+// Sign-in attempts.
 import { code, numberBadge, text, time } from '../parts/cells.tsx';
 import { CleanButton } from '../parts/clean.tsx';
 import { numberChoice, option, words } from '../parts/fields.tsx';

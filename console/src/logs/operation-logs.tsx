@@ -1,4 +1,4 @@
-// What administrators did.
+// Operations of administrators.
 import { code, count, custom, text, time, trace } from '../parts/cells.tsx';
 import { Changes } from '../parts/changes.tsx';
 import { integer, option, words } from '../parts/fields.tsx';

@@ -1,4 +1,4 @@
-// Addresses that are turned away.
+// Blocked addresses.
 import { code, status, text, time } from '../parts/cells.tsx';
 import { note, onOff, status as statusFilter, words } from '../parts/fields.tsx';
 import { resource } from '../parts/resource.ts';

@@ -1,4 +1,4 @@
-// The figures of the day, as they change.
+// Live figures of the day.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Empty, Skeleton } from 'antd';
 import { Link } from 'react-router';

@@ -1,4 +1,4 @@
-// Types and their entries.
+// Dictionary types and their entries.
 import { code, count, status, text, time } from '../parts/cells.tsx';
 import { integer, note, onOff, status as statusFilter, words } from '../parts/fields.tsx';
 import { resource } from '../parts/resource.ts';

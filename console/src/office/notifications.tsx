@@ -1,4 +1,4 @@
-// One's own notifications; those who may send some of their own.
+// One's own notifications, and sending for those permitted.
 import { badge, custom, text, time } from '../parts/cells.tsx';
 import { choice, note, options, words, yesOrNo } from '../parts/fields.tsx';
 import { resource } from '../parts/resource.ts';

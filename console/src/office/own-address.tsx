@@ -1,4 +1,4 @@
-// The address one comes from oneself, so that nobody blocks it by mistake.
+// The administrator's own address, so that nobody blocks it by mistake.
 import type { Data } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 

@@ -1,4 +1,4 @@
-// The queues of the service, in words.
+// Display names of the queues.
 import { states } from '../parts/states.tsx';
 
 export const queues = states({

@@ -1,4 +1,4 @@
-// Work in the background: the queues, and jobs that failed for good.
+// Background work: queues, and jobs that failed for good.
 import { useQuery } from '@tanstack/react-query';
 import { Flex } from 'antd';
 import { call } from '../contract/api.ts';

@@ -1,4 +1,4 @@
-// One of the dictionary types; 0 for the types themselves.
+// Selects a dictionary type; 0 for the types themselves.
 import { useQuery } from '@tanstack/react-query';
 import { Select } from 'antd';
 import { call } from '../contract/api.ts';

@@ -1,4 +1,4 @@
-// What can be done with a row: shown by permission and state, asked about when it cannot be undone, done once.
+// Actions on a row: shown by permission and state, confirmed if irreversible, sent once.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { App, Button, Flex } from 'antd';
 import { useState } from 'react';
@@ -27,7 +27,7 @@ const removal = (route: Route): Erased => ({
   sure: ['删除后无法恢复，确定删除？', 'This cannot be undone. Delete it?'],
 });
 
-/** Parameters of a route's path, from the row. */
+/** Path parameters from the row. */
 export function pathOf(resource: Resource, route: Route, row: AnyRow): Record<string, string> {
   const names = [...route.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   return Object.fromEntries(
@@ -35,7 +35,7 @@ export function pathOf(resource: Resource, route: Route, row: AnyRow): Record<st
   );
 }
 
-/** What may be done with that row now. */
+/** Whether the action is available for that row now. */
 export function useActions(resource: Resource): (row: AnyRow) => Erased[] {
   const may = useMay();
   const { actions = [], remove } = resource.spec;
@@ -43,7 +43,7 @@ export function useActions(resource: Resource): (row: AnyRow) => Erased[] {
   return (row) => all.filter((one) => may(one.route) && (one.when?.(row) ?? true));
 }
 
-/** Does it; everything of the resource is asked again afterwards. */
+/** Runs it; all queries of the resource are refetched afterwards. */
 export function useAct(resource: Resource, onDone?: (action: Erased, answer: unknown) => void) {
   const client = useQueryClient();
   const { message, modal } = App.useApp();

@@ -1,9 +1,9 @@
-// A range of days, chosen in a calendar.
+// A date range picker.
 import { DatePicker } from 'antd';
 import { dayToInstant, instantToDay } from './time.ts';
 
 interface Props {
-  /** Instants; empty: none. */
+  /** Instants; empty for none. */
   start: string;
   end: string;
   names: string[];

@@ -1,4 +1,4 @@
-// How values are shown, in lists and details alike.
+// Display of values in lists and details.
 import { Tooltip } from 'antd';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
@@ -7,11 +7,11 @@ import { Badge, enabled, yesNo, type States } from './states.tsx';
 import { showAgo, showBytes, showTime, showZone } from './time.ts';
 
 export interface Cell<V = unknown> {
-  // A method, so that a cell of texts may stand in a list of cells of anything.
+  // A method, so that a cell of texts fits into a list of cells of anything.
   render(value: V, row: Record<string, unknown>): ReactNode;
   width?: number;
   align?: 'right';
-  /** Stands quietly beside the label. */
+  /** Shown in muted style beside the label. */
   unit?: () => string;
 }
 
@@ -21,7 +21,7 @@ const none = <span className="none">–</span>;
 const shown = <T,>(value: Maybe<T>, show: (value: T) => ReactNode): ReactNode =>
   value === null || value === undefined || value === '' ? none : show(value);
 
-/** Short text on one line, the whole of it when pointed at. */
+/** Short text on one line, in full on hover. */
 export const text = (width = 160): Cell<Maybe<string | number>> => ({
   width,
   render: (value) =>
@@ -32,7 +32,7 @@ export const text = (width = 160): Cell<Maybe<string | number>> => ({
     )),
 });
 
-/** Numbers of orders, addresses, slugs: fixed width. */
+/** Numbers of orders, addresses, slugs: monospaced. */
 export const code = (width = 180): Cell<Maybe<string>> => ({
   width,
   render: (value) =>
@@ -84,7 +84,7 @@ export const flag = (width = 90): Cell<boolean> => ({
   render: (value) => <Badge states={yesNo} value={value} />,
 });
 
-/** Somebody or something that is named by one of its fields, with a link when there is a page of it. */
+/** A record shown by one of its fields, with a link if it has a page. */
 export const named = <V extends object>(
   field: keyof V & string,
   pathOf?: (value: V) => string,
@@ -112,7 +112,7 @@ export const namedList = <V extends object>(field: keyof V & string): Cell<reado
     ),
 });
 
-/** Everything with the same trace, one click away. */
+/** Links to everything with the same trace. */
 export const trace = (): Cell<Maybe<string>> => ({
   width: 216,
   render: (value) => shown(value, (known) => <TraceLink id={known} />),
@@ -136,7 +136,7 @@ export function Time({ at }: { at: string }) {
   );
 }
 
-/** The name of a column or a fact, and in what its values are. */
+/** The name of a column or field, with its unit. */
 export function Label({ text: words, cell }: { text: string; cell: Cell | undefined }) {
   if (!cell?.unit) return words;
   return (

@@ -1,4 +1,4 @@
-// Deletes log entries older than some days.
+// Deletes log entries older than a number of days.
 import { ClearOutlined } from '@ant-design/icons';
 import { useQueryClient } from '@tanstack/react-query';
 import { App, Button } from 'antd';

@@ -1,4 +1,4 @@
-// The cross at the end of a text, which is a button and needs a name.
+// The clear button of an input, which needs an accessible name.
 import { CloseCircleFilled } from '@ant-design/icons';
 import { texts } from '../contract/texts.ts';
 

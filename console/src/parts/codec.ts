@@ -1,8 +1,8 @@
-// The state of a list as it stands in the URL: the API's own names, defaults left out, what makes no sense dropped.
+// The state of a list in the URL: the API's names, without defaults and invalid values.
 
 export interface ListState {
   page: number;
-  /** `field:asc` or `field:desc`; empty: the API's own order. */
+  /** `field:asc` or `field:desc`; empty for the API's default. */
   order: string;
   filters: Readonly<Record<string, string>>;
 }
@@ -12,7 +12,11 @@ export type Checks = Readonly<Record<string, (text: string) => boolean>>;
 
 const orders = /^(\w+):(asc|desc)$/;
 
-/** Reads the query of a URL. @param sortable columns that may be sorted by */
+/**
+ * Parses the query of a URL.
+ *
+ * @param sortable columns that may be sorted by
+ */
 export function decode(search: URLSearchParams, checks: Checks, sortable: readonly string[]): ListState {
   const page = Number(search.get('page') ?? 1);
   const order = search.get('order_by') ?? '';
@@ -25,7 +29,7 @@ export function decode(search: URLSearchParams, checks: Checks, sortable: readon
   };
 }
 
-/** Writes it; `decode` answers the same state. */
+/** Writes it; `decode` returns the same state. */
 export function encode({ page, order, filters }: ListState): URLSearchParams {
   const search = new URLSearchParams();
   for (const [name, text] of Object.entries(filters)) if (text !== '') search.set(name, text);

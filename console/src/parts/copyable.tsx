@@ -1,4 +1,4 @@
-// A text that is copied with a click.
+// A text copied by a click.
 import { CheckOutlined, CopyOutlined } from '@ant-design/icons';
 import { Button } from 'antd';
 import { useEffect, useState } from 'react';

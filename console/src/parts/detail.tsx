@@ -1,4 +1,4 @@
-// One row beside its list: every field of it, and what can be done with it. Forms to create and change it.
+// One row beside its list: fields, actions, and forms to create and change it.
 import { EditOutlined } from '@ant-design/icons';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Drawer, Flex, Skeleton } from 'antd';
@@ -32,7 +32,7 @@ export function useRow({ spec }: Resource, id: string) {
 function useClose(): () => void {
   const navigate = useNavigate();
   const { search, key } = useLocation();
-  // Back, when one came from the list; a shared link has no list behind it.
+  // Back to the list, or to its route when opened by a shared link.
   return () => void (key === 'default' ? navigate(`..${search}`, { relative: 'path' }) : navigate(-1));
 }
 

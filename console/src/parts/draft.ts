@@ -1,9 +1,9 @@
-// What was typed outlives a reload, a new sign-in and a new version of the page; secrets do not.
+// Edits survive a reload, a new sign-in and a new version of the page, except for secrets.
 import { useEffect, useState } from 'react';
 import type { Fields } from './form-values.ts';
 import type { AnyRow } from './resource.ts';
 
-/** The draft of a form, by its name. */
+/** The draft of a form by its name. */
 export function useDraft(name: string, fields: Fields) {
   const place = `console.draft ${name}`;
   const [known, setKnown] = useState(() => read(place));
@@ -32,7 +32,7 @@ function read(place: string): AnyRow | undefined {
   }
 }
 
-/** Lets the browser ask before the tab is closed: a draft is gone with its tab. */
+/** Makes the browser confirm closing the tab: a draft is lost with it. */
 export function useLeaveGuard(isActive: boolean): void {
   useEffect(() => {
     if (!isActive) return undefined;

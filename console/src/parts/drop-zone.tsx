@@ -1,18 +1,18 @@
-// Where files are dropped, or chosen by those who drop nothing.
+// A drop zone for files with a file chooser.
 import { Button } from 'antd';
 import { useRef, useState, type ReactNode } from 'react';
 
 interface Props {
-  /** Stands before the button. */
+  /** Shown before the button. */
   text: string;
   button: string;
-  /** Names the input for those who do not see it. */
+  /** Accessible name of the input. */
   label: string;
   multiple?: boolean;
-  /** As `accept` of an input. */
+  /** The `accept` attribute of an input. */
   accept?: string;
   icon?: ReactNode;
-  /** Below: what is taken, where a template is. */
+  /** Shown below: accepted files, link to a template. */
   children?: ReactNode;
   onFiles: (files: File[]) => void;
 }
@@ -52,7 +52,7 @@ export function DropZone({ text, button, label, multiple, accept, icon, children
         aria-label={label}
         onChange={({ target }) => {
           take(target.files);
-          // The same file chosen again is a choice too.
+          // Choosing the same file again must fire too.
           target.value = '';
         }}
       />

@@ -1,4 +1,4 @@
-// Exports exactly what a list shows; the bar goes on in the exports centre when the page is left.
+// Exports exactly what a list shows; the progress continues on the exports page.
 import { DownloadOutlined } from '@ant-design/icons';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { App, Button, Dropdown } from 'antd';

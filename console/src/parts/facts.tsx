@@ -1,9 +1,9 @@
-// The fields of a row, one below the other.
+// The fields of a row.
 import { read } from '../contract/texts.ts';
 import { Label, type Cell } from './cells.tsx';
 import { labelOf, type AnyRow, type Resource } from './resource.ts';
 
-/** Names and values, in the order of the declaration. */
+/** Names and values, in declared order. */
 export function Facts({
   resource,
   row,

@@ -1,4 +1,4 @@
-// What can be typed or chosen in forms and filters. Every control takes its name from the label.
+// Inputs of forms and filters. Every control gets its accessible name from its label.
 import { useQuery } from '@tanstack/react-query';
 import { Input, Select } from 'antd';
 import { lazy, Suspense, useDeferredValue, useState, type ReactNode } from 'react';
@@ -11,7 +11,7 @@ import { enabled, nameOf, yesNo, type States } from './states.tsx';
 export interface Control<V = unknown> {
   id?: string;
   value?: V;
-  // A method, so that a field of texts may stand in a form of fields of anything.
+  // A method, so that a field of texts fits into a form of fields of anything.
   onChange?(value: V): void;
   'aria-label'?: string;
   placeholder?: string;
@@ -19,25 +19,25 @@ export interface Control<V = unknown> {
 
 export interface Field<V = unknown> {
   control(props: Control<V>): ReactNode;
-  /** Value of an empty form. */
+  /** Initial value of an empty form. */
   initial?: V;
-  /** The value of the control for a row that is changed; its field of the same name otherwise. */
+  /** The value of the control for an existing row; by default its field of the same name. */
   from?(row: Record<string, unknown>): V;
   /** Whether a text of the URL is a value of this filter. */
   check?(text: string): boolean;
-  /** From the text of the URL to the value of the control. */
+  /** Converts the text of the URL to the value of the control. */
   parse?(text: string): V;
-  /** Checks beyond those of the contract; answers what is wrong. */
+  /** Checks beyond the contract; returns the problem. */
   problem?(value: V): string | undefined;
-  /** Written, never read: not kept in drafts. */
+  /** Write-only: not stored in drafts. */
   isSecret?: boolean;
-  /** The part of the value that may be kept in a draft. */
+  /** The part of the value that may be stored in a draft. */
   withoutSecrets?(value: unknown): unknown;
-  /** Several controls in place of one, with names below this field's. */
+  /** Several controls instead of one, with names below this field's. */
   items?(place: { name: string; row: Record<string, unknown> | undefined }): ReactNode;
-  /** Typed letter by letter: the URL is replaced instead of adding to the history. */
+  /** Typed: replaces the URL instead of adding to the history. */
   isTyped?: boolean;
-  /** Stands alone, without a label beside it. */
+  /** Shown without a label. */
   isWide?: boolean;
 }
 
@@ -50,7 +50,7 @@ const t = texts({
   },
 });
 
-// Seldom in filters, so fetched with the first form.
+// Rare in filters, so loaded with the first form.
 const NumberInput = lazy(() => import('./number-input.tsx'));
 const Switch = lazy(() => import('./switch.tsx'));
 
@@ -112,7 +112,7 @@ export const choice = <K extends string>(all: States<K>): Field<K> => ({
   ),
 });
 
-/** The same for numbers, as a status is. */
+/** The same for numbers, such as a status. */
 export const numberChoice = (all: States<string>): Field<number> => ({
   check: (text) => text in all,
   parse: Number,
@@ -143,7 +143,7 @@ export const yesOrNo = (): Field<boolean> => ({
   ),
 });
 
-/** On or off, in a form. 0 and 1 on the wire. */
+/** A switch in a form; 0 and 1 in the API. */
 export const onOff = (initial = 1): Field<number> => ({
   initial,
   control: ({ value, onChange, ...props }) => (
@@ -174,7 +174,7 @@ const useOptions = (type: OptionKind) =>
     staleTime: 30_000,
   });
 
-/** One of the entries of another resource, few enough to be listed whole. */
+/** An entry of another resource that is small enough to list. */
 export const option = (type: OptionKind): Field<number | null> => ({
   check: (text) => /^\d+$/.test(text),
   parse: Number,
@@ -218,7 +218,7 @@ function OptionSelect({ type, multiple, ...props }: Control & { type: OptionKind
   );
 }
 
-/** A user, found by the beginning of their name. */
+/** A user, found by a prefix of the name. */
 export const userPicker = (): Field<number> => ({
   check: (text) => /^\d+$/.test(text),
   parse: Number,

@@ -77,7 +77,7 @@ const textOf = (value: unknown): string =>
       ? String(value)
       : '';
 
-// What is typed goes into the URL when the typing pauses; the URL wins whenever it changes by itself.
+// Typing updates the URL after a pause; a change of the URL wins.
 function FilterControl({ name, field, label, value, onChange }: FilterProps) {
   const [draft, setDraft] = useState<string | undefined>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -104,7 +104,7 @@ function FilterControl({ name, field, label, value, onChange }: FilterProps) {
   );
 }
 
-// The calendar is heavy; it is fetched when somebody goes for a day, and opens at once.
+// The calendar is heavy, so it is loaded on demand.
 const Calendar = lazy(() => import('./calendar.tsx'));
 
 function Period({ state, change }: { state: ListState; change: Change }) {

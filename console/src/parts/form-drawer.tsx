@@ -1,4 +1,4 @@
-// A form that is fetched when it is opened: most visits of a list open none.
+// A form loaded on demand: most visits of a list open none.
 import { lazy, Suspense } from 'react';
 import type { FormProps } from './form.tsx';
 

@@ -1,4 +1,4 @@
-// What a form holds: what it begins with, what of it is sent, and what somebody else has changed meanwhile.
+// Values of a form: initial ones, those to send, and those changed concurrently.
 import type { Field } from './fields.tsx';
 import type { AnyRow } from './resource.ts';
 
@@ -7,7 +7,7 @@ export type Fields = Readonly<Record<string, Field>>;
 const isSame = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
 
-/** What the controls begin with: the row that is changed, else the initial value of each. */
+/** The initial values: of the row, or of each field. */
 export function initialOf(fields: Fields, row: AnyRow | undefined): AnyRow {
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, beginning(field, name, row)]),
@@ -20,13 +20,16 @@ function beginning(field: Field, name: string, row: AnyRow | undefined): unknown
   return field.from ? field.from(row) : (row[name] ?? undefined);
 }
 
-/** The body of something new: what was filled in. */
+/** The body of a create: the filled fields. */
 export const given = (values: AnyRow): AnyRow =>
   Object.fromEntries(
     Object.entries(values).filter(([, value]) => value !== undefined && value !== '' && value !== null),
   );
 
-/** The body of a change: what differs, and what the contract demands in any case. An emptied field is sent as null: that clears it. */
+/**
+ * The body of an update: changed fields, and those the contract requires. An emptied field is sent as null,
+ * which clears it.
+ */
 export const changed = (values: AnyRow, base: AnyRow, required: readonly string[] = []): AnyRow =>
   Object.fromEntries(
     Object.entries(values)
@@ -34,15 +37,18 @@ export const changed = (values: AnyRow, base: AnyRow, required: readonly string[
       .map(([name, value]) => [name, value === undefined ? null : value]),
   );
 
-/** A form laid upon a newer row. */
+/** A form rebased onto a newer row. */
 export interface Rebased {
-  /** For the fields nobody has touched here. */
+  /** Values of untouched fields. */
   taken: AnyRow;
-  /** Fields that were changed here and there, differently. */
+  /** Fields changed differently here and there. */
   conflicts: string[];
 }
 
-/** @param base what the form began with @param latest what it would begin with now */
+/**
+ * @param base initial values of the form
+ * @param latest initial values it would have now
+ */
 export function rebase(values: AnyRow, base: AnyRow, latest: AnyRow): Rebased {
   const moved = Object.keys(latest).filter((name) => !isSame(latest[name], base[name]));
   const isTouched = (name: string) => !isSame(values[name], base[name]);

@@ -1,4 +1,4 @@
-// A form over the fields of a body: what the contract demands is checked here, what the service refuses stands at its field.
+// A form over the fields of a body: the contract is checked here, errors of the service are shown at their fields.
 import { Alert, App, Drawer, Button, Flex, Form } from 'antd';
 import { Fragment, useEffect, useMemo, useRef, useState } from 'react';
 import { call, type Route } from '../contract/api.ts';
@@ -33,11 +33,11 @@ export interface FormProps {
   fields: Fields;
   labelOf: (name: string) => Both;
   path?: Record<string, string | number>;
-  /** Of the row that is changed, as the service has it now; only what differs is sent. */
+  /** The current row; only differences are sent. */
   row?: AnyRow;
-  /** Asks for that row once more, so that a change of somebody else is seen before it is overwritten. */
+  /** Refetches the row, so that concurrent changes are seen before saving. */
   refresh?: () => Promise<AnyRow | undefined>;
-  /** Sent along. */
+  /** Added to the body. */
   fixed?: AnyRow;
   wide?: boolean;
   onDone: (answer: AnyRow) => void;
@@ -63,7 +63,7 @@ export default function FormDrawer({
   const [isDirty, setDirty] = useState(false);
   const [failure, setFailure] = useState<ReturnType<typeof failureOf>>();
   const [conflicts, setConflicts] = useState<string[]>([]);
-  // As long as the form is open, sending it again is the same wish.
+  // The key of repeated submits, as long as the form is open.
   const key = useMemo(() => crypto.randomUUID(), []);
   const base = useRef<AnyRow>(undefined);
   const draft = useDraft(`${route} ${JSON.stringify(path ?? {})}`, fields);
@@ -71,7 +71,7 @@ export default function FormDrawer({
   useLeaveGuard(isDirty);
   useReturnFocus();
 
-  // Lays what is typed upon a newer row; answers the fields that both have changed.
+  // Rebases the edits onto a newer row; returns the fields in conflict.
   const lay = (latest: AnyRow): string[] => {
     const values = form.getFieldsValue(true) as AnyRow;
     const { taken, conflicts: found } = rebase(values, base.current ?? latest, latest);
@@ -86,7 +86,7 @@ export default function FormDrawer({
     base.current = latest;
     form.setFieldsValue({ ...latest, ...draft.known });
     setDirty(draft.known !== undefined);
-    // Only another row is a reason.
+    // Only when the row is another one.
   }, [row]);
 
   const save = async (values: AnyRow) => {
@@ -223,7 +223,7 @@ export default function FormDrawer({
   );
 }
 
-// Form.Item hands id, value and onChange to its child.
+// Form.Item passes id, value and onChange to its child.
 function Slot({ field, ...props }: { field: Field }) {
   return field.control(props);
 }

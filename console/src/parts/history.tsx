@@ -1,4 +1,4 @@
-// What administrators did to something, from the operation log.
+// Changes of a record, from the operation log.
 import { useQuery } from '@tanstack/react-query';
 import { Empty } from 'antd';
 import { call } from '../contract/api.ts';
@@ -9,7 +9,9 @@ import { Timeline } from './timeline.tsx';
 
 const t = texts({ 'zh-CN': { none: '还没有操作' }, 'en-US': { none: 'Nothing was done to it yet' } });
 
-/** @param path beginning of the routes that change it */
+/**
+ * @param path prefix of the routes that change it
+ */
 export function History({ path }: { path: string }) {
   const { data, error } = useQuery({
     queryKey: ['operation-logs', 'list', { path }],

@@ -1,5 +1,5 @@
-// In place of the library's own icon (console/build/stand-ins.ts): a picture beside words says nothing of its own, so it is hidden
-// from who listens. The library's would read as "download Export".
+// Replaces the library's icon (console/build/stand-ins.ts): a picture beside text is hidden from screen readers,
+// which would otherwise read "download Export".
 import { createElement, type HTMLAttributes, type ReactElement, type Ref } from 'react';
 
 interface Drawn {

@@ -1,4 +1,4 @@
-// The lines of an order while it is typed, with their sum.
+// Editor for the lines of an order with their sum.
 import { DeleteOutlined, PlusOutlined } from '@ant-design/icons';
 import { Button, Flex, Input, InputNumber } from 'antd';
 import { texts } from '../contract/texts.ts';

@@ -1,4 +1,4 @@
-// One line of an order while it is typed.
+// One line of an order in the editor.
 import { isAmount } from './money.ts';
 
 export interface Line {

@@ -1,4 +1,4 @@
-// The lines of an order as a field of a form; its controls are fetched with the form.
+// The lines of an order as a form field; its controls are loaded with the form.
 import { lazy, Suspense } from 'react';
 import { texts } from '../contract/texts.ts';
 import type { Control, Field } from './fields.tsx';

@@ -1,11 +1,11 @@
-// A link that looks like a button: one thing to focus, which opens in another tab as links do.
+// A link that looks like a button: one focusable element that opens in another tab as links do.
 import { Button, type ButtonProps } from 'antd';
 import type { MouseEvent } from 'react';
 import { useHref, useLinkClickHandler } from 'react-router';
 
 interface Props extends Omit<ButtonProps, 'href' | 'onClick'> {
   to: string;
-  /** Before the link is followed; may prevent it. */
+  /** Called before the link is followed; may prevent it. */
   onPress?: (event: MouseEvent) => void;
 }
 

@@ -1,4 +1,4 @@
-// Title of a list, how many rows it has, and what can be done with all of it.
+// Title, row count and actions of a list.
 import {
   AppstoreOutlined,
   BarsOutlined,
@@ -93,7 +93,7 @@ function Tiles({ name }: { name: string }) {
   );
 }
 
-// Which columns somebody wants is theirs, not the link's.
+// Chosen columns are a setting, not part of the link.
 function Columns({ resource }: { resource: Resource }) {
   const settings = useSettings();
   const { hidden } = settings;

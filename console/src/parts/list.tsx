@@ -1,4 +1,4 @@
-// The screen of a list: title, filters, table, pages; forms and details open beside it as routes of their own.
+// The screen of a list: title, filters, table, pages; forms and details are routes beside it.
 import { DeleteOutlined } from '@ant-design/icons';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { App, Button, Empty, Flex, Pagination, Skeleton, type PaginationProps } from 'antd';
@@ -56,7 +56,7 @@ const t = texts({
   },
 });
 
-// Nobody with room for a table needs them.
+// Needed on narrow screens only.
 const RowCards = lazy(() => import('./row-cards.tsx'));
 
 export function ListScreen({ resource }: { resource: Resource }) {
@@ -164,7 +164,7 @@ function Nothing({
   );
 }
 
-// The arrows are pictures alone.
+// The arrows need accessible names.
 const named: PaginationProps['itemRender'] = (_, kind, element) =>
   kind === 'page' || !isValidElement(element)
     ? element

@@ -1,12 +1,12 @@
-// Amounts as decimal texts of two places. They are never a float here.
+// Amounts as decimal strings with two places, never floats.
 import { currentSettings } from '../contract/settings.ts';
 
 const form = /^-?\d{1,16}(\.\d{1,2})?$/;
 
-/** Whether somebody may have meant an amount by that text. */
+/** Whether a text may be meant as an amount. */
 export const isAmount = (text: string): boolean => form.test(text.trim());
 
-/** In cents. @throws SyntaxError when it is no amount */
+/** In cents. @throws SyntaxError when invalid */
 export function toCents(text: string): bigint {
   const trimmed = text.trim();
   if (!isAmount(trimmed)) throw new SyntaxError(`${text} is no amount`);
@@ -20,7 +20,7 @@ export function fromCents(cents: bigint): string {
   return `${cents < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
-/** For reading: grouped in threes, two places, the sign of the currency in front. */
+/** For display: grouped in threes, two places, with the currency sign. */
 export function showAmount(text: string): string {
   if (!isAmount(text)) return text;
   const exact = fromCents(toCents(text));

@@ -1,4 +1,4 @@
-// Tables here are filtered above their heads, by the URL.
+// Tables are filtered above their heads, by the URL.
 export default function NoColumnFilter(): null {
   return null;
 }

@@ -1,2 +1,2 @@
-// In place of the radio buttons of tables (console/build/stand-ins.ts): rows are ticked by check boxes only.
+// Replaces the radio buttons of tables (console/build/stand-ins.ts): rows are selected by check boxes only.
 export default (): null => null;

@@ -1,4 +1,4 @@
-// The library's input of numbers, fetched where one is typed.
+// The library's number input, loaded on demand.
 import { InputNumber, type InputNumberProps } from 'antd';
 
 export default function NumberInput(props: InputNumberProps<number>) {

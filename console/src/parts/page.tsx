@@ -1,4 +1,4 @@
-// A row that has a page of its own: the way back, its name, its state, what can be done.
+// The page of a row: back link, name, status, actions.
 import { ArrowLeftOutlined } from '@ant-design/icons';
 import { Flex } from 'antd';
 import type { ReactNode } from 'react';

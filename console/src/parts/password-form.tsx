@@ -1,4 +1,4 @@
-// Changing one's own password: the old one, and the new one twice.
+// Changes one's own password.
 import { useMutation } from '@tanstack/react-query';
 import { Alert, Button, Form, Input } from 'antd';
 import { call, type Body } from '../contract/api.ts';

@@ -1,4 +1,4 @@
-// States of payments and the channels they go through, in words.
+// Display names of payment states and channels.
 import { states } from './states.tsx';
 
 export const paymentStates = states({

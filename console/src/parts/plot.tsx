@@ -1,4 +1,4 @@
-// A plot that is also a table. Drawn on a canvas, at most as often as the screen is.
+// A chart with a table alternative. Drawn on a canvas, at most once a frame.
 import { BarChartOutlined, TableOutlined } from '@ant-design/icons';
 import { Button, Empty, Flex } from 'antd';
 import { useEffect, useRef, useState } from 'react';
@@ -17,23 +17,23 @@ const t = texts({
 export interface Series {
   label: string;
   values: readonly number[];
-  /** How a value reads in the table; the digits of an amount stay exact there. */
+  /** The value in the table; amounts stay exact there. */
   texts?: readonly string[];
   tone?: Tone;
 }
 
 interface Props {
   title: string;
-  /** Names of the points, oldest first. */
+  /** Labels of the points, oldest first. */
   labels: readonly string[];
   series: readonly Series[];
   bars?: boolean;
-  /** Bars of several series stand on one another. */
+  /** Stacks the bars of several series. */
   stacked?: boolean;
-  /** The points are no times: pointing at none shows the sum of all in place of the latest. */
+  /** Categories instead of times: without a hovered point the sum is shown instead of the latest value. */
   kinds?: boolean;
   height?: number;
-  /** Largest value of the axis; as needed when left out. */
+  /** Max of the axis; automatic by default. */
   max?: number;
 }
 
@@ -43,7 +43,7 @@ const colours: Record<'light' | 'dark', Record<Tone, string>> = {
 };
 const tones: readonly Tone[] = ['blue', 'green', 'gold', 'red', 'grey'];
 
-/** What is drawn of a series: of bars that stand on one another, all that stands below the top of its own. */
+/** Heights of a series, on top of the series below it. */
 const drawnOf = (series: readonly Series[], at: number, stacked: boolean | undefined): number[] =>
   stacked
     ? (series[at]?.values ?? []).map((_, point) =>
@@ -57,7 +57,7 @@ function legendOf({ values, texts: exact }: Series, at: number | null, kinds: bo
   return exact?.[point] ?? String(values[point] ?? '–');
 }
 
-/** Half an order is none: the axis of counts has whole steps only. */
+/** Counts have integer ticks only. */
 const wholeSteps = Array.from({ length: 36 }, (_, at) => [1, 2, 5][at % 3]! * 10 ** Math.floor(at / 3));
 
 export function Plot(props: Props) {

@@ -1,4 +1,4 @@
-// A failure in words, with what can be done about it.
+// Explains a failure and what can be done about it.
 import { Alert, Button, Flex } from 'antd';
 import { useEffect, useState } from 'react';
 import { Failure } from '../contract/api.ts';
@@ -25,7 +25,7 @@ const t = texts({
 export const failureOf = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure(t.unexpected, -1);
 
-/** A failed query, in the place of what was asked for. After a limit it waits as long as the service said. */
+/** A failed query in place of its result. After a limit it waits as long as the service says. */
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const failure = failureOf(error);
   const left = useCountdown(failure.details.retryAfter ?? 0, failure);
@@ -57,7 +57,7 @@ export function Trace({ failure }: { failure: Failure }) {
   );
 }
 
-/** What is known beyond the message: refusals that belong to no field that is shown, and the trace. */
+/** Details beyond the message: errors of fields not shown, and the trace. */
 export const detailsOf = (failure: Failure, elsewhere: [string, string[]][]) =>
   (elsewhere.length > 0 || failure.details.trace_id) && (
     <>

@@ -1,4 +1,4 @@
-// The signed-in administrator, and what they may call.
+// The signed-in administrator and their permissions.
 import { createContext, useContext } from 'react';
 import { permissionOf, type Data, type Route } from '../contract/api.ts';
 
@@ -12,7 +12,7 @@ export function useProfile(): Profile {
   return profile;
 }
 
-/** Whether that profile opens a route; the permission comes from the route's own declaration. */
+/** Whether the profile may call a route; the permission comes from the route's declaration. */
 export function opens(profile: Profile, route: Route): boolean {
   const slug = permissionOf(route);
   return slug === null || profile.is_super_admin || (profile.permissions as readonly string[]).includes(slug);

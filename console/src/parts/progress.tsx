@@ -1,4 +1,4 @@
-// How far work in the background is: bar, rows, rate and time left while it runs, its outcome afterwards.
+// Progress of background work: bar, rows, rate and time left, then its outcome.
 import { Progress } from 'antd';
 import { useRef } from 'react';
 import { texts } from '../contract/texts.ts';
@@ -53,7 +53,7 @@ export function Running({ row }: { row: Work }) {
   );
 }
 
-// Rows a second since this was first shown.
+// Rows per second since it was first shown.
 function useRate(rows: number): number {
   const first = useRef({ rows, at: performance.now() });
   const seconds = (performance.now() - first.current.at) / 1000;

@@ -1,9 +1,9 @@
-// What failed for a while is asked again until it answers: nobody has to press a button when the service is back.
+// Failed queries are repeated until the service answers again.
 import { Failure } from '../contract/api.ts';
 
 const everyMs = 5000;
 
-/** When a query that failed is asked again, in milliseconds; false: not by itself. */
+/** When to repeat a failed query, in milliseconds; false for never. */
 export const recoveryMs = ({ state }: { state: { error: unknown } }): number | false =>
   state.error instanceof Failure && state.error.isPassing
     ? (state.error.details.retryAfter ?? 0) * 1000 || everyMs

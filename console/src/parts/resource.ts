@@ -1,14 +1,14 @@
-// What a screen of a resource is: one declaration, checked against the contract. A field that the API renames breaks the build.
+// The declaration of a resource's screen, checked against the contract: a field renamed in the API breaks the build.
 import type { ComponentType, ReactNode } from 'react';
 import type { Body, Data, Query, Route, Row } from '../contract/api.ts';
 import type { Both } from '../contract/texts.ts';
 import type { Cell } from './cells.tsx';
 import type { Field } from './fields.tsx';
 
-/** Routes that answer a list. */
+/** Routes that return a list. */
 export type ListRoute = { [R in Route]: Row<R> extends never ? never : R }[Route] & `GET ${string}`;
 
-/** Labels that mean the same everywhere. */
+/** Labels with one meaning everywhere. */
 export const commonLabels = {
   id: ['编号', 'ID'],
   name: ['名称', 'Name'],
@@ -44,7 +44,7 @@ type Common = keyof typeof commonLabels;
 
 type FieldsOf<B> = { readonly [K in keyof B & string]?: Field };
 
-/** What can be done with a row, or with the whole list. */
+/** Actions on a row or on the whole list. */
 export type Action<T> = { [R in Route]: ActionOn<R, T> }[Route];
 
 interface ActionOn<R extends Route, T> {
@@ -52,12 +52,12 @@ interface ActionOn<R extends Route, T> {
   text: Both;
   icon?: ReactNode;
   danger?: boolean;
-  /** Asked before it is done. */
+  /** Confirmation before it is done. */
   sure?: Both;
-  /** Only for rows like that. */
+  /** Rows it applies to. */
   when?: (row: T) => boolean;
   body?: Partial<Body<R>> | ((row: T) => Partial<Body<R>>);
-  /** Asked for first, in a drawer. */
+  /** Input asked for first, in a drawer. */
   form?: FieldsOf<Body<R>>;
   labels?: Readonly<Record<string, Both>>;
 }
@@ -67,35 +67,35 @@ export interface Spec<
   C extends keyof Row<L> & string,
   F extends keyof Query<L> & string,
 > {
-  /** URL segment of the API, and the slug of its menu. */
+  /** URL segment of the API and slug of its menu. */
   name: string;
   title: Both;
-  /** What there is to do when the list is empty. */
+  /** Hint for an empty list. */
   empty?: Both;
-  /** The field that names a row in URLs and routes. */
+  /** The field that identifies a row in URLs and routes. */
   id?: keyof Row<L> & string;
   /** The field that names it for people. */
   label?: keyof Row<L> & string;
   labels: Readonly<Record<Exclude<C | F, Common | TimeFilter>, Both>> & Readonly<Record<string, Both>>;
   columns: { readonly [K in C]: Cell<Row<L>[K]> };
-  /** Columns that a list shows only when somebody chooses them, so that it fits a desk. */
+  /** Columns hidden by default, so that the list fits a desktop. */
   folded?: readonly NoInfer<C>[];
   /** Shown in the detail, not in the list. */
   more?: { readonly [K in keyof Row<L> & string]?: Cell<Row<L>[K]> };
   filters: { readonly [K in F]: Field };
-  /** Offers a range of days over start_time and end_time. */
+  /** Offers a date range over start_time and end_time. */
   period?: boolean;
   sortable?: readonly (keyof Row<L> & string)[];
-  /** Scopes of the service after whose changes the list is asked again. */
+  /** Scopes whose changes refetch the list. */
   stale?: readonly string[];
-  /** Asked again this often, in milliseconds, while `isMoving` says so. */
+  /** Refetch interval in milliseconds while `isMoving` holds. */
   pollMs?: number;
   isMoving?: (row: Row<L>) => boolean;
   show?: Route;
   create?: FormSpec;
   update?: FormSpec;
   remove?: Route;
-  /** Takes {ids} of the rows that are ticked. */
+  /** Takes the {ids} of selected rows. */
   removeMany?: Route;
   exportTo?: Route;
   actions?: readonly Action<Row<L>>[];
@@ -103,11 +103,11 @@ export interface Spec<
   extra?: ComponentType;
   /** Above the table. */
   above?: ComponentType<{ data: Data<L> | undefined }>;
-  /** Another way to show the rows, for who prefers it to the table. */
+  /** An alternative view to the table. */
   tiles?: ComponentType<{ rows: Row<L>[] }>;
-  /** A page of its own in place of the drawer. */
+  /** A page instead of the drawer. */
   detail?: ComponentType<{ id: string; resource: Resource }>;
-  /** Further pages below the list's address. */
+  /** Further routes below the list. */
   pages?: Readonly<Record<string, ComponentType>>;
   /** At the end of the drawer. */
   below?: ComponentType<{ row: Row<L> }>;
@@ -140,7 +140,7 @@ export function resource<
   return { list, spec: spec as unknown as Resource['spec'] };
 }
 
-/** Columns that are not shown: as somebody chose, or as the screen declares. */
+/** Hidden columns: as chosen, or as declared. */
 export const foldedIn = (
   { spec }: Resource,
   { hidden }: { hidden: Readonly<Record<string, readonly string[]>> },

@@ -1,4 +1,4 @@
-// The routes of a resource: its list, and beside or in place of it one row.
+// The routes of a resource: its list, and a row beside or instead of it.
 import type { RouteObject } from 'react-router';
 import { Skeleton } from 'antd';
 import { lazy, Suspense, type ReactNode } from 'react';
@@ -6,7 +6,7 @@ import { useParams } from 'react-router';
 import { ListScreen } from './list.tsx';
 import type { Resource } from './resource.ts';
 
-// Fetched when one is opened.
+// Loaded on demand.
 const detail = () => import('./detail.tsx');
 const CreateDrawer = lazy(async () => ({ default: (await detail()).CreateDrawer }));
 const RowDrawer = lazy(async () => ({ default: (await detail()).RowDrawer }));

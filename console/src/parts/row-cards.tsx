@@ -1,4 +1,4 @@
-// Rows of a list where there is no room for a table: a card each, with what the table would show of it.
+// Rows as cards, where a table has no room.
 import { Checkbox } from 'antd';
 import './row-cards.css';
 import { useSettings } from '../contract/settings.ts';

@@ -1,4 +1,4 @@
-// One row of a list, however it is shown: its key, the link that opens it, the menu of what can be done with it.
+// One row of a list in any view: its key, its link, its menu of actions.
 import { MoreOutlined } from '@ant-design/icons';
 import { Button, Dropdown } from 'antd';
 import type { ReactNode } from 'react';
@@ -11,7 +11,7 @@ import { idOf, type AnyRow, type Resource } from './resource.ts';
 
 const t = texts({ 'zh-CN': { more: '操作' }, 'en-US': { more: 'Actions' } });
 
-/** What a list hands to whatever shows its rows. */
+/** What a list passes to its view. */
 export interface RowsProps {
   resource: Resource;
   rows: AnyRow[];
@@ -24,11 +24,11 @@ export interface RowsProps {
   empty: ReactNode;
 }
 
-// Ids are what several rows are deleted by.
+// Rows are deleted by id.
 export const keyOf = (resource: Resource, row: AnyRow): string =>
   typeof row.id === 'number' ? String(row.id) : idOf(resource, row);
 
-/** The column that names a row and leads to it. */
+/** The column that names a row and links to it. */
 export const labelColumn = ({ spec }: Resource): string =>
   String(spec.label ?? spec.id ?? Object.keys(spec.columns)[0]);
 

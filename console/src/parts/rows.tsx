@@ -18,7 +18,7 @@ export function Rows({ resource, rows, isLoading, isPale, state, onSort, ticked,
   };
   return (
     <Table<AnyRow>
-      // What opens by itself is said once, to a table that has rows.
+      // The table takes its initially open rows once, when it has rows.
       key={rows.length > 0 ? 'filled' : 'empty'}
       className={isPale ? 'rows pale' : 'rows'}
       size="middle"
@@ -44,7 +44,7 @@ export function Rows({ resource, rows, isLoading, isPale, state, onSort, ticked,
   );
 }
 
-// A row that could have children, and has none, would get something to press that opens nothing.
+// Without this a row that could have children, but has none, would get an expand button.
 const withoutNone = (rows: readonly AnyRow[]): AnyRow[] =>
   rows.map(({ children, ...row }) =>
     Array.isArray(children) && children.length > 0
@@ -54,7 +54,7 @@ const withoutNone = (rows: readonly AnyRow[]): AnyRow[] =>
 
 type Columns = NonNullable<TableProps<AnyRow>['columns']>;
 
-// Without rows the columns share the room there is, so that what is said instead stands in the middle.
+// Without rows the columns share the width, so that the message is centred.
 function useColumns(
   resource: Resource,
   { order }: ListState,

@@ -1,4 +1,4 @@
-// Hands a fetched file to the browser's downloads.
+// Saves a fetched file by the browser's download.
 export function saveFile({ blob, filename }: { blob: Blob; filename: string }): void {
   const address = URL.createObjectURL(blob);
   const link = document.createElement('a');

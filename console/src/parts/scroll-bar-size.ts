@@ -1,4 +1,4 @@
-// How wide scroll bars are here, measured without a style element, which a strict policy refuses.
+// Measures scroll bars without a style element, which the content security policy refuses.
 
 interface Size {
   width: number;

@@ -1,4 +1,4 @@
-// Keeps the page behind a modal or drawer from scrolling, by the style object, which a strict policy allows.
+// Keeps the page behind a modal from scrolling, by the style object, which the content security policy allows.
 import { useLayoutEffect } from 'react';
 
 let locks = 0;

@@ -1,4 +1,4 @@
-// States as words with a tone: pending, paid, failed …, for badges and choices.
+// States with a name and a tone: pending, paid, failed …, for badges and choices.
 import { read, type Both } from '../contract/texts.ts';
 
 export type Tone = 'grey' | 'blue' | 'green' | 'gold' | 'red';
@@ -7,7 +7,7 @@ export type States<K extends string> = Readonly<
   Record<K, readonly [chinese: string, english: string, tone: Tone]>
 >;
 
-/** Declares states; the contract checks that none is missing where they are used. */
+/** Declares states; the contract checks that none is missing. */
 export const states = <K extends string>(all: States<K>): States<K> => all;
 
 export function Badge({ states: all, value }: { states: States<string>; value: string | number | boolean }) {

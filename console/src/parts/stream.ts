@@ -1,11 +1,11 @@
-// Server-sent events of the API, opened with a one-time ticket and opened again when they break off.
+// Server-sent events of the API, opened with a one-time ticket and reopened when they break off.
 import { useEffect, useEffectEvent } from 'react';
 import { addressOf, call, read, type Route } from '../contract/api.ts';
 
 const firstWaitMs = 1000;
 const maxWaitMs = 30_000;
 
-/** Calls `onData` with the data of each event of that type while the component is there. */
+/** Calls `onData` for each event of that type while the component is mounted. */
 export function useStream<T>(
   route: Route,
   type: string,
@@ -36,7 +36,7 @@ export function useStream<T>(
           const event = read(data) as unknown as { type: string; data: T } | undefined;
           if (event?.type === type) take(event.data);
         };
-        // A ticket is good once, so the browser's own reconnecting would fail.
+        // A ticket is used once, so the browser's own reconnect would fail.
         source.onerror = again;
       } catch {
         again();

@@ -1,2 +1,2 @@
-// The library's switch, fetched where something is switched.
+// The library's switch, loaded on demand.
 export { Switch as default } from 'antd';

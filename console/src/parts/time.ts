@@ -1,4 +1,4 @@
-// Times: UTC on the wire, shown and asked for in the zone that was chosen.
+// Times: UTC in the API, shown and entered in the chosen zone.
 import dayjs, { type Dayjs } from 'dayjs';
 import 'dayjs/locale/zh-cn';
 import relativeTime from 'dayjs/plugin/relativeTime';
@@ -12,7 +12,7 @@ dayjs.extend(relativeTime);
 
 const zoned = (time: string | number | Date): Dayjs => dayjs(time).tz(currentSettings().zone);
 
-/** How far the chosen zone is from UTC at that time, now when left out: UTC+8. */
+/** The offset of the chosen zone at that time, by default now: UTC+8. */
 export function showZone(time: string | number = Date.now()): string {
   const parts = new Intl.DateTimeFormat('en', {
     timeZone: currentSettings().zone,
@@ -26,7 +26,7 @@ export const showTime = (time: string): string => zoned(time).format('YYYY-MM-DD
 
 export const showDay = (time: string): string => zoned(time).format('YYYY-MM-DD');
 
-/** Hours and minutes alone, for a stream of events of one day. */
+/** Hours and minutes, for events of one day. */
 export const showClock = (time: string | number): string => zoned(time).format('HH:mm:ss');
 
 /** 3 minutes ago */
@@ -35,7 +35,7 @@ export const showAgo = (time: string): string =>
     .locale(currentSettings().language === 'zh-CN' ? 'zh-cn' : 'en')
     .fromNow();
 
-/** A day in the chosen zone as the first or last moment of it, as the API takes it. */
+/** The first or last moment of a day in the chosen zone, as the API takes it. */
 export const dayToInstant = (day: Dayjs, edge: 'start' | 'end'): string => {
   const local = dayjs.tz(day.format('YYYY-MM-DD'), currentSettings().zone);
   return (edge === 'start' ? local.startOf('day') : local.endOf('day')).toISOString();
@@ -56,7 +56,7 @@ const spans = [
   ['second', 1],
 ] as const;
 
-/** Its two largest units: 3d 4h. */
+/** The two largest units: 3d 4h. */
 export function showDuration(seconds: number): string {
   let left = Math.max(0, Math.round(seconds));
   const parts = spans.map(([unit, length]) => {

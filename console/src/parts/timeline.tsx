@@ -1,4 +1,4 @@
-// What happened, in order.
+// Events in order.
 import type { ReactNode } from 'react';
 import type { Tone } from './states.tsx';
 import { Time } from './cells.tsx';

@@ -1,2 +1,2 @@
-// The library's choice out of a tree, fetched where a tree is chosen from.
+// The library's tree select, loaded on demand.
 export { TreeSelect as default } from 'antd';

@@ -1,4 +1,4 @@
-// Whether there is room for a table.
+// Whether the screen is too narrow for a table.
 import { useSyncExternalStore } from 'react';
 
 const narrow = matchMedia('(max-width: 600px)');

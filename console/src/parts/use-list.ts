@@ -1,4 +1,4 @@
-// A list and its state, which lives in the URL alone.
+// A list whose state is the URL.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { useSearchParams } from 'react-router';
@@ -26,7 +26,7 @@ export function useListState({ spec }: Resource) {
     };
   }, [spec]);
   const state = useMemo(() => decode(search, checks, spec.sortable ?? []), [search, checks, spec.sortable]);
-  /** Typing replaces the entry of the history, everything else adds one. Another filter starts at the first page. */
+  /** Typing replaces the history entry, anything else adds one. Another filter starts at the first page. */
   const change = useCallback(
     (changes: Partial<ListState>, { replace = false } = {}) => {
       setSearch(
@@ -46,7 +46,7 @@ export function useListState({ spec }: Resource) {
   return { state, change };
 }
 
-/** The query of the API that a state means. */
+/** The API query of a state. */
 export function queryOf({ page, order, filters }: ListState, pageSize: number): Record<string, string> {
   return {
     ...filters,

@@ -1,4 +1,4 @@
-// A drawer that belongs to an address vanishes with it: whoever opened it by the keyboard goes on where they were.
+// Returns the focus to what opened a drawer when its route is left.
 import { useEffect, useState } from 'react';
 
 export function useReturnFocus(): void {

@@ -1,4 +1,4 @@
-// The title of the window says where one is.
+// Sets the window title.
 import { useEffect } from 'react';
 
 export function useTitle(title: string): void {

@@ -1,4 +1,4 @@
-// All payments, or those that a person must look at.
+// All payments, or those that need attention.
 import { useQuery } from '@tanstack/react-query';
 import { Badge, Segmented } from 'antd';
 import { useSearchParams } from 'react-router';

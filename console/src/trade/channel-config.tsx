@@ -1,4 +1,4 @@
-// The configuration of a payment channel: one control for each key that the API declares for its type.
+// The configuration of a payment channel: a control for each key the API declares for its type.
 import { Form, Input } from 'antd';
 import { channels, type ChannelKey } from '../contract/generated/channels.ts';
 import { currentSettings } from '../contract/settings.ts';
@@ -11,7 +11,7 @@ const t = texts({
   'en-US': { needed: 'Required', kept: 'Is set; leave empty to keep it', first: 'Choose a type first' },
 });
 
-/** What the document says in English; a key that is not listed here is shown with those words. */
+/** Labels of known keys; others show the English text of the document. */
 const chinese: Readonly<Record<string, string>> = {
   app_id: '应用 APPID',
   mch_id: '商户号',
@@ -35,7 +35,7 @@ const isSecretOf = (type: string, name: string): boolean =>
 
 const anySecret = (name: string): boolean => Object.keys(channels).some((type) => isSecretOf(type, name));
 
-/** Secrets are written, never read: an empty one stays what it is. */
+/** Secrets are write-only: an empty one stays unchanged. */
 const withoutSecrets = (config: unknown): Config =>
   Object.fromEntries(Object.entries((config ?? {}) as Config).filter(([name]) => !anySecret(name)));
 
@@ -72,7 +72,7 @@ function Keys({ name, row }: { name: string; row: AnyRow | undefined }) {
 const labelOf = ({ name, description }: ChannelKey): string =>
   (currentSettings().language === 'zh-CN' ? chinese[name] : undefined) ?? description;
 
-// Form.Item hands id, value and onChange to its child.
+// Form.Item passes id, value and onChange to its child.
 function KeyInput({ of: { isSecret, isPem }, isSet, ...props }: { of: ChannelKey; isSet: boolean }) {
   const placeholder = isSecret && isSet ? t.kept : undefined;
   if (isPem) return <Input.TextArea {...props} rows={4} placeholder={placeholder} spellCheck={false} />;

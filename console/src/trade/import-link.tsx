@@ -1,4 +1,4 @@
-// From the orders to the import of orders.
+// Links from the orders to their import.
 import { UploadOutlined } from '@ant-design/icons';
 import { texts } from '../contract/texts.ts';
 import { LinkButton } from '../parts/link-button.tsx';

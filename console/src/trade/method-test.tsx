@@ -1,4 +1,4 @@
-// Whether a callback signed with what is stored would be accepted, and why not.
+// Whether a callback signed with the stored keys would be accepted, and why not.
 import { ExperimentOutlined } from '@ant-design/icons';
 import { useMutation } from '@tanstack/react-query';
 import { Alert, Button, Flex } from 'antd';

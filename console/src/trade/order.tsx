@@ -1,4 +1,4 @@
-// One order: what was bought, how it is being paid, and what was done to it.
+// One order: its lines, payments and history.
 import { CreditCardOutlined } from '@ant-design/icons';
 import { useQuery } from '@tanstack/react-query';
 import { Button, Empty, Skeleton, Table } from 'antd';

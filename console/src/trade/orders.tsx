@@ -1,4 +1,4 @@
-// What an operator does with orders.
+// Orders.
 import { lazy } from 'react';
 import { badge, code, money, named, text, time } from '../parts/cells.tsx';
 import { amount, choice, integer, note, userPicker, words } from '../parts/fields.tsx';

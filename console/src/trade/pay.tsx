@@ -1,4 +1,4 @@
-// Paying an order: choose a method; the channel answers what the customer needs to go on.
+// Pays an order: choose a method; the channel returns what the customer needs to continue.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Alert, Button, Drawer, Flex, QRCode } from 'antd';
 import { useState } from 'react';
@@ -41,7 +41,7 @@ const t = texts({
   },
 });
 
-/** What a channel answers, whichever it is. */
+/** The results of all channels. */
 export interface Gateway {
   code_url?: string;
   pay_url?: string;
@@ -85,7 +85,7 @@ export function PayDrawer({ orderNo, onClose }: { orderNo: string; onClose: () =
   );
 }
 
-/** What the customer needs, or how to play their part. */
+/** What the customer needs, or how to simulate the payment. */
 export function GatewayAnswer({ paymentNo, gateway }: { paymentNo: string; gateway: Gateway }) {
   if (gateway.code_url) {
     return (

@@ -1,4 +1,4 @@
-// How customers may pay.
+// Payment methods.
 import { code, count, flag, text, time, badge } from '../parts/cells.tsx';
 import { choice, integer, note, trueOrFalse, words, yesOrNo } from '../parts/fields.tsx';
 import { resource } from '../parts/resource.ts';

@@ -1,4 +1,4 @@
-// One payment as a timeline: why it is, or is not, paid.
+// One payment as a timeline: why it is paid or not.
 import { SearchOutlined, SendOutlined } from '@ant-design/icons';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { App, Button, Drawer, Skeleton } from 'antd';

@@ -1,4 +1,4 @@
-// Attempts to pay orders: what is on its way, what went wrong, and what to do about it.
+// Payments of orders.
 import { lazy } from 'react';
 import { badge, code, custom, flag, money, named, text, time } from '../parts/cells.tsx';
 import { choice, integer, note, option, userPicker, words, yesOrNo } from '../parts/fields.tsx';

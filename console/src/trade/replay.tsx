@@ -1,4 +1,4 @@
-// Drives a stored callback again: after a wrong secret was put right, or when it waits.
+// Replays a stored callback: after a wrong secret was corrected, or when it is pending.
 import { RedoOutlined } from '@ant-design/icons';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { App, Button } from 'antd';

@@ -1,4 +1,4 @@
-// States of what is traded, in words.
+// Display names of states.
 import { states } from '../parts/states.tsx';
 
 export const orderStates = states({

@@ -1,4 +1,4 @@
-// Every change of every balance.
+// Changes of balances.
 import { badge, code, money, named, text, time } from '../parts/cells.tsx';
 import { choice, option, userPicker, words } from '../parts/fields.tsx';
 import { resource } from '../parts/resource.ts';

@@ -1,4 +1,4 @@
-// One customer: what they have, what they ordered, how their balance came about.
+// One customer: balance, orders and balance history.
 import { useQuery } from '@tanstack/react-query';
 import { Empty, Skeleton } from 'antd';
 import { Link, useNavigate } from 'react-router';

@@ -1,4 +1,4 @@
-// What the service writes about callbacks and about payments that a person must look at, in words with advice.
+// Verdicts of callbacks and reasons for attention, explained with advice.
 import { read, type Both } from '../contract/texts.ts';
 
 const refund: Both = [
@@ -10,7 +10,7 @@ const lookUp: Both = [
   'Look the trade up with the channel: if money did arrive, have the callback sent again or refund the customer; then mark it as handled with the reason.',
 ];
 
-/** By slug: what it means, and what to do about it. */
+/** By slug: meaning and advice. */
 const known: Readonly<Record<string, readonly [meaning: Both, advice?: Both]>> = {
   order_not_payable: [
     ['款项已到账，但订单已无法支付', 'The money arrived when its order could no longer be paid'],
@@ -53,8 +53,8 @@ const known: Readonly<Record<string, readonly [meaning: Both, advice?: Both]>> =
   paid_needs_attention: [['已到账，需要人工处理', 'Money arrived; a person must look at it']],
 };
 
-/** What a slug means; a text that is none is shown as it is. */
+/** Meaning of a slug; other texts are shown as they are. */
 export const meaningOf = (slug: string): string => (known[slug] ? read(known[slug][0]) : slug);
 
-/** What to do about it, if anything is known. */
+/** Advice, if known. */
 export const adviceFor = (slug: string): string | undefined => known[slug]?.[1] && read(known[slug][1]);

@@ -1,4 +1,4 @@
-// Why a payment is not paid: everything that stands in its way, with what to do about it, before anything else on its page.
+// Why a payment is not paid, with advice, at the top of its page.
 import { useQuery } from '@tanstack/react-query';
 import { Alert } from 'antd';
 import { Link } from 'react-router';
@@ -54,7 +54,9 @@ interface Reason {
   link?: string;
 }
 
-/** @param isMethodOn undefined when the caller may not see it */
+/**
+ * @param isMethodOn undefined when the caller may not see it
+ */
 export function reasonsOf(
   payment: Payment,
   order: Order | undefined,
