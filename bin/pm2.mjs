@@ -9,7 +9,7 @@ import { findProgram, folderOf, run } from './process.mjs';
 import { Failure, note, root } from './step.mjs';
 
 const READY_TIMEOUT_MS = 90_000;
-const LOOK_EVERY_MS = 2000;
+const POLL_MS = 2000;
 const STOP_TIMEOUT_MS = 12_000;
 /** A process of the new release may end and start so often before the release is given up. */
 const MAX_RESTARTS = 3;
@@ -88,7 +88,7 @@ async function failWhenOneIsWrong(pm2, apps, link, wanted, ended) {
   /** @type {Map<number, number>} */
   const startingSince = new Map();
   while (!ended.aborted) {
-    await sleep(LOOK_EVERY_MS, undefined, { signal: ended }).catch(() => {});
+    await sleep(POLL_MS, undefined, { signal: ended }).catch(() => {});
     const started = ended.aborted ? [] : await startedOf(pm2, apps);
     const online = started.filter(({ pm2_env }) => pm2_env.status === 'online');
     await faultsOf(online.map(asServed), link, wanted);

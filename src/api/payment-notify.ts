@@ -14,7 +14,7 @@ import { flagForAttention } from '../models/trade/payment-attention.js';
 import { findCalledPayment, recordAttempt, recordUnproven } from '../models/trade/callback-intake.js';
 import type { CallbackKey } from '../models/trade/payment-callback.js';
 import type { CallbackState } from '../models/trade/tables.js';
-import { judge, takeIn } from './flows/callback-judgement.js';
+import { judge, acceptCallback } from './flows/callback-judgement.js';
 import { settleAccepted, type Accepted } from './flows/callback-settlement.js';
 import { limit } from './http/middleware/limits.js';
 import type { RequestState } from './http/request-state.js';
@@ -135,7 +135,7 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
 
   const judged = judge(channel, { fields, notification, payment });
   if (typeof judged !== 'string') {
-    return (await takeIn(judged, attempt)) ?? fail('payment_third_party_no_used');
+    return (await acceptCallback(judged, attempt)) ?? fail('payment_third_party_no_used');
   }
   // Money may have been paid that nobody here would see otherwise.
   const isOpen = payment?.methodType === type && payment.status !== 'paid';

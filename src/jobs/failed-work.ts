@@ -1,4 +1,4 @@
-// Work that has failed for good: kept when its last run has failed, queued again when a person asks for it.
+// Work whose last run has failed: stored for people, and queued again on request.
 import { AppError, fail } from '../lib/errors.js';
 import type { Piece, QueueName } from '../lib/queue.js';
 import { singleFlight } from '../lib/single-flight.js';
@@ -21,31 +21,31 @@ const byName = new Map(jobs.map((job) => [job.name, job]));
 export const jobNamed = (name: string): Job | undefined => byName.get(name);
 
 /** A piece of work as a worker has it. */
-export interface HeldWork {
+export interface QueuedWork {
   queue: QueueName;
   name: string;
   piece: Piece;
 }
 
-/** Names the work of a job in ASCII, the same for each of its jobs. */
-export function workKey({ name, piece }: HeldWork): string {
+/** An ASCII key of the work, the same for all of its jobs. */
+export function workKey({ name, piece }: QueuedWork): string {
   const job = jobNamed(name);
   const payload = job && readPayload(job, piece.payload);
   const key = job && payload !== undefined ? `${name}-${job.key(payload)}` : piece.id;
   return key.replace(/[^\x20-\x7e]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
 }
 
-/** Ends the row of the work and keeps its failure; may happen again. @throws while the database is unavailable */
-export async function giveUp(held: HeldWork, error: Error, attempts: number): Promise<void> {
-  const job = jobNamed(held.name);
-  const payload = job && readPayload(job, held.piece.payload);
-  if (payload !== undefined) await job?.gaveUp?.(payload, error);
-  const { queue, name, piece } = held;
+/** Ends the row of the work and stores its failure; idempotent. @throws while the database is unavailable */
+export async function abandonWork(queued: QueuedWork, error: Error, attempts: number): Promise<void> {
+  const job = jobNamed(queued.name);
+  const payload = job && readPayload(job, queued.piece.payload);
+  if (payload !== undefined) await job?.onAbandoned?.(payload, error);
+  const { queue, name, piece } = queued;
   const traceId = piece.trace_id ?? '';
   await storeFailure({
     queue,
     job: name,
-    key: workKey(held),
+    key: workKey(queued),
     payload: piece.payload,
     error,
     attempts,
@@ -56,10 +56,10 @@ export async function giveUp(held: HeldWork, error: Error, attempts: number): Pr
 const unfinished = singleFlight(unfinishedKinds);
 const maxAgeMs = 5000;
 
-/** Notes a success where the work may have failed for good before. */
-export async function succeeded(held: HeldWork): Promise<void> {
-  if (!held.piece.again && !(await unfinished('kinds', maxAgeMs)).has(held.name)) return;
-  await closeFailure(held.name, workKey(held));
+/** Closes an earlier failure of work that has succeeded. */
+export async function succeeded(queued: QueuedWork): Promise<void> {
+  if (!queued.piece.again && !(await unfinished('kinds', maxAgeMs)).has(queued.name)) return;
+  await closeFailure(queued.name, workKey(queued));
 }
 
 /**

@@ -20,7 +20,7 @@ export const importOrders = job({
   payload: Joi.object<ImportOrders, true>({ id: id().required() }),
   key: (payload) => String(payload.id),
   run: (payload, signal) => importAll(payload.id, signal),
-  async gaveUp({ id }) {
+  async onAbandoned({ id }) {
     await endImport(id, { status: 2, error: 'import_failed' });
   },
   // The file of an ended import is gone.

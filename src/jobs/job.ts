@@ -14,7 +14,7 @@ export interface JobDefinition<P, R = unknown> {
   /** A run that takes longer is aborted and counts as failed. */
   timeoutMs: number;
   payload: Joi.ObjectSchema<P>;
-  /** Names the work, so that the queue holds it once while it waits. No colon. */
+  /** Key of the work: the queue holds one waiting job per key. No colon. */
   key(payload: P): string;
   /** Must be idempotent in SQL: two runs may overlap. */
   run(payload: P, signal: AbortSignal): Promise<R>;
@@ -26,9 +26,9 @@ export interface JobDefinition<P, R = unknown> {
     run(payloads: readonly P[], signal: AbortSignal): Promise<(R | Error)[]>;
   };
   /** Called when the last run has failed. */
-  gaveUp?(payload: P, error: Error): Promise<void>;
+  onAbandoned?(payload: P, error: Error): Promise<void>;
   /**
-   * Takes back what `gaveUp` did, before a person has the job retried.
+   * Undoes what `onAbandoned` did, before a retry on request.
    *
    * @returns false when its row has ended, so that nothing is left to do
    */
@@ -38,9 +38,9 @@ export interface JobDefinition<P, R = unknown> {
 export interface Job<P = unknown, R = unknown> extends JobDefinition<P, R> {
   /** @throws QueueUnavailable */
   enqueue(payload: P, options?: { delayMs?: number }): Promise<void>;
-  /** As `enqueue`, for work that had failed for good: a job of its own, also while another one of the work waits. */
+  /** As `enqueue`, for work that failed for good: a job of its own, even while another one for the same work waits. */
   enqueueAgain(payload: P): Promise<void>;
-  /** As `enqueue`; a run that waits for its next try begins now. @throws QueueUnavailable */
+  /** As `enqueue`; a delayed retry starts now. @throws QueueUnavailable */
   hurry(payload: P): Promise<void>;
   /** The result, or undefined when the job has not finished in time. @throws QueueUnavailable */
   enqueueAndWait(payload: P, ms: number): Promise<R | undefined>;

@@ -1,4 +1,4 @@
-// Takes log entries of this process: into their outbox a batch at a time, onto the local disk while the database is unavailable.
+// Stores the log entries of this process: in the outbox in batches, on the local disk while the database is unavailable.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../config/index.js';
@@ -12,7 +12,7 @@ import { moveLogs, storeItems, type LogItem } from '../models/logs/log-outbox.js
 import type { SystemEntry } from '../models/logs/system-log.js';
 import { writeLogs } from './write-logs.js';
 
-/** Entries wait so long for company. */
+/** Wait for more entries of a batch. */
 const gatherMs = 50;
 const maxTogether = 200;
 const retryMs = 5000;
@@ -23,9 +23,9 @@ const spool = new Spool(join(config.storage.root, 'log-spool'), maxSpooledBytes)
 let gathered: LogItem[] = [];
 let gathering: Promise<void> | undefined;
 
-/** Takes an entry; it is in its outbox, or on the local disk, when this resolves. Never throws. */
+/** Stores an entry; when this resolves it is in the outbox or on the local disk. Never throws. */
 export function keepEntry(item: LogItem): Promise<void> {
-  if (isClosed) return putAside([item]);
+  if (isClosed) return spoolItems([item]);
   gathered.push(item);
   if (gathered.length >= maxTogether) return inNoContext(store);
   gathering ??= inNoContext(() => sleep(gatherMs).then(store));
@@ -34,7 +34,7 @@ export function keepEntry(item: LogItem): Promise<void> {
 
 let isClosed = false;
 
-/** Stores what is still being gathered; what comes later waits on the disk for the next process. */
+/** Stores the entries still gathered; later ones go to the disk for the next process. */
 export async function closeLogs(): Promise<void> {
   isClosed = true;
   clearInterval(timer);
@@ -47,7 +47,7 @@ const timer = setInterval(() => {
   if (!spool.isEmpty) void readSpool();
 }, retryMs).unref();
 
-/** Brings in what an earlier process of this machine had to leave on its disk. */
+/** Stores the entries that an earlier process left on the disk of this machine. */
 export async function recoverLogs(): Promise<void> {
   await readSpool();
 }
@@ -70,50 +70,52 @@ async function keep(items: readonly LogItem[]): Promise<void> {
     await storeItems(items);
   } catch (error) {
     throttled('log outbox', (count) =>
-      tell({ error, count }, 'log entries cannot be stored, they wait on the disk'),
+      logUnkept({ error, count }, 'log entries cannot be stored; they wait on the disk'),
     );
-    await putAside(items);
+    await spoolItems(items);
     return;
   }
-  await askToMove();
+  await queueMove();
 }
 
 // While the queue is unavailable this process does it; the sweeper finds the rest.
-async function askToMove(): Promise<void> {
+async function queueMove(): Promise<void> {
   await writeLogs
     .enqueue({ batch: newUlid() })
     .catch(() => moveLogs(AbortSignal.timeout(writeLogs.timeoutMs)))
     .catch((error: unknown) =>
-      throttled('log tables', () => tell({ error }, 'log entries wait to be moved')),
+      throttled('log tables', () => logUnkept({ error }, 'log entries wait to be moved')),
     );
 }
 
-async function putAside(items: readonly LogItem[]): Promise<void> {
+async function spoolItems(items: readonly LogItem[]): Promise<void> {
   const isKept = await spool.append(items.map((item) => JSON.stringify(item))).catch((error: unknown) => {
-    throttled('log spool', () => tell({ error }, 'the disk takes no log entries'));
+    throttled('log spool', () => logUnkept({ error }, 'writing log entries to the disk failed'));
     return false;
   });
   if (!isKept)
-    throttled('lost log entries', (count) => tell({ count: count * items.length }, 'log entries were lost'));
+    throttled('lost log entries', (count) =>
+      logUnkept({ count: count * items.length }, 'log entries were lost'),
+    );
 }
 
 async function readSpool(): Promise<void> {
   await spool
     .takeAll(async (lines) => {
       await storeItems(lines.map((line) => JSON.parse(line) as LogItem));
-      await askToMove();
+      await queueMove();
     })
     .catch(() => undefined);
 }
 
-// What goes wrong with the log itself stays out of it, or it would feed itself.
-function tell(fields: object, message: string): void {
-  isTelling = true;
+// Failures of the system log are not stored in it: they would cause more of themselves.
+function logUnkept(fields: object, message: string): void {
+  isUnkept = true;
   logger.warn(fields, message);
-  isTelling = false;
+  isUnkept = false;
 }
 
-let isTelling = false;
+let isUnkept = false;
 
 const levels = { debug: 'debug', info: 'info', warn: 'warning', error: 'error', fatal: 'error' } as const;
 const maxPerSecond = 50;
@@ -127,7 +129,7 @@ export function keepSystemLog(module: 'api' | 'worker'): void {
   let second = 0;
   let kept = 0;
   onLogLine((line) => {
-    if (isTelling) return;
+    if (isUnkept) return;
     const current = Math.floor(Date.now() / 1000);
     if (current !== second) [second, kept] = [current, 0];
     if (++kept <= maxPerSecond) void keepEntry({ kind: 'system', entry: entryOf(line, module) });

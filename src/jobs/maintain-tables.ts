@@ -1,4 +1,4 @@
-// Nightly upkeep: month partitions ahead of time, what is old in logs, callbacks, notifications, sessions and keys, secrets.
+// Nightly maintenance: month partitions ahead of time, retention of every table, secrets under the current APP_KEY.
 import Joi from 'joi';
 import { pruneSessions } from '../models/access/admin-session.js';
 import { pruneIdempotencyKeys } from '../models/trade/idempotency-key.js';

@@ -15,7 +15,7 @@ export const mergeChunks = job({
   payload: Joi.object<SessionKey, true>({ admin_id: id().required(), chunk_id: Joi.string().required() }),
   key: ({ admin_id, chunk_id }) => `${admin_id}-${chunk_id}`,
   run: merge,
-  async gaveUp(key) {
+  async onAbandoned(key) {
     await failMerge(key, 'upload_failed', { isFinal: false });
   },
   reopen: reopenMerge,

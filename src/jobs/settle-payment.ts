@@ -1,7 +1,7 @@
 // Applies a verified payment callback.
 import Joi from 'joi';
 import { id } from '../lib/schema.js';
-import { noteFailure } from '../models/trade/payment-callback.js';
+import { recordFailure } from '../models/trade/payment-callback.js';
 import type { Unsettled } from '../models/trade/payment-attempt.js';
 import { settle, settleTogether } from '../models/trade/payment-settlement.js';
 import { job } from './job.js';
@@ -23,5 +23,5 @@ export const settlePayment = job({
   key: ({ id, period }) => `${period}-${id}`,
   run: (callback) => settle(callback),
   together: { max: maxTogether, run: (callbacks) => settleTogether(callbacks) },
-  gaveUp: (callback) => noteFailure(callback, 'retrying'),
+  onAbandoned: (callback) => recordFailure(callback, 'retrying'),
 });

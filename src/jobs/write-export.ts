@@ -13,7 +13,7 @@ import {
   dropFile,
   failExport,
   finishExport,
-  moveExport,
+  advanceExport,
   reopenExport,
   type ExportRun,
   type Progress,
@@ -36,7 +36,7 @@ export const writeExport = job({
   payload: Joi.object<{ id: number }, true>({ id: id().required() }),
   key: ({ id }) => String(id),
   run: ({ id }, signal) => write(id, signal),
-  gaveUp: ({ id }) => failExport(id, 'export_failed'),
+  onAbandoned: ({ id }) => failExport(id, 'export_failed'),
   reopen: ({ id }) => reopenExport(id),
 });
 
@@ -107,8 +107,8 @@ async function* counted(
   signal.throwIfAborted();
 }
 
-// By the clock and not by the page: the row must also move while the database counts or a slow storage takes its time. But
-// what makes no progress for a minute is no life.
+// Saves progress by the clock, not by the page: the row must also advance while the database counts or the storage is slow. A
+// run without progress for a minute is aborted.
 function keepMoving(run: ExportRun, progress: Progress, unwanted: AbortController): () => Promise<void> {
   let moving: Promise<void> = Promise.resolve();
   let seen = { ...progress, at: processTime() };
@@ -118,9 +118,9 @@ function keepMoving(run: ExportRun, progress: Progress, unwanted: AbortControlle
     if (processTime() - seen.at > maxPauseMs)
       unwanted.abort(new Error('an export made no progress for a minute'));
     try {
-      if (!(await moveExport(run, progress))) unwanted.abort(new Unwanted());
+      if (!(await advanceExport(run, progress))) unwanted.abort(new Unwanted());
     } catch (error) {
-      logger.warn({ error, export: run.id }, 'the progress of an export could not be written down');
+      logger.warn({ error, export: run.id }, 'storing the progress of an export failed');
     }
   };
   const timer = setInterval(() => void (moving = moving.then(move)), moveEveryMs);

@@ -1,4 +1,4 @@
-// Moves log entries from their outbox into the log tables, those that came together in one go.
+// Moves log entries from the outbox into the log tables, in batches.
 import Joi from 'joi';
 import { moveLogs } from '../models/logs/log-outbox.js';
 import { job } from './job.js';
@@ -11,7 +11,7 @@ export interface WriteLogs {
 export const writeLogs = job({
   name: 'write-logs',
   queue: 'logs',
-  // The rows wait: a failed run is repeated by the next entries or the sweeper.
+  // The rows wait: the next entries or the sweeper repeat a failed run.
   attempts: 8,
   backoffMs: 1000,
   timeoutMs: 60_000,

@@ -42,7 +42,7 @@ export function watchWorkers(workers: RunningWorker[], onHang: (what: string) =>
         owed.renewals++;
         owed.renewAt = processTime() + renewMs * 2 ** owed.renewals;
       }
-      // A full or frozen Redis takes no canary, so none can come through.
+      // A full or frozen Redis takes no canary.
       const since = processTime();
       release(worker).then(
         () => owing.has(worker) || owing.set(worker, { since, renewAt: since + renewMs, renewals: 0 }),
@@ -66,6 +66,6 @@ async function watchStatements(onHang: (what: string) => void): Promise<void> {
     connection.destroy();
     onHang('the database connections');
   } catch (error) {
-    logger.warn({ error }, 'the database is away');
+    logger.warn({ error }, 'the database is unavailable');
   }
 }

@@ -7,7 +7,7 @@ import { jobSeconds, jobWaitSeconds } from '../lib/watch/metrics.js';
 import { spanNamed } from '../lib/watch/traceparent.js';
 import { failSpan } from '../lib/watch/tracing.js';
 import { jobNamed } from '../jobs/failed-work.js';
-import { piecesOf } from './giving-up.js';
+import { piecesOf } from './abandonment.js';
 
 export type Outcome = 'done' | 'failed' | 'interrupted';
 

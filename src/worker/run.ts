@@ -16,7 +16,7 @@ import { processTime } from '../lib/process-time.js';
 import { validate } from '../lib/validation.js';
 import { jobNamed, succeeded } from '../jobs/failed-work.js';
 import type { Job } from '../jobs/job.js';
-import { giveUpIfLast, giveUpLost, held, piecesOf } from './giving-up.js';
+import { abandonIfLast, abandonLost, workIn, piecesOf } from './abandonment.js';
 import { describeRun } from './job-line.js';
 
 export interface RunningWorker {
@@ -34,13 +34,13 @@ export interface RunningWorker {
   close(): Promise<void>;
 }
 
-/** How often jobs whose lock has run out are looked for, at the least. */
+/** Max interval of the search for jobs whose lock has expired. */
 const maxStallCheckMs = 5000;
 
-/** Longer than BullMQ waits for a job in one command (10 s and 1 s of grace): then the connection is silent. */
+/** Longer than BullMQ waits for a job in one command (10 s and 1 s of grace); then the connection counts as dead. */
 const silenceMs = 12_000;
 
-/** Pause after a command that failed, as those do that were under way to a server that is gone. */
+/** Pause after a failed command. */
 const retryEveryMs = 1000;
 
 const concurrencies: Record<QueueName, number> = {
@@ -132,7 +132,7 @@ function connect(queue: QueueName, stopping: AbortSignal, onEnd: () => void): Co
     },
   );
   worker.on('error', (error) => logger.warn({ error, queue }, 'a worker connection failed'));
-  worker.on('failed', (queued, error) => void giveUpLost(queued, error));
+  worker.on('failed', (queued, error) => void abandonLost(queued, error));
   return {
     worker,
     active: () => running.size,
@@ -156,20 +156,20 @@ async function runOnce(
   stopping: AbortSignal,
 ): Promise<unknown> {
   if (queued.name === canaryName) return proveStatements();
-  const tell = describeRun(queued);
+  const report = describeRun(queued);
   try {
     const result = await run(queued, stopping);
-    tell('done');
+    report('done');
     return result;
   } catch (error) {
     if (stopping.aborted) {
-      tell('interrupted');
-      // Back into the queue, where another worker takes it at once; this run counts as no try.
+      report('interrupted');
+      // Back into the queue for another worker, without counting this run.
       await queued.moveToDelayed(Date.now(), token);
       throw new DelayedError();
     }
-    tell('failed', error);
-    await giveUpIfLast(queued, error as Error, token);
+    report('failed', error);
+    await abandonIfLast(queued, error as Error, token);
     throw error;
   }
 }
@@ -177,16 +177,16 @@ async function runOnce(
 async function run(queued: QueuedJob<Envelope>, stopping: AbortSignal): Promise<unknown> {
   const job = jobNamed(queued.name);
   if (!job) throw new UnrecoverableError(`there is no job named ${queued.name}`);
-  const work = held(queued);
+  const work = workIn(queued);
   const payloads = work.map(({ piece }) => check(job, piece.payload));
   const results = await withinTime(job, (signal) => runPieces(job, payloads, signal), stopping);
   const outcomes = work.map((one, index) => ({ ...one, result: results[index] }));
   const done = outcomes.filter(({ result }) => !(result instanceof Error));
   await Promise.all(done.map(succeeded)).catch((error: unknown) =>
-    logger.warn({ error, job: job.name }, 'a success could not be noted with the failed jobs'),
+    logger.warn({ error, job: job.name }, 'closing the failure of a job failed'),
   );
   await reply(done).catch((error: unknown) =>
-    logger.warn({ error, job: job.name }, 'a result could not be announced; its row tells it'),
+    logger.warn({ error, job: job.name }, 'publishing a result failed; its row has it'),
   );
   const error = results.find((result) => result instanceof Error);
   if (error === undefined) return null;

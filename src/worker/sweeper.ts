@@ -41,7 +41,7 @@ export function startSweeper(): () => Promise<void> {
   };
 }
 
-// The library's own lines would be no JSON. That a sweep is late, or left out because one still runs, is nothing to act on.
+// The library's own lines would not be JSON. A late or skipped sweep needs no action, so it is not a warning.
 const cronLog: Logger = {
   info: (message) => logger.debug(message),
   warn: (message) => logger.debug(message),
@@ -49,10 +49,10 @@ const cronLog: Logger = {
   error: (message, error) => logger.error({ error: error ?? message }, 'the scheduler failed'),
 };
 
-/** One sweep over everything that may have lost its job. */
+/** Queues again every row that may have lost its job. */
 export async function sweep(): Promise<void> {
   const before = new Date(now().getTime() - config.worker.sweepAgeMs);
-  // What goes wrong with one kind of work must not keep the others waiting.
+  // A failure of one kind of work must not delay the others.
   for (const part of [sweepPayments, sweepUploads, sweepExports, sweepImports, sweepNotifications, sweepLogs])
     await logged(part)(before);
 }
@@ -88,21 +88,21 @@ async function sweepLogs(): Promise<void> {
   await pruneJournals();
 }
 
-// One row that cannot be worked on now must not keep the others waiting.
+// A row that fails must not delay the others.
 async function sweepOne<P>(job: Job<P>, payload: P, how: 'enqueue' | 'hurry' = 'enqueue'): Promise<void> {
   await enqueueOrRun(job, payload, how).catch((error: unknown) =>
-    logger.warn({ error, job: job.name }, 'sweeping a row failed, the next sweep will try again'),
+    logger.warn({ error, job: job.name }, 'sweeping a row failed; the next sweep will retry'),
   );
 }
 
-// Work that takes long is never done by the sweeper itself: it waits until Redis is back.
+// Long work is never done by the sweeper itself; it waits for Redis.
 async function queueOne<P>(job: Job<P>, payload: P): Promise<void> {
   await job.enqueue(payload).catch((error: unknown) => {
     if (!(error instanceof QueueUnavailable)) throw error;
   });
 }
 
-// One of several workers sweeps; without Redis all of them do, which is slower but harmless.
+// One worker sweeps at a time; without Redis all of them do, which is slower but harmless.
 async function sweepAsOnlyOne(): Promise<void> {
   const turn = Math.floor(Date.now() / (config.worker.sweepSeconds * 1000));
   const won = await redisOr(

@@ -1,6 +1,6 @@
 // A worker: the consumers of some queues with their sweeper and canary, put together and taken down again.
 import type { Readiness } from '../lib/watch/port.js';
-import { whatAnswers } from '../models/office/service-figures.js';
+import { checkReachable } from '../models/office/service-figures.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import { closeQueues, type QueueName } from '../lib/queue.js';
 import { maxConnectMs } from '../lib/redis.js';
@@ -9,9 +9,9 @@ import { consume } from './run.js';
 import { watchWorkers } from './canary.js';
 
 export interface StartedWorker {
-  /** No new jobs are taken, running ones end first. */
+  /** Takes no new jobs and waits for the running ones. */
   stop: () => Promise<void>;
-  /** Jobs can be run: they come, and the database takes what they write. */
+  /** Whether jobs can run: the queue delivers them and the database takes writes. */
   readiness: () => Promise<Readiness>;
 }
 
@@ -33,7 +33,7 @@ export async function startWorker(
       await closeQueues();
     },
     readiness: async () => {
-      const { database, redis } = await whatAnswers();
+      const { database, redis } = await checkReachable();
       return { isReady: database && redis, database, redis };
     },
   };

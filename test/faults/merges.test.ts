@@ -194,7 +194,7 @@ test.serial('a failed merge can be started again', async (t) => {
   const content = textOf(2 * size);
   const { chunk_id, key } = await uploaded(content);
   await beginMerge(key, {});
-  await mergeChunks.gaveUp?.(key, new Error('the storage was away'));
+  await mergeChunks.onAbandoned?.(key, new Error('the storage was away'));
   const failed = await progress(chunk_id);
   t.deepEqual([failed.status, failed.error, failed.uploaded_count], ['failed', 'upload_failed', 2]);
   const worker = await startWorkerProcess({ ...redis.env, ...noSweeps }, 'files');

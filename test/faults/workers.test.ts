@@ -126,7 +126,7 @@ test.serial('unknown and invalid jobs fail at once', async (t) => {
   for (const [index, payload] of [{}, { id: 'x', period: 1 }, null, { id: 1 }].entries()) {
     await add({ queue: 'payments', name: 'settle-payment', id: `bad-${index}`, payload, options });
   }
-  await until(() => (worker.output().match(/a job was given up/g) ?? []).length >= 5);
+  await until(() => (worker.output().match(/a job failed for good/g) ?? []).length >= 5);
   t.is(
     await redis.exists(...[0, 1, 2, 3].map((index) => `${queuePrefix('payments')}:payments:bad-${index}`)),
     0,

@@ -69,7 +69,7 @@ export const payments: Fault[] = [
   },
   {
     file,
-    from: `  await noteChanges('payments', rows, { status: 'pending' }, t);`,
+    from: `  await journalChanges('payments', rows, { status: 'pending' }, t);`,
     to: `  void rows;`,
     breaks: 'the journal misses cancelled payments',
     test: oldRows,
@@ -153,7 +153,7 @@ export const payments: Fault[] = [
   },
   {
     file: attention,
-    from: `    await noteChanges('payments', rows, { needs_attention: true }, t);`,
+    from: `    await journalChanges('payments', rows, { needs_attention: true }, t);`,
     to: `    void rows;`,
     breaks: 'the journal misses what was put aside',
     test: oldRows,

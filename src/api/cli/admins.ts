@@ -13,7 +13,7 @@ import { checkAppKey } from '../../models/access/key-check.js';
 import { changing } from '../../models/tables/versions.js';
 import type { Holder } from '../../models/access/rights.js';
 import { unlock } from '../flows/sign-in-limits.js';
-import { does, Misuse, mustHaveRedis, table, type Outcome } from './command.js';
+import { does, Misuse, assertRedis, table, type Outcome } from './command.js';
 
 /** The command line has every right. */
 const operator: Holder = { adminId: 0, isSuperAdmin: true, permissionIds: new Set(), menuIds: new Set() };
@@ -61,8 +61,8 @@ async function list(): Promise<Outcome> {
 }
 
 async function create(username: string, nickname = username, role: string): Promise<Outcome> {
-  mustFit('<username>', newUsername(), username);
-  mustFit('--nickname', text(50), nickname);
+  assertFits('<username>', newUsername(), username);
+  assertFits('--nickname', text(50), nickname);
   await checkAppKey();
   const found = await Role.findOne({ where: { slug: role }, attributes: ['id'] });
   if (!found) throw new Error(`there is no role "${role}"`);
@@ -74,7 +74,7 @@ async function create(username: string, nickname = username, role: string): Prom
   };
 }
 
-function mustFit(what: string, schema: Schema, value: string): void {
+function assertFits(what: string, schema: Schema, value: string): void {
   const { error } = schema.label(what).validate(value, { errors: { wrap: { label: false } } });
   if (error) throw new Misuse(error.message);
 }
@@ -88,7 +88,7 @@ async function givePassword(username: string): Promise<Outcome> {
 
 async function unlockAdmin(username: string, address?: string): Promise<Outcome> {
   const id = await idOf(username);
-  mustHaveRedis();
+  assertRedis();
   await changing(['identity'], (t) =>
     change('UPDATE admins SET status = 1, updated_at = ? WHERE id = ? AND status <> 1', [now(), id], t),
   );

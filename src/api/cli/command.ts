@@ -11,7 +11,7 @@ import { newUlid } from '../../lib/random-id.js';
 import { connectRedis, disconnectRedis, redis } from '../../lib/redis.js';
 import { StartRefused } from '../../lib/start-refused.js';
 import { closeLogs, keepEntry } from '../../jobs/log-keeping.js';
-import { mustBeMigrated } from '../../models/migrations/schema.js';
+import { assertMigrated } from '../../models/migrations/schema.js';
 
 /** What a command answers: lines for people, the same as data under --json. */
 export interface Outcome {
@@ -56,7 +56,7 @@ export function does(command: Command, work: (given: Given) => Promise<Outcome>,
       const question = given.flag('yes') ? undefined : needs.asks?.(given);
       if (question !== undefined) await confirm(question);
       await connectRedis();
-      if (!needs.anySchema) await mustBeMigrated();
+      if (!needs.anySchema) await assertMigrated();
       const outcome = await work(given);
       if (needs.changes) await keepTrace(titleOf(this));
       const text = given.flag('json') ? JSON.stringify(outcome.data, undefined, 2) : outcome.text;
@@ -75,7 +75,7 @@ export function does(command: Command, work: (given: Given) => Promise<Outcome>,
 }
 
 /** @throws Error when Redis does not answer */
-export function mustHaveRedis(): void {
+export function assertRedis(): void {
   if (redis.status !== 'ready') throw new Error('Redis does not answer; this needs it (REDIS_URL)');
 }
 

@@ -12,7 +12,7 @@ import { migrationState } from '../../models/migrations/schema.js';
 import { countFailedJobs } from '../../models/office/failed-job.js';
 import { lastMonth } from '../../models/tables/partitions.js';
 import { unsettledCallbacks } from '../../models/trade/payment-callback.js';
-import { does, mustHaveRedis, table, type Outcome } from './command.js';
+import { does, assertRedis, table, type Outcome } from './command.js';
 import { checkDatabaseDurability, checkReadHosts, checkReplication } from './database-checks.js';
 import { fault, ok, warning, type Finding } from './finding.js';
 
@@ -26,7 +26,7 @@ export function addDoctorCommand(program: Command): void {
   );
 }
 
-/** In the order in which they are worth mending. */
+/** In the order in which to fix them. */
 const checks: Record<string, () => Promise<Finding> | Finding> = {
   settings: checkSettings,
   'Node.js': checkNode,
@@ -95,7 +95,7 @@ async function checkKey(): Promise<Finding> {
 const leastRedis = [6, 2] as const;
 
 async function checkRedis(): Promise<Finding> {
-  mustHaveRedis();
+  assertRedis();
   const version = field(await redis.info('server'), 'redis_version');
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isOld = major < leastRedis[0] || (major === leastRedis[0] && minor < leastRedis[1]);
@@ -103,7 +103,7 @@ async function checkRedis(): Promise<Finding> {
 }
 
 async function checkRedisDurability(): Promise<Finding> {
-  mustHaveRedis();
+  assertRedis();
   const wrong: string[] = [];
   if (field(await redis.info('persistence'), 'aof_enabled') !== '1') wrong.push('appendonly is off');
   const policy = field(await redis.info('memory'), 'maxmemory_policy');

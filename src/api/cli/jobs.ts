@@ -9,7 +9,7 @@ import {
   type FailedJobCriteria,
 } from '../../models/office/failed-job.js';
 import { failedJobStates, type FailedJobState } from '../../models/office/tables.js';
-import { does, Misuse, mustHaveRedis, table, type Given, type Outcome } from './command.js';
+import { does, Misuse, assertRedis, table, type Given, type Outcome } from './command.js';
 
 const shown = 100;
 
@@ -40,7 +40,7 @@ const filtered = (command: Command): Command =>
   command.option('--queue <name>', queueNames.join(', ')).option('--job <name>', 'kind of job');
 
 async function queues(): Promise<Outcome> {
-  mustHaveRedis();
+  assertRedis();
   const [held, failed] = [await countJobs(), await countFailedJobs()];
   const rows = held.map(({ name, waiting, active, delayed }) => ({
     name,
@@ -70,7 +70,7 @@ async function list(given: Given): Promise<Outcome> {
 }
 
 async function retry(given: Given): Promise<Outcome> {
-  mustHaveRedis();
+  assertRedis();
   if (given.flag('all') === given.args.length > 0) throw new Misuse('Name the ids, or --all.');
   const outcome = given.flag('all') ? await retryAllFailed(criteria(given)) : await retryEach(idsOf(given));
   const { count, refused } = outcome;

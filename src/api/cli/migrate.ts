@@ -26,14 +26,14 @@ async function up(): Promise<Outcome> {
   await prepareDatabase(async () => {
     await seed();
     await syncPermissions(routes);
-  }).catch(sayWhich);
+  }).catch(failNamingMigration);
   const { made } = await migrationState();
   const added = made.filter((name) => !before.made.includes(name));
   const what = added.length > 0 ? `made ${added.join(', ')}` : 'nothing was to be made';
   return { data: { added }, text: `the database has the shape of this release; ${what}` };
 }
 
-async function sayWhich(error: unknown): Promise<never> {
+async function failNamingMigration(error: unknown): Promise<never> {
   const { pending } = await migrationState().catch(() => ({ pending: [] }));
   const [first] = pending;
   if (first === undefined || error instanceof StartRefused || isDatabaseDown(error)) throw error;

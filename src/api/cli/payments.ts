@@ -16,7 +16,7 @@ export function addPaymentCommands(program: Command): void {
       .command('stuck')
       .option('--minutes <n>', 'pending for longer than so many minutes', '60')
       .description(`those that need a person, and those pending for long, the newest ${shown} of each`),
-    stuck,
+    listUnsettled,
   );
   const callbacks = program.command('callbacks').description('payment callbacks: redrive');
   does(
@@ -30,7 +30,7 @@ export function addPaymentCommands(program: Command): void {
   );
 }
 
-async function stuck(given: Given): Promise<Outcome> {
+async function listUnsettled(given: Given): Promise<Outcome> {
   const minutes = Number(given.option('minutes'));
   if (!Number.isInteger(minutes) || minutes < 1) throw new Misuse('--minutes: a whole number from 1');
   const [attention, pending] = [
@@ -83,9 +83,9 @@ async function redrive(given: Given): Promise<Outcome> {
       failed++;
     }
   }
-  const told = Object.entries(verdicts).map(([verdict, count]) => `${count} ${verdict}`);
-  if (failed > 0) told.push(`${failed} failed and wait for the next try`);
-  return { data: { verdicts, failed }, text: told.join(', ') || 'none waited', isBad: failed > 0 };
+  const parts = Object.entries(verdicts).map(([verdict, count]) => `${count} ${verdict}`);
+  if (failed > 0) parts.push(`${failed} failed and wait for the next try`);
+  return { data: { verdicts, failed }, text: parts.join(', ') || 'none waited', isBad: failed > 0 };
 }
 
 function timeOf(given: Given, name: string): Date | undefined {

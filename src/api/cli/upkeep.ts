@@ -31,7 +31,7 @@ export function addUpkeepCommands(program: Command): void {
     { changes: true },
   );
   const key = program.command('key').description('APP_KEY: status, accept');
-  does(key.command('status').description('whether APP_KEY is the key of this database'), tellKey);
+  does(key.command('status').description('whether APP_KEY is the key of this database'), keyStatus);
   does(
     key
       .command('accept')
@@ -44,14 +44,17 @@ export function addUpkeepCommands(program: Command): void {
     },
   );
   const storage = program.command('storage').description('where files are: status, accept');
-  does(storage.command('status').description('whether the storage is the one of this database'), tellStorage);
+  does(
+    storage.command('status').description('whether the storage is the one of this database'),
+    storageStatus,
+  );
   does(
     storage
       .command('accept')
       .description('takes the storage for the one of this database, after its files were moved'),
     async () => {
       await acceptStorage();
-      return tellStorage();
+      return storageStatus();
     },
     {
       changes: true,
@@ -99,7 +102,7 @@ const keyTexts = {
   new: 'this database knows no key yet; the next start notes APP_KEY',
 } as const;
 
-async function tellKey(): Promise<Outcome> {
+async function keyStatus(): Promise<Outcome> {
   const state = await keyState();
   return { data: { state }, text: keyTexts[state], isBad: state === 'wrong' };
 }
@@ -119,7 +122,7 @@ const storageTexts = {
   new: 'this database knows no storage yet; the next start marks it',
 } as const;
 
-async function tellStorage(): Promise<Outcome> {
+async function storageStatus(): Promise<Outcome> {
   const state = await storageState();
   return { data: { state }, text: storageTexts[state], isBad: state === 'other' || state === 'missing' };
 }

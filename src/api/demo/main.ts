@@ -8,7 +8,7 @@ import { closeQueues } from '../../lib/queue.js';
 import { connectRedis, disconnectRedis } from '../../lib/redis.js';
 import { closeLogs } from '../../jobs/log-keeping.js';
 import { Admin } from '../../models/access/tables.js';
-import { mustBeMigrated } from '../../models/migrations/schema.js';
+import { assertMigrated } from '../../models/migrations/schema.js';
 import { chanceOf } from './chance.js';
 import { fillCustomers, fillOffice, type Person } from './people.js';
 import { fillBalances, fillFiles, fillLogs, fillNotification, fillWords } from './traces.js';
@@ -26,7 +26,7 @@ if (config.app.production) {
 }
 
 await connectRedis();
-await mustBeMigrated();
+await assertMigrated();
 try {
   const made = await fill();
   process.stdout.write(

@@ -3,7 +3,7 @@ import { setClock } from '../../lib/clock.js';
 import { hmacHex } from '../../lib/secret-box.js';
 import { Money } from '../../lib/money.js';
 import { newUlid } from '../../lib/random-id.js';
-import { reviseOrder } from '../../models/trade/order.js';
+import { updateOrder } from '../../models/trade/order.js';
 import type { OrderRecord } from '../../models/trade/order-record.js';
 import { placeOrder } from '../../models/trade/order-placement.js';
 import { recordUnproven, recordVerified } from '../../models/trade/callback-intake.js';
@@ -103,7 +103,7 @@ async function finish(fate: Fate, of: OrderRecord, payment: PaymentRecord): Prom
   if (fate === 'waiting') return;
   if (fate === 'refused') await refuse(payment);
   if (fate === 'cancelled' || fate === 'late' || fate === 'refused')
-    await reviseOrder(of.order_no, { status: 'cancelled' });
+    await updateOrder(of.order_no, { status: 'cancelled' });
   if (fate === 'paid' || fate === 'late') await callBack(payment);
 }
 

@@ -1,4 +1,4 @@
-// What is believed of a callback, and why another is not. The same for one that comes, one that is replayed and one of a test.
+// Verification of callbacks: the same for a new one, a replayed one and a test.
 import type { Channel, Notification } from '../../lib/channels/channel.js';
 import { isEnabled } from '../../lib/channels/index.js';
 import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
@@ -11,7 +11,7 @@ import {
 import { flagForAttention } from '../../models/trade/payment-attention.js';
 import type { Accepted } from './callback-settlement.js';
 
-/** A callback of which everything is proven. */
+/** A verified callback. */
 export interface Believed {
   notification: Notification;
   payment: CalledPayment;
@@ -26,7 +26,7 @@ export interface Claimed {
   payment: CalledPayment | undefined;
 }
 
-/** Looks at everything a callback must prove. @returns the refusal's slug when it does not */
+/** Verifies a callback. @returns the slug of the refusal when it fails */
 export function judge(channel: Channel, { fields, notification, payment }: Claimed): Believed | ErrorSlug {
   const { type } = channel;
   if (!isEnabled(type)) return 'payment_gateway_disabled';
@@ -46,11 +46,11 @@ export const isPaidBy = ({ notification, payment }: Believed): boolean =>
   payment.status === 'paid' && payment.thirdPartyNo === notification.thirdPartyNo;
 
 /**
- * Stores a believed callback, to be settled.
+ * Stores a verified callback, to be settled.
  *
- * @returns undefined when its third-party number belongs to another payment; then a person is asked to look
+ * @returns undefined when its third-party number belongs to another payment; its own is then flagged
  */
-export async function takeIn(
+export async function acceptCallback(
   believed: Believed,
   attempt: Omit<Attempt, 'paymentNo' | 'thirdPartyNo' | 'state' | 'verdict'>,
 ): Promise<Accepted | undefined> {

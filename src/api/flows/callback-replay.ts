@@ -1,11 +1,11 @@
-// Drives a stored callback through judgement and settlement once more.
+// Replays a stored callback: verification and settlement once more.
 import { channelOf } from '../../lib/channels/index.js';
 import { currentTraceId } from '../../lib/context.js';
 import { fail } from '../../lib/errors.js';
 import { findCalledPayment, type CalledPayment } from '../../models/trade/callback-intake.js';
 import { storedCallback, type StoredCallback } from '../../models/trade/payment-callback.js';
 import type { Settlement } from '../../models/trade/payment-attempt.js';
-import { isPaidBy, judge, takeIn } from './callback-judgement.js';
+import { isPaidBy, judge, acceptCallback } from './callback-judgement.js';
 import { settleAccepted, type Accepted } from './callback-settlement.js';
 
 /** What a replay came to: as settling says it, or `processing` when it takes longer. */
@@ -58,5 +58,5 @@ async function believedAgain(stored: StoredCallback, payment: CalledPayment): Pr
   if (isPaidBy(judged)) return waiting(stored, payment);
   const traceId = currentTraceId() ?? '';
   const attempt = { type, period, fields, ip, traceId, receivedAt: created_at };
-  return (await takeIn(judged, attempt)) ?? fail('payment_third_party_no_used');
+  return (await acceptCallback(judged, attempt)) ?? fail('payment_third_party_no_used');
 }

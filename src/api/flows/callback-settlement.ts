@@ -1,4 +1,4 @@
-// Has a stored callback settled and waits for it: by the worker, or by this process while the queue is unavailable.
+// Settles a stored callback and waits for the verdict: through the worker, or in this process while the queue is unavailable.
 import { config } from '../../../config/index.js';
 import { logger } from '../../lib/logger.js';
 import { QueueUnavailable } from '../../lib/queue.js';
@@ -9,10 +9,10 @@ import { verdictOf, type CallbackKey } from '../../models/trade/payment-callback
 import { settleRepeats, type Settlement, type Unsettled } from '../../models/trade/payment-attempt.js';
 import { settle } from '../../models/trade/payment-settlement.js';
 
-/** What is stored is acknowledged this long before the deadline, settled or not. */
+/** A stored callback is acknowledged this long before the deadline, settled or not. */
 const answerMs = 100;
-/** The last look at an attempt whose result was not announced. */
-const lookMs = 200;
+/** Time for the last read of an attempt whose result was not published. */
+const lastReadMs = 200;
 
 /** A verified callback in the inbox. */
 export interface Accepted {
@@ -67,7 +67,7 @@ async function timed(result: Promise<Settlement | undefined>): Promise<Settlemen
 
 // The worker settles; while the queue is unavailable this process does. What is not settled in time, the sweeper finishes.
 async function settled(callback: Unsettled, deadline: number): Promise<Settlement | undefined> {
-  const waitMs = Math.min(config.payments.callbackWaitMs, deadline - answerMs - lookMs - Date.now());
+  const waitMs = Math.min(config.payments.callbackWaitMs, deadline - answerMs - lastReadMs - Date.now());
   try {
     const result = await settlePayment.enqueueAndWait(callback, Math.max(0, waitMs));
     return result ?? (await unlessLate(settledMeanwhile(callback), deadline));
@@ -85,7 +85,7 @@ async function settledMeanwhile(callback: CallbackKey): Promise<Settlement | und
 // The attempt is stored, so neither being late nor failing is a reason to ask the provider again.
 function unlessLate<T>(result: Promise<T>, deadline: number): Promise<T | undefined> {
   const sure = result.catch((error: unknown) => {
-    logger.warn({ error }, 'settling a callback failed, the sweeper will try again');
+    logger.warn({ error }, 'settling a callback failed; the sweeper will retry');
     return undefined;
   });
   return withTimeout(sure, deadline - answerMs - Date.now(), (resolve) => resolve(undefined));

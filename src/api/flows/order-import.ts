@@ -1,4 +1,4 @@
-// Takes a file of orders in: what cannot be imported at all is refused at once, the rest becomes an import and its job.
+// Receives a file of orders: an unusable file is refused at once, any other becomes an import and its job.
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { currentLanguage } from '../../lib/context.js';
@@ -36,7 +36,7 @@ export interface OrderImport extends Pick<
 export async function importFrom(upload: Upload, admin: Identity, dryRun: boolean): Promise<OrderImport> {
   const filename = nameOf(upload);
   const format = await formatOf(upload.path);
-  await mustHaveRows(upload.path, format);
+  await assertRows(upload.path, format);
   const storageKey = await storeFile('imports', upload.path);
   const { size } = upload;
   const made = {
@@ -73,7 +73,7 @@ function nameOf({ filename }: Upload): string {
 }
 
 // The first two records that are not blank; the whole file is not parsed here.
-async function mustHaveRows(path: string, format: CsvFormat): Promise<void> {
+async function assertRows(path: string, format: CsvFormat): Promise<void> {
   let hasHead = false;
   try {
     for await (const { records } of readCsv(createReadStream(path), format)) {

@@ -7,7 +7,7 @@ import { currentLanguage } from '../../lib/context.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { logger } from '../../lib/logger.js';
 import { maskText } from '../../lib/mask.js';
-import { notePlacement, payablePayment, type Payable } from '../../models/trade/payment-placement.js';
+import { recordPlacement, payablePayment, type Payable } from '../../models/trade/payment-placement.js';
 import type { PaymentRecord } from '../../models/trade/payment.js';
 import { configOfMethod, getMethod } from '../../models/trade/payment-method.js';
 
@@ -35,7 +35,7 @@ export async function placingChannel(methodId: number): Promise<Channel> {
  *
  * @throws payment_beyond_channel, order_expires_too_soon
  */
-export function mustSuit({ placingLimits }: Channel, { amount, expireAt }: Payable): void {
+export function assertFitsChannel({ placingLimits }: Channel, { amount, expireAt }: Payable): void {
   if (!placingLimits) return;
   const { least, most, minMs } = placingLimits;
   const isBeyond = amount.cents < least.cents || (most !== undefined && amount.cents > most.cents);
@@ -49,7 +49,7 @@ export function mustSuit({ placingLimits }: Channel, { amount, expireAt }: Payab
  *
  * @param showsSignature whether a trial channel may answer the signature of its callback
  * @returns what the client needs to go on, as the channel says it, with the type of the channel
- * @throws order_not_payable unless payment and order both wait; what `mustSuit` throws; third_party_error with the reason
+ * @throws order_not_payable unless payment and order both wait; what `assertFitsChannel` throws; third_party_error with the reason
  */
 export async function placePayment(
   channel: Channel,
@@ -61,30 +61,30 @@ export async function placePayment(
     configOfMethod(payment.payment_method_id),
     payablePayment(payment_no, order_no),
   ]);
-  mustSuit(channel, payable);
-  const expireAt = tellableEnd(channel, payable.expireAt);
+  assertFitsChannel(channel, payable);
+  const expireAt = expiryForChannel(channel, payable.expireAt);
   const notifyUrl = methodConfig.notify_url ?? defaultNotifyUrl(channel.type);
   const placement = { paymentNo: payment_no, orderNo: order_no, amount, expireAt, notifyUrl, showsSignature };
   try {
     const signal = AbortSignal.timeout(config.payments.gatewayTimeoutMs);
     const gateway = await channel.place?.({ ...placement, config: methodConfig }, signal);
-    if (payment.fail_reason !== null) await notePlacement(payment_no, null);
+    if (payment.fail_reason !== null) await recordPlacement(payment_no, null);
     return { type: channel.type, ...gateway };
   } catch (error) {
     if (!(error instanceof ChannelFailure)) throw error;
-    logger.warn({ error, payment_no, type: channel.type }, 'a channel did not take a payment');
-    await notePlacement(payment_no, readable(error.message));
+    logger.warn({ error, payment_no, type: channel.type }, 'a channel refused a payment');
+    await recordPlacement(payment_no, readable(error.message));
     const reason = readable(error.text(currentLanguage()));
     return fail('third_party_error', { params: { reason }, cause: error });
   }
 }
 
-function tellableEnd({ placingLimits }: Channel, expireAt: Date | null): Date | null {
+function expiryForChannel({ placingLimits }: Channel, expireAt: Date | null): Date | null {
   const { maxMs = Infinity } = placingLimits ?? {};
   return expireAt && expireAt.getTime() <= now().getTime() + maxMs ? expireAt : null;
 }
 
-// The words may be another company's: no control characters, no secrets, not endless.
+// The text may come from another company: control characters, secrets and excess length are removed.
 function readable(reason: string): string {
   const line = maskText(reason.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')).trim();
   return [...line].slice(0, maxReason).join('') || '?';

@@ -31,7 +31,7 @@ export interface Subject {
  *
  * @throws login_locked with the seconds to wait
  */
-export async function mustNotBeLocked(subject: Subject): Promise<number> {
+export async function assertNotLocked(subject: Subject): Promise<number> {
   const [both, address, name] = await Promise.all([
     byNameAndAddress.state(pairKey(subject)),
     byAddress.state(networkOf(subject.ip)),
@@ -65,7 +65,7 @@ export async function clearFailures(subject: Subject): Promise<void> {
 /** The same for an administrator who proves the old password to set a new one: no stranger can use up their attempts. */
 export const passwordChange = {
   /** @throws login_locked */
-  async mustNotBeLocked(adminId: number): Promise<void> {
+  async assertNotLocked(adminId: number): Promise<void> {
     const { lockedFor } = await byAdmin.state(String(adminId));
     if (lockedFor > 0) fail('login_locked', { retryAfter: lockedFor });
   },

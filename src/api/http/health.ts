@@ -7,7 +7,7 @@ import { readMarks } from '../../lib/marks.js';
 import { redis } from '../../lib/redis.js';
 import type { Readiness } from '../../lib/watch/port.js';
 import { isBlocked } from '../../models/office/blacklist.js';
-import { takesWrites, whatAnswers } from '../../models/office/service-figures.js';
+import { takesWrites, checkReachable } from '../../models/office/service-figures.js';
 import { record } from '../declare/response.js';
 import { route } from '../declare/route.js';
 
@@ -60,6 +60,6 @@ export const routes = [
 
 /** Status for the supervisor; without Redis the process still serves. */
 export async function readiness(): Promise<Readiness> {
-  const { database, redis: cache } = await whatAnswers();
+  const { database, redis: cache } = await checkReachable();
   return { isReady: database, database, redis: cache };
 }

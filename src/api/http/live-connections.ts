@@ -8,7 +8,7 @@ import { gauge } from '../../lib/watch/metrics.js';
 import { isBlocked } from '../../models/office/blacklist.js';
 import { identityOf, type Identity } from '../../models/access/identity.js';
 import { validSessions } from '../../models/access/online-admin.js';
-import { holds, stamp, type Stamp } from '../../models/tables/versions.js';
+import { isCurrent, stamp, type Stamp } from '../../models/tables/versions.js';
 import { mayCall } from '../declare/permission.js';
 import { permissionOf, type Route } from '../declare/route.js';
 
@@ -97,8 +97,8 @@ async function closeChanged(): Promise<void> {
   const isSame =
     stamps !== undefined &&
     (config.auth.sessionIdleMs === 0 || Date.now() - lookedAt < idleCheckMs) &&
-    (await holds('identity', stamps[0], identityMark)) &&
-    (await holds('blacklist', stamps[1], blacklistMark));
+    (await isCurrent('identity', stamps[0], identityMark)) &&
+    (await isCurrent('blacklist', stamps[1], blacklistMark));
   if (isSame) return;
   // A connection opened during the read is not in it; the next check covers it.
   const looked = [...open];

@@ -84,7 +84,7 @@ async function admit(request: IncomingMessage): Promise<Identity> {
     fail('origin_not_allowed', { params: { origin: (origin ?? '').slice(0, 200) } });
   const jti = (await consumeTicket(url.searchParams.get('ticket') ?? '')) ?? fail('ticket_invalid');
   const identity = await authenticate(jti, identityMark);
-  if (identity.mustChangePassword) fail('password_change_required');
+  if (identity.needsPasswordChange) fail('password_change_required');
   return identity;
 }
 

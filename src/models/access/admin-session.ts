@@ -19,7 +19,7 @@ export interface OpenedSession {
   jti: string;
   issuedAt: Date;
   expiresAt: Date;
-  /** The administrator has signed in before, and never from that address. */
+  /** The administrator has signed in before, but never from that address. */
   isNewAddress: boolean;
 }
 
@@ -45,11 +45,10 @@ export async function openSession(
     id,
     password_hash,
   });
-  // KNOWN and SAME: the check of statements takes words in small letters for columns.
   const [places, , opened] = await payments.packet([
     sql(
-      `SELECT EXISTS (SELECT 1 FROM admin_sessions WHERE admin_id = :id) AS KNOWN,
-         EXISTS (SELECT 1 FROM admin_sessions WHERE admin_id = :id AND ip = :ip) AS SAME`,
+      `SELECT EXISTS (SELECT 1 FROM admin_sessions WHERE admin_id = :id) AS 'known',
+         EXISTS (SELECT 1 FROM admin_sessions WHERE admin_id = :id AND ip = :ip) AS 'same'`,
       { id, ip },
     ),
     {
@@ -73,8 +72,8 @@ export async function openSession(
     ),
   ]);
   if (opened?.affectedRows !== 1) fail('username_or_password_error');
-  const [place] = places as unknown as [{ KNOWN: number; SAME: number }];
-  return { jti, issuedAt, expiresAt, isNewAddress: place.KNOWN === 1 && place.SAME === 0 };
+  const [place] = places as unknown as [{ known: number; same: number }];
+  return { jti, issuedAt, expiresAt, isNewAddress: place.known === 1 && place.same === 0 };
 }
 
 const addresses = selection(

@@ -11,12 +11,18 @@ import { hashPassword } from '../../lib/password.js';
 import { endSessionsOf } from './admin-session.js';
 import { roleName } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';
-import { lockSuperAdmins, mustHoldRoles, mustKeepSuperAdmin, mustOutrank, type Holder } from './rights.js';
-import { mustExist } from './role.js';
+import {
+  lockSuperAdmins,
+  assertHoldsRoles,
+  assertSuperAdminRemains,
+  assertOutranks,
+  type Holder,
+} from './rights.js';
+import { assertExist } from './role.js';
 import { Totals } from '../tables/totals.js';
 import { changing } from '../tables/versions.js';
 import { Admin, AdminRole, Department, Role } from './tables.js';
-import { departmentMustExist, departmentsBelow } from './department.js';
+import { assertDepartment, departmentsBelow } from './department.js';
 import type { Fields, Listed } from '../tables/table.js';
 import { deleteRows, insertStatement, updateRows } from '../tables/rows.js';
 import { columnsOf, joined, type RowOf, selection } from '../tables/selection.js';
@@ -104,9 +110,9 @@ export function adminOptions(): Promise<{ value: number; label: string }[]> {
 /** Creates an administrator whose roles lie within the holder's rights. */
 export async function createAdmin(holder: Holder, fields: NewAdmin): Promise<number> {
   const { password, role_ids = [], ...columns } = noneToNull(fields, 'department_id');
-  await departmentMustExist(fields.department_id);
-  await mustExist('role', role_ids);
-  await mustHoldRoles(holder, role_ids);
+  await assertDepartment(fields.department_id);
+  await assertExist('role', role_ids);
+  await assertHoldsRoles(holder, role_ids);
   const password_hash = await hashPassword(password);
   const id = await refuseDuplicates(
     changing(['identity'], async (t) => {
@@ -119,8 +125,8 @@ export async function createAdmin(holder: Holder, fields: NewAdmin): Promise<num
         },
         { transaction: t },
       );
-      await mustExist('role', role_ids, t);
-      await mustHoldRoles(holder, role_ids, t);
+      await assertExist('role', role_ids, t);
+      await assertHoldsRoles(holder, role_ids, t);
       await setRoles(admin.id, role_ids, t);
       return admin.id;
     }),
@@ -132,20 +138,20 @@ export async function createAdmin(holder: Holder, fields: NewAdmin): Promise<num
 /** Changes only the fields given. Disabling ends all sessions. */
 export async function updateAdmin(holder: Holder, id: number, fields: Partial<AdminFields>): Promise<void> {
   const { role_ids, ...columns } = noneToNull(fields, 'department_id');
-  await departmentMustExist(fields.department_id);
+  await assertDepartment(fields.department_id);
   await changing(['identity'], async (t) => {
     await lockSuperAdmins(t);
     const admin = (await Admin.findByPk(id, { transaction: t })) ?? fail('admin_not_found');
-    await mustOutrank(holder, id, t);
+    await assertOutranks(holder, id, t);
     if (columns.status === 0 && holder.adminId === id) fail('admin_disable_self');
     if (columns.nickname === '') columns.nickname = admin.username;
     await admin.update(blankToNull(columns), { transaction: t });
     if (role_ids) {
-      await mustExist('role', role_ids, t);
-      await mustHoldRoles(holder, role_ids, t);
+      await assertExist('role', role_ids, t);
+      await assertHoldsRoles(holder, role_ids, t);
       await setRoles(id, role_ids, t);
     }
-    await mustKeepSuperAdmin(t);
+    await assertSuperAdminRemains(t);
     if (columns.status === 0) await endSessionsOf(id, t);
   });
 }
@@ -156,15 +162,15 @@ export async function deleteAdmin(holder: Holder, id: number): Promise<void> {
   await changing(['identity'], async (t) => {
     await lockSuperAdmins(t);
     const admin = (await Admin.findByPk(id, { transaction: t })) ?? fail('admin_not_found');
-    await mustOutrank(holder, id, t);
+    await assertOutranks(holder, id, t);
     await admin.destroy({ transaction: t });
-    await mustKeepSuperAdmin(t);
+    await assertSuperAdminRemains(t);
   });
 }
 
 /** Sets a new password, which its owner must change, and ends all sessions, the holder's own among them if it is theirs. */
 export async function resetAdminPassword(holder: Holder, id: number, password: string): Promise<void> {
-  await mustOutrank(holder, id);
+  await assertOutranks(holder, id);
   await storePassword(id, password, { mustChange: id !== holder.adminId });
 }
 

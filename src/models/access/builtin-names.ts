@@ -14,7 +14,7 @@ const roles: Names = new Map([[superAdminSlug, superAdminName]]);
 const menus: Names = new Map(menuSeeds.flatMap(titlesOf));
 const permissions: Names = new Map();
 
-/** Takes the names that the routes declare; called once when the application is put together. */
+/** Registers the names that the routes declare; called once at the start. */
 export function declarePermissionName(slug: string, name: Text): void {
   permissions.set(slug, name);
 }

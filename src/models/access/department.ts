@@ -36,7 +36,7 @@ export async function departmentsBelow(id: number): Promise<number[]> {
 }
 
 /** @throws department_unknown when the id does not exist */
-export async function departmentMustExist(id: number | null | undefined): Promise<void> {
+export async function assertDepartment(id: number | null | undefined): Promise<void> {
   if (!id) return;
   if ((await Department.count({ where: { id } })) === 0)
     fail('department_unknown', { field: 'department_id' });
@@ -54,7 +54,7 @@ export function departmentOptions(): Promise<{ id: number; parent_id: number; la
 
 export async function createDepartment(fields: DepartmentFields): Promise<number> {
   return transact(async (t) => {
-    parentMustExist(await places(t), fields.parent_id);
+    assertParent(await places(t), fields.parent_id);
     return (await Department.create(fields, { transaction: t })).id;
   });
 }
@@ -67,7 +67,7 @@ export async function updateDepartment(id: number, fields: Partial<DepartmentFie
     if (fields.parent_id !== undefined && withDescendants(rows, id).has(fields.parent_id)) {
       fail('department_cycle', { field: 'parent_id' });
     }
-    parentMustExist(rows, fields.parent_id);
+    assertParent(rows, fields.parent_id);
     await department.update(fields, { transaction: t });
   });
 }
@@ -93,6 +93,6 @@ function places(t?: Transaction): Promise<Place[]> {
   return tree.rows(`ORDER BY d.id ${t ? 'FOR UPDATE' : ''}`, [], { t });
 }
 
-function parentMustExist(rows: Place[], parentId: number | undefined): void {
+function assertParent(rows: Place[], parentId: number | undefined): void {
   if (parentId && !rows.some(({ id }) => id === parentId)) fail('department_unknown', { field: 'parent_id' });
 }

@@ -37,7 +37,7 @@ export interface Identity {
   /** When the session ends by itself. */
   expiresAt: Date;
   /** Only the routes that say so are open until the password has been changed. */
-  mustChangePassword: boolean;
+  needsPasswordChange: boolean;
   isSuperAdmin: boolean;
   /** What the enabled permissions of the enabled roles allow; empty for a super administrator. */
   rules: PermissionRule[];
@@ -47,7 +47,7 @@ export interface Identity {
 }
 
 /** Whether a password that somebody else has set must be changed before anything else. */
-export const mustChangePassword = (admin: { password_must_change: boolean }): boolean =>
+export const needsPasswordChange = (admin: { password_must_change: boolean }): boolean =>
   config.auth.passwordChangeRequired && admin.password_must_change;
 
 const maxKept = 10_000;
@@ -109,18 +109,18 @@ export function idleSince(): Date {
   return new Date(sessionIdleMs === 0 ? 0 : now().getTime() - sessionIdleMs - touchEveryMs);
 }
 
-// Used a minute ago here, it may have been in use at another process since: its row knows.
+// Another process may have used the session since; the row has the latest use.
 function mayBeIdle(sessionId: number): boolean {
   return sessionIdleMs > 0 && Date.now() - (touched.get(sessionId) ?? 0) >= touchEveryMs;
 }
 
-// Written at most once a minute and waited for by nobody: it feeds "last active" and the time-out.
+// Written at most once a minute, and not awaited: it feeds "last active" and the idle timeout.
 function touch(sessionId: number): void {
   const at = Date.now();
   if (at - (touched.get(sessionId) ?? 0) < touchEveryMs) return;
   keepNewest(touched, sessionId, at);
   updateRows(AdminSession, { last_used_at: now() }, { id: sessionId }).catch((error: unknown) =>
-    logger.warn({ error }, 'the last activity of a session was not written'),
+    logger.warn({ error }, 'storing the last activity of a session failed'),
   );
 }
 
@@ -160,7 +160,7 @@ async function load(jti: string): Promise<Identity> {
     adminId: session.admin_id,
     username: session.username,
     expiresAt: session.expires_at,
-    mustChangePassword: mustChangePassword(session),
+    needsPasswordChange: needsPasswordChange(session),
     ...rights,
   };
 }

@@ -14,9 +14,9 @@ const digests = (): string[] => derivedKeys('key check').map((key) => hmacHex(ke
 /** right: APP_KEY; previous: one of APP_KEY_PREVIOUS; wrong: none of them; new: the database does not know yet. */
 export type KeyState = 'right' | 'previous' | 'wrong' | 'new';
 
-/** What the keys given are to this database. */
+/** Whether the configured keys are those of this database. */
 export async function keyState(): Promise<KeyState> {
-  return keyStateOf(await notedKeyDigest());
+  return keyStateOf(await storedKeyDigest());
 }
 
 /** What the keys given are to data under the key of that digest. */
@@ -35,12 +35,12 @@ export async function keptDigest(name: string): Promise<string | undefined> {
 }
 
 /** The digest of the key of this database, when it knows one. */
-export async function notedKeyDigest(): Promise<string | undefined> {
+export async function storedKeyDigest(): Promise<string | undefined> {
   return keptDigest(name);
 }
 
 /**
- * Notes APP_KEY at the first start, and again when it has replaced a previous one.
+ * Stores the digest of APP_KEY at the first start, and again when it has replaced a previous one.
  *
  * @throws StartRefused when the database was made with another key
  */
@@ -55,7 +55,7 @@ export async function checkAppKey(): Promise<void> {
   await acceptAppKey();
 }
 
-/** Takes APP_KEY for the key of this database from now on. */
+/** Makes APP_KEY the key of this database. */
 export async function acceptAppKey(): Promise<void> {
   const [digest = ''] = digests();
   const at = now();

@@ -6,7 +6,7 @@ import { fail } from '../../lib/errors.js';
 import { depthOf, heightOf, toTree, withDescendants, type Tree } from '../../lib/tree.js';
 import { menuTitle } from './builtin-names.js';
 import type { Identity } from './identity.js';
-import { mustHold, type Holder } from './rights.js';
+import { assertHolds, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
 import { Menu, Permission } from './tables.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
@@ -67,7 +67,7 @@ export async function createMenu(holder: Holder, fields: MenuFields): Promise<nu
   return refuseDuplicates(
     changing(['identity'], async (t) => {
       const rows = await lockTree(t);
-      mayStandBelow(holder, rows, fields.parent_id ?? 0);
+      assertParent(holder, rows, fields.parent_id ?? 0);
       if (depthOf(rows, fields.parent_id ?? 0) + 1 > maxDepth) tooDeep();
       return (await Menu.create(fields, { transaction: t })).id;
     }),
@@ -81,11 +81,11 @@ export async function updateMenu(holder: Holder, id: number, fields: Partial<Men
     changing(['identity'], async (t) => {
       const rows = await lockTree(t);
       const menu = (await Menu.findByPk(id, { transaction: t })) ?? fail('menu_not_found');
-      await mustHoldMenu(holder, id, t);
+      await assertHoldsMenu(holder, id, t);
       const parent = fields.parent_id;
       if (parent !== undefined && parent !== menu.parent_id) {
         if (withDescendants(rows, id).has(parent)) fail('menu_cycle', { field: 'parent_id' });
-        mayStandBelow(holder, rows, parent);
+        assertParent(holder, rows, parent);
         if (depthOf(rows, parent) + heightOf(rows, id) > maxDepth) tooDeep();
       }
       await menu.update(fields, { transaction: t });
@@ -98,7 +98,7 @@ export async function deleteMenu(holder: Holder, id: number): Promise<void> {
   await changing(['identity'], async (t) => {
     const rows = await lockTree(t);
     const menu = (await Menu.findByPk(id, { transaction: t })) ?? fail('menu_not_found');
-    await mustHoldMenu(holder, id, t);
+    await assertHoldsMenu(holder, id, t);
     if (rows.some(({ parent_id }) => parent_id === id)) fail('menu_has_children');
     // What a disabled menu keeps closed stays closed without it.
     if (menu.status !== 1) await change('UPDATE permissions SET status = 0 WHERE menu_id = ?', [id], t);
@@ -120,21 +120,21 @@ function lockTree(t: Transaction): Promise<Place[]> {
   return tree.rows('ORDER BY m.id FOR UPDATE', [], { t });
 }
 
-function mayStandBelow(holder: Holder, rows: Place[], parentId: number): void {
+function assertParent(holder: Holder, rows: Place[], parentId: number): void {
   if (parentId === 0) return;
   if (!rows.some(({ id }) => id === parentId)) fail('menu_unknown', { field: 'parent_id' });
-  mustHold(holder, [], [parentId]);
+  assertHolds(holder, [], [parentId]);
 }
 
 // Changing a menu switches its permissions, so the actor must hold those too.
-async function mustHoldMenu(holder: Holder, id: number, t: Transaction): Promise<void> {
+async function assertHoldsMenu(holder: Holder, id: number, t: Transaction): Promise<void> {
   if (holder.isSuperAdmin) return;
   const permissions = await Permission.findAll({
     where: { menu_id: id },
     attributes: ['id'],
     transaction: t,
   });
-  mustHold(
+  assertHolds(
     holder,
     permissions.map((permission) => permission.id),
     [id],

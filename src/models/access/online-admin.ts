@@ -4,7 +4,7 @@ import { now } from '../../lib/clock.js';
 import { fail } from '../../lib/errors.js';
 import { pageSql, toPage, Where, type ListQuery, type Page } from '../../lib/list-query.js';
 import { idleSince, type Identity } from './identity.js';
-import { mustOutrank } from './rights.js';
+import { assertOutranks } from './rights.js';
 import { columnsOf, computed, selection, type RowOf } from '../tables/selection.js';
 import { execute, over } from '../tables/sql.js';
 import { changing } from '../tables/versions.js';
@@ -94,7 +94,7 @@ export async function kickOut(identity: Identity, sessionIds: readonly number[])
     const owners = await owned.where(sql('WHERE s.id IN (:sessionIds) GROUP BY s.admin_id', { sessionIds }), {
       t,
     });
-    for (const { admin_id } of owners) await mustOutrank(identity, admin_id, t);
+    for (const { admin_id } of owners) await assertOutranks(identity, admin_id, t);
     const [revoked] = await AdminSession.update(
       { revoked_at: now() },
       { where: { id: sessionIds, revoked_at: null, expires_at: { [Op.gt]: now() } }, transaction: t },

@@ -6,7 +6,7 @@ import { change, refuseDuplicates } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
 import { menuTitle, permissionName, permissionsNamed } from './builtin-names.js';
-import { mustHold, type Holder } from './rights.js';
+import { assertHolds, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
 import { Menu, Permission, RolePermission } from './tables.js';
 import { columnsOf, joined, type RowOf, selection } from '../tables/selection.js';
@@ -103,10 +103,10 @@ export async function createPermission(
   opens: Opens,
   passes: Passes,
 ): Promise<number> {
-  mustPass(holder, passes, opens(fields));
+  assertPasses(holder, passes, opens(fields));
   return refuseDuplicates(
     changing(['identity'], async (t) => {
-      await menuMustExist(fields.menu_id, t);
+      await assertMenu(fields.menu_id, t);
       return (await Permission.create(noneToNull(fields, 'menu_id'), { transaction: t })).id;
     }),
     duplicates,
@@ -124,8 +124,8 @@ export async function updatePermission(
   await refuseDuplicates(
     changing(['identity'], async (t) => {
       const permission = await lockPermission(holder, id, t);
-      mustPass(holder, passes, [...opens(permission), ...opens({ ...listed(permission), ...fields })]);
-      await menuMustExist(fields.menu_id, t);
+      assertPasses(holder, passes, [...opens(permission), ...opens({ ...listed(permission), ...fields })]);
+      await assertMenu(fields.menu_id, t);
       await permission.update(noneToNull(fields, 'menu_id'), { transaction: t });
     }),
     duplicates,
@@ -140,7 +140,7 @@ export async function deletePermission(
 ): Promise<void> {
   await changing(['identity'], async (t) => {
     const permission = await lockPermission(holder, id, t);
-    mustPass(holder, passes, opens(permission));
+    assertPasses(holder, passes, opens(permission));
     await permission.destroy({ transaction: t });
   });
 }
@@ -183,15 +183,15 @@ async function lockPermission(holder: Holder, id: number, t: Transaction): Promi
   if (permission.is_builtin) fail('builtin_permission_protected');
   // Roles pass it on: changing it changes what their holders may do, also where it opens no route.
   const given = await RolePermission.findOne({ where: { permission_id: id }, transaction: t });
-  if (given) mustHold(holder, [id], []);
+  if (given) assertHolds(holder, [id], []);
   return permission;
 }
 
-function mustPass(holder: Holder, passes: Passes, routes: string[]): void {
+function assertPasses(holder: Holder, passes: Passes, routes: string[]): void {
   if (!holder.isSuperAdmin && !passes(routes)) fail('grant_beyond_own');
 }
 
-async function menuMustExist(menuId: number | null | undefined, t: Transaction): Promise<void> {
+async function assertMenu(menuId: number | null | undefined, t: Transaction): Promise<void> {
   if (!menuId) return;
   // Locked, so that it is still there when the permission refers to it.
   const found = await Menu.findByPk(menuId, { attributes: ['id'], transaction: t, lock: t.LOCK.SHARE });

@@ -13,7 +13,7 @@ export type Holder = Pick<Identity, 'adminId' | 'isSuperAdmin' | 'permissionIds'
  * @throws super_admin_protected when one of the roles is the super-administrator role
  * @throws grant_beyond_own when a role carries a permission or menu the holder does not have
  */
-export async function mustHoldRoles(
+export async function assertHoldsRoles(
   holder: Holder,
   roleIds: readonly number[],
   t?: Transaction,
@@ -25,7 +25,7 @@ export async function mustHoldRoles(
     menusOf.where(sql('WHERE rm.role_id IN (:roleIds)', { roleIds }), { t }),
   ]);
   if (roles.some(({ slug }) => slug === superAdminSlug)) fail('super_admin_protected');
-  mustHold(
+  assertHolds(
     holder,
     permissions.map(({ permission_id }) => permission_id),
     menus.map(({ menu_id }) => menu_id),
@@ -33,7 +33,11 @@ export async function mustHoldRoles(
 }
 
 /** @throws grant_beyond_own when the holder lacks one of the permissions or menus */
-export function mustHold(holder: Holder, permissionIds: readonly number[], menuIds: readonly number[]): void {
+export function assertHolds(
+  holder: Holder,
+  permissionIds: readonly number[],
+  menuIds: readonly number[],
+): void {
   if (holder.isSuperAdmin) return;
   const beyond =
     permissionIds.some((id) => !holder.permissionIds.has(id)) ||
@@ -42,10 +46,10 @@ export function mustHold(holder: Holder, permissionIds: readonly number[], menuI
 }
 
 /** The holder may touch that administrator: everyone may touch themselves, else all their roles must be held. */
-export async function mustOutrank(holder: Holder, adminId: number, t?: Transaction): Promise<void> {
+export async function assertOutranks(holder: Holder, adminId: number, t?: Transaction): Promise<void> {
   if (holder.isSuperAdmin || holder.adminId === adminId) return;
   const roles = await held.where(sql('WHERE ar.admin_id = :adminId', { adminId }), { t });
-  await mustHoldRoles(
+  await assertHoldsRoles(
     holder,
     roles.map(({ role_id }) => role_id),
     t,
@@ -57,7 +61,7 @@ export async function mustOutrank(holder: Holder, adminId: number, t?: Transacti
  *
  * @throws last_super_admin when no enabled super administrator would remain
  */
-export async function mustKeepSuperAdmin(t: Transaction): Promise<void> {
+export async function assertSuperAdminRemains(t: Transaction): Promise<void> {
   const row = await superAdmins.one(
     sql('WHERE r.slug = :slug AND r.status = 1 AND a.status = 1', { slug: superAdminSlug }),
     { t },

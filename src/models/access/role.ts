@@ -6,7 +6,7 @@ import { fail } from '../../lib/errors.js';
 import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
 import { menuTitle, permissionName, roleName } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';
-import { mustHold, mustHoldRoles, type Holder } from './rights.js';
+import { assertHolds, assertHoldsRoles, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
 import { AdminRole, Menu, Permission, Role, RoleMenu, RolePermission } from './tables.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
@@ -80,7 +80,7 @@ export async function roleOptions(): Promise<{ value: number; label: string }[]>
 
 export async function createRole(holder: Holder, fields: RoleFields): Promise<number> {
   const { permission_ids = [], menu_ids = [], ...columns } = fields;
-  mustHold(holder, permission_ids, menu_ids);
+  assertHolds(holder, permission_ids, menu_ids);
   return refuseDuplicates(
     transact(async (t) => {
       const role = await Role.create(columns, { transaction: t });
@@ -97,8 +97,8 @@ export async function updateRole(holder: Holder, id: number, fields: Partial<Rol
   await refuseDuplicates(
     changing(['identity'], async (t) => {
       const role = (await Role.findByPk(id, { transaction: t, lock: true })) ?? fail('role_not_found');
-      await mustHoldRoles(holder, [id], t);
-      mustHold(holder, permission_ids ?? [], menu_ids ?? []);
+      await assertHoldsRoles(holder, [id], t);
+      assertHolds(holder, permission_ids ?? [], menu_ids ?? []);
       if (role.slug === superAdminSlug && changesProtected(columns)) fail('super_admin_role_protected');
       await role.update(columns, { transaction: t });
       await setRights(id, { permission_ids, menu_ids }, t);
@@ -110,7 +110,7 @@ export async function updateRole(holder: Holder, id: number, fields: Partial<Rol
 export async function deleteRole(holder: Holder, id: number): Promise<void> {
   await changing(['identity'], async (t) => {
     const role = (await Role.findByPk(id, { transaction: t, lock: true })) ?? fail('role_not_found');
-    await mustHoldRoles(holder, [id], t);
+    await assertHoldsRoles(holder, [id], t);
     if (role.slug === superAdminSlug) fail('super_admin_role_protected');
     const used = await AdminRole.findOne({ where: { role_id: id }, transaction: t });
     if (used) fail('role_in_use');
@@ -133,7 +133,7 @@ const references = {
  *
  * @throws role_unknown, permission_unknown or menu_unknown when an id does not exist
  */
-export async function mustExist(
+export async function assertExist(
   kind: keyof typeof references,
   ids: readonly number[],
   t?: Transaction,
@@ -151,13 +151,13 @@ async function setRights(
   t: Transaction,
 ): Promise<void> {
   if (permission_ids) {
-    await mustExist('permission', permission_ids, t);
+    await assertExist('permission', permission_ids, t);
     await deleteRows(RolePermission, { role_id: roleId }, t);
     const rows = permission_ids.map((permission_id) => ({ role_id: roleId, permission_id }));
     if (rows.length > 0) await execute(insertStatement(RolePermission, rows), { t });
   }
   if (menu_ids) {
-    await mustExist('menu', menu_ids, t);
+    await assertExist('menu', menu_ids, t);
     await deleteRows(RoleMenu, { role_id: roleId }, t);
     const rows = menu_ids.map((menu_id) => ({ role_id: roleId, menu_id }));
     if (rows.length > 0) await execute(insertStatement(RoleMenu, rows), { t });

@@ -71,7 +71,7 @@ async function seedAdmin(): Promise<void> {
       { t },
     );
   });
-  if (generatedPassword) tell(generatedPassword);
+  if (generatedPassword) printPassword(generatedPassword);
 }
 
 const firstAdmins = selection(columnsOf(Admin, 'a', 'id', 'password_hash'), 'admins a');
@@ -96,8 +96,8 @@ async function refuseKnownPassword(): Promise<void> {
   );
 }
 
-// The only time it can be read, so not through the log, which hides what looks like a secret.
-function tell(password: string): void {
+// Printed instead of logged, because the log masks secrets and the password is shown only once.
+function printPassword(password: string): void {
   process.stdout.write(`The first administrator is "admin" with the password ${password}\n`);
 }
 
@@ -136,7 +136,7 @@ function addMenu(menu: MenuSeed, parent: string, index: number, module: string |
       { t },
     );
     await insertMissing(SeededMenu, { slug }, t);
-    // Processes of the release before see it within 3 s; a start waits for no Redis to tell them.
+    // Processes of the release before see it within 3 s; a start waits for no Redis to announce them.
     await raise(['identity'], t);
   });
 }

@@ -1,4 +1,4 @@
-// exports: files that administrators asked for; the row is the state, the job write-export moves it.
+// exports: files that administrators requested; the row is the state, the job write-export advances it.
 import { createHash } from 'node:crypto';
 import { Op } from 'sequelize';
 import { config } from '../../../config/index.js';
@@ -45,11 +45,11 @@ export interface ExportFilter extends ListQuery {
 
 export const exportSortable = ['id', 'type', 'format', 'status', 'created_at', 'finished_at'] as const;
 
-/** Who looks: the owner sees their own exports, a super administrator all of them. */
+/** The actor: an owner sees their own exports, a super administrator all of them. */
 export type Viewer = Pick<Identity, 'adminId' | 'isSuperAdmin'>;
 
 /**
- * Writes down what is wanted. While the same administrator's same request waits or runs, it is that one.
+ * Stores a request. An equal request of the same administrator that still waits or runs is returned instead.
  *
  * @returns its id, and whether its job is to be queued
  * @throws too_many_exports
@@ -60,7 +60,7 @@ export async function requestExport(request: ExportRequest): Promise<{ id: numbe
   const same = JSON.stringify([adminId, type, format, filter, language, zone ?? null]);
   const runningKey = createHash('sha256').update(same).digest('hex');
   const at = now();
-  await mustHaveRoom(request, runningKey);
+  await assertRoom(request, runningKey);
   try {
     const id = await insertRow(Export, {
       admin_id: adminId,
@@ -79,12 +79,12 @@ export async function requestExport(request: ExportRequest): Promise<{ id: numbe
     if (!isDuplicate(error)) throw error;
   }
   const running = await Export.findOne({ where: { running_key: runningKey } });
-  // It ended in between, so this is another one.
+  // The earlier one has just ended.
   return running ? { id: running.id, isNew: false } : requestExport(request);
 }
 
 // Requests at the same moment may pass together; EXPORTS_PER_ADMIN keeps queue and disk free, it guards no secret.
-async function mustHaveRoom({ adminId }: ExportRequest, runningKey: string): Promise<void> {
+async function assertRoom({ adminId }: ExportRequest, runningKey: string): Promise<void> {
   const running = await Export.count({
     where: { admin_id: adminId, status: 0, running_key: { [Op.ne]: runningKey } },
   });
@@ -131,7 +131,7 @@ export async function exportFile(
 }
 
 /**
- * Removes exports with their files; a running one stops as soon as it looks at its row. What the viewer may not see stays.
+ * Removes exports with their files; a running one stops when it next saves its progress. Exports the viewer may not see stay.
  *
  * @returns how many there were
  */
@@ -157,7 +157,7 @@ export async function removeExpiredExports(): Promise<number> {
   );
 }
 
-/** What became of an export that was removed while it ran. */
+/** An export that was removed while it ran, as cancelled. */
 export const asCancelled = (record: ExportRecord): ExportRecord => ({
   ...record,
   status: 2,

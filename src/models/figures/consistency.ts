@@ -1,4 +1,4 @@
-// Whether the books agree with themselves: sums by month, and rows that contradict each other. Reads everything, as of one instant.
+// Consistency of the books: sums by month, and rows that contradict each other. Reads everything from one snapshot.
 import type { RowDataPacket } from 'mysql2/promise';
 import { config } from '../../../config/index.js';
 import { openConnection } from '../../lib/db-connection.js';

@@ -14,7 +14,7 @@ import { insertRow, updateRows } from '../tables/rows.js';
 import type { Listed } from '../tables/table.js';
 import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './stored-file.js';
 import { Attachment } from './tables.js';
-import { mustFitQuota } from './upload-quota.js';
+import { assertFitsQuota } from './upload-quota.js';
 
 /** An attachment as it is answered. */
 export interface AttachmentRecord extends Listed<Attachment> {
@@ -90,7 +90,7 @@ export async function addAttachment(
   const key = await storeFile('attachments', file.path);
   return keepOrRemove(key, () =>
     transact(async (t) => {
-      await mustFitQuota(adminId, file.size, t);
+      await assertFitsQuota(adminId, file.size, t);
       return insertAttachment({ adminId, name, charset, key, ...file }, t);
     }),
   );

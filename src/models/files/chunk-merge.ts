@@ -1,4 +1,4 @@
-// Merging a chunked upload: the session says how far it is, and it becomes an attachment exactly once.
+// Merging a chunked upload into one attachment, exactly once; the session is the state.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { transact } from '../../lib/db.js';
@@ -12,7 +12,7 @@ import { chunkFiles, chunkIndexes, type SessionKey } from './chunk.js';
 import {
   findSession,
   lockSession,
-  mustMatchSession,
+  assertMatchesSession,
   sessionKeys,
   type ChunkSession,
   type NewSession,
@@ -25,28 +25,28 @@ import { ChunkUpload } from './tables.js';
 const maxNamed = 50;
 
 /**
- * Closes the session for further chunks. Of several calls at once one does it. A merge that failed for a reason that may
- * be gone still has its chunks and may be begun again.
+ * Closes the session for further chunks; of concurrent calls one begins the merge. A merge that failed but kept its chunks
+ * can be begun again.
  *
- * @param told what the call says about the whole
- * @returns how the merge stands, and whether this call has begun it
+ * @param announced size and digest of the whole file, as the call gives them
+ * @returns the state of the merge, and whether this call has begun it
  * @throws chunk_session_not_found, chunk_session_mismatch, chunks_missing
  */
 export async function beginMerge(
   key: SessionKey,
-  told: Partial<NewSession>,
+  announced: Partial<NewSession>,
 ): Promise<Merge & { begun: boolean }> {
   return transact(async (t) => {
     const session = await lockSession(key, t);
-    mustMatchSession(session, told);
+    assertMatchesSession(session, announced);
     const { admin_id, chunk_id } = key;
     const { status, received_chunks, total_chunks, attachment_id, error } = session;
     const isWhole = received_chunks === total_chunks;
     if (status === 'merging' || status === 'completed' || (status === 'failed' && !isWhole))
       return { status, attachment_id, error, begun: false };
     if (!isWhole) await refuseMissing(session, t);
-    const total_size = session.total_size ?? told.total_size ?? null;
-    const sha256 = session.sha256 ?? told.sha256 ?? null;
+    const total_size = session.total_size ?? announced.total_size ?? null;
+    const sha256 = session.sha256 ?? announced.sha256 ?? null;
     await updateRows(
       ChunkUpload,
       { status: 'merging', error: null, to_be_told: false, total_size, sha256, updated_at: now() },
@@ -57,13 +57,13 @@ export async function beginMerge(
   });
 }
 
-/** The request no longer waits: the owner is notified on completion. @returns how the merge stands, if it has ended by now */
+/** The request no longer waits: the owner is notified on completion. @returns the state of the merge, which may have ended by now */
 export async function stopWaiting({ admin_id, chunk_id }: SessionKey): Promise<Merge> {
   await updateRows(ChunkUpload, { to_be_told: true }, { admin_id, chunk_id, status: 'merging' });
   return mergeOf(await findSession({ admin_id, chunk_id }));
 }
 
-/** Has a merge that was given up begin again; its owner is told of the end. @returns false when there is nothing to merge */
+/** Restarts an abandoned merge; its owner is notified of the end. @returns false when there is nothing to merge */
 export async function reopenMerge(key: SessionKey): Promise<boolean> {
   try {
     const { status } = await beginMerge(key, {});
@@ -80,9 +80,9 @@ export const unfinishedMerges = (before: Date): Promise<SessionKey[]> =>
   sessionKeys.rows(`WHERE s.status = 'merging' AND s.updated_at < ? LIMIT 100`, [before]);
 
 /**
- * Puts the chunks together. May be run again at any time, also while another run does: the first to end decides.
+ * Merges the chunks. Runs may overlap: the first to end decides.
  *
- * @returns how the merge stands; undefined when the session is gone
+ * @returns the state of the merge; undefined when the session no longer exists
  */
 export async function merge(key: SessionKey, signal: AbortSignal): Promise<Merge | undefined> {
   const session = await findSession(key).catch(() => undefined);
@@ -92,7 +92,7 @@ export async function merge(key: SessionKey, signal: AbortSignal): Promise<Merge
   try {
     return await keepOrRemove(file, async () => {
       const composed = await (await storage()).compose(file, parts, signal);
-      const charset = await mustMatch(session, file, composed);
+      const charset = await verifyFile(session, file, composed);
       return completeMerge(key, { key: file, charset, ...composed });
     });
   } catch (error) {
@@ -112,7 +112,7 @@ async function refuseMissing(session: ChunkSession, t: Transaction): Promise<nev
 }
 
 /** @throws upload_size_mismatch, upload_digest_mismatch, file_content_mismatch, file_type_not_allowed */
-async function mustMatch(
+async function verifyFile(
   session: ChunkSession,
   file: string,
   { size, sha256 }: Composed,
@@ -126,7 +126,7 @@ async function mustMatch(
 
 function failureOf(error: unknown): { slug: ErrorSlug; isFinal: boolean } | undefined {
   if (error instanceof StorageFull) return { slug: 'storage_full', isFinal: false };
-  // Another machine may have it, or the folder is not mounted: what has arrived is kept.
+  // The file may be on another machine or an unmounted folder: the chunks are kept.
   if (error instanceof FileMissing) return { slug: 'upload_failed', isFinal: false };
   return error instanceof AppError ? { slug: error.slug, isFinal: true } : undefined;
 }

@@ -91,8 +91,8 @@ export async function progressOf(key: SessionKey): Promise<ChunkProgress> {
 }
 
 /** The session as a call describes it again must be the one that was opened. @throws chunk_session_mismatch */
-export function mustMatchSession(session: ChunkSession, told: Partial<NewSession>): void {
-  const { filename, ...numbers } = told;
+export function assertMatchesSession(session: ChunkSession, announced: Partial<NewSession>): void {
+  const { filename, ...numbers } = announced;
   if (filename !== undefined && readFileName(filename, 'filename').filename !== session.filename)
     fail('chunk_session_mismatch', { field: 'filename' });
   for (const [field, value] of Object.entries(numbers)) {
@@ -102,7 +102,7 @@ export function mustMatchSession(session: ChunkSession, told: Partial<NewSession
 }
 
 /**
- * Ends an upload that its administrator does not want to go on with.
+ * Cancels an upload.
  *
  * @throws chunk_session_not_found; chunk_session_closed when it is being merged or was merged
  */
@@ -116,7 +116,7 @@ export async function cancelSession(key: SessionKey): Promise<void> {
   await removeFiles(files);
 }
 
-/** Removes sessions that nobody continued; one that is being merged stays. */
+/** Removes expired sessions; one that is being merged stays. */
 export async function sweepSessions(): Promise<void> {
   const stale = await sessionKeys.rows(`WHERE s.expires_at < ? AND s.status <> 'merging' LIMIT 100`, [now()]);
   for (const key of stale) {
@@ -160,7 +160,7 @@ async function insertSession(key: SessionKey, session: NewSession): Promise<void
   const { filename } = readFileName(session.filename, 'filename');
   const at = now();
   await transact(async (t) => {
-    await mustHaveRoom(key.admin_id, t);
+    await assertRoom(key.admin_id, t);
     const { total_chunks, total_size = null, chunk_size = null, sha256 = null } = session;
     const plan = { filename, total_chunks, total_size, chunk_size, sha256 };
     const row = { ...key, ...plan, created_at: at, updated_at: at, expires_at: expiry() };
@@ -169,7 +169,7 @@ async function insertSession(key: SessionKey, session: NewSession): Promise<void
 }
 
 // With the administrator's row locked, so that sessions opened at once cannot pass together what one of them may.
-async function mustHaveRoom(adminId: number, t: Transaction): Promise<void> {
+async function assertRoom(adminId: number, t: Transaction): Promise<void> {
   const { chunkSessionsMax } = config.storage;
   if (chunkSessionsMax === 0) return;
   await Admin.findByPk(adminId, { attributes: ['id'], transaction: t, lock: true });

@@ -1,4 +1,4 @@
-// Taking in a chunk of an upload.
+// Receiving a chunk of an upload.
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
@@ -9,7 +9,7 @@ import { expiry, lockSession, type ChunkSession } from './chunk-session.js';
 import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './stored-file.js';
 import { updateRows } from '../tables/rows.js';
 import { Chunk, ChunkUpload } from './tables.js';
-import { mustFitQuota } from './upload-quota.js';
+import { assertFitsQuota } from './upload-quota.js';
 
 export interface ReceivedChunk {
   index: number;
@@ -26,7 +26,7 @@ export interface ReceivedChunk {
  * storage_full, upload_failed
  */
 export async function addChunk(session: ChunkSession, chunk: ReceivedChunk): Promise<number> {
-  mustFitSession(session, chunk);
+  assertFitsSession(session, chunk);
   const key = await storeFile('chunks', chunk.path);
   const { count, replaced } = await keepOrRemove(key, () =>
     transact((t) => insertChunk(session, chunk, key, t)),
@@ -35,7 +35,7 @@ export async function addChunk(session: ChunkSession, chunk: ReceivedChunk): Pro
   return count;
 }
 
-function mustFitSession(session: ChunkSession, { index, size }: ReceivedChunk): void {
+function assertFitsSession(session: ChunkSession, { index, size }: ReceivedChunk): void {
   const { status, total_chunks, total_size, chunk_size } = session;
   if (status !== 'uploading') fail('chunk_session_closed', { field: 'chunk_id' });
   if (index >= total_chunks) fail('chunk_index_invalid', { field: 'chunk_index' });
@@ -54,7 +54,7 @@ async function insertChunk(
 ): Promise<{ count: number; replaced: string[] }> {
   const { admin_id, chunk_id } = key;
   // The administrator's row before the session's, as everywhere.
-  await mustFitQuota(admin_id, size, t);
+  await assertFitsQuota(admin_id, size, t);
   const session = await lockSession(key, t);
   if (session.status !== 'uploading') fail('chunk_session_closed', { field: 'chunk_id' });
   const old = await Chunk.findOne({ where: { admin_id, chunk_id, chunk_index: index }, transaction: t });

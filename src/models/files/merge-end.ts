@@ -40,7 +40,7 @@ export async function completeMerge(
     const chunks = await releaseChunks(key, t);
     return storeEnd({ ...session, status: 'completed', attachment_id }, { chunks, isFinal: true }, t);
   });
-  return followEnd(end);
+  return publishEnd(end);
 }
 
 /** Ends a merge without an attachment. Unless that is final, the chunks stay and it may be begun again. */
@@ -55,7 +55,7 @@ export async function failMerge(
     const chunks = isFinal ? await releaseChunks(key, t) : [];
     return storeEnd({ ...session, status: 'failed', error: slug }, { chunks, isFinal }, t);
   });
-  return followEnd(end);
+  return publishEnd(end);
 }
 
 interface MergeEnd {
@@ -80,7 +80,7 @@ async function storeEnd(
   return { session, notifications, chunks };
 }
 
-async function followEnd({ session, notifications, chunks }: MergeEnd): Promise<Merge> {
+async function publishEnd({ session, notifications, chunks }: MergeEnd): Promise<Merge> {
   const { admin_id, chunk_id } = session;
   const merge = mergeOf(session);
   await deliver({ adminId: admin_id, frame: { type: 'merge', data: { chunk_id, ...merge } } });

@@ -46,7 +46,7 @@ export async function checkStorage(): Promise<void> {
     if (state !== 'right') refuse(state);
   } catch (error) {
     if (!(error instanceof StorageUnavailable || error instanceof StorageFull)) throw error;
-    logger.warn({ error }, 'whether the storage is the one of this database is not known');
+    logger.warn({ error }, 'whether the storage belongs to this database is unknown');
   }
 }
 
@@ -92,7 +92,7 @@ async function readMark(): Promise<string | undefined> {
   }
 }
 
-/** A folder that cannot be read or written now keeps nobody from serving what needs no files. */
+/** An unusable folder does not stop a process from serving requests without files. */
 function unusable(error: unknown): Error {
   if (error instanceof StorageUnavailable || error instanceof StorageFull) return error;
   return new StorageUnavailable('the storage cannot be used', { cause: error });

@@ -26,7 +26,7 @@ const keysAtOnce = 2000;
 /** Keys of files, as their owners have them: null is no file. */
 type FileKeys = readonly (string | null)[];
 
-/** A new key of its own to write under. What is not kept within a day is removed by the sweeper. */
+/** A new key to write under. The sweeper removes a file that is not kept within a day. */
 export async function reserveFile(purpose: FilePurpose): Promise<string> {
   const at = now();
   const month = at.toISOString().slice(0, 7);
@@ -48,7 +48,7 @@ export async function storeFile(purpose: FilePurpose, path: string): Promise<str
   return key;
 }
 
-/** A written file gets an owner; in the transaction that writes the owner's row. */
+/** Gives a written file its owner, in the transaction that writes the owner's row. */
 export async function keepFile(key: string, t: Transaction): Promise<void> {
   const reserved = { storage_key: key, state: 'reserved' } as const;
   const kept = await updateRows(StoredFile, { state: 'kept', updated_at: now() }, reserved, t);
@@ -56,19 +56,21 @@ export async function keepFile(key: string, t: Transaction): Promise<void> {
 }
 
 /**
- * Runs what gives a reserved file its owner; when that fails, the file goes, unless it has its owner all the same: a
- * commit whose answer was lost may have happened.
+ * Runs the write that gives a reserved file its owner. When it fails the file is removed, unless it has an owner after all: the
+ * answer to a successful COMMIT may have been lost.
  */
 export async function keepOrRemove<T>(key: string, keep: () => Promise<T>): Promise<T> {
   try {
     return await keep();
   } catch (error) {
-    await abandon(key).catch(() => logger.warn({ key }, 'a file without owner is left to the sweeper'));
+    await abandon(key).catch(() =>
+      logger.warn({ key }, 'removing a file without an owner failed; the sweeper will retry'),
+    );
     throw error;
   }
 }
 
-/** Files lose their owner; in the transaction that changes the owner's row. `removeFiles` then frees their room. */
+/** Releases files in the transaction that changes their owner's row. `removeFiles` then deletes them. */
 export async function releaseFiles(keys: FileKeys, t?: Transaction): Promise<void> {
   const released = keys.filter((key) => key !== null);
   if (released.length === 0) return;
@@ -93,7 +95,7 @@ export async function* keptKeys(): AsyncGenerator<string[]> {
   }
 }
 
-/** Of these keys, those that no row has, whatever its state. */
+/** Those of the keys that have no row in any state. */
 export async function unknownKeys(keys: readonly string[]): Promise<string[]> {
   if (keys.length === 0) return [];
   const rows = await storedKeys.where(sql('WHERE f.storage_key IN (:keys)', { keys }));
@@ -101,7 +103,7 @@ export async function unknownKeys(keys: readonly string[]): Promise<string[]> {
   return keys.filter((key) => !known.has(key));
 }
 
-/** Removes released files; what cannot be removed now is left to the sweeper. */
+/** Removes released files; the sweeper retries those that fail. */
 export async function removeFiles(keys: FileKeys): Promise<void> {
   const released = keys.filter((key) => key !== null);
   if (released.length === 0) return;
@@ -113,7 +115,7 @@ export async function removeFiles(keys: FileKeys): Promise<void> {
       await driver.remove(key);
       removed.push(key);
     } catch (error) {
-      logger.warn({ error, key }, 'a file could not be removed; the sweeper will try again');
+      logger.warn({ error, key }, 'removing a file failed; the sweeper will retry');
     }
   };
   await Promise.all(released.map((key) => atOnce(remove, key)));
@@ -133,7 +135,7 @@ export async function sweepFiles(before: Date): Promise<void> {
   await removeFiles(some.flat().map(({ storage_key }) => storage_key));
 }
 
-/** Removes what writes that never ended left in the storage. */
+/** Removes the remains of unfinished writes from the storage. */
 export async function sweepStorage(): Promise<void> {
   const driver = await storage();
   await driver.sweep?.(new Date(now().getTime() - maxWriteMs), purposes);

@@ -57,7 +57,7 @@ export class ChunkUpload extends Model<Row<ChunkUpload>, NewRow<ChunkUpload>> {
   @Column(ascii(10, chunkStatuses).default('uploading')) declare status: CreationOptional<ChunkStatus>;
   @Column(ascii<ErrorSlug>(50).nullable()) declare error: ErrorSlug | null;
   @Column(big().nullable()) declare attachment_id: number | null;
-  /** Its owner left without an answer. */
+  /** Its owner wants a notification: the request no longer waits. */
   @Column(flag().default(false).internal()) declare to_be_told: Unlisted<CreationOptional<boolean>>;
   @Column(instant().internal()) declare created_at: Unlisted<Date>;
   @Column(instant().internal()) declare updated_at: Unlisted<Date>;

@@ -11,7 +11,7 @@ import { Admin } from '../access/tables.js';
  *
  * @throws upload_quota_exceeded
  */
-export async function mustFitQuota(adminId: number, bytes: number, t: Transaction): Promise<void> {
+export async function assertFitsQuota(adminId: number, bytes: number, t: Transaction): Promise<void> {
   const { quotaBytes } = config.storage;
   if (quotaBytes === 0) return;
   await Admin.findByPk(adminId, { attributes: ['id'], transaction: t, lock: true });

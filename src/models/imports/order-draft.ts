@@ -49,7 +49,7 @@ export function draftOrder(rows: readonly SheetRow[], unnamed: string): OrderDra
 }
 
 /** A row of an order that has too many of them. */
-export function draftOfTooMany({ row, ref, problems }: SheetRow): OrderDraft {
+export function oversizedDraft({ row, ref, problems }: SheetRow): OrderDraft {
   const tooMany: Problem = {
     row,
     column: 'order_ref',

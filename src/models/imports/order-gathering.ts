@@ -7,7 +7,7 @@
 // an import that was interrupted goes on after those it has dealt with.
 import { isBlank, type CsvBlock } from '../../lib/sheets/csv-source.js';
 import { KeyCounter, type Slot } from '../../lib/key-counter.js';
-import { draftOfTooMany, draftOrder, maxLines, type OrderDraft } from './order-draft.js';
+import { oversizedDraft, draftOrder, maxLines, type OrderDraft } from './order-draft.js';
 import { layoutOf, readRow, refOf, type Layout, type SheetRow } from './order-sheet.js';
 
 /** Reads the file from its start. */
@@ -50,11 +50,11 @@ export async function* gather(read: Reading, known: Survey, unnamed: string): As
   const gathering = new Gathering(known, unnamed);
   do {
     yield* gathering.pass(read());
-  } while (gathering.mustReadAgain);
+  } while (gathering.needsAnotherPass);
 }
 
 class Gathering {
-  mustReadAgain = false;
+  needsAnotherPass = false;
   readonly #layout: Layout;
   readonly #occurrences: KeyCounter;
   readonly #unnamed: string;
@@ -71,7 +71,7 @@ class Gathering {
   }
 
   async *pass(blocks: AsyncIterable<CsvBlock>): AsyncGenerator<OrderDraft[]> {
-    this.mustReadAgain = false;
+    this.needsAnotherPass = false;
     let isHead = true;
     for await (const { row, records } of blocks) {
       for (const [index, record] of records.entries()) {
@@ -110,7 +110,7 @@ class Gathering {
     if (slot === undefined || ref !== this.#together[0]?.ref) this.#endTogether();
     const read = readRow(cells, row, this.#layout);
     if (slot !== undefined && this.#occurrences.count(slot) > maxLines)
-      this.#ready.push(draftOfTooMany(read));
+      this.#ready.push(oversizedDraft(read));
     else this.#together.push(read);
   }
 
@@ -126,8 +126,8 @@ class Gathering {
     if (held.length === 0) {
       if (this.#occurrences.isSettled(slot)) return;
       // After skipping an order, start no new one: a later row may not be the first of its order.
-      this.mustReadAgain ||= expected > this.#room;
-      if (this.mustReadAgain) return;
+      this.needsAnotherPass ||= expected > this.#room;
+      if (this.needsAnotherPass) return;
       this.#room -= expected;
       this.#held.set(ref, held);
     }

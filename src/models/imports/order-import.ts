@@ -45,7 +45,7 @@ async function run(work: ImportWork, signal: AbortSignal): Promise<void> {
     await storeTotal(work.id, known.rows);
     const unnamed = say({ zh: '导入订单', en: 'Imported order' }, work.language);
     const isWhole = await writeAll(work, known.rows, gather(read, known, unnamed), signal);
-    if (isWhole && !(await endImport(work.id, { status: 1 }))) await mustHaveEnded(work.id);
+    if (isWhole && !(await endImport(work.id, { status: 1 }))) await assertEnded(work.id);
   } catch (error) {
     const end = finalEnd(error);
     if (!end) throw error;
@@ -129,12 +129,12 @@ async function* batches(orders: AsyncIterable<OrderDraft[]>, position: number): 
 
 /** Tells the owner how far it is, and lists that there are more orders, not more often than is useful. */
 function reporter({ id, admin_id, dry_run }: ImportWork): (progress: number) => Promise<void> {
-  let toldAt = 0;
+  let pushedAt = 0;
   let totalsAt = Date.now();
   return async (progress) => {
     const at = Date.now();
-    if (at - toldAt >= frameEveryMs) {
-      toldAt = at;
+    if (at - pushedAt >= frameEveryMs) {
+      pushedAt = at;
       await deliver({ adminId: admin_id, frame: { type: 'import', data: { id, status: 0, progress } } });
     }
     if (dry_run || at - totalsAt < totalsEveryMs) return;
@@ -146,7 +146,7 @@ function reporter({ id, admin_id, dry_run }: ImportWork): (progress: number) => 
 // 100 is the end's.
 const percent = (rows: number, total: number): number => Math.min(99, Math.floor((rows * 100) / total));
 
-async function mustHaveEnded(id: number): Promise<void> {
+async function assertEnded(id: number): Promise<void> {
   const work = await findWork(id);
   if (work?.status === 0) throw new Error(`import ${id} ended at row ${work.position} of its file`);
 }

@@ -91,7 +91,7 @@ async function moveBatch(size: number): Promise<number> {
     if (size > 1) return moveOneByOne();
     const [culprit] = batch.rows;
     if (!culprit) throw error;
-    await leaveOut(culprit, error);
+    await dropEntry(culprit, error);
     return 1;
   } finally {
     if (moved !== 0) await announce(logTables);
@@ -141,7 +141,7 @@ function move(size: number, batch: Batch): Promise<number> {
 }
 
 // By its id: another worker may have left it out meanwhile, and what is first now is a good one.
-async function leaveOut({ id, entry }: OutboxRow, error: unknown): Promise<void> {
+async function dropEntry({ id, entry }: OutboxRow, error: unknown): Promise<void> {
   logger.error({ error, entry }, 'a log entry that no table takes was left out');
   await change('DELETE FROM log_outbox WHERE id = ?', [id]);
 }

@@ -13,7 +13,7 @@ import { warnOfSetting } from '../../lib/start-warnings.js';
 import { underClaim } from '../tables/claim.js';
 import { accessRefusal } from './access-refusal.js';
 import { migrations } from './index.js';
-import { extendPartitions, partitionsMustSuffice } from '../tables/partitions.js';
+import { extendPartitions, assertPartitions } from '../tables/partitions.js';
 
 const unknownDatabase = 1049;
 const unknownTable = 1146;
@@ -57,7 +57,7 @@ async function prepare(seed: () => Promise<void>): Promise<void> {
   await underClaim('schema', async (lost) => {
     const { pending } = await migrationState();
     if (pending.length > 0) await migrate((migrator) => migrator.up(), lost);
-    await extendPartitions().catch(partitionsMustSuffice);
+    await extendPartitions().catch(assertPartitions);
     await seed();
   });
 }
@@ -98,7 +98,7 @@ export async function migrationState(): Promise<MigrationState> {
 }
 
 /** @throws StartRefused when the database has not the shape of this release */
-export async function mustBeMigrated(): Promise<void> {
+export async function assertMigrated(): Promise<void> {
   const { pending } = await migrationState();
   if (pending.length > 0)
     throw new StartRefused(`the database misses ${pending.join(', ')}; "back-office migrate up" makes them`);

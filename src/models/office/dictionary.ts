@@ -81,7 +81,7 @@ export function dictionaryEntries(code: string, mark: string | undefined): Promi
 export async function createDictionary(fields: DictionaryFields): Promise<number> {
   const id = await refuseDuplicates(
     changing(['dictionaries'], async (t) => {
-      await parentMustExist(fields.parent_id, t);
+      await assertParent(fields.parent_id, t);
       return (await Dictionary.create(fields, { transaction: t })).id;
     }),
     duplicates,
@@ -94,7 +94,7 @@ export async function updateDictionary(id: number, fields: Partial<DictionaryFie
     changing(['dictionaries'], async (t) => {
       const entry =
         (await Dictionary.findByPk(id, { transaction: t, lock: true })) ?? fail('dictionary_not_found');
-      if (fields.parent_id) await mustNotCycle(id, fields.parent_id, t);
+      if (fields.parent_id) await assertNoCycle(id, fields.parent_id, t);
       await entry.update(fields, { transaction: t });
     }),
     duplicates,
@@ -113,13 +113,13 @@ export async function deleteDictionary(id: number): Promise<void> {
 
 const tree = selection(columnsOf(Dictionary, 'd', 'id', 'parent_id'), 'dictionaries d');
 
-async function parentMustExist(id: number | undefined, t: Transaction): Promise<void> {
+async function assertParent(id: number | undefined, t: Transaction): Promise<void> {
   if (!id) return;
   const found = await tree.first('WHERE d.id = ? FOR UPDATE', [id], { t });
   if (!found) fail('dictionary_unknown', { field: 'parent_id' });
 }
 
-async function mustNotCycle(id: number, parentId: number, t: Transaction): Promise<void> {
+async function assertNoCycle(id: number, parentId: number, t: Transaction): Promise<void> {
   const rows = await tree.rows('ORDER BY d.id FOR UPDATE', [], { t });
   if (!rows.some((row) => row.id === parentId)) fail('dictionary_unknown', { field: 'parent_id' });
   if (withDescendants(rows, id).has(parentId)) fail('dictionary_cycle', { field: 'parent_id' });

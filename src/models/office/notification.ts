@@ -35,7 +35,7 @@ export interface NewNotification {
   senderId?: number;
   /** Nobody named: every administrator. */
   receiverIds?: number[];
-  /** Names the event it reports; a second notification of the same event is not made. */
+  /** Identifies the event; a second notification of the same event is not stored. */
   eventKey?: string;
 }
 

@@ -28,7 +28,7 @@ export async function takesWrites(): Promise<boolean> {
 }
 
 /** Which of what this process needs answers: the database, also to writes, and Redis. */
-export async function whatAnswers(): Promise<{ database: boolean; redis: boolean }> {
+export async function checkReachable(): Promise<{ database: boolean; redis: boolean }> {
   const [database, cache] = await Promise.all([
     takesWrites().catch(() => false),
     redis.ping().then(
@@ -105,7 +105,7 @@ export function exposeServiceFigures(): void {
     return { total: bsize * blocks, free: bsize * bavail };
   });
   gauge('up', 'whether the database takes writes, and Redis answers', ['part'], async () => {
-    const { database, redis: cache } = await whatAnswers();
+    const { database, redis: cache } = await checkReachable();
     return { database: Number(database), redis: Number(cache) };
   });
 }

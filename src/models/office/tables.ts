@@ -103,9 +103,9 @@ export class FailedJob extends Model<Row<FailedJob>, NewRow<FailedJob>> {
   @Column(ascii(255)) declare job_key: string;
   @Column(json('mediumtext').internal()) declare payload: Unlisted<unknown>;
   @Column(text(2000)) declare error: string;
-  /** Runs the job had when it was given up last. */
+  /** Runs of the job that was last abandoned. */
   @Column(unsigned()) declare attempts: number;
-  /** How often it was given up. */
+  /** How often it was abandoned. */
   @Column(unsigned().default(1)) declare failures: CreationOptional<number>;
   @Column(text(64)) declare trace_id: string;
   @Column(ascii(10, failedJobStates)) declare state: FailedJobState;

@@ -9,25 +9,25 @@ import { randomToken } from '../../lib/random-id.js';
 import { Claim } from './bookkeeping.js';
 import { updateRows } from './rows.js';
 
-/** A claim that was not renewed for so long is free: its process has died. */
+/** A claim not renewed for this long is free: its process has died. */
 const claimSeconds = 15;
 const renewEveryMs = 4000;
 const askEveryMs = 250;
 
 /**
- * Does the work while nobody else does work of that name; waits for its turn as long as it takes.
+ * Runs the work under the claim of that name; waits until the claim is free.
  *
- * @param work is told when the claim was lost, because this process stood still for too long
+ * @param work gets a signal that aborts when the claim is lost, because this process was suspended for too long
  */
 export async function underClaim<T>(name: string, work: (lost: AbortSignal) => Promise<T>): Promise<T> {
   const owner = randomToken(12);
   const lost = new AbortController();
-  await layOut(name);
+  await createClaim(name);
   while (!(await take(name, owner))) await sleep(askEveryMs);
   const renewal = setInterval(() => {
     take(name, owner).then(
       (isMine) => isMine || lost.abort(new Error(`the claim ${name} was lost`)),
-      (error: unknown) => logger.warn({ error, name }, 'a claim could not be renewed'),
+      (error: unknown) => logger.warn({ error, name }, 'renewing a claim failed'),
     );
   }, renewEveryMs);
   try {
@@ -48,7 +48,7 @@ async function take(name: string, owner: string): Promise<boolean> {
   return taken === 1;
 }
 
-async function layOut(name: string): Promise<void> {
+async function createClaim(name: string): Promise<void> {
   await change(
     `CREATE TABLE IF NOT EXISTS claims (name VARCHAR(50) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
        owner VARCHAR(20) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, expires_at DATETIME(3) NOT NULL) ENGINE=InnoDB`,

@@ -1,5 +1,5 @@
-// Column types: what the database holds, what we make of it, and whether it is shown without being named.
-import type { Model, ModelAttributeColumnOptions } from 'sequelize';
+// Column types: the SQL type, the value in code, and whether the column is listed without being named.
+import type { CreationOptional, Model, ModelAttributeColumnOptions } from 'sequelize';
 import { DataType } from 'sequelize-typescript';
 import type { SqlValue } from '../../lib/db.js';
 import { Money } from '../../lib/money.js';
@@ -14,6 +14,13 @@ export type Unlisted<T> = T extends null | undefined ? T : T & { [unlisted]?: tr
 
 /** Whether a field is declared so. */
 export type IsUnlisted<T> = typeof unlisted extends keyof NonNullable<T> ? true : false;
+
+type CreationBrand = Exclude<keyof CreationOptional<string>, keyof string>;
+
+type Unbranded<V, Brand extends PropertyKey> = V extends infer Own & { [K in Brand]?: true } ? Own : V;
+
+/** The type of a column's value without what the declaration says of the column. */
+export type Plain<V> = Unbranded<Unbranded<V, typeof unlisted>, CreationBrand>;
 
 /** Fills a column with the time of its row. */
 export const rowTime = Symbol('the time of the row');
@@ -60,7 +67,7 @@ export class ColumnType<V> {
     return new ColumnType({ ...this.is, isPrimary: true });
   }
 
-  /** Not for the eyes of anybody. */
+  /** Never shown. */
   secret(): ColumnType<Unlisted<V>> {
     return new ColumnType({ ...this.is, unlisted: 'secret' });
   }
@@ -75,7 +82,7 @@ export class ColumnType<V> {
     return value === null || !this.is.write ? (value as SqlValue) : this.is.write(value);
   }
 
-  /** The column as Sequelize is told of it: its instances keep the driver's values and give ours. */
+  /** The attribute for Sequelize: its instances keep the driver's values and return ours. */
   attribute(name: string): Partial<ModelAttributeColumnOptions> {
     const { type, isNullable, isPrimary, isGenerated, preset, read } = this.is;
     const accessors = {

@@ -18,16 +18,16 @@ type Kept<T extends JournalTable> = Omit<
   'seq' | 'epoch' | 'sign' | 'id' | 'period'
 >;
 
-/** Columns that a change has given new values: what they held, or an expression over the row `r` that says so. */
+/** Columns that a change has given new values: their earlier value, or an expression over the row `r` that says so. */
 export type Before<T extends JournalTable> = { [C in keyof Kept<T>]?: Kept<T>[C] | Statement };
 
 /**
- * Notes what has just been changed, in the transaction that changed it.
+ * Records rows that were just changed, in the transaction that changed them.
  *
  * @param rows condition on the changed rows `r`
- * @param before what columns held until now, the same in each of the rows
+ * @param before the values before the change, the same for every row
  */
-export async function noteChanges<T extends JournalTable>(
+export async function journalChanges<T extends JournalTable>(
   table: T,
   rows: Statement,
   before: Before<T>,
@@ -36,7 +36,7 @@ export async function noteChanges<T extends JournalTable>(
   await execute(journalStatement(table, rows, before), { t });
 }
 
-/** The statement of `noteChanges`. */
+/** The statement of `journalChanges`. */
 export function journalStatement<T extends JournalTable>(
   table: T,
   rows: Statement,
@@ -46,11 +46,11 @@ export function journalStatement<T extends JournalTable>(
   const names = [...columns.keys()].filter((name) => !own.has(name));
   const old = before as Record<string, unknown>;
   const shown = names.map((name): Statement => {
-    const held = old[name];
-    if (held === undefined) return { sql: `r.${name}`, values: [] };
-    const { sql, values } = isStatement(held)
-      ? held
-      : { sql: '?', values: [columns.get(name)?.write(held) ?? null] };
+    const value = old[name];
+    if (value === undefined) return { sql: `r.${name}`, values: [] };
+    const { sql, values } = isStatement(value)
+      ? value
+      : { sql: '?', values: [columns.get(name)?.write(value) ?? null] };
     return { sql: `IF(s.sign < 0, ${sql}, r.${name})`, values };
   });
   return {
@@ -64,14 +64,14 @@ export function journalStatement<T extends JournalTable>(
 /** Columns of the journal itself, and the key. */
 const own = new Set(['seq', 'epoch', 'sign', 'id', 'period']);
 
-const isStatement = (held: unknown): held is Statement =>
-  typeof held === 'object' && held !== null && 'sql' in held;
+const isStatement = (value: unknown): value is Statement =>
+  typeof value === 'object' && value !== null && 'sql' in value;
 
 /** Half an hour in steps of ten seconds: longer than any total is carried on without being asked for. */
 const keptEpochs = 180;
 const batchSize = 5000;
 
-/** Removes what no total needs any more. */
+/** Removes entries that no total needs any more. */
 export async function pruneJournals(): Promise<void> {
   for (const journal of Object.values(journals)) {
     const sql = `DELETE FROM ${journal} WHERE epoch < ${epochSql} - ${keptEpochs} LIMIT ${batchSize}`;

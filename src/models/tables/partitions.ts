@@ -100,7 +100,7 @@ export async function alterPartitions(table: PartitionedTable, clause: string): 
 }
 
 /** Passes over a failure to add partitions as long as this month's and the next one's are there. @throws it otherwise */
-export async function partitionsMustSuffice(failure: unknown): Promise<void> {
+export async function assertPartitions(failure: unknown): Promise<void> {
   const needed = shiftPeriod(periodOf(now()), 1);
   for (const table of partitionedTables) if ((await lastBound(table)) <= needed) throw failure;
   logger.warn(

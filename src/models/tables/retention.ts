@@ -1,4 +1,4 @@
-// How old rows leave: whole months of partitioned tables at once, the rest in batches.
+// Deletion of old rows: whole months of partitioned tables at once, other rows in batches.
 import { now } from '../../lib/clock.js';
 import { bulk, select, type SqlValue } from '../../lib/db.js';
 import { logger } from '../../lib/logger.js';
@@ -22,7 +22,7 @@ export async function removeOld(table: PartitionedTable, days: number, isDone = 
   return dropped + (await removeOldRows(table, days, isDone));
 }
 
-/** The same without looking for months that could go as a whole, which means to count their rows. */
+/** The same in batches only: finding whole months would count their rows. */
 export async function removeOldRows(table: PartitionedTable, days: number, isDone: string): Promise<number> {
   const before = new Date(now().getTime() - days * 86_400_000);
   return deleteAll(`DELETE FROM ${table} WHERE ${isDone} AND created_at < ? AND period <= ?`, [
@@ -51,7 +51,7 @@ function wholeMonths(table: PartitionedTable, month: number): Promise<{ name: st
   );
 }
 
-// A month may hold rows made later: a callback lies in the month of its payment. Then its rows go one by one.
+// A month may hold younger rows: a callback is in the month of its payment. Then its rows are deleted in batches.
 async function dropMonth(
   table: PartitionedTable,
   name: string,
@@ -67,7 +67,7 @@ async function dropMonth(
     await alterPartitions(table, `DROP PARTITION ${name}`);
     return rows.total;
   } catch (error) {
-    logger.warn({ error, table }, 'an old month could not be dropped now; its rows are deleted one by one');
+    logger.warn({ error, table }, 'dropping an old month failed; its rows are deleted in batches');
     return 0;
   }
 }

@@ -2,7 +2,7 @@
 import type { Attributes, Model, Transaction } from 'sequelize';
 import { select, type Database, type SqlValue, type Statement } from '../../lib/db.js';
 import { pageSql, toPage, type ListQuery, type Page, type Where } from '../../lib/list-query.js';
-import type { ValueKind } from './column.js';
+import type { Plain, ValueKind } from './column.js';
 import { declarationOf, type Listed, type TableClass } from './table.js';
 
 /** An expression of a select list, and how the driver's value becomes ours. */
@@ -30,7 +30,7 @@ export type RowOf<L> = {
   -readonly [K in keyof L]: L[K] extends Joined<infer J>
     ? RowOf<J> | null
     : L[K] extends Expression<infer V>
-      ? V
+      ? Plain<V>
       : never;
 };
 
@@ -57,7 +57,7 @@ export function columnsOf(table: TableClass, alias: string, ...names: string[]):
 /** Those columns as a record of its own, null where the LEFT JOIN found no row. */
 export const joined = <L extends SelectList>(list: L): Joined<L> => ({ joined: list });
 
-/** An expression whose type the compiler has to be told. */
+/** An expression with an explicit type. */
 export const computed = <V>(sql: string, read?: (stored: unknown) => V): Expression<V> => ({ sql, read });
 
 /** Its sum over the rows, zero over none. */

@@ -8,7 +8,7 @@ import type {
 } from 'sequelize';
 import { Column as sequelizeColumn, Table as sequelizeTable } from 'sequelize-typescript';
 import { db } from '../../lib/db.js';
-import type { ColumnType, IsUnlisted } from './column.js';
+import type { ColumnType, IsUnlisted, Plain } from './column.js';
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
 
@@ -29,7 +29,9 @@ export type Fields<M extends Model, Without extends keyof CreationAttributes<M> 
 
 /** The columns that need not be named to be read and answered. */
 export type Listed<M extends Model> = {
-  [K in keyof Attributes<M> as IsUnlisted<Attributes<M>[K]> extends true ? never : K]: Attributes<M>[K];
+  [K in keyof Attributes<M> as IsUnlisted<Attributes<M>[K]> extends true ? never : K]: Plain<
+    Attributes<M>[K]
+  >;
 };
 
 /** Any class of a table's rows, and its columns, also those that must be named. */

@@ -19,7 +19,7 @@ export const epochSql = 'UNIX_TIMESTAMP() DIV 10';
 /** Transactions end within 30 s (lib/db.ts); what is older than this is committed or gone. */
 const settledMs = 40_000;
 const settledEpochs = 7;
-/** A base that nobody asked for is given up before its journal is removed. */
+/** Max age of an unused base; shorter than the journal is kept. */
 const maxBaseMs = 1_200_000;
 const maxRounds = 3;
 

@@ -1,7 +1,7 @@
 // Exact totals of long lists, and figures of the dashboard, without reading the tables again after every write.
 //
-// What a question was answered once is carried on (tally.ts). It is used again as long as no mark says that there are changes,
-// for 2 s at most: so it is exact on every process, also when the writer died before announcing it.
+// A count is made once and carried on (tally.ts). It is reused while the mark of its scope is unchanged, for 2 s at most: so it is
+// exact on every process, also when the writer died before announcing its change.
 import { joinable } from '../../lib/context.js';
 import { DatabaseTimeout } from '../../lib/db-errors.js';
 import type { Where } from '../../lib/list-query.js';
@@ -16,7 +16,7 @@ const trustMs = 2000;
 const maxKept = 2000;
 /** Of searches, of which each keeps what it found. */
 const maxFound = 100;
-/** Nobody waits longer for a count, also one that others have begun. */
+/** Max wait for a count, own or shared. */
 const maxCountMs = 8000;
 
 interface Kept {

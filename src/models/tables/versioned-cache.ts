@@ -1,6 +1,6 @@
 // Copies of what the database holds, each used while its scope has not changed on any process (versions.ts).
 import { inLastingContext } from '../../lib/context.js';
-import { holds, stamp, type Scope, type Stamp } from './versions.js';
+import { isCurrent, stamp, type Scope, type Stamp } from './versions.js';
 
 interface Entry<V> {
   stamped: Stamp;
@@ -33,7 +33,7 @@ export class VersionedCache<K, V> {
   async get(key: K, mark: string | undefined): Promise<V> {
     for (;;) {
       const known = this.#entries.get(key);
-      if (known && (await holds(this.#options.scope, known.stamped, mark))) return known.value;
+      if (known && (await isCurrent(this.#options.scope, known.stamped, mark))) return known.value;
       const underway = this.#loads.get(key);
       if (!underway) return this.reload(key, mark);
       // It may have begun before the change that this caller must see: what it brings is looked at under the own mark.

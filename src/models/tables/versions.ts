@@ -1,8 +1,8 @@
-// versions: a number per scope that is raised in the transaction of every change of what processes keep copies of.
+// versions: a number per scope, raised in the transaction of every change of data that processes keep copies of.
 //
 // A copy is used while its mark in Redis says nothing new (lib/marks.ts) and the number was found unchanged within the last
 // seconds: so it is exact on the next request where Redis brings the news, and within 3 s where it does not, also when the
-// process that made the change died before it could tell anybody.
+// process that made the change died before it announced it.
 import type { Transaction } from 'sequelize';
 import { inLastingContext } from '../../lib/context.js';
 import { change, transact } from '../../lib/db.js';
@@ -45,7 +45,7 @@ export async function changing<T>(
   );
 }
 
-/** Announces a change of what is counted or kept otherwise (models/tables/totals.ts) after it was made, also when that fails. */
+/** Announces a write after it was made, also when it fails: its COMMIT may have succeeded. */
 export async function announcing<T>(touched: readonly Scope[], write: () => Promise<T>): Promise<T> {
   try {
     return await write();
@@ -54,7 +54,7 @@ export async function announcing<T>(touched: readonly Scope[], write: () => Prom
   }
 }
 
-/** Raises the numbers, within a transaction. In one order, so that nobody meets somebody half way. */
+/** Raises the versions, within a transaction; in a fixed order, against deadlocks. */
 export async function raise(touched: readonly Scope[], t: Transaction): Promise<void> {
   const sorted = [...touched].sort();
   await change(
@@ -84,11 +84,11 @@ const trustMs = 2000;
 const shareMs = 1000;
 
 /**
- * Whether a copy made under that stamp still holds; the stamp is renewed when it does.
+ * Whether a copy made under that stamp is current; its stamp is then renewed.
  *
  * @param mark as read at the start of the request; undefined when Redis is unavailable
  */
-export async function holds(scope: Scope, stamped: Stamp, mark: string | undefined): Promise<boolean> {
+export async function isCurrent(scope: Scope, stamped: Stamp, mark: string | undefined): Promise<boolean> {
   const isNews = mark === undefined || mark !== stamped.mark || isUnannounced(scope);
   if (!isNews && performance.now() - stamped.checkedAt < trustMs) {
     copies.inc({ scope, outcome: 'hit' });
@@ -116,8 +116,7 @@ let latestAt = -Infinity;
 let running: Promise<Answer> | undefined;
 let next: Promise<Answer> | undefined;
 
-// One who asks shares the question with all who asked before it was put, never one that is under way already: its answer
-// may be older than the change they must see.
+// Callers share the next query, never one already under way: its result may be older than a change they must see.
 function askVersions(): Promise<Answer> {
   if (!running) return ask();
   next ??= running

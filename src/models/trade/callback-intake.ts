@@ -1,4 +1,4 @@
-// What the public callback looks up and stores; callbacks that come at the same time share statements and transactions.
+// Reads and writes of the public callback; concurrent callbacks share statements and transactions.
 import { createHash } from 'node:crypto';
 import { now } from '../../lib/clock.js';
 import type { MethodConfig } from '../../lib/channels/channel.js';
@@ -48,7 +48,7 @@ export interface CalledPayment {
 }
 
 const maxBody = 8000;
-/** Of what nobody is known to have sent. */
+/** Of a callback that proves nothing. */
 const maxUnproven = 1024;
 
 /** Callbacks that come at the same time are looked up, and stored, together. */
@@ -117,7 +117,7 @@ export async function recordAttempt(attempt: Attempt): Promise<CallbackKey> {
 }
 
 /**
- * Keeps an attempt that proves nothing: short, and equal ones of a day as one, which counts them.
+ * Stores an attempt that proves nothing: shortened, and equal ones of a day as one row with a count.
  */
 export async function recordUnproven(attempt: Attempt): Promise<void> {
   const { type, paymentNo, thirdPartyNo, verdict, fields } = attempt;
@@ -136,9 +136,9 @@ export async function recordUnproven(attempt: Attempt): Promise<void> {
 export type Verified = Attempt & { paymentNo: string; thirdPartyNo: string };
 
 /**
- * Keeps a verified attempt that waits to be settled, and takes its third-party number for its payment, in one
- * transaction; so of two payments called back under one number the second one is refused before anybody is told yes.
- * Attempts that come at the same time share the transaction.
+ * Stores a verified attempt to be settled and claims its third-party number for its payment, in one transaction: of two
+ * payments called back under one number the second is refused before it is acknowledged. Concurrent attempts share the
+ * transaction.
  *
  * @returns undefined when the number belongs to another payment: the attempt is then kept as refused
  */
@@ -150,7 +150,7 @@ export async function recordVerified(attempt: Verified): Promise<CallbackKey | u
 
 const storeGathered = batched<Verified, CallbackKey | undefined>(storeTogether, together);
 
-// What keeps all of them from being stored may be any one's: then each is stored by itself.
+// Any one of them may make the transaction fail: then each is stored by itself.
 async function storeTogether(attempts: readonly Verified[]): Promise<(CallbackKey | undefined | Error)[]> {
   const [first, ...others] = attempts as [Verified];
   if (others.length === 0) return [await storeAlone(first)];
@@ -215,7 +215,7 @@ function rowOf(attempt: Attempt, longest = maxBody) {
   };
 }
 
-// What was refused may be right once the configuration is; without its signature nobody could tell.
+// A refused callback may be verified again once the configuration is right, which needs its signature.
 function sealedFields({ period, fields }: Attempt): string | null {
   if (period === undefined) return null;
   const whole = JSON.stringify(fields);

@@ -38,7 +38,7 @@ export async function findEarlier({ scope, adminId, key, request }: Repeatable):
 }
 
 /**
- * Takes the key for a record, in the transaction that makes it. Concurrent requests with one key serialise on the unique
+ * Claims the key for a record, in the transaction that makes it. Concurrent requests with one key serialise on the unique
  * index: one commits, the others fail here and are rolled back.
  */
 export async function claimKey(repeatable: Repeatable, id: number, t: Transaction): Promise<void> {

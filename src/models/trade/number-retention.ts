@@ -1,4 +1,4 @@
-// How third-party numbers leave: with the last callback that shows whom they belong to, CALLBACK_RETENTION_DAYS after it came.
+// Retention of third-party numbers: deleted with the last callback that shows their payment, CALLBACK_RETENTION_DAYS after it came.
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
@@ -43,7 +43,7 @@ async function* oldCallbacks(before: Date): AsyncGenerator<Shown[]> {
   }
 }
 
-// Locked first: a callback that claims a number at the same time is either seen here or finds it gone and takes it anew.
+// Locked first: a concurrent callback that claims a number is either seen here or claims it anew.
 async function remove(shown: readonly Shown[], before: Date, t: Transaction): Promise<number> {
   const pairs = shown.map(() => '(?, ?)').join(', ');
   const numbers = shown.flatMap(({ type, third_party_no }) => [type, third_party_no]);

@@ -9,7 +9,7 @@ import type { Money } from '../../lib/money.js';
 import { orderPeriod, periodOf } from '../../lib/numbers.js';
 import { id, money } from '../../lib/schema.js';
 import { stepOf } from '../tables/amount-steps.js';
-import { journals, noteChanges } from '../tables/list-journal.js';
+import { journals, journalChanges } from '../tables/list-journal.js';
 import { monthlyPage } from '../tables/month-pages.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
 import { updateRows } from '../tables/rows.js';
@@ -61,7 +61,7 @@ export const orderTotals = new Totals({
   journal: journals.orders,
 });
 
-/** Paid orders and what they come to, by when they were paid. Paid is final, so the order itself says when. */
+/** Counts and amounts of paid orders by time of payment. Paid is final, so the row is enough. */
 export const orderSales = new Totals({
   table: 'orders',
   scope: 'orders',
@@ -107,14 +107,14 @@ export async function findOrder(reference: string): Promise<OrderRecord> {
   return order ?? fail('order_not_found');
 }
 
-export interface OrderRevision {
+export interface OrderUpdate {
   remark?: string | null;
   /** The one it has, or cancelled. */
   status?: OrderStatus;
 }
 
 /** Changes the remark, or cancels a pending order together with its pending payments. */
-export async function reviseOrder(reference: string, changes: OrderRevision): Promise<void> {
+export async function updateOrder(reference: string, changes: OrderUpdate): Promise<void> {
   const where = byReference(reference);
   await changingOrders(async (t) => {
     const order = await lockOrder(where, t);
@@ -126,7 +126,7 @@ export async function reviseOrder(reference: string, changes: OrderRevision): Pr
     }
     if (changes.remark === undefined) return;
     await updateRows(Order, { remark: changes.remark || null, updated_at: now() }, keyOf(order), t);
-    await noteChanges('orders', rowOf(order), { remark: order.remark }, t);
+    await journalChanges('orders', rowOf(order), { remark: order.remark }, t);
   });
 }
 
@@ -139,7 +139,7 @@ export async function removeOrder(reference: string): Promise<void> {
     if (await isBeingPaid(order.order_no, t)) fail('order_being_paid');
     if (order.status === 'pending') await cancel(order, t);
     await updateRows(Order, { deleted_at: now() }, keyOf(order), t);
-    await noteChanges('orders', rowOf(order), { deleted_at: null }, t);
+    await journalChanges('orders', rowOf(order), { deleted_at: null }, t);
   });
 }
 
@@ -154,7 +154,7 @@ export async function expireOrder(orderNo: string): Promise<'cancelled' | 'not_d
       { orderNo, period, at: now() },
     );
     const order = await lockable.one(due, { t });
-    // Money that was reported in time is settled first.
+    // A callback that came in time is settled first.
     if (!order || (await isBeingPaid(orderNo, t))) return 'not_due';
     await cancel(order, t);
     return 'cancelled';
@@ -213,6 +213,6 @@ async function lockOrder(where: Where, t: Transaction): Promise<LockedOrder> {
 async function cancel(order: LockedOrder, t: Transaction): Promise<void> {
   const at = now();
   await updateRows(Order, { status: 'cancelled', cancelled_at: at, updated_at: at }, keyOf(order), t);
-  await noteChanges('orders', rowOf(order), { status: 'pending' }, t);
+  await journalChanges('orders', rowOf(order), { status: 'pending' }, t);
   await cancelPayments(order, t);
 }

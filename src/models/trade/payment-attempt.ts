@@ -1,4 +1,4 @@
-// Verified attempts of the inbox (payment_callbacks) as settling sees them: read, locked, marked.
+// Verified attempts of the inbox (payment_callbacks) as settlement reads, locks and marks them.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { payments } from '../../lib/db.js';
@@ -17,7 +17,7 @@ import type { CallbackKey } from './payment-callback.js';
 export type Settlement =
   'paid' | 'already_paid' | 'paid_needs_attention' | 'paid_twice' | 'payment_third_party_no_used' | 'gone';
 
-/** An attempt to be settled; with the numbers it was stored under nothing need be read to settle it. */
+/** An attempt to be settled. With its numbers given, settling it needs no read. */
 export interface Unsettled extends CallbackKey {
   payment_no?: string;
   order_no?: string;
@@ -50,11 +50,11 @@ export type Pending = RowOf<typeof pending>;
 
 const sql = over({ 'payment_callbacks c': PaymentCallback, 'payments p': Payment });
 
-/** What settling an attempt looks at; undefined when it no longer exists. */
+/** What settling an attempt depends on; undefined when it no longer exists. */
 export const readPending = ({ id, period }: CallbackKey): Promise<Pending | undefined> =>
   attempts.one(sql('WHERE c.id = :id AND c.period = :period', { id, period }), { on: payments });
 
-/** Whether the attempt still waits; it does until the end of the transaction. */
+/** Whether the attempt is still pending; it stays so until the end of the transaction. */
 export async function lockAttempt({ id, period }: CallbackKey, t: Transaction): Promise<boolean> {
   const attempt = await states.one(
     sql('WHERE c.id = :id AND c.period = :period FOR UPDATE', { id, period }),
@@ -82,9 +82,9 @@ export async function markSettled(
   return result;
 }
 
-/** Keeps an attempt as refused whose number belongs to another payment, and flags its own. */
+/** Refuses an attempt whose number belongs to another payment, and flags its own payment. */
 export async function refuse({ id, period }: CallbackKey, paymentNo: string): Promise<Settlement> {
-  // The attempt comes last: dying in between leaves it pending, and the next run does both.
+  // The attempt is marked last: a crash in between leaves it pending, and the next run does both.
   await flagForAttention(paymentNo, 'third_party_no_used');
   const mark = sql(
     `UPDATE payment_callbacks c SET c.state = 'refused', c.verdict = 'payment_third_party_no_used'
@@ -96,8 +96,8 @@ export async function refuse({ id, period }: CallbackKey, paymentNo: string): Pr
 }
 
 /**
- * Marks the other verified attempts for a payment that is paid, in one statement instead of one job each. Those under
- * another third-party number stay for a look of their own.
+ * Settles the other verified attempts for a paid payment in one statement instead of one job each. Attempts under
+ * another third-party number stay pending: each needs its own settlement.
  */
 export async function settleRepeats(paymentNo: string, thirdPartyNo: string): Promise<void> {
   const period = paymentPeriod(paymentNo) as number;

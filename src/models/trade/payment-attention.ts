@@ -6,7 +6,7 @@ import { fail } from '../../lib/errors.js';
 import { inBoth, type Text } from '../../lib/language.js';
 import { paymentPeriod } from '../../lib/numbers.js';
 import { deliverStored, notifyWithin } from '../office/notification.js';
-import { noteChanges } from '../tables/list-journal.js';
+import { journalChanges } from '../tables/list-journal.js';
 import { updateRows } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { over } from '../tables/sql.js';
@@ -47,7 +47,7 @@ export async function flagForAttention(paymentNo: string, reason: AttentionReaso
     await updateRows(Payment, { needs_attention: true, fail_reason: reason, updated_at: now() }, key, t);
     if (payment?.needs_attention === false) {
       const rows = sql('r.payment_no = :payment_no AND r.period = :period', key);
-      await noteChanges('payments', rows, { needs_attention: false }, t);
+      await journalChanges('payments', rows, { needs_attention: false }, t);
     }
     return notifyAttention(paymentNo, reason, t);
   };
@@ -73,7 +73,7 @@ const eventKey = (paymentNo: string, reason: string): string => `attention-${pay
 const sql = over({ 'payments p': Payment, 'payments r': Payment });
 const flagged = selection(columnsOf(Payment, 'p', 'needs_attention', 'fail_reason'), 'payments p');
 
-export interface PaymentRevision {
+export interface PaymentUpdate {
   remark?: string | null;
   needs_attention?: false;
   /** The reason that the person clearing the flag has seen; needed with `needs_attention`. */
@@ -81,14 +81,13 @@ export interface PaymentRevision {
 }
 
 /**
- * Changes what a person may change of a payment: its remark, and that it needs attention no more. The reason stays to be
- * read; should there be a new one, everybody is told again.
+ * Updates the remark of a payment, or clears its flag. The reason stays readable; a new flag is notified again.
  *
  * @throws payment_record_not_found; payment_attention_changed when it now needs attention for another reason
  */
-export async function revisePayment(
+export async function updatePayment(
   reference: string,
-  { remark, needs_attention, fail_reason }: PaymentRevision,
+  { remark, needs_attention, fail_reason }: PaymentUpdate,
 ): Promise<void> {
   const { payment_no } = await findPayment(reference);
   const key = { payment_no, period: paymentPeriod(payment_no) as number };
@@ -105,7 +104,7 @@ export async function revisePayment(
     if (payment.fail_reason !== fail_reason) fail('payment_attention_changed', { field: 'fail_reason' });
     await updateRows(Payment, { needs_attention: false, updated_at }, key, t);
     const rows = sql('r.payment_no = :payment_no AND r.period = :period', key);
-    await noteChanges('payments', rows, { needs_attention: true }, t);
+    await journalChanges('payments', rows, { needs_attention: true }, t);
     await updateRows(Notification, { event_key: null }, { event_key: told }, t);
   };
   await announcing(['payments'], () => transact(revise));

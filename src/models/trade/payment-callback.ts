@@ -23,7 +23,7 @@ const sql = over({ 'payment_callbacks c': PaymentCallback, 'payments p': Payment
 
 const callbacks = selection(columnsOf(PaymentCallback, 'c'), 'payment_callbacks c');
 
-/** As many attempts as are shown with a payment. */
+/** Max attempts shown with a payment. */
 const maxShown = 200;
 
 /** The attempts for a payment: verified ones first, and of these and the others the newest first. */
@@ -87,7 +87,7 @@ function openedFields(sealed: string): Record<string, unknown> | undefined {
   }
 }
 
-/** What an attempt has come to by now. */
+/** State and verdict of an attempt. */
 export const verdictOf = ({ id, period }: CallbackKey): Promise<RowOf<typeof outcome> | undefined> =>
   outcomes.one(sql('WHERE c.id = :id AND c.period = :period', { id, period }), { on: payments });
 
@@ -114,8 +114,8 @@ const atOnce = 500;
 const keyColumns = columnsOf(PaymentCallback, 'c', 'id', 'period', 'created_at');
 const keys = selection(keyColumns, 'payment_callbacks c');
 
-/** Notes that settling an attempt was given up for now; the sweeper will try again. */
-export async function noteFailure({ id, period }: CallbackKey, reason: string): Promise<void> {
+/** Records that a settlement failed after its last run; the sweeper will retry. */
+export async function recordFailure({ id, period }: CallbackKey, reason: string): Promise<void> {
   await updateRows(PaymentCallback, { verdict: reason.slice(0, 50) }, { id, period, state: 'pending' });
 }
 

@@ -1,4 +1,4 @@
-// What placing a payment with its channel reads and leaves behind; it never moves a payment's state.
+// What placing a payment with its channel reads and writes; it never changes a payment's status.
 import { now } from '../../lib/clock.js';
 import { fail } from '../../lib/errors.js';
 import type { Money } from '../../lib/money.js';
@@ -57,7 +57,7 @@ function toPayable({ amount, status, expire_at }: RowOf<typeof shown>): Payable 
  *
  * @param reason up to 255 characters, null when it was placed
  */
-export async function notePlacement(paymentNo: string, reason: string | null): Promise<void> {
+export async function recordPlacement(paymentNo: string, reason: string | null): Promise<void> {
   await updateRows(
     Payment,
     { fail_reason: reason, updated_at: now() },

@@ -5,7 +5,7 @@ import { requireChanged, payments } from '../../lib/db.js';
 import { isIncomplete, isRerunnable } from '../../lib/db-errors.js';
 import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
 import { deliverStored } from '../office/notification.js';
-import { journalStatement, noteChanges } from '../tables/list-journal.js';
+import { journalStatement, journalChanges } from '../tables/list-journal.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
 import { execute, over } from '../tables/sql.js';
 import { recordSecond } from './second-payment.js';
@@ -45,9 +45,9 @@ export async function settle(callback: Unsettled): Promise<Settlement> {
 }
 
 /**
- * Applies callbacks that were verified at the same time: the usual ones in one transaction, every other one by itself.
+ * Applies several verified callbacks: the usual ones in one transaction, every other one by itself.
  *
- * @returns what each came to, or why it could not be settled now
+ * @returns the verdict of each, or the error that prevented it
  */
 export async function settleTogether(callbacks: readonly Unsettled[]): Promise<(Settlement | Error)[]> {
   const usual = onePerOrder(callbacks);
@@ -61,7 +61,7 @@ export async function settleTogether(callbacks: readonly Unsettled[]): Promise<(
 
 const announcingPaid = <T>(write: () => Promise<T>): Promise<T> => announcing(['orders', 'payments'], write);
 
-/** Those whose numbers are known, one of each order: of two payments of one order the second is no usual case. */
+/** Callbacks with known numbers, one per order: a second payment of one order is not the usual case. */
 function onePerOrder(callbacks: readonly Unsettled[]): Named[] {
   const byOrder = new Map<string, Named>();
   for (const callback of callbacks)
@@ -71,7 +71,7 @@ function onePerOrder(callbacks: readonly Unsettled[]): Named[] {
 
 const isNamed = (callback: Unsettled): callback is Named => callback.payment_no !== undefined;
 
-// What keeps all of them from being paid at once may be any one's: then each is looked at by itself.
+// Any one of them may make the transaction fail: then each is settled by itself.
 async function payUsual(callbacks: readonly Named[]): Promise<boolean> {
   try {
     return await payTogether(callbacks, 'fails');
@@ -86,10 +86,10 @@ async function settleWithCare(callback: CallbackKey): Promise<Settlement> {
   if (!pending) return 'gone';
   if (pending.state === 'refused') return pending.verdict as Settlement;
   if (pending.state === 'settled') return 'already_paid';
-  // Claimed when the attempt was stored, but for attempts of releases before that.
+  // Attempts of earlier releases were stored without claiming their number.
   const owner = pending.owner ?? (await claimNumber(pending));
   if (owner !== pending.payment_no) return refuse(callback, pending.payment_no);
-  // Paid is final, so the many repeats of one callback need no lock to find out.
+  // Paid is final, so repeats of a callback need no lock.
   const isRepeat = pending.payment_status === 'paid' && pending.paid_by === pending.third_party_no;
   if (isRepeat) return markSettled(callback, 'already_paid');
   const { payment_no, order_no } = pending;
@@ -115,8 +115,8 @@ async function payAndNotify(callback: CallbackKey, pending: Pending, t: Transact
   return { result, notifications: reason ? await notifyAttention(pending.payment_no, reason, t) : [] };
 }
 
-// The usual case, in one round trip for all of them: one conditional statement moves attempts, payments and orders together,
-// and what follows from it happens only if it has moved every one of them.
+// The usual case, in one round trip: one conditional statement updates attempts, payments and orders together, and the packet is
+// undone unless it has updated all of them.
 async function payTogether(callbacks: readonly Named[], meetingLocks?: 'reruns' | 'fails'): Promise<boolean> {
   const at = now();
   const [ids, periods] = [callbacks.map(({ id }) => id), distinct(callbacks.map(({ period }) => period))];
@@ -184,7 +184,7 @@ const lockedPayment = columnsOf(Payment, 'p', 'status', 'third_party_no', 'needs
 const lockableOrders = selection(lockedOrder, 'orders o');
 const lockablePayments = selection(lockedPayment, 'payments p');
 
-// Whatever the usual case does not cover, step by step under locks.
+// Every other case, step by step under locks.
 async function payWithCare(callback: CallbackKey, pending: Pending, t: Transaction): Promise<Settlement> {
   const { payment_no, order_no, third_party_no, created_at } = pending;
   const orderKey = { order_no, period: orderPeriod(order_no) as number };
@@ -221,7 +221,7 @@ async function payWithCare(callback: CallbackKey, pending: Pending, t: Transacti
   const { status, needs_attention } = payment;
   const before = { status, needs_attention, third_party_no: null, pay_time: null };
   const paymentRow = changed('r.payment_no = :payment_no AND r.period = :period', key);
-  await noteChanges('payments', paymentRow, before, t);
+  await journalChanges('payments', paymentRow, before, t);
   if (!isPayable) return markSettled(callback, 'paid_needs_attention', t);
   const payOrder = sql(
     `UPDATE orders o SET o.status = 'paid', o.paid_at = :created_at, o.payment_no = :payment_no, o.cancelled_at = NULL,
@@ -231,7 +231,7 @@ async function payWithCare(callback: CallbackKey, pending: Pending, t: Transacti
   );
   await execute(payOrder, { t });
   const orderRow = changed('r.order_no = :order_no AND r.period = :period', orderKey);
-  await noteChanges('orders', orderRow, { status: order.status }, t);
+  await journalChanges('orders', orderRow, { status: order.status }, t);
   await cancelPayments(orderKey, t);
   return markSettled(callback, 'paid', t);
 }

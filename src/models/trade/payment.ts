@@ -7,7 +7,7 @@ import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
 import { isEnabled } from '../../lib/channels/index.js';
 import { Money } from '../../lib/money.js';
 import { newPaymentNumber, orderPeriod, paymentPeriod, periodOf } from '../../lib/numbers.js';
-import { journals, noteChanges } from '../tables/list-journal.js';
+import { journals, journalChanges } from '../tables/list-journal.js';
 import { monthlyPage } from '../tables/month-pages.js';
 import { withPartition } from '../tables/partitions.js';
 import { insertRow, updateRows } from '../tables/rows.js';
@@ -49,7 +49,7 @@ export const paymentTotals = new Totals({
   journal: journals.payments,
 });
 
-/** Payments and what they come to. The amount of a payment does not change, so the payment itself says it. */
+/** Counts and amounts of payments. The amount of a payment never changes, so its row is enough. */
 export const paymentSums = new Totals({
   table: 'payments',
   scope: 'payments',
@@ -145,7 +145,7 @@ export async function cancelPayments(
   const periods = pending.map((payment) => payment.period);
   await updateRows(Payment, { status: 'cancelled', updated_at: now() }, { id: ids, period: periods }, t);
   const rows = changed('r.id IN (:ids) AND r.period IN (:periods)', { ids, periods });
-  await noteChanges('payments', rows, { status: 'pending' }, t);
+  await journalChanges('payments', rows, { status: 'pending' }, t);
 }
 
 const keys = selection(columnsOf(Payment, 'p', 'id', 'period'), 'payments p');

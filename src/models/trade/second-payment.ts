@@ -1,7 +1,7 @@
-// Money that came for a payment which was paid before: it is recorded, and a person gives it back.
+// A second payment of a paid payment: it is recorded, and a person refunds it.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { noteChanges } from '../tables/list-journal.js';
+import { journalChanges } from '../tables/list-journal.js';
 import { updateRows } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { over } from '../tables/sql.js';
@@ -37,6 +37,6 @@ export async function recordSecond(
   if (known) return markSettled(callback, 'already_paid', t);
   await updateRows(Payment, { needs_attention: true, fail_reason: 'paid_twice', updated_at: now() }, key, t);
   const rows = changed('r.payment_no = :payment_no AND r.period = :period', key);
-  if (!payment.needs_attention) await noteChanges('payments', rows, { needs_attention: false }, t);
+  if (!payment.needs_attention) await journalChanges('payments', rows, { needs_attention: false }, t);
   return markSettled(callback, 'paid_twice', t);
 }

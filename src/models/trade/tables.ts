@@ -65,7 +65,7 @@ export const orderStatuses = ['pending', 'paid', 'cancelled'] as const;
 
 export type OrderStatus = (typeof orderStatuses)[number];
 
-/** What users are to pay for. */
+/** Orders of users, to be paid. */
 @Table('orders', { uq_orders_no: ['order_no', 'period'] })
 export class Order extends Model<Row<Order>, NewRow<Order>> {
   @Column(id()) declare id: CreationOptional<number>;

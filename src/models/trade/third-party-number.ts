@@ -9,7 +9,7 @@ export type NumberClaim = Row<ThirdPartyNumber>;
 
 const sql = over({ third_party_numbers: ThirdPartyNumber });
 
-/** Takes the numbers for their payments unless other payments have them; in one order, so that nobody meets somebody half way. */
+/** Claims the numbers for their payments unless other payments have them; in a fixed order, against deadlocks. */
 export function claimStatement(claims: readonly NumberClaim[]): Statement {
   const sorted = [...claims].sort((one, other) => (one.third_party_no < other.third_party_no ? -1 : 1));
   const rows = sorted.map(({ type, third_party_no, payment_no }) => ({ type, third_party_no, payment_no }));
@@ -18,14 +18,14 @@ export function claimStatement(claims: readonly NumberClaim[]): Statement {
   return { sql: `${taken.sql} ${kept.sql}`, values: taken.values };
 }
 
-/** Whom the number belongs to. */
+/** The payment that the number belongs to. */
 export const ownerStatement = ({ type, third_party_no }: NumberClaim): Statement =>
   sql('SELECT payment_no FROM third_party_numbers WHERE type = :type AND third_party_no = :third_party_no', {
     type,
     third_party_no,
   });
 
-/** Takes the number if it is free. @returns the payment it belongs to now */
+/** Claims the number if it is free. @returns the payment it belongs to now */
 export async function claimNumber(claim: NumberClaim): Promise<string> {
   const [, rows] = await payments.packet([claimStatement([claim]), ownerStatement(claim)]);
   return (rows?.[0] as NumberClaim).payment_no;

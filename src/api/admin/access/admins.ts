@@ -18,7 +18,7 @@ import {
   updateAdmin,
 } from '../../../models/access/admin.js';
 import { revokeSessionsOf } from '../../../models/access/admin-session.js';
-import { mustOutrank } from '../../../models/access/rights.js';
+import { assertOutranks } from '../../../models/access/rights.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { adminKeys } from '../../declare/admin-response.js';
 import { enabled, integer, keysOf, pageOf, record, resource } from '../../declare/response.js';
@@ -168,7 +168,7 @@ export const routes = [
     response: record({ count: integer() }),
     async handle({ admin: holder, params }) {
       await getAdmin(params.id);
-      await mustOutrank(holder, params.id);
+      await assertOutranks(holder, params.id);
       return { count: await revokeSessionsOf(params.id) };
     },
   }),

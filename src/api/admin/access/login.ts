@@ -9,13 +9,13 @@ import { redis } from '../../../lib/redis.js';
 import { signToken } from '../../../lib/token.js';
 import { sendNotification } from '../../../jobs/deliver-notification.js';
 import { openSession } from '../../../models/access/admin-session.js';
-import { mustChangePassword } from '../../../models/access/identity.js';
+import { needsPasswordChange } from '../../../models/access/identity.js';
 import { findByPassword, type Credential } from '../../../models/access/sign-in.js';
 import { limit } from '../../http/middleware/limits.js';
 import { logLogin } from '../../declare/operation-log.js';
 import { flag, integer, record, text, textOrNull, timestamp } from '../../declare/response.js';
 import { route } from '../../declare/route.js';
-import { clearFailures, countFailure, mustNotBeLocked, type Subject } from '../../flows/sign-in-limits.js';
+import { clearFailures, countFailure, assertNotLocked, type Subject } from '../../flows/sign-in-limits.js';
 
 interface LoginBody {
   username: string;
@@ -74,7 +74,7 @@ export const routes = [
       return {
         token: signToken({ subject: String(id), id: jti, issuedAt, expiresAt }),
         expires_at: expiresAt,
-        password_must_change: mustChangePassword(admin),
+        password_must_change: needsPasswordChange(admin),
         admin: { id, username, nickname, avatar },
       };
     },
@@ -126,7 +126,7 @@ function notifyOwner(adminId: number, ip: string, jti: string): Promise<unknown>
 
 // Lock, captcha, password: in this order, so that a locked or unproven caller costs no hash.
 async function identify(body: LoginBody, subject: Subject): Promise<Credential> {
-  const failures = await mustNotBeLocked(subject);
+  const failures = await assertNotLocked(subject);
   await checkCaptcha(body, failures);
   const admin = await findByPassword(body.username, body.password);
   if (!admin) {
@@ -134,7 +134,7 @@ async function identify(body: LoginBody, subject: Subject): Promise<Credential> 
     fail('username_or_password_error');
   }
   // Concurrent attempts may have locked the subject meanwhile: a right guess among them must not show.
-  await mustNotBeLocked(subject);
+  await assertNotLocked(subject);
   return admin;
 }
 
@@ -149,7 +149,7 @@ async function checkCaptcha({ captcha_id, captcha_code }: LoginBody, failures: n
 }
 
 async function isCaptchaRequired(subject: Subject): Promise<boolean> {
-  const failures = await mustNotBeLocked(subject).catch(() => Infinity);
+  const failures = await assertNotLocked(subject).catch(() => Infinity);
   return needsCaptcha(failures);
 }
 

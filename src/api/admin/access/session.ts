@@ -162,13 +162,13 @@ export const routes = [
         });
       }
       assertDiffersFromUsername(body.password, admin.username);
-      await passwordChange.mustNotBeLocked(admin.adminId);
+      await passwordChange.assertNotLocked(admin.adminId);
       if (!(await findByPassword(admin.username, body.old_password))) {
         await passwordChange.countFailure(admin.adminId);
         fail('old_password_wrong', { field: 'old_password' });
       }
       // As at sign-in: a right guess among concurrent ones must fail.
-      await passwordChange.mustNotBeLocked(admin.adminId);
+      await passwordChange.assertNotLocked(admin.adminId);
       await changeOwnPassword(admin.adminId, body.password, admin.jti);
       await passwordChange.clear(admin.adminId);
     },
@@ -207,7 +207,7 @@ async function profileOf(
     department,
     roles,
     is_super_admin: identity.isSuperAdmin,
-    password_must_change: identity.mustChangePassword,
+    password_must_change: identity.needsPasswordChange,
     permissions,
     menus,
     config: {

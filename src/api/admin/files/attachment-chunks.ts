@@ -13,7 +13,7 @@ import { addChunk } from '../../../models/files/chunk-upload.js';
 import {
   cancelSession,
   findOrOpenSession,
-  mustMatchSession,
+  assertMatchesSession,
   openSession,
   progressOf,
   type NewSession,
@@ -163,7 +163,7 @@ async function receive(
   const { filename, total_chunks } = told;
   const isWhole = filename !== undefined && total_chunks !== undefined;
   const session = await findOrOpenSession(key, isWhole ? planOf(call) : undefined);
-  mustMatchSession(session, told);
+  assertMatchesSession(session, told);
   const { path, size } = upload;
   const chunk_index = call.chunk_index as number;
   const uploaded_count = await addChunk(session, { index: chunk_index, path, size });

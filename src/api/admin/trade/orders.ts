@@ -13,9 +13,9 @@ import {
   orderSortable,
   orderTotals,
   removeOrder,
-  reviseOrder,
+  updateOrder,
   type OrderFilter,
-  type OrderRevision,
+  type OrderUpdate,
 } from '../../../models/trade/order.js';
 import { placeOrder, type NewOrder, type OrderLine } from '../../../models/trade/order-placement.js';
 import { exportRoutes } from '../../declare/export-routes.js';
@@ -156,7 +156,7 @@ export const routes = [
     access: can('order.update', '修改订单', 'Change orders'),
     module: 'orders',
     params: orderParam,
-    body: Joi.object<OrderRevision, true>({
+    body: Joi.object<OrderUpdate, true>({
       remark: optionalText(500),
       status: Joi.string().valid(...orderStatuses),
     }),
@@ -164,7 +164,7 @@ export const routes = [
     response: order,
     subject: ({ params }) => findOrder(params.id),
     async handle({ params, body }) {
-      await reviseOrder(params.id, body);
+      await updateOrder(params.id, body);
       return findOrder(params.id);
     },
   }),

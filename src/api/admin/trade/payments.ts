@@ -17,12 +17,12 @@ import {
   type PaymentRecord,
 } from '../../../models/trade/payment.js';
 import { paymentFilters } from '../../../models/trade/payment-criteria.js';
-import { revisePayment, type PaymentRevision } from '../../../models/trade/payment-attention.js';
+import { updatePayment, type PaymentUpdate } from '../../../models/trade/payment-attention.js';
 import { callbacksOf } from '../../../models/trade/payment-callback.js';
 import type { Identity } from '../../../models/access/identity.js';
 import { channelTypes, gatewayAnswer } from '../../declare/channel-schemas.js';
 import { exportRoutes } from '../../declare/export-routes.js';
-import { mustSuit, placePayment, placingChannel } from '../../flows/payment-placing.js';
+import { assertFitsChannel, placePayment, placingChannel } from '../../flows/payment-placing.js';
 import {
   amount,
   keysOf,
@@ -114,7 +114,7 @@ export const routes = [
     response: resource('PlacedPayment', { ...keys, gateway: gatewayAnswer() }),
     async handle({ admin, body: { initiate, ...payment } }) {
       const channel = initiate ? await placingChannel(payment.payment_method_id) : undefined;
-      const made = await createPayment(payment, (order) => channel && mustSuit(channel, order));
+      const made = await createPayment(payment, (order) => channel && assertFitsChannel(channel, order));
       return channel ? placed(channel, made, admin) : { ...made, gateway: undefined };
     },
     async repeat(id, { admin, body: { initiate } }) {
@@ -158,7 +158,7 @@ export const routes = [
     access: can('payment.update', '修改支付', 'Change payments'),
     module: 'payments',
     params: paymentParam,
-    body: Joi.object<PaymentRevision, true>({
+    body: Joi.object<PaymentUpdate, true>({
       remark: optionalText(500),
       needs_attention: Joi.boolean<false>().valid(false),
       fail_reason: Joi.string().max(255).when('needs_attention', { is: Joi.exist(), then: Joi.required() }),
@@ -167,7 +167,7 @@ export const routes = [
     response: payment,
     subject: ({ params }) => findPayment(params.id),
     async handle({ params, body }) {
-      await revisePayment(params.id, body);
+      await updatePayment(params.id, body);
       return findPayment(params.id);
     },
   }),

@@ -12,7 +12,7 @@ import { select } from '../../../lib/db.js';
 import { areMariaDbs, ProgramFailed, startProgram } from '../../../lib/db-programs.js';
 import { storage } from '../../../lib/storage/index.js';
 import { FileMissing } from '../../../lib/storage/storage.js';
-import { notedKeyDigest } from '../../../models/access/key-check.js';
+import { storedKeyDigest } from '../../../models/access/key-check.js';
 import { keptKeys } from '../../../models/files/stored-file.js';
 import { migrationState } from '../../../models/migrations/schema.js';
 import { Misuse, type Given, type Outcome } from '../command.js';
@@ -47,7 +47,7 @@ export async function makeBackup(given: Given): Promise<Outcome> {
         dump: await folders.measure(path, dumpName),
         binlog,
       },
-      key_digest: (await notedKeyDigest()) ?? null,
+      key_digest: (await storedKeyDigest()) ?? null,
       files: files
         ? { count: files.all.length, bytes: files.bytes, list: await folders.writeList(path, files.all) }
         : null,

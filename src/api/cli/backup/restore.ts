@@ -15,7 +15,7 @@ import { acceptStorage } from '../../../models/files/storage-mark.js';
 import { unknownKeys } from '../../../models/files/stored-file.js';
 import { emptyForRestore } from '../../../models/migrations/emptying.js';
 import { createDatabase, migrationState } from '../../../models/migrations/schema.js';
-import { Misuse, mustHaveRedis, type Given, type Outcome } from '../command.js';
+import { Misuse, assertRedis, type Given, type Outcome } from '../command.js';
 import { faultsIn, poolPath, readList, readManifest, type Manifest } from './folder.js';
 
 const filesAtOnce = 4;
@@ -29,7 +29,7 @@ export async function restoreBackup(given: Given): Promise<Outcome> {
     throw new Error(
       'the backup was made under another APP_KEY, so no password and no stored secret in it could be used: set the key of its time (or add it to APP_KEY_PREVIOUS)',
     );
-  mustHaveRedis();
+  assertRedis();
   const faults = await faultsIn(path, manifest);
   if (faults.length > 0) throw new Error(`the backup is damaged: ${faults.slice(0, 5).join('; ')}`);
   await createDatabase();

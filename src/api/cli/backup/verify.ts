@@ -25,12 +25,12 @@ export async function verifyBackup(given: Given): Promise<Outcome> {
 export async function verify(): Promise<Outcome> {
   const [withoutFile, withoutRow] = [await rowsWithoutFile(), await filesWithoutRow()];
   const { months, contradictions } = await checkBooks();
-  const told = [
-    ...telling('rows without file', withoutFile),
-    ...telling('files without row', withoutRow),
+  const faults = [
+    ...faultOf('rows without file', withoutFile),
+    ...faultOf('files without row', withoutRow),
     ...contradictions.map(({ what, count, first }) => `${count} ${what}: ${first.join(', ')}`),
   ];
-  const isBad = told.length > 0;
+  const isBad = faults.length > 0;
   return {
     data: {
       well: !isBad,
@@ -44,23 +44,23 @@ export async function verify(): Promise<Outcome> {
         months.map((sum) => ({ ...sum })),
         'there are no orders',
       ),
-      ...(isBad ? told : ['rows, files and sums belong together']),
+      ...(isBad ? faults : ['rows, files and sums belong together']),
     ].join('\n'),
     isBad,
   };
 }
 
-const telling = (what: string, keys: readonly string[]): string[] =>
+const faultOf = (what: string, keys: readonly string[]): string[] =>
   keys.length > 0 ? [`${keys.length} ${what}: ${keys.slice(0, shown).join(', ')}`] : [];
 
 async function rowsWithoutFile(): Promise<string[]> {
   const driver = await storage();
   const atOnce = pLimit(asksAtOnce);
   const missing: string[] = [];
-  const look = async (key: string): Promise<void> => {
+  const check = async (key: string): Promise<void> => {
     if ((await driver.stat(key)) === undefined) missing.push(key);
   };
-  for await (const keys of keptKeys()) await Promise.all(keys.map((key) => atOnce(look, key)));
+  for await (const keys of keptKeys()) await Promise.all(keys.map((key) => atOnce(check, key)));
   // What was deleted while we looked has no owner by now.
   const kept = new Set<string>();
   if (missing.length > 0) for await (const keys of keptKeys()) keys.forEach((key) => kept.add(key));
@@ -72,11 +72,11 @@ async function filesWithoutRow(): Promise<string[]> {
   const driver = await storage();
   const found: string[] = [];
   let block: string[] = [];
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     for (const key of await unknownKeys(block)) if (await driver.stat(key)) found.push(key);
     block = [];
   };
-  for await (const key of driver.keys(purposes)) if (block.push(key) === keysAtOnce) await look();
-  await look();
+  for await (const key of driver.keys(purposes)) if (block.push(key) === keysAtOnce) await check();
+  await check();
   return found.sort();
 }

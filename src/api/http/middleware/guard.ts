@@ -39,7 +39,7 @@ export async function admit(route: Route, ctx: Context): Promise<Admitted> {
   const identity = await authenticate(jti, identityMark);
   if (subject !== undefined && subject !== String(identity.adminId)) fail('token_invalid');
   ctx.state.identity = identity;
-  if (identity.mustChangePassword && !route.beforePasswordChange) fail('password_change_required');
+  if (identity.needsPasswordChange && !route.beforePasswordChange) fail('password_change_required');
   if (route.module === 'orders' && !config.app.ordersEnabled) fail('module_orders_disabled');
   if (route.module === 'payments' && !config.payments.enabled) fail('module_payments_disabled');
   if (route.access !== 'signedIn' && !mayCall(identity, route)) fail('no_permission');

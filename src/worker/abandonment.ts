@@ -1,7 +1,7 @@
-// What becomes of a job whose last run has failed: its row ends, and the failure is kept for people. A job whose failure cannot
-// be kept, because the database is unavailable, is not given up.
+// Jobs whose last run has failed: the row ends, and the failure is stored for people. While the database is unavailable no job is
+// abandoned.
 import { DelayedError, UnrecoverableError, type Job as QueuedJob } from 'bullmq';
-import { giveUp, type HeldWork } from '../jobs/failed-work.js';
+import { abandonWork, type QueuedWork } from '../jobs/failed-work.js';
 import { isDatabaseDown } from '../lib/db-errors.js';
 import { logger } from '../lib/logger.js';
 import type { Envelope, Piece, QueueName } from '../lib/queue.js';
@@ -9,25 +9,25 @@ import { throttled } from '../lib/log-throttle.js';
 
 type Queued = QueuedJob<Envelope>;
 
-/** A job that cannot be given up now runs again after so long. */
+/** Delay before a job runs again that cannot be abandoned now. */
 const againMs = 30_000;
 
-/** Those whose failure is kept; the queue tells of the end of each of them once more. */
+/** Jobs whose failure is stored; the queue reports the end of each of them once more. */
 const kept = new WeakSet<Queued>();
 
 /** The pieces of work of a job. A single one has the id of its job: those of an earlier release carry none. */
 export const piecesOf = ({ data, id = '' }: Queued): Piece[] =>
   'pieces' in data ? data.pieces : [{ ...data, id }];
 
-export const held = (queued: Queued): HeldWork[] =>
+export const workIn = (queued: Queued): QueuedWork[] =>
   piecesOf(queued).map((piece) => ({ queue: queued.queueName as QueueName, name: queued.name, piece }));
 
 /**
- * Gives a job up that has failed for the last time; one that may try again is left to the queue.
+ * Abandons a job whose last run has failed; one with runs left is left to the queue.
  *
  * @throws DelayedError when the database is unavailable, so that it runs again later
  */
-export async function giveUpIfLast(queued: Queued, error: Error, token: string | undefined): Promise<void> {
+export async function abandonIfLast(queued: Queued, error: Error, token: string | undefined): Promise<void> {
   const attempt = queued.attemptsMade + 1;
   const fields = { error, job: queued.name, attempt };
   if (attempt < (queued.opts.attempts ?? 1) && !(error instanceof UnrecoverableError)) {
@@ -37,30 +37,36 @@ export async function giveUpIfLast(queued: Queued, error: Error, token: string |
     return;
   }
   try {
-    for (const work of held(queued)) await giveUp(work, error, attempt);
+    for (const work of workIn(queued)) await abandonWork(work, error, attempt);
     kept.add(queued);
-    logger.error(fields, 'a job was given up');
+    logger.error(fields, 'a job failed for good');
   } catch (reason) {
     if (!isDatabaseDown(reason)) {
-      logger.error({ error: reason, job: queued.name }, 'giving up a job failed');
+      logger.error({ error: reason, job: queued.name }, 'storing the failure of a job failed');
       return;
     }
     throttled(`waiting ${queued.queueName}`, (count) =>
-      logger.warn({ ...fields, count }, 'jobs failed for good while the database is away, they wait for it'),
+      logger.warn(
+        { ...fields, count },
+        'jobs failed for good while the database is unavailable; they wait for it',
+      ),
     );
     await queued.moveToDelayed(Date.now() + againMs, token);
     throw new DelayedError();
   }
 }
 
-/** Gives a job up that ended without a run of its own: its workers died again and again. */
-export async function giveUpLost(queued: Queued | undefined, error: Error): Promise<void> {
+/** Abandons a job that the queue ended because its workers kept dying. */
+export async function abandonLost(queued: Queued | undefined, error: Error): Promise<void> {
   const isEnded = queued && (queued.finishedOn !== undefined || error instanceof UnrecoverableError);
   if (!isEnded || kept.has(queued)) return;
   try {
-    for (const work of held(queued)) await giveUp(work, error, queued.attemptsMade);
-    logger.error({ error, job: queued.name, trace_id: piecesOf(queued)[0]?.trace_id }, 'a job was given up');
+    for (const work of workIn(queued)) await abandonWork(work, error, queued.attemptsMade);
+    logger.error(
+      { error, job: queued.name, trace_id: piecesOf(queued)[0]?.trace_id },
+      'a job failed for good',
+    );
   } catch (reason) {
-    logger.error({ error: reason, job: queued.name }, 'giving up a job failed');
+    logger.error({ error: reason, job: queued.name }, 'storing the failure of a job failed');
   }
 }
