@@ -123,7 +123,7 @@ export async function openConnection(options: OwnConnectionOptions): Promise<Con
   const driver = (connection as unknown as { connection: DriverConnection }).connection;
   new Watchdog('own', statementSeconds * 1000 + graceMs).watch(driver);
   // A running statement fails by itself; this handles errors between statements.
-  connection.on('error', (error: unknown) => logger.warn({ error }, 'a connection of its own was lost'));
+  connection.on('error', (error: unknown) => logger.warn({ error }, 'a dedicated connection was lost'));
   try {
     await prepareSession(driver, sessionSettings(statementSeconds, 'own'));
   } catch (error) {

@@ -57,7 +57,7 @@ class Replica {
 
   rest(error: unknown): void {
     const isPrimary = error instanceof NoReplica;
-    if (this.isUsable && !isPrimary) logger.warn({ error, ...this.server }, 'a replica is not read for 5 s');
+    if (this.isUsable && !isPrimary) logger.warn({ error, ...this.server }, 'a replica is skipped for 5 s');
     this.#restsUntil = performance.now() + (isPrimary ? primaryRestMs : restMs);
   }
 

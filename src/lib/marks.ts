@@ -116,7 +116,7 @@ function retryLater(): void {
     setMarks(scopes).then(
       () => {
         for (const scope of scopes) unannounced.delete(scope);
-        logger.info({ scopes }, 'changes made while Redis was away are announced now');
+        logger.info({ scopes }, 'changes made while Redis was unavailable are announced');
       },
       () => retryLater(),
     );

@@ -46,7 +46,7 @@ async function subscribe(name: string): Promise<void> {
   try {
     await connection().subscribe(name);
   } catch (error) {
-    logger.warn({ error, name }, 'subscribing failed, the next connection will try again');
+    logger.warn({ error, name }, 'subscribing failed; the next connection will retry');
   }
 }
 

@@ -157,7 +157,7 @@ function watch(connection: RedisConnection, purpose: string): void {
   let isAway = false;
   const events: NodeJS.EventEmitter = connection;
   events.on('error', (error: Error) => {
-    if (!isAway) logger.error({ error, purpose }, 'Redis is away');
+    if (!isAway) logger.error({ error, purpose }, 'Redis is unavailable');
     isAway = true;
   });
   events.on('ready', () => {

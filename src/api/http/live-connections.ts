@@ -87,7 +87,7 @@ async function closeEnded(): Promise<void> {
   try {
     await closeChanged();
   } catch (error) {
-    logger.warn({ error }, 'what open connections hang on could not be checked');
+    logger.warn({ error }, 'checking the sessions of open connections failed');
   }
 }
 

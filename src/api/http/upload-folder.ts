@@ -14,8 +14,8 @@ export function cleanUploadFolder(): () => void {
     // Twice the upload timeout, for the work that follows.
     const before = new Date(Date.now() - 2 * config.storage.uploadTimeoutMs - hourMs);
     removeOldFiles(uploadFolder, before).then(
-      (removed) => removed > 0 && logger.info({ removed }, 'forgotten uploads were removed'),
-      (error: unknown) => logger.warn({ error }, 'forgotten uploads could not be removed'),
+      (removed) => removed > 0 && logger.info({ removed }, 'abandoned uploads were removed'),
+      (error: unknown) => logger.warn({ error }, 'removing abandoned uploads failed'),
     );
   };
   clean();

@@ -91,6 +91,6 @@ async function abort(client: S3Client, upload: Place & { UploadId: string | unde
   await client
     .send(new AbortMultipartUploadCommand(upload))
     .catch((error: unknown) =>
-      logger.warn({ error, key: upload.Key }, 'parts of an upload stay in the store until the next sweep'),
+      logger.warn({ error, key: upload.Key }, 'aborting an upload failed; the sweep will remove its parts'),
     );
 }

@@ -45,7 +45,7 @@ async function listen(server: Server, port: number, closing: AbortSignal): Promi
   );
   let isTold = false;
   server.on('error', (error) => {
-    if (!isTold) logger.warn({ error, port }, 'the port for metrics is not free, it is tried again');
+    if (!isTold) logger.warn({ error, port }, 'the metrics port is in use; retrying');
     isTold = true;
   });
   while (!closing.aborted && !server.listening) {
@@ -79,7 +79,7 @@ async function answer(
       response.writeHead(200, { 'Content-Type': expositionType }).end(text);
     }
   } catch (error) {
-    logger.warn({ error, path }, 'the port for metrics could not answer');
+    logger.warn({ error, path }, 'the metrics port failed to answer');
     end(response, 503, { status: 'not ready' });
   }
 }
