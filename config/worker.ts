@@ -3,6 +3,7 @@ import Joi from 'joi';
 
 export interface WorkerEnvironment {
   WORKER_CONCURRENCY: number;
+  PAYMENT_LANES: number;
   SWEEP_SECONDS: number;
   SWEEP_AGE_SECONDS: number;
   BULK_NICE: number;
@@ -18,6 +19,14 @@ export const workerSchema = Joi.object<WorkerEnvironment, true>({
     .max(200)
     .default(8)
     .description('payment and maintenance jobs that one worker runs at once'),
+  PAYMENT_LANES: Joi.number()
+    .integer()
+    .min(1)
+    .max(64)
+    .default(1)
+    .description(
+      'queues that payment jobs are spread over, each in a slot of its own of a Redis Cluster; the same for all processes',
+    ),
   SWEEP_SECONDS: Joi.number()
     .integer()
     .min(1)
@@ -56,6 +65,7 @@ export const workerSchema = Joi.object<WorkerEnvironment, true>({
 export function workerConfig(env: WorkerEnvironment) {
   return {
     concurrency: env.WORKER_CONCURRENCY,
+    paymentLanes: env.PAYMENT_LANES,
     sweepSeconds: env.SWEEP_SECONDS,
     bulkNice: env.BULK_NICE,
     jobLockMs: env.JOB_LOCK_SECONDS * 1000,

@@ -1,6 +1,7 @@
 // The contract of a job: what it carries, how it is retried, what it does. The row it points at is the state.
 import type Joi from 'joi';
-import { add, addAndWait, hurry, type QueueName, type Work } from '../lib/queue.js';
+import { add, addAndWait, hurry, type Work } from '../lib/queue.js';
+import type { QueueName } from '../lib/queue-names.js';
 import { validate } from '../lib/validation.js';
 
 export interface JobDefinition<P, R = unknown> {

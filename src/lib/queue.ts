@@ -4,6 +4,7 @@ import { config } from '../../config/index.js';
 import { currentSpan, currentTraceId } from './context.js';
 import { batched } from './batching.js';
 import { logger } from './logger.js';
+import { laneOf, lanesOf, queueNames, queuePrefix, type Lane, type QueueName } from './queue-names.js';
 import { queueTelemetry } from './queue-telemetry.js';
 import { listen, publish, untilListening } from './pubsub.js';
 import { withTimeout } from './with-timeout.js';
@@ -11,19 +12,6 @@ import { newUlid } from './random-id.js';
 import { closeConnection, failingFast, openConnection, type RedisConnection } from './redis-connection.js';
 import { redis } from './redis.js';
 import { traceparentOf } from './watch/traceparent.js';
-
-/** The queues by latency class: a long export never delays money. */
-export const queueNames = [
-  'payments',
-  'logs',
-  'notifications',
-  'exports',
-  'imports',
-  'files',
-  'maintenance',
-] as const;
-
-export type QueueName = (typeof queueNames)[number];
 
 /** One piece of work of a job. */
 export interface Piece {
@@ -53,13 +41,12 @@ export interface Work {
   options: JobsOptions;
   /** Max pieces of work per job when requested concurrently; one by default. */
   together?: number;
+  /** That of its id by default. */
+  lane?: Lane;
 }
 
 /** The queue cannot accept a job now. */
 export class QueueUnavailable extends Error {}
-
-/** Keys of different queues are in different hash slots of a cluster. */
-export const queuePrefix = (queue: QueueName): string => `{${config.redis.prefix}-${queue}}`;
 
 /** Adds a job. @throws QueueUnavailable when Redis is unavailable or does not answer in time */
 export async function add(work: Work): Promise<void> {
@@ -96,10 +83,13 @@ export async function reply(results: readonly { piece: Piece; result: unknown }[
 }
 
 /** Runs a delayed job now; a missing one is ignored. @throws QueueUnavailable */
-export async function hurry({ queue, id }: Pick<Work, 'queue' | 'id'>): Promise<void> {
+export async function hurry(work: Pick<Work, 'queue' | 'id'>): Promise<void> {
+  const { queue, id } = work;
   try {
-    const job = await withTimeout(queueFor(queue).getJob(id), 2 * config.redis.timeoutMs, (resolve) =>
-      resolve(undefined),
+    const job = await withTimeout(
+      queueFor(queue, laneOf(work)).getJob(id),
+      2 * config.redis.timeoutMs,
+      (resolve) => resolve(undefined),
     );
     if (job && (await job.isDelayed())) await job.promote();
   } catch (error) {
@@ -117,7 +107,8 @@ export async function closeQueues(): Promise<void> {
 
 const processId = newUlid();
 const replies = `replies:${processId}`;
-const queues = new Map<QueueName, Queue>();
+/** By prefix. */
+const queues = new Map<string, Queue>();
 /** Shared by all queues of a process. */
 let producer: RedisConnection | undefined;
 const waiting = new Map<string, (result: unknown) => void>();
@@ -130,8 +121,9 @@ async function push(work: Work, replyTo?: string): Promise<void> {
   const traceparent = span && traceparentOf(span);
   const piece: Piece = { id, payload, trace_id: currentTraceId(), traceparent, reply_to: replyTo, again };
   try {
-    if (work.together === undefined) await addJob(work, [piece]);
-    else await gatheringOf(work, work.together)(piece);
+    const lane = work.lane ?? laneOf(work);
+    if (work.together === undefined) await addJob(work, lane, [piece]);
+    else await gatheringOf(work, lane, work.together)(piece);
   } catch (error) {
     throw new QueueUnavailable(`the ${work.queue} queue cannot be reached`, { cause: error });
   }
@@ -140,27 +132,29 @@ async function push(work: Work, replyTo?: string): Promise<void> {
 /** Jobs of one name that are added together. */
 const addsAtOnce = 4;
 
-function gatheringOf(work: Work, max: number): (piece: Piece) => Promise<void> {
-  const existing = gatherings.get(work.name);
+function gatheringOf(work: Work, lane: Lane, max: number): (piece: Piece) => Promise<void> {
+  const name = `${work.name}-${lane}`;
+  const existing = gatherings.get(name);
   if (existing) return existing;
   const add = async (pieces: readonly Piece[]): Promise<void[]> => {
-    await addJob(work, pieces);
+    await addJob(work, lane, pieces);
     return pieces.map(() => undefined);
   };
   const made = batched<Piece, void>(add, { max, atOnce: addsAtOnce });
-  gatherings.set(work.name, made);
+  gatherings.set(name, made);
   return made;
 }
 
 async function addJob(
   { queue, name, options }: Pick<Work, 'queue' | 'name' | 'options'>,
+  lane: Lane,
   pieces: readonly Piece[],
 ): Promise<void> {
   const [first] = pieces as [Piece];
   const isOne = pieces.length === 1;
   const envelope: Envelope = isOne ? first : { pieces: [...pieces] };
   const jobId = isOne ? first.id : `${name}-together-${newUlid()}`;
-  await soonEnough(queueFor(queue).add(name, envelope, { ...options, jobId }));
+  await soonEnough(queueFor(queue, lane).add(name, envelope, { ...options, jobId }));
 }
 
 // Connecting a queue while Redis hangs would wait forever.
@@ -170,20 +164,21 @@ async function soonEnough(added: Promise<unknown>): Promise<void> {
 }
 
 // A Queue created while Redis is unavailable stays unusable, so it is created over a ready connection only.
-function queueFor(name: QueueName): Queue {
+function queueFor(name: QueueName, lane: Lane): Queue {
   if (redis.status !== 'ready') throw new Error(`Redis is ${redis.status}`);
-  const existing = queues.get(name);
+  const prefix = queuePrefix(name, lane);
+  const existing = queues.get(prefix);
   if (existing) return existing;
   producer ??= openConnection('queues', failingFast());
   const telemetry = queueTelemetry();
-  const queue = new Queue(name, { prefix: queuePrefix(name), connection: producer, telemetry });
+  const queue = new Queue(name, { prefix, connection: producer, telemetry });
   queue.on('error', (error) => logger.warn({ error, queue: name }, 'a queue connection failed'));
   // A connection that is not ready in time is replaced for the next job.
   queue.waitUntilReady().catch(() => {
-    queues.delete(name);
+    queues.delete(prefix);
     queue.close().catch((error: unknown) => logger.warn({ error, queue: name }, 'a queue did not close'));
   });
-  queues.set(name, queue);
+  queues.set(prefix, queue);
   return queue;
 }
 
@@ -230,7 +225,21 @@ export async function countJobs(): Promise<QueueCounts[]> {
 }
 
 async function count(name: QueueName): Promise<QueueCounts> {
-  const queue = queueFor(name);
+  const [first, ...others] = await Promise.all(lanesOf(name).map((lane) => countLane(name, lane)));
+  return others.reduce(
+    (sum, one) => ({
+      name,
+      waiting: sum.waiting + one.waiting,
+      active: sum.active + one.active,
+      delayed: sum.delayed + one.delayed,
+      oldest_seconds: Math.max(sum.oldest_seconds, one.oldest_seconds),
+    }),
+    first as QueueCounts,
+  );
+}
+
+async function countLane(name: QueueName, lane: Lane): Promise<QueueCounts> {
+  const queue = queueFor(name, lane);
   const [{ waiting = 0, active = 0, delayed = 0 }, [oldest]] = await Promise.all([
     queue.getJobCounts(...(['waiting', 'active', 'delayed'] as const)),
     queue.getJobs(['waiting'], 0, 0, true),

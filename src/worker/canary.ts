@@ -54,9 +54,9 @@ export function watchWorkers(workers: RunningWorker[], onHang: (what: string) =>
   return () => clearInterval(timer);
 }
 
-async function release({ queue }: RunningWorker): Promise<void> {
+async function release({ queue, lane }: RunningWorker): Promise<void> {
   const options = { removeOnComplete: true, removeOnFail: true };
-  await add({ queue, name: canaryName, id: `${canaryName}-${newUlid()}`, payload: null, options });
+  await add({ queue, lane, name: canaryName, id: `${canaryName}-${newUlid()}`, payload: null, options });
 }
 
 async function watchStatements(onHang: (what: string) => void): Promise<void> {

@@ -5,7 +5,7 @@ import { config } from '../../config/index.js';
 import { closeDatabase } from '../lib/db.js';
 import { endGracefully, start } from '../lib/lifecycle.js';
 import { logger } from '../lib/logger.js';
-import { queueNames, type QueueName } from '../lib/queue.js';
+import { queueNames, type QueueName } from '../lib/queue-names.js';
 import { connectRedis, disconnectRedis } from '../lib/redis.js';
 import { guardStorage } from '../lib/storage/index.js';
 import { startTracing } from '../lib/watch/tracing.js';

@@ -8,7 +8,8 @@ import { AppError } from '../lib/errors.js';
 import { defaultLanguage } from '../lib/language.js';
 import { logger } from '../lib/logger.js';
 import { canaryName, queueTelemetry } from '../lib/queue-telemetry.js';
-import { queuePrefix, reply, type Envelope, type QueueName } from '../lib/queue.js';
+import { reply, type Envelope } from '../lib/queue.js';
+import { queuePrefix, type Lane, type QueueName } from '../lib/queue-names.js';
 import { closeConnection, openConnection } from '../lib/redis-connection.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import { newUlid } from '../lib/random-id.js';
@@ -21,6 +22,7 @@ import { describeRun } from './job-line.js';
 
 export interface RunningWorker {
   queue: QueueName;
+  lane: Lane;
   concurrency: number;
   /** Jobs running in this process now. */
   active(): number;
@@ -55,17 +57,18 @@ const concurrencies: Record<QueueName, number> = {
   maintenance: config.worker.concurrency,
 };
 
-/** Starts consuming a queue. */
-export function consume(queue: QueueName): RunningWorker {
+/** Starts consuming a lane of a queue. */
+export function consume(queue: QueueName, lane: Lane = 0): RunningWorker {
   let lastEnd = processTime();
   const stopping = new AbortController();
   // Each job that runs listens.
   setMaxListeners(0, stopping.signal);
-  const begin = (): Consumer => connect(queue, stopping.signal, () => (lastEnd = processTime()));
+  const begin = (): Consumer => connect(queue, lane, stopping.signal, () => (lastEnd = processTime()));
   let consumer = begin();
   const consumers = new Set([consumer]);
   return {
     queue,
+    lane,
     concurrency: concurrencies[queue],
     active: () => consumer.active(),
     lastEnd: () => lastEnd,
@@ -95,7 +98,7 @@ interface Consumer {
   retire(): Promise<void>;
 }
 
-function connect(queue: QueueName, stopping: AbortSignal, onEnd: () => void): Consumer {
+function connect(queue: QueueName, lane: Lane, stopping: AbortSignal, onEnd: () => void): Consumer {
   // What was under way when Redis went is sent again: ioredis would forget it without rejecting it, and the consumer would
   // wait for its answer for ever. BullMQ's scripts may run twice. It waits for jobs on a second connection with these options.
   const connection = openConnection(`${queue} consumer`, {
@@ -119,7 +122,7 @@ function connect(queue: QueueName, stopping: AbortSignal, onEnd: () => void): Co
       }
     },
     {
-      prefix: queuePrefix(queue),
+      prefix: queuePrefix(queue, lane),
       connection,
       telemetry: queueTelemetry(),
       concurrency: concurrencies[queue],

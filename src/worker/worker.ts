@@ -2,7 +2,8 @@
 import type { Readiness } from '../lib/watch/port.js';
 import { checkReachable } from '../models/office/service-figures.js';
 import { withTimeout } from '../lib/with-timeout.js';
-import { closeQueues, type QueueName } from '../lib/queue.js';
+import { closeQueues } from '../lib/queue.js';
+import { lanesOf, type QueueName } from '../lib/queue-names.js';
 import { maxConnectMs } from '../lib/redis.js';
 import { startSweeper } from './sweeper.js';
 import { consume } from './run.js';
@@ -20,7 +21,7 @@ export async function startWorker(
   queues: readonly QueueName[],
   onHang: (what: string) => void,
 ): Promise<StartedWorker> {
-  const workers = queues.map(consume);
+  const workers = queues.flatMap((queue) => lanesOf(queue).map((lane) => consume(queue, lane)));
   const connected = Promise.allSettled(workers.map((worker) => worker.ready()));
   await withTimeout<unknown>(connected, maxConnectMs, (resolve) => resolve(undefined));
   const stopWatching = watchWorkers(workers, onHang);

@@ -2,7 +2,8 @@
 import '../support/environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/db.js';
-import { add, queuePrefix } from '../../src/lib/queue.js';
+import { add } from '../../src/lib/queue.js';
+import { queuePrefix } from '../../src/lib/queue-names.js';
 import { patientRedis as redis } from '../../src/lib/redis.js';
 import { recordAttempt } from '../../src/models/trade/callback-intake.js';
 import type { CallbackKey } from '../../src/models/trade/payment-callback.js';

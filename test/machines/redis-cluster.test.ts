@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { closeDatabase, db } from '../../src/lib/db.js';
-import { queuePrefix } from '../../src/lib/queue.js';
+import { queuePrefix } from '../../src/lib/queue-names.js';
 import { key } from '../../src/lib/redis.js';
 import { Outages } from '../support/outage.js';
 import { killProcesses } from '../support/processes.js';

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { closeDatabase, db, insert } from '../../src/lib/db.js';
-import { queueNames } from '../../src/lib/queue.js';
+import { queueNames } from '../../src/lib/queue-names.js';
 import { periodOf } from '../../src/lib/numbers.js';
 import { partitionedTables } from '../../src/models/tables/partitions.js';
 import { Client } from '../support/client.js';

@@ -1,6 +1,7 @@
 // back-office jobs …: what the queues hold, and the work that has failed for good.
 import type { Command } from 'commander';
-import { countJobs, queueNames, type QueueName } from '../../lib/queue.js';
+import { countJobs } from '../../lib/queue.js';
+import { queueNames, type QueueName } from '../../lib/queue-names.js';
 import { retryAllFailed, retryFailed } from '../../jobs/failed-work.js';
 import {
   countFailedJobs,

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { retryAllFailed, retryFailed } from '../../../jobs/failed-work.js';
 import { fail } from '../../../lib/errors.js';
 import { listKeys, timeKeys } from '../../../lib/list-query.js';
-import { queueNames } from '../../../lib/queue.js';
+import { queueNames } from '../../../lib/queue-names.js';
 import { idParam, ids } from '../../../lib/schema.js';
 import {
   dropFailedJobs,

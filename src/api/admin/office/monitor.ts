@@ -1,6 +1,6 @@
 // /monitor: live figures of machine, process, queues, database and Redis.
 import Joi from 'joi';
-import { queueNames } from '../../../lib/queue.js';
+import { queueNames } from '../../../lib/queue-names.js';
 import { clamped } from '../../../lib/schema.js';
 import { sendEvents } from '../../http/event-stream.js';
 import { monitorSnapshot } from '../../flows/monitor-snapshot.js';

@@ -7,7 +7,7 @@ import { createGunzip } from 'node:zlib';
 import pLimit from 'p-limit';
 import { config } from '../../../../config/index.js';
 import { startProgram } from '../../../lib/db-programs.js';
-import { queueNames, queuePrefix } from '../../../lib/queue.js';
+import { lanesOf, queueNames, queuePrefix } from '../../../lib/queue-names.js';
 import { key as redisKey, matchingKeys, patientRedis } from '../../../lib/redis.js';
 import { storage } from '../../../lib/storage/index.js';
 import { keyStateOf } from '../../../models/access/key-check.js';
@@ -136,7 +136,8 @@ async function replayLogs({ database }: Manifest, { logs, position, until }: Rep
 
 // Marks and copies are of the data that went; the sweeper queues again what the restored rows say is open.
 async function forgetRedis(): Promise<void> {
-  for (const prefix of [redisKey(''), ...queueNames.map((queue) => `${queuePrefix(queue)}:`)]) {
+  const lanes = queueNames.flatMap((queue) => lanesOf(queue).map((lane) => `${queuePrefix(queue, lane)}:`));
+  for (const prefix of [redisKey(''), ...lanes]) {
     // One by one: the keys of a cluster may lie in different slots.
     for await (const keys of matchingKeys(`${prefix}*`))
       await Promise.all(keys.map((key) => patientRedis.unlink(key)));
