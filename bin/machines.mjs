@@ -34,6 +34,7 @@ const engines = {
     programs: {
       'usr/sbin/mariadbd': (unpacked) => [`--lc-messages-dir=${unpacked}/usr/share/mariadb`],
       'usr/bin/my_print_defaults': () => [],
+      'usr/bin/resolveip': () => [],
       'usr/bin/mariadb-install-db': (unpacked) => [`--basedir=${unpacked}/usr`],
       'usr/bin/redis-server': () => [],
     },

@@ -197,7 +197,9 @@ function statementsInto(statements: string[]): Listener {
     rest = Buffer.concat([rest, data]);
     while (rest.length >= 4 && rest.length >= 4 + rest.readUIntLE(0, 3)) {
       const end = 4 + rest.readUIntLE(0, 3);
-      if (rest[4] === comQuery) statements.push(rest.subarray(5, end).toString());
+      // To MySQL the driver says first how many attributes the query has: none, in one set.
+      const start = rest[5] === 0 && rest[6] === 1 ? 7 : 5;
+      if (rest[4] === comQuery) statements.push(rest.subarray(start, end).toString());
       rest = rest.subarray(end);
     }
   };
