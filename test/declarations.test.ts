@@ -10,7 +10,9 @@ import { routes } from '../src/api/declare/routes.js';
 import { jobs } from '../src/jobs/index.js';
 import { errorCatalogue } from '../src/lib/error-catalogue/index.js';
 import { queueNames } from '../src/lib/queue-names.js';
+import { logTables } from '../src/models/logs/log.js';
 import { partitionedTables } from '../src/models/tables/partitions.js';
+import { scopes } from '../src/models/tables/versions.js';
 import { migrations } from '../src/models/migrations/index.js';
 import { faults } from './mutation/index.js';
 import { paidWriters } from './support/paid-writers.js';
@@ -176,6 +178,24 @@ test('every error and every setting is used', (t) => {
     settings.filter((name) => !isUsed(name)),
     [],
   );
+});
+
+test('every scope of copies has a writer and a reader', (t) => {
+  const files = sources.filter((name) => name !== 'models/tables/versions.ts').map(readSource);
+  const isFound = (pattern: RegExp) => files.some((text) => pattern.test(text));
+  // The logs name their scope by their table.
+  const isLog = (scope: string) => (logTables as readonly string[]).includes(scope);
+  const isWritten = (scope: string) =>
+    isFound(new RegExp(`\\b(changing|announcing|announce|raise)\\(\\s*\\[[^\\]]*'${scope}'`)) ||
+    (isLog(scope) && isFound(/\bchanging\(\[table\]/));
+  const isRead = (scope: string) =>
+    isFound(new RegExp(`\\bscope: '${scope}'`)) || (isLog(scope) && isFound(/\bscope: table\b/));
+  t.deepEqual(
+    scopes.filter((scope) => !isWritten(scope) || !isRead(scope)),
+    [],
+  );
+  // Of Sequelize's scopes there is the default one only, which leaves secrets out.
+  t.false(isFound(/@Scopes|@DefaultScope|\baddScope\(|\.scope\(/));
 });
 
 test('one file of the service writes the state paid', (t) => {

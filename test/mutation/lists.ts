@@ -68,8 +68,8 @@ export const lists: Fault[] = [
   },
   {
     file: 'src/models/office/notification-inbox.ts',
-    from: `read_above = read_above + (read_until < ?)`,
-    to: `read_above = read_above + (read_until > ?)`,
+    from: `read_above = read_above + (read_until < :created_at)`,
+    to: `read_above = read_above + (read_until > :created_at)`,
     breaks: 'what was read one by one stays unread',
     test: 'test/office/constant-reads.test.ts',
   },

@@ -39,8 +39,8 @@ export const logs: Fault[] = [
   },
   {
     file,
-    from: `await change('DELETE FROM log_outbox WHERE id = ?', [id]);`,
-    to: `await change('DELETE FROM log_outbox WHERE id >= ? ORDER BY id DESC LIMIT 1', [id]);`,
+    from: `await execute(sql('DELETE FROM log_outbox WHERE id = :id', { id }));`,
+    to: `await execute(sql('DELETE FROM log_outbox WHERE id >= :id ORDER BY id DESC LIMIT 1', { id }));`,
     breaks: 'instead of the entry that failed a good one is left out',
     test: logTests,
     match: 'an entry that no table*',

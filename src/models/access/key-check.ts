@@ -1,10 +1,10 @@
 // key_checks: whether APP_KEY is the key this database was made with. A wrong one would look like wrong passwords.
 import { now } from '../../lib/clock.js';
-import { change } from '../../lib/db.js';
 import { derivedKeys, hmacHex } from '../../lib/secret-box.js';
 import { StartRefused } from '../../lib/start-refused.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { KeyCheck } from './tables.js';
+import { execute, over } from '../tables/sql.js';
 
 const name = 'APP_KEY';
 
@@ -28,10 +28,11 @@ export function keyStateOf(digest: string | undefined): KeyState {
 }
 
 const checks = selection(columnsOf(KeyCheck, 'k', 'digest'), 'key_checks k');
+const sql = over({ 'key_checks k': KeyCheck, key_checks: KeyCheck });
 
 /** The digest that is kept under that name. */
 export async function keptDigest(name: string): Promise<string | undefined> {
-  return (await checks.first('WHERE k.name = ?', [name]))?.digest;
+  return (await checks.one(sql('WHERE k.name = :name', { name })))?.digest;
 }
 
 /** The digest of the key of this database, when it knows one. */
@@ -59,9 +60,11 @@ export async function checkAppKey(): Promise<void> {
 export async function acceptAppKey(): Promise<void> {
   const [digest = ''] = digests();
   const at = now();
-  await change(
-    `INSERT INTO key_checks (name, digest, created_at, updated_at) VALUES (?, ?, ?, ?)
-     ON DUPLICATE KEY UPDATE digest = VALUES(digest), updated_at = VALUES(updated_at)`,
-    [name, digest, at, at],
+  await execute(
+    sql(
+      `INSERT INTO key_checks (name, digest, created_at, updated_at) VALUES (:name, :digest, :at, :at)
+       ON DUPLICATE KEY UPDATE digest = VALUES(digest), updated_at = VALUES(updated_at)`,
+      { name, digest, at },
+    ),
   );
 }

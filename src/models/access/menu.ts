@@ -1,7 +1,7 @@
 // menus: the tree of directories, pages and buttons of the administration.
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
-import { change, refuseDuplicates } from '../../lib/db.js';
+import { refuseDuplicates } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { depthOf, heightOf, toTree, withDescendants, type Tree } from '../../lib/tree.js';
 import { menuTitle } from './builtin-names.js';
@@ -11,6 +11,7 @@ import { changing } from '../tables/versions.js';
 import { Menu, Permission } from './tables.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
 import { columnsOf, selection } from '../tables/selection.js';
+import { updateRows } from '../tables/rows.js';
 
 export type MenuFields = Fields<Menu, 'module'>;
 
@@ -101,7 +102,7 @@ export async function deleteMenu(holder: Holder, id: number): Promise<void> {
     await assertHoldsMenu(holder, id, t);
     if (rows.some(({ parent_id }) => parent_id === id)) fail('menu_has_children');
     // What a disabled menu keeps closed stays closed without it.
-    if (menu.status !== 1) await change('UPDATE permissions SET status = 0 WHERE menu_id = ?', [id], t);
+    if (menu.status !== 1) await updateRows(Permission, { status: 0 }, { menu_id: id }, t);
     await menu.destroy({ transaction: t });
   });
 }

@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { noneToNull } from '../../lib/blank-to-null.js';
-import { change, refuseDuplicates } from '../../lib/db.js';
+import { refuseDuplicates } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
 import { menuTitle, permissionName, permissionsNamed } from './builtin-names.js';
@@ -11,6 +11,8 @@ import { changing } from '../tables/versions.js';
 import { Menu, Permission, RolePermission } from './tables.js';
 import { columnsOf, joined, type RowOf, selection } from '../tables/selection.js';
 import { type Fields, listed, type Listed } from '../tables/table.js';
+import { updateRows } from '../tables/rows.js';
+import { execute, over } from '../tables/sql.js';
 
 export type PermissionFields = Fields<Permission, 'is_builtin'>;
 
@@ -84,11 +86,12 @@ export async function listPermissions(query: PermissionFilter): Promise<Page<Per
 
 /** @throws permission_not_found */
 export async function getPermission(id: number): Promise<PermissionRecord> {
-  const row = await permissions.first('WHERE p.id = ?', [id]);
+  const row = await permissions.one(sql('WHERE p.id = :id', { id }));
   return toRecord(row ?? fail('permission_not_found'));
 }
 
 const slugs = selection(columnsOf(Permission, 'p', 'slug'), 'permissions p');
+const sql = over({ 'permissions p': Permission, permissions: Permission, menus: Menu });
 
 /** Every slug, of disabled permissions too: a super administrator passes every check. */
 export async function allPermissionSlugs(): Promise<string[]> {
@@ -161,18 +164,20 @@ export async function declareBuiltinPermissions(wanted: BuiltinPermission[]): Pr
     for (const permission of fresh) await declare(permission, t);
     if (retired.length === 0) return;
     const names = retired.map(({ slug }) => slug);
-    await change('UPDATE permissions SET is_builtin = 0 WHERE slug IN (?)', [names], t);
+    await updateRows(Permission, { is_builtin: false }, { slug: names }, t);
   });
 }
 
 async function declare({ slug, name, method, path, menu }: BuiltinPermission, t: Transaction): Promise<void> {
   const at = now();
-  await change(
-    `INSERT INTO permissions (slug, name, method, path, menu_id, is_builtin, created_at, updated_at)
-     SELECT ?, ?, ?, ?, (SELECT id FROM menus WHERE slug = ?), 1, ?, ?
-     ON DUPLICATE KEY UPDATE method = VALUES(method), path = VALUES(path), is_builtin = 1, updated_at = VALUES(updated_at)`,
-    [slug, name, method, path, menu, at, at],
-    t,
+  await execute(
+    sql(
+      `INSERT INTO permissions (slug, name, method, path, menu_id, is_builtin, created_at, updated_at)
+       SELECT :slug, :name, :method, :path, (SELECT id FROM menus WHERE slug = :menu), 1, :at, :at
+       ON DUPLICATE KEY UPDATE method = VALUES(method), path = VALUES(path), is_builtin = 1, updated_at = VALUES(updated_at)`,
+      { slug, name, method, path, menu, at },
+    ),
+    { t },
   );
 }
 

@@ -62,8 +62,8 @@ export async function getRole(id: number): Promise<RoleDetail> {
   const row = (await Role.findByPk(id)) ?? fail('role_not_found');
   const [[role], permissions, menus] = await Promise.all([
     withRights([listed(row)]),
-    permissionsOfRole.rows('WHERE rp.role_id = ? ORDER BY p.id', [id]),
-    menusOfRole.rows('WHERE rm.role_id = ? ORDER BY m.sort, m.id', [id]),
+    permissionsOfRole.where(sql('WHERE rp.role_id = :id ORDER BY p.id', { id })),
+    menusOfRole.where(sql('WHERE rm.role_id = :id ORDER BY m.sort, m.id', { id })),
   ]);
   return {
     ...(role as RoleRecord),
@@ -184,7 +184,12 @@ async function withRights(rows: Listed<Role>[]): Promise<RoleRecord[]> {
   }));
 }
 
-const sql = over({ 'role_permissions rp': RolePermission, 'role_menus rm': RoleMenu });
+const sql = over({
+  'role_permissions rp': RolePermission,
+  'role_menus rm': RoleMenu,
+  'permissions p': Permission,
+  'menus m': Menu,
+});
 const heldPermissions = selection(
   columnsOf(RolePermission, 'rp', 'role_id', 'permission_id'),
   'role_permissions rp',

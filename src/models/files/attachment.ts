@@ -15,6 +15,7 @@ import type { Listed } from '../tables/table.js';
 import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './stored-file.js';
 import { Attachment } from './tables.js';
 import { assertFitsQuota } from './upload-quota.js';
+import { over } from '../tables/sql.js';
 
 /** An attachment as it is answered. */
 export interface AttachmentRecord extends Listed<Attachment> {
@@ -133,16 +134,17 @@ export function listAttachments(query: AttachmentFilter): Promise<Page<Attachmen
 
 /** @throws attachment_not_found */
 export async function findAttachment(id: number): Promise<AttachmentRecord> {
-  return (await attachments.first('WHERE f.id = ?', [id])) ?? fail('attachment_not_found');
+  return (await attachments.one(sql('WHERE f.id = :id', { id }))) ?? fail('attachment_not_found');
 }
 
 /** Where the content of an attachment lies, and how it is encoded when it is a text. @throws attachment_not_found */
 export async function contentOfAttachment(id: number): Promise<{ key: string; charset: Charset | null }> {
-  return (await contents.first('WHERE f.id = ?', [id])) ?? fail('attachment_not_found');
+  return (await contents.one(sql('WHERE f.id = :id', { id }))) ?? fail('attachment_not_found');
 }
 
 const { storage_key, charset } = columnsOf(Attachment, 'f', 'storage_key', 'charset');
 const contents = selection({ key: storage_key, charset }, 'attachments f');
+const sql = over({ 'attachments f': Attachment });
 
 /** @throws file_name_invalid */
 export async function renameAttachment(id: number, displayName: string): Promise<void> {
@@ -153,7 +155,7 @@ export async function renameAttachment(id: number, displayName: string): Promise
 /** Deletes attachments with their files; those that do not exist count for nothing. @returns how many were deleted */
 export async function removeAttachments(ids: readonly number[]): Promise<number> {
   const keys = await transact(async (t) => {
-    const rows = await contents.rows('WHERE f.id IN (?) ORDER BY f.id FOR UPDATE', [ids], { t });
+    const rows = await contents.where(sql('WHERE f.id IN (:ids) ORDER BY f.id FOR UPDATE', { ids }), { t });
     const found = rows.map(({ key }) => key);
     if (found.length === 0) return found;
     await Attachment.destroy({ where: { id: ids }, transaction: t });

@@ -21,8 +21,10 @@ import { updateRows } from '../tables/rows.js';
 import { completeMerge, failMerge, mergeOf, Overtaken, type Merge } from './merge-end.js';
 import { keepOrRemove, reserveFile } from './stored-file.js';
 import { ChunkUpload } from './tables.js';
+import { over } from '../tables/sql.js';
 
 const maxNamed = 50;
+const sql = over({ 'chunk_sessions s': ChunkUpload });
 
 /**
  * Closes the session for further chunks; of concurrent calls one begins the merge. A merge that failed but kept its chunks
@@ -77,7 +79,7 @@ export async function reopenMerge(key: SessionKey): Promise<boolean> {
 
 /** Keys of sessions that have been merging since before that instant. */
 export const unfinishedMerges = (before: Date): Promise<SessionKey[]> =>
-  sessionKeys.rows(`WHERE s.status = 'merging' AND s.updated_at < ? LIMIT 100`, [before]);
+  sessionKeys.where(sql(`WHERE s.status = 'merging' AND s.updated_at < :before LIMIT 100`, { before }));
 
 /**
  * Merges the chunks. Runs may overlap: the first to end decides.

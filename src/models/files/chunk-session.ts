@@ -13,6 +13,7 @@ import { insertMissing } from '../tables/rows.js';
 import type { Listed } from '../tables/table.js';
 import { removeFiles } from './stored-file.js';
 import { ChunkUpload } from './tables.js';
+import { over } from '../tables/sql.js';
 
 const shown = {
   ...columnsOf(ChunkUpload, 's'),
@@ -21,6 +22,7 @@ const shown = {
 };
 
 const sessions = selection(shown, 'chunk_sessions s');
+const sql = over({ 'chunk_sessions s': ChunkUpload });
 
 export type ChunkSession = RowOf<typeof shown>;
 
@@ -118,7 +120,9 @@ export async function cancelSession(key: SessionKey): Promise<void> {
 
 /** Removes expired sessions; one that is being merged stays. */
 export async function sweepSessions(): Promise<void> {
-  const stale = await sessionKeys.rows(`WHERE s.expires_at < ? AND s.status <> 'merging' LIMIT 100`, [now()]);
+  const stale = await sessionKeys.where(
+    sql(`WHERE s.expires_at < :at AND s.status <> 'merging' LIMIT 100`, { at: now() }),
+  );
   for (const key of stale) {
     const files = await transact(async (t) => {
       const session = await selectSession(key, t);
@@ -144,8 +148,8 @@ function selectSession(
   { admin_id, chunk_id }: SessionKey,
   t?: Transaction,
 ): Promise<ChunkSession | undefined> {
-  const lock = t ? 'FOR UPDATE' : '';
-  return sessions.first(`WHERE s.admin_id = ? AND s.chunk_id = ? ${lock}`, [admin_id, chunk_id], { t });
+  const own = sql('WHERE s.admin_id = :admin_id AND s.chunk_id = :chunk_id', { admin_id, chunk_id });
+  return sessions.one({ ...own, sql: t ? `${own.sql} FOR UPDATE` : own.sql }, { t });
 }
 
 async function deleteSession(session: ChunkSession, t: Transaction): Promise<string[]> {

@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { change, transact } from '../../lib/db.js';
+import { transact } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import type { SessionKey } from './chunk.js';
 import { expiry, lockSession, type ChunkSession } from './chunk-session.js';
@@ -10,6 +10,7 @@ import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './
 import { updateRows } from '../tables/rows.js';
 import { Chunk, ChunkUpload } from './tables.js';
 import { assertFitsQuota } from './upload-quota.js';
+import { execute, over } from '../tables/sql.js';
 
 export interface ReceivedChunk {
   index: number;
@@ -61,11 +62,14 @@ async function insertChunk(
   const bytes = session.received_bytes + size - (old?.size ?? 0);
   if (bytes > (session.total_size ?? config.storage.chunkedMaxBytes)) fail('payload_too_large');
   const count = session.received_chunks + (old ? 0 : 1);
-  await change(
-    `INSERT INTO chunks (admin_id, chunk_id, chunk_index, size, storage_key) VALUES (?, ?, ?, ?, ?)
-     ON DUPLICATE KEY UPDATE size = VALUES(size), storage_key = VALUES(storage_key)`,
-    [admin_id, chunk_id, index, size, storageKey],
-    t,
+  await execute(
+    sql(
+      `INSERT INTO chunks (admin_id, chunk_id, chunk_index, size, storage_key)
+       VALUES (:admin_id, :chunk_id, :index, :size, :storageKey)
+       ON DUPLICATE KEY UPDATE size = VALUES(size), storage_key = VALUES(storage_key)`,
+      { admin_id, chunk_id, index, size, storageKey },
+    ),
+    { t },
   );
   await updateRows(
     ChunkUpload,
@@ -78,3 +82,5 @@ async function insertChunk(
   await releaseFiles(replaced, t);
   return { count, replaced };
 }
+
+const sql = over({ chunks: Chunk });

@@ -2,7 +2,6 @@
 import pLimit from 'p-limit';
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { change } from '../../lib/db.js';
 import { AppError } from '../../lib/errors.js';
 import { logger } from '../../lib/logger.js';
 import { newUlid } from '../../lib/random-id.js';
@@ -10,7 +9,7 @@ import { storage } from '../../lib/storage/index.js';
 import { StorageFull, StorageUnavailable } from '../../lib/storage/storage.js';
 import { insertRow, updateRows } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
-import { over } from '../tables/sql.js';
+import { execute, over } from '../tables/sql.js';
 import { StoredFile } from './tables.js';
 
 export const purposes = ['attachments', 'chunks', 'exports', 'imports'] as const;
@@ -78,7 +77,7 @@ export async function releaseFiles(keys: FileKeys, t?: Transaction): Promise<voi
 }
 
 const storedKeys = selection(columnsOf(StoredFile, 'f', 'storage_key'), 'stored_files f');
-const sql = over({ 'stored_files f': StoredFile });
+const sql = over({ 'stored_files f': StoredFile, stored_files: StoredFile });
 
 /** The keys of all files that have an owner, some thousand at a time, in their order. */
 export async function* keptKeys(): AsyncGenerator<string[]> {
@@ -120,7 +119,9 @@ export async function removeFiles(keys: FileKeys): Promise<void> {
   };
   await Promise.all(released.map((key) => atOnce(remove, key)));
   if (removed.length > 0)
-    await change("DELETE FROM stored_files WHERE storage_key IN (?) AND state <> 'kept'", [removed]);
+    await execute(
+      sql("DELETE FROM stored_files WHERE storage_key IN (:removed) AND state <> 'kept'", { removed }),
+    );
 }
 
 /** Removes files that nobody owns: released before that instant, or reserved a day ago and never kept. */

@@ -7,6 +7,7 @@ import { columnsOf, selection, type RowOf } from '../tables/selection.js';
 import { reasonText } from './import-reason.js';
 import type { Problem, SheetColumn } from './order-sheet.js';
 import { ImportProblem } from './tables.js';
+import { execute, over } from '../tables/sql.js';
 
 export interface ImportError {
   /** As a spreadsheet shows it, the head being row 1. */
@@ -44,11 +45,13 @@ export async function listErrors(
   language: Language,
 ): Promise<Page<ImportError>> {
   const [rows, total] = await Promise.all([
-    problems.rows('WHERE e.import_id = ? ORDER BY e.row_no, e.place LIMIT ? OFFSET ?', [
-      importId,
-      page_size,
-      (page - 1) * page_size,
-    ]),
+    problems.where(
+      sql('WHERE e.import_id = :importId ORDER BY e.row_no, e.place LIMIT :page_size OFFSET :passed', {
+        importId,
+        page_size,
+        passed: (page - 1) * page_size,
+      }),
+    ),
     ImportProblem.count({ where: { import_id: importId } }),
   ]);
   return { list: rows.map((row) => toError(row, language)), page, page_size, total };
@@ -78,17 +81,18 @@ export async function* allErrors(importId: number, language: Language): AsyncGen
 /** Removes errors of an import, at most `most` of them. @returns whether all are gone */
 export async function removeErrors(importId: number, most: number): Promise<boolean> {
   for (let removed = 0; removed < most; removed += pageSize) {
-    if (
-      (await bulk.change(`DELETE FROM import_errors WHERE import_id = ? LIMIT ${pageSize}`, [importId])) <
-      pageSize
-    )
-      return true;
+    const batch = sql('DELETE FROM import_errors WHERE import_id = :importId LIMIT :pageSize', {
+      importId,
+      pageSize,
+    });
+    if ((await execute(batch, { on: bulk })) < pageSize) return true;
   }
   return false;
 }
 
 const columns = columnsOf(ImportProblem, 'e', 'row_no', 'place', 'field', 'value', 'reason', 'detail');
 const problems = selection(columns, 'import_errors e');
+const sql = over({ 'import_errors e': ImportProblem, import_errors: ImportProblem });
 
 type ErrorRow = RowOf<typeof columns>;
 
@@ -111,10 +115,12 @@ function placeOf(problems: readonly Problem[], index: number): number {
 }
 
 function errorsAfter(importId: number, { row_no, place }: Place, count: number): Promise<ErrorRow[]> {
-  return problems.rows(
-    `WHERE e.import_id = ? AND e.row_no >= ? AND (e.row_no > ? OR e.place > ?)
-     ORDER BY e.row_no, e.place LIMIT ?`,
-    [importId, row_no, row_no, place, count],
+  return problems.where(
+    sql(
+      `WHERE e.import_id = :importId AND e.row_no >= :row_no AND (e.row_no > :row_no OR e.place > :place)
+       ORDER BY e.row_no, e.place LIMIT :count`,
+      { importId, row_no, place, count },
+    ),
   );
 }
 

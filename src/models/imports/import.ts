@@ -2,7 +2,7 @@
 import { now } from '../../lib/clock.js';
 import { currentLanguage } from '../../lib/context.js';
 import type { CsvFormat } from '../../lib/sheets/csv-source.js';
-import { change, transact } from '../../lib/db.js';
+import { transact } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { say, type Text } from '../../lib/language.js';
 import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
@@ -11,11 +11,12 @@ import { Admin } from '../access/tables.js';
 import { keepFile, releaseFiles, removeFiles } from '../files/stored-file.js';
 import { StoredFile } from '../files/tables.js';
 import { columnsOf, joined, selection, selectionOf } from '../tables/selection.js';
-import { insertRow, updateRows } from '../tables/rows.js';
+import { deleteRows, insertRow, updateRows } from '../tables/rows.js';
 import type { Listed, Row } from '../tables/table.js';
 import { removeErrors } from './import-error.js';
 import { endImport, importErrorText } from './import-end.js';
 import { Import, type ImportStatus, type ImportType } from './tables.js';
+import { over } from '../tables/sql.js';
 
 /** An import as it is answered. */
 export interface ImportRecord extends Listed<Import> {
@@ -97,18 +98,13 @@ const maxRemovedAtOnce = 20_000;
  * waits for the next time.
  */
 export async function pruneImports(): Promise<void> {
-  const rows = await due.rows('WHERE i.expires_at < ? ORDER BY i.expires_at LIMIT 20', [now()]);
+  const rows = await due.where(sql('WHERE i.expires_at < :at ORDER BY i.expires_at LIMIT 20', { at: now() }));
   for (const { id, storage_key, deleted_at } of rows) {
     if (!(await removeErrors(id, maxRemovedAtOnce))) return;
     await transact(async (t) => {
       await releaseFiles([storage_key], t);
-      await change(
-        deleted_at
-          ? 'DELETE FROM imports WHERE id = ? AND concluded = 1'
-          : 'UPDATE imports SET expires_at = NULL WHERE id = ?',
-        [id],
-        t,
-      );
+      if (deleted_at) await deleteRows(Import, { id, concluded: true }, t);
+      else await updateRows(Import, { expires_at: null }, { id }, t);
     });
     await removeFiles([storage_key]);
   }
@@ -154,3 +150,4 @@ const imports = selectionOf(
 );
 
 const due = selection(columnsOf(Import, 'i', 'id', 'storage_key', 'deleted_at'), 'imports i');
+const sql = over({ 'imports i': Import });

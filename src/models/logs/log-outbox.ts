@@ -13,7 +13,8 @@ import type { LoginEntry } from './login-log.js';
 import type { OperationEntry } from './operation-log.js';
 import { withPartition } from '../tables/partitions.js';
 import type { SystemEntry } from './system-log.js';
-import { LoginLog, OperationLog, SystemLog } from './tables.js';
+import { LoginLog, OperationLog, OutboxEntry, SystemLog } from './tables.js';
+import { execute, over } from '../tables/sql.js';
 
 export type LogItem =
   | { kind: 'operation'; entry: OperationEntry }
@@ -135,7 +136,7 @@ function move(size: number, batch: Batch): Promise<number> {
     await insertLogs(OperationLog, of<OperationEntry>('operation'), t);
     await insertLogs(LoginLog, of<LoginEntry>('login'), t);
     await insertLogs(SystemLog, of<SystemEntry>('system'), t);
-    await bulk.change('DELETE FROM log_outbox WHERE id IN (?)', [ids], t);
+    await execute(sql('DELETE FROM log_outbox WHERE id IN (:ids)', { ids }), { t, on: bulk });
     return due.length;
   });
 }
@@ -143,5 +144,7 @@ function move(size: number, batch: Batch): Promise<number> {
 // By its id: another worker may have left it out meanwhile, and what is first now is a good one.
 async function dropEntry({ id, entry }: OutboxRow, error: unknown): Promise<void> {
   logger.error({ error, entry }, 'a log entry that no table takes was left out');
-  await change('DELETE FROM log_outbox WHERE id = ?', [id]);
+  await execute(sql('DELETE FROM log_outbox WHERE id = :id', { id }));
 }
+
+const sql = over({ log_outbox: OutboxEntry });

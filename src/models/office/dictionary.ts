@@ -9,6 +9,7 @@ import { changing } from '../tables/versions.js';
 import { Dictionary } from './tables.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
 import { columnsOf, selection } from '../tables/selection.js';
+import { over } from '../tables/sql.js';
 
 export type DictionaryFields = Fields<Dictionary>;
 
@@ -39,13 +40,17 @@ const entriesOfTypes = selection(
   'JOIN dictionaries type ON type.id = d.parent_id',
 );
 
+const sql = over({ 'dictionaries d': Dictionary, 'dictionaries type': Dictionary });
+
 const cache = new VersionedCache<string, DictionaryRecord[]>({
   scope: 'dictionaries',
   max: 1000,
   load: (code) =>
-    entriesOfTypes.rows(
-      `WHERE type.parent_id = 0 AND type.code = ? AND type.status = 1 AND d.status = 1 ORDER BY d.sort, d.id`,
-      [code],
+    entriesOfTypes.where(
+      sql(
+        `WHERE type.parent_id = 0 AND type.code = :code AND type.status = 1 AND d.status = 1 ORDER BY d.sort, d.id`,
+        { code },
+      ),
     ),
 });
 
@@ -115,7 +120,7 @@ const tree = selection(columnsOf(Dictionary, 'd', 'id', 'parent_id'), 'dictionar
 
 async function assertParent(id: number | undefined, t: Transaction): Promise<void> {
   if (!id) return;
-  const found = await tree.first('WHERE d.id = ? FOR UPDATE', [id], { t });
+  const found = await tree.one(sql('WHERE d.id = :id FOR UPDATE', { id }), { t });
   if (!found) fail('dictionary_unknown', { field: 'parent_id' });
 }
 

@@ -1,14 +1,15 @@
 // What an administrator sees of the notifications: pages, how many are unread, reading them. However many there are, a call
 // reads its page; totals are carried on (tables/totals.ts).
 import { now } from '../../lib/clock.js';
-import { change, select, transact, type SqlValue } from '../../lib/db.js';
+import { select, transact, type SqlValue } from '../../lib/db.js';
 import { fail } from '../../lib/errors.js';
 import { orderSql, pageSql, toPage, Where, type Page } from '../../lib/list-query.js';
 import { Admin } from '../access/tables.js';
 import { columnsOf, computed, joined, selection, type Selection } from '../tables/selection.js';
 import { Totals } from '../tables/totals.js';
 import { deliver, type NotificationFilter, type NotificationRecord } from './notification.js';
-import { Notification, NotificationMark } from './tables.js';
+import { Notification, NotificationMark, NotificationRead } from './tables.js';
+import { execute, over } from '../tables/sql.js';
 
 const sentTotals = new Totals({ table: 'notifications', scope: 'notifications', alias: 'n' });
 
@@ -50,17 +51,21 @@ export async function readNotification(adminId: number, id: number): Promise<voi
     // It may be deleted meanwhile (notification-retention.ts), and must not be counted then.
     const found = await Notification.findByPk(id, { lock: t.LOCK.SHARE, transaction: t });
     if (!found) fail('notification_not_found');
-    const isNew = await change(
-      'INSERT IGNORE INTO notification_reads (admin_id, notification_id, read_at) VALUES (?, ?, ?)',
-      [adminId, id, now()],
-      t,
+    const isNew = await execute(
+      marks(
+        `INSERT IGNORE INTO notification_reads (admin_id, notification_id, read_at) VALUES (:adminId, :id, :at)`,
+        { adminId, id, at: now() },
+      ),
+      { t },
     );
     if (isNew === 0) return;
-    await change(
-      `INSERT INTO notification_marks (admin_id, read_until, read_above) VALUES (?, ?, 1)
-       ON DUPLICATE KEY UPDATE read_above = read_above + (read_until < ?)`,
-      [adminId, never, created_at],
-      t,
+    await execute(
+      marks(
+        `INSERT INTO notification_marks (admin_id, read_until, read_above) VALUES (:adminId, :never, 1)
+         ON DUPLICATE KEY UPDATE read_above = read_above + (read_until < :created_at)`,
+        { adminId, never, created_at },
+      ),
+      { t },
     );
   });
   await deliver({ adminId, frame: { type: 'read', data: { ids: [id] } } });
@@ -70,23 +75,35 @@ export async function readNotification(adminId: number, id: number): Promise<voi
 export async function readAllNotifications(adminId: number): Promise<void> {
   const at = now();
   await transact(async (t) => {
-    await change(
-      `INSERT INTO notification_marks (admin_id, read_until) VALUES (?, ?)
-       ON DUPLICATE KEY UPDATE read_until = GREATEST(read_until, VALUES(read_until))`,
-      [adminId, at],
-      t,
+    await execute(
+      marks(
+        `INSERT INTO notification_marks (admin_id, read_until) VALUES (:adminId, :at)
+         ON DUPLICATE KEY UPDATE read_until = GREATEST(read_until, VALUES(read_until))`,
+        { adminId, at },
+      ),
+      { t },
     );
     // Clocks differ: one may have read what is newer than this.
-    await change(
-      `UPDATE notification_marks SET read_above = (SELECT COUNT(*) FROM notifications n
-         JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = ? WHERE n.created_at > ?)
-       WHERE admin_id = ?`,
-      [adminId, at, adminId],
-      t,
+    await execute(
+      marks(
+        `UPDATE notification_marks SET read_above = (SELECT COUNT(*) FROM notifications n
+           JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = :adminId WHERE n.created_at > :at)
+         WHERE admin_id = :adminId`,
+        { adminId, at },
+      ),
+      { t },
     );
   });
   await deliver({ adminId, frame: { type: 'read_all' } });
 }
+
+const marks = over({
+  notification_marks: NotificationMark,
+  notification_reads: NotificationRead,
+  'notification_reads r': NotificationRead,
+  'notifications n': Notification,
+  'admins a': Admin,
+});
 
 /** Before anything was read. */
 const never = new Date(0);
@@ -130,7 +147,7 @@ const readers = selection(
 );
 
 async function readerOf(id: number): Promise<Reader> {
-  const row = await readers.first('WHERE a.id = ?', [id]);
+  const row = await readers.one(marks('WHERE a.id = :id', { id }));
   const { read_until: until = never, read_above: readAbove = 0 } = row?.mark ?? {};
   return { id, since: row?.created_at ?? now(), until, readAbove };
 }

@@ -4,6 +4,8 @@ import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
 import { bulk } from '../../lib/db.js';
 import { raise } from '../tables/versions.js';
+import { deleteRows } from '../tables/rows.js';
+import { Notification, NotificationRead } from './tables.js';
 
 const batchSize = 1000;
 
@@ -38,8 +40,8 @@ async function removeBatch(before: Date, t: Transaction): Promise<number> {
     [ids],
     t,
   );
-  await bulk.change('DELETE FROM notification_reads WHERE notification_id IN (?)', [ids], t);
-  await bulk.change('DELETE FROM notifications WHERE id IN (?)', [ids], t);
+  await deleteRows(NotificationRead, { notification_id: ids }, t);
+  await deleteRows(Notification, { id: ids }, t);
   await raise(['notifications'], t);
   return ids.length;
 }

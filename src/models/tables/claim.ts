@@ -8,6 +8,7 @@ import { logger } from '../../lib/logger.js';
 import { randomToken } from '../../lib/random-id.js';
 import { Claim } from './bookkeeping.js';
 import { updateRows } from './rows.js';
+import { execute, over } from './sql.js';
 
 /** A claim not renewed for this long is free: its process has died. */
 const claimSeconds = 15;
@@ -40,10 +41,12 @@ export async function underClaim<T>(name: string, work: (lost: AbortSignal) => P
 
 // By the clock of the database: those of the processes may differ.
 async function take(name: string, owner: string): Promise<boolean> {
-  const taken = await change(
-    `UPDATE claims SET owner = ?, expires_at = NOW(3) + INTERVAL ${claimSeconds} SECOND
-     WHERE name = ? AND (owner IN ('', ?) OR expires_at < NOW(3))`,
-    [owner, name, owner],
+  const taken = await execute(
+    sql(
+      `UPDATE claims SET owner = :owner, expires_at = NOW(3) + INTERVAL :claimSeconds SECOND
+       WHERE name = :name AND (owner IN ('', :owner) OR expires_at < NOW(3))`,
+      { owner, name, claimSeconds },
+    ),
   );
   return taken === 1;
 }
@@ -53,5 +56,9 @@ async function createClaim(name: string): Promise<void> {
     `CREATE TABLE IF NOT EXISTS claims (name VARCHAR(50) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
        owner VARCHAR(20) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, expires_at DATETIME(3) NOT NULL) ENGINE=InnoDB`,
   );
-  await change(`INSERT IGNORE INTO claims (name, owner, expires_at) VALUES (?, '', NOW(3))`, [name]);
+  await execute(
+    sql(`INSERT IGNORE INTO claims (name, owner, expires_at) VALUES (:name, '', NOW(3))`, { name }),
+  );
 }
+
+const sql = over({ claims: Claim });

@@ -18,6 +18,7 @@ import { PaymentMethod } from './tables.js';
 import type { Fields, Listed } from '../tables/table.js';
 import { columnsOf, computed, type RowOf, selection } from '../tables/selection.js';
 import { updateRows } from '../tables/rows.js';
+import { over } from '../tables/sql.js';
 
 export type MethodFields = Fields<PaymentMethod, 'name' | 'code' | 'config' | 'secrets'> & {
   name?: string;
@@ -81,7 +82,7 @@ export async function listMethods(query: MethodFilter): Promise<Page<MethodRecor
 
 /** @throws payment_method_not_found */
 export async function getMethod(id: number): Promise<MethodRecord> {
-  const row = await methods.first('WHERE m.id = ?', [id]);
+  const row = await methods.one(sql('WHERE m.id = :id', { id }));
   return toRecord(row ?? fail('payment_method_not_found'));
 }
 
@@ -144,7 +145,7 @@ export async function openedMethod(id: number): Promise<{ type: string; config: 
 
 /** The configurations of the methods of that type, with their secrets; of very many the oldest. */
 export async function configsOfType(type: string): Promise<MethodConfig[]> {
-  const rows = await settings.rows('WHERE m.type = ? ORDER BY m.id LIMIT 20', [type]);
+  const rows = await settings.where(sql('WHERE m.type = :type ORDER BY m.id LIMIT 20', { type }));
   return rows.map(openedConfig).filter((config) => config !== undefined);
 }
 
@@ -174,7 +175,7 @@ export async function deleteMethod(id: number): Promise<void> {
 }
 
 async function reseal(id: number, t: Transaction): Promise<void> {
-  const method = await settings.first('WHERE m.id = ? FOR UPDATE', [id], { t });
+  const method = await settings.one(sql('WHERE m.id = :id FOR UPDATE', { id }), { t });
   // The time of the last change stays that of an administrator's.
   const secrets = sealedAnew(method?.secrets ?? '{}');
   await updateRows(PaymentMethod, { secrets }, { id }, t);
@@ -184,3 +185,5 @@ function toRecord({ config, secret_names, ...row }: RowOf<typeof shown>): Method
   const whole = shownConfig(config, secret_names);
   return { ...row, config: whole, has_shared_secret: 'shared_secret' in whole };
 }
+
+const sql = over({ 'payment_methods m': PaymentMethod });
