@@ -112,7 +112,9 @@ function matrix(results) {
     'took',
   ];
   const lines = results.map(({ name, starts, cases, figures, took }) => [
-    ...[name, starts, cases],
+    name,
+    starts,
+    cases,
     ...['faults injected', 'acknowledged', 'lost', 'doubled'].map((key) => String(figures[key] ?? '-')),
     figures['worst recovery (ms)'] === undefined ? '-' : seconds(figures['worst recovery (ms)']),
     took,
@@ -143,7 +145,9 @@ async function runRow(name) {
     isGood &&= run.isGood;
   }
   return {
-    ...{ name, figures, passed: isGood },
+    name,
+    figures,
+    passed: isGood,
     // The first case needs the service: it has started on these servers and made its tables there.
     starts: passed > 0 ? 'yes' : 'no',
     cases: `${passed} of ${passed + failed}`,

@@ -32,9 +32,20 @@ const serverForm = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::(\d{1,5}))?$/;
 const sessionForm = /^([a-z][a-z0-9_]*)\s*=\s*([A-Za-z0-9_.-]+)$/i;
 /** Set for every session already (lib/db-connection.ts). */
 const ownSettings = new Set([
-  ...['time_zone', 'sql_mode', 'tx_isolation', 'transaction_isolation', 'autocommit', 'wait_timeout'],
-  ...['innodb_lock_wait_timeout', 'lock_wait_timeout', 'max_statement_time', 'max_execution_time'],
-  ...['idle_transaction_timeout', 'foreign_key_checks', 'unique_checks', 'sql_log_bin'],
+  'time_zone',
+  'sql_mode',
+  'tx_isolation',
+  'transaction_isolation',
+  'autocommit',
+  'wait_timeout',
+  'innodb_lock_wait_timeout',
+  'lock_wait_timeout',
+  'max_statement_time',
+  'max_execution_time',
+  'idle_transaction_timeout',
+  'foreign_key_checks',
+  'unique_checks',
+  'sql_log_bin',
 ]);
 
 const isSessionSetting = (word: string): boolean => {

@@ -27,7 +27,12 @@ const sqlMode =
 
 /** Options of every connection: a short connect timeout, keep-alive, times in UTC. */
 const address = {
-  ...{ host, port, user, password, connectTimeout: 3000, keepAliveInitialDelay: 5000 },
+  host,
+  port,
+  user,
+  password,
+  connectTimeout: 3000,
+  keepAliveInitialDelay: 5000,
   // The driver modifies it.
   ...(tls && { ssl: { ...tls } }),
 };
@@ -56,6 +61,9 @@ export interface PoolOptions {
   server?: Server;
 }
 
+/** The time zone is set together with the other session settings; Sequelize's types lack the option. */
+const keepTimezone = { keepDefaultTimezone: true };
+
 /** A Sequelize pool whose statements have a deadline. */
 export function openPool(options: PoolOptions): Sequelize {
   const { name: poolName, max, statementSeconds, packets = false, server = { host, port } } = options;
@@ -67,11 +75,14 @@ export function openPool(options: PoolOptions): Sequelize {
     password,
     database: name,
     timezone: '+00:00',
-    // Set together with the other session settings; Sequelize's types lack the option.
-    ...{ keepDefaultTimezone: true },
+    ...keepTimezone,
     logging: false,
     pool: {
-      ...{ max, min: 0, acquire: acquireTimeoutMs, idle: idleSeconds * 1000, evict: 10_000 },
+      max,
+      min: 0,
+      acquire: acquireTimeoutMs,
+      idle: idleSeconds * 1000,
+      evict: 10_000,
       validate: (connection?: DriverConnection) =>
         connection !== undefined &&
         managerOf(pool).validate(connection) &&
@@ -117,8 +128,11 @@ export interface OwnConnectionOptions extends Pick<ConnectionOptions, 'database'
 export async function openConnection(options: OwnConnectionOptions): Promise<Connection> {
   const { statementSeconds, server, ...more } = options;
   const connection = await createConnection({
-    ...{ ...driverOptions, ...address, timezone: 'Z' },
-    ...{ ...server, ...more },
+    ...driverOptions,
+    ...address,
+    timezone: 'Z',
+    ...server,
+    ...more,
   });
   const driver = (connection as unknown as { connection: DriverConnection }).connection;
   new Watchdog('own', statementSeconds * 1000 + graceMs).watch(driver);

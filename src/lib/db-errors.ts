@@ -52,8 +52,8 @@ export const isDemoted = (error: unknown): boolean => demoted.has(errno(error) ?
 // The server refuses connections, shuts down, is full, has killed the statement or connection, or a proxy found no
 // server.
 const unavailable = new Set([
-  ...[1021, 1030, 1037, 1038, 1040, 1041, 1053, 1077, 1114, 1135, 1152, 1158, 1159, 1160, 1161, 1180, 1203],
-  ...[1317, 1927, 1969, 2006, 2013, 3024, 4031, 9001],
+  1021, 1030, 1037, 1038, 1040, 1041, 1053, 1077, 1114, 1135, 1152, 1158, 1159, 1160, 1161, 1180, 1203, 1317,
+  1927, 1969, 2006, 2013, 3024, 4031, 9001,
 ]);
 
 /** Whether the database is unavailable for now, so that a later try may succeed. */

@@ -33,13 +33,19 @@ const fewestNodes = 3;
 /** Whether a commit that was answered is on another machine as well. */
 export async function checkReplication(): Promise<Finding> {
   const { wsrep_on, ...settings } = await variables([
-    ...['wsrep_on', 'rpl_semi_sync_master_enabled', 'rpl_semi_sync_master_wait_point'],
-    ...['rpl_semi_sync_source_enabled', 'rpl_semi_sync_source_wait_point'],
+    'wsrep_on',
+    'rpl_semi_sync_master_enabled',
+    'rpl_semi_sync_master_wait_point',
+    'rpl_semi_sync_source_enabled',
+    'rpl_semi_sync_source_wait_point',
   ]);
   const state = await variables(
     [
-      ...['wsrep_cluster_size', 'wsrep_local_state_comment', 'Slaves_connected'],
-      ...['Rpl_semi_sync_master_clients', 'Rpl_semi_sync_source_clients'],
+      'wsrep_cluster_size',
+      'wsrep_local_state_comment',
+      'Slaves_connected',
+      'Rpl_semi_sync_master_clients',
+      'Rpl_semi_sync_source_clients',
     ],
     'STATUS',
   );

@@ -11,12 +11,17 @@ const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 const jobBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 60, 600, 3600];
 
 export const requests = new Counter({
-  ...{ registers, name: 'back_office_http_requests_total', help: 'requests answered' },
+  registers,
+  name: 'back_office_http_requests_total',
+  help: 'requests answered',
   labelNames: ['method', 'route', 'status'] as const,
 });
 
 export const requestSeconds = new Histogram({
-  ...{ registers, buckets, name: 'back_office_http_request_seconds', help: 'from request to answer' },
+  registers,
+  buckets,
+  name: 'back_office_http_request_seconds',
+  help: 'from request to answer',
   labelNames: ['method', 'route'] as const,
 });
 
@@ -29,7 +34,10 @@ export const settlementSeconds = new Histogram({
 });
 
 export const jobSeconds = new Histogram({
-  ...{ registers, buckets: jobBuckets, name: 'back_office_job_seconds', help: 'runs of jobs' },
+  registers,
+  buckets: jobBuckets,
+  name: 'back_office_job_seconds',
+  help: 'runs of jobs',
   labelNames: ['job', 'outcome'] as const,
 });
 
@@ -42,7 +50,10 @@ export const jobWaitSeconds = new Histogram({
 });
 
 export const statementSeconds = new Histogram({
-  ...{ registers, buckets, name: 'back_office_database_statement_seconds', help: 'statements' },
+  registers,
+  buckets,
+  name: 'back_office_database_statement_seconds',
+  help: 'statements',
   labelNames: ['pool', 'outcome'] as const,
 });
 

@@ -39,7 +39,9 @@ export function openExport(
     sampler: samplerOf(settings),
     spanProcessors: [
       new BatchSpanProcessor(exporter, {
-        ...{ maxQueueSize, maxExportBatchSize, scheduledDelayMillis: sendEveryMs },
+        maxQueueSize,
+        maxExportBatchSize,
+        scheduledDelayMillis: sendEveryMs,
         exportTimeoutMillis: timeoutMillis,
       }),
     ],

@@ -42,13 +42,13 @@ function beginSpan(pool: string, query: unknown): Span | undefined {
   const summary = summaryOf(text);
   const { host, port, name } = config.database;
   const attributes = {
-    ...{
-      'db.system.name': 'mysql',
-      'db.namespace': name,
-      'db.query.text': text,
-      'db.query.summary': summary,
-    },
-    ...{ 'server.address': host, 'server.port': port, 'back_office.pool': pool },
+    'db.system.name': 'mysql',
+    'db.namespace': name,
+    'db.query.text': text,
+    'db.query.summary': summary,
+    'server.address': host,
+    'server.port': port,
+    'back_office.pool': pool,
   };
   return startSpan(summary || 'statement', { kind: SpanKind.CLIENT, parent, attributes });
 }
