@@ -78,7 +78,13 @@ export function storeNotification(wanted: NewNotification): Promise<Notification
     const state = { is_read: false, read_at: null };
     return isNew
       ? ordered.map(({ id, receiver_id }) => ({
-          ...{ id, type, title, content, sender_id, receiver_id, created_at },
+          id,
+          type,
+          title,
+          content,
+          sender_id,
+          receiver_id,
+          created_at,
           ...state,
         }))
       : [];
