@@ -5,13 +5,16 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
+/** A port above 10080, which fetch refuses to call, and below those that the system gives to outgoing connections. */
+export const likelyPort = (): number => 10_100 + randomInt(19_900);
+
 /**
  * A loopback port that is free now and given to nobody else in this run, whose server may not listen yet; below those the
  * system gives to outgoing connections by itself.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = 10_000 + randomInt(20_000);
+    const port = likelyPort();
     const server = createServer().listen(port, '127.0.0.1');
     const isFree = await once(server, 'listening').then(
       () => true,

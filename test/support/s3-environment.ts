@@ -1,10 +1,10 @@
 // For a test file that keeps its files in S3; imported right after environment.ts. The server starts with the tests.
-import { randomInt } from 'node:crypto';
 import test from 'ava';
+import { likelyPort } from './free-port.js';
 import { s3Settings, startS3, type S3Server } from './s3.js';
 
 // Chosen at once, because tests must be declared before anything is waited for.
-const port = 10_000 + randomInt(20_000);
+const port = likelyPort();
 
 Object.assign(process.env, s3Settings(port));
 

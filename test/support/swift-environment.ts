@@ -1,10 +1,10 @@
 // For a test file that keeps its files in OpenStack Swift; imported right after environment.ts. The servers start with the tests.
-import { randomInt } from 'node:crypto';
 import test from 'ava';
+import { likelyPort } from './free-port.js';
 import { OwnSwift, swiftSettings } from './swift.js';
 
 // Chosen at once, because tests must be declared before anything is waited for.
-const port = 10_000 + randomInt(20_000);
+const port = likelyPort();
 
 Object.assign(process.env, swiftSettings(port));
 
