@@ -1,4 +1,4 @@
-// How a command of the operators runs: connected to what the service uses, its outcome written, its exit code set.
+// Runs a command of the operators: connects to the servers, prints the outcome, sets the exit code.
 import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
@@ -123,7 +123,7 @@ function keepTrace(title: string): Promise<void> {
   });
 }
 
-// The command and its arguments; options may carry what nobody should read in a log.
+// The command and its arguments, without options: those may hold secrets.
 function titleOf(command: Command): string {
   const names: string[] = [];
   for (let one: Command | null = command; one?.parent; one = one.parent) names.unshift(one.name());

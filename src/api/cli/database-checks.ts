@@ -1,4 +1,4 @@
-// What the doctor asks the database server: whether what is acknowledged outlives a crash, and the loss of the machine.
+// Checks of the database server: do acknowledged commits survive a crash, and the loss of the machine?
 import { config } from '../../../config/index.js';
 import { db, reports } from '../../lib/db.js';
 import { openConnection } from '../../lib/db-connection.js';

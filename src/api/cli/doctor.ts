@@ -1,4 +1,4 @@
-// back-office doctor: whether this machine, its settings and its servers are what the service counts on.
+// back-office doctor: checks that this machine, its settings and its servers meet the requirements of the service.
 import { access, constants, mkdir, statfs } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { config } from '../../../config/index.js';

@@ -1,4 +1,4 @@
-// back-office jobs …: what the queues hold, and the work that has failed for good.
+// back-office jobs …: queued jobs, and those that failed for good.
 import type { Command } from 'commander';
 import { countJobs } from '../../lib/queue.js';
 import { queueNames, type QueueName } from '../../lib/queue-names.js';

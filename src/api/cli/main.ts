@@ -1,4 +1,4 @@
-// The command line of the operators: npx back-office …, or npm run cli -- …. It needs the servers, not the API.
+// The command line of the operators: npx back-office …, or npm run cli -- …. It works without the API.
 import '../../../config/command-line.js';
 import { Command } from 'commander';
 import { config } from '../../../config/index.js';

@@ -1,4 +1,4 @@
-// back-office migrate …: the shape of the database, as a step of its own before a release.
+// back-office migrate …: migrations as a separate step before a release.
 import type { Command } from 'commander';
 import { isDatabaseDown } from '../../lib/db-errors.js';
 import { StartRefused } from '../../lib/start-refused.js';
@@ -21,7 +21,7 @@ export function addMigrateCommands(program: Command): void {
 
 async function up(): Promise<Outcome> {
   const before = await migrationState();
-  // The whole API; no other command needs it.
+  // Loads the whole API, which no other command needs.
   const { routes } = await import('../declare/routes.js');
   await prepareDatabase(async () => {
     await seed();

@@ -1,4 +1,4 @@
-// back-office payments …, callbacks …: money that waits for a person, and callbacks that were not settled.
+// back-office payments …, callbacks …: payments that need attention, and callbacks that were not settled.
 import type { Command } from 'commander';
 import { now } from '../../lib/clock.js';
 import { listPayments } from '../../models/trade/payment.js';

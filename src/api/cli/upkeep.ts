@@ -1,4 +1,4 @@
-// back-office blacklist …, cache …, key …, storage …, prune: small repairs that would be SQL and Redis commands otherwise.
+// back-office blacklist …, cache …, key …, storage …, prune: small repairs without SQL and Redis commands.
 import type { Command } from 'commander';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';

@@ -1,4 +1,4 @@
-// Chance that comes out the same every time: what is made up for a day does not depend on when it is made.
+// Seeded random numbers: the data of a day is the same in every run.
 
 export interface Chance {
   /** From 0 up to 1. */

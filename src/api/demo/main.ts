@@ -1,5 +1,5 @@
-// `npm run demo -- --fill`: half a year of believable data (`--days` another time), made by the service's own models with its clock set back. A day that
-// has orders already is left alone, so a second run adds the days since.
+// `npm run demo -- --fill`: half a year of plausible data (or `--days`), created by the service's own models with the clock set back. Days that
+// have orders are skipped, so a second run adds the days since.
 import { config } from '../../../config/index.js';
 import { setClock } from '../../lib/clock.js';
 import { closeDatabase, select } from '../../lib/db.js';
@@ -66,7 +66,7 @@ async function fill(): Promise<number> {
     if (name.endsWith('-01')) await fillNotification(name.slice(0, 7));
     await fillLogs(start, staff, chance);
     await fillBalances(name, buyers, staff, chance);
-    // The business grows, and rests a little at weekends.
+    // The business grows, with fewer orders at weekends.
     const growth = 4 + ((days - back) / days) * 8;
     const orders = Math.round(
       growth * ([0, 6].includes(start.getUTCDay()) ? 0.7 : 1) * (0.8 + chance.next() * 0.4),

@@ -1,4 +1,4 @@
-// Departments, roles, administrators and customers. What is there already stays as it is.
+// Departments, roles, administrators and customers. Existing ones are not changed.
 import { randomToken } from '../../lib/random-id.js';
 import { now } from '../../lib/clock.js';
 import { select, transact } from '../../lib/db.js';
@@ -32,7 +32,7 @@ export async function fillOffice(holder: Holder): Promise<Person[]> {
     if (known.has(username)) continue;
     const role_ids = [roleIds.get(role) ?? 0];
     const fields = { username, nickname, role_ids, department_id: departmentIds.get(department) };
-    // Nobody signs in as them before an administrator has set a password.
+    // They cannot sign in until an administrator sets a password.
     known.set(username, await createAdmin(holder, { ...fields, password: `${randomToken(18)}-Aa1` }));
   }
   return administrators.map(([username]) => ({ id: known.get(username) ?? 0, username }));
@@ -71,7 +71,7 @@ export async function fillCustomers(): Promise<Person[]> {
     if (known.has(username)) continue;
     const phone = `138${String(10_000_000 + at * 7919).slice(0, 8)}`;
     const id = await createUser({ username, nickname, email: `${username}@example.com`, phone });
-    // Customers are older than their orders; a new user takes the time of the machine.
+    // Customers are older than their orders; a new user gets the machine's time.
     const made = new Date(now().getTime() - (customers.length - at) * 3_600_000);
     await transact((t) => updateRows(User, { created_at: made, updated_at: made }, { id }, t));
     known.set(username, id);

@@ -1,4 +1,4 @@
-// What people leave behind: sign-ins, operations, the system's own lines, balances, notifications, words and addresses.
+// Traces of activity: sign-ins, operations, system logs, balances, notifications, dictionaries and blacklist entries.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -34,7 +34,7 @@ export async function fillLogs(start: Date, staff: readonly Person[], chance: Ch
       items.push(operation(person, moment(), chance));
   }
   if (chance.happens(0.3)) items.push(systemLine(moment(), chance));
-  // Of today only what has passed.
+  // Nothing of today lies in the future.
   const past = items.filter(({ entry }) => Date.parse(entry.created_at) <= Date.now());
   if (past.length > 0) await storeItems(past);
 }

@@ -1,4 +1,4 @@
-// Orders of a day and how they were paid: most at once, some never, a few so that a person must look at them.
+// Orders of a day and their payments: most paid at once, some never, a few need attention.
 import { setClock } from '../../lib/clock.js';
 import { hmacHex } from '../../lib/secret-box.js';
 import { Money } from '../../lib/money.js';
@@ -76,7 +76,7 @@ async function fillHour(day: Day, start: Date, count: number): Promise<void> {
   await Promise.all(attempts.map(({ fate, order, payment }) => finish(fate, order, payment)));
 }
 
-// What waits is cancelled when its time is over; only the latest days have some that still wait.
+// Pending orders expire; only those of the latest days are still pending.
 function fateOf(chance: Chance, { end, start }: Day): Fate {
   const isRecent = Date.now() - start.getTime() < 2 * 24 * 60 * minuteMs || end.getTime() >= Date.now();
   const roll = chance.next();

@@ -1,4 +1,4 @@
-// Names of people and things that do not exist.
+// Invented names of people and things.
 
 export const departments = [
   { name: '运营中心', code: 'operations', leader: '陈思远', children: ['客户服务', '订单处理', '活动策划'] },

@@ -1,4 +1,4 @@
-// Deep pages of lists sorted by amount: how many rows each step of amounts holds tells in which of them a page lies.
+// Deep pages of lists sorted by amount: the number of rows per step of amounts gives the steps of a page.
 import type { Statement } from '../../lib/db.js';
 import type { ListQuery } from '../../lib/list-query.js';
 import { narrowed, type Part } from './part.js';
@@ -24,7 +24,7 @@ export function narrowSteps(
     .map(([step, { rows }]) => [Number(step), rows] as const)
     .sort(([one], [other]) => sign * (one - other));
   const { touched, part } = narrowed(ordered, whole);
-  // Rows that were counted have gone since.
+  // The counted rows were deleted meanwhile.
   if (touched.length === 0) return { between: { sql: 'TRUE', values: [] }, part: whole };
   const last = Math.max(...touched);
   const next = Math.min(...ordered.flatMap(([step]) => (step > last ? [step] : [])));

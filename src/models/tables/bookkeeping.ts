@@ -1,4 +1,4 @@
-// The tables that all rooms share: versions, claims, and the journals that totals are carried on with.
+// Tables shared by all rooms: versions, claims, and the journals behind totals.
 import type { CreationOptional } from 'sequelize';
 import { Model } from 'sequelize-typescript';
 import type { Money } from '../../lib/money.js';

@@ -1,7 +1,6 @@
 // claims: work that one process at a time may do. A claim is a committed row, renewed while the work goes on.
 //
-// Not GET_LOCK and no row lock: both are local to a node of a cluster, and a row lock would need a transaction as long as
-// the work.
+// Not GET_LOCK or a row lock: both are local to a node of a cluster, and a row lock needs a transaction as long as the work.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { change } from '../../lib/db.js';
 import { logger } from '../../lib/logger.js';
@@ -39,7 +38,7 @@ export async function underClaim<T>(name: string, work: (lost: AbortSignal) => P
   }
 }
 
-// By the clock of the database: those of the processes may differ.
+// Uses the database's clock; those of the processes may differ.
 async function take(name: string, owner: string): Promise<boolean> {
   const taken = await execute(
     sql(

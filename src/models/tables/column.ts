@@ -94,7 +94,7 @@ export class ColumnType<V> {
     };
     return {
       type,
-      // What the database fills in may be left out.
+      // Columns with a preset may be omitted.
       allowNull: isNullable || isGenerated || preset !== undefined,
       primaryKey: isPrimary,
       autoIncrement: isGenerated,

@@ -1,4 +1,4 @@
-// Groups of rows: how many there are in each, and what their amounts come to.
+// Groups of rows, each with its number of rows and the sum of their amounts.
 import { Money } from '../../lib/money.js';
 
 export interface Group {

@@ -1,5 +1,5 @@
-// order_changes, payment_changes: rows of orders and payments that changed, as they were and as they are now. Totals of lists
-// are carried on with them (totals.ts).
+// order_changes, payment_changes: changed orders and payments, before and after the change. Totals of lists are updated
+// from them (totals.ts).
 import type { Attributes, Transaction } from 'sequelize';
 import { change, type Statement } from '../../lib/db.js';
 import { OrderChange, PaymentChange } from './bookkeeping.js';

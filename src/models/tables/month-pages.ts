@@ -1,4 +1,4 @@
-// Pages of lists that lie in month partitions: a deep page reads the months it lies in, not everything before it.
+// Pages of lists over month partitions: a deep page reads only its own months.
 import { reports, select, type SqlValue } from '../../lib/db.js';
 import { narrowSteps, type AmountSteps } from './amount-steps.js';
 import { narrowed, type Part } from './part.js';
@@ -39,7 +39,7 @@ export interface Known {
 }
 
 /**
- * The page a caller asked for, with its total.
+ * The requested page, with its total.
  *
  * @param months how many rows match in each month
  */
@@ -62,13 +62,13 @@ export async function monthlyPage<T extends { id: number }>(
   return toPage(query, found, total);
 }
 
-// Equal rows go the way of the last column asked for, as the keys of an index do.
+// Equal rows are sorted by id in the direction of the last column, as in an index.
 function inIndexOrder(orders: Order[]): Order[] {
   const direction = orders.at(-1)?.direction ?? 'DESC';
   return orders.some(({ field }) => field === 'id') ? orders : [...orders, { field: 'id', direction }];
 }
 
-// Under the filter once more: what has changed since its key was read may not belong here any more.
+// Filtered again: a row may have changed since its key was read.
 async function rowsOf<T extends { id: number }>(
   { alias, rows }: MonthlyList<T>,
   where: Where,
@@ -126,8 +126,8 @@ interface Source {
   alias: string;
 }
 
-// What every month holds tells which months a page sorted by time lies in. Ids grow with time as well, but where writers met
-// at the turn of a month they may cross over: then the page is read from all months.
+// The counts per month give the months of a page sorted by time. Ids are only roughly chronological around a month boundary;
+// a page that is affected is read from all months.
 async function pageKeys(
   source: Source,
   where: Where,
@@ -163,7 +163,7 @@ function narrowSpan(months: Months, query: ListQuery): Span {
   return { months: touched, ...part };
 }
 
-// Keys come from an index alone wherever one fits; a page behind the middle is read from the other end.
+// Reads keys from an index alone where one fits; a page past the middle is read from the other end.
 async function readKeys(
   { table, alias }: Source,
   where: Where,
@@ -188,7 +188,7 @@ async function hasIntruder(
   keys: Key[],
   { months }: Span,
 ): Promise<boolean> {
-  // The rows that were counted have gone since.
+  // The counted rows were deleted meanwhile.
   if (keys.length === 0) return false;
   const ids = keys.map(({ id }) => id);
   const older = where.with(`${alias}.period < ? AND ${alias}.id > ?`, Math.min(...months), Math.min(...ids));

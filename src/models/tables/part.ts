@@ -1,4 +1,4 @@
-// A page among rows that are counted by group: the groups it lies in, and where it begins in them.
+// A page within grouped rows: its groups, and its offset in them.
 
 /** So many rows match; the page begins behind `offset` of them and has `size`. */
 export interface Part {
@@ -8,7 +8,7 @@ export interface Part {
 }
 
 /**
- * The groups that a page lies in.
+ * The groups of a page.
  *
  * @param ordered every group with its rows, in the order of the list
  * @param whole the page among all of them

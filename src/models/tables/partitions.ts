@@ -1,4 +1,4 @@
-// Month partitions on `period` (YYYYMM): laid out when a table is made, added ahead of time, never run out.
+// Month partitions on `period` (YYYYMM), created with the table and added ahead of time.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
@@ -38,8 +38,8 @@ export async function extendPartitions(): Promise<void> {
 }
 
 /**
- * Every month that rows of a table may lie in, oldest first: those with a partition, and earlier ones found through the index on
- * created_at. A table without partitions has its months in an index on `period`.
+ * All months of a table, oldest first: those with a partition, and earlier ones found by the index on created_at. A table
+ * without partitions has an index on `period`.
  */
 export async function monthsOf(table: string): Promise<number[]> {
   const rows = await select<{ until: string | number }>(
@@ -62,7 +62,7 @@ async function distinctMonths(sql: string, values: SqlValue[] = []): Promise<num
 }
 
 /**
- * Writes into a partitioned table; when the month has no partition yet (1526), adds it and writes again.
+ * Writes to a partitioned table; if the month has no partition (error 1526), adds it and writes again.
  *
  * @param period the month, or how to ask for it once it is known
  * @param write the whole write, a transaction included
@@ -83,8 +83,8 @@ export async function withPartition<T>(
 }
 
 /**
- * Changes the partitions of a table, over a connection of its own. A reader's open transaction blocks that, and every later
- * statement queues behind it: so it waits a second at most.
+ * Changes the partitions of a table over a separate connection. An open transaction blocks it, and later statements queue
+ * behind it: so it waits at most a second.
  */
 export async function alterPartitions(table: PartitionedTable, clause: string): Promise<void> {
   const connection = await openConnection({

@@ -8,7 +8,7 @@ import { alterPartitions, type PartitionedTable } from './partitions.js';
 const batchSize = 5000;
 
 /**
- * Deletes what was made more than that many days ago.
+ * Deletes rows created more than that many days ago.
  *
  * @param isDone SQL condition under which a row may go at all
  * @returns how many rows were deleted
@@ -41,7 +41,7 @@ export async function deleteAll(sql: string, values: SqlValue[]): Promise<number
   }
 }
 
-// The oldest partition takes everything older than the first month and stays.
+// The oldest partition holds everything before the first month and is never dropped.
 function wholeMonths(table: PartitionedTable, month: number): Promise<{ name: string }[]> {
   return select<{ name: string }>(
     `SELECT PARTITION_NAME AS name FROM information_schema.PARTITIONS
@@ -51,7 +51,7 @@ function wholeMonths(table: PartitionedTable, month: number): Promise<{ name: st
   );
 }
 
-// A month may hold younger rows: a callback is in the month of its payment. Then its rows are deleted in batches.
+// A month may hold newer rows (a callback is in the month of its payment); its old rows are then deleted in batches.
 async function dropMonth(
   table: PartitionedTable,
   name: string,

@@ -1,4 +1,4 @@
-// Rows of declared tables made, changed and deleted; what an INSERT or UPDATE sets is checked against the classes.
+// INSERT, UPDATE and DELETE on declared tables; the compiler checks their columns and values against the classes.
 import type { Attributes, CreationAttributes, Model, Transaction } from 'sequelize';
 import { change, insert, type SqlValue, type Statement } from '../../lib/db.js';
 import { declarationOf, type TableClass } from './table.js';

@@ -1,4 +1,4 @@
-// SELECTs over declared tables: what they name, and the rows they give, follow from the classes.
+// SELECTs over declared tables; their columns and result types follow from the classes.
 import type { Attributes, Model, Transaction } from 'sequelize';
 import { select, type Database, type SqlValue, type Statement } from '../../lib/db.js';
 import { pageSql, toPage, type ListQuery, type Page, type Where } from '../../lib/list-query.js';

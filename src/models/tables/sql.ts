@@ -8,7 +8,7 @@ import { declarationOf, type TableClass } from './table.js';
 type Tables = Record<string, TableClass>;
 
 /**
- * Statements over these tables, and parts of such. Keywords and functions are in capitals, texts in quotes.
+ * Statements, or parts of statements, over these tables. Keywords and functions are upper case, texts in quotes.
  *
  * @example const sql = over({ 'orders o': Order });
  */
@@ -26,7 +26,7 @@ export function execute(
   return on ? on.change(sql, [...values], t) : change(sql, [...values], t);
 }
 
-// Not the colons of a time in quotes.
+// Ignores colons of times in quotes.
 const valueName = /(?<=[\s(,]):([a-zA-Z]\w*)/g;
 
 interface Parsed {
@@ -54,7 +54,7 @@ function parse(text: string): Parsed {
   return { sql, names };
 }
 
-// The check: each word that is neither a keyword nor a text is a column, a table, an alias or a value.
+// The check: every word is a keyword, a text, a column, a table, an alias or a value.
 
 type Checked<S extends string, T extends Tables> = [Fault<Words<S>, T>] extends [never]
   ? S

@@ -12,7 +12,7 @@ import type { ColumnType, IsUnlisted, Plain } from './column.js';
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
 
-// sequelize-typescript gives every model some columns of any type.
+// sequelize-typescript declares some columns of every model as `any`.
 type Declared<T> = { [K in keyof T as IsAny<T[K]> extends true ? never : K]: T[K] };
 
 /** The columns of a class. */

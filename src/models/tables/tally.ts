@@ -1,12 +1,12 @@
-// Counts the rows of a table once and carries the counts on from then.
+// Counts the rows of a table once and updates the counts from then on.
 //
-// Of the rows made since the base those above a watermark, an id below which no transaction can still be under way, are
-// counted each time; rows that changed stand in a journal, as they were and as they are, so that the same filter over it
-// says what they add or take away. Both is one statement, which sees one instant:
+// No transaction below the watermark, an id, is still running. Rows above it are counted each time; rows that changed are in a
+// journal, before and after, so that the same filter over the journal gives the difference. One statement reads both at one
+// instant:
 //
-//   total now = total at the base + rows above the watermark + what the journal says of rows below it
+//   total now = total at the base + rows above the watermark + differences in the journal for rows below it
 //
-// Only rows that are deleted for good have everything counted anew.
+// Only rows deleted for good require a new count.
 import { reports, type SqlValue, type Statement } from '../../lib/db.js';
 import type { Where } from '../../lib/list-query.js';
 import { addTo, minus, plus, toGroup, type Group, type Groups } from './group.js';
@@ -71,7 +71,7 @@ export class Tally {
       const isSame = changes.version === usable.version;
       const carried = applied(usable, changes);
       if (isSame) return carried;
-      // Rows are being deleted all the time: this is as near as it gets, and the next caller counts anew.
+      // Rows are being deleted continuously: this is the best estimate, and the next caller counts again.
       if (round === maxRounds) return { ...carried, base: { ...usable, at: -Infinity } };
       usable = await this.#makeBase(question);
     }
@@ -125,7 +125,7 @@ export class Tally {
     const last = this.#samples.at(-1);
     if (last && at - last.at < settledMs / 8) return;
     this.#samples.push({ at, highest });
-    // One that is old enough stays behind the younger ones.
+    // An old one is kept behind newer ones.
     const before = at - settledMs;
     while ((this.#samples[1]?.at ?? Infinity) < before) this.#samples.shift();
   }
@@ -137,7 +137,7 @@ export class Tally {
          WHERE created_at < NOW(3) - INTERVAL 5 MINUTE ORDER BY created_at DESC LIMIT 1), 0) AS watermark`,
       [scope],
     );
-    // Beside a constant, what is unsigned comes as a DECIMAL, which the driver hands over as text.
+    // UNION with a constant turns unsigned columns into DECIMAL, which the driver returns as text.
     const [epoch, version] = [Number(state?.epoch), Number(state?.version)];
     const settled = Math.max(Number(state?.watermark), this.#settled());
     const months = month ? await monthsOf(table) : [undefined];
@@ -152,7 +152,7 @@ export class Tally {
   }
 
   /** Rows of these months as the base holds them: without those above the watermark and without the open journal. */
-  // One SELECT per month, joined into one statement: grouping by months makes the server build a table of all it reads.
+  // One SELECT per month in a UNION: GROUP BY period would materialise all rows in a temporary table.
   #readShare(
     { where, by, amount }: Question,
     months: (number | undefined)[],
@@ -238,7 +238,7 @@ function applied(base: Base, { rows, watermark, epoch, version }: Changes): { ba
   return { groups, base: { groups: settled, watermark, epoch, version, at: performance.now() } };
 }
 
-// The months' statements are dealt out to this many, which run at once.
+// The months are distributed over this many concurrent statements.
 const statementsAtOnce = 2;
 
 function dealt<T>(months: T[]): T[][] {

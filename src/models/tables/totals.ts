@@ -1,7 +1,7 @@
 // Exact totals of long lists, and figures of the dashboard, without reading the tables again after every write.
 //
-// A count is made once and carried on (tally.ts). It is reused while the mark of its scope is unchanged, for 2 s at most: so it is
-// exact on every process, also when the writer died before announcing its change.
+// A count is computed once and then updated (tally.ts). It is reused while the mark of its scope is unchanged, at most 2 s: so it is
+// exact in every process, even if the writer died before announcing its change.
 import { joinable } from '../../lib/context.js';
 import { DatabaseTimeout } from '../../lib/db-errors.js';
 import type { Where } from '../../lib/list-query.js';
@@ -50,7 +50,7 @@ export class Totals {
   }
 
   /**
-   * How many rows match.
+   * The number of matching rows.
    *
    * @param mark the scope's mark as read at the start of the request
    */
@@ -100,7 +100,7 @@ export class Totals {
     return slot;
   }
 
-  // A count that is under way may have begun before the change that this caller must see; the next one has not.
+  // A running count may have started before the change that this caller must see; the next one sees it.
   #ask(slot: Slot, question: Question, mark: string | undefined): Promise<Kept> {
     const { running } = slot;
     if (!running) return this.#run(slot, question, mark);

@@ -1,4 +1,4 @@
-// Copies of what the database holds, each used while its scope has not changed on any process (versions.ts).
+// Cached database content, valid while no process has changed its scope (versions.ts).
 import { inLastingContext } from '../../lib/context.js';
 import { isCurrent, stamp, type Scope, type Stamp } from './versions.js';
 
@@ -36,7 +36,7 @@ export class VersionedCache<K, V> {
       if (known && (await isCurrent(this.#options.scope, known.stamped, mark))) return known.value;
       const underway = this.#loads.get(key);
       if (!underway) return this.reload(key, mark);
-      // It may have begun before the change that this caller must see: what it brings is looked at under the own mark.
+      // It may have started before the change that this caller must see, so its result is checked against the caller's own mark.
       await underway.catch(() => undefined);
     }
   }

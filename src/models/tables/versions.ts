@@ -1,8 +1,7 @@
-// versions: a number per scope, raised in the transaction of every change of data that processes keep copies of.
+// versions: a number per scope, raised by every transaction that changes cached data.
 //
-// A copy is used while its mark in Redis says nothing new (lib/marks.ts) and the number was found unchanged within the last
-// seconds: so it is exact on the next request where Redis brings the news, and within 3 s where it does not, also when the
-// process that made the change died before it announced it.
+// A copy is used while its mark in Redis is unchanged (lib/marks.ts) and its number was verified within the last seconds: so it
+// is exact on the next request with Redis, and within 3 s without, even if the writer died before announcing its change.
 import type { Transaction } from 'sequelize';
 import { inLastingContext } from '../../lib/context.js';
 import { change, transact } from '../../lib/db.js';
@@ -29,8 +28,8 @@ export const scopes = [
 export type Scope = (typeof scopes)[number];
 
 /**
- * Runs a write in one transaction and raises the numbers of the scopes in it; the change is announced before this
- * returns, also when its outcome is unknown because the answer to COMMIT was lost.
+ * Runs a write in one transaction that also raises the numbers of the scopes. The change is announced before this
+ * returns, even if the outcome is unknown because the reply to COMMIT was lost.
  */
 export async function changing<T>(
   touched: readonly Scope[],
@@ -84,7 +83,7 @@ const trustMs = 2000;
 const shareMs = 1000;
 
 /**
- * Whether a copy made under that stamp is current; its stamp is then renewed.
+ * Whether a copy with that stamp is current; if so, renews the stamp.
  *
  * @param mark as read at the start of the request; undefined when Redis is unavailable
  */

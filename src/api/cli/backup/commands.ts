@@ -1,4 +1,4 @@
-// back-office backup …, restore …, verify …: what keeps the data when the machine is lost.
+// back-office backup …, restore …, verify …: data that survives the loss of the machine.
 import type { Command } from 'commander';
 import { does } from '../command.js';
 import { makeBackup } from './make.js';

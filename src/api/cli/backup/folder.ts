@@ -1,4 +1,4 @@
-// Where backups lie: <folder>/<time>/ with a manifest, the dump and the list of files; the files themselves once for all, in <folder>/files.
+// The layout of backups: <folder>/<time>/ with a manifest, the dump and the list of files; <folder>/files holds each file once.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// back-office backup: files, then the database, then the files that came meanwhile, so that no row of the dump lacks its file.
+// back-office backup: files, then the database, then the files uploaded meanwhile, so that every row of the dump has its file.
 import { createWriteStream, createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// back-office restore: the database, what the binary logs hold up to a point in time, then the files that its rows name.
+// back-office restore: the database, the binary logs up to a point in time, then the files that its rows name.
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -67,7 +67,7 @@ async function restoreFiles(path: string, manifest: Manifest): Promise<number> {
     await driver.put(key, createReadStream(poolPath(path, key)));
     restored++;
   };
-  // A backup also has files that came while its dump was written: those without a row stay in it.
+  // A backup also holds files that were uploaded during its dump; those without a row are not restored.
   const files = await readList(path, manifest);
   for (let from = 0; from < files.length; from += keysAtOnce) {
     const some = files.slice(from, from + keysAtOnce);
@@ -83,7 +83,7 @@ async function load(dump: string): Promise<void> {
   const client = await startProgram('client', [...clientArgs, config.database.name]);
   client.stdout.resume();
   const fed = pipeline(createReadStream(dump), createGunzip(), client.stdin);
-  // When the program has refused a statement, that is the reason, and not its closed input.
+  // A statement that the client refused is the cause; its closed input is the consequence.
   const [ended, sent] = await Promise.allSettled([client.ended, fed]);
   if (ended.status === 'rejected') throw ended.reason;
   if (sent.status === 'rejected') throw sent.reason;
@@ -134,11 +134,11 @@ async function replayLogs({ database }: Manifest, { logs, position, until }: Rep
   if (failed) throw failed.reason;
 }
 
-// Marks and copies are of the data that went; the sweeper queues again what the restored rows say is open.
+// Marks and copies belong to the replaced data; the sweeper queues again what is open in the restored rows.
 async function forgetRedis(): Promise<void> {
   const lanes = queueNames.flatMap((queue) => lanesOf(queue).map((lane) => `${queuePrefix(queue, lane)}:`));
   for (const prefix of [redisKey(''), ...lanes]) {
-    // One by one: the keys of a cluster may lie in different slots.
+    // One by one: keys of a cluster may be in different slots.
     for await (const keys of matchingKeys(`${prefix}*`))
       await Promise.all(keys.map((key) => patientRedis.unlink(key)));
   }

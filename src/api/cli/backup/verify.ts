@@ -1,4 +1,4 @@
-// back-office verify: whether rows, files and sums belong together; with a backup, whether it is what was written.
+// back-office verify: compares rows, files and sums; with a backup, compares it with its manifest.
 import pLimit from 'p-limit';
 import { resolve } from 'node:path';
 import { storage } from '../../../lib/storage/index.js';
@@ -61,7 +61,7 @@ async function rowsWithoutFile(): Promise<string[]> {
     if ((await driver.stat(key)) === undefined) missing.push(key);
   };
   for await (const keys of keptKeys()) await Promise.all(keys.map((key) => atOnce(check, key)));
-  // What was deleted while we looked has no owner by now.
+  // A file deleted during the check has no owner by now.
   const kept = new Set<string>();
   if (missing.length > 0) for await (const keys of keptKeys()) keys.forEach((key) => kept.add(key));
   return missing.filter((key) => kept.has(key)).sort();
