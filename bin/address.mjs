@@ -14,7 +14,7 @@ const READY_TIMEOUT_MS = 120_000; // the first start migrates and seeds, maybe o
 export async function chooseAddress() {
   const host = process.env.HOST || (process.env.NODE_ENV === 'production' ? '0.0.0.0' : '127.0.0.1');
   const port = process.env.PORT ? await configuredPort(host) : await nextFreePort(host);
-  // What listens on every interface or on the loopback interface is reached as localhost.
+  // A server on all interfaces or on loopback is reachable as localhost.
   const isLocal = ['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'].includes(host);
   const name = isLocal ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   return { port, url: `http://${name}:${port}` };
@@ -38,7 +38,7 @@ export async function waitUntilReady(url) {
   }
 }
 
-// Over a connection that ends with the answer: one that is kept would be waited for when the service is stopped.
+// Closes the connection with the answer: a stopping service would wait for a kept one.
 /** @param {string} url @returns {Promise<boolean>} */
 function isReady(url) {
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// Which release the processes that serve belong to, as they say themselves at the port of their metrics.
+// The release of each serving process, as its metrics port reports it.
 import { realpathSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -15,7 +15,7 @@ const LOOPBACKS = new Set(['', '0.0.0.0', '::', '127.0.0.1', '::1', 'localhost']
 /** What is wrong with a process; `isFinal` when waiting does not change it. @typedef {{ text: string, isFinal: boolean }} Fault */
 
 /**
- * A process that works in the folder of the new release and says another version will do so for ever.
+ * A process in the folder of the new release that reports another version will not change.
  *
  * @param {Served} one @param {string} link @param {Answer} wanted @returns {Promise<Fault | undefined>}
  */
@@ -27,7 +27,7 @@ export async function faultOf({ name, pid, env, instance = 0 }, link, wanted) {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(2000) });
     const answer = /** @type {Answer & { pid?: number }} */ (await response.json());
-    // Its predecessor keeps the port until it ends. Older releases do not say who answers.
+    // Its predecessor holds the port until it ends. Older releases do not report a process id.
     if (answer.pid !== undefined && answer.pid !== pid)
       return { text: `${who} does not answer at ${url} yet`, isFinal: false };
     if (answer.version === wanted.version && answer.commit === wanted.commit) return undefined;
@@ -48,7 +48,7 @@ export async function faultsOf(all, link, wanted) {
 }
 
 /**
- * Waits until every process answers as that release.
+ * Waits until every process reports that release.
  *
  * @param {() => Promise<{ served: Served[], missing: string[] }>} look @param {string} link @param {Answer} wanted
  * @returns how many there are

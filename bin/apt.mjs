@@ -1,4 +1,4 @@
-// Installs Debian packages, said before and asked on a terminal, without letting their system services start.
+// Installs Debian packages after an announcement (a question on a terminal), without starting their system services.
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,7 +32,7 @@ export async function install(packages) {
   });
 }
 
-// Only a person at a terminal can be asked; CI and containers go on.
+// Asks only on a terminal; CI and containers continue.
 async function isAgreed() {
   if (!process.stdin.isTTY || !process.stdout.isTTY) return true;
   const terminal = createInterface({ input: process.stdin, output: process.stdout, terminal: false });
@@ -41,8 +41,8 @@ async function isAgreed() {
   return !/^n/i.test(answer.trim());
 }
 
-// invoke-rc.d asks this program before it starts a service; 101 means "forbidden". Once its maker is gone,
-// however it ended, the program gives the answer of the one it stands for.
+// invoke-rc.d calls this program before it starts a service; 101 forbids it. Once the installing process is gone,
+// the program defers to the one it replaced.
 function forbidServices() {
   const isOurs = existsSync(POLICY) && readFileSync(POLICY, 'utf8').includes(KEPT_POLICY);
   if (existsSync(POLICY) && !isOurs) renameSync(POLICY, KEPT_POLICY);
@@ -58,7 +58,7 @@ exit 0
   });
 }
 
-// apt-get waits for the lock of the packages by itself, but not for the one of the package lists.
+// apt-get waits for the package lock, but not for the lock of the package lists.
 async function updateLists() {
   for (let second = 0; ; second++) {
     try {

@@ -13,7 +13,7 @@ import { endGuests } from './throw-away.mjs';
 const AVA = path.join(root, 'node_modules/ava/entrypoints/cli.mjs');
 
 /**
- * Runs AVA in a process group of its own and ends what its tests have left running.
+ * Runs AVA in a separate process group and ends the processes that its tests left behind.
  *
  * @param {string[]} args
  * @param {{ cwd: string, home: string, env: NodeJS.ProcessEnv, onLine: (line: string) => void }} options

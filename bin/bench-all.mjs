@@ -1,4 +1,4 @@
-// `npm run bench [-- names]`: every benchmark at a size that ends within a quarter of an hour, and one report of machine, versions and tables.
+// `npm run bench [-- names]`: all benchmarks within 15 minutes, and one report with machine, versions and tables.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// build/: compiled only when a source has changed, and without the output of sources that are gone.
+// build/: compiled only when a source has changed; output of deleted sources is removed.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -24,7 +24,7 @@ export function ensureBuild() {
     if (isWhole && existsSync(MARKER) && read(MARKER).toString() === fingerprint) return 'build is current';
 
     rmSync(MARKER, { force: true });
-    // The compiler trusts its notes and would not write again what somebody has deleted.
+    // The incremental compiler would not restore deleted output.
     if (!isWhole) rmSync(path.join(root, 'build/.tsbuildinfo'), { force: true });
     await run(process.execPath, [COMPILER, '-p', '.'], { name: 'the TypeScript compiler', cwd: root });
     writeFileSync(MARKER, fingerprint);
@@ -33,7 +33,7 @@ export function ensureBuild() {
 }
 
 /**
- * A text that changes with the contents of these files, not with their times: a checkout of another branch and back must not
+ * A fingerprint of the contents of these files, not of their times: switching branches back and forth must not
  * cost a build.
  *
  * @param {string[]} files

@@ -1,4 +1,4 @@
-// Checks the import rule and fails also when suspiciously few modules were looked at.
+// Checks the import rule; also fails if suspiciously few modules were found.
 import { spawnSync } from 'node:child_process';
 
 import { root } from './step.mjs';

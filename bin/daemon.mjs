@@ -1,4 +1,4 @@
-// A process of its own group with a pid file, and a private server on a free loopback port: started, awaited, stopped.
+// Background processes with a process group and a pid file, and private servers on a free loopback port.
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -49,7 +49,7 @@ export async function startServer({ name, home, isThrowAway, program, argsFor, i
 }
 
 /**
- * Starts a process in a group of its own: Ctrl-C in the terminal reaches only the command that started it.
+ * Starts a process in a separate group: Ctrl-C in the terminal reaches only the command that started it.
  *
  * @param {{ name: string, home: string, program: string, args: string[], cwd: string, env?: NodeJS.ProcessEnv, output: number | 'inherit' }} options
  */
@@ -68,7 +68,7 @@ export async function stopDaemon({ name, home, pid, signal = 'SIGTERM' }) {
 }
 
 /**
- * Stops what a command killed with SIGKILL has left running, known by its pid file and a path in its command line.
+ * Stops a process left behind by a killed command, identified by its pid file and a path in its command line.
  *
  * @param {string} home
  * @param {string} name
@@ -81,8 +81,8 @@ export async function stopLeftover(home, name, mark = `${home}/`) {
 }
 
 /**
- * Sends a request to a loopback port. The first packet that comes back decides, so that a server which is
- * still loading is asked again at once.
+ * Sends a request to a loopback port. The first packet of the reply decides, so that a server which is
+ * still loading is asked again immediately.
  *
  * @param {number} port
  * @param {string} request

@@ -46,7 +46,7 @@ export async function startDatabase({ home, passwords, isThrowAway }) {
       ...serverOptions(chosen),
       ...(isMariaDb ? [] : ['--mysqlx=OFF']), // MySQL's second protocol would ask for a fixed port
     ],
-    // The server reads the accounts file before it greets anybody.
+    // The server reads the accounts file before it accepts connections.
     isReady: (chosen) => answers(chosen, '', (greeting) => greeting[4] === HANDSHAKE_VERSION),
   });
   await removeAccounts();
@@ -59,7 +59,7 @@ export async function startDatabase({ home, passwords, isThrowAway }) {
   };
 }
 
-// Built aside and renamed at the end, so that an interrupted creation is never taken for a database.
+// Built under another name and renamed, so that an interrupted creation is never mistaken for a database.
 /** @param {string} server @param {boolean} isMariaDb @param {string} data @param {string} temporary */
 async function createData(server, isMariaDb, data, temporary) {
   const unfinished = `${data}.unfinished`;
@@ -76,8 +76,8 @@ async function createData(server, isMariaDb, data, temporary) {
   renameSync(unfinished, data);
 }
 
-// A temporary directory of its own: a starting server deletes the temporary tables it finds, and in /tmp
-// those may belong to another running server.
+// A separate temporary directory: a starting server deletes the temporary tables it finds, and those in /tmp
+// may belong to another server.
 /** @param {string} data @param {string} temporary */
 function commonOptions(data, temporary) {
   const asRoot = process.getuid?.() === 0 ? ['--user=root'] : [];
@@ -103,7 +103,7 @@ function serverOptions(port) {
   ];
 }
 
-// One statement per line, as an init file wants it. It is read at every start, so a lost password heals.
+// An init file has one statement per line. It is read at every start, so a lost password is restored.
 /** @param {import('./local-home.mjs').Passwords} passwords @param {boolean} ownsEverything */
 function accountStatements(passwords, ownsEverything) {
   const user = `'${USER}'@'%'`;

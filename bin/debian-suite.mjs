@@ -1,5 +1,5 @@
-// Servers of another Debian suite beside those of this machine: packages with all they need, unpacked below .local/ and run
-// with their own C library, so that nothing is installed.
+// Servers of another Debian suite: packages and their dependencies, unpacked below .local/ and run with their own C library.
+// Nothing is installed.
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -44,7 +44,7 @@ export async function unpack({ suite, packages, programs }) {
   return folder;
 }
 
-// An empty list of installed packages makes apt fetch the C library and everything else; its own files stay as they are.
+// With an empty list of installed packages apt downloads all dependencies, the C library included. The system's own apt state is untouched.
 /** @param {string} home @param {string} suite @param {string[]} packages @returns {Promise<string[]>} the archives */
 async function download(home, suite, packages) {
   const archives = path.join(home, 'cache/archives');
@@ -58,7 +58,7 @@ async function download(home, suite, packages) {
     'Dir::State': path.join(home, 'state'),
     'Dir::Cache': path.join(home, 'cache'),
     'Dir::State::status': path.join(home, 'status'),
-    // The account that apt downloads with cannot write here.
+    // apt's sandbox account cannot write here.
     'APT::Sandbox::User': 'root',
     'Acquire::Languages': 'none',
   };
@@ -71,7 +71,7 @@ async function download(home, suite, packages) {
     .map((name) => path.join(archives, name));
 }
 
-// In place of each program stands a script that runs it with the loader and the libraries beside it.
+// Replaces each program by a script that runs it with the unpacked loader and libraries.
 /** @param {string} unpacked @param {Outside['programs']} programs @param {string} folder */
 function wrap(unpacked, programs, folder) {
   const usr = path.join(unpacked, 'usr');

@@ -1,5 +1,5 @@
 // `npm run demo [-- --url http://…]`: walks an order to "paid" against the running service, over HTTP only.
-// `npm run demo -- --fill`: gives the service half a year of data that looks real.
+// `npm run demo -- --fill`: fills the service with half a year of plausible data.
 import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -69,7 +69,7 @@ command(async () => {
   await step(async () => {
     const signed = `${payment.payment_no}|SUCCESS|${money(payment.amount)}`;
     const sign = createHmac('sha256', secret).update(signed).digest('hex');
-    // The channel is told where to call back; with tenants that path has one more segment.
+    // The channel knows its callback address; with tenants its path has one more segment.
     const notifyUrl = payment.gateway?.notify_url;
     const route = notifyUrl ? new URL(notifyUrl).pathname : '/api/payment/notify/mock';
     const callback = { out_trade_no: payment.payment_no, trade_status: 'SUCCESS', sign };
@@ -91,7 +91,7 @@ command(async () => {
   return 0;
 });
 
-// Into the configured database, else into the one that `npm start` keeps running.
+// Uses the configured database, else that of the running `npm start`.
 async function fill() {
   const holder = await holderOf('run');
   if (!isDatabaseConfigured() && !holder?.servers)

@@ -40,8 +40,8 @@ export async function ensureDependencies() {
   });
 }
 
-// npm keeps a list of what it has installed; it writes it last, so an interrupted run has none. The folders are looked at as
-// well: a list copied or linked from another checkout speaks of that one.
+// npm writes its list of installed packages last, so an interrupted run leaves none. The folders are checked as well: a list
+// that was copied or linked belongs to another checkout.
 function areDependenciesCurrent() {
   const { '': _, ...wanted } = packagesOf('package-lock.json') ?? {};
   const installed = packagesOf('node_modules/.package-lock.json');

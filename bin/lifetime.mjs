@@ -1,4 +1,4 @@
-// The end of a command: what it started is undone in reverse order, however the command ends.
+// Clean-up at the end of a command, in reverse order, however it ends.
 import { complain, Failure } from './step.mjs';
 
 const PARENT_CHECK_MS = 200;
@@ -21,7 +21,7 @@ export function refuseWhenEnding() {
 }
 
 /**
- * Registers what must be undone at the end.
+ * Registers a clean-up for the end.
  *
  * @param {Undo} undo
  * @returns {() => Promise<void>} undoes it now, once
@@ -53,14 +53,14 @@ export function command(main, { endsBySignal = false } = {}) {
   for (const [signal, code] of Object.entries(SIGNAL_EXIT_CODES))
     process.on(signal, () => void end(endsBySignal ? 0 : code));
   stopWithParent(() => void end(endsBySignal ? 0 : SIGNAL_EXIT_CODES.SIGTERM));
-  // A closed terminal or pipe must not keep us from stopping what we started.
+  // A closed terminal or pipe must not prevent the clean-up.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
   main().then((exitCode) => (exitCode === undefined ? undefined : end(exitCode)), fail);
 }
 
-// A SIGTERM to npm ends npm and its shell, and the shell may not pass it on: then our parent is gone.
+// SIGTERM ends npm and its shell, which may not forward it; then this process has lost its parent.
 /** @param {() => void} stop */
 function stopWithParent(stop) {
   if (!process.env.npm_lifecycle_event) return;

@@ -1,4 +1,4 @@
-// Locks of this checkout: sockets in .local/ that one process at a time can listen on. A lock ends with its holder, however that ends.
+// Locks of this checkout: sockets in .local/ that one process at a time can listen on. A lock ends with its holder.
 import { rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import path from 'node:path';
@@ -17,7 +17,7 @@ const POLL_MS = 200;
  * @typedef {Facts & { pid: number }} Holder
  */
 
-// Of the folder where the command runs, and relative to it: a socket's full path may have 107 characters at most.
+// Relative to the working directory: a socket path has at most 107 characters.
 const socketOf = (/** @type {string} */ name, folder = '') =>
   path.join(path.relative('', folder), `.local/${name}.lock`);
 

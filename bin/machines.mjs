@@ -1,4 +1,4 @@
-// `npm run test:machines [-- sentinel galera …]`: brings up servers that fail over, from Debian packages on loopback, and runs their
+// `npm run test:machines [-- sentinel galera …]`: starts servers with fail-over from Debian packages on loopback and injects their
 // faults under load; runs the suites on servers of other Debian suites. `-- quick` is one row of Redis and one of the database.
 // Ends with the matrix of docs/scaling.md.
 import { spawn } from 'node:child_process';
@@ -148,7 +148,7 @@ async function runRow(name) {
     name,
     figures,
     passed: isGood,
-    // The first case needs the service: it has started on these servers and made its tables there.
+    // The first case needs the service: it has started on these servers and created its tables.
     starts: passed > 0 ? 'yes' : 'no',
     cases: `${passed} of ${passed + failed}`,
     took: seconds(performance.now() - begun),
@@ -180,7 +180,7 @@ async function runTests(files, env, figures) {
   return { passed, failed, isGood: test.exitCode === 0 };
 }
 
-// A row may tell of several loads: their counts are added, and the worst of them counts.
+// A row may report several loads: counts are added, worst values compared.
 /** @param {Record<string, number>} figures @param {string} line */
 function addFigures(figures, line) {
   for (const [, key = '', value] of line.matchAll(/([a-z][a-z ]*(?: \(ms\))?) (\d+)/g)) {

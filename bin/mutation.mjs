@@ -62,7 +62,7 @@ async function chosenFaults(words) {
   throw new Failure(`no such fault; the subjects are ${subjects.join(', ')}`);
 }
 
-// Only the build is not the same files. What the tests of a lane leave running is known by its tree.
+// Only the build is copied. Processes left behind by the tests of a lane are identified by its tree.
 /** @param {string} tree @param {NodeJS.ProcessEnv} env @returns {Lane} */
 function makeLane(tree, env) {
   mkdirSync(tree);
@@ -76,7 +76,7 @@ function makeLane(tree, env) {
 async function passUnharmed(faults, [lane]) {
   note('running the same tests without a fault');
   if (!lane) return 'no lane';
-  // Titles choose tests in all files of a run, so files of which every test is wanted have a run of their own.
+  // --match applies to all files of a run, so files whose tests are all wanted run separately.
   const isWhole = (/** @type {Fault} */ { test }) => faults.some((one) => one.test === test && !one.match);
   /** @type {Map<string, Fault[]>} */
   const kinds = new Map();
@@ -134,7 +134,7 @@ async function failureWith(fault, lane) {
   }
 }
 
-// One file by itself, as the project compiles it.
+// Compiles one file with the settings of the project.
 /** @param {string} source @param {string} fileName */
 function compiled(source, fileName) {
   const settings = ts.readConfigFile(path.join(root, 'tsconfig.json'), ts.sys.readFile).config;

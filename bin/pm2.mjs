@@ -1,4 +1,4 @@
-// PM2, as the release command uses it: start or reload what current/ecosystem.config.js names, and which release answers.
+// PM2 for the release command: starts or reloads the processes of current/ecosystem.config.js, and tells which release answers.
 import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -42,15 +42,15 @@ export async function startedOf(pm2, apps) {
 }
 
 /**
- * Has PM2 run the release that `link` leads to, one process after the other. When a new process does not come up, or is another
- * release, the rest is left alone, and its predecessor serves on.
+ * Has PM2 run the release behind `link`, one process after the other. If a new process does not start, or reports another
+ * release, the rest is left alone and its predecessor goes on serving.
  *
  * @param {string} pm2 @param {string} link @param {Answer} wanted
  */
 export async function reload(pm2, link, wanted) {
   const apps = await appsOf(link);
   await finishReload(pm2, apps, link);
-  // PM2 keeps the folder of the first start for good; what was started elsewhere must be started anew, once.
+  // PM2 keeps the folder of the first start; processes started elsewhere must be started again, once.
   const elsewhere = (await startedOf(pm2, apps)).filter(({ pm2_env }) => pm2_env.pm_cwd !== link);
   for (const name of new Set(elsewhere.map((one) => one.name))) {
     note(`${name} was started in another folder; it is stopped and started in ${link}, this once`);
@@ -78,8 +78,8 @@ async function startOrReload(pm2, apps, link, giveUp) {
 }
 
 /**
- * PM2 waits for a new process for `listen_timeout`, ten minutes, and then ends the old one all the same. The old one, which it keeps
- * under another id, is in none of its lists.
+ * PM2 waits `listen_timeout` (ten minutes) for a new process and then ends the old one anyway. The old one has another id by then
+ * and is in none of its lists.
  *
  * @param {string} pm2 @param {App[]} apps @param {string} link @param {Answer} wanted @param {AbortSignal} ended
  */
@@ -104,8 +104,8 @@ async function failWhenOneIsWrong(pm2, apps, link, wanted, ended) {
   }
 }
 
-// A reload that was given up has left instances that wait for their successor; it now comes from where `link` leads. What is starting
-// elsewhere is ended and what crashes crashes, and PM2 starts both again; told to restart what is starting, it would start it twice.
+// An abandoned reload leaves instances waiting for their successor, which now comes from `link`. PM2 starts again what is ended or
+// crashes; a restart of a starting process would start it twice.
 /** @param {string} pm2 @param {App[]} apps @param {string} link */
 async function finishReload(pm2, apps, link) {
   const restarted = new Set();
@@ -115,7 +115,7 @@ async function finishReload(pm2, apps, link) {
     const starting = (await startedOf(pm2, apps)).filter(({ pm2_env }) => pm2_env.status !== 'online');
     if (starting.length === 0) return;
     for (const { pid, pm_id, pm2_env } of starting) {
-      // One that listens already may have connections, which SIGKILL would leave without an answer.
+      // SIGKILL would cut the connections of one that already listens.
       if (pm2_env.status === 'launching')
         endElsewhere(pid, link, Date.now() < killFrom ? 'SIGTERM' : 'SIGKILL');
       if (!/^(stopped|errored)$/.test(pm2_env.status) || restarted.has(pm_id)) continue;
@@ -129,13 +129,13 @@ async function finishReload(pm2, apps, link) {
 /** @param {number} pid @param {string} link @param {NodeJS.Signals} signal */
 function endElsewhere(pid, link, signal) {
   const folder = folderOf(pid);
-  // Until it has gone to its folder it is in PM2's own.
+  // Until it changes to its folder it is in PM2's.
   const isElsewhere = folder?.startsWith(`${path.dirname(link)}/releases/`) && folder !== realpathSync(link);
   if (isElsewhere) process.kill(pid, signal);
 }
 
-// PM2 leaves an instance out whose last reload has not quite ended, and one that was started while the link was changed may work
-// in the folder of one release with the code of another.
+// PM2 skips an instance whose last reload has not quite ended; one started while the link changed may run the code of one
+// release in the folder of another.
 /** @param {string} pm2 @param {App[]} apps @param {string} link @param {AbortSignal} giveUp */
 async function reloadTheRest(pm2, apps, link, giveUp) {
   const folder = realpathSync(link);
@@ -145,7 +145,7 @@ async function reloadTheRest(pm2, apps, link, giveUp) {
     if (elsewhere.length === 0) return;
     const names = elsewhere.map(({ name, pid }) => `${name} (process ${pid})`).join(', ');
     if (Date.now() > deadline) throw new Failure(`PM2 has not replaced ${names}`);
-    // By name: under an id from the command line PM2 does not hear that the new one is ready.
+    // By name: with an id PM2 misses the new one's ready message.
     for (const name of new Set(elsewhere.map((one) => one.name)))
       await run(pm2, ['reload', name], { name: 'pm2 reload', giveUp }).catch(() => {});
     await sleep(1000);

@@ -26,7 +26,7 @@ export async function prepare({ durable }) {
   await step(ensureDependencies);
   await step(ensureBuild);
   const servers = await provide({ persistent: false, durable });
-  // Without any there is no variable: an empty flag would be a script's name.
+  // No variable without flags: Node would take an empty flag for a script.
   const env = quickStart.length > 0 ? { ...servers, QUICK_START: quickStart.join(' ') } : servers;
   return { env, home: env.THROW_AWAY_HOME ?? '' };
 }

@@ -22,8 +22,8 @@ export function findProgram(...names) {
 }
 
 /**
- * Runs a program to its end and answers its output; a non-zero exit code is a Failure that shows it.
- * It has its own process group: a Ctrl-C reaches it only through us, as `stopSignal`, and as SIGKILL when it
+ * Runs a program to its end and returns its output; a non-zero exit code is a Failure that shows it.
+ * It has a separate process group: Ctrl-C reaches it only from here, as `stopSignal`, and as SIGKILL if it
  * then takes too long and `mayBeKilled`.
  *
  * @param {string} program
@@ -100,7 +100,7 @@ export function processesStartedWith(text) {
 }
 
 /**
- * Asks a process to stop, waits, and kills it when it does not.
+ * Signals a process, waits, and kills it if it does not stop.
  *
  * @param {number} pid
  * @param {{ signal?: NodeJS.Signals, timeoutMs?: number }} [options]

@@ -1,4 +1,4 @@
-// Where releases lie: <home>/releases/<version>-<commit>, <home>/shared for what outlives them, <home>/current for the one that runs.
+// The layout of releases: <home>/releases/<version>-<commit>, <home>/shared for what outlives them, <home>/current for the running one.
 import {
   existsSync,
   mkdirSync,
@@ -115,7 +115,7 @@ function labelIn(folder) {
   }
 }
 
-// A process loads modules from the folder it was started in, whatever `current` says by now.
+// A process loads modules from the folder it was started in, not from the present `current`.
 /** @param {string} releases */
 function namesInUse(releases) {
   return listSafely('/proc').flatMap((pid) => {

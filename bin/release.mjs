@@ -1,6 +1,6 @@
 // `npm run release`: builds a commit of this checkout aside, checks it, migrates, switches to it, has PM2
 // or the units of systemd replace the processes, and looks who answers.
-// `npm run release -- rollback [name]` goes back; `list` shows what is there. docs/deployment.md tells the story.
+// `npm run release -- rollback [name]` goes back; `list` shows what is there. See docs/deployment.md.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -88,7 +88,7 @@ async function findSupervisor({ link }) {
   };
 }
 
-// PM2 hands the environment of this command to the processes, for good: what npm adds to it has no place there.
+// PM2 keeps the environment of this command for its processes: npm's variables do not belong there.
 function leaveNpm() {
   for (const name of Object.keys(process.env)) if (/^(npm_|INIT_CWD$)/.test(name)) delete process.env[name];
   const folders = (process.env.PATH ?? '').split(path.delimiter);
@@ -154,7 +154,7 @@ async function build(home, release) {
 }
 
 /**
- * What can be found out before anything is replaced, for each tenant: settings, then `work`, then whether the API comes up.
+ * Checks for each tenant before anything is replaced: settings, then `work`, then a start of the API.
  *
  * @param {Supervisor} supervisor @param {string} folder @param {(env: NodeJS.ProcessEnv) => Promise<void>} [work]
  */

@@ -75,8 +75,8 @@ export async function provide({ persistent, durable }) {
 }
 
 /**
- * The settings that lead to the servers of the `npm start` that runs in this checkout; none where servers are configured or
- * nothing runs.
+ * The settings of the servers of this checkout's running `npm start`; none if servers are configured or nothing
+ * runs.
  */
 export async function findRunningServers() {
   return isDatabaseConfigured() ? {} : ((await holderOf('run', root))?.servers ?? {});
@@ -92,7 +92,7 @@ function isRedisConfigured() {
   return Boolean(REDIS_URL || REDIS_SENTINELS || REDIS_CLUSTER_NODES);
 }
 
-// Of Sentinels and nodes one that answers is enough to find the others.
+// One reachable Sentinel or node is enough to find the others.
 function reachRedis() {
   const { REDIS_URL, REDIS_SENTINELS, REDIS_CLUSTER_NODES } = process.env;
   const nodes = (REDIS_SENTINELS || REDIS_CLUSTER_NODES || '').split(',').map((node) => node.trim());

@@ -1,4 +1,4 @@
-// What a command checks about the settings before it starts or tests anything.
+// Checks of the settings before a command starts or tests anything.
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 
@@ -7,8 +7,8 @@ import { isDatabaseConfigured } from './services.mjs';
 import { Failure, note, root } from './step.mjs';
 
 /**
- * Fails with the list of what is wrong when the service could not run with these settings, and says where the data of a
- * production without a database of its own go. Needs the build.
+ * Fails with the list of problems if the service cannot run with these settings, and says where the data of a
+ * production without a configured database are kept. Needs the build.
  */
 export function checkSettings() {
   const isOwn = !isDatabaseConfigured();

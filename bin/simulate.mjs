@@ -1,5 +1,5 @@
-// `npm run simulate -- --orders-per-day 10000000 [--apis 4 …]`: replays a day minute by minute against a set of machines, by what a
-// request was measured to cost (docs/measurements.md), and says what is full first. A model: nothing is started.
+// `npm run simulate -- --orders-per-day 10000000 [--apis 4 …]`: replays a day minute by minute against a set of machines, with the
+// measured cost of a request (docs/measurements.md), and names what saturates first. A model: nothing is started.
 import { parseArgs } from 'node:util';
 
 import { command } from './lifetime.mjs';
@@ -14,7 +14,7 @@ const defaults = {
   // Of each machine with an API or a worker.
   cores: '2',
   'database-cores': '4',
-  // Groups of commits are flushed together; what an NVMe with a battery does. Not measured here.
+  // Group commits of an NVMe drive with power-loss protection. Not measured here.
   'commits-per-second': '5000',
   replicas: '0',
   'lists-per-order': '5',
@@ -52,7 +52,7 @@ function dayOf(peak) {
   const shape = Array.from({ length: MINUTES }, (_, minute) => {
     const hour = minute / 60;
     const daytime = Math.max(0, Math.sin(((hour - 7) / 17) * Math.PI));
-    // Narrow enough that the average stays where it is.
+    // Narrow enough to keep the average.
     const evening = Math.exp(-(((hour - 20.5) / 0.35) ** 2));
     return { calm: 0.15 + daytime, evening };
   });
@@ -108,7 +108,7 @@ function resourcesOf(set) {
   ];
 }
 
-// Together up to eight share a job.
+// Up to eight share a job.
 /** @param {number} orders */
 const jobs = (orders) => (orders >= TOGETHER ? orders / 8 : orders);
 

@@ -1,4 +1,4 @@
-// How the commands in bin/ speak: one line per step with its time, and failures a reader can act on.
+// Output of the commands in bin/: one line per step with its time, and actionable failures.
 import { fileURLToPath } from 'node:url';
 
 /** The checkout this file belongs to. */
@@ -8,7 +8,7 @@ export const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/,
 export class Failure extends Error {}
 
 /**
- * Runs one step and prints the sentence it answers, with its time.
+ * Runs one step and prints the sentence it returns, with its time.
  *
  * @param {() => string | Promise<string>} work
  */

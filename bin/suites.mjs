@@ -1,4 +1,4 @@
-// The suites of the tests. `npm test` runs what lies in test/ but in no folder named here; each of these has a command of its own.
+// The suites of the tests. `npm test` runs test/ without these folders; each of them has a command.
 import path from 'node:path';
 
 import { root } from './step.mjs';

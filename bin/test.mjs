@@ -1,5 +1,5 @@
 // `npm test [-- files and AVA options]`: build, throw-away MariaDB and Redis, AVA, one closing line.
-// With REPEAT_FAILED_FILES files that failed run once more, alone, and are named; for CI on machines that are shared.
+// REPEAT_FAILED_FILES runs failed files once more, alone, and names them; for CI on shared machines.
 import { existsSync } from 'node:fs';
 
 import { runAva } from './ava.mjs';
@@ -10,7 +10,7 @@ import { suiteOf } from './suites.mjs';
 
 const PASSED = /^ {2}✔ /;
 const FAILED_TEST = /^ {2}✘ \[fail\]: (.+)/;
-// What AVA counts in its closing part, a line each.
+// The counts of AVA's summary, one per line.
 const FAILED =
   /^ {2}(\d+) (?:tests? failed|hooks? failed|unhandled rejections?|uncaught exceptions?|tests? remained pending)/;
 

@@ -1,4 +1,4 @@
-// Units of systemd, as the release command uses them: those that work in `current`, restarted one after the other.
+// systemd units for the release command: those that run in `current`, restarted one after the other.
 import { readFileSync, realpathSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -67,8 +67,8 @@ export function refuseOtherAccount(units) {
 }
 
 /**
- * Has each unit run the release that `link` leads to: its process is ended, systemd starts it again there, and the next one is
- * touched when it answers and is ready.
+ * Has each unit run the release behind `link`: its process is ended, systemd starts it again there, and the next one follows
+ * when it answers and is ready.
  *
  * @param {string} link @param {Answer} wanted
  */
