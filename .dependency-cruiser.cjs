@@ -77,7 +77,7 @@ module.exports = {
       {
         path: [
           '^src/models/',
-          '^src/lib/(db|db-[a-z]+|redis|queue|pubsub|marks|transaction)\\.ts$',
+          '^src/lib/(database|redis|queue)/',
           '^node_modules/(koa|ioredis|sequelize|mysql2)/',
         ],
       },
@@ -93,15 +93,14 @@ module.exports = {
       'sequelize-only-in-models',
       {
         path: '^(config|src)/',
-        pathNot:
-          '^src/(models/|lib/(database|db|db-connection|db-errors|db-replicas|db-watchdog|transaction)\\.ts$)',
+        pathNot: '^src/(models/|lib/database/)',
       },
       package_('sequelize|sequelize-typescript|mysql2|umzug'),
-      'only models and lib/db speak SQL',
+      'only models and lib/database speak SQL',
     ),
     rule(
       'bullmq-only-in-queue',
-      { path: '^(config|src)/', pathNot: '^src/(worker/|lib/queue(-telemetry)?\\.ts$)' },
+      { path: '^(config|src)/', pathNot: '^src/(worker/|lib/queue/)' },
       package_('bullmq'),
       '',
     ),

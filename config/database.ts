@@ -30,7 +30,7 @@ export interface DatabaseEnvironment {
 const serverForm = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::(\d{1,5}))?$/;
 /** A session setting, as `name=value`. */
 const sessionForm = /^([a-z][a-z0-9_]*)\s*=\s*([A-Za-z0-9_.-]+)$/i;
-/** Set for every session already (lib/db-connection.ts). */
+/** Set for every session already (lib/database/connection.ts). */
 const ownSettings = new Set([
   'time_zone',
   'sql_mode',

@@ -9,7 +9,7 @@ import { fullPath, permissionOf } from '../src/api/declare/route.js';
 import { routes } from '../src/api/declare/routes.js';
 import { jobs } from '../src/jobs/index.js';
 import { errorCatalogue } from '../src/lib/error-catalogue/index.js';
-import { queueNames } from '../src/lib/queue-names.js';
+import { queueNames } from '../src/lib/queue/names.js';
 import { logTables } from '../src/models/logs/log.js';
 import { partitionedTables } from '../src/models/tables/partitions.js';
 import { scopes } from '../src/models/tables/versions.js';

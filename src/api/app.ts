@@ -8,7 +8,7 @@ import { currentZone } from '../lib/context.js';
 import { AppError, fail } from '../lib/errors.js';
 import { memoized } from '../lib/memoize.js';
 import { withTimeout } from '../lib/with-timeout.js';
-import { coercer, validate } from '../lib/validation.js';
+import { coercer, validate } from '../lib/input/validation.js';
 import { webConsole } from './http/console.js';
 import { docs } from './http/docs.js';
 import { bodyParser, discard, withAliases } from './http/middleware/body.js';

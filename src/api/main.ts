@@ -1,16 +1,16 @@
 // The API process.
 import type { AddressInfo } from 'node:net';
 import { config } from '../../config/index.js';
-import { loadDrawing } from '../lib/captcha.js';
-import { closeDatabase } from '../lib/db.js';
-import { endGracefully, start } from '../lib/lifecycle.js';
+import { loadDrawing } from '../lib/captcha/captcha.js';
+import { closeDatabase } from '../lib/database/db.js';
+import { endGracefully, start } from '../lib/process/lifecycle.js';
 import { logger } from '../lib/logger.js';
-import { preparePasswords } from '../lib/password.js';
-import { closePubsub } from '../lib/pubsub.js';
-import { closeQueues } from '../lib/queue.js';
-import { connectRedis, disconnectRedis } from '../lib/redis.js';
+import { preparePasswords } from '../lib/secrets/password.js';
+import { closePubsub } from '../lib/redis/pubsub.js';
+import { closeQueues } from '../lib/queue/queue.js';
+import { connectRedis, disconnectRedis } from '../lib/redis/redis.js';
 import { guardStorage } from '../lib/storage/index.js';
-import { watchSystem } from '../lib/system-info.js';
+import { watchSystem } from '../lib/process/system-info.js';
 import { startTracing } from '../lib/watch/tracing.js';
 import { openWatchPort } from '../lib/watch/port.js';
 import { closeLogs, keepSystemLog, recoverLogs } from '../jobs/log-keeping.js';

@@ -8,7 +8,7 @@ import { channelOf } from '../lib/channels/index.js';
 import type { ErrorSlug } from '../lib/error-catalogue/index.js';
 import { AppError, fail } from '../lib/errors.js';
 import { paymentPeriod } from '../lib/numbers.js';
-import { documentedAs } from '../lib/schema-notes.js';
+import { documentedAs } from '../lib/input/schema-notes.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import { flagForAttention } from '../models/trade/payment-attention.js';
 import { findCalledPayment, recordAttempt, recordUnproven } from '../models/trade/callback-intake.js';
@@ -160,7 +160,7 @@ async function claimedNumber(channel: Channel, fields: Record<string, unknown>):
   return paymentPeriod(out_trade_no) === undefined ? undefined : out_trade_no;
 }
 
-// Excess callbacks queue here. Their statements are batched over a pool of their own (lib/db.ts, `payments`), so a
+// Excess callbacks queue here. Their statements are batched over a pool of their own (lib/database/db.ts, `payments`), so a
 // flood takes no connection from lists. A slot is freed at the callback's deadline at the latest.
 const turns = pLimit(4 * config.database.poolSize);
 

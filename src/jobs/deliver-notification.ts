@@ -1,6 +1,6 @@
 // Sends the frames of stored notifications to the sockets of their receivers.
 import Joi from 'joi';
-import { id } from '../lib/schema.js';
+import { id } from '../lib/input/schema.js';
 import {
   deliverNotifications,
   deliverStored,

@@ -1,9 +1,9 @@
 // Work whose last run has failed: stored for people, and queued again on request.
 import { AppError, fail } from '../lib/errors.js';
-import type { Piece } from '../lib/queue.js';
-import type { QueueName } from '../lib/queue-names.js';
+import type { Piece } from '../lib/queue/queue.js';
+import type { QueueName } from '../lib/queue/names.js';
 import { singleFlight } from '../lib/single-flight.js';
-import { validate } from '../lib/validation.js';
+import { validate } from '../lib/input/validation.js';
 import {
   failedIds,
   storeFailure,

@@ -1,6 +1,6 @@
 // Imports orders from a file that an administrator has sent.
 import Joi from 'joi';
-import { id } from '../lib/schema.js';
+import { id } from '../lib/input/schema.js';
 import { findWork } from '../models/imports/import-run.js';
 import { endImport } from '../models/imports/import-end.js';
 import { importOrders as importAll } from '../models/imports/order-import.js';

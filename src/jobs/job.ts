@@ -1,8 +1,8 @@
 // The contract of a job: what it carries, how it is retried, what it does. The row it points at is the state.
 import type Joi from 'joi';
-import { add, addAndWait, hurry, type Work } from '../lib/queue.js';
-import type { QueueName } from '../lib/queue-names.js';
-import { validate } from '../lib/validation.js';
+import { add, addAndWait, hurry, type Work } from '../lib/queue/queue.js';
+import type { QueueName } from '../lib/queue/names.js';
+import { validate } from '../lib/input/validation.js';
 
 export interface JobDefinition<P, R = unknown> {
   /** Equal to the file's name. */

@@ -5,7 +5,7 @@ import { config } from '../../config/index.js';
 import { now } from '../lib/clock.js';
 import { inNoContext } from '../lib/context.js';
 import { logger, onLogLine, type LogLine } from '../lib/logger.js';
-import { newUlid } from '../lib/random-id.js';
+import { newUlid } from '../lib/secrets/random-id.js';
 import { throttled } from '../lib/log-throttle.js';
 import { Spool } from '../lib/spool.js';
 import { moveLogs, storeItems, type LogItem } from '../models/logs/log-outbox.js';

@@ -1,6 +1,6 @@
 // Puts the chunks of an upload together and makes the attachment.
 import Joi from 'joi';
-import { id } from '../lib/schema.js';
+import { id } from '../lib/input/schema.js';
 import type { SessionKey } from '../models/files/chunk.js';
 import { merge, reopenMerge } from '../models/files/chunk-merge.js';
 import { failMerge } from '../models/files/merge-end.js';

@@ -1,6 +1,6 @@
 // Applies a verified payment callback.
 import Joi from 'joi';
-import { id } from '../lib/schema.js';
+import { id } from '../lib/input/schema.js';
 import { recordFailure } from '../models/trade/payment-callback.js';
 import type { Unsettled } from '../models/trade/payment-attempt.js';
 import { settle, settleTogether } from '../models/trade/payment-settlement.js';

@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Span } from '@opentelemetry/api';
 import { defaultLanguage, type Language } from './language.js';
-import type { Transaction } from './transaction.js';
+import type { Transaction } from './database/transaction.js';
 
 export interface Context {
   traceId: string;

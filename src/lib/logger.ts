@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { config } from '../../config/index.js';
 import { currentSpan, currentTraceId } from './context.js';
-import { mask, maskText } from './mask.js';
+import { mask, maskText } from './secrets/mask.js';
 
 // Lines are written in blocks (at most 4 KiB or one second late); a crash flushes them. Cluster workers write through
 // process.stdout, which PM2 intercepts.

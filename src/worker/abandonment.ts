@@ -2,10 +2,10 @@
 // abandoned.
 import { DelayedError, UnrecoverableError, type Job as QueuedJob } from 'bullmq';
 import { abandonWork, type QueuedWork } from '../jobs/failed-work.js';
-import { isDatabaseDown } from '../lib/db-errors.js';
+import { isDatabaseDown } from '../lib/database/errors.js';
 import { logger } from '../lib/logger.js';
-import type { Envelope, Piece } from '../lib/queue.js';
-import type { QueueName } from '../lib/queue-names.js';
+import type { Envelope, Piece } from '../lib/queue/queue.js';
+import type { QueueName } from '../lib/queue/names.js';
 import { throttled } from '../lib/log-throttle.js';
 
 type Queued = QueuedJob<Envelope>;

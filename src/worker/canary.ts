@@ -1,12 +1,12 @@
 // Proves each consumed queue alive: an empty job now and then, and an exit when none has come through for too long.
 import { config } from '../../config/index.js';
-import { openConnection } from '../lib/db-connection.js';
+import { openConnection } from '../lib/database/connection.js';
 import { logger } from '../lib/logger.js';
-import { add } from '../lib/queue.js';
-import { canaryName } from '../lib/queue-telemetry.js';
-import { newUlid } from '../lib/random-id.js';
-import { redis } from '../lib/redis.js';
-import { processTime } from '../lib/process-time.js';
+import { add } from '../lib/queue/queue.js';
+import { canaryName } from '../lib/queue/telemetry.js';
+import { newUlid } from '../lib/secrets/random-id.js';
+import { redis } from '../lib/redis/redis.js';
+import { processTime } from '../lib/process/process-time.js';
 import { lastStatement, type RunningWorker } from './run.js';
 
 const everyMs = config.redis.cluster ? 2000 : 10_000;

@@ -2,7 +2,7 @@
 import type { Job as QueuedJob } from 'bullmq';
 import { currentSpan, currentTraceId } from '../lib/context.js';
 import { logger } from '../lib/logger.js';
-import type { Envelope, Piece } from '../lib/queue.js';
+import type { Envelope, Piece } from '../lib/queue/queue.js';
 import { jobSeconds, jobWaitSeconds } from '../lib/watch/metrics.js';
 import { spanNamed } from '../lib/watch/traceparent.js';
 import { failSpan } from '../lib/watch/tracing.js';

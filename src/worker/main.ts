@@ -2,11 +2,11 @@
 import { setPriority } from 'node:os';
 import { parseArgs } from 'node:util';
 import { config } from '../../config/index.js';
-import { closeDatabase } from '../lib/db.js';
-import { endGracefully, start } from '../lib/lifecycle.js';
+import { closeDatabase } from '../lib/database/db.js';
+import { endGracefully, start } from '../lib/process/lifecycle.js';
 import { logger } from '../lib/logger.js';
-import { queueNames, type QueueName } from '../lib/queue-names.js';
-import { connectRedis, disconnectRedis } from '../lib/redis.js';
+import { queueNames, type QueueName } from '../lib/queue/names.js';
+import { connectRedis, disconnectRedis } from '../lib/redis/redis.js';
 import { guardStorage } from '../lib/storage/index.js';
 import { startTracing } from '../lib/watch/tracing.js';
 import { openWatchPort } from '../lib/watch/port.js';

@@ -2,9 +2,9 @@
 import type { Readiness } from '../lib/watch/port.js';
 import { checkReachable } from '../models/office/service-figures.js';
 import { withTimeout } from '../lib/with-timeout.js';
-import { closeQueues } from '../lib/queue.js';
-import { lanesOf, type QueueName } from '../lib/queue-names.js';
-import { maxConnectMs } from '../lib/redis.js';
+import { closeQueues } from '../lib/queue/queue.js';
+import { lanesOf, type QueueName } from '../lib/queue/names.js';
+import { maxConnectMs } from '../lib/redis/redis.js';
 import { startSweeper } from './sweeper.js';
 import { consume } from './run.js';
 import { watchWorkers } from './canary.js';

@@ -1,7 +1,7 @@
 // Administrators: records, lists, and who may change whom.
 import '../support/environment.js';
 import test from 'ava';
-import { insert, select } from '../../src/lib/db.js';
+import { insert, select } from '../../src/lib/database/db.js';
 import { makeAdmin, makeRole, signedInWith, unique, type MadeAdmin } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';

@@ -4,7 +4,7 @@ import test from 'ava';
 import pLimit from 'p-limit';
 import { permissionOf, type Route } from '../../src/api/declare/route.js';
 import { routes } from '../../src/api/declare/routes.js';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { makeAdmin, makeRole } from '../support/factories.js';
 import { startApi } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';

@@ -3,8 +3,8 @@ import '../support/environment.js';
 import { randomInt } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
-import { captchaCharacters, captchaFonts } from '../../src/lib/captcha-glyphs.js';
-import { key, patientRedis as redis } from '../../src/lib/redis.js';
+import { captchaCharacters, captchaFonts } from '../../src/lib/captcha/glyphs.js';
+import { key, patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { makeSolver, uprightPicture } from '../support/captcha-solver.js';
 import { serviceTest } from '../support/service-test.js';
 

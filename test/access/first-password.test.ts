@@ -1,7 +1,7 @@
 // Passwords that somebody else has set, passwords that everybody uses, and sessions that nobody uses.
 import '../support/environment.js';
 import test from 'ava';
-import { change, db } from '../../src/lib/db.js';
+import { change, db } from '../../src/lib/database/db.js';
 import { makeAdmin, unique } from '../support/factories.js';
 import { openStream } from '../support/events.js';
 import { startApi } from '../support/processes.js';

@@ -2,9 +2,9 @@
 import '../support/environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
-import { change, select, transact } from '../../src/lib/db.js';
-import { key, patientRedis as redis } from '../../src/lib/redis.js';
-import { verifyToken } from '../../src/lib/token.js';
+import { change, select, transact } from '../../src/lib/database/db.js';
+import { key, patientRedis as redis } from '../../src/lib/redis/redis.js';
+import { verifyToken } from '../../src/lib/secrets/token.js';
 import { makeAdmin, unique, type MadeAdmin } from '../support/factories.js';
 import { startApi, type TestProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';

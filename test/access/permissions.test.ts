@@ -1,7 +1,7 @@
 // Permissions: records, lists, which routes they open, and who may change them.
 import '../support/environment.js';
 import test from 'ava';
-import { change, select, transact } from '../../src/lib/db.js';
+import { change, select, transact } from '../../src/lib/database/db.js';
 import { makeAdmin, makeRole, permissionId, unique, type MadeAdmin } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';

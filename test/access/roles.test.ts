@@ -1,7 +1,7 @@
 // Roles: records, lists, what they carry, and that a change counts on the next request everywhere.
 import '../support/environment.js';
 import test from 'ava';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import {
   makeAdmin,
   makeRole,

@@ -1,8 +1,8 @@
 // Secrets never reach log lines, jobs, Redis or the log tables: canaries are sent everywhere and looked for.
 import '../support/environment.js';
 import test from 'ava';
-import { select } from '../../src/lib/db.js';
-import { patientRedis as redis } from '../../src/lib/redis.js';
+import { select } from '../../src/lib/database/db.js';
+import { patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { keysLike } from '../support/redis.js';
 import { makeAdmin, unique } from '../support/factories.js';
 import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';

@@ -1,7 +1,7 @@
 // What a start adds to a database that is in use: menus and permissions of resources that are new in its release.
 import '../support/environment.js';
 import test from 'ava';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { startApi } from '../support/processes.js';
 import { selectRow } from '../support/rows.js';
 import { serviceTest } from '../support/service-test.js';

@@ -1,7 +1,7 @@
 // Signing in and staying in, as a person meets it: captcha, lock-out, an ended session, language, appearance, time zone.
 import '../support/environment.js';
 import type { Page } from 'playwright-core';
-import { key, patientRedis as redis } from '../../src/lib/redis.js';
+import { key, patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { consoleTest } from '../support/console-test.js';
 import { makeAdmin, makeOrder, unique } from '../support/factories.js';
 import { enter, signIn } from '../support/pages.js';

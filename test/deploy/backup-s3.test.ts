@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { closeDatabase, db } from '../../src/lib/db.js';
+import { closeDatabase, db } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';
 import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
 import { png } from '../support/files.js';

@@ -12,7 +12,7 @@ import { ConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import { Service } from 'kubernetes-models/v1/Service';
 import { parseAllDocuments } from 'yaml';
 import { config } from '../../config/index.js';
-import { queueNames } from '../../src/lib/queue-names.js';
+import { queueNames } from '../../src/lib/queue/names.js';
 
 const file = readFileSync(join(config.root, 'deploy/kubernetes/back-office.yaml'), 'utf8');
 const documents = parseAllDocuments(file, { merge: true });

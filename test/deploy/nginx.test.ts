@@ -6,7 +6,7 @@ import { request, type RequestOptions } from 'node:https';
 import { join, resolve } from 'node:path';
 import test from 'ava';
 import { config } from '../../config/index.js';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import type { Client } from '../support/client.js';
 import { openStream } from '../support/events.js';
 import { OwnServer, programPath } from '../support/faults.js';

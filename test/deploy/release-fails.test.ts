@@ -1,7 +1,7 @@
 // Releases that turn out wrong only when they run under PM2, or whose migration fails: the one before serves on, and no request fails.
 import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
-import { closeDatabase, db, select } from '../../src/lib/db.js';
+import { closeDatabase, db, select } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';
 import { makeMethod, makePayment, type MadePayment } from '../support/factories.js';
 import { startTraffic } from '../support/kept-client.js';

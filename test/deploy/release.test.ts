@@ -3,7 +3,7 @@ import '../support/environment.js';
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { closeDatabase, db, select } from '../../src/lib/db.js';
+import { closeDatabase, db, select } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';
 import { makeMethod, makePayment, type MadePayment } from '../support/factories.js';
 import { png } from '../support/files.js';

@@ -9,8 +9,8 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { config } from '../../config/index.js';
-import { closeDatabase, db } from '../../src/lib/db.js';
-import { queueNames } from '../../src/lib/queue-names.js';
+import { closeDatabase, db } from '../../src/lib/database/db.js';
+import { queueNames } from '../../src/lib/queue/names.js';
 import { freePort } from '../support/free-port.js';
 import { until } from '../support/until.js';
 

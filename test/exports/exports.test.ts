@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { csvOf } from '../../src/lib/sheets/csv.js';
-import { change, insert, select } from '../../src/lib/db.js';
+import { change, insert, select } from '../../src/lib/database/db.js';
 import type { Cell, Sheet } from '../../src/lib/sheets/sheet.js';
 import { xlsxOf } from '../../src/lib/sheets/xlsx.js';
 import { outcome } from '../support/callbacks.js';

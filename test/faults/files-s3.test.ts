@@ -3,7 +3,7 @@
 import '../support/environment.js';
 import { s3 } from '../support/s3-environment.js';
 import test from 'ava';
-import { closeDatabase, db, select } from '../../src/lib/db.js';
+import { closeDatabase, db, select } from '../../src/lib/database/db.js';
 import { storage } from '../../src/lib/storage/index.js';
 import { Client } from '../support/client.js';
 import { askExport, endOf, readCsv } from '../support/exports.js';

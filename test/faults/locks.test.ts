@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { config } from '../../config/index.js';
-import { closeDatabase, db, select } from '../../src/lib/db.js';
+import { closeDatabase, db, select } from '../../src/lib/database/db.js';
 import { migrations } from '../../src/models/migrations/index.js';
 import { Client } from '../support/client.js';
 import { makeMethod } from '../support/factories.js';

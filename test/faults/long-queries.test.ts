@@ -1,7 +1,7 @@
 // A single request from anybody keeps the process from nobody else.
 import '../support/environment.js';
 import test from 'ava';
-import { closeDatabase, db } from '../../src/lib/db.js';
+import { closeDatabase, db } from '../../src/lib/database/db.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
 
 let api: TestProcess;

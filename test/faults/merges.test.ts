@@ -4,7 +4,7 @@ import test from 'ava';
 import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { config } from '../../config/index.js';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { mergeChunks } from '../../src/jobs/merge-chunks.js';
 import { beginMerge, stopWaiting } from '../../src/models/files/chunk-merge.js';
 import { Client, type Answer } from '../support/client.js';

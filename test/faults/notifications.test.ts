@@ -1,7 +1,7 @@
 // Notifications are the outbox of their frames: a worker killed between the commit and the delivery, and the frame is sent.
 import '../support/environment.js';
 import test from 'ava';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { recordVerified } from '../../src/models/trade/callback-intake.js';
 import { beginMerge, stopWaiting } from '../../src/models/files/chunk-merge.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';

@@ -2,7 +2,7 @@
 // DB_STARTUP_WAIT_SECONDS, and a balancer is told the truth.
 import '../support/environment.js';
 import test from 'ava';
-import { closeDatabase, db, select } from '../../src/lib/db.js';
+import { closeDatabase, db, select } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';
 import { killProcesses, startApi } from '../support/processes.js';
 import { mustHold } from '../support/figures.js';

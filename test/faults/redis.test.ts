@@ -3,7 +3,7 @@ import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
 import type Joi from 'joi';
 import { workerSchema } from '../../config/worker.js';
-import { closeDatabase, db, select } from '../../src/lib/db.js';
+import { closeDatabase, db, select } from '../../src/lib/database/db.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import { Client, type Answer } from '../support/client.js';
 import {

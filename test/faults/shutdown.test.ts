@@ -1,7 +1,7 @@
 // API and worker told to stop under load: what runs ends, nothing is lost, and they are gone within 10 s (R10).
 import '../support/environment.js';
 import test from 'ava';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import type { Client } from '../support/client.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import { makeMethod, makePayment, mockCallback, type MadePayment } from '../support/factories.js';

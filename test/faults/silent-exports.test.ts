@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { databaseSchema } from '../../config/database.js';
-import { closeDatabase, db, select } from '../../src/lib/db.js';
+import { closeDatabase, db, select } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';
 import { askExport, endOf, fileOf, readCsv } from '../support/exports.js';
 import { makeOrder } from '../support/factories.js';

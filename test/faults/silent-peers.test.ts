@@ -2,7 +2,7 @@
 // hangs, nothing is acknowledged that is not true, all is well within 15 s (docs/operations.md, deadlines).
 import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
-import { closeDatabase, db, select } from '../../src/lib/db.js';
+import { closeDatabase, db, select } from '../../src/lib/database/db.js';
 import { Client, type Answer } from '../support/client.js';
 import { makeMethod, makeOrder, makeUser, unique } from '../support/factories.js';
 import { maxAnswerMs, mustHold } from '../support/figures.js';

@@ -1,10 +1,10 @@
 // The worker: jobs outlive the process that ran them, and doing one twice changes nothing (docs/promises.md R9).
 import '../support/environment.js';
 import test from 'ava';
-import { change, select } from '../../src/lib/db.js';
-import { add } from '../../src/lib/queue.js';
-import { queuePrefix } from '../../src/lib/queue-names.js';
-import { patientRedis as redis } from '../../src/lib/redis.js';
+import { change, select } from '../../src/lib/database/db.js';
+import { add } from '../../src/lib/queue/queue.js';
+import { queuePrefix } from '../../src/lib/queue/names.js';
+import { patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { recordAttempt } from '../../src/models/trade/callback-intake.js';
 import type { CallbackKey } from '../../src/models/trade/payment-callback.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';

@@ -1,7 +1,7 @@
 // /attachments: what may be uploaded, how it is named, shown, downloaded, renamed and deleted.
 import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import type { Answer } from '../support/client.js';
 import { signedInWith, unique } from '../support/factories.js';
 import { docx, gif, jpeg, keyOf, mp4, pdf, png, sha256, storedOf, textOf, zipOf } from '../support/files.js';

@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { config } from '../../config/index.js';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import type { Answer, Client } from '../support/client.js';
 import { signedInWith, unique } from '../support/factories.js';

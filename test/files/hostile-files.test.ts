@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { config } from '../../config/index.js';
-import { closeDatabase, db, select } from '../../src/lib/db.js';
+import { closeDatabase, db, select } from '../../src/lib/database/db.js';
 import { Client, type Answer } from '../support/client.js';
 import { signedInWith } from '../support/factories.js';
 import { gif, jpeg, pdf, png, sendChunk, textOf, zipOf } from '../support/files.js';

@@ -1,6 +1,6 @@
 // What every answer must be, and what must hold in the database when all are given.
 import { errorCatalogue } from '../../src/lib/error-catalogue/index.js';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { mustAddUp } from '../support/balances.js';
 import { mustMatchContract } from '../support/contract.js';
 import type { FuzzAnswer } from './send.js';

@@ -11,7 +11,7 @@ import { adminPassword, production } from './production.js';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import test from 'ava';
-import { closeDatabase, db } from '../../src/lib/db.js';
+import { closeDatabase, db } from '../../src/lib/database/db.js';
 import { openApiDocument } from '../../src/api/declare/openapi.js';
 import { routes } from '../../src/api/declare/routes.js';
 import { Client } from '../support/client.js';

@@ -1,7 +1,7 @@
 // What pages need: headers they may read and send, files without a header, streams that reconnect, forms as they come.
 import '../support/environment.js';
 import test from 'ava';
-import { closeDatabase, db } from '../../src/lib/db.js';
+import { closeDatabase, db } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';
 import { askExport, endOf } from '../support/exports.js';
 import { makeOrder, unique } from '../support/factories.js';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import test from 'ava';
-import { change } from '../../src/lib/db.js';
+import { change } from '../../src/lib/database/db.js';
 import { serviceTest } from '../support/service-test.js';
 
 const service = serviceTest({ withWorker: false });

@@ -4,7 +4,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import test from 'ava';
-import { db, select } from '../../src/lib/db.js';
+import { db, select } from '../../src/lib/database/db.js';
 import { beforeDatabase } from '../support/faulty-proxy.js';
 import { unique } from '../support/factories.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';

@@ -3,7 +3,7 @@ import '../support/environment.js';
 import test from 'ava';
 import { routes } from '../../src/api/declare/routes.js';
 import { permissionOf } from '../../src/api/declare/route.js';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import type { Answer, Client } from '../support/client.js';
 import { makeAdmin, makeMethod, makeOrder, makeUser, unique } from '../support/factories.js';
 import { startApi } from '../support/processes.js';

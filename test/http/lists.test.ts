@@ -1,7 +1,7 @@
 // What holds for every list, and for every time that goes in or out.
 import '../support/environment.js';
 import test from 'ava';
-import { insert } from '../../src/lib/db.js';
+import { insert } from '../../src/lib/database/db.js';
 import { makeAdmin, makeMethod, makePayment, mockCallback, unique } from '../support/factories.js';
 import { startApi } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';

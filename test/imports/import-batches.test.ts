@@ -1,7 +1,7 @@
 // Batches of an import that are written at the same time: none stays without those before it.
 import '../support/environment.js';
 import test from 'ava';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { Money } from '../../src/lib/money.js';
 import { findWork, type ImportWork } from '../../src/models/imports/import-run.js';
 import type { OrderDraft } from '../../src/models/imports/order-draft.js';

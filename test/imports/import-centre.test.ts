@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { importOrders } from '../../src/jobs/import-orders.js';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { openStream } from '../support/events.js';
 import { readCsv } from '../support/exports.js';
 import { makeUser, signedInWith, unique } from '../support/factories.js';

@@ -1,7 +1,7 @@
 // GET /imports/{id}/error-file: the failed rows as they were sent, which become orders when they are corrected and sent again.
 import '../support/environment.js';
 import test from 'ava';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { storage } from '../../src/lib/storage/index.js';
 import type { Client } from '../support/client.js';
 import { makeUser } from '../support/factories.js';

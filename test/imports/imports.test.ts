@@ -1,7 +1,7 @@
 // POST /orders/import and /imports: what a file of orders becomes, and what is said about the rest of it.
 import '../support/environment.js';
 import test from 'ava';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import type { Answer, Client } from '../support/client.js';
 import { makeUser } from '../support/factories.js';
 import { selectRow } from '../support/rows.js';

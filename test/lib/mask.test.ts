@@ -1,7 +1,7 @@
 // Secrets in anything that is logged or stored: by the name of a field and by the shape of a text.
 import test from 'ava';
 import fc from 'fast-check';
-import { mask, maskText } from '../../src/lib/mask.js';
+import { mask, maskText } from '../../src/lib/secrets/mask.js';
 
 const canary = 'canary-5f0c';
 const shapes = {

@@ -2,9 +2,9 @@
 import '../support/environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
-import { db, select } from '../../src/lib/db.js';
+import { db, select } from '../../src/lib/database/db.js';
 import { periodOf, shiftPeriod } from '../../src/lib/numbers.js';
-import { newUlid } from '../../src/lib/random-id.js';
+import { newUlid } from '../../src/lib/secrets/random-id.js';
 import { readUserAgent } from '../../src/lib/user-agent.js';
 import { cleanLogs } from '../../src/models/logs/log.js';
 import { makeAdmin, makeRole, unique } from '../support/factories.js';

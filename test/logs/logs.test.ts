@@ -1,9 +1,9 @@
 // The operation and login logs as the worker writes them: complete and exactly once.
 import '../support/environment.js';
 import test from 'ava';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { periodOf } from '../../src/lib/numbers.js';
-import { newUlid } from '../../src/lib/random-id.js';
+import { newUlid } from '../../src/lib/secrets/random-id.js';
 import { readUserAgent } from '../../src/lib/user-agent.js';
 import { areWaiting, moveLogs } from '../../src/models/logs/log-outbox.js';
 import { makeAdmin, makeRole, unique } from '../support/factories.js';

@@ -1,7 +1,7 @@
 // A trace id leads from an answer through the job it queued to the statements of both; sockets have a line each too.
 import '../support/environment.js';
 import test from 'ava';
-import { closeDatabase, db } from '../../src/lib/db.js';
+import { closeDatabase, db } from '../../src/lib/database/db.js';
 import { withoutValues } from '../../src/lib/watch/statements.js';
 import { Client } from '../support/client.js';
 import { makeMethod, makePayment, mockCallback } from '../support/factories.js';

@@ -1,7 +1,7 @@
 // 100,000 random balance changes from 64 clients over two API processes add up to the cent (docs/promises.md R15).
 import '../support/environment.js';
 import test from 'ava';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { changeBalances, mustAddUp } from '../support/balances.js';
 import { makeUser } from '../support/factories.js';
 import { startApi } from '../support/processes.js';

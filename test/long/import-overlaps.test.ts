@@ -3,7 +3,7 @@ import '../support/environment.js';
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { config } from '../../config/index.js';
-import { patientRedis as redis } from '../../src/lib/redis.js';
+import { patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { makeUser } from '../support/factories.js';
 import {
   beyond,

@@ -12,7 +12,7 @@ import { freePort } from '../support/free-port.js';
 import { startTraffic } from '../support/kept-client.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 
 const clients = 25;
 const wanted = 20_000;

@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import { databasePort } from '../support/own-address.js';
 import test from 'ava';
-import { closeDatabase } from '../../src/lib/db.js';
+import { closeDatabase } from '../../src/lib/database/db.js';
 import { changeBalances, mustAddUp } from '../support/balances.js';
 import { makeUser } from '../support/factories.js';
 import { freePort } from '../support/free-port.js';

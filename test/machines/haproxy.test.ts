@@ -1,7 +1,7 @@
 // Two APIs and two workers behind HAProxy are one service: what one process was told, the next request finds at the other.
 import '../support/environment.js';
 import test from 'ava';
-import { closeDatabase, db } from '../../src/lib/db.js';
+import { closeDatabase, db } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';
 import { exportedCsv } from '../support/exports.js';
 import {

@@ -1,9 +1,9 @@
 // Redis Cluster: the master of the payments' queue and that of everything else die or go silent, slots move, and the service follows.
 import '../support/environment.js';
 import test from 'ava';
-import { closeDatabase, db } from '../../src/lib/db.js';
-import { queuePrefix } from '../../src/lib/queue-names.js';
-import { key } from '../../src/lib/redis.js';
+import { closeDatabase, db } from '../../src/lib/database/db.js';
+import { queuePrefix } from '../../src/lib/queue/names.js';
+import { key } from '../../src/lib/redis/redis.js';
 import { Outages } from '../support/outage.js';
 import { killProcesses } from '../support/processes.js';
 import { startOwnCluster, type OwnCluster } from '../support/redis-cluster.js';

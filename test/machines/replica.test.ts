@@ -3,7 +3,7 @@
 import '../support/environment.js';
 import { databasePort } from '../support/own-address.js';
 import test from 'ava';
-import { closeDatabase } from '../../src/lib/db.js';
+import { closeDatabase } from '../../src/lib/database/db.js';
 import { exportedCsv } from '../support/exports.js';
 import { makeOrder, makeUser, unique } from '../support/factories.js';
 import { Outages } from '../support/outage.js';

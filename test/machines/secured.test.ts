@@ -4,7 +4,7 @@ import '../support/environment.js';
 import { databasePort } from '../support/own-address.js';
 import { foreign, own } from '../support/own-certificates.js';
 import test, { type ExecutionContext } from 'ava';
-import { closeDatabase, select } from '../../src/lib/db.js';
+import { closeDatabase, select } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';
 import { OwnDatabase } from '../support/database.js';
 import { Outages } from '../support/outage.js';

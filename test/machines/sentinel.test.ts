@@ -1,7 +1,7 @@
 // Redis with Sentinels: its master dies or goes silent under load, and the service follows to the next one by itself.
 import '../support/environment.js';
 import test from 'ava';
-import { closeDatabase, db } from '../../src/lib/db.js';
+import { closeDatabase, db } from '../../src/lib/database/db.js';
 import { Outages } from '../support/outage.js';
 import { killProcesses } from '../support/processes.js';
 import { startOwnSentinels, type OwnSentinels } from '../support/sentinel.js';

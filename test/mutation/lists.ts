@@ -126,7 +126,7 @@ export const lists: Fault[] = [
     test: 'test/office/blacklists.test.ts',
   },
   {
-    file: 'src/lib/marks.ts',
+    file: 'src/lib/redis/marks.ts',
     from: `  const batch = gathering ?? gather();`,
     to: `  if (scopes.length > 0) return Promise.resolve();
   const batch = gathering ?? gather();`,

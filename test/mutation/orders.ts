@@ -16,7 +16,7 @@ export const orders: Fault[] = [
     to: ``,
     breaks: 'a paid order can be cancelled',
     test: states,
-    match: 'cancelling an order*',
+    match: 'a paid order cannot be cancelled',
   },
   {
     file,

@@ -3,7 +3,7 @@ import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
 import moment from 'moment-timezone';
 import { config } from '../../config/index.js';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { pruneNotifications } from '../../src/models/office/notification-retention.js';
 import { Client } from '../support/client.js';
 import { openStream } from '../support/events.js';

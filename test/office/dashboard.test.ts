@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import moment from 'moment-timezone';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { periodOf } from '../../src/lib/numbers.js';
 import { makeAdmin, makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
 import { writeLogins } from '../support/logs.js';

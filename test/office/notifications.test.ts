@@ -2,9 +2,9 @@
 import '../support/environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
-import { change, select } from '../../src/lib/db.js';
-import { patientRedis as redis } from '../../src/lib/redis.js';
-import { issueTicket } from '../../src/lib/ticket.js';
+import { change, select } from '../../src/lib/database/db.js';
+import { patientRedis as redis } from '../../src/lib/redis/redis.js';
+import { issueTicket } from '../../src/lib/redis/ticket.js';
 import { openSession } from '../../src/models/access/admin-session.js';
 import { storeNotification } from '../../src/models/office/notification.js';
 import type { Credential } from '../../src/models/access/sign-in.js';

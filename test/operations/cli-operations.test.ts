@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { config } from '../../config/index.js';
-import { change, db, select } from '../../src/lib/db.js';
+import { change, db, select } from '../../src/lib/database/db.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';
 import { migrations } from '../../src/models/migrations/index.js';
 import { storeFailure } from '../../src/models/office/failed-job.js';

@@ -1,7 +1,7 @@
 // The command line of the operators, run as they run it: without the API, against the real servers.
 import '../support/environment.js';
 import test from 'ava';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { storeFailure } from '../../src/models/office/failed-job.js';
 import { recordVerified } from '../../src/models/trade/callback-intake.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';

@@ -73,7 +73,7 @@ test('no two processes serve metrics on the same port', async (t) => {
 
 test('every queue has a worker', async (t) => {
   const queues = (await apps()).flatMap(({ args }) => args?.replace('--queues ', '').split(',') ?? []);
-  const { queueNames } = await import('../../src/lib/queue-names.js');
+  const { queueNames } = await import('../../src/lib/queue/names.js');
   t.deepEqual(queues.sort(), [...queueNames].sort());
 });
 

@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { maintainTables } from '../../src/jobs/maintain-tables.js';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { environment } from '../support/environment.js';
 import {
   makeAdmin,

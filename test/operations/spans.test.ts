@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { config } from '../../config/index.js';
-import { closeDatabase, db } from '../../src/lib/db.js';
+import { closeDatabase, db } from '../../src/lib/database/db.js';
 import { summaryOf } from '../../src/lib/watch/statements.js';
 import { spanNamed } from '../../src/lib/watch/traceparent.js';
 import { Client } from '../support/client.js';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { environment } from '../support/environment.js';
-import { db, select } from '../../src/lib/db.js';
+import { db, select } from '../../src/lib/database/db.js';
 import { underClaim } from '../../src/models/tables/claim.js';
 import { emptyDatabase, prepareDatabase } from '../../src/models/migrations/schema.js';
 import { makeMethod, makePayment, mockCallback } from '../support/factories.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { environment } from '../support/environment.js';
-import { closeDatabase, db, select } from '../../src/lib/db.js';
+import { closeDatabase, db, select } from '../../src/lib/database/db.js';
 import { killProcesses, runCli, startApi, startWorkerProcess } from '../support/processes.js';
 import { until } from '../support/until.js';
 

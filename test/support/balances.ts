@@ -1,6 +1,6 @@
 // Random balance changes from many clients at once, and whether the logs they leave add up (docs/promises.md R15).
 import { randomInt } from 'node:crypto';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import type { Client } from './client.js';
 import { unique } from './factories.js';
 

@@ -1,5 +1,5 @@
 // Payment callbacks as tests send them and what they leave behind.
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import type { Answer, Client } from './client.js';
 import type { MadePayment } from './factories.js';
 

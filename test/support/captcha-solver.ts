@@ -7,7 +7,7 @@ import {
   captchaOutlines,
   type Outline,
   type Point,
-} from '../../src/lib/captcha-glyphs.js';
+} from '../../src/lib/captcha/glyphs.js';
 
 interface Mask {
   width: number;

@@ -1,5 +1,5 @@
 // Notes every change of state of orders and payments inside the database, past the service.
-import { db, select } from '../../src/lib/db.js';
+import { db, select } from '../../src/lib/database/db.js';
 
 export interface StateChange {
   number: string;

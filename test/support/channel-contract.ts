@@ -1,7 +1,7 @@
 // What every payment channel must do, whatever company it speaks to. One call per channel declares the tests, one after
 // another, because they make its company fail in between.
 import test from 'ava';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { makeOrder, type MadePayment } from './factories.js';
 import type { Service } from './service.js';
 import { until } from './until.js';

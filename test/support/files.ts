@@ -1,6 +1,6 @@
 // Contents of files for uploads: the smallest that are what they say, and large ones nobody has seen before.
 import { createHash, randomBytes } from 'node:crypto';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { storage } from '../../src/lib/storage/index.js';
 import type { Answer, Client } from './client.js';
 

@@ -1,5 +1,5 @@
 // Imports of orders as tests start them, and what must be true of their end.
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import type { Client } from './client.js';
 import { readCsv } from './exports.js';
 import { startWorkerProcess, type TestProcess } from './processes.js';

@@ -1,7 +1,7 @@
 // A load of lists, new orders, callbacks and balance changes, each repeated until it is acknowledged as a good caller does,
 // and the look into the database whether what was acknowledged is there, once.
 import { setInterval } from 'node:timers/promises';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { mustAddUp } from './balances.js';
 import type { Answer, Client } from './client.js';
 import type { Figures } from './figures.js';

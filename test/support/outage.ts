@@ -1,7 +1,7 @@
 // A load through a fault of a server that has a successor: how long callers and the worker were not served well, and whether what was
 // acknowledged is there, once.
 import type { ExecutionContext } from 'ava';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { Client } from './client.js';
 import { makeMethod, makeOrder } from './factories.js';
 import { mustHold } from './figures.js';

@@ -1,5 +1,5 @@
 // What orders and payments are according to the rules, in memory; the service is held against it.
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 
 export interface ModelOrder {
   order_no: string;

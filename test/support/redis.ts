@@ -1,6 +1,6 @@
 // A Redis of a test's own, set up as production wants it: append-only file, nothing evicted.
 import { Redis, type RedisOptions } from 'ioredis';
-import { matchingKeys, patientRedis as redis } from '../../src/lib/redis.js';
+import { matchingKeys, patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { OwnServer, programPath } from './faults.js';
 import { freePort } from './free-port.js';
 

@@ -1,5 +1,5 @@
 // What a test reads of the database past the service.
-import { select, type SqlValue } from '../../src/lib/db.js';
+import { select, type SqlValue } from '../../src/lib/database/db.js';
 
 /** The one row of a query. @throws Error when there is none */
 export async function selectRow<T extends object>(sql: string, values: SqlValue[] = []): Promise<T> {

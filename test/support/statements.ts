@@ -1,7 +1,7 @@
 // The statements that the driver sends, with their values in place.
 import { channel } from 'node:diagnostics_channel';
 import { format } from 'mysql2';
-import { db, select, transact } from '../../src/lib/db.js';
+import { db, select, transact } from '../../src/lib/database/db.js';
 
 const started = channel('tracing:mysql2:query:start');
 

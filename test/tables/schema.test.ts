@@ -3,7 +3,7 @@ import '../support/environment.js';
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import test from 'ava';
-import { closeDatabase, db, select } from '../../src/lib/db.js';
+import { closeDatabase, db, select } from '../../src/lib/database/db.js';
 import { prepareDatabase } from '../../src/models/migrations/schema.js';
 import { rowTime, type ColumnType } from '../../src/models/tables/column.js';
 import { allTables, type TableDeclaration } from '../../src/models/tables/table.js';

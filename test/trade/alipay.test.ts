@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import test from 'ava';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { AlipayPlatform } from '../support/alipay-platform.js';
 import { makeOrder } from '../support/factories.js';
 import { newRsaKeys } from '../support/rsa-keys.js';

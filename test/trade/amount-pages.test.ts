@@ -1,7 +1,7 @@
 // Deep pages of orders sorted by amount: exact, and read from the amounts they lie in.
 import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { periodOf, shiftPeriod } from '../../src/lib/numbers.js';
 import { makeOrder, makeUser } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';

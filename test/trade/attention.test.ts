@@ -1,7 +1,7 @@
 // Payments that a person must look at or that wait for too long: listed, told of once, put aside when they are handled.
 import '../support/environment.js';
 import test from 'ava';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import {
   makeMethod,
   makeOrder,

@@ -1,7 +1,7 @@
 // /user-balance-logs and /users/{id}/update-balance: money of users, exact and once (docs/promises.md R15).
 import '../support/environment.js';
 import test from 'ava';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { changeBalances, mustAddUp } from '../support/balances.js';
 import { outcome } from '../support/callbacks.js';
 import { makeUser, signedInWith, unique } from '../support/factories.js';

@@ -1,7 +1,7 @@
 // POST /payments/{no}/callbacks/{id}/replay: what was refused by a mistake of ours pays once it is right, and only once.
 import '../support/environment.js';
 import test from 'ava';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';
 import { expireOrder } from '../../src/models/trade/order.js';
 import { recordVerified } from '../../src/models/trade/callback-intake.js';

@@ -4,7 +4,7 @@ import test from 'ava';
 import { config } from '../../config/index.js';
 import { maintainTables } from '../../src/jobs/maintain-tables.js';
 import { setClock } from '../../src/lib/clock.js';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { periodOf } from '../../src/lib/numbers.js';
 import { recordAttempt } from '../../src/models/trade/callback-intake.js';
 import type { CallbackState } from '../../src/models/trade/tables.js';

@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import '../support/long-deadlines.js';
 import test from 'ava';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import type { Answer, Client } from '../support/client.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import {

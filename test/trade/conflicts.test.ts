@@ -1,7 +1,7 @@
 // Callbacks that are authentic and yet at odds with what is known: amount, third-party number, state of the order.
 import '../support/environment.js';
 import test from 'ava';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';
 import { outcome, trace as traceOf, untouched } from '../support/callbacks.js';
 import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';

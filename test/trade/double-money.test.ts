@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import { createCipheriv } from 'node:crypto';
 import test from 'ava';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';
 import { expireOrder } from '../../src/models/trade/order.js';
 import { recordAttempt, recordVerified } from '../../src/models/trade/callback-intake.js';

@@ -1,8 +1,8 @@
 // Lists of orders and payments: their filters, and totals that are exact on every process right after a write.
 import '../support/environment.js';
 import test from 'ava';
-import { change, select } from '../../src/lib/db.js';
-import { key, patientRedis as redis } from '../../src/lib/redis.js';
+import { change, select } from '../../src/lib/database/db.js';
+import { key, patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { expireOrder } from '../../src/models/trade/order.js';
 import type { Client } from '../support/client.js';
 import {

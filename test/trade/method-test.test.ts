@@ -4,7 +4,7 @@ import { createPublicKey } from 'node:crypto';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import test from 'ava';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import type { Client } from '../support/client.js';
 import { makeMethod, makePayment, mockCallback, signedInWith } from '../support/factories.js';
 import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';

@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import fc from 'fast-check';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { makeMethod, makePayment, mockCallback, mockSign } from '../support/factories.js';
 import type { MadePayment } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';

@@ -1,7 +1,7 @@
 // Totals of rows that are no longer new: they are not counted again, what the journal says of each change is added up.
 import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';
 import { expireOrder } from '../../src/models/trade/order.js';
 import { recordVerified } from '../../src/models/trade/callback-intake.js';

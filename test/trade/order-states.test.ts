@@ -1,7 +1,7 @@
 // How an order moves on from pending: paid, cancelled, expired, deleted.
 import '../support/environment.js';
 import test from 'ava';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { expireOrder } from '../../src/jobs/expire-order.js';
 import { makeMethod, makeOrder, makePayment, mockCallback } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';

@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import fc from 'fast-check';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { makeUser, unique } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';
 

@@ -3,7 +3,7 @@ import '../support/environment.js';
 import test from 'ava';
 import fc from 'fast-check';
 import { setClock } from '../../src/lib/clock.js';
-import { change } from '../../src/lib/db.js';
+import { change } from '../../src/lib/database/db.js';
 import { newOrderNumber, periodOf, shiftPeriod } from '../../src/lib/numbers.js';
 import { extendPartitions } from '../../src/models/tables/partitions.js';
 import { changing } from '../../src/models/tables/versions.js';

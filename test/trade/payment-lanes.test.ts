@@ -1,8 +1,8 @@
 // Payments over several queues: each job has its lane by its id, and a worker consumes all of them.
 import '../support/environment.js';
 import test from 'ava';
-import { queuePrefix } from '../../src/lib/queue-names.js';
-import { redis } from '../../src/lib/redis.js';
+import { queuePrefix } from '../../src/lib/queue/names.js';
+import { redis } from '../../src/lib/redis/redis.js';
 import { makeMethod, makeOrder, makePayment, mockCallback } from '../support/factories.js';
 import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';

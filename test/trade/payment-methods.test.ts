@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import test from 'ava';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import type { Answer } from '../support/client.js';
 import { makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
 import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';

@@ -1,7 +1,7 @@
 // {host}/api/payment/notify/{type}: what is believed, what is refused, what is kept (contract.md §13).
 import '../support/environment.js';
 import test from 'ava';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { outcome, trace as traceOf, untouched } from '../support/callbacks.js';
 import {
   makeMethod,

@@ -1,7 +1,7 @@
 // /payments: creating, placing, asking for and finding payments.
 import '../support/environment.js';
 import test from 'ava';
-import { change, select } from '../../src/lib/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';
 import {
   makeMethod,

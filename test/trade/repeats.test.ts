@@ -1,7 +1,7 @@
 // A create whose process dies between its commit and its answer: repeated under its Idempotency-Key it answers the record made.
 import '../support/environment.js';
 import test from 'ava';
-import { closeDatabase, db, select } from '../../src/lib/db.js';
+import { closeDatabase, db, select } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';
 import { makeMethod, makeOrder, makeUser, unique } from '../support/factories.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';

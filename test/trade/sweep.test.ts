@@ -1,9 +1,9 @@
 // One sweep queues everything that has lost its job, however much there is, and nothing twice.
 import '../support/environment.js';
 import test from 'ava';
-import { change } from '../../src/lib/db.js';
+import { change } from '../../src/lib/database/db.js';
 import { newOrderNumber, periodOf } from '../../src/lib/numbers.js';
-import { countJobs } from '../../src/lib/queue.js';
+import { countJobs } from '../../src/lib/queue/queue.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import { somePaymentNumber } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';

@@ -3,7 +3,7 @@ import '../support/environment.js';
 import test from 'ava';
 import { keysLike } from '../support/redis.js';
 import { environment } from '../support/environment.js';
-import { db, select } from '../../src/lib/db.js';
+import { db, select } from '../../src/lib/database/db.js';
 import type { Client } from '../support/client.js';
 import { makeMethod, makePayment, mockCallback, unique } from '../support/factories.js';
 import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';

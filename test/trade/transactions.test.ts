@@ -2,8 +2,8 @@
 import '../support/environment.js';
 import '../support/long-deadlines.js';
 import test from 'ava';
-import { change, db, select, transact } from '../../src/lib/db.js';
-import { DatabaseBusy, errno, isDatabaseDown } from '../../src/lib/db-errors.js';
+import { change, db, select, transact } from '../../src/lib/database/db.js';
+import { DatabaseBusy, errno, isDatabaseDown } from '../../src/lib/database/errors.js';
 import { makeMethod, makeOrder, makePayment, mockCallback } from '../support/factories.js';
 import { until } from '../support/until.js';
 import { serviceTest } from '../support/service-test.js';

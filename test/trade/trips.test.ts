@@ -4,7 +4,7 @@ import test from 'ava';
 import { makeMethod, makeOrder, makeUser, unique } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';
 import { tripsDuring } from '../support/statements.js';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 
 const service = serviceTest({ withWorker: false });
 

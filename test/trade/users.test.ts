@@ -1,8 +1,8 @@
 // /users: customers, what may change about them and when they may go.
 import '../support/environment.js';
 import test from 'ava';
-import { select } from '../../src/lib/db.js';
-import { matchPassword } from '../../src/lib/password.js';
+import { select } from '../../src/lib/database/db.js';
+import { matchPassword } from '../../src/lib/secrets/password.js';
 import { outcome } from '../support/callbacks.js';
 import { makeOrder, makeUser, unique } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';

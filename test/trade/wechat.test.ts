@@ -8,7 +8,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { select } from '../../src/lib/db.js';
+import { select } from '../../src/lib/database/db.js';
 import { makeOrder, unique } from '../support/factories.js';
 import { startService, type Service } from '../support/service.js';
 import { killProcesses, startApi } from '../support/processes.js';

@@ -2,10 +2,10 @@
 import type { Command } from 'commander';
 import type { Schema } from 'joi';
 import { now } from '../../lib/clock.js';
-import { change, select } from '../../lib/db.js';
+import { change, select } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import { randomToken } from '../../lib/random-id.js';
-import { text, username as newUsername } from '../../lib/schema.js';
+import { randomToken } from '../../lib/secrets/random-id.js';
+import { text, username as newUsername } from '../../lib/input/schema.js';
 import { createAdmin, storePassword } from '../../models/access/admin.js';
 import { superAdminSlug } from '../../models/access/identity.js';
 import { Admin, Role } from '../../models/access/tables.js';

@@ -1,7 +1,7 @@
 // Checks of the database server: do acknowledged commits survive a crash, and the loss of the machine?
 import { config } from '../../../config/index.js';
-import { db, reports } from '../../lib/db.js';
-import { openConnection } from '../../lib/db-connection.js';
+import { db, reports } from '../../lib/database/db.js';
+import { openConnection } from '../../lib/database/connection.js';
 import { ok, warning, type Finding } from './finding.js';
 
 type Values = Record<string, string | undefined>;

@@ -1,7 +1,7 @@
 // back-office jobs …: queued jobs, and those that failed for good.
 import type { Command } from 'commander';
-import { countJobs } from '../../lib/queue.js';
-import { queueNames, type QueueName } from '../../lib/queue-names.js';
+import { countJobs } from '../../lib/queue/queue.js';
+import { queueNames, type QueueName } from '../../lib/queue/names.js';
 import { retryAllFailed, retryFailed } from '../../jobs/failed-work.js';
 import {
   countFailedJobs,

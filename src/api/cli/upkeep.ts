@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { select } from '../../lib/db.js';
+import { select } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { maintainTables } from '../../jobs/maintain-tables.js';
 import { acceptAppKey, keyState } from '../../models/access/key-check.js';

@@ -2,9 +2,9 @@
 import Joi from 'joi';
 import { currentLanguage, currentZone } from '../../lib/context.js';
 import type { Text } from '../../lib/language.js';
-import { timeKeys } from '../../lib/list-query.js';
+import { timeKeys } from '../../lib/input/list-query.js';
 import { logger } from '../../lib/logger.js';
-import { idParam } from '../../lib/schema.js';
+import { idParam } from '../../lib/input/schema.js';
 import { writeExport } from '../../jobs/write-export.js';
 import { Admin } from '../../models/access/tables.js';
 import { findExport, requestExport } from '../../models/exports/export.js';

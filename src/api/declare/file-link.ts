@@ -1,6 +1,6 @@
 // The endpoint that signs a file URL for pictures, videos and links, which send no header.
 import { config } from '../../../config/index.js';
-import { signLink } from '../../lib/link.js';
+import { signLink } from '../../lib/secrets/link.js';
 import type { Identity } from '../../models/access/identity.js';
 import { resource, text, timestamp } from './response.js';
 

@@ -1,6 +1,6 @@
 // The Idempotency-Key request header.
 import Joi from 'joi';
-import { validate } from '../../lib/validation.js';
+import { validate } from '../../lib/input/validation.js';
 
 /** Up to 128 visible ASCII characters. */
 export const idempotencyKey = Joi.string()

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { fail } from '../../lib/errors.js';
 import type { Text } from '../../lib/language.js';
-import { idParam, ids } from '../../lib/schema.js';
+import { idParam, ids } from '../../lib/input/schema.js';
 import { cleanLogs, removeLogs, type LogTable } from '../../models/logs/log.js';
 import { integer, record, type Answer } from './response.js';
 import { can, nounOf, route, type Route } from './route.js';

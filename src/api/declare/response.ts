@@ -1,11 +1,11 @@
 // Joi building blocks of answers, for the OpenAPI document, the tests that validate every answer, and the compiler: a
 // schema of type Answer<T> describes the JSON of a T.
 import Joi from 'joi';
-import { maxDepth } from '../../lib/mask.js';
-import { keywords, named } from '../../lib/schema-notes.js';
-import { exactAmount } from '../../lib/schema.js';
+import { maxDepth } from '../../lib/secrets/mask.js';
+import { keywords, named } from '../../lib/input/schema-notes.js';
+import { exactAmount } from '../../lib/input/schema.js';
 import type { Money } from '../../lib/money.js';
-import type { Page } from '../../lib/list-query.js';
+import type { Page } from '../../lib/input/list-query.js';
 import type { Tree } from '../../lib/tree.js';
 import type { ColumnType, ValueKind } from '../../models/tables/column.js';
 import {

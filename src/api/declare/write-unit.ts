@@ -1,7 +1,7 @@
 // What commits with an administrator's write: its entry in the operation log, and its Idempotency-Key.
 import type { Context } from 'koa';
 import { setUnit, type Unit } from '../../lib/context.js';
-import type { Transaction } from '../../lib/transaction.js';
+import type { Transaction } from '../../lib/database/transaction.js';
 import { isStored, storeWithWrite, storing } from '../../models/logs/log-outbox.js';
 import { claimingLast, claimKey, findEarlier, type Repeatable } from '../../models/trade/idempotency-key.js';
 import { idempotencyKeyOf } from './idempotency.js';

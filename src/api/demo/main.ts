@@ -2,10 +2,10 @@
 // have orders are skipped, so a second run adds the days since.
 import { config } from '../../../config/index.js';
 import { setClock } from '../../lib/clock.js';
-import { closeDatabase, select } from '../../lib/db.js';
-import { closePubsub } from '../../lib/pubsub.js';
-import { closeQueues } from '../../lib/queue.js';
-import { connectRedis, disconnectRedis } from '../../lib/redis.js';
+import { closeDatabase, select } from '../../lib/database/db.js';
+import { closePubsub } from '../../lib/redis/pubsub.js';
+import { closeQueues } from '../../lib/queue/queue.js';
+import { connectRedis, disconnectRedis } from '../../lib/redis/redis.js';
 import { closeLogs } from '../../jobs/log-keeping.js';
 import { Admin } from '../../models/access/tables.js';
 import { assertMigrated } from '../../models/migrations/schema.js';

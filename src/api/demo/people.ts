@@ -1,7 +1,7 @@
 // Departments, roles, administrators and customers. Existing ones are not changed.
-import { randomToken } from '../../lib/random-id.js';
+import { randomToken } from '../../lib/secrets/random-id.js';
 import { now } from '../../lib/clock.js';
-import { select, transact } from '../../lib/db.js';
+import { select, transact } from '../../lib/database/db.js';
 import { createAdmin } from '../../models/access/admin.js';
 import { createDepartment } from '../../models/access/department.js';
 import type { Holder } from '../../models/access/rights.js';

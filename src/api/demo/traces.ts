@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Resvg } from '@resvg/resvg-js';
 import { now } from '../../lib/clock.js';
 import { Money } from '../../lib/money.js';
-import { newUlid } from '../../lib/random-id.js';
+import { newUlid } from '../../lib/secrets/random-id.js';
 import { readUserAgent } from '../../lib/user-agent.js';
 import { addAttachment, readFileName } from '../../models/files/attachment.js';
 import { Attachment } from '../../models/files/tables.js';

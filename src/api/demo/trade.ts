@@ -1,8 +1,8 @@
 // Orders of a day and their payments: most paid at once, some never, a few need attention.
 import { setClock } from '../../lib/clock.js';
-import { hmacHex } from '../../lib/secret-box.js';
+import { hmacHex } from '../../lib/secrets/secret-box.js';
 import { Money } from '../../lib/money.js';
-import { newUlid } from '../../lib/random-id.js';
+import { newUlid } from '../../lib/secrets/random-id.js';
 import { updateOrder } from '../../models/trade/order.js';
 import type { OrderRecord } from '../../models/trade/order-record.js';
 import { placeOrder } from '../../models/trade/order-placement.js';

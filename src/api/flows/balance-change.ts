@@ -1,6 +1,6 @@
 // Changing a balance, as /users/{id}/update-balance and POST /user-balance-logs take and answer it.
 import Joi from 'joi';
-import { money, optionalText } from '../../lib/schema.js';
+import { money, optionalText } from '../../lib/input/schema.js';
 import type { Operator } from '../../models/trade/balance.js';
 import { BalanceLog, balanceChangeTypes, User } from '../../models/trade/tables.js';
 import { Admin } from '../../models/access/tables.js';

@@ -1,7 +1,7 @@
 // Settles a stored callback and waits for the verdict: through the worker, or in this process while the queue is unavailable.
 import { config } from '../../../config/index.js';
 import { logger } from '../../lib/logger.js';
-import { QueueUnavailable } from '../../lib/queue.js';
+import { QueueUnavailable } from '../../lib/queue/queue.js';
 import { settlementSeconds } from '../../lib/watch/metrics.js';
 import { withTimeout } from '../../lib/with-timeout.js';
 import { settlePayment } from '../../jobs/settle-payment.js';

@@ -1,8 +1,8 @@
 // The live figures of this process, sampled once however many ask.
-import { select } from '../../lib/db.js';
-import { patientRedis } from '../../lib/redis.js';
+import { select } from '../../lib/database/db.js';
+import { patientRedis } from '../../lib/redis/redis.js';
 import { singleFlight } from '../../lib/single-flight.js';
-import { sampleSystem } from '../../lib/system-info.js';
+import { sampleSystem } from '../../lib/process/system-info.js';
 import { queueFigures } from './queue-figures.js';
 import { countSockets } from '../http/live-connections.js';
 

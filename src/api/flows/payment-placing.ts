@@ -6,7 +6,7 @@ import { now } from '../../lib/clock.js';
 import { currentLanguage } from '../../lib/context.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { logger } from '../../lib/logger.js';
-import { maskText } from '../../lib/mask.js';
+import { maskText } from '../../lib/secrets/mask.js';
 import { recordPlacement, payablePayment, type Payable } from '../../models/trade/payment-placement.js';
 import type { PaymentRecord } from '../../models/trade/payment.js';
 import { configOfMethod, getMethod } from '../../models/trade/payment-method.js';

@@ -1,5 +1,5 @@
 // The figures of every queue: what Redis holds of it, and what of it has failed for good.
-import { countJobs, type QueueCounts } from '../../lib/queue.js';
+import { countJobs, type QueueCounts } from '../../lib/queue/queue.js';
 import { countFailedJobs } from '../../models/office/failed-job.js';
 
 export interface QueueFigures extends QueueCounts {

@@ -1,6 +1,6 @@
 // The limits on guessing passwords (contract.md §3), at sign-in and at a password change.
 import { config } from '../../../config/index.js';
-import { Attempts } from '../../lib/attempts.js';
+import { Attempts } from '../../lib/redis/attempts.js';
 import { fail } from '../../lib/errors.js';
 import { networkOf } from '../../lib/ip.js';
 import { signedInLately } from '../../models/access/admin-session.js';

@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Context, Middleware } from 'koa';
 import { config } from '../../../config/index.js';
-import { randomToken } from '../../lib/random-id.js';
+import { randomToken } from '../../lib/secrets/random-id.js';
 import { encodingFor, type Encoding } from './compression.js';
 
 interface Asset {

@@ -1,10 +1,10 @@
 // {host}/healthz and {host}/readyz: for supervisors and load balancers.
 import Joi from 'joi';
 import { config } from '../../../config/index.js';
-import { payments } from '../../lib/db.js';
+import { payments } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import { readMarks } from '../../lib/marks.js';
-import { redis } from '../../lib/redis.js';
+import { readMarks } from '../../lib/redis/marks.js';
+import { redis } from '../../lib/redis/redis.js';
 import type { Readiness } from '../../lib/watch/port.js';
 import { isBlocked } from '../../models/office/blacklist.js';
 import { takesWrites, checkReachable } from '../../models/office/service-figures.js';

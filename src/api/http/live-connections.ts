@@ -3,7 +3,7 @@ import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { logger } from '../../lib/logger.js';
-import { readMarks } from '../../lib/marks.js';
+import { readMarks } from '../../lib/redis/marks.js';
 import { gauge } from '../../lib/watch/metrics.js';
 import { isBlocked } from '../../models/office/blacklist.js';
 import { identityOf, type Identity } from '../../models/access/identity.js';

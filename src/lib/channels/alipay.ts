@@ -2,7 +2,7 @@
 // URL, so no outbound request is made. Its callback and query answer 501 (docs/spec.md, Payment callback, rule 4).
 import Joi from 'joi';
 import { now } from '../clock.js';
-import { signRsa } from '../rsa.js';
+import { signRsa } from '../secrets/rsa.js';
 import { beijingTime } from '../time.js';
 import { Money } from '../money.js';
 import type { Channel, MethodConfig, Placement } from './channel.js';

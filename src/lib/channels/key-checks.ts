@@ -1,6 +1,6 @@
 // Offline checks of stored RSA keys.
 import { createPublicKey } from 'node:crypto';
-import { readPrivateKey, readPublicKey, signRsa, verifyRsa } from '../rsa.js';
+import { readPrivateKey, readPublicKey, signRsa, verifyRsa } from '../secrets/rsa.js';
 import type { KeyCheck, MethodConfig } from './channel.js';
 
 const sample = 'back-office';

@@ -1,6 +1,6 @@
 // Validates the configuration of a payment method for its channel.
 import Joi from 'joi';
-import { validate } from '../validation.js';
+import { validate } from '../input/validation.js';
 import type { Channel, MethodConfig } from './channel.js';
 
 interface Described {

@@ -3,9 +3,9 @@ import Joi from 'joi';
 import { config } from '../../../config/index.js';
 import { Money } from '../money.js';
 import { paymentPeriod } from '../numbers.js';
-import { hmacHex, sameDigest } from '../secret-box.js';
+import { hmacHex, sameDigest } from '../secrets/secret-box.js';
 import type { Channel, MethodConfig, Notification } from './channel.js';
-import { exactAmount } from '../schema.js';
+import { exactAmount } from '../input/schema.js';
 import { secret, webUrl } from './config-key.js';
 
 const success = 'SUCCESS';

@@ -2,8 +2,8 @@
 import { createDecipheriv, X509Certificate, type KeyObject } from 'node:crypto';
 import { config as settings } from '../../../config/index.js';
 import { now } from '../clock.js';
-import { randomToken } from '../random-id.js';
-import { readPublicKey, signRsa, verifyRsa } from '../rsa.js';
+import { randomToken } from '../secrets/random-id.js';
+import { readPublicKey, signRsa, verifyRsa } from '../secrets/rsa.js';
 import { ChannelFailure, type MethodConfig } from './channel.js';
 import { requestGateway, type GatewayAnswer } from './gateway.js';
 

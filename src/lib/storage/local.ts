@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { FileWriter } from '../files/file-writer.js';
 import { privateFolder, removeOldFiles } from '../files/folder.js';
-import { randomToken } from '../random-id.js';
+import { randomToken } from '../secrets/random-id.js';
 import { Digest } from './digest.js';
 import {
   FileMissing,

@@ -2,10 +2,10 @@
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { payments } from '../../lib/db.js';
+import { payments } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { networkOf } from '../../lib/ip.js';
-import { newUlid } from '../../lib/random-id.js';
+import { newUlid } from '../../lib/secrets/random-id.js';
 import { readUserAgent, shortUserAgent } from '../../lib/user-agent.js';
 import type { Credential } from './sign-in.js';
 import { deleteAll } from '../tables/retention.js';

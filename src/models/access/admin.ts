@@ -1,13 +1,20 @@
 // admins: the people who sign in here.
 import Joi from 'joi';
 import type { Transaction } from 'sequelize';
-import { blankToNull, noneToNull } from '../../lib/blank-to-null.js';
+import { blankToNull, noneToNull } from '../../lib/input/blank-to-null.js';
 import { now } from '../../lib/clock.js';
-import { refuseDuplicates, type SqlValue } from '../../lib/db.js';
+import { refuseDuplicates, type SqlValue } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
-import { id, status } from '../../lib/schema.js';
-import { hashPassword } from '../../lib/password.js';
+import {
+  pageSql,
+  toPage,
+  Where,
+  type ListQuery,
+  type Page,
+  type TimeRange,
+} from '../../lib/input/list-query.js';
+import { id, status } from '../../lib/input/schema.js';
+import { hashPassword } from '../../lib/secrets/password.js';
 import { endSessionsOf } from './admin-session.js';
 import { roleName } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';

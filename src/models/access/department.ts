@@ -1,9 +1,9 @@
 // departments: the tree administrators belong to.
 import type { Transaction } from 'sequelize';
-import { transact } from '../../lib/db.js';
+import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { toTree, withDescendants, type Tree } from '../../lib/tree.js';
-import { Where } from '../../lib/list-query.js';
+import { Where } from '../../lib/input/list-query.js';
 import { changing } from '../tables/versions.js';
 import { Admin, Department } from './tables.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';

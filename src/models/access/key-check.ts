@@ -1,7 +1,7 @@
 // key_checks: whether APP_KEY is the key this database was made with. A wrong one would look like wrong passwords.
 import { now } from '../../lib/clock.js';
-import { derivedKeys, hmacHex } from '../../lib/secret-box.js';
-import { StartRefused } from '../../lib/start-refused.js';
+import { derivedKeys, hmacHex } from '../../lib/secrets/secret-box.js';
+import { StartRefused } from '../../lib/process/start-refused.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { KeyCheck } from './tables.js';
 import { execute, over } from '../tables/sql.js';

@@ -1,7 +1,7 @@
 // menus: the tree of directories, pages and buttons of the administration.
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
-import { refuseDuplicates } from '../../lib/db.js';
+import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { depthOf, heightOf, toTree, withDescendants, type Tree } from '../../lib/tree.js';
 import { menuTitle } from './builtin-names.js';

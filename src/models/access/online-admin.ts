@@ -2,7 +2,7 @@
 import { Op } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { fail } from '../../lib/errors.js';
-import { pageSql, toPage, Where, type ListQuery, type Page } from '../../lib/list-query.js';
+import { pageSql, toPage, Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { idleSince, type Identity } from './identity.js';
 import { assertOutranks } from './rights.js';
 import { columnsOf, computed, selection, type RowOf } from '../tables/selection.js';

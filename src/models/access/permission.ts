@@ -1,10 +1,10 @@
 // permissions: what a role may be allowed, as a slug and as method and path.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { noneToNull } from '../../lib/blank-to-null.js';
-import { refuseDuplicates } from '../../lib/db.js';
+import { noneToNull } from '../../lib/input/blank-to-null.js';
+import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
+import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { menuTitle, permissionName, permissionsNamed } from './builtin-names.js';
 import { assertHolds, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';

@@ -1,9 +1,9 @@
 // roles: named sets of permissions and menus.
 import type { Transaction } from 'sequelize';
-import { refuseDuplicates, transact } from '../../lib/db.js';
+import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { fail } from '../../lib/errors.js';
-import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
+import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { menuTitle, permissionName, roleName } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';
 import { assertHolds, assertHoldsRoles, type Holder } from './rights.js';

@@ -2,11 +2,11 @@
 import { config } from '../../../config/index.js';
 import { knownFirstPassword } from '../../../config/production.js';
 import { now } from '../../lib/clock.js';
-import { transact } from '../../lib/db.js';
-import { isCommonPassword } from '../../lib/password-policy.js';
-import { hashPassword, matchPassword } from '../../lib/password.js';
-import { randomToken } from '../../lib/random-id.js';
-import { StartRefused } from '../../lib/start-refused.js';
+import { transact } from '../../lib/database/db.js';
+import { isCommonPassword } from '../../lib/secrets/password-policy.js';
+import { hashPassword, matchPassword } from '../../lib/secrets/password.js';
+import { randomToken } from '../../lib/secrets/random-id.js';
+import { StartRefused } from '../../lib/process/start-refused.js';
 import { insertFrom, insertMissing, insertRow } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { execute, over } from '../tables/sql.js';

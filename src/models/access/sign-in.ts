@@ -1,6 +1,6 @@
 // The part of an administrator that signing in needs.
 import { logger } from '../../lib/logger.js';
-import { hashPassword, matchPassword } from '../../lib/password.js';
+import { hashPassword, matchPassword } from '../../lib/secrets/password.js';
 import { updateRows } from '../tables/rows.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
 import { over } from '../tables/sql.js';

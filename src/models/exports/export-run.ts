@@ -2,11 +2,11 @@
 import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { transact } from '../../lib/db.js';
+import { transact } from '../../lib/database/db.js';
 import { AppError } from '../../lib/errors.js';
 import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { fill, say, type Language, type Text } from '../../lib/language.js';
-import { timeKeys } from '../../lib/list-query.js';
+import { timeKeys } from '../../lib/input/list-query.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
 import { updateRows, type Changes } from '../tables/rows.js';
 import { execute, over } from '../tables/sql.js';

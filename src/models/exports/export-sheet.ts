@@ -1,7 +1,7 @@
 // How the rows of an export are read: month by month, page after page by key, from one snapshot.
 import type Joi from 'joi';
 import { say, type Language, type Text } from '../../lib/language.js';
-import type { Where } from '../../lib/list-query.js';
+import type { Where } from '../../lib/input/list-query.js';
 import type { Cell, SheetColumn } from '../../lib/sheets/sheet.js';
 import { localTimes } from '../../lib/time.js';
 import type { Snapshot } from './snapshot.js';

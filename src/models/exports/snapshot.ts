@@ -1,7 +1,7 @@
 // A read over many statements that sees everything as of one instant, however long it takes.
 import { config } from '../../../config/index.js';
-import { literal, reports, type SqlValue } from '../../lib/db.js';
-import { openReader } from '../../lib/db-replicas.js';
+import { literal, reports, type SqlValue } from '../../lib/database/db.js';
+import { openReader } from '../../lib/database/replicas.js';
 import type { Cell } from '../../lib/sheets/sheet.js';
 
 export interface Snapshot {

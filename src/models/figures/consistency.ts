@@ -1,7 +1,7 @@
 // Consistency of the books: sums by month, and rows that contradict each other. Reads everything from one snapshot.
 import type { RowDataPacket } from 'mysql2/promise';
 import { config } from '../../../config/index.js';
-import { openConnection } from '../../lib/db-connection.js';
+import { openConnection } from '../../lib/database/connection.js';
 
 /** The orders or payments of a month in one state; the sum is exact. */
 export interface MonthSum {

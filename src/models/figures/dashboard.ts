@@ -1,8 +1,8 @@
 // The dashboard's figures. Counts and sums are kept and carried on (models/tables/totals.ts), so that no call reads a table.
 import { currentZone } from '../../lib/context.js';
 import { now } from '../../lib/clock.js';
-import { reports, type Statement } from '../../lib/db.js';
-import { Where } from '../../lib/list-query.js';
+import { reports, type Statement } from '../../lib/database/db.js';
+import { Where } from '../../lib/input/list-query.js';
 import { Money } from '../../lib/money.js';
 import { periodOf } from '../../lib/numbers.js';
 import { daysBack, monthsBack, type Span } from '../../lib/time.js';

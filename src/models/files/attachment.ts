@@ -1,13 +1,13 @@
 // attachments: files that administrators keep; each with its name, kind and digest, its content in the storage.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { transact } from '../../lib/db.js';
+import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { config } from '../../../config/index.js';
 import { assertKind, type Charset, type OpenFile } from '../../lib/files/file-content.js';
 import { kindOf, type FileKind, type FileType } from '../../lib/files/file-kinds.js';
 import { cleanFilename, extensionOf } from '../../lib/files/filename.js';
-import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
+import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { Admin } from '../access/tables.js';
 import { columnsOf, joined, selection, selectionOf } from '../tables/selection.js';
 import { insertRow, updateRows } from '../tables/rows.js';

@@ -1,7 +1,7 @@
 // Merging a chunked upload into one attachment, exactly once; the session is the state.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { transact } from '../../lib/db.js';
+import { transact } from '../../lib/database/db.js';
 import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { assertKind, type Charset } from '../../lib/files/file-content.js';

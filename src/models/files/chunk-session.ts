@@ -2,9 +2,9 @@
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { transact } from '../../lib/db.js';
+import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import { randomToken } from '../../lib/random-id.js';
+import { randomToken } from '../../lib/secrets/random-id.js';
 import { Admin } from '../access/tables.js';
 import { readFileName } from './attachment.js';
 import { chunkIndexes, releaseChunks, type SessionKey } from './chunk.js';

@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { transact } from '../../lib/db.js';
+import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import type { SessionKey } from './chunk.js';
 import { expiry, lockSession, type ChunkSession } from './chunk-session.js';

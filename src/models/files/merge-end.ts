@@ -1,7 +1,7 @@
 // The end of a merge: stored once, in one transaction with the attachment and the notification of the owner.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { transact } from '../../lib/db.js';
+import { transact } from '../../lib/database/db.js';
 import { errorCatalogue, type ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { inBoth } from '../../lib/language.js';
 import { deliver, deliverStored, notifyWithin, type NewNotification } from '../office/notification.js';

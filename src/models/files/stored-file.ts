@@ -4,7 +4,7 @@ import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { AppError } from '../../lib/errors.js';
 import { logger } from '../../lib/logger.js';
-import { newUlid } from '../../lib/random-id.js';
+import { newUlid } from '../../lib/secrets/random-id.js';
 import { storage } from '../../lib/storage/index.js';
 import { StorageFull, StorageUnavailable } from '../../lib/storage/storage.js';
 import { insertRow, updateRows } from '../tables/rows.js';

@@ -1,7 +1,7 @@
 // UPLOAD_QUOTA_MB: what the attachments and unmerged chunks of one administrator may take together.
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
-import { select } from '../../lib/db.js';
+import { select } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { Admin } from '../access/tables.js';
 

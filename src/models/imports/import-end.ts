@@ -1,11 +1,11 @@
 // The end of an import: stored once, in one transaction with the notification of its owner.
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { transact } from '../../lib/db.js';
+import { transact } from '../../lib/database/db.js';
 import { AppError } from '../../lib/errors.js';
 import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { fill, say, type Language } from '../../lib/language.js';
-import { announce } from '../../lib/marks.js';
+import { announce } from '../../lib/redis/marks.js';
 import { releaseFiles, removeFiles } from '../files/stored-file.js';
 import { deliver, deliverStored, notifyWithin, type NewNotification } from '../office/notification.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';

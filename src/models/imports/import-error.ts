@@ -1,8 +1,8 @@
 // import_errors: the rows of an import that were refused, each with its reasons.
 import type { Transaction } from 'sequelize';
-import { bulk, change, type SqlValue } from '../../lib/db.js';
+import { bulk, change, type SqlValue } from '../../lib/database/db.js';
 import type { Language } from '../../lib/language.js';
-import type { ListQuery, Page } from '../../lib/list-query.js';
+import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
 import { reasonText } from './import-reason.js';
 import type { Problem, SheetColumn } from './order-sheet.js';

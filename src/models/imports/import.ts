@@ -2,10 +2,10 @@
 import { now } from '../../lib/clock.js';
 import { currentLanguage } from '../../lib/context.js';
 import type { CsvFormat } from '../../lib/sheets/csv-source.js';
-import { transact } from '../../lib/db.js';
+import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { say, type Text } from '../../lib/language.js';
-import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
+import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import type { Identity } from '../access/identity.js';
 import { Admin } from '../access/tables.js';
 import { keepFile, releaseFiles, removeFiles } from '../files/stored-file.js';

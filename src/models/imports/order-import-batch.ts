@@ -1,7 +1,7 @@
 // One batch of an order import: some orders with their lines, the rows that were refused, and the position, in one transaction.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { bulk, change, type SqlValue } from '../../lib/db.js';
+import { bulk, change, type SqlValue } from '../../lib/database/db.js';
 import { orderNumbers, periodOf } from '../../lib/numbers.js';
 import { keepProblems } from './import-error.js';
 import { advance, type Advance, type ImportWork } from './import-run.js';

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CsvBroken, readCsv, type CsvBlock } from '../../lib/sheets/csv-source.js';
 import { AppError } from '../../lib/errors.js';
 import { say } from '../../lib/language.js';
-import { announce } from '../../lib/marks.js';
+import { announce } from '../../lib/redis/marks.js';
 import { storage } from '../../lib/storage/index.js';
 import { FileMissing, type Storage } from '../../lib/storage/storage.js';
 import { endImport, type ImportEnd } from './import-end.js';

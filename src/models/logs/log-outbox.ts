@@ -2,10 +2,10 @@
 // every other one as soon as it is made; the job write-logs moves them on in batches.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { bulk, change, insert, select } from '../../lib/db.js';
-import { isDatabaseDown } from '../../lib/db-errors.js';
+import { bulk, change, insert, select } from '../../lib/database/db.js';
+import { isDatabaseDown } from '../../lib/database/errors.js';
 import { logger } from '../../lib/logger.js';
-import { announce } from '../../lib/marks.js';
+import { announce } from '../../lib/redis/marks.js';
 import { periodOf } from '../../lib/numbers.js';
 import { logTables } from './log.js';
 import { insertLogs } from './log-writing.js';

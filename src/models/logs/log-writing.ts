@@ -1,6 +1,6 @@
 // How entries get into the three log tables.
 import type { Transaction } from 'sequelize';
-import { change, type SqlValue } from '../../lib/db.js';
+import { change, type SqlValue } from '../../lib/database/db.js';
 import { periodOf } from '../../lib/numbers.js';
 import { declarationOf, type Model, type TableClass } from '../tables/table.js';
 import type { EntryOf } from './log.js';

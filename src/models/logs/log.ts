@@ -1,8 +1,8 @@
 // What the three log tables have in common: pages, deletion, retention by month partitions.
 import { config } from '../../../config/index.js';
-import { change } from '../../lib/db.js';
+import { change } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import type { ListQuery, Page, Where } from '../../lib/list-query.js';
+import type { ListQuery, Page, Where } from '../../lib/input/list-query.js';
 import { monthlyPage } from '../tables/month-pages.js';
 import { removeOld } from '../tables/retention.js';
 import type { Selection } from '../tables/selection.js';

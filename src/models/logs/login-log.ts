@@ -2,7 +2,7 @@
 import { currentLanguage } from '../../lib/context.js';
 import { errorCatalogue, type ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { say } from '../../lib/language.js';
-import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
+import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { columnsOf, type RowOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
 import { findLog, listLogs, type EntryOf } from './log.js';

@@ -1,5 +1,5 @@
 // system_logs: warnings and errors of API and worker.
-import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
+import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
 import { findLog, listLogs, type EntryOf } from './log.js';

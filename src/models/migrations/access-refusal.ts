@@ -1,6 +1,6 @@
 // What the database refuses for good: trying again changes nothing, an operator must.
 import { config } from '../../../config/index.js';
-import { errno } from '../../lib/db-errors.js';
+import { errno } from '../../lib/database/errors.js';
 
 const { host, port, user, name } = config.database;
 const account = `the database at ${host}:${port} refuses the user "${user}"`;

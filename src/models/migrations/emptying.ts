@@ -1,7 +1,7 @@
 // Makes room for a backup: the database without a table, and without anybody who uses it.
 import type { RowDataPacket } from 'mysql2/promise';
 import { config } from '../../../config/index.js';
-import { openConnection } from '../../lib/db-connection.js';
+import { openConnection } from '../../lib/database/connection.js';
 
 const statementSeconds = 600;
 

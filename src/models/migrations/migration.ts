@@ -1,5 +1,5 @@
 // The contract of a migration: forward and back, in plain SQL that MySQL 8 and MariaDB 10.11 both take.
-import { errno } from '../../lib/db-errors.js';
+import { errno } from '../../lib/database/errors.js';
 
 export type RunSql = (sql: string) => Promise<void>;
 

@@ -1,8 +1,8 @@
 // blacklists: addresses that are turned away before anything else is looked at.
-import { refuseDuplicates } from '../../lib/db.js';
+import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { ipBytes, ipNumber, IpSet, parseRange, type IpRange } from '../../lib/ip-range.js';
-import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
+import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { withTimeout } from '../../lib/with-timeout.js';
 import { deleteRows } from '../tables/rows.js';
 import { over } from '../tables/sql.js';

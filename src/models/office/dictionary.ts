@@ -1,8 +1,8 @@
 // dictionaries: types (parent 0) and their entries.
 import type { Transaction } from 'sequelize';
-import { refuseDuplicates } from '../../lib/db.js';
+import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
+import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { withDescendants } from '../../lib/tree.js';
 import { VersionedCache } from '../tables/versioned-cache.js';
 import { changing } from '../tables/versions.js';

@@ -2,11 +2,11 @@
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { bulk, select, transact } from '../../lib/db.js';
+import { bulk, select, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
-import { mask, maskText } from '../../lib/mask.js';
-import { queueNames, type QueueName } from '../../lib/queue-names.js';
+import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
+import { mask, maskText } from '../../lib/secrets/mask.js';
+import { queueNames, type QueueName } from '../../lib/queue/names.js';
 import { columnsOf, selection, selectionOf } from '../tables/selection.js';
 import { deleteRows, updateRows } from '../tables/rows.js';
 import { execute, over } from '../tables/sql.js';

@@ -1,9 +1,9 @@
 // What an administrator sees of the notifications: pages, how many are unread, reading them. However many there are, a call
 // reads its page; totals are carried on (tables/totals.ts).
 import { now } from '../../lib/clock.js';
-import { select, transact, type SqlValue } from '../../lib/db.js';
+import { select, transact, type SqlValue } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import { orderSql, pageSql, toPage, Where, type Page } from '../../lib/list-query.js';
+import { orderSql, pageSql, toPage, Where, type Page } from '../../lib/input/list-query.js';
 import { Admin } from '../access/tables.js';
 import { columnsOf, computed, joined, selection, type Selection } from '../tables/selection.js';
 import { Totals } from '../tables/totals.js';

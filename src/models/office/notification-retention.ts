@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { bulk } from '../../lib/db.js';
+import { bulk } from '../../lib/database/db.js';
 import { raise } from '../tables/versions.js';
 import { deleteRows } from '../tables/rows.js';
 import { Notification, NotificationRead } from './tables.js';

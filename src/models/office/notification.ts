@@ -2,13 +2,13 @@
 // it is kept per administrator (notification-inbox.ts).
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { transact } from '../../lib/db.js';
+import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { inBoth, type Text } from '../../lib/language.js';
-import type { ListQuery } from '../../lib/list-query.js';
+import type { ListQuery } from '../../lib/input/list-query.js';
 import { logger } from '../../lib/logger.js';
-import { publish } from '../../lib/pubsub.js';
-import { newUlid } from '../../lib/random-id.js';
+import { publish } from '../../lib/redis/pubsub.js';
+import { newUlid } from '../../lib/secrets/random-id.js';
 import { Admin } from '../access/tables.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { insertMissing, updateRows } from '../tables/rows.js';

@@ -3,10 +3,10 @@
 import { statfs } from 'node:fs/promises';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { select } from '../../lib/db.js';
+import { select } from '../../lib/database/db.js';
 import { periodOf } from '../../lib/numbers.js';
-import { countJobs } from '../../lib/queue.js';
-import { redis } from '../../lib/redis.js';
+import { countJobs } from '../../lib/queue/queue.js';
+import { redis } from '../../lib/redis/redis.js';
 import { singleFlight } from '../../lib/single-flight.js';
 import { gauge, type Figures } from '../../lib/watch/metrics.js';
 import { partitionedTables } from '../tables/partitions.js';

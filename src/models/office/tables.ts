@@ -1,7 +1,7 @@
 // The tables of this room: dictionaries, the IP blacklist, notifications, failed jobs.
 import type { CreationOptional } from 'sequelize';
 import { Model } from 'sequelize-typescript';
-import { queueNames, type QueueName } from '../../lib/queue-names.js';
+import { queueNames, type QueueName } from '../../lib/queue/names.js';
 import {
   ascii,
   big,

@@ -1,6 +1,6 @@
 // Deep pages of lists sorted by amount: the number of rows per step of amounts gives the steps of a page.
-import type { Statement } from '../../lib/db.js';
-import type { ListQuery } from '../../lib/list-query.js';
+import type { Statement } from '../../lib/database/db.js';
+import type { ListQuery } from '../../lib/input/list-query.js';
 import { narrowed, type Part } from './part.js';
 
 /** Matching rows by step, which is named by its least amount, a decimal text. */

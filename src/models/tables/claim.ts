@@ -2,9 +2,9 @@
 //
 // Not GET_LOCK or a row lock: both are local to a node of a cluster, and a row lock needs a transaction as long as the work.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { change } from '../../lib/db.js';
+import { change } from '../../lib/database/db.js';
 import { logger } from '../../lib/logger.js';
-import { randomToken } from '../../lib/random-id.js';
+import { randomToken } from '../../lib/secrets/random-id.js';
 import { Claim } from './bookkeeping.js';
 import { updateRows } from './rows.js';
 import { execute, over } from './sql.js';

@@ -1,7 +1,7 @@
 // Column types: the SQL type, the value in code, and whether the column is listed without being named.
 import type { CreationOptional, Model, ModelAttributeColumnOptions } from 'sequelize';
 import { DataType } from 'sequelize-typescript';
-import type { SqlValue } from '../../lib/db.js';
+import type { SqlValue } from '../../lib/database/db.js';
 import { Money } from '../../lib/money.js';
 
 /** What an answer says of a value. */

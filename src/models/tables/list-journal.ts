@@ -1,7 +1,7 @@
 // order_changes, payment_changes: changed orders and payments, before and after the change. Totals of lists are updated
 // from them (totals.ts).
 import type { Attributes, Transaction } from 'sequelize';
-import { change, type Statement } from '../../lib/db.js';
+import { change, type Statement } from '../../lib/database/db.js';
 import { OrderChange, PaymentChange } from './bookkeeping.js';
 import { execute } from './sql.js';
 import { declarationOf } from './table.js';

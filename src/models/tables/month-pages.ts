@@ -1,5 +1,5 @@
 // Pages of lists over month partitions: a deep page reads only its own months.
-import { reports, select, type SqlValue } from '../../lib/db.js';
+import { reports, select, type SqlValue } from '../../lib/database/db.js';
 import { narrowSteps, type AmountSteps } from './amount-steps.js';
 import { narrowed, type Part } from './part.js';
 import {
@@ -10,7 +10,7 @@ import {
   type Order,
   type Page,
   type Where,
-} from '../../lib/list-query.js';
+} from '../../lib/input/list-query.js';
 
 /** Matching rows by month (YYYYMM). */
 export type Months = ReadonlyMap<number, number>;

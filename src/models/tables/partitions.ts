@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { select, type SqlValue } from '../../lib/db.js';
-import { errno } from '../../lib/db-errors.js';
-import { openConnection } from '../../lib/db-connection.js';
+import { select, type SqlValue } from '../../lib/database/db.js';
+import { errno } from '../../lib/database/errors.js';
+import { openConnection } from '../../lib/database/connection.js';
 import { logger } from '../../lib/logger.js';
 import { periodOf, shiftPeriod } from '../../lib/numbers.js';
 

@@ -1,6 +1,6 @@
 // Deletion of old rows: whole months of partitioned tables at once, other rows in batches.
 import { now } from '../../lib/clock.js';
-import { bulk, select, type SqlValue } from '../../lib/db.js';
+import { bulk, select, type SqlValue } from '../../lib/database/db.js';
 import { logger } from '../../lib/logger.js';
 import { periodOf } from '../../lib/numbers.js';
 import { alterPartitions, type PartitionedTable } from './partitions.js';

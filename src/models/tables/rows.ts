@@ -1,6 +1,6 @@
 // INSERT, UPDATE and DELETE on declared tables; the compiler checks their columns and values against the classes.
 import type { Attributes, CreationAttributes, Model, Transaction } from 'sequelize';
-import { change, insert, type SqlValue, type Statement } from '../../lib/db.js';
+import { change, insert, type SqlValue, type Statement } from '../../lib/database/db.js';
 import { declarationOf, type TableClass } from './table.js';
 
 /** INSERT of one row. @returns its generated id, 0 when there is none */

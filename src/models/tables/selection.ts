@@ -1,7 +1,7 @@
 // SELECTs over declared tables; their columns and result types follow from the classes.
 import type { Attributes, Model, Transaction } from 'sequelize';
-import { select, type Database, type SqlValue, type Statement } from '../../lib/db.js';
-import { pageSql, toPage, type ListQuery, type Page, type Where } from '../../lib/list-query.js';
+import { select, type Database, type SqlValue, type Statement } from '../../lib/database/db.js';
+import { pageSql, toPage, type ListQuery, type Page, type Where } from '../../lib/input/list-query.js';
 import type { Plain, ValueKind } from './column.js';
 import { declarationOf, type Listed, type TableClass } from './table.js';
 

@@ -1,7 +1,7 @@
 // Plain SQL over declared tables, with its values by name: sql('… WHERE o.order_no = :number', { number }). The compiler
 // refuses a statement that names another column, table or value.
 import type { Attributes, Model, Transaction } from 'sequelize';
-import { change, type Database, type SqlValue, type Statement } from '../../lib/db.js';
+import { change, type Database, type SqlValue, type Statement } from '../../lib/database/db.js';
 import { declarationOf, type TableClass } from './table.js';
 
 /** Classes by the names of their tables, each with the alias it has in the statements, if any: `orders o`. */

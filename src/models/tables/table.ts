@@ -7,7 +7,7 @@ import type {
   Model,
 } from 'sequelize';
 import { Column as sequelizeColumn, Table as sequelizeTable } from 'sequelize-typescript';
-import { db } from '../../lib/db.js';
+import { db } from '../../lib/database/db.js';
 import type { ColumnType, IsUnlisted, Plain } from './column.js';
 
 type IsAny<T> = 0 extends 1 & T ? true : false;

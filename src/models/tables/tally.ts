@@ -7,8 +7,8 @@
 //   total now = total at the base + rows above the watermark + differences in the journal for rows below it
 //
 // Only rows deleted for good require a new count.
-import { reports, type SqlValue, type Statement } from '../../lib/db.js';
-import type { Where } from '../../lib/list-query.js';
+import { reports, type SqlValue, type Statement } from '../../lib/database/db.js';
+import type { Where } from '../../lib/input/list-query.js';
 import { addTo, minus, plus, toGroup, type Group, type Groups } from './group.js';
 import { monthsOf } from './partitions.js';
 import type { Scope } from './versions.js';
@@ -16,7 +16,7 @@ import type { Scope } from './versions.js';
 /** Steps of the server's clock by which journal entries are dated. */
 export const epochSql = 'UNIX_TIMESTAMP() DIV 10';
 
-/** Transactions end within 30 s (lib/db.ts); what is older than this is committed or gone. */
+/** Transactions end within 30 s (lib/database/db.ts); what is older than this is committed or gone. */
 const settledMs = 40_000;
 const settledEpochs = 7;
 /** Max age of an unused base; shorter than the journal is kept. */

@@ -3,9 +3,9 @@
 // A count is computed once and then updated (tally.ts). It is reused while the mark of its scope is unchanged, at most 2 s: so it is
 // exact in every process, even if the writer died before announcing its change.
 import { joinable } from '../../lib/context.js';
-import { DatabaseTimeout } from '../../lib/db-errors.js';
-import type { Where } from '../../lib/list-query.js';
-import { isUnannounced } from '../../lib/marks.js';
+import { DatabaseTimeout } from '../../lib/database/errors.js';
+import type { Where } from '../../lib/input/list-query.js';
+import { isUnannounced } from '../../lib/redis/marks.js';
 import { withTimeout } from '../../lib/with-timeout.js';
 import type { Months } from './month-pages.js';
 import type { Group, Groups } from './group.js';

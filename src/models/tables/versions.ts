@@ -1,11 +1,11 @@
 // versions: a number per scope, raised by every transaction that changes cached data.
 //
-// A copy is used while its mark in Redis is unchanged (lib/marks.ts) and its number was verified within the last seconds: so it
+// A copy is used while its mark in Redis is unchanged (lib/redis/marks.ts) and its number was verified within the last seconds: so it
 // is exact on the next request with Redis, and within 3 s without, even if the writer died before announcing its change.
 import type { Transaction } from 'sequelize';
 import { inLastingContext } from '../../lib/context.js';
-import { change, transact } from '../../lib/db.js';
-import { announce, isUnannounced } from '../../lib/marks.js';
+import { change, transact } from '../../lib/database/db.js';
+import { announce, isUnannounced } from '../../lib/redis/marks.js';
 import { copies } from '../../lib/watch/metrics.js';
 import { Version } from './bookkeeping.js';
 import { columnsOf, selection } from './selection.js';

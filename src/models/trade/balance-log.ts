@@ -1,10 +1,17 @@
 // user_balance_logs: what changed the balances of users, and sums over it.
 import Joi from 'joi';
 import type { Transaction } from 'sequelize';
-import { reports } from '../../lib/db.js';
+import { reports } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
-import { id } from '../../lib/schema.js';
+import {
+  pageSql,
+  toPage,
+  Where,
+  type ListQuery,
+  type Page,
+  type TimeRange,
+} from '../../lib/input/list-query.js';
+import { id } from '../../lib/input/schema.js';
 import { Money } from '../../lib/money.js';
 import { Admin } from '../access/tables.js';
 import { columnsOf, computed, joined, selection, sumOf, type RowOf } from '../tables/selection.js';

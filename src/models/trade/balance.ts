@@ -1,8 +1,8 @@
 // Balances of users: every change is a log row, written in the transaction that changes the balance.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { transact } from '../../lib/db.js';
-import { DatabaseBusy, isDuplicate } from '../../lib/db-errors.js';
+import { transact } from '../../lib/database/db.js';
+import { DatabaseBusy, isDuplicate } from '../../lib/database/errors.js';
 import { fail } from '../../lib/errors.js';
 import type { Money } from '../../lib/money.js';
 import { periodOf } from '../../lib/numbers.js';

@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto';
 import { now } from '../../lib/clock.js';
 import type { MethodConfig } from '../../lib/channels/channel.js';
-import { payments } from '../../lib/db.js';
-import { isDatabaseDown, isRerunnable } from '../../lib/db-errors.js';
+import { payments } from '../../lib/database/db.js';
+import { isDatabaseDown, isRerunnable } from '../../lib/database/errors.js';
 import { batched } from '../../lib/batching.js';
-import { mask } from '../../lib/mask.js';
+import { mask } from '../../lib/secrets/mask.js';
 import type { Money } from '../../lib/money.js';
 import { paymentPeriod, periodOf } from '../../lib/numbers.js';
-import { seal } from '../../lib/secret-box.js';
+import { seal } from '../../lib/secrets/secret-box.js';
 import { cutOff } from '../tables/column.js';
 import { withPartition } from '../tables/partitions.js';
 import { insertFrom, insertStatement } from '../tables/rows.js';

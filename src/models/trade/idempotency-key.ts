@@ -1,9 +1,9 @@
 // idempotency_keys: a create repeated with the same Idempotency-Key answers the record made the first time.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import type { SqlValue, Statement } from '../../lib/db.js';
+import type { SqlValue, Statement } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import { derivedKeys, hmacHex } from '../../lib/secret-box.js';
+import { derivedKeys, hmacHex } from '../../lib/secrets/secret-box.js';
 import { deleteAll } from '../tables/retention.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { execute, over } from '../tables/sql.js';

@@ -1,10 +1,10 @@
 // Placing an order: its amount, its lines, its number, once per Idempotency-Key.
 import { now } from '../../lib/clock.js';
-import { payments } from '../../lib/db.js';
+import { payments } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { Money } from '../../lib/money.js';
 import { newOrderNumber, periodOf } from '../../lib/numbers.js';
-import { problem } from '../../lib/validation.js';
+import { problem } from '../../lib/input/validation.js';
 import type { LineRecord, OrderRecord } from './order-record.js';
 import { withPartition } from '../tables/partitions.js';
 import { insertStatement } from '../tables/rows.js';

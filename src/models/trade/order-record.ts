@@ -1,5 +1,5 @@
 // An order as it is answered: its columns, its user and its lines.
-import type { SqlValue } from '../../lib/db.js';
+import type { SqlValue } from '../../lib/database/db.js';
 import { columnsOf, joined, selection, type RowOf } from '../tables/selection.js';
 import { over } from '../tables/sql.js';
 import type { Listed } from '../tables/table.js';

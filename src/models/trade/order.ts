@@ -2,12 +2,12 @@
 import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { transact } from '../../lib/db.js';
+import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
+import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
 import type { Money } from '../../lib/money.js';
 import { orderPeriod, periodOf } from '../../lib/numbers.js';
-import { id, money } from '../../lib/schema.js';
+import { id, money } from '../../lib/input/schema.js';
 import { stepOf } from '../tables/amount-steps.js';
 import { journals, journalChanges } from '../tables/list-journal.js';
 import { monthlyPage } from '../tables/month-pages.js';

@@ -1,7 +1,7 @@
 // Verified attempts of the inbox (payment_callbacks) as settlement reads, locks and marks them.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { payments } from '../../lib/db.js';
+import { payments } from '../../lib/database/db.js';
 import { paymentPeriod } from '../../lib/numbers.js';
 import { columnsOf, selection, type Expression, type RowOf } from '../tables/selection.js';
 import { execute, over } from '../tables/sql.js';

@@ -1,7 +1,7 @@
 // Payments that need review: flagged on their row, every administrator being notified once.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { transact } from '../../lib/db.js';
+import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { inBoth, type Text } from '../../lib/language.js';
 import { paymentPeriod } from '../../lib/numbers.js';

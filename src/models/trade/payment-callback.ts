@@ -1,10 +1,10 @@
 // payment_callbacks: the inbox of the payment callback. Every attempt is kept; a verified one waits here to be settled.
 import { config } from '../../../config/index.js';
 import type { Transaction } from 'sequelize';
-import { payments } from '../../lib/db.js';
+import { payments } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
-import { unseal } from '../../lib/secret-box.js';
+import { unseal } from '../../lib/secrets/secret-box.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
 import { updateRows } from '../tables/rows.js';
 import type { Listed } from '../tables/table.js';

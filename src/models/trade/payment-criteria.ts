@@ -1,9 +1,9 @@
 // What payments may be looked for by, in lists, exports and totals.
 import Joi from 'joi';
 import { now } from '../../lib/clock.js';
-import { Where, type TimeRange } from '../../lib/list-query.js';
+import { Where, type TimeRange } from '../../lib/input/list-query.js';
 import { periodOf } from '../../lib/numbers.js';
-import { id } from '../../lib/schema.js';
+import { id } from '../../lib/input/schema.js';
 import { paymentStatuses, type PaymentStatus } from './tables.js';
 
 export interface PaymentCriteria extends TimeRange {

@@ -1,11 +1,11 @@
 // payment_methods: how customers may pay. Secrets are stored encrypted and never answered.
 import type { Transaction } from 'sequelize';
 import type { MethodConfig } from '../../lib/channels/channel.js';
-import { refuseDuplicates, select, transact } from '../../lib/db.js';
+import { refuseDuplicates, select, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { logger } from '../../lib/logger.js';
-import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
-import { randomToken } from '../../lib/random-id.js';
+import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import { randomToken } from '../../lib/secrets/random-id.js';
 import {
   areSealedToday,
   changedSettings,

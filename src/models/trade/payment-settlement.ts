@@ -1,8 +1,8 @@
 // The only code that makes a payment and its order paid (spec.md, States and transitions, rule 1).
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { requireChanged, payments } from '../../lib/db.js';
-import { isIncomplete, isRerunnable } from '../../lib/db-errors.js';
+import { requireChanged, payments } from '../../lib/database/db.js';
+import { isIncomplete, isRerunnable } from '../../lib/database/errors.js';
 import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
 import { deliverStored } from '../office/notification.js';
 import { journalStatement, journalChanges } from '../tables/list-journal.js';

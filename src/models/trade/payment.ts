@@ -1,9 +1,9 @@
 // payments: attempts to pay an order. Only payment-settlement.ts makes a payment paid.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { transact, type SqlValue } from '../../lib/db.js';
+import { transact, type SqlValue } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import { Where, type ListQuery, type Page } from '../../lib/list-query.js';
+import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { isEnabled } from '../../lib/channels/index.js';
 import { Money } from '../../lib/money.js';
 import { newPaymentNumber, orderPeriod, paymentPeriod, periodOf } from '../../lib/numbers.js';

@@ -1,5 +1,5 @@
 // third_party_numbers: which payment a channel's number belongs to, over all months. A number pays one payment.
-import { payments, type Statement } from '../../lib/db.js';
+import { payments, type Statement } from '../../lib/database/db.js';
 import { insertStatement } from '../tables/rows.js';
 import { over } from '../tables/sql.js';
 import type { Row } from '../tables/table.js';

@@ -1,12 +1,19 @@
 // users: the customers who place orders.
 import Joi from 'joi';
-import { blankToNull } from '../../lib/blank-to-null.js';
+import { blankToNull } from '../../lib/input/blank-to-null.js';
 import { now } from '../../lib/clock.js';
-import { refuseDuplicates, reports, transact } from '../../lib/db.js';
+import { refuseDuplicates, reports, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import { pageSql, toPage, Where, type ListQuery, type Page, type TimeRange } from '../../lib/list-query.js';
-import { status } from '../../lib/schema.js';
-import { hashPassword } from '../../lib/password.js';
+import {
+  pageSql,
+  toPage,
+  Where,
+  type ListQuery,
+  type Page,
+  type TimeRange,
+} from '../../lib/input/list-query.js';
+import { status } from '../../lib/input/schema.js';
+import { hashPassword } from '../../lib/secrets/password.js';
 import { Totals } from '../tables/totals.js';
 import { announcing, changing } from '../tables/versions.js';
 import { User } from './tables.js';

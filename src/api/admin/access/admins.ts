@@ -1,8 +1,17 @@
 // /admins: the administrators.
 import Joi from 'joi';
-import { listKeys } from '../../../lib/list-query.js';
-import { assertDiffersFromUsername, newPassword } from '../../../lib/password-policy.js';
-import { email, idOrNone, idParam, ids, phone, status, webAddress, username } from '../../../lib/schema.js';
+import { listKeys } from '../../../lib/input/list-query.js';
+import { assertDiffersFromUsername, newPassword } from '../../../lib/secrets/password-policy.js';
+import {
+  email,
+  idOrNone,
+  idParam,
+  ids,
+  phone,
+  status,
+  webAddress,
+  username,
+} from '../../../lib/input/schema.js';
 import {
   adminFilters,
   type AdminFields,

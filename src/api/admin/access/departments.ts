@@ -1,6 +1,6 @@
 // /departments: the tree administrators belong to.
 import Joi from 'joi';
-import { noneToZero } from '../../../lib/blank-to-null.js';
+import { noneToZero } from '../../../lib/input/blank-to-null.js';
 import {
   email,
   parent,
@@ -10,7 +10,7 @@ import {
   sort,
   status,
   text as given,
-} from '../../../lib/schema.js';
+} from '../../../lib/input/schema.js';
 import {
   createDepartment,
   deleteDepartment,

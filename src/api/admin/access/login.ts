@@ -1,12 +1,12 @@
 // /login and /login/captcha: signing in.
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
-import { consumeCaptcha, createCaptcha } from '../../../lib/captcha.js';
+import { consumeCaptcha, createCaptcha } from '../../../lib/captcha/captcha.js';
 import type { ErrorSlug } from '../../../lib/error-catalogue/index.js';
-import { isDatabaseDown } from '../../../lib/db-errors.js';
+import { isDatabaseDown } from '../../../lib/database/errors.js';
 import { AppError, fail } from '../../../lib/errors.js';
-import { redis } from '../../../lib/redis.js';
-import { signToken } from '../../../lib/token.js';
+import { redis } from '../../../lib/redis/redis.js';
+import { signToken } from '../../../lib/secrets/token.js';
 import { sendNotification } from '../../../jobs/deliver-notification.js';
 import { openSession } from '../../../models/access/admin-session.js';
 import { needsPasswordChange } from '../../../models/access/identity.js';

@@ -1,6 +1,6 @@
 // /menus: the tree of the administration.
 import Joi from 'joi';
-import { noneToZero } from '../../../lib/blank-to-null.js';
+import { noneToZero } from '../../../lib/input/blank-to-null.js';
 import {
   parent,
   idParam,
@@ -10,7 +10,7 @@ import {
   status,
   text as given,
   webAddress,
-} from '../../../lib/schema.js';
+} from '../../../lib/input/schema.js';
 import {
   createMenu,
   deleteMenu,

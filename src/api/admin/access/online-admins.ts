@@ -1,9 +1,9 @@
 // /online-admins: sessions used in the last 15 minutes.
 import Joi from 'joi';
 import { AppError, fail } from '../../../lib/errors.js';
-import { listKeys } from '../../../lib/list-query.js';
-import { idParam } from '../../../lib/schema.js';
-import { problem } from '../../../lib/validation.js';
+import { listKeys } from '../../../lib/input/list-query.js';
+import { idParam } from '../../../lib/input/schema.js';
+import { problem } from '../../../lib/input/validation.js';
 import {
   kickOut,
   listOnline,

@@ -1,6 +1,6 @@
 // /permissions: what roles can be granted.
 import Joi from 'joi';
-import { listKeys } from '../../../lib/list-query.js';
+import { listKeys } from '../../../lib/input/list-query.js';
 import {
   id,
   idOrNone,
@@ -10,7 +10,7 @@ import {
   sort,
   status,
   text as given,
-} from '../../../lib/schema.js';
+} from '../../../lib/input/schema.js';
 import type { Identity } from '../../../models/access/identity.js';
 import {
   createPermission,

@@ -1,7 +1,7 @@
 // /roles: named sets of permissions and menus.
 import Joi from 'joi';
-import { listKeys } from '../../../lib/list-query.js';
-import { idParam, ids, optionalText, slug, sort, status, text as given } from '../../../lib/schema.js';
+import { listKeys } from '../../../lib/input/list-query.js';
+import { idParam, ids, optionalText, slug, sort, status, text as given } from '../../../lib/input/schema.js';
 import {
   createRole,
   deleteRole,

@@ -2,8 +2,8 @@
 import Joi from 'joi';
 import type { Context } from 'koa';
 import { AppError, fail } from '../../../lib/errors.js';
-import { listKeys } from '../../../lib/list-query.js';
-import { idParam, ids } from '../../../lib/schema.js';
+import { listKeys } from '../../../lib/input/list-query.js';
+import { idParam, ids } from '../../../lib/input/schema.js';
 import {
   asCancelled,
   exportFile,

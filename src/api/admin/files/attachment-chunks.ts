@@ -2,8 +2,8 @@
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import { fail } from '../../../lib/errors.js';
-import { QueueUnavailable } from '../../../lib/queue.js';
-import { problem } from '../../../lib/validation.js';
+import { QueueUnavailable } from '../../../lib/queue/queue.js';
+import { problem } from '../../../lib/input/validation.js';
 import { mergeChunks } from '../../../jobs/merge-chunks.js';
 import { findAttachment } from '../../../models/files/attachment.js';
 import type { SessionKey } from '../../../models/files/chunk.js';

@@ -6,8 +6,8 @@ import { config } from '../../../../config/index.js';
 import { fail } from '../../../lib/errors.js';
 import { fileTypes, kindOf, type FileType } from '../../../lib/files/file-kinds.js';
 import { extensionOf } from '../../../lib/files/filename.js';
-import { listKeys } from '../../../lib/list-query.js';
-import { id, idParam, ids, text as given } from '../../../lib/schema.js';
+import { listKeys } from '../../../lib/input/list-query.js';
+import { id, idParam, ids, text as given } from '../../../lib/input/schema.js';
 import {
   addAttachment,
   attachmentSortable,

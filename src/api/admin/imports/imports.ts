@@ -6,8 +6,8 @@ import type { Context } from 'koa';
 import { currentLanguage } from '../../../lib/context.js';
 import { byteOrderMark, csvLine } from '../../../lib/sheets/csv.js';
 import { fail } from '../../../lib/errors.js';
-import { listKeys, type ListQuery } from '../../../lib/list-query.js';
-import { idParam } from '../../../lib/schema.js';
+import { listKeys, type ListQuery } from '../../../lib/input/list-query.js';
+import { idParam } from '../../../lib/input/schema.js';
 import {
   cancelImport,
   findImport,

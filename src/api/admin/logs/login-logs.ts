@@ -1,7 +1,7 @@
 // /login-logs: sign-in attempts.
 import Joi from 'joi';
-import { listKeys } from '../../../lib/list-query.js';
-import { id, status } from '../../../lib/schema.js';
+import { listKeys } from '../../../lib/input/list-query.js';
+import { id, status } from '../../../lib/input/schema.js';
 import { logTotals } from '../../../models/logs/log.js';
 import { findLogin, listLogins, loginSortable, type LoginFilter } from '../../../models/logs/login-log.js';
 import { logRoutes } from '../../declare/log-routes.js';

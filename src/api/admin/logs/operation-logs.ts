@@ -1,7 +1,7 @@
 // /operation-logs: what administrators did.
 import Joi from 'joi';
-import { listKeys } from '../../../lib/list-query.js';
-import { id } from '../../../lib/schema.js';
+import { listKeys } from '../../../lib/input/list-query.js';
+import { id } from '../../../lib/input/schema.js';
 import { logTotals } from '../../../models/logs/log.js';
 import {
   findOperation,

@@ -1,6 +1,6 @@
 // /system-logs: warnings and errors of API and worker.
 import Joi from 'joi';
-import { listKeys } from '../../../lib/list-query.js';
+import { listKeys } from '../../../lib/input/list-query.js';
 import { logTotals } from '../../../models/logs/log.js';
 import {
   findSystemEntry,

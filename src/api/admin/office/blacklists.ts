@@ -1,8 +1,8 @@
 // /blacklists: blocked addresses.
 import Joi from 'joi';
 import { fail } from '../../../lib/errors.js';
-import { listKeys } from '../../../lib/list-query.js';
-import { idParam, ids, optionalText, status, text as given } from '../../../lib/schema.js';
+import { listKeys } from '../../../lib/input/list-query.js';
+import { idParam, ids, optionalText, status, text as given } from '../../../lib/input/schema.js';
 import {
   type BlacklistFields,
   type BlacklistFilter,

@@ -2,8 +2,8 @@
 import Joi from 'joi';
 import { currentZone, inContext } from '../../../lib/context.js';
 import { defaultLanguage } from '../../../lib/language.js';
-import { readMarks } from '../../../lib/marks.js';
-import { clamped } from '../../../lib/schema.js';
+import { readMarks } from '../../../lib/redis/marks.js';
+import { clamped } from '../../../lib/input/schema.js';
 import { singleFlight } from '../../../lib/single-flight.js';
 import {
   dailySales,

@@ -1,7 +1,7 @@
 // /dictionaries: types and their entries.
 import Joi from 'joi';
-import { noneToZero } from '../../../lib/blank-to-null.js';
-import { listKeys } from '../../../lib/list-query.js';
+import { noneToZero } from '../../../lib/input/blank-to-null.js';
+import { listKeys } from '../../../lib/input/list-query.js';
 import {
   parent,
   parentFilter,
@@ -11,7 +11,7 @@ import {
   sort,
   status,
   text as given,
-} from '../../../lib/schema.js';
+} from '../../../lib/input/schema.js';
 import {
   createDictionary,
   deleteDictionary,

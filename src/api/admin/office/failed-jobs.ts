@@ -2,9 +2,9 @@
 import Joi from 'joi';
 import { retryAllFailed, retryFailed } from '../../../jobs/failed-work.js';
 import { fail } from '../../../lib/errors.js';
-import { listKeys, timeKeys } from '../../../lib/list-query.js';
-import { queueNames } from '../../../lib/queue-names.js';
-import { idParam, ids } from '../../../lib/schema.js';
+import { listKeys, timeKeys } from '../../../lib/input/list-query.js';
+import { queueNames } from '../../../lib/queue/names.js';
+import { idParam, ids } from '../../../lib/input/schema.js';
 import {
   dropFailedJobs,
   failedJobSortable,

@@ -1,7 +1,7 @@
 // /monitor: live figures of machine, process, queues, database and Redis.
 import Joi from 'joi';
-import { queueNames } from '../../../lib/queue-names.js';
-import { clamped } from '../../../lib/schema.js';
+import { queueNames } from '../../../lib/queue/names.js';
+import { clamped } from '../../../lib/input/schema.js';
 import { sendEvents } from '../../http/event-stream.js';
 import { monitorSnapshot } from '../../flows/monitor-snapshot.js';
 import { integer, listOf, record, resource, text } from '../../declare/response.js';

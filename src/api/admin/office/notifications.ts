@@ -1,8 +1,8 @@
 // /notifications: messages to administrators.
 import Joi from 'joi';
-import { listKeys } from '../../../lib/list-query.js';
-import { clamped, id, idParam, ids, text as given } from '../../../lib/schema.js';
-import { issueTicket, ticketSeconds } from '../../../lib/ticket.js';
+import { listKeys } from '../../../lib/input/list-query.js';
+import { clamped, id, idParam, ids, text as given } from '../../../lib/input/schema.js';
+import { issueTicket, ticketSeconds } from '../../../lib/redis/ticket.js';
 import { sendNotification } from '../../../jobs/deliver-notification.js';
 import {
   countUnread,

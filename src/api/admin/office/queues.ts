@@ -1,6 +1,6 @@
 // /queues: number and age of waiting jobs.
 import Joi from 'joi';
-import { queueNames } from '../../../lib/queue-names.js';
+import { queueNames } from '../../../lib/queue/names.js';
 import { queueFigures } from '../../flows/queue-figures.js';
 import { integer, listOf, record, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';

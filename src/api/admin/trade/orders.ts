@@ -3,8 +3,8 @@ import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import { now } from '../../../lib/clock.js';
 import { logger } from '../../../lib/logger.js';
-import { listKeys } from '../../../lib/list-query.js';
-import { id, money, optionalText, text as given } from '../../../lib/schema.js';
+import { listKeys } from '../../../lib/input/list-query.js';
+import { id, money, optionalText, text as given } from '../../../lib/input/schema.js';
 import { expireOrder } from '../../../jobs/expire-order.js';
 import {
   orderFilters,

@@ -1,6 +1,6 @@
 // /payments/{payment_no}/callbacks: replay of what the channel sent about a payment.
 import Joi from 'joi';
-import { id } from '../../../lib/schema.js';
+import { id } from '../../../lib/input/schema.js';
 import { findPayment } from '../../../models/trade/payment.js';
 import { oneOf, resource, text } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';

@@ -5,9 +5,9 @@ import type { MethodConfig } from '../../../lib/channels/channel.js';
 import { allChannels, channelOf, isEnabled } from '../../../lib/channels/index.js';
 import { describeKeys } from '../../../lib/channels/method-config.js';
 import { fail } from '../../../lib/errors.js';
-import { listKeys } from '../../../lib/list-query.js';
-import { documentedAs } from '../../../lib/schema-notes.js';
-import { idParam, optionalText, slug, sort, text as given } from '../../../lib/schema.js';
+import { listKeys } from '../../../lib/input/list-query.js';
+import { documentedAs } from '../../../lib/input/schema-notes.js';
+import { idParam, optionalText, slug, sort, text as given } from '../../../lib/input/schema.js';
 import {
   createMethod,
   deleteMethod,

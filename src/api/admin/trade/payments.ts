@@ -4,8 +4,8 @@ import { config } from '../../../../config/index.js';
 import type { Channel } from '../../../lib/channels/channel.js';
 import { channelOf, isEnabled } from '../../../lib/channels/index.js';
 import { fail } from '../../../lib/errors.js';
-import { listKeys } from '../../../lib/list-query.js';
-import { id, money, optionalText } from '../../../lib/schema.js';
+import { listKeys } from '../../../lib/input/list-query.js';
+import { id, money, optionalText } from '../../../lib/input/schema.js';
 import {
   createPayment,
   findPayment,

@@ -1,8 +1,8 @@
 // /users: the customers who place orders.
 import Joi from 'joi';
-import { listKeys } from '../../../lib/list-query.js';
-import { assertDiffersFromUsername, newPassword } from '../../../lib/password-policy.js';
-import { email, idParam, optionalText, phone, status, webAddress } from '../../../lib/schema.js';
+import { listKeys } from '../../../lib/input/list-query.js';
+import { assertDiffersFromUsername, newPassword } from '../../../lib/secrets/password-policy.js';
+import { email, idParam, optionalText, phone, status, webAddress } from '../../../lib/input/schema.js';
 import { changeBalance, changed } from '../../../models/trade/balance.js';
 import { findBalanceLog } from '../../../models/trade/balance-log.js';
 import type { BalanceChange } from '../../../models/trade/balance.js';

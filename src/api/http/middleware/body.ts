@@ -5,9 +5,9 @@ import type { Context } from 'koa';
 import { koaBody, type HttpMethodEnum } from 'koa-body';
 import { config } from '../../../../config/index.js';
 import { AppError, fail } from '../../../lib/errors.js';
-import { quoteLongNumbers } from '../../../lib/exact-json.js';
-import { exceeds } from '../../../lib/json-bounds.js';
-import { coercer, problem } from '../../../lib/validation.js';
+import { quoteLongNumbers } from '../../../lib/input/exact-json.js';
+import { exceeds } from '../../../lib/input/json-bounds.js';
+import { coercer, problem } from '../../../lib/input/validation.js';
 import type { Route, Upload, UploadDeclaration } from '../../declare/route.js';
 import { receiveForm } from './upload.js';
 

@@ -2,15 +2,15 @@
 // and log line.
 import type { Context, Middleware, Next } from 'koa';
 import { currentSpan, inContext, type Context as RunContext } from '../../../lib/context.js';
-import { DatabaseBusy, isDatabaseDown } from '../../../lib/db-errors.js';
+import { DatabaseBusy, isDatabaseDown } from '../../../lib/database/errors.js';
 import { AppError } from '../../../lib/errors.js';
 import { clientIp } from '../../../lib/ip.js';
 import { toJson } from '../../../lib/json.js';
 import { languageOf, type Language } from '../../../lib/language.js';
 import { logger } from '../../../lib/logger.js';
-import { QueueUnavailable } from '../../../lib/queue.js';
-import { newUlid } from '../../../lib/random-id.js';
-import { isRedisDown } from '../../../lib/redis.js';
+import { QueueUnavailable } from '../../../lib/queue/queue.js';
+import { newUlid } from '../../../lib/secrets/random-id.js';
+import { isRedisDown } from '../../../lib/redis/redis.js';
 import { StorageUnavailable } from '../../../lib/storage/storage.js';
 import { isZone, withZone } from '../../../lib/time.js';
 import { requests, requestSeconds } from '../../../lib/watch/metrics.js';

@@ -4,7 +4,7 @@ import type { LimitName } from '../../../../config/limits.js';
 import { config } from '../../../../config/index.js';
 import { fail } from '../../../lib/errors.js';
 import { networkOf } from '../../../lib/ip.js';
-import { RateLimit } from '../../../lib/rate-limit.js';
+import { RateLimit } from '../../../lib/redis/rate-limit.js';
 import type { RequestState } from '../request-state.js';
 import { fullPath, type Route } from '../../declare/route.js';
 

@@ -1,10 +1,10 @@
 // Captchas: an image, and an answer in Redis that the first check consumes.
-import { config } from '../../config/index.js';
-import { randomToken } from './random-id.js';
-import { key, patientRedis } from './redis.js';
+import { config } from '../../../config/index.js';
+import { randomToken } from '../secrets/random-id.js';
+import { key, patientRedis } from '../redis/redis.js';
 
 /** Loads the fonts and the renderer (0.1 s); the start does not wait for it. */
-export const loadDrawing = () => import('./captcha-picture.js');
+export const loadDrawing = () => import('./picture.js');
 
 /**
  * Draws a new captcha and stores its answer for CAPTCHA_TTL_SECONDS.

@@ -1,13 +1,13 @@
 // The connection pools and their uses.
 import 'reflect-metadata';
 import { UniqueConstraintError } from 'sequelize';
-import { config } from '../../config/index.js';
+import { config } from '../../../config/index.js';
 import { Database } from './database.js';
-import { openPool } from './db-connection.js';
-import { isDuplicate } from './db-errors.js';
-import { closeReplicas, ReplicatedReads } from './db-replicas.js';
-import { fail } from './errors.js';
-import type { ErrorSlug } from './error-catalogue/index.js';
+import { openPool } from './connection.js';
+import { isDuplicate } from './errors.js';
+import { closeReplicas, ReplicatedReads } from './replicas.js';
+import { fail } from '../errors.js';
+import type { ErrorSlug } from '../error-catalogue/index.js';
 
 export { literal, requireChanged, type Database, type SqlValue, type Statement } from './database.js';
 

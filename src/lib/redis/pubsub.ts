@@ -1,8 +1,8 @@
 // Messages between processes over Redis. They are hints: a missed one is recovered by reading the row.
 import type { Redis } from 'ioredis';
-import { logger } from './logger.js';
-import { withTimeout } from './with-timeout.js';
-import { closeConnection, openSubscriber } from './redis-connection.js';
+import { logger } from '../logger.js';
+import { withTimeout } from '../with-timeout.js';
+import { closeConnection, openSubscriber } from './connection.js';
 import { key, redis } from './redis.js';
 
 type Listener = (message: unknown) => void;

@@ -3,10 +3,10 @@
 import { createHmac } from 'node:crypto';
 import bcrypt from 'bcrypt';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { config } from '../../config/index.js';
-import { currentIp } from './context.js';
-import { fail } from './errors.js';
-import { networkOf } from './ip.js';
+import { config } from '../../../config/index.js';
+import { currentIp } from '../context.js';
+import { fail } from '../errors.js';
+import { networkOf } from '../ip.js';
 import { derivedKeys } from './secret-box.js';
 
 const { bcryptCost, hashConcurrency, hashQueue, hashQueuePerAddress } = config.auth;

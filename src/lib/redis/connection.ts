@@ -1,9 +1,9 @@
 // Opens all connections to Redis: a single server, a Sentinel master, or a cluster. Keep-alive, pings and timeouts
 // detect silent connections, even idle ones, and close them.
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { config } from '../../config/index.js';
-import { logger } from './logger.js';
-import { follow, leave } from './redis-nodes.js';
+import { config } from '../../../config/index.js';
+import { logger } from '../logger.js';
+import { follow, leave } from './nodes.js';
 
 export type RedisConnection = Redis | Cluster;
 

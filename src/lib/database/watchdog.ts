@@ -4,10 +4,10 @@
 // mysql2's own `timeout` only ends the wait: the connection would return to the pool and hang the next caller.
 import type { Socket } from 'node:net';
 import { ConnectionAcquireTimeoutError } from 'sequelize';
-import { config } from '../../config/index.js';
-import { DatabaseTimeout, isDemoted } from './db-errors.js';
-import { afterProcessTime } from './process-time.js';
-import { recordStatement } from './watch/statements.js';
+import { config } from '../../../config/index.js';
+import { DatabaseTimeout, isDemoted } from './errors.js';
+import { afterProcessTime } from '../process/process-time.js';
+import { recordStatement } from '../watch/statements.js';
 
 const { acquireTimeoutMs } = config.database;
 

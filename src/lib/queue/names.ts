@@ -1,6 +1,6 @@
 // The queues: their names, their lanes, where they are in Redis.
 import { crc32 } from 'node:zlib';
-import { config } from '../../config/index.js';
+import { config } from '../../../config/index.js';
 
 /** The queues by latency class: a long export never delays money. */
 export const queueNames = [

@@ -1,17 +1,17 @@
 // The only producer of BullMQ jobs. Adding fails at once when Redis is unavailable; callers have a fallback.
 import { Queue, type JobsOptions } from 'bullmq';
-import { config } from '../../config/index.js';
-import { currentSpan, currentTraceId } from './context.js';
-import { batched } from './batching.js';
-import { logger } from './logger.js';
-import { laneOf, lanesOf, queueNames, queuePrefix, type Lane, type QueueName } from './queue-names.js';
-import { queueTelemetry } from './queue-telemetry.js';
-import { listen, publish, untilListening } from './pubsub.js';
-import { withTimeout } from './with-timeout.js';
-import { newUlid } from './random-id.js';
-import { closeConnection, failingFast, openConnection, type RedisConnection } from './redis-connection.js';
-import { redis } from './redis.js';
-import { traceparentOf } from './watch/traceparent.js';
+import { config } from '../../../config/index.js';
+import { currentSpan, currentTraceId } from '../context.js';
+import { batched } from '../batching.js';
+import { logger } from '../logger.js';
+import { laneOf, lanesOf, queueNames, queuePrefix, type Lane, type QueueName } from './names.js';
+import { queueTelemetry } from './telemetry.js';
+import { listen, publish, untilListening } from '../redis/pubsub.js';
+import { withTimeout } from '../with-timeout.js';
+import { newUlid } from '../secrets/random-id.js';
+import { closeConnection, failingFast, openConnection, type RedisConnection } from '../redis/connection.js';
+import { redis } from '../redis/redis.js';
+import { traceparentOf } from '../watch/traceparent.js';
 
 /** One piece of work of a job. */
 export interface Piece {

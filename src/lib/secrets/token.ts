@@ -1,9 +1,9 @@
 // JWT bearer tokens (HS256, RFC 7519) with fixed algorithm, issuer and audience.
 import { createSecretKey } from 'node:crypto';
 import jwt from 'jsonwebtoken';
-import { config } from '../../config/index.js';
-import { now } from './clock.js';
-import { fail } from './errors.js';
+import { config } from '../../../config/index.js';
+import { now } from '../clock.js';
+import { fail } from '../errors.js';
 
 const { jwtSecret, jwtIssuer, jwtAudience } = config.auth;
 

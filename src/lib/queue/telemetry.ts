@@ -2,9 +2,9 @@
 // BullMQ's housekeeping, such as the check for stalled jobs every 5 s, is not.
 import type { Attributes, Span } from '@opentelemetry/api';
 import type { Span as QueueSpan, Telemetry } from 'bullmq';
-import { currentSpan, inNoContext, inSpan } from './context.js';
-import { failSpan, isTracing, startSpan } from './watch/tracing.js';
-import { spanNamed, traceparentOf } from './watch/traceparent.js';
+import { currentSpan, inNoContext, inSpan } from '../context.js';
+import { failSpan, isTracing, startSpan } from '../watch/tracing.js';
+import { spanNamed, traceparentOf } from '../watch/traceparent.js';
 
 /** Name of the empty job that proves a worker alive; it gets no span. */
 export const canaryName = 'canary';

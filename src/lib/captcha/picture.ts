@@ -2,7 +2,7 @@
 // coloured lines and cut by lines of the background colour.
 import { randomInt } from 'node:crypto';
 import { Resvg } from '@resvg/resvg-js';
-import { captchaCharacters, captchaFonts, captchaOutlines, type Point } from './captcha-glyphs.js';
+import { captchaCharacters, captchaFonts, captchaOutlines, type Point } from './glyphs.js';
 
 const [width, height, margin] = [240, 80, 6];
 const length = 5;

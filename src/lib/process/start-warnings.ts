@@ -1,6 +1,6 @@
 // Warnings of a starting process about its environment.
-import { config } from '../../config/index.js';
-import { logger } from './logger.js';
+import { config } from '../../../config/index.js';
+import { logger } from '../logger.js';
 import { StartRefused } from './start-refused.js';
 
 /** The oldest Node.js line that still gets security fixes. */

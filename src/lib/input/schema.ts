@@ -1,8 +1,8 @@
 // The Joi building blocks of requests: ids, texts, amounts, times.
 import Joi from 'joi';
-import { maxAmount, Money } from './money.js';
-import { readTime } from './time.js';
-import { currentZone } from './context.js';
+import { maxAmount, Money } from '../money.js';
+import { readTime } from '../time.js';
+import { currentZone } from '../context.js';
 import { keywords } from './schema-notes.js';
 
 /** A positive integer key. */

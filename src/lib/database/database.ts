@@ -2,12 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from 'sequelize';
 import type { Sequelize } from 'sequelize-typescript';
-import { currentUnit, isAbandoned } from './context.js';
-import { getConnection, releaseConnection } from './db-connection.js';
-import type { DriverConnection } from './db-watchdog.js';
-import { DatabaseBusy, DatabaseTimeout, isDatabaseDown, isRerunnable, StatementFailed } from './db-errors.js';
-import { fail } from './errors.js';
-import { processTime } from './process-time.js';
+import { currentUnit, isAbandoned } from '../context.js';
+import { getConnection, releaseConnection } from './connection.js';
+import type { DriverConnection } from './watchdog.js';
+import { DatabaseBusy, DatabaseTimeout, isDatabaseDown, isRerunnable, StatementFailed } from './errors.js';
+import { fail } from '../errors.js';
+import { processTime } from '../process/process-time.js';
 
 /** A value in a statement; objects and nested arrays are excluded. */
 export type SqlValue = string | number | boolean | Date | null | readonly (string | number)[];

@@ -7,7 +7,7 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto';
-import { config } from '../../config/index.js';
+import { config } from '../../../config/index.js';
 
 const version = 'v1';
 

@@ -3,8 +3,8 @@
 import type { Transaction } from 'sequelize';
 import type { Connection } from 'mysql2/promise';
 import type { Sequelize } from 'sequelize-typescript';
-import { config } from '../../config/index.js';
-import { isAbandoned } from './context.js';
+import { config } from '../../../config/index.js';
+import { isAbandoned } from '../context.js';
 import { Database, send, type SqlValue } from './database.js';
 import {
   getConnection,
@@ -13,11 +13,11 @@ import {
   releaseConnection,
   type OwnConnectionOptions,
   type Server,
-} from './db-connection.js';
-import { errno, isDatabaseDown } from './db-errors.js';
-import { fail } from './errors.js';
-import { logger } from './logger.js';
-import { withTimeout } from './with-timeout.js';
+} from './connection.js';
+import { errno, isDatabaseDown } from './errors.js';
+import { fail } from '../errors.js';
+import { logger } from '../logger.js';
+import { withTimeout } from '../with-timeout.js';
 
 const { poolSize, reportSeconds, readWaitMs } = config.database;
 

@@ -1,8 +1,8 @@
 // The conventions of every list (contract.md §2): page, page_size, order_by, and WHERE clauses from validated
 // filters.
 import Joi from 'joi';
-import type { SqlValue } from './db.js';
-import { periodsOf } from './numbers.js';
+import type { SqlValue } from '../database/db.js';
+import { periodsOf } from '../numbers.js';
 import { clamped, time } from './schema.js';
 import { keywords } from './schema-notes.js';
 

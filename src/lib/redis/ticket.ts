@@ -1,7 +1,7 @@
 // One-time tickets: valid for one use within 60 seconds, stored in Redis as digests.
 import { createHash } from 'node:crypto';
-import { config } from '../../config/index.js';
-import { randomToken } from './random-id.js';
+import { config } from '../../../config/index.js';
+import { randomToken } from '../secrets/random-id.js';
 import { key, patientRedis } from './redis.js';
 
 export const ticketSeconds = 60;

@@ -1,9 +1,9 @@
 // The command connections to Redis, and the keys of this deployment. Callers decide what to do when Redis is
 // unavailable.
 import { Cluster } from 'ioredis';
-import { config } from '../../config/index.js';
-import { closeConnection, failingFast, openConnection, silenceMs } from './redis-connection.js';
-import { withTimeout } from './with-timeout.js';
+import { config } from '../../../config/index.js';
+import { closeConnection, failingFast, openConnection, silenceMs } from './connection.js';
+import { withTimeout } from '../with-timeout.js';
 
 /**
  * For callers with a fallback: fails at once while Redis is unavailable, and after REDIS_TIMEOUT_MS without a

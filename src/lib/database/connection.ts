@@ -2,10 +2,10 @@
 import { promisify } from 'node:util';
 import { createConnection, type Connection, type ConnectionOptions } from 'mysql2/promise';
 import { Sequelize } from 'sequelize-typescript';
-import { config } from '../../config/index.js';
-import { Watchdog, type ConnectionManager, type Done, type DriverConnection } from './db-watchdog.js';
-import { logger } from './logger.js';
-import { watchPool } from './watch/metrics.js';
+import { config } from '../../../config/index.js';
+import { Watchdog, type ConnectionManager, type Done, type DriverConnection } from './watchdog.js';
+import { logger } from '../logger.js';
+import { watchPool } from '../watch/metrics.js';
 
 const { host, port, user, password, name, tls, session, acquireTimeoutMs, lockWaitSeconds } = config.database;
 

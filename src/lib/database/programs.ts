@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { rootCertificates } from 'node:tls';
-import { config } from '../../config/index.js';
+import { config } from '../../../config/index.js';
 
 /** Names at MariaDB, then at MySQL. */
 const programs = {

@@ -33,7 +33,7 @@ export const isDuplicate = (error: unknown): boolean => errno(error) === duplica
 
 const moreThanOneRow = 1242;
 
-/** Whether a packet was rolled back by `requireChanged` (lib/db.ts). */
+/** Whether a packet was rolled back by `requireChanged` (lib/database/db.ts). */
 export const isIncomplete = (error: unknown): boolean => errno(error) === moreThanOneRow;
 
 // Deadlock (also a failed Galera certification at COMMIT) and lock timeout: both roll back and may be rerun.

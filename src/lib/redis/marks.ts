@@ -3,15 +3,15 @@
 // A mark is a random text. A writer sets a new one after the commit and before the answer; a reader compares it with
 // the mark of its copy. Marks are only hints: the change itself is recorded in the database, in its transaction
 // (models/tables/versions.ts), and copies are checked against that.
-import { batched } from './batching.js';
-import { logger } from './logger.js';
-import { withTimeout } from './with-timeout.js';
-import { randomToken } from './random-id.js';
+import { batched } from '../batching.js';
+import { logger } from '../logger.js';
+import { withTimeout } from '../with-timeout.js';
+import { randomToken } from '../secrets/random-id.js';
 import { key, redis } from './redis.js';
 
 const marksKey = key('marks');
 
-/** Channel of changed scopes, an array of names, for open pages (lib/pubsub.ts). */
+/** Channel of changed scopes, an array of names, for open pages (lib/redis/pubsub.ts). */
 export const changesChannel = 'changes';
 
 /**
