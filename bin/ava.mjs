@@ -1,6 +1,7 @@
 // One run of AVA, line by line.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -9,6 +10,9 @@ import { quickStart } from './node-flags.mjs';
 import { sendToGroup } from './process.mjs';
 import { root } from './step.mjs';
 import { endGuests } from './throw-away.mjs';
+
+/** What the service logged during a run, below its checkout. */
+export const TEST_LOG = 'build/test.log';
 
 const AVA = path.join(root, 'node_modules/ava/entrypoints/cli.mjs');
 
@@ -26,11 +30,15 @@ export async function runAva(args, { cwd, home, env, onLine }) {
     cwd,
     env: { ...env, FORCE_COLOR: '0' },
     detached: true,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   const endGroup = atEnd(() => sendToGroup(ava.pid, 'SIGKILL'));
   const lines = createInterface({ input: ava.stdout });
   lines.on('line', onLine);
+  const log = createWriteStream(path.join(cwd, TEST_LOG), { flags: 'a' });
+  createInterface({ input: ava.stderr }).on('line', (line) => {
+    (line.startsWith('{"level":') ? log : process.stderr).write(`${line}\n`);
+  });
   const closed = once(lines, 'close');
   // Not 'close' of AVA: a process left behind by a test could keep the output open for ever.
   const [code, signal] = await once(ava, 'exit');

@@ -39,7 +39,7 @@ export async function prepareTests() {
   const { env, home } = await prepare({ durable: false });
   const temporary = path.join(home, 'tmp');
   mkdirSync(temporary);
-  const defaults = { BCRYPT_COST: '4', LOG_LEVEL: 'silent', STORAGE_ROOT: path.join(home, 'storage') };
+  const defaults = { BCRYPT_COST: '4', LOG_LEVEL: 'error', STORAGE_ROOT: path.join(home, 'storage') };
   const settings = { ...defaults, ...process.env, ...databaseParts(), ...env };
   return { home, env: { ...settings, NODE_ENV: 'test', TMPDIR: temporary } };
 }

@@ -1,8 +1,9 @@
 // `npm test [-- files and AVA options]`: build, throw-away MariaDB and Redis, AVA, one closing line.
 // REPEAT_FAILED_FILES runs failed files once more, alone, and names them; for CI on shared machines.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
 
-import { runAva } from './ava.mjs';
+import { runAva, TEST_LOG } from './ava.mjs';
 import { command } from './lifetime.mjs';
 import { compiledName, prepareTests } from './prepare.mjs';
 import { complain, root, say, seconds } from './step.mjs';
@@ -65,14 +66,24 @@ async function repeat(first, prepared) {
   return { passed: first.passed + first.failed, failed: 0 };
 }
 
+/** Points at the log, and shows the answers in it that no test expects. */
+function showLog() {
+  const file = path.join(root, TEST_LOG);
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
+  for (const line of lines) if (line.includes('"error_code":"internal_error"')) say(line);
+  say(`what the service logged: ${TEST_LOG}`);
+}
+
 async function main() {
   const startedAt = performance.now();
+  rmSync(path.join(root, TEST_LOG), { force: true });
   let outcome = { passed: 0, failed: 1 };
   try {
     const suite = suiteOf(process.argv.slice(2));
     if (suite) process.env.TEST_SUITE ??= suite;
     const prepared = await prepareTests();
     const first = await run(process.argv.slice(2).map(compiledName), prepared);
+    if (first.failed > 0) showLog();
     const mayRepeat = first.failed > 0 && Boolean(process.env.REPEAT_FAILED_FILES);
     outcome = mayRepeat ? await repeat(first, prepared) : first;
   } catch (error) {

@@ -7,38 +7,20 @@ import { config } from '../../config/index.js';
 import { select } from '../../src/lib/database/db.js';
 import { mergeChunks } from '../../src/jobs/merge-chunks.js';
 import { beginMerge, stopWaiting } from '../../src/models/files/chunk-merge.js';
-import { Client, type Answer } from '../support/client.js';
+import type { Answer } from '../support/client.js';
 import { unique } from '../support/factories.js';
 import { chunksOf, sendChunk, sha256, textOf } from '../support/files.js';
-import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
-import { startOwnRedis, type OwnRedis } from '../support/redis.js';
-import { startService, type Service } from '../support/service.js';
+import { startWorkerProcess } from '../support/processes.js';
+import { ownRedisServiceTest } from '../support/own-redis-service.js';
 import { openSocket, ticketOf, type Notice } from '../support/socket.js';
 import { holding } from '../support/other-connection.js';
 import { until } from '../support/until.js';
 
-let redis: OwnRedis;
-let service: Service;
-let admin: Client;
-let adminId: number;
+const own = ownRedisServiceTest();
 
 const size = 50_000;
 const quickSweeps = { SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '1' };
 const noSweeps = { SWEEP_SECONDS: '59', SWEEP_AGE_SECONDS: '3600' };
-
-test.before(async () => {
-  service = await startService({ withWorker: false });
-  redis = await startOwnRedis();
-  const api = await startApi(redis.env);
-  admin = await new Client(api.url).signIn();
-  adminId = (await admin.get('/info')).data.id;
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await redis.remove();
-  await service.stop();
-});
 
 /** A session with all its chunks. */
 async function uploaded(
@@ -48,10 +30,13 @@ async function uploaded(
   const chunk_id = unique('merge-');
   const chunks = chunksOf(content, chunkSize);
   for (const [index, chunk] of chunks.entries()) {
-    const answer = await sendChunk(admin, chunk_id, index, chunk, { total_chunks: chunks.length, filename });
+    const answer = await sendChunk(own.admin, chunk_id, index, chunk, {
+      total_chunks: chunks.length,
+      filename,
+    });
     if (answer.status !== 200) throw new Error(answer.text);
   }
-  return { chunk_id, filename, key: { admin_id: adminId, chunk_id } };
+  return { chunk_id, filename, key: { admin_id: own.adminId, chunk_id } };
 }
 
 interface Progress {
@@ -60,31 +45,31 @@ interface Progress {
   uploaded_count: number;
 }
 
-const merge = (chunk_id: string, client = admin): Promise<Answer> =>
+const merge = (chunk_id: string, client = own.admin): Promise<Answer> =>
   client.post('/attachments/chunk', { action: 'merge', chunk_id });
 
 const progress = async (chunk_id: string): Promise<Progress> =>
-  (await admin.get(`/attachments/chunk?action=progress&chunk_id=${chunk_id}`)).data as Progress;
+  (await own.admin.get(`/attachments/chunk?action=progress&chunk_id=${chunk_id}`)).data as Progress;
 
 const made = async (filename: string): Promise<{ id: number; sha256: string }[]> =>
-  (await admin.get(`/attachments?filename=${filename}`)).data.list as { id: number; sha256: string }[];
+  (await own.admin.get(`/attachments?filename=${filename}`)).data.list as { id: number; sha256: string }[];
 
 const notices = async (text: string): Promise<Notice[]> =>
-  ((await admin.get('/notifications?page_size=100')).data.list as Notice[]).filter(({ content }) =>
+  ((await own.admin.get('/notifications?page_size=100')).data.list as Notice[]).filter(({ content }) =>
     content.includes(text),
   );
 
 test.serial('a merge that exceeds its deadline answers merging', async (t) => {
   const content = textOf(3 * size);
   const { chunk_id, filename } = await uploaded(content);
-  const socket = await openSocket(admin.url, await ticketOf(admin));
+  const socket = await openSocket(own.admin.url, await ticketOf(own.admin));
   const begun = Date.now();
   const answer = await merge(chunk_id);
   t.deepEqual([answer.status, answer.data], [200, { chunk_id, status: 'merging' }]);
   t.true(Date.now() - begun >= 9000 && Date.now() - begun < 13_000);
   t.is((await progress(chunk_id)).status, 'merging');
-  t.is((await sendChunk(admin, chunk_id, 0, 'x')).errorCode, 'chunk_session_closed');
-  const worker = await startWorkerProcess({ ...redis.env, ...noSweeps }, 'files');
+  t.is((await sendChunk(own.admin, chunk_id, 0, 'x')).errorCode, 'chunk_session_closed');
+  const worker = await startWorkerProcess({ ...own.redis.env, ...noSweeps }, 'files');
   const { data } = await socket.frame<Record<string, unknown>>('merge');
   t.deepEqual([data.chunk_id, data.status], [chunk_id, 'completed']);
   const notice = await socket.frame('notification');
@@ -109,14 +94,14 @@ test.serial('the merge of a killed worker is completed once by another', async (
     select<{ storage_key: string }>(
       `SELECT storage_key FROM stored_files WHERE state = 'reserved' AND storage_key LIKE 'attachments/%'`,
     );
-  const first = await startWorkerProcess({ ...redis.env, ...quickSweeps }, 'files');
+  const first = await startWorkerProcess({ ...own.redis.env, ...quickSweeps }, 'files');
   const abandoned = await until(async () => (await reserved())[0]?.storage_key, 30_000);
   await until(() => existsSync(join(config.storage.root, abandoned)), 30_000);
   await first.kill();
   await letGo();
   t.deepEqual([(await progress(chunk_id)).status, (await made(filename)).length], ['merging', 0]);
   const killedAt = Date.now();
-  const second = await startWorkerProcess({ ...redis.env, ...quickSweeps }, 'files');
+  const second = await startWorkerProcess({ ...own.redis.env, ...quickSweeps }, 'files');
   await until(async () => (await progress(chunk_id)).status === 'completed', 40_000);
   t.true(Date.now() - killedAt < 35_000, `merged after ${Date.now() - killedAt} ms`);
   const list = await made(filename);
@@ -131,8 +116,8 @@ test.serial('the sweeper finds a merge after Redis was emptied', async (t) => {
   const content = textOf(2 * size);
   const { chunk_id, filename, key } = await uploaded(content);
   await beginMerge(key, {});
-  await redis.run('FLUSHALL');
-  const worker = await startWorkerProcess({ ...redis.env, ...quickSweeps }, 'files');
+  await own.redis.run('FLUSHALL');
+  const worker = await startWorkerProcess({ ...own.redis.env, ...quickSweeps }, 'files');
   await until(async () => (await progress(chunk_id)).status === 'completed');
   t.deepEqual(
     (await made(filename)).map((item) => item.sha256),
@@ -144,13 +129,13 @@ test.serial('the sweeper finds a merge after Redis was emptied', async (t) => {
 test.serial('a merge requested without Redis is done when Redis is back', async (t) => {
   const content = textOf(2 * size);
   const { chunk_id, filename } = await uploaded(content);
-  const worker = await startWorkerProcess({ ...redis.env, ...quickSweeps }, 'files');
-  await redis.stop();
+  const worker = await startWorkerProcess({ ...own.redis.env, ...quickSweeps }, 'files');
+  await own.redis.stop();
   const begun = Date.now();
   const answer = await merge(chunk_id);
   t.deepEqual([answer.status, answer.data], [200, { chunk_id, status: 'merging' }], answer.text);
   t.true(Date.now() - begun < 5000);
-  await redis.start();
+  await own.redis.start();
   await until(async () => (await progress(chunk_id)).status === 'completed', 60_000);
   t.is((await made(filename)).length, 1);
   await until(async () => (await notices(filename)).length === 1);
@@ -197,7 +182,7 @@ test.serial('a failed merge can be started again', async (t) => {
   await mergeChunks.onAbandoned?.(key, new Error('the storage was away'));
   const failed = await progress(chunk_id);
   t.deepEqual([failed.status, failed.error, failed.uploaded_count], ['failed', 'upload_failed', 2]);
-  const worker = await startWorkerProcess({ ...redis.env, ...noSweeps }, 'files');
+  const worker = await startWorkerProcess({ ...own.redis.env, ...noSweeps }, 'files');
   t.is((await merge(chunk_id)).data.sha256, sha256(content));
   await worker.kill();
 });
@@ -216,7 +201,7 @@ test.serial('a missing chunk fails the merge', async (t) => {
   const failed = await progress(chunk_id);
   t.deepEqual([failed.status, failed.error, failed.uploaded_count], ['failed', 'upload_failed', 2]);
   renameSync(`${file}.away`, file);
-  const worker = await startWorkerProcess({ ...redis.env, ...noSweeps }, 'files');
+  const worker = await startWorkerProcess({ ...own.redis.env, ...noSweeps }, 'files');
   t.is((await merge(chunk_id)).data.sha256, sha256(content));
   await worker.kill();
 });
@@ -225,14 +210,14 @@ test.serial('a full disk fails the merge', async (t) => {
   const content = textOf(6 * 1024 * 1024);
   const { chunk_id } = await uploaded(content, { chunkSize: 1024 * 1024 });
   // No file of this worker may grow beyond 4 MiB (in blocks of 1 KiB).
-  const cramped = await startWorkerProcess({ ...redis.env, ...noSweeps }, 'files', '4096');
+  const cramped = await startWorkerProcess({ ...own.redis.env, ...noSweeps }, 'files', '4096');
   const answer = await merge(chunk_id);
   t.deepEqual([answer.status, answer.code, answer.errorCode], [500, 40005, 'storage_full'], answer.text);
   await cramped.kill();
   t.deepEqual(readdirSync(join(config.storage.root, 'partial')), []);
   const failed = await progress(chunk_id);
   t.deepEqual([failed.status, failed.error, failed.uploaded_count], ['failed', 'storage_full', 6]);
-  const worker = await startWorkerProcess({ ...redis.env, ...noSweeps }, 'files');
+  const worker = await startWorkerProcess({ ...own.redis.env, ...noSweeps }, 'files');
   t.is((await merge(chunk_id)).data.sha256, sha256(content));
   await worker.kill();
 });

@@ -5,38 +5,19 @@ import { select } from '../../src/lib/database/db.js';
 import { recordVerified } from '../../src/models/trade/callback-intake.js';
 import { beginMerge, stopWaiting } from '../../src/models/files/chunk-merge.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';
-import { Client } from '../support/client.js';
 import { askExport } from '../support/exports.js';
 import { makeMethod, makePayment, unique } from '../support/factories.js';
 import { sendChunk } from '../support/files.js';
 import { sheet, startImport } from '../support/imports.js';
-import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
-import { startOwnRedis, type OwnRedis } from '../support/redis.js';
-import { startService, type Service } from '../support/service.js';
+import { startWorkerProcess } from '../support/processes.js';
+import { ownRedisServiceTest } from '../support/own-redis-service.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { holding } from '../support/other-connection.js';
 import { until } from '../support/until.js';
 
-let redis: OwnRedis;
-let service: Service;
-let admin: Client;
-let adminId: number;
+const own = ownRedisServiceTest();
 
 const quickSweeps = { SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '1' };
-
-test.before(async () => {
-  service = await startService({ withWorker: false });
-  redis = await startOwnRedis();
-  const api = await startApi(redis.env);
-  admin = await new Client(api.url).signIn();
-  adminId = (await admin.get('/info')).data.id;
-});
-
-test.after.always(async () => {
-  await killProcesses();
-  await redis.remove();
-  await service.stop();
-});
 
 /** Work whose end is notified: begins it, and names the row that the end needs. */
 interface Work {
@@ -52,8 +33,8 @@ const works: Work[] = [
     queue: 'files',
     async begin() {
       const [chunk_id, filename] = [unique('merge-'), `${unique('merge-')}.txt`];
-      await sendChunk(admin, chunk_id, 0, Buffer.from('x'), { total_chunks: 1, filename });
-      const key = { admin_id: adminId, chunk_id };
+      await sendChunk(own.admin, chunk_id, 0, Buffer.from('x'), { total_chunks: 1, filename });
+      const key = { admin_id: own.adminId, chunk_id };
       await beginMerge(key, {});
       await stopWaiting(key);
       return {
@@ -67,8 +48,8 @@ const works: Work[] = [
     name: 'an export',
     queue: 'exports',
     async begin() {
-      const id = await askExport(admin, '/users');
-      const { filename } = (await admin.get(`/exports/${id}`)).data as { filename: string };
+      const id = await askExport(own.admin, '/users');
+      const { filename } = (await own.admin.get(`/exports/${id}`)).data as { filename: string };
       return { content: filename, table: 'exports', where: `id = ${id}` };
     },
   },
@@ -77,8 +58,8 @@ const works: Work[] = [
     queue: 'imports',
     async begin() {
       const { content } = sheet(1, 1);
-      const id = await startImport(admin, content);
-      const { filename } = (await admin.get(`/imports/${id}`)).data as { filename: string };
+      const id = await startImport(own.admin, content);
+      const { filename } = (await own.admin.get(`/imports/${id}`)).data as { filename: string };
       return { content: filename, table: 'imports', where: `id = ${id}` };
     },
   },
@@ -86,8 +67,8 @@ const works: Work[] = [
     name: 'a payment that needs attention',
     queue: 'payments',
     async begin() {
-      const payment = await makePayment(admin, (await makeMethod(admin)).id);
-      await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+      const payment = await makePayment(own.admin, (await makeMethod(own.admin)).id);
+      await own.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
       const paymentNo = payment.payment_no;
       await recordVerified({
         ...{ type: 'mock', period: paymentPeriod(paymentNo), paymentNo, thirdPartyNo: unique('T-') },
@@ -109,18 +90,18 @@ for (const { name, queue, begin } of works)
   test.serial(`${name} whose worker is killed between commit and delivery is notified once`, async (t) => {
     const { content, table, where } = await begin();
     const letGo = await holding(`SELECT 1 FROM ${table} WHERE ${where} FOR UPDATE`);
-    const first = await startWorkerProcess({ ...redis.env, ...quickSweeps }, `${queue},notifications`);
+    const first = await startWorkerProcess({ ...own.redis.env, ...quickSweeps }, `${queue},notifications`);
     // The end waits for the lock, then finds no Redis to send its frame over.
     await until(async () => (await waiting(table)) > 0, 60_000);
-    await redis.stop('SIGKILL');
+    await own.redis.stop('SIGKILL');
     await letGo();
     await until(async () => (await notices(content)).length > 0, 60_000);
     await first.kill();
     t.truthy((await notices(content))[0]?.undelivered_since);
 
-    await redis.start();
-    const socket = await openSocket(admin.url, await ticketOf(admin));
-    const second = await startWorkerProcess({ ...redis.env, ...quickSweeps }, `${queue},notifications`);
+    await own.redis.start();
+    const socket = await openSocket(own.admin.url, await ticketOf(own.admin));
+    const second = await startWorkerProcess({ ...own.redis.env, ...quickSweeps }, `${queue},notifications`);
     const frames = () =>
       socket.frames.filter(
         ({ type, data }) => type === 'notification' && String(data?.content).includes(content),

@@ -8,7 +8,7 @@ const name = `test_${randomBytes(6).toString('hex')}`;
 /** Settings of this test file; child processes get the same ones. */
 export const environment = {
   NODE_ENV: 'test',
-  LOG_LEVEL: process.env.LOG_LEVEL ?? 'silent',
+  LOG_LEVEL: process.env.LOG_LEVEL ?? 'error',
   BCRYPT_COST: '4',
   HASH_QUEUE: '500',
   HASH_QUEUE_PER_ADDRESS: '500',

@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { until } from './until.js';
@@ -51,8 +51,16 @@ export abstract class OwnServer {
 
   protected abstract command(): [program: string, ...args: string[]];
 
-  /** Whether it answers; may throw instead of saying no. */
-  protected abstract answers(): Promise<boolean>;
+  /** Whether it answers, here whether it accepts a connection; may throw instead of saying no. */
+  protected async answers(): Promise<boolean> {
+    const socket = connect(this.port, '127.0.0.1');
+    try {
+      await once(socket, 'connect');
+      return true;
+    } finally {
+      socket.destroy();
+    }
+  }
 
   /** Settings that lead a process of the service here. */
   abstract readonly env: Record<string, string>;

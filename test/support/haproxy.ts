@@ -1,7 +1,5 @@
 // HAProxy as the files of deploy/ have it, in front of two APIs or of databases.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
-import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { projectRoot } from '../../config/environment.js';
 import { OwnServer, programPath } from './faults.js';
@@ -22,16 +20,6 @@ export class OwnHaproxy extends OwnServer {
 
   protected override command(): [string, ...string[]] {
     return [programPath('haproxy'), '-db', '-f', this.#file];
-  }
-
-  protected override async answers(): Promise<boolean> {
-    const socket = connect(this.port, '127.0.0.1');
-    try {
-      await once(socket, 'connect');
-      return true;
-    } finally {
-      socket.destroy();
-    }
   }
 }
 

@@ -1,12 +1,10 @@
 // OpenStack Swift with its S3 interface: one proxy, and one server each of accounts, containers and objects.
 import { execFile } from 'node:child_process';
-import { connect } from 'node:net';
-import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
-import { OwnServer, programPath } from './faults.js';
+import { OwnServer, ownFolder, programPath } from './faults.js';
 import { freePort } from './free-port.js';
 import { s3Settings } from './s3.js';
 
@@ -39,58 +37,50 @@ class Daemon extends OwnServer {
   protected override command(): [string, ...string[]] {
     return [programPath(this.#program), this.#file];
   }
-
-  protected override async answers(): Promise<boolean> {
-    const socket = connect(this.port, '127.0.0.1');
-    try {
-      await once(socket, 'connect');
-      return true;
-    } finally {
-      socket.destroy();
-    }
-  }
 }
 
-export class OwnSwift extends Daemon {
+/** All four, as one storage. */
+export class OwnSwift {
+  readonly #port: number;
+  readonly #folder = ownFolder();
   readonly #servers: Daemon[] = [];
 
   constructor(port: number) {
-    super(port, 'swift-proxy-server', '');
+    this.#port = port;
   }
 
-  protected override command(): [string, ...string[]] {
-    return [programPath('swift-proxy-server'), join(this.folder, 'proxy-server.conf')];
-  }
-
-  /** Starts all four, and makes the bucket. */
-  override async start(): Promise<void> {
-    mkdirSync(join(this.folder, 'data', device), { recursive: true });
+  /** Starts them, and makes the bucket. */
+  async start(): Promise<void> {
+    mkdirSync(join(this.#folder, 'data', device), { recursive: true });
     writeFileSync(
-      join(this.folder, 'swift.conf'),
+      join(this.#folder, 'swift.conf'),
       '[swift-hash]\nswift_hash_path_prefix = before\nswift_hash_path_suffix = behind\n',
     );
     for (const kind of kinds) await this.#addServer(kind);
-    writeFileSync(join(this.folder, 'proxy-server.conf'), this.#proxySettings());
     await Promise.all(this.#servers.map((server) => server.start()));
-    await super.start();
+    const file = join(this.#folder, 'proxy-server.conf');
+    writeFileSync(file, this.#proxySettings());
+    const proxy = new Daemon(this.#port, 'swift-proxy-server', file);
+    this.#servers.push(proxy);
+    await proxy.start();
     await this.#makeBucket();
   }
 
-  override async remove(): Promise<void> {
+  async remove(): Promise<void> {
     await Promise.all(this.#servers.map((server) => server.remove()));
-    await super.remove();
+    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   // A ring says which server has which part of the data; here one has everything.
   async #addServer(kind: (typeof kinds)[number]): Promise<void> {
     const port = await freePort();
     const ring = (...args: string[]) =>
-      run(programPath('swift-ring-builder'), [`${kind}.builder`, ...args], { cwd: this.folder });
+      run(programPath('swift-ring-builder'), [`${kind}.builder`, ...args], { cwd: this.#folder });
     await ring('create', '1', '1', '1');
     await ring('add', `r1z1-127.0.0.1:${port}/${device}`, '1');
     await ring('rebalance');
-    const file = join(this.folder, `${kind}-server.conf`);
-    const devices = `devices = ${join(this.folder, 'data')}\nmount_check = false`;
+    const file = join(this.#folder, `${kind}-server.conf`);
+    const devices = `devices = ${join(this.#folder, 'data')}\nmount_check = false`;
     writeFileSync(
       file,
       `${this.#common(port)}
@@ -109,7 +99,7 @@ use = egg:swift#${kind}
 bind_ip = 127.0.0.1
 bind_port = ${port}
 user = ${process.env.USER ?? 'root'}
-swift_dir = ${this.folder}
+swift_dir = ${this.#folder}
 workers = 0
 log_level = WARNING`;
   }
@@ -121,7 +111,7 @@ log_level = WARNING`;
       tempauth: `user_${owner.replace(':', '_')} = ${secret} .admin`,
     };
     return [
-      this.#common(this.port),
+      this.#common(this.#port),
       `[pipeline:main]\npipeline = ${filters.join(' ')} proxy-server`,
       '[app:proxy-server]\nuse = egg:swift#proxy\naccount_autocreate = true',
       ...filters.map(
@@ -133,12 +123,12 @@ log_level = WARNING`;
 
   async #makeBucket(): Promise<void> {
     const client = new S3Client({
-      endpoint: `http://127.0.0.1:${this.port}`,
+      endpoint: `http://127.0.0.1:${this.#port}`,
       region: 'us-east-1',
       forcePathStyle: true,
       credentials: { accessKeyId: owner, secretAccessKey: secret },
     });
-    await client.send(new CreateBucketCommand({ Bucket: swiftSettings(this.port).S3_BUCKET }));
+    await client.send(new CreateBucketCommand({ Bucket: swiftSettings(this.#port).S3_BUCKET }));
     client.destroy();
   }
 }

@@ -93,7 +93,7 @@ function refuse(ctx: Context, error: unknown, language: Language): void {
   const outcome = hasGone(ctx) ? new AppError('client_gone', { cause: error }) : outcomeOf(error);
   // 501 marks a deliberately unimplemented operation, so it is not logged as an error.
   if (outcome.status >= 500 && outcome.status !== 501)
-    logger.error({ error, path: ctx.path }, 'a request failed');
+    logger.error({ error, error_code: outcome.slug, path: ctx.path }, 'a request failed');
   currentSpan()?.setAttribute('back_office.error_code', outcome.slug);
   const retryAfter = outcome.details.retryAfter ?? (outcome.status === 503 ? retrySeconds : undefined);
   if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
