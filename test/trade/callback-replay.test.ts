@@ -15,6 +15,7 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
+import { holding } from '../support/other-connection.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 
@@ -151,6 +152,39 @@ test('a replay reports why a callback is refused', async (t) => {
   await repair();
   t.deepEqual(await outcome(replay(payment, callback)), [400, 40001, 'payment_callback_not_whole']);
   t.like(await trace(payment), untouched);
+});
+
+test('a replay of a callback whose channel is gone is refused', async (t) => {
+  const { payment, callback } = await refusedPayment();
+  await change("UPDATE payment_callbacks SET type = 'paypal' WHERE id = ?", [callback]);
+  t.deepEqual(await outcome(replay(payment, callback)), [400, 400, 'invalid_payment_type']);
+  t.like(await trace(payment), untouched);
+});
+
+test('a used number is refused also when its callback was not kept whole', async (t) => {
+  const { id } = await makeMethod(service.admin);
+  const [first, second] = [await makePayment(service.admin, id), await makePayment(service.admin, id)];
+  const transaction_id = unique('BANK-');
+  for (const payment of [first, second]) await send(payment, 'shared secret', { transaction_id });
+  const [refused] = await attempts(second);
+  await change('UPDATE payment_callbacks SET sealed = NULL WHERE id = ?', [refused?.id as number]);
+  t.deepEqual(await outcome(replay(second, refused?.id as number)), [
+    400,
+    30002,
+    'payment_third_party_no_used',
+  ]);
+  t.is((await trace(second)).payment.status, 'pending');
+});
+
+test('a replay that takes longer answers processing, and pays', async (t) => {
+  const { payment, callback, repair } = await refusedPayment();
+  await repair();
+  const release = await holding('SELECT id FROM payments WHERE payment_no = ? FOR UPDATE', [
+    payment.payment_no,
+  ]);
+  const { data } = await replay(payment, callback).finally(release);
+  t.is(data.outcome, 'processing');
+  await until(async () => (await trace(payment)).payment.status === 'paid');
 });
 
 test('a replay requires its own permission', async (t) => {

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import type { Client } from '../support/client.js';
-import { makeMethod, makePayment, mockCallback, signedInWith } from '../support/factories.js';
+import { makeMethod, makeOrder, makePayment, mockCallback, signedInWith } from '../support/factories.js';
 import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { startApi } from '../support/processes.js';
@@ -131,6 +131,26 @@ test('secrets that cannot be decrypted are reported', async (t) => {
     {},
   );
   t.is(replayed.data.outcome, 'paid');
+});
+
+test('a channel that the deployment has not enabled is reported', async (t) => {
+  const { id } = await makeMethod(service.admin);
+  const api = await startApi({
+    ...{ PAYMENT_LOCAL_GATEWAYS_ALLOWED: 'true', PAYMENT_GATEWAYS_ENABLED: 'wechat', APP_URL: service.url },
+  });
+  const answer = await tested(id, service.admin.at(api.url));
+  t.like(answer, { accepted: false, verdict: 'payment_gateway_disabled' });
+  t.is(states(answer).notify_url, 'failed', 'the service under that address has it enabled');
+});
+
+test('a channel that is gone is reported', async (t) => {
+  const { id } = await makeMethod(service.admin);
+  await change("UPDATE payment_methods SET type = 'paypal' WHERE id = ?", [id]);
+  const { status, errorCode } = await service.admin.post(`/payment-methods/${id}/test`, {});
+  t.deepEqual([status, errorCode], [422, 'payment_gateway_unknown']);
+  const { order_no } = await makeOrder(service.admin);
+  const placed = await service.admin.post('/payments', { order_no, payment_method_id: id, initiate: true });
+  t.is(placed.errorCode, 'payment_gateway_not_implemented');
 });
 
 test('testing a method requires its own permission', async (t) => {
