@@ -7,7 +7,8 @@ import { canaryName } from '../lib/queue/telemetry.js';
 import { newUlid } from '../lib/secrets/random-id.js';
 import { redis } from '../lib/redis/redis.js';
 import { processTime } from '../lib/process/process-time.js';
-import { lastStatement, type RunningWorker } from './run.js';
+import type { RunningWorker } from './consume.js';
+import { lastStatement } from './run.js';
 
 const everyMs = config.redis.cluster ? 2000 : 10_000;
 /** A consumer that has ended no job for so long is connected anew, then after twice as long. */

@@ -6,7 +6,7 @@ import { closeQueues } from '../lib/queue/queue.js';
 import { lanesOf, type QueueName } from '../lib/queue/names.js';
 import { maxConnectMs } from '../lib/redis/redis.js';
 import { startSweeper } from './sweeper.js';
-import { consume } from './run.js';
+import { consume } from './consume.js';
 import { watchWorkers } from './canary.js';
 
 export interface StartedWorker {

@@ -7,7 +7,7 @@ import { newUlid } from '../../src/lib/secrets/random-id.js';
 import { readUserAgent } from '../../src/lib/user-agent.js';
 import { areWaiting, moveLogs } from '../../src/models/logs/log-outbox.js';
 import { makeAdmin, makeRole, unique } from '../support/factories.js';
-import { consume, type RunningWorker } from '../../src/worker/run.js';
+import { consume, type RunningWorker } from '../../src/worker/consume.js';
 import { killProcesses, startApi } from '../support/processes.js';
 import { withoutRedis } from '../support/redis.js';
 import { writeLogins } from '../support/logs.js';

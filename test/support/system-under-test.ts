@@ -1,7 +1,7 @@
 // Where sequences of commands are played: the service with what can be done to its processes and its Redis.
 import type { AddressInfo } from 'node:net';
 import { listen } from '../../src/api/http/server.js';
-import { consume, type RunningWorker } from '../../src/worker/run.js';
+import { consume, type RunningWorker } from '../../src/worker/consume.js';
 import type { Client } from './client.js';
 import { makeMethod } from './factories.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from './processes.js';
