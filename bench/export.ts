@@ -8,7 +8,7 @@
 //   syncing included.
 // - The baselines (baseline-export.ts) are the least anybody could do: the same pages by key over mysql2, their cells put together
 //   with commas, or given to exceljs; nothing is escaped, shown or told, and they give way as the bulk worker does
-//   (BULK_NICE). Bare exceljs keeps what is not compressed yet, so workbooks are compared over one month.
+//   (BULK_NICE). Bare exceljs keeps what is not compressed yet, so of many orders workbooks are compared over one month.
 // - Memory is the largest resident set, looked at every 50 ms, of a bulk worker that was started for that export; one
 //   month against all of them shows whether it grows with the file.
 // - While another export runs, 50 signed-in lists a second are asked for and a payment is called back every 300 ms; the
@@ -27,6 +27,8 @@ import { call, signIn } from './support/session.js';
 import { count, makeSite, type Site } from './support/site.js';
 
 const total = Number(process.argv.slice(2).find((argument) => /^\d+$/.test(argument)) ?? 1_000_000);
+/** A month of fewer would measure how a worker starts. */
+const isMany = total > 500_000;
 const list = '/api/admin/orders?page_size=10';
 
 interface Finished {
@@ -61,7 +63,7 @@ await runBench(async () => {
   const lately = { start_time: monthsBack(1) };
   const bare = {
     csv: await bareOf(baseline, { format: 'csv', from: 0 }),
-    xlsx: await bareOf(baseline, { format: 'xlsx', from: periodOf(new Date()) }),
+    xlsx: await bareOf(baseline, { format: 'xlsx', from: isMany ? periodOf(new Date()) : 0 }),
   };
   await baseline.stop();
   const rows: Row[] = [];
@@ -92,7 +94,7 @@ await runBench(async () => {
         loaded.slowest < 1000,
       ),
     );
-    const [own, wanted] = format === 'csv' ? [all, 0.85] : [few, 0.9];
+    const [own, wanted] = format === 'csv' ? [all, 0.85] : [isMany ? few : all, 0.9];
     const ratio = own.perSecond / bare[format];
     const against = `${ratio.toFixed(2)} × ${perSecond(bare[format])}`;
     rows.push(row(`  against the baseline, ${own.rows} rows`, against, `≥ ${wanted}`, ratio >= wanted));

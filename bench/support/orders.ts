@@ -75,6 +75,7 @@ export async function makeUsers(db: Connection): Promise<void> {
 
 /** Gives the past months partitions of their own: migrations lay out one for everything before last month. */
 export async function splitPast(db: Connection, table: string, months: number): Promise<void> {
+  if (months < 2) return;
   const current = periodOf(new Date());
   const parts = [`PARTITION p_before VALUES LESS THAN (${shiftPeriod(current, 1 - months)})`];
   for (let month = 1 - months; month < -1; month++) {
