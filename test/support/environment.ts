@@ -22,6 +22,7 @@ export const environment = {
   APP_URL: 'https://back-office.test',
   PORT: '0',
   HOST: '127.0.0.1',
+  ...(process.env.BEHIND_BALANCER && { TRUSTED_PROXIES: '127.0.0.1' }),
   MODULE_PAYMENTS_ENABLED: 'true',
   SWEEP_SECONDS: '2',
   SWEEP_AGE_SECONDS: '1',

@@ -13,7 +13,9 @@ import { connectRedis, disconnectRedis } from '../../src/lib/redis/redis.js';
 import { seed } from '../../src/models/access/seed.js';
 import { startWorker } from '../../src/worker/worker.js';
 import { Client } from './client.js';
+import { startHaproxy } from './haproxy.js';
 import { prepareTestDatabase } from './prepared-database.js';
+import { startApi } from './processes.js';
 
 export interface Service {
   url: string;
@@ -24,7 +26,11 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Starts the service. @param withWorker also consume the queues in this thread */
+/**
+ * Starts the service; with BEHIND_BALANCER there is a second API, and HAProxy deals the requests.
+ *
+ * @param withWorker also consume the queues in this thread
+ */
 export async function startService({ withWorker = true } = {}): Promise<Service> {
   await connectRedis();
   await prepareTestDatabase(async () => {
@@ -33,13 +39,18 @@ export async function startService({ withWorker = true } = {}): Promise<Service>
   });
   const server = await listen(0, '127.0.0.1');
   const worker = withWorker ? await startWorker(queueNames, () => undefined) : undefined;
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const own = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const second = process.env.BEHIND_BALANCER ? await startApi() : undefined;
+  const balancer = second && (await startHaproxy([own, second.url]));
+  const url = balancer?.url ?? own;
   const anonymous = new Client(url);
   return {
     url,
     anonymous,
     admin: await anonymous.signIn(),
     async stop() {
+      await second?.stop();
+      await balancer?.remove();
       closeConnections();
       server.closeAllConnections();
       server.close();
