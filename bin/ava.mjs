@@ -33,12 +33,18 @@ export async function runAva(args, { cwd, home, env, onLine }) {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const endGroup = atEnd(() => sendToGroup(ava.pid, 'SIGKILL'));
-  const lines = createInterface({ input: ava.stdout });
-  lines.on('line', onLine);
   const log = createWriteStream(path.join(cwd, TEST_LOG), { flags: 'a' });
-  createInterface({ input: ava.stderr }).on('line', (line) => {
-    (line.startsWith('{"level":') ? log : process.stderr).write(`${line}\n`);
-  });
+  /** @param {(line: string) => void} show what is not of the log */
+  const sorted = (show) => (/** @type {string} */ line) => {
+    if (line.startsWith('{"level":')) log.write(`${line}\n`);
+    else show(line);
+  };
+  const lines = createInterface({ input: ava.stdout });
+  lines.on('line', sorted(onLine));
+  createInterface({ input: ava.stderr }).on(
+    'line',
+    sorted((line) => void process.stderr.write(`${line}\n`)),
+  );
   const closed = once(lines, 'close');
   // Not 'close' of AVA: a process left behind by a test could keep the output open for ever.
   const [code, signal] = await once(ava, 'exit');

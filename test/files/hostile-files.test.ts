@@ -385,7 +385,7 @@ test.serial('the quota holds under concurrent uploads', async (t) => {
   await caller.delete(`/attachments/${kept[0]?.data.id}`);
   t.is((await chunk('quota-chunk-2', 100 * 1024)).status, 200);
   await until(isClean);
-  await limited.kill();
+  await limited.stop();
 });
 
 test.serial('the chunk sessions of one administrator are limited', async (t) => {
@@ -403,7 +403,7 @@ test.serial('the chunk sessions of one administrator are limited', async (t) => 
   await call({ action: 'cancel', chunk_id: opened[0] });
   t.is((await init()).status, 200);
   await until(isClean);
-  await limited.kill();
+  await limited.stop();
 });
 
 test.serial('a disk that cannot be written fails the upload', async (t) => {

@@ -7,6 +7,8 @@ import { periodOf, shiftPeriod } from '../../src/lib/numbers.js';
 import { newUlid } from '../../src/lib/secrets/random-id.js';
 import { readUserAgent } from '../../src/lib/user-agent.js';
 import { cleanLogs } from '../../src/models/logs/log.js';
+import { SystemLog } from '../../src/models/logs/tables.js';
+import { insertRow } from '../../src/models/tables/rows.js';
 import { makeAdmin, makeRole, unique } from '../support/factories.js';
 import { startApi } from '../support/processes.js';
 import { withoutRedis } from '../support/redis.js';
@@ -148,6 +150,31 @@ test('the system log hides where the service runs', async (t) => {
   t.like(list[0], { message: 'a request failed', context: { path: '/api/admin/login/captcha' } });
   t.truthy(list[0].context.error.message);
   t.notRegex(JSON.stringify(list[0]), /stack|node_modules|\.js:/);
+});
+
+test('an entry is shown by its id as it stands in the list', async (t) => {
+  await makeRole(service.admin);
+  const contexts = [
+    ['none', null],
+    ['cut', '{"path":"/a'],
+  ] as const;
+  const entry = { level: 'error', module: 'api', trace_id: 'shown-1', created_at: new Date() } as const;
+  for (const [message, context] of contexts) {
+    const key = { period: periodOf(entry.created_at), log_key: newUlid() };
+    await insertRow(SystemLog, { ...entry, ...key, message, context });
+  }
+  for (const log of ['operation-logs', 'login-logs', 'system-logs?trace_id=shown-1&order_by=id:asc']) {
+    const { list } = await listed(`/${log}`);
+    const path = `/${log.split('?')[0]}`;
+    t.like((await service.admin.get(`${path}/${list[0].id}`)).data, list[0]);
+    const { status, errorCode } = await service.admin.get(`${path}/999999999`);
+    t.deepEqual([status, errorCode], [404, 'log_not_found']);
+    if (log.startsWith('system'))
+      t.deepEqual(
+        list.map(({ context }: { context: unknown }) => context),
+        [null, '{"path":"/a'],
+      );
+  }
 });
 
 const oldEntry = (username: string, at: Date) => ({

@@ -158,7 +158,8 @@ test('a replay of a callback whose channel is gone is refused', async (t) => {
   const { payment, callback } = await refusedPayment();
   await change("UPDATE payment_callbacks SET type = 'paypal' WHERE id = ?", [callback]);
   t.deepEqual(await outcome(replay(payment, callback)), [400, 400, 'invalid_payment_type']);
-  t.like(await trace(payment), untouched);
+  const statuses = 'SELECT status FROM payments WHERE payment_no = ?';
+  t.deepEqual(await select(statuses, [payment.payment_no]), [{ status: 'pending' }]);
 });
 
 test('a used number is refused also when its callback was not kept whole', async (t) => {
