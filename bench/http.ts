@@ -194,13 +194,17 @@ async function measureWrites(api: Process, { db }: Site, headers: Record<string,
   ];
 }
 
-const signInAt = (api: Process) => ({
-  ...{ url: `${api.url}/api/admin/login`, method: 'POST' as const, connections: 6 },
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify({ username: 'admin', password: adminPassword }),
-});
+function signInAt(api: Process) {
+  return {
+    ...{ url: `${api.url}/api/admin/login`, method: 'POST' as const, connections: 6 },
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'admin', password: adminPassword }),
+  };
+}
 
-const isSignedIn = (body: string): boolean => isSuccess(body) && body.includes('"token":"');
+function isSignedIn(body: string): boolean {
+  return isSuccess(body) && body.includes('"token":"');
+}
 
 async function measureSignIn(api: Process, hashes: Process): Promise<Row[]> {
   const signingIn = signInAt(api);

@@ -21,6 +21,7 @@ const rows = {
   'redis-cluster': ['redis-cli'],
   secured: [],
   haproxy: ['haproxy'],
+  balanced: ['haproxy'],
   galera: ['haproxy', 'mariadb'],
   replica: ['haproxy', 'mariadb'],
   s3: ['swift-proxy-server', 'swift-account-server', 'swift-container-server', 'swift-object-server'],
@@ -53,6 +54,9 @@ const engines = {
     },
   },
 };
+
+/** Rooms of the main suite that `balanced` asks through HAProxy, which deals their requests to two APIs. */
+const dealt = ['access', 'exports', 'files', 'http', 'imports', 'logs', 'office', 'trade'];
 
 /** One of each kind, for those who have five minutes. */
 const quick = ['sentinel', 'galera'];
@@ -136,10 +140,12 @@ async function runRow(name) {
   const programs = [...folders, process.env.PATH].join(path.delimiter);
   /** @type {Record<string, number>} */
   const figures = {};
-  const files = outside ? [] : filesOf(name);
+  const isBalanced = name === 'balanced';
+  const files = outside ? [] : isBalanced ? dealt.flatMap(filesIn) : filesOf(name);
+  const env = { PATH: programs, ...(isBalanced && { BEHIND_BALANCER: 'true' }) };
   let [passed, failed, isGood] = [0, 0, true];
-  for (const suite of outside ? ['', 'faults'] : ['machines']) {
-    const run = await runTests(files, { PATH: programs, TEST_SUITE: suite }, figures);
+  for (const suite of outside ? ['', 'faults'] : [isBalanced ? '' : 'machines']) {
+    const run = await runTests(files, { ...env, TEST_SUITE: suite }, figures);
     passed += run.passed;
     failed += run.failed;
     isGood &&= run.isGood;
@@ -157,9 +163,15 @@ async function runRow(name) {
 
 /** The test files of a row: the one of its name, or those whose names begin with it. @param {string} name */
 function filesOf(name) {
-  return readdirSync(path.join(root, 'test/machines'))
-    .filter((file) => file === `${name}.test.ts` || file.startsWith(`${name}-`))
-    .map((file) => `test/machines/${file}`);
+  const begins = [`test/machines/${name}.`, `test/machines/${name}-`];
+  return filesIn('machines').filter((file) => begins.some((one) => file.startsWith(one)));
+}
+
+/** @param {string} room */
+function filesIn(room) {
+  return readdirSync(path.join(root, 'test', room))
+    .filter((file) => file.endsWith('.test.ts'))
+    .map((file) => `test/${room}/${file}`);
 }
 
 /** One run of tests, shown as it goes. @param {string[]} files @param {NodeJS.ProcessEnv} env @param {Record<string, number>} figures */
