@@ -28,7 +28,7 @@ export interface MonthlyList<T extends { id: number }> {
 const shortRead = 1000;
 
 /** So many rows that a search inside texts has found are kept by their keys. */
-const fewFound = 1000;
+const fewFound = 2000;
 
 /** What a page may ask for beyond the months. */
 export interface Known {

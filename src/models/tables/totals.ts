@@ -15,7 +15,7 @@ import type { Scope } from './versions.js';
 const trustMs = 2000;
 const maxKept = 2000;
 /** Of searches, of which each keeps what it found. */
-const maxFound = 100;
+const maxFound = 50;
 /** Max wait for a count, own or shared. */
 const maxCountMs = 8000;
 
