@@ -18,7 +18,7 @@ let alone: Client;
 let crowded: Client;
 
 test.before(async () => {
-  const open = { CAPTCHA_MODE: 'off' };
+  const open = { CAPTCHA_MODE: 'off', TRUSTED_PROXIES: '' };
   const trusting = {
     ...{ ...open, LIMITS_ENABLED: 'true', LIMIT_CAPTCHAS: '6' },
     ...{ TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8', TRUSTED_PROXY_HOPS: '3' },

@@ -17,7 +17,7 @@ import { until } from '../support/until.js';
 const rows = 20_000;
 const most = 200;
 
-const service = serviceTest({ withWorker: false });
+const service = serviceTest({ withWorker: false, isAlone: true });
 let other: Client;
 
 // n from 0 to 19,999, the highest first.

@@ -27,7 +27,7 @@ import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 
-const service = serviceTest();
+const service = serviceTest({ isAlone: true });
 let second: TestProcess;
 
 test.before(async () => {

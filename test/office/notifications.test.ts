@@ -16,7 +16,7 @@ import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { statementsDuring } from '../support/statements.js';
 
-const service = serviceTest({ withWorker: false });
+const service = serviceTest({ withWorker: false, isAlone: true });
 
 // The worker is a process of its own, so that tests may do without it.
 /** Administrators without passwords: what they receive is tried, not how they sign in. */

@@ -22,6 +22,9 @@ export function serviceTest(options?: Parameters<typeof startService>[0]): Omit<
     get url() {
       return running().url;
     },
+    get ownUrl() {
+      return running().ownUrl;
+    },
     get anonymous() {
       return running().anonymous;
     },

@@ -19,6 +19,8 @@ import { startApi } from './processes.js';
 
 export interface Service {
   url: string;
+  /** The API of this thread, past a balancer. */
+  ownUrl: string;
   /** A caller who has not signed in. */
   anonymous: Client;
   /** The first administrator. */
@@ -30,8 +32,9 @@ export interface Service {
  * Starts the service; with BEHIND_BALANCER there is a second API, and HAProxy deals the requests.
  *
  * @param withWorker also consume the queues in this thread
+ * @param isAlone without a second API: the tests set the clock of this thread, or count what it does
  */
-export async function startService({ withWorker = true } = {}): Promise<Service> {
+export async function startService({ withWorker = true, isAlone = false } = {}): Promise<Service> {
   await connectRedis();
   await prepareTestDatabase(async () => {
     await seed();
@@ -39,13 +42,14 @@ export async function startService({ withWorker = true } = {}): Promise<Service>
   });
   const server = await listen(0, '127.0.0.1');
   const worker = withWorker ? await startWorker(queueNames, () => undefined) : undefined;
-  const own = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const second = process.env.BEHIND_BALANCER ? await startApi() : undefined;
-  const balancer = second && (await startHaproxy([own, second.url]));
-  const url = balancer?.url ?? own;
+  const ownUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const second = process.env.BEHIND_BALANCER && !isAlone ? await startApi() : undefined;
+  const balancer = second && (await startHaproxy([ownUrl, second.url]));
+  const url = balancer?.url ?? ownUrl;
   const anonymous = new Client(url);
   return {
     url,
+    ownUrl,
     anonymous,
     admin: await anonymous.signIn(),
     async stop() {

@@ -18,7 +18,7 @@ import {
 } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';
 
-const service = serviceTest();
+const service = serviceTest({ isAlone: true });
 
 test.afterEach.always(() => setClock());
 

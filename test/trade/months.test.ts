@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 let service: Service;
 
 test.before(async () => {
-  service = await startService();
+  service = await startService({ isAlone: true });
 });
 
 test.after.always(async () => {

@@ -20,7 +20,7 @@ import { startApi } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { statementsDuring } from '../support/statements.js';
 
-const service = serviceTest();
+const service = serviceTest({ isAlone: true });
 let callers: Client[];
 let methodId: number;
 

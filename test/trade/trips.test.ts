@@ -6,7 +6,7 @@ import { serviceTest } from '../support/service-test.js';
 import { tripsDuring } from '../support/statements.js';
 import { select } from '../../src/lib/database/db.js';
 
-const service = serviceTest({ withWorker: false });
+const service = serviceTest({ withWorker: false, isAlone: true });
 
 /** Trips of the request itself; log entries are completed, and copies looked after, by many requests together. */
 async function tripsOf(work: () => Promise<unknown>): Promise<string[]> {
