@@ -22,7 +22,7 @@ const rows = {
   secured: [],
   haproxy: ['haproxy'],
   balanced: ['haproxy'],
-  galera: ['haproxy', 'mariadb'],
+  galera: ['haproxy', 'mariadb', 'mariadb-backup', 'socat'],
   replica: ['haproxy', 'mariadb'],
   s3: ['swift-proxy-server', 'swift-account-server', 'swift-container-server', 'swift-object-server'],
 };
@@ -66,6 +66,8 @@ const packages = {
   'redis-cli': 'redis-tools',
   haproxy: 'haproxy',
   mariadb: 'mariadb-client',
+  'mariadb-backup': 'mariadb-backup',
+  socat: 'socat',
   'swift-proxy-server': 'swift-proxy',
   'swift-account-server': 'swift-account',
   'swift-container-server': 'swift-container',
