@@ -59,6 +59,13 @@ test.serial('a session ends on both machines with the next request', async (t) =
   }
 });
 
+test.serial('an idle connection is kept for as long as the API promises', async (t) => {
+  const answer = await fetch(`${haproxy.url}/healthz`);
+  const promised = Number(/timeout=(\d+)/.exec(answer.headers.get('keep-alive') ?? '')?.[1]);
+  const kept = Number(/timeout http-keep-alive (\d+)s/.exec(haproxy.settings())?.[1]);
+  t.true(kept > promised, `${kept} s and ${promised} s`);
+});
+
 test.serial('a ticket is used once across machines', async (t) => {
   const ticket = await ticketOf(at[0]);
   const { socket } = await openSocket(apis[1].url, ticket);

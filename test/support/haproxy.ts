@@ -18,6 +18,11 @@ export class OwnHaproxy extends OwnServer {
     writeFileSync(this.#file, settings(this.folder));
   }
 
+  /** The text of its file. */
+  settings(): string {
+    return readFileSync(this.#file, 'utf8');
+  }
+
   protected override command(): [string, ...string[]] {
     return [programPath('haproxy'), '-db', '-f', this.#file];
   }
