@@ -1,5 +1,6 @@
 // The bounds on guessing passwords, shared by all processes, and on the work that guessing may cause.
 import '../support/environment.js';
+import '../support/long-deadlines.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { makeAdmin, unique, type MadeAdmin } from '../support/factories.js';
