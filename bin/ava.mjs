@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { finished } from 'node:stream/promises';
 
 import { atEnd, refuseWhenEnding } from './lifetime.mjs';
 import { quickStart } from './node-flags.mjs';
@@ -51,5 +52,6 @@ export async function runAva(args, { cwd, home, env, onLine }) {
   await endGroup();
   await endGuests(home);
   await closed;
+  await finished(log.end());
   return code ?? signal;
 }

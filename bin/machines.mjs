@@ -142,12 +142,10 @@ async function runRow(name) {
   const programs = [...folders, process.env.PATH].join(path.delimiter);
   /** @type {Record<string, number>} */
   const figures = {};
-  const isBalanced = name === 'balanced';
-  const files = outside ? [] : isBalanced ? dealt.flatMap(filesIn) : filesOf(name);
-  const env = { PATH: programs, ...(isBalanced && { BEHIND_BALANCER: 'true' }) };
+  const { suites, files, env } = runsOf(name);
   let [passed, failed, isGood] = [0, 0, true];
-  for (const suite of outside ? ['', 'faults'] : [isBalanced ? '' : 'machines']) {
-    const run = await runTests(files, { ...env, TEST_SUITE: suite }, figures);
+  for (const suite of suites) {
+    const run = await runTests(files, { ...env, PATH: programs, TEST_SUITE: suite }, figures);
     passed += run.passed;
     failed += run.failed;
     isGood &&= run.isGood;
@@ -161,6 +159,19 @@ async function runRow(name) {
     cases: `${passed} of ${passed + failed}`,
     took: seconds(performance.now() - begun),
   };
+}
+
+/**
+ * What a row runs.
+ *
+ * @param {string} name
+ * @returns {{ suites: string[], files: string[], env?: NodeJS.ProcessEnv }} files: all of a suite when there is none
+ */
+function runsOf(name) {
+  if (engines[name]) return { suites: ['', 'faults'], files: [] };
+  if (name === 'balanced')
+    return { suites: [''], files: dealt.flatMap(filesIn), env: { BEHIND_BALANCER: 'true' } };
+  return { suites: ['machines'], files: filesOf(name) };
 }
 
 /** The test files of a row: the one of its name, or those whose names begin with it. @param {string} name */

@@ -20,7 +20,7 @@ let platform: WechatPlatform;
 let methodId: number;
 
 test.before(async () => {
-  [service, platform] = await Promise.all([startService(), WechatPlatform.start()]);
+  [service, platform] = await Promise.all([startService({ isAlone: true }), WechatPlatform.start()]);
   methodId = await newMethod();
 });
 
@@ -40,15 +40,10 @@ async function newMethod(more: Record<string, string> = {}): Promise<number> {
   return data.id;
 }
 
-async function place(
-  id = methodId,
-  price: string | number = '12.30',
-  more: object = {},
-  admin = service.admin,
-) {
+async function place(id = methodId, price: string | number = '12.30', more: object = {}) {
   const { order_no } = await makeOrder(service.admin, price, more);
   const body = { order_no, payment_method_id: id, initiate: true };
-  const answer = await admin.post('/payments', body, { 'Accept-Language': 'en-US' });
+  const answer = await service.admin.post('/payments', body, { 'Accept-Language': 'en-US' });
   const [payment] = await select<{ payment_no: string; status: string; fail_reason: string | null }>(
     'SELECT payment_no, status, fail_reason FROM payments WHERE order_no = ?',
     [order_no],
@@ -161,9 +156,7 @@ test.serial('the platform certificates are downloaded only for a new serial numb
   const own = await WechatPlatform.start();
   t.teardown(() => own.stop());
   const id = await newMethod({ ...own.config });
-  // Each process has its own.
-  const admin = service.admin.at(service.ownUrl);
-  for (let round = 0; round < 3; round++) t.is((await place(id, '12.30', {}, admin)).answer.status, 200);
+  for (let round = 0; round < 3; round++) t.is((await place(id)).answer.status, 200);
   t.is(own.downloads, 1);
   const wrongKey = await WechatPlatform.start();
   t.teardown(() => wrongKey.stop());
