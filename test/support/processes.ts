@@ -2,6 +2,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../config/index.js';
 import { freePort } from './free-port.js';
@@ -89,8 +91,13 @@ async function startProcess(
   });
   started.add(child);
   let output = '';
-  for (const stream of [child.stdout, child.stderr])
+  for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (data: Buffer) => (output += data.toString()));
+    // An answer that no test expects tells its cause in the log of the run.
+    createInterface({ input: stream as Readable }).on('line', (line) => {
+      if (line.includes('"error_code":"internal_error"')) process.stdout.write(`${line}\n`);
+    });
+  }
   const ready = once(child, 'message').then(() => true);
   const ended = once(child, 'exit').then(() => false);
   if (!(await Promise.race([ready, ended])))
