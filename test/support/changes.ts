@@ -19,8 +19,10 @@ export async function watchStates(): Promise<void> {
   ]) {
     await db.query(
       `CREATE TRIGGER watch_${table} AFTER UPDATE ON ${table} FOR EACH ROW
-       INSERT INTO state_changes (number, state_before, state_after)
-       SELECT NEW.${number}, OLD.status, NEW.status FROM DUAL WHERE OLD.status <> NEW.status`,
+       IF OLD.status <> NEW.status THEN
+         INSERT INTO state_changes (number, state_before, state_after)
+         VALUES (NEW.${number}, OLD.status, NEW.status);
+       END IF`,
     );
   }
 }

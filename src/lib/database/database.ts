@@ -74,7 +74,7 @@ export class Database {
   }
 
   /**
-   * Runs the closure in one transaction. A deadlock (1213, also at COMMIT) or a lock timeout (1205) rolls
+   * Runs the closure in one transaction. A deadlock or a lock timeout (`isRerunnable`, also at COMMIT) rolls
    * everything back and reruns the closure for up to 7 s, with jitter; so the closure must have no effect
    * outside the database.
    *
