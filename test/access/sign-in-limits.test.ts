@@ -29,7 +29,7 @@ test.before(async () => {
       trusting,
       trusting,
       open,
-      { ...open, HASH_QUEUE_PER_ADDRESS: '2', HASH_CONCURRENCY: '2', BCRYPT_COST: '13' },
+      { ...open, HASH_QUEUE_PER_ADDRESS: '2', HASH_CONCURRENCY: '2', BCRYPT_COST: '14' },
       { ...open, ...withoutRedis },
       { ...trusting, BCRYPT_COST: '8', HASH_QUEUE: '32', HASH_QUEUE_PER_ADDRESS: '4' },
     ].map((env: Record<string, string>) => startApi(env)),

@@ -135,7 +135,8 @@ export class WechatPlatform {
         this.#send(response, 403, { code: 'NO_AUTH', message: '商户号\u0000未开通\r\n此产品权限' }),
       garbled: () => this.#send(response, 200, '<html>502 Bad Gateway</html>'),
       empty: () => this.#send(response, 200, {}),
-      forging: () => this.#send(response, 200, good, { with: newRsaKeys() }),
+      // A new key may take longer to make than the caller waits.
+      forging: () => this.#send(response, 200, good, { with: this.merchant }),
       unsigned: () => response.writeHead(200).end(JSON.stringify(good)),
       replaying: () => this.#send(response, 200, good, { at: new Date(Date.now() - 3_600_000) }),
       slow: () => void setTimeout(() => this.#send(response, 200, good), 700),
