@@ -93,9 +93,9 @@ async function startProcess(
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (data: Buffer) => (output += data.toString()));
-    // An answer that no test expects tells its cause in the log of the run.
+    // As the service of a test file itself: an answer that no test expects has its cause in the log of the run.
     createInterface({ input: stream as Readable }).on('line', (line) => {
-      if (line.includes('"error_code":"internal_error"')) process.stdout.write(`${line}\n`);
+      if (line.startsWith('{"level":"error"')) process.stdout.write(`${line}\n`);
     });
   }
   const ready = once(child, 'message').then(() => true);
