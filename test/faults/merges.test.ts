@@ -210,7 +210,7 @@ test.serial('a full disk fails the merge', async (t) => {
   const content = textOf(6 * 1024 * 1024);
   const { chunk_id } = await uploaded(content, { chunkSize: 1024 * 1024 });
   // No file of this worker may grow beyond 4 MiB (in blocks of 1 KiB).
-  const cramped = await startWorkerProcess({ ...own.redis.env, ...noSweeps }, 'files', '4096');
+  const cramped = await startWorkerProcess({ ...own.redis.env, ...noSweeps }, 'files', 4096);
   const answer = await merge(chunk_id);
   t.deepEqual([answer.status, answer.code, answer.errorCode], [500, 40005, 'storage_full'], answer.text);
   await cramped.kill();

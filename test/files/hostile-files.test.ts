@@ -353,7 +353,7 @@ test.serial('aborted downloads leak no descriptor', async (t) => {
 });
 
 test.serial('a full disk refuses the upload with its own error', async (t) => {
-  const cramped = await startApi(limits, '1024');
+  const cramped = await startApi(limits, 1024);
   const caller = admin.at(cramped.url);
   const answer = await caller.upload('/attachments/upload', textOf(2 * mebibyte), { filename: 'a.txt' });
   t.deepEqual([answer.status, answer.code, answer.errorCode], [500, 40005, 'storage_full'], answer.text);

@@ -115,9 +115,10 @@ export class OwnDatabase extends OwnServer {
   }
 }
 
-/** Starts one with an empty database server. @param options of the server */
-export async function startOwnDatabase(options: string[] = []): Promise<OwnDatabase> {
+/** Starts one with an empty database server. @param options of the server @param fileLimit how large its files may grow, in KiB */
+export async function startOwnDatabase(options: string[] = [], fileLimit?: number): Promise<OwnDatabase> {
   const server = new OwnDatabase(await freePort(), options);
+  server.fileLimit = fileLimit;
   await server.install();
   await server.start();
   return server;

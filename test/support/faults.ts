@@ -5,6 +5,7 @@ import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { withFileLimit } from './file-limit.js';
 import { until } from './until.js';
 
 const systemFolders = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
@@ -40,6 +41,8 @@ export const asRoot = process.getuid?.() === 0 ? ['--user=root'] : [];
 export abstract class OwnServer {
   readonly folder = ownFolder();
   readonly port: number;
+  /** How large its files may grow, in KiB, from its next start on. */
+  fileLimit: number | undefined;
   /** What the server finds in its environment, next to what is in this process's. */
   protected environment: Record<string, string> = {};
   #child: ChildProcess | undefined;
@@ -67,7 +70,9 @@ export abstract class OwnServer {
 
   /** Starts it; resolves when it answers. */
   async start(): Promise<void> {
-    const [program, ...args] = this.command();
+    const command = this.command();
+    const [program, ...args] =
+      this.fileLimit === undefined ? command : withFileLimit(command, this.fileLimit);
     const env = { ...process.env, ...this.environment };
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
     this.#child = child;

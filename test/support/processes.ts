@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../config/index.js';
+import { withFileLimit } from './file-limit.js';
 import { freePort } from './free-port.js';
 
 export interface TestProcess {
@@ -25,7 +26,7 @@ const quickStart = process.env.QUICK_START?.split(' ') ?? [];
 const started = new Set<ChildProcess>();
 
 /** Starts an API process, on a free port unless one is given; resolves when it is listening. @param fileLimit as `startWorkerProcess` */
-export async function startApi(env: Record<string, string> = {}, fileLimit?: string): Promise<TestProcess> {
+export async function startApi(env: Record<string, string> = {}, fileLimit?: number): Promise<TestProcess> {
   const port = env.PORT ?? String(await freePort());
   return startProcess('api', [], { ...env, PORT: port }, `http://127.0.0.1:${port}`, fileLimit);
 }
@@ -34,7 +35,7 @@ export async function startApi(env: Record<string, string> = {}, fileLimit?: str
 export function startWorkerProcess(
   env: Record<string, string> = {},
   queues?: string,
-  fileLimit?: string,
+  fileLimit?: number,
 ): Promise<TestProcess> {
   return startProcess('worker', queues ? ['--queues', queues] : [], env, '', fileLimit);
 }
@@ -73,7 +74,7 @@ async function startProcess(
   args: string[],
   env: Record<string, string>,
   url: string,
-  fileLimit?: string,
+  fileLimit?: number,
 ): Promise<TestProcess> {
   const command = [
     process.execPath,
@@ -81,10 +82,7 @@ async function startProcess(
     resolve(config.root, `build/src/${name}/main.js`),
     ...args,
   ];
-  // The limit is the shell's, which becomes the process: a disk that is full for it alone.
-  const limited = fileLimit
-    ? ['bash', '-c', `ulimit -f ${fileLimit}; exec "$@"`, 'bash', ...command]
-    : command;
+  const limited = fileLimit === undefined ? command : withFileLimit(command, fileLimit);
   const child = spawn(limited[0] as string, limited.slice(1), {
     env: { ...process.env, LOG_LEVEL: 'info', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -159,15 +159,15 @@ export function releaseConnection(pool: Sequelize, connection: DriverConnection)
 const managerOf = (pool: Sequelize): ConnectionManager =>
   (pool as unknown as { connectionManager: ConnectionManager }).connectionManager;
 
-// MariaDB reads the first comment, MySQL the second; MySQL limits SELECT only. Table locks are waited for longer than
-// our own ALTERs wait, so that statements queued behind one do not fail.
+// MariaDB reads the first comments, MySQL the last. MySQL limits SELECT only, and knows no silence within a transaction apart
+// from others. Table locks are waited for longer than our own ALTERs wait, so that statements queued behind one do not fail.
 function sessionSettings(statementSeconds: number, kind: keyof typeof silences): string {
   const { connection, transaction } = silences[kind];
   const more = session.map((setting) => `, ${setting}`).join('');
   return `SET time_zone = '+00:00', sql_mode = '${sqlMode}', innodb_lock_wait_timeout = ${lockWaitSeconds},
     lock_wait_timeout = ${lockWaitSeconds + 1}, wait_timeout = ${connection}${more}
     /*M!100100 , max_statement_time = ${statementSeconds} */ /*M!100300 , idle_transaction_timeout = ${transaction} */
-    /*!80000 , max_execution_time = ${statementSeconds * 1000} */`;
+    /*!80000 , max_execution_time = ${statementSeconds * 1000}, wait_timeout = ${transaction} */`;
 }
 
 async function prepareSession(connection: DriverConnection, settings: string): Promise<void> {
