@@ -12,7 +12,7 @@ import { sheet, startImport } from '../support/imports.js';
 import { startWorkerProcess } from '../support/processes.js';
 import { ownRedisServiceTest } from '../support/own-redis-service.js';
 import { openSocket, ticketOf } from '../support/socket.js';
-import { holding } from '../support/other-connection.js';
+import { holding, lockWaits } from '../support/other-connection.js';
 import { until } from '../support/until.js';
 
 const own = ownRedisServiceTest();
@@ -92,7 +92,7 @@ for (const { name, queue, begin } of works)
     const letGo = await holding(`SELECT 1 FROM ${table} WHERE ${where} FOR UPDATE`);
     const first = await startWorkerProcess({ ...own.redis.env, ...quickSweeps }, `${queue},notifications`);
     // The end waits for the lock, then finds no Redis to send its frame over.
-    await until(async () => (await waiting(table)) > 0, 60_000);
+    await until(async () => (await lockWaits(table)) > 0, 60_000);
     await own.redis.stop('SIGKILL');
     await letGo();
     await until(async () => (await notices(content)).length > 0, 60_000);
@@ -112,13 +112,3 @@ for (const { name, queue, begin } of works)
     socket.socket.close();
     await second.kill();
   });
-
-/** Statements over that table that have been waiting for its lock. */
-const waiting = async (table: string): Promise<number> => {
-  const rows = await select(
-    `SELECT ID FROM information_schema.PROCESSLIST
-     WHERE DB = DATABASE() AND COMMAND = 'Query' AND TIME_MS > 300 AND INFO LIKE ?`,
-    [`%${table}%`],
-  );
-  return rows.length;
-};

@@ -1,6 +1,8 @@
 // Somebody else at the database of this test file: what it holds the server lets stand, however long the test needs it.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection, type Connection } from 'mysql2/promise';
 import { config } from '../../config/index.js';
+import { select } from '../../src/lib/database/db.js';
 
 /** A connection past the service; whoever opens it ends it. */
 export function otherConnection(): Promise<Connection> {
@@ -18,4 +20,16 @@ export async function holding(sql: string, values: (string | number)[] = []): Pr
   await connection.query('START TRANSACTION');
   await connection.query(sql, values);
   return () => connection.end();
+}
+
+/** How many statements of this test file wait for the lock of a row. @param text which they have in them */
+export async function lockWaits(text = ''): Promise<number> {
+  // InnoDB looks anew only when nobody has asked for 100 ms.
+  await sleep(150);
+  const rows = await select(
+    `SELECT p.id FROM information_schema.innodb_trx t JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id
+     WHERE t.trx_state = 'LOCK WAIT' AND p.db = DATABASE() AND p.info LIKE ?`,
+    [`%${text}%`],
+  );
+  return rows.length;
 }

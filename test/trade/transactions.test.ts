@@ -6,7 +6,7 @@ import { config } from '../../config/index.js';
 import { change, db, select, transact } from '../../src/lib/database/db.js';
 import { DatabaseBusy, errno, isDatabaseDown } from '../../src/lib/database/errors.js';
 import { makeMethod, makeOrder, makePayment, mockCallback } from '../support/factories.js';
-import { otherConnection } from '../support/other-connection.js';
+import { lockWaits, otherConnection } from '../support/other-connection.js';
 import { until } from '../support/until.js';
 import { serviceTest } from '../support/service-test.js';
 
@@ -63,16 +63,7 @@ test('an order locked for a moment delays its callback', async (t) => {
     transaction: holder,
   });
   const answering = service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
-  await until(
-    async () =>
-      (
-        await select(
-          `SELECT 1 FROM information_schema.innodb_trx AS t
-           JOIN information_schema.processlist AS p ON p.id = t.trx_mysql_thread_id
-           WHERE t.trx_state = 'LOCK WAIT' AND p.db = DATABASE()`,
-        )
-      ).length > 0,
-  );
+  await until(async () => (await lockWaits()) > 0);
   await holder.rollback();
   t.is((await answering).data.status, 'paid');
 });
