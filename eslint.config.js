@@ -45,6 +45,15 @@ export default defineConfig(
     },
   },
   {
+    files: ['src/**/*.ts'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        { object: 'process', property: 'env', message: 'config/ alone reads the environment.' },
+      ],
+    },
+  },
+  {
     // Answers are read as loosely typed JSON in tests, whose assertions say what is expected.
     files: ['test/**/*.ts', 'bench/**/*.ts'],
     rules: {

@@ -73,6 +73,8 @@ function load() {
       Object.keys(process.env).filter((name) => process.env[name] !== ''),
       Object.keys(schema.describe().keys as object),
     ),
+    /** The environment of programs that this process starts: none of its settings. */
+    programs: { PATH: process.env.PATH, HOME: process.env.HOME },
     app,
     database: databaseConfig(env, app.tenant),
     redis: redisConfig(env, app.tenant),

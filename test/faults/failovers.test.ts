@@ -15,7 +15,7 @@ import { until } from '../support/until.js';
 const demoted = [1290, 1792, 1836, 1047, 3100, 3101];
 /** Full, out of memory or connections, going down, ended, behind a proxy that finds no server. */
 const unavailable = [1021, 1030, 1037, 1040, 1041, 1053, 1114, 1180, 1317, 1927, 1969, 3024, 4031, 9001];
-/** A deadlock, or a failed certification of Galera; a lock of generated numbers: rerun until the deadline. */
+/** A deadlock, or a failed certification of Galera; an AUTO_INCREMENT lock: rerun until the deadline. */
 const locked = [1213, 1467];
 
 const recoveryMs = 15_000;

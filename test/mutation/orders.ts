@@ -204,7 +204,7 @@ export const orders: Fault[] = [
     file: 'src/lib/database/errors.ts',
     from: `new Set([1213, 1205, 1467])`,
     to: `new Set([1213, 1205])`,
-    breaks: 'a wait for generated numbers is answered 500',
+    breaks: 'a wait for an AUTO_INCREMENT lock is answered 500',
     test: 'test/trade/transactions.test.ts',
     match: 'a table that somebody else fills*',
   },

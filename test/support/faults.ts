@@ -70,9 +70,7 @@ export abstract class OwnServer {
 
   /** Starts it; resolves when it answers. */
   async start(): Promise<void> {
-    const command = this.command();
-    const [program, ...args] =
-      this.fileLimit === undefined ? command : withFileLimit(command, this.fileLimit);
+    const [program, ...args] = withFileLimit(this.command(), this.fileLimit);
     const env = { ...process.env, ...this.environment };
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
     this.#child = child;

@@ -1,12 +1,13 @@
 // A disk that is full for one process alone: it may write no file beyond a size.
 
+type Command = [program: string, ...args: string[]];
+
 /**
- * The command of a process whose files end there; writing more fails (EFBIG) and does not end it.
+ * The command of a process whose files end at that size; writing more fails (EFBIG) and does not end it.
  *
- * @param kib how large its files may grow, in KiB
+ * @param kib in KiB; undefined means no limit
  */
-export const withFileLimit = (command: readonly string[], kib: number): [string, ...string[]] => [
-  'bash',
-  ...['-c', `trap '' XFSZ; ulimit -f ${kib}; exec "$@"`, 'bash'],
-  ...command,
-];
+export const withFileLimit = (command: Command, kib: number | undefined): Command =>
+  kib === undefined
+    ? command
+    : ['bash', '-c', `trap '' XFSZ; ulimit -f ${kib}; exec "$@"`, 'bash', ...command];

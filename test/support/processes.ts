@@ -76,14 +76,9 @@ async function startProcess(
   url: string,
   fileLimit?: number,
 ): Promise<TestProcess> {
-  const command = [
-    process.execPath,
-    ...quickStart,
-    resolve(config.root, `build/src/${name}/main.js`),
-    ...args,
-  ];
-  const limited = fileLimit === undefined ? command : withFileLimit(command, fileLimit);
-  const child = spawn(limited[0] as string, limited.slice(1), {
+  const main = resolve(config.root, `build/src/${name}/main.js`);
+  const [program, ...rest] = withFileLimit([process.execPath, ...quickStart, main, ...args], fileLimit);
+  const child = spawn(program, rest, {
     env: { ...process.env, LOG_LEVEL: 'info', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

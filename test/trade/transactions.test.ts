@@ -71,7 +71,7 @@ test('an order locked for a moment delays its callback', async (t) => {
 test('a table that somebody else fills delays its writers', async (t) => {
   const order = await makeOrder(service.admin);
   const other = await otherConnection();
-  // INSERT … SELECT keeps the generated numbers to itself until it ends: here for longer than a statement waits.
+  // INSERT … SELECT keeps the AUTO_INCREMENT lock until it ends: here for longer than a statement waits.
   const filling = other.query(
     `INSERT INTO order_changes (epoch, sign, id, period, order_no, user_id, amount, status, created_at)
      SELECT 0, 1, 0, 0, '', 0, 0, '', NOW() FROM (SELECT 1 AS line UNION ALL SELECT 2) two

@@ -54,14 +54,14 @@ export async function areMariaDbs(): Promise<boolean> {
   return text.includes('MariaDB');
 }
 
-// None of the service's secrets; binary log times are given in UTC.
-const environment = { PATH: process.env.PATH, HOME: process.env.HOME, TZ: 'UTC' };
-
 type Child = ChildProcessByStdio<Writable, Readable, Readable> & { output: Readable };
 
 async function spawnFirst(names: readonly string[], args: readonly string[]): Promise<Child> {
+  const { PATH, HOME } = config.programs;
   for (const name of names) {
-    const child = spawn(name, args, { env: environment, stdio: ['pipe', 'pipe', 'pipe'] });
+    // Binary log times are given in UTC.
+    const env = { PATH, HOME, TZ: 'UTC' };
+    const child = spawn(name, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
     // A program that exits early closes its input; its exit code is reported.
     child.stdin.on('error', () => undefined);
     // Node.js discards unread output when a process exits.
