@@ -52,9 +52,11 @@ export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
   CALLBACK_WAIT_MS: Joi.number()
     .integer()
     .min(0)
-    .max(2000)
+    .max(30_000)
     .default(2000)
-    .description('a callback waits this long for its settlement before it answers "processing"'),
+    .description(
+      'a callback waits this long for its settlement, its deadline at most, before it answers "processing"',
+    ),
   CALLBACK_DEADLINE_MS: Joi.number()
     .integer()
     .min(1000)

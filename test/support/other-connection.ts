@@ -23,7 +23,7 @@ export async function holding(sql: string, values: (string | number)[] = []): Pr
 }
 
 /** How many statements of this test file wait for the lock of a row. @param text which they have in them */
-export async function lockWaits(text = ''): Promise<number> {
+export async function lockWaits(text: string): Promise<number> {
   // InnoDB looks anew only when nobody has asked for 100 ms.
   await sleep(150);
   const rows = await select(

@@ -63,7 +63,7 @@ test('an order locked for a moment delays its callback', async (t) => {
     transaction: holder,
   });
   const answering = service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
-  await until(async () => (await lockWaits()) > 0);
+  await until(async () => (await lockWaits('orders')) > 0);
   await holder.rollback();
   t.is((await answering).data.status, 'paid');
 });
