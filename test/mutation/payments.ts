@@ -145,8 +145,8 @@ export const payments: Fault[] = [
   },
   {
     file: attention,
-    from: `    await updateRows(Notification, { event_key: null }, { event_key: told }, t);`,
-    to: `    void told;`,
+    from: `    await forgetNotified(payment_no, t);`,
+    to: '',
     breaks: 'what is flagged again after it was put aside is not told',
     test: attentionTests,
     match: 'a payment that needs attention is notified once until it is cleared',

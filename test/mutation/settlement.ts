@@ -162,6 +162,15 @@ export const settlement: Fault[] = [
     match: 'money for an order*',
   },
   {
+    file,
+    from: `  if (needs_attention) await forgetNotified(payment_no, t);
+`,
+    to: '',
+    breaks: 'a paid payment that needs attention again is not notified',
+    test: 'test/trade/attention.test.ts',
+    match: 'attention that a good callback*',
+  },
+  {
     file: second,
     from: `if (known) return markSettled(callback, 'already_paid', t);`,
     to: ``,

@@ -61,6 +61,7 @@ export class Model {
     const isPayable = isOpen && !order.isDeleted;
     Object.assign(payment, { status: 'paid', thirdPartyNo, needsAttention: false, reason: null });
     if (!isPayable) return this.flag(payment, 'order_not_payable');
+    payment.told.clear();
     Object.assign(order, { status: 'paid', paidBy: payment.payment_no });
     this.#cancelPayments(order);
   }

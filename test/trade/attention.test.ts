@@ -58,6 +58,17 @@ test('a payment that needs attention is notified once until it is cleared', asyn
   t.like(paid, { status: 'paid', needs_attention: false, fail_reason: null, remark: 'asked the provider' });
 });
 
+test('attention that a good callback cleared is notified again', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  await mismatch(payment);
+  t.is((await notify(payment)).data.status, 'paid');
+  t.deepEqual(await needingAttention(payment), []);
+  await mismatch(payment);
+  await mismatch(payment);
+  t.deepEqual(await needingAttention(payment), ['payment_amount_mismatch']);
+  t.is(await timesTold(payment), 2);
+});
+
 test('a double payment stays recorded after its attention is cleared', async (t) => {
   const first = await makePayment(service.admin, methodId);
   const again = { order_no: first.order_no, payment_method_id: methodId };

@@ -68,6 +68,12 @@ export function notifyAttention(
   });
 }
 
+/** Once the flag of a payment is cleared, its next one is notified again, whatever its reason. */
+export async function forgetNotified(paymentNo: string, t: Transaction): Promise<void> {
+  const notified = Object.keys(texts).map((reason) => eventKey(paymentNo, reason));
+  await updateRows(Notification, { event_key: null }, { event_key: notified }, t);
+}
+
 const eventKey = (paymentNo: string, reason: string): string => `attention-${paymentNo}-${reason}`;
 
 const sql = over({ 'payments p': Payment, 'payments r': Payment });
@@ -91,7 +97,6 @@ export async function updatePayment(
 ): Promise<void> {
   const { payment_no } = await findPayment(reference);
   const key = { payment_no, period: paymentPeriod(payment_no) as number };
-  const told = Object.keys(texts).map((reason) => eventKey(payment_no, reason));
   const revise = async (t: Transaction): Promise<void> => {
     const updated_at = now();
     if (remark !== undefined) await updateRows(Payment, { remark: remark || null, updated_at }, key, t);
@@ -105,7 +110,7 @@ export async function updatePayment(
     await updateRows(Payment, { needs_attention: false, updated_at }, key, t);
     const rows = sql('r.payment_no = :payment_no AND r.period = :period', key);
     await journalChanges('payments', rows, { needs_attention: true }, t);
-    await updateRows(Notification, { event_key: null }, { event_key: told }, t);
+    await forgetNotified(payment_no, t);
   };
   await announcing(['payments'], () => transact(revise));
 }
