@@ -3,11 +3,13 @@ import '../support/environment.js';
 import test from 'ava';
 import { routes } from '../../src/api/declare/routes.js';
 import { permissionOf } from '../../src/api/declare/route.js';
-import { select } from '../../src/lib/database/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import type { Answer, Client } from '../support/client.js';
 import { makeAdmin, makeMethod, makeOrder, makeUser, unique } from '../support/factories.js';
+import { otherConnection } from '../support/other-connection.js';
 import { startApi } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
+import { until } from '../support/until.js';
 
 const service = serviceTest();
 let callers: [Client, Client];
@@ -113,6 +115,27 @@ for (const [slug, prepare] of Object.entries(creates)) {
     if (ids) t.deepEqual([one?.data.ids, other?.data.ids], [ids, ids]);
   });
 }
+
+test.serial('a repeat that overtakes the end of the first export is answered with it', async (t) => {
+  const headers = { 'Idempotency-Key': unique('key-') };
+  const send = () => service.admin.post('/orders/export', { format: 'csv' }, headers);
+  const first = (await send()).data.export_id as number;
+  await until(async () => (await service.admin.get(`/exports/${first}`)).data.status === 1);
+  const rename = 'UPDATE idempotency_keys SET idempotency_key = ? WHERE idempotency_key = ?';
+  await change(rename, ['not yet', headers['Idempotency-Key']]);
+  const before = await countOf('exports');
+  const other = await otherConnection();
+  await other.query('LOCK TABLES exports WRITE');
+  const answering = send();
+  const waiting = `SELECT id FROM information_schema.processlist
+    WHERE db = DATABASE() AND state LIKE '%metadata lock%' AND info LIKE '%running_key%'`;
+  await until(async () => (await select(waiting)).length > 0);
+  await change(rename, [headers['Idempotency-Key'], 'not yet']);
+  await other.end();
+  const answer = await answering;
+  t.deepEqual([answer.status, answer.data?.export_id], [200, first], answer.text);
+  t.is(await countOf('exports'), before);
+});
 
 test.serial('a key belongs to one request of one administrator', async (t) => {
   const headers = { 'Idempotency-Key': unique('key-') };

@@ -64,7 +64,7 @@ export const balances: Fault[] = [
   },
   {
     file,
-    from: `if (!isDuplicate(error)) throw error;`,
+    from: `if (!isDuplicate(error, 'uq_user_balance_logs_request')) throw error;`,
     to: `throw error;`,
     breaks: 'two users under one request_id at once are an internal error',
     test,

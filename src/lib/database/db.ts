@@ -1,6 +1,5 @@
 // The connection pools and their uses.
 import 'reflect-metadata';
-import { UniqueConstraintError } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { Database } from './database.js';
 import { openPool } from './connection.js';
@@ -55,9 +54,7 @@ export async function refuseDuplicates<T>(
   try {
     return await write;
   } catch (error) {
-    if (!isDuplicate(error)) throw error;
-    const message = error instanceof UniqueConstraintError ? error.parent.message : (error as Error).message;
-    const violated = Object.keys(keys).find((key) => message.includes(key));
+    const violated = Object.keys(keys).find((key) => isDuplicate(error, key));
     if (!violated) throw error;
     const { slug, field } = keys[violated] as { slug: ErrorSlug; field: string };
     return fail(slug, { field });

@@ -28,8 +28,9 @@ export function errno(error: unknown): number | undefined {
 
 const duplicateEntry = 1062;
 
-/** Whether a statement violated a unique key. */
-export const isDuplicate = (error: unknown): boolean => errno(error) === duplicateEntry;
+/** Whether a statement violated this unique key; what commits with a write has keys of its own. @param key its name */
+export const isDuplicate = (error: unknown, key: string): boolean =>
+  errno(error) === duplicateEntry && (driverError(error) as Error).message.endsWith(`${key}'`);
 
 const moreThanOneRow = 1242;
 

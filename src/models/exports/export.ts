@@ -76,7 +76,7 @@ export async function requestExport(request: ExportRequest): Promise<{ id: numbe
     });
     return { id, isNew: true };
   } catch (error) {
-    if (!isDuplicate(error)) throw error;
+    if (!isDuplicate(error, 'uq_exports_running')) throw error;
   }
   const running = await Export.findOne({ where: { running_key: runningKey } });
   // The earlier one has just ended.

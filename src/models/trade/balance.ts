@@ -51,7 +51,7 @@ export async function changeBalance(
     return changed(log);
   } catch (error) {
     // Two users under one request_id at the same time: the unique key lets one through.
-    if (!isDuplicate(error)) throw error;
+    if (!isDuplicate(error, 'uq_user_balance_logs_request')) throw error;
     return changed((await appliedBefore(userId, wanted)) ?? fail('internal_error', { cause: error }));
   }
 }
