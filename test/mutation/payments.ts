@@ -145,7 +145,7 @@ export const payments: Fault[] = [
   },
   {
     file: attention,
-    from: `    await forgetNotified(payment_no, t);`,
+    from: `    await renewEvents(payment_no, t);`,
     to: '',
     breaks: 'what is flagged again after it was put aside is not told',
     test: attentionTests,

@@ -163,7 +163,7 @@ export const settlement: Fault[] = [
   },
   {
     file,
-    from: `  if (needs_attention) await forgetNotified(payment_no, t);
+    from: `  if (needs_attention) await renewEvents(payment_no, t);
 `,
     to: '',
     breaks: 'a paid payment that needs attention again is not notified',

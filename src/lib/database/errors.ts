@@ -29,8 +29,12 @@ export function errno(error: unknown): number | undefined {
 const duplicateEntry = 1062;
 
 /** Whether a statement violated this unique key; what commits with a write has keys of its own. @param key its name */
-export const isDuplicate = (error: unknown, key: string): boolean =>
-  errno(error) === duplicateEntry && (driverError(error) as Error).message.endsWith(`${key}'`);
+export function isDuplicate(error: unknown, key: string): boolean {
+  if (errno(error) !== duplicateEntry) return false;
+  // Behind the value, which may hold any text, and in MySQL behind the table; the words between depend on lc_messages.
+  const [, violated] = /'(?:\w+\.)?(\w+)'[^']*$/.exec((driverError(error) as Error).message) ?? [];
+  return violated === key;
+}
 
 const moreThanOneRow = 1242;
 

@@ -68,8 +68,8 @@ export function notifyAttention(
   });
 }
 
-/** Once the flag of a payment is cleared, its next one is notified again, whatever its reason. */
-export async function forgetNotified(paymentNo: string, t: Transaction): Promise<void> {
+/** Once the flag of a payment is cleared, its next one is another event, whatever its reason. */
+export async function renewEvents(paymentNo: string, t: Transaction): Promise<void> {
   const notified = Object.keys(texts).map((reason) => eventKey(paymentNo, reason));
   await updateRows(Notification, { event_key: null }, { event_key: notified }, t);
 }
@@ -110,7 +110,7 @@ export async function updatePayment(
     await updateRows(Payment, { needs_attention: false, updated_at }, key, t);
     const rows = sql('r.payment_no = :payment_no AND r.period = :period', key);
     await journalChanges('payments', rows, { needs_attention: true }, t);
-    await forgetNotified(payment_no, t);
+    await renewEvents(payment_no, t);
   };
   await announcing(['payments'], () => transact(revise));
 }

@@ -11,7 +11,7 @@ import { execute, over } from '../tables/sql.js';
 import { recordSecond } from './second-payment.js';
 import { cancelPayments } from './payment.js';
 import { Order, Payment, PaymentCallback } from './tables.js';
-import { forgetNotified, notifyAttention, type AttentionReason } from './payment-attention.js';
+import { notifyAttention, renewEvents, type AttentionReason } from './payment-attention.js';
 import {
   lockAttempt,
   markSettled,
@@ -233,7 +233,7 @@ async function payWithCare(callback: CallbackKey, pending: Pending, t: Transacti
   const orderRow = changed('r.order_no = :order_no AND r.period = :period', orderKey);
   await journalChanges('orders', orderRow, { status: order.status }, t);
   await cancelPayments(orderKey, t);
-  if (needs_attention) await forgetNotified(payment_no, t);
+  if (needs_attention) await renewEvents(payment_no, t);
   return markSettled(callback, 'paid', t);
 }
 
