@@ -119,7 +119,9 @@ for (const [slug, prepare] of Object.entries(creates)) {
 test.serial('a repeat that meets the end of the first export is answered with it', async (t) => {
   // Its text names the key of running exports, and is part of the error that the repeat meets.
   const headers = { 'Idempotency-Key': unique("'uq_exports_running'-") };
-  const send = () => service.admin.post('/orders/export', { format: 'csv' }, headers);
+  // Nobody else's: a request that equals a running export is answered with that one.
+  const wanted = { format: 'csv', order_no: unique('ORD') };
+  const send = () => service.admin.post('/orders/export', wanted, headers);
   const first = (await send()).data.export_id as number;
   await until(async () => (await service.admin.get(`/exports/${first}`)).data.status === 1);
   const rename = 'UPDATE idempotency_keys SET idempotency_key = ? WHERE idempotency_key = ?';
