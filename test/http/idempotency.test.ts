@@ -5,8 +5,9 @@ import { routes } from '../../src/api/declare/routes.js';
 import { permissionOf } from '../../src/api/declare/route.js';
 import { change, select } from '../../src/lib/database/db.js';
 import type { Answer, Client } from '../support/client.js';
+import { askExport, endOf } from '../support/exports.js';
 import { makeAdmin, makeMethod, makeOrder, makeUser, unique } from '../support/factories.js';
-import { otherConnection } from '../support/other-connection.js';
+import { holding, otherConnection } from '../support/other-connection.js';
 import { startApi } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
@@ -138,6 +139,19 @@ test.serial('a repeat that meets the end of the first export is answered with it
   const answer = await answering;
   t.deepEqual([answer.status, answer.data?.export_id], [200, first], answer.text);
   t.is(await countOf('exports'), before);
+});
+
+test.serial('a request that joins a running export uses its key', async (t) => {
+  const headers = { 'Idempotency-Key': unique('key-') };
+  const wanted = { format: 'csv', order_no: unique('ORD') };
+  const letEnd = await holding('LOCK TABLES orders WRITE');
+  const running = await askExport(service.admin, '/orders', wanted);
+  t.is(await askExport(service.admin, '/orders', wanted, headers), running);
+  await letEnd();
+  await endOf(service.admin, running);
+  t.is(await askExport(service.admin, '/orders', wanted, headers), running);
+  const reused = await service.admin.post('/orders/export', { ...wanted, format: 'xlsx' }, headers);
+  t.deepEqual([reused.status, reused.errorCode], [422, 'idempotency_key_reused']);
 });
 
 test.serial('a key belongs to one request of one administrator', async (t) => {

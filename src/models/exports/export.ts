@@ -78,7 +78,10 @@ export async function requestExport(request: ExportRequest): Promise<{ id: numbe
   } catch (error) {
     if (!isDuplicate(error, 'uq_exports_running')) throw error;
   }
-  const running = await Export.findOne({ where: { running_key: runningKey } });
+  // Within a transaction: the unit of the request claims its Idempotency-Key for the export that answers it.
+  const running = await transact((t) =>
+    Export.findOne({ where: { running_key: runningKey }, transaction: t }),
+  );
   // The earlier one has just ended.
   return running ? { id: running.id, isNew: false } : requestExport(request);
 }
