@@ -8,6 +8,7 @@ import { change, select } from '../../src/lib/database/db.js';
 import type { Client } from '../support/client.js';
 import { makeMethod, makeOrder, makePayment, mockCallback, signedInWith } from '../support/factories.js';
 import { alipayConfig, privateLine, wechatConfig } from '../support/merchant.js';
+import { holding } from '../support/other-connection.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { startApi } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
@@ -101,6 +102,16 @@ test('a notify address of another system is detected', async (t) => {
   const other = await make('mock', { shared_secret: 'shared secret', notify_url: 'https://shop.test/n' });
   t.like((await tested(other.id)).checks.at(-1), { field: 'notify_url', state: 'skipped' });
   t.is((await tested(other.id)).notify_url, 'https://shop.test/n');
+});
+
+test.serial('a service that is busy is not mistaken for another system', async (t) => {
+  const { id } = await makeMethod(service.admin);
+  const letGo = await holding('LOCK TABLES payments WRITE');
+  const answer = await tested(id).finally(letGo);
+  const door = answer.checks.at(-1);
+  t.like(door, { field: 'notify_url', state: 'failed' });
+  t.regex(door.message, /this service answers there, but is busy: /);
+  t.true(answer.accepted);
 });
 
 test('secrets that cannot be decrypted are reported', async (t) => {

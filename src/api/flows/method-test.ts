@@ -6,7 +6,7 @@ import { requestGateway } from '../../lib/channels/gateway.js';
 import { channelOf, defaultNotifyUrl } from '../../lib/channels/index.js';
 import { now } from '../../lib/clock.js';
 import { currentLanguage } from '../../lib/context.js';
-import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
+import { errorCatalogue, type ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { fill, say, type Text } from '../../lib/language.js';
 import { Money } from '../../lib/money.js';
@@ -47,6 +47,10 @@ const texts = {
   notOurs: {
     zh: '该地址有应答，但不是本服务（HTTP {status}）',
     en: 'something answers there, but not this service (HTTP {status})',
+  },
+  busy: {
+    zh: '本服务在该地址应答，但正忙：{reason}',
+    en: 'this service answers there, but is busy: {reason}',
   },
   unreachable: {
     zh: '本服务按 APP_URL 找不到自己：{reason}',
@@ -131,7 +135,10 @@ async function doorCheck({ notifyUrl, type, fields, verdict }: Sending): Promise
   try {
     const signal = AbortSignal.timeout(config.payments.gatewayTimeoutMs);
     const answer = await requestGateway(new URL(notifyUrl), { method: 'POST', headers, body }, signal);
-    if (slugIn(answer.body) === expected) return check('passed');
+    const slug = slugIn(answer.body);
+    if (slug === expected) return check('passed');
+    if (slug && isRetryable(slug))
+      return check('failed', texts.busy, { reason: new AppError(slug).text(currentLanguage()) });
     return check('failed', texts.notOurs, { status: answer.status });
   } catch (error) {
     if (!(error instanceof ChannelFailure)) throw error;
@@ -139,9 +146,12 @@ async function doorCheck({ notifyUrl, type, fields, verdict }: Sending): Promise
   }
 }
 
-function slugIn(body: string): unknown {
+const isRetryable = (slug: ErrorSlug): boolean => [429, 503].includes(errorCatalogue[slug].status);
+
+function slugIn(body: string): ErrorSlug | undefined {
   try {
-    return (JSON.parse(body) as { error_code?: unknown } | null)?.error_code;
+    const slug = (JSON.parse(body) as { error_code?: unknown } | null)?.error_code;
+    return typeof slug === 'string' && Object.hasOwn(errorCatalogue, slug) ? (slug as ErrorSlug) : undefined;
   } catch {
     return undefined;
   }
