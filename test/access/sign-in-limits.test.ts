@@ -8,6 +8,7 @@ import { startApi } from '../support/processes.js';
 import { withoutRedis } from '../support/redis.js';
 import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
+import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
 /** Two processes behind a trusted proxy, one that trusts nobody, one that hashes slowly and one without Redis. */
@@ -172,18 +173,24 @@ test('a process without Redis counts attempts by itself', async (t) => {
 test.serial('a burst of sign-ins beyond the hash queue is refused', async (t) => {
   let hashed = 0;
   const burst = times(24, async () => {
+    const sent = Date.now();
     const answer = await wrong(slow, { username: unique('nobody') });
     if (answer.status === 401) hashed++;
-    return answer;
+    return { ...answer, took: Date.now() - sent };
   });
   const admin = service.admin.at(slow.url);
   for (let time = 0; time < 7; time++) t.is((await admin.get('/heartbeat')).status, 200);
   t.true(hashed < 4, 'other requests are answered while passwords are hashed');
   const answers = await Promise.all(burst);
   const told = answers.map(({ status, errorCode }) => `${status} ${errorCode}`).join();
-  t.is(statuses(answers, 401), 4, `two hash, two wait: ${told}`);
+  // On a slow machine the deadline of the route may end those that wait.
+  const taken = answers.filter(({ status, took }) => status === 401 || (status === 503 && took > 9000));
+  t.is(taken.length, 4, `two hash, two wait: ${told}`);
+  t.true(hashed >= 2, told);
   const refused = answers.filter(({ status }) => status === 429);
   t.is(refused.length, 20);
+  const isFree = async () => (await wrong(slow, { username: unique('nobody') })).status === 401;
+  t.true(await until(isFree, 30_000, 500), 'the queue is free again');
   for (const { code, errorCode, headers } of refused) {
     t.deepEqual([code, errorCode, headers.get('Retry-After')], [429, 'too_many_requests', '1']);
   }
