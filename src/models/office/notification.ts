@@ -103,7 +103,8 @@ export async function notifyWithin(t: Transaction, wanted: NewNotification): Pro
 }
 
 /**
- * Sends the frames of stored notifications. Those of a run that was cut short are sent again, with the same ids.
+ * Sends the frames of stored notifications that were not delivered. Those at hand when a run is cut short, 100 at most, are
+ * sent again, with the same ids.
  *
  * @throws when Redis is unavailable
  */
@@ -198,10 +199,11 @@ export async function findSent(id: number): Promise<NotificationRecord & { ids: 
   return { ...listed(first), is_read: false, read_at: null, ids };
 }
 
-// What was read before it was delivered needs no frame.
+// What was delivered by an earlier run, or read before it was delivered, needs no frame.
 function unreadOf(ids: readonly number[]): Promise<DeliveredRow[]> {
   return undelivered.rows(
-    `WHERE n.id IN (?) AND r.read_at IS NULL AND (m.read_until IS NULL OR n.created_at > m.read_until) ORDER BY n.id`,
+    `WHERE n.id IN (?) AND n.undelivered_since IS NOT NULL
+       AND r.read_at IS NULL AND (m.read_until IS NULL OR n.created_at > m.read_until) ORDER BY n.id`,
     [ids],
   );
 }
