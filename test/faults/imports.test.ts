@@ -66,7 +66,7 @@ test.serial('a stopped worker hands its import to the next one', async (t) => {
   t.true(position > 0 && position < file.rows, `${position} of ${file.rows} rows`);
   const [, stopping] = first.output().split('"msg":"shutting down"');
   t.notRegex(
-    stopping ?? '',
+    stopping as string,
     /"level":"(error|fatal)"(?!.*"msg":"Redis is)|"level":"warn".*"queue":"imports"/,
   );
   const begun = Date.now();
