@@ -20,6 +20,7 @@ export interface AuthEnvironment {
   HASH_CONCURRENCY: number;
   HASH_QUEUE: number;
   HASH_QUEUE_PER_ADDRESS: number;
+  HASH_WAIT_MS: number;
   PASSWORD_MIN_LENGTH?: number;
   PASSWORD_REQUIRE_MIXED?: boolean;
   PASSWORD_REFUSE_COMMON: boolean;
@@ -85,6 +86,12 @@ export const authSchema = Joi.object<AuthEnvironment, true>({
     .min(1)
     .default(16)
     .description('of these, for one address (IPv6: one /64)'),
+  HASH_WAIT_MS: Joi.number()
+    .integer()
+    .min(1)
+    .max(8000)
+    .default(5000)
+    .description('longest wait for its turn of a password hash before 429'),
   PASSWORD_MIN_LENGTH: Joi.number().integer().min(4).max(64).description('8, outside production 6'),
   PASSWORD_REQUIRE_MIXED: Joi.boolean().description('a letter and a digit; true in production only'),
   PASSWORD_REFUSE_COMMON: Joi.boolean()
@@ -119,6 +126,7 @@ export function authConfig(env: AuthEnvironment, production: boolean, localSecre
     hashConcurrency: env.HASH_CONCURRENCY,
     hashQueue: env.HASH_QUEUE,
     hashQueuePerAddress: env.HASH_QUEUE_PER_ADDRESS,
+    hashWaitMs: env.HASH_WAIT_MS,
     passwordMinLength: env.PASSWORD_MIN_LENGTH ?? (production ? 8 : 6),
     passwordRequireMixed: env.PASSWORD_REQUIRE_MIXED ?? production,
     passwordRefuseCommon: env.PASSWORD_REFUSE_COMMON || production,

@@ -5,17 +5,18 @@ import bcrypt from 'bcrypt';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { config } from '../../../config/index.js';
 import { currentIp } from '../context.js';
-import { fail } from '../errors.js';
+import { AppError, fail } from '../errors.js';
 import { networkOf } from '../ip.js';
+import { withTimeout } from '../with-timeout.js';
 import { derivedKeys } from './secret-box.js';
 
-const { bcryptCost, hashConcurrency, hashQueue, hashQueuePerAddress } = config.auth;
+const { bcryptCost, hashConcurrency, hashQueue, hashQueuePerAddress, hashWaitMs } = config.auth;
 const peppers = derivedKeys('password pepper');
 const gate = pLimit(hashConcurrency);
 /** One queue per address, so that a request waits for at most two hashes of another address. */
 const gatesOfAddresses = new Map<string, LimitFunction>();
 
-/** Hashes a password. @throws too_many_requests when the queue is full */
+/** Hashes a password. @throws too_many_requests when the queue is full or the turn does not come in time */
 export function hashPassword(password: string): Promise<string> {
   return throughGate(() => bcrypt.hash(digest(password, peppers[0]), bcryptCost));
 }
@@ -25,7 +26,7 @@ export function hashPassword(password: string): Promise<string> {
  *
  * @returns undefined when it differs; outdated when it should be rehashed because of another cost or a replaced
  * APP_KEY
- * @throws too_many_requests when the queue is full
+ * @throws too_many_requests when the queue is full or the turn does not come in time
  */
 export function matchPassword(
   password: string,
@@ -59,14 +60,25 @@ export const preparePasswords = async (): Promise<void> => void (await dummyHash
 async function throughGate<T>(work: () => Promise<T>): Promise<T> {
   const address = networkOf(currentIp() ?? '');
   const own = gatesOfAddresses.get(address) ?? pLimit(hashConcurrency);
-  if (own.pendingCount >= hashQueuePerAddress) fail('too_many_requests', { retryAfter: 1 });
+  if (own.pendingCount >= hashQueuePerAddress) refuse();
   gatesOfAddresses.set(address, own);
-  try {
-    return await own(() => {
-      if (gate.pendingCount >= hashQueue) fail('too_many_requests', { retryAfter: 1 });
-      return gate(work);
+  let state: 'waiting' | 'hashing' | 'given up' = 'waiting';
+  const turn = own(() => {
+    if (gate.pendingCount >= hashQueue) refuse();
+    return gate(() => {
+      // Nobody waits for this hash any more; others do for theirs.
+      if (state === 'given up') refuse();
+      state = 'hashing';
+      return work();
     });
-  } finally {
+  }).finally(() => {
     if (own.activeCount + own.pendingCount === 0) gatesOfAddresses.delete(address);
-  }
+  });
+  return withTimeout(turn, hashWaitMs, (resolve, reject) => {
+    if (state === 'hashing') return resolve(turn);
+    state = 'given up';
+    reject(new AppError('too_many_requests', { retryAfter: 1 }));
+  });
 }
+
+const refuse = (): never => fail('too_many_requests', { retryAfter: 1 });
