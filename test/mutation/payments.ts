@@ -145,11 +145,27 @@ export const payments: Fault[] = [
   },
   {
     file: attention,
-    from: `    await renewEvents(payment_no, t);`,
+    from: `    await renewEvents(payment_no, t, [fail_reason]);`,
     to: '',
     breaks: 'what is flagged again after it was put aside is not told',
     test: attentionTests,
     match: 'a payment that needs attention is notified once until it is cleared',
+  },
+  {
+    file: attention,
+    from: `const [next] = await openReasons(payment_no, t);`,
+    to: `const [, next] = await openReasons(payment_no, t);`,
+    breaks: 'clearing one reason hides an earlier one',
+    test: attentionTests,
+    match: 'clearing one reason*',
+  },
+  {
+    file: attention,
+    from: `await renewEvents(payment_no, t, [fail_reason]);`,
+    to: `await renewEvents(payment_no, t);`,
+    breaks: 'clearing one reason clears all',
+    test: attentionTests,
+    match: 'clearing one reason*',
   },
   {
     file: attention,

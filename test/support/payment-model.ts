@@ -19,7 +19,7 @@ export interface ModelPayment {
   needsAttention: boolean;
   /** Why it last needed attention. */
   reason: string | null;
-  /** Reasons that have been told since attention was last put aside. */
+  /** Reasons that have been told and not put aside since, in that order. */
   told: Set<string>;
   /** How many notifications there are of it. */
   notifications: number;
@@ -74,9 +74,13 @@ export class Model {
     payment.told.add(reason);
   }
 
+  /** The reason it shows is put aside; the one before shows again. */
   putAside(payment: ModelPayment): void {
-    payment.needsAttention = false;
-    payment.told.clear();
+    if (!payment.needsAttention) return;
+    payment.told.delete(payment.reason as string);
+    const before = [...payment.told].at(-1);
+    payment.needsAttention = before !== undefined;
+    payment.reason = before ?? payment.reason;
   }
 
   /** The order ends unpaid, and its waiting payments with it. */

@@ -69,6 +69,25 @@ test('attention that a good callback cleared is notified again', async (t) => {
   t.is(await timesTold(payment), 2);
 });
 
+test('clearing one reason leaves another that nobody has cleared', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+  t.is((await notify(payment)).data.status, 'paid');
+  await mismatch(payment);
+  t.deepEqual(await needingAttention(payment), ['payment_amount_mismatch']);
+  const clear = async (fail_reason: string) =>
+    (await service.admin.put(`/payments/${payment.payment_no}`, { needs_attention: false, fail_reason }))
+      .data;
+  t.like(await clear('payment_amount_mismatch'), { needs_attention: true, fail_reason: 'order_not_payable' });
+  t.deepEqual(await needingAttention(payment), ['order_not_payable'], 'money to be refunded stays listed');
+  t.is(await timesTold(payment), 2);
+  await mismatch(payment);
+  t.is(await timesTold(payment), 3, 'a cleared reason is told again');
+  t.like(await clear('payment_amount_mismatch'), { needs_attention: true, fail_reason: 'order_not_payable' });
+  t.like(await clear('order_not_payable'), { needs_attention: false, fail_reason: 'order_not_payable' });
+  t.deepEqual(await needingAttention(payment), []);
+});
+
 test('a double payment stays recorded after its attention is cleared', async (t) => {
   const first = await makePayment(service.admin, methodId);
   const again = { order_no: first.order_no, payment_method_id: methodId };

@@ -68,16 +68,30 @@ export function notifyAttention(
   });
 }
 
-/** Once the flag of a payment is cleared, its next one is another event, whatever its reason. */
-export async function renewEvents(paymentNo: string, t: Transaction): Promise<void> {
-  const notified = Object.keys(texts).map((reason) => eventKey(paymentNo, reason));
+const everyReason = Object.keys(texts) as AttentionReason[];
+
+/** Once a payment no longer needs attention for these reasons, its next flag for one of them is another event. */
+export async function renewEvents(
+  paymentNo: string,
+  t: Transaction,
+  reasons: readonly string[] = everyReason,
+): Promise<void> {
+  const notified = reasons.map((reason) => eventKey(paymentNo, reason));
   await updateRows(Notification, { event_key: null }, { event_key: notified }, t);
+}
+
+/** Reasons that nobody has cleared yet, the newest first: a payment shows the last one only. */
+async function openReasons(paymentNo: string, t: Transaction): Promise<AttentionReason[]> {
+  const keys = everyReason.map((reason) => eventKey(paymentNo, reason));
+  const rows = await notified.where(sql('WHERE n.event_key IN (:keys) ORDER BY n.id DESC', { keys }), { t });
+  return rows.flatMap(({ event_key }) => everyReason[keys.indexOf(event_key ?? '')] ?? []);
 }
 
 const eventKey = (paymentNo: string, reason: string): string => `attention-${paymentNo}-${reason}`;
 
-const sql = over({ 'payments p': Payment, 'payments r': Payment });
+const sql = over({ 'payments p': Payment, 'payments r': Payment, 'notifications n': Notification });
 const flagged = selection(columnsOf(Payment, 'p', 'needs_attention', 'fail_reason'), 'payments p');
+const notified = selection(columnsOf(Notification, 'n', 'event_key'), 'notifications n');
 
 export interface PaymentUpdate {
   remark?: string | null;
@@ -87,7 +101,8 @@ export interface PaymentUpdate {
 }
 
 /**
- * Updates the remark of a payment, or clears its flag. The reason stays readable; a new flag is notified again.
+ * Updates the remark of a payment, or clears the reason of its flag. The flag stays, with the reason before, while another
+ * one has not been cleared. The last reason stays readable; a new flag is notified again.
  *
  * @throws payment_record_not_found; payment_attention_changed when it now needs attention for another reason
  */
@@ -107,10 +122,12 @@ export async function updatePayment(
     );
     if (!payment?.needs_attention) return;
     if (payment.fail_reason !== fail_reason) fail('payment_attention_changed', { field: 'fail_reason' });
+    await renewEvents(payment_no, t, [fail_reason]);
+    const [next] = await openReasons(payment_no, t);
+    if (next) return void (await updateRows(Payment, { fail_reason: next, updated_at }, key, t));
     await updateRows(Payment, { needs_attention: false, updated_at }, key, t);
     const rows = sql('r.payment_no = :payment_no AND r.period = :period', key);
     await journalChanges('payments', rows, { needs_attention: true }, t);
-    await renewEvents(payment_no, t);
   };
   await announcing(['payments'], () => transact(revise));
 }

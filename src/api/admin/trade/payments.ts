@@ -153,8 +153,9 @@ export const routes = [
     summary: 'Change the remark of a payment or clear its attention flag',
     description:
       '`needs_attention` can only be set to false, once the matter is handled, together with the `fail_reason` that was ' +
-      'seen: when there is another one by now, the request is refused. The reason stays to be read. State, amount and ' +
-      'third-party number are changed by callbacks only.',
+      'seen: when there is another one by now, the request is refused. While a reason before it has not been cleared, the ' +
+      'payment stays flagged for that one. The last reason stays to be read. State, amount and third-party number are ' +
+      'changed by callbacks only.',
     access: can('payment.update', '修改支付', 'Change payments'),
     module: 'payments',
     params: paymentParam,
