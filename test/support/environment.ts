@@ -28,6 +28,8 @@ export const environment = {
   SWEEP_AGE_SECONDS: '1',
   SHUTDOWN_SECONDS: '5',
   JOB_LOCK_SECONDS: '4',
+  // What a callback comes to is asserted here; how soon, in faults/ and bench/.
+  ...(!process.env.TEST_SUITE && { CALLBACK_WAIT_MS: '5000', CALLBACK_DEADLINE_MS: '7000' }),
 };
 
 Object.assign(process.env, environment);
