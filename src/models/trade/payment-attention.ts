@@ -124,7 +124,10 @@ export async function updatePayment(
     if (payment.fail_reason !== fail_reason) fail('payment_attention_changed', { field: 'fail_reason' });
     await renewEvents(payment_no, t, [fail_reason]);
     const [next] = await openReasons(payment_no, t);
-    if (next) return void (await updateRows(Payment, { fail_reason: next, updated_at }, key, t));
+    if (next) {
+      await updateRows(Payment, { fail_reason: next, updated_at }, key, t);
+      return;
+    }
     await updateRows(Payment, { needs_attention: false, updated_at }, key, t);
     const rows = sql('r.payment_no = :payment_no AND r.period = :period', key);
     await journalChanges('payments', rows, { needs_attention: true }, t);
