@@ -10,7 +10,6 @@ import { storage } from '../lib/storage/index.js';
 import { xlsxOf } from '../lib/sheets/xlsx.js';
 import {
   claimExport,
-  dropFile,
   failExport,
   finishExport,
   advanceExport,
@@ -21,6 +20,7 @@ import {
 import { columnsFor, readSheet, type SheetPage, type SheetSource } from '../models/exports/export-sheet.js';
 import { exportSources } from '../models/exports/export-sources.js';
 import { openSnapshot } from '../models/exports/snapshot.js';
+import { keepOrRemove } from '../models/files/stored-file.js';
 import { job } from './job.js';
 
 /** Interval for saving progress and checking for cancellation. */
@@ -47,14 +47,15 @@ async function write(id: number, signal: AbortSignal): Promise<'written' | 'noth
   const run = await claimExport(id);
   if (!run) return 'nothing to do';
   try {
-    const { total, size } = await writeFile(run, signal);
-    if (!(await finishExport(run, total, size))) return 'unwanted';
+    const isMine = await keepOrRemove(run.key, async () => {
+      const { total, size } = await writeFile(run, signal);
+      return finishExport(run, total, size);
+    });
+    return isMine ? 'written' : 'unwanted';
   } catch (error) {
-    await dropFile(run.key);
     if (error instanceof Unwanted) return 'unwanted';
     throw error;
   }
-  return 'written';
 }
 
 interface Written {

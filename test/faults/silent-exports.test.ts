@@ -1,8 +1,11 @@
 // A snapshot whose connection goes silent: its run ends by itself, another one completes the export, and none waits for it.
 import '../support/environment.js';
 import test from 'ava';
+import { Queue } from 'bullmq';
 import { databaseSchema } from '../../config/database.js';
 import { closeDatabase, db, select } from '../../src/lib/database/db.js';
+import { queuePrefix } from '../../src/lib/queue/names.js';
+import { closeConnection, openConnection } from '../../src/lib/redis/connection.js';
 import { Client } from '../support/client.js';
 import { askExport, endOf, fileOf, readCsv } from '../support/exports.js';
 import { makeOrder } from '../support/factories.js';
@@ -11,6 +14,9 @@ import { beforeDatabase } from '../support/faulty-proxy.js';
 import { until } from '../support/until.js';
 
 const orders = 5;
+
+const connection = openConnection('test', {});
+const queue = new Queue('exports', { prefix: queuePrefix('exports'), connection });
 
 let proxy: Awaited<ReturnType<typeof beforeDatabase>>;
 let admin: Client;
@@ -29,6 +35,8 @@ test.before(async () => {
 test.after.always(async () => {
   await killProcesses();
   proxy?.close();
+  await queue.close();
+  closeConnection(connection);
   await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
   await closeDatabase();
 });
@@ -59,3 +67,18 @@ for (const loss of ['everything', 'answers'] as const) {
     t.log(`faults injected 1, exports asked 2, the other after ${otherMs} ms, recovery ${ms} ms`);
   });
 }
+
+test.serial('an export whose last COMMIT was not answered keeps its file', async (t) => {
+  let isEnding = false;
+  proxy.decide((said) => {
+    isEnding ||= said.includes('UPDATE exports') && said.includes('finished_at');
+    if (!isEnding || !said.includes('COMMIT')) return undefined;
+    proxy.decide();
+    return 'cut by the answer';
+  });
+  const id = await askExport(admin, '/orders', { status: 'cancelled' });
+  t.is((await endOf(admin, id)).status, 1);
+  // The job runs again, and finds nothing to do.
+  await until(async () => (await queue.getJob(`write-export-${id}`)) === undefined, 20_000);
+  t.is(readCsv(await fileOf(admin, id)).length, 1);
+});

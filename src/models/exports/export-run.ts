@@ -15,7 +15,7 @@ import { exportSources } from './export-sources.js';
 import { Export, type ExportFormat, type ExportStatus, type ExportType } from './tables.js';
 import { deliver, deliverStored, notifyWithin, type NewNotification } from '../office/notification.js';
 import { Notification } from '../office/tables.js';
-import { keepFile, releaseFiles, removeFiles, reserveFile } from '../files/stored-file.js';
+import { abandonFile, keepFile, reserveFile } from '../files/stored-file.js';
 
 /** One run of an export. The latest of concurrent runs wins: the row holds the key of its file. */
 export interface ExportRun {
@@ -36,7 +36,7 @@ export async function claimExport(id: number): Promise<ExportRun | undefined> {
   const taken = await updateRows(Export, start, { id, status: 0 });
   const row = await claimed.one(sql('WHERE e.id = :id AND e.storage_key = :key', { id, key }));
   if (taken === 0 || !row) {
-    await dropFile(key);
+    await abandonFile(key);
     return undefined;
   }
   const { admin_id: adminId, type, format, language, zone } = row;
@@ -86,14 +86,8 @@ export async function finishExport(run: ExportRun, total: number, size: number):
     { id: run.id, status: 0, storage_key: run.key },
     (t) => keepFile(run.key, t),
   );
-  if (!isMine) await dropFile(run.key);
+  if (!isMine) await abandonFile(run.key);
   return isMine;
-}
-
-/** Removes the file of an abandoned run. */
-export async function dropFile(key: string): Promise<void> {
-  await releaseFiles([key]);
-  await removeFiles([key]);
 }
 
 /** Ends an export without a file. */

@@ -62,11 +62,18 @@ export async function keepOrRemove<T>(key: string, keep: () => Promise<T>): Prom
   try {
     return await keep();
   } catch (error) {
-    await abandon(key).catch(() =>
+    await abandonFile(key).catch(() =>
       logger.warn({ key }, 'removing a file without an owner failed; the sweeper will retry'),
     );
     throw error;
   }
+}
+
+/** Removes a reserved file. One that got its owner stays: the answer to that COMMIT may have been lost. */
+export async function abandonFile(key: string): Promise<void> {
+  const reserved = { storage_key: key, state: 'reserved' } as const;
+  const abandoned = await updateRows(StoredFile, { state: 'released', updated_at: now() }, reserved);
+  if (abandoned > 0) await removeFiles([key]);
 }
 
 /** Releases files in the transaction that changes their owner's row. `removeFiles` then deletes them. */
@@ -149,10 +156,4 @@ async function stored(written: Promise<void> | undefined): Promise<void> {
     if (error instanceof StorageUnavailable) throw error;
     throw new AppError(error instanceof StorageFull ? 'storage_full' : 'upload_failed', { cause: error });
   }
-}
-
-async function abandon(key: string): Promise<void> {
-  const reserved = { storage_key: key, state: 'reserved' } as const;
-  const abandoned = await updateRows(StoredFile, { state: 'released', updated_at: now() }, reserved);
-  if (abandoned > 0) await removeFiles([key]);
 }
