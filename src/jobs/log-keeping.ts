@@ -4,10 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../config/index.js';
 import { now } from '../lib/clock.js';
 import { inNoContext } from '../lib/context.js';
+import { isDatabaseDown } from '../lib/database/errors.js';
 import { logger, onLogLine, type LogLine } from '../lib/logger.js';
 import { newUlid } from '../lib/secrets/random-id.js';
 import { throttled } from '../lib/log-throttle.js';
 import { Spool } from '../lib/spool.js';
+import { slowStatement } from '../lib/watch/statements.js';
 import { moveLogs, storeItems, type LogItem } from '../models/logs/log-outbox.js';
 import type { SystemEntry } from '../models/logs/system-log.js';
 import { writeLogs } from './write-logs.js';
@@ -102,10 +104,40 @@ async function spoolItems(items: readonly LogItem[]): Promise<void> {
 async function readSpool(): Promise<void> {
   await spool
     .takeAll(async (lines) => {
-      await storeItems(lines.map((line) => JSON.parse(line) as LogItem));
+      await storeAgain(lines.flatMap(itemIn));
       await queueMove();
     })
-    .catch(() => undefined);
+    .catch((error: unknown) =>
+      throttled('log spool reading', () => logUnkept({ error }, 'log entries still wait on the disk')),
+    );
+}
+
+// One entry that cannot be stored must not keep the others here.
+async function storeAgain(items: readonly LogItem[]): Promise<void> {
+  if (items.length === 0) return;
+  try {
+    await storeItems(items);
+  } catch (error) {
+    if (isDatabaseDown(error)) throw error;
+    if (items.length > 1) for (const item of items) await storeAgain([item]);
+    else leaveOut(error);
+  }
+}
+
+// A process that died or a full disk may have left an incomplete line.
+function itemIn(line: string): LogItem[] {
+  try {
+    return [JSON.parse(line) as LogItem];
+  } catch (error) {
+    leaveOut(error);
+    return [];
+  }
+}
+
+function leaveOut(error: unknown): void {
+  throttled('spooled log entries', (count) =>
+    logUnkept({ error, count }, 'log entries on the disk that cannot be read or stored were left out'),
+  );
 }
 
 // Failures of the system log are not stored in it: they would cause more of themselves.
@@ -129,12 +161,16 @@ export function keepSystemLog(module: 'api' | 'worker'): void {
   let second = 0;
   let kept = 0;
   onLogLine((line) => {
-    if (isUnkept) return;
+    if (isUnkept || isOfStoring(line)) return;
     const current = Math.floor(Date.now() / 1000);
     if (current !== second) [second, kept] = [current, 0];
     if (++kept <= maxPerSecond) void keepEntry({ kind: 'system', entry: entryOf(line, module) });
   });
 }
+
+// What storing an entry logs would have to be stored as well; slow statements of the log tables are told as info.
+const isOfStoring = ({ level, message, fields }: LogLine): boolean =>
+  level === 'info' && (fields.job === writeLogs.name || message === slowStatement);
 
 function entryOf({ level, message, fields, traceId }: LogLine, module: string): SystemEntry {
   // Callers never see installation paths; standard output has them, under the same trace id.

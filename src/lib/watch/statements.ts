@@ -11,6 +11,9 @@ const { slowStatementMs } = config.monitoring;
 const maxLogged = 2000;
 const maxSummary = 120;
 
+/** The message of the line. */
+export const slowStatement = 'slow statement';
+
 /** Times a statement. @returns a function to call at its end, with its error if it failed */
 export function recordStatement(pool: string, query: unknown): (error: unknown) => void {
   const sentAt = performance.now();
@@ -30,8 +33,8 @@ export function recordStatement(pool: string, query: unknown): (error: unknown) 
 function tell(sql: string, more: object): void {
   const line = { sql: withoutValues(sql), ...more };
   // A statement that writes the log must not add to it.
-  if (/\b(log_outbox|\w+_logs)\b/.test(sql)) logger.info(line, 'slow statement');
-  else logger.warn(line, 'slow statement');
+  if (/\b(log_outbox|(operation|login|system)_logs)\b/.test(sql)) logger.info(line, slowStatement);
+  else logger.warn(line, slowStatement);
 }
 
 // A statement outside any request or job, such as session settings, starts no trace.
