@@ -8,7 +8,7 @@ import { removeOld } from '../tables/retention.js';
 import type { Selection } from '../tables/selection.js';
 import type { Attributes, Model } from '../tables/table.js';
 import { Totals } from '../tables/totals.js';
-import { changing } from '../tables/versions.js';
+import { announcing, changing } from '../tables/versions.js';
 
 export const logTables = ['operation_logs', 'login_logs', 'system_logs'] as const;
 
@@ -68,11 +68,7 @@ export function removeLogs(table: LogTable, ids: readonly number[]): Promise<num
  * @returns how many entries were deleted
  */
 export async function cleanLogs(table: LogTable, days: number): Promise<number> {
-  try {
-    return await removeOld(table, days);
-  } finally {
-    await changing([table], () => Promise.resolve());
-  }
+  return announcing([table], () => removeOld(table, days, { scope: table }));
 }
 
 /** Applies LOG_RETENTION_DAYS to every log. */

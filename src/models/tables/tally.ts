@@ -11,7 +11,7 @@ import { reports, type SqlValue, type Statement } from '../../lib/database/db.js
 import type { Where } from '../../lib/input/list-query.js';
 import { addTo, minus, plus, toGroup, type Group, type Groups } from './group.js';
 import { monthsOf } from './partitions.js';
-import type { Scope } from './versions.js';
+import { versionOf, type Scope } from './versions.js';
 
 /** Steps of the server's clock by which journal entries are dated. */
 export const epochSql = 'UNIX_TIMESTAMP() DIV 10';
@@ -91,18 +91,19 @@ export class Tally {
       parts.push(`FROM ${journal} ${a} ${moved.sql} GROUP BY part`);
       values.push(...(question.by?.values ?? []), ...moved.values);
     }
+    const version = versionOf(scope);
     parts.push(
-      `UNION ALL SELECT 'state', ${settledEpochSql}, ${versionSql}, (SELECT MAX(id) FROM ${table}), 0, 0`,
+      `UNION ALL SELECT 'state', ${settledEpochSql}, ${version.sql}, (SELECT MAX(id) FROM ${table}), 0, 0`,
     );
     const at = performance.now();
-    const rows = await reports.select<ChangeRow>(parts.join(' '), [...values, scope]);
+    const rows = await reports.select<ChangeRow>(parts.join(' '), [...values, ...version.values]);
     const state = rows.find(({ kind }) => kind === 'state') as ChangeRow;
     this.#sample(at, Number(state.second ?? 0));
     return {
       rows: rows.flatMap((row) => (row.kind === 'state' ? [] : [toChange(row)])),
       watermark,
       epoch: Math.max(base.epoch, Number(state.part)),
-      version: Number(state.first),
+      version: toVersion(state.first),
     };
   }
 
@@ -132,13 +133,14 @@ export class Tally {
 
   async #makeBase(question: Question): Promise<Base> {
     const { scope, table, month } = this.#counted;
-    const [state] = await reports.select<{ epoch: string; version: string; watermark: string }>(
-      `SELECT ${settledEpochSql} AS epoch, ${versionSql} AS version, COALESCE((SELECT id FROM ${table}
+    const numbered = versionOf(scope);
+    const [state] = await reports.select<{ epoch: string; version: string | null; watermark: string }>(
+      `SELECT ${settledEpochSql} AS epoch, ${numbered.sql} AS version, COALESCE((SELECT id FROM ${table}
          WHERE created_at < NOW(3) - INTERVAL 5 MINUTE ORDER BY created_at DESC LIMIT 1), 0) AS watermark`,
-      [scope],
+      [...numbered.values],
     );
     // UNION with a constant turns unsigned columns into DECIMAL, which the driver returns as text.
-    const [epoch, version] = [Number(state?.epoch), Number(state?.version)];
+    const [epoch, version] = [Number(state?.epoch), toVersion(state?.version)];
     const settled = Math.max(Number(state?.watermark), this.#settled());
     const months = month ? await monthsOf(table) : [undefined];
     const groups: Groups = new Map();
@@ -186,7 +188,9 @@ export class Tally {
 }
 
 const settledEpochSql = `${epochSql} - ${settledEpochs}`;
-const versionSql = `COALESCE((SELECT version FROM versions WHERE scope = ?), 0)`;
+/** Never the same as another while the scope has no number. */
+const toVersion = (found: string | number | null | undefined): number =>
+  found === null ? NaN : Number(found);
 
 interface Change {
   kind: 'made' | 'moved';
@@ -205,7 +209,7 @@ interface Changes {
 interface ChangeRow {
   kind: 'made' | 'moved' | 'state';
   part: string | number;
-  first: string | number;
+  first: string | number | null;
   second: string | number | null;
   first_amount: string | number;
   second_amount: string | number;

@@ -4,7 +4,7 @@
 // is exact on the next request with Redis, and within 3 s without, even if the writer died before announcing its change.
 import type { Transaction } from 'sequelize';
 import { inLastingContext } from '../../lib/context.js';
-import { change, transact } from '../../lib/database/db.js';
+import { change, transact, type Statement } from '../../lib/database/db.js';
 import { announce, isUnannounced } from '../../lib/redis/marks.js';
 import { copies } from '../../lib/watch/metrics.js';
 import { Version } from './bookkeeping.js';
@@ -63,6 +63,35 @@ export async function raise(touched: readonly Scope[], t: Transaction): Promise<
     t,
   );
 }
+
+/**
+ * Runs a change that has no transaction to raise a number in: ALTER TABLE. Meanwhile its scope has no number, so nothing is
+ * counted on from an earlier count; if the process dies, until the next `recount`.
+ */
+export async function whileUncounted<T>(scope: Scope, run: () => Promise<T>): Promise<T> {
+  await change('INSERT IGNORE INTO versions (scope, version) VALUES (?, 0)', [uncounted(scope)]);
+  try {
+    return await run();
+  } finally {
+    await recount(scope);
+  }
+}
+
+/** Has everything of a scope counted anew. */
+export async function recount(scope: Scope): Promise<void> {
+  await transact(async (t) => {
+    await raise([scope], t);
+    await change('DELETE FROM versions WHERE scope = ?', [uncounted(scope)], t);
+  });
+}
+
+const uncounted = (scope: Scope): string => `${scope} uncounted`;
+
+/** Reads the number of a scope; NULL while it has none. */
+export const versionOf = (scope: Scope): Statement => ({
+  sql: '(SELECT IF(COALESCE(SUM(scope = ?), 0) = 0, COALESCE(MAX(version), 0), NULL) FROM versions WHERE scope IN (?, ?))',
+  values: [uncounted(scope), scope, uncounted(scope)],
+});
 
 /** What a copy was made under. */
 export interface Stamp {

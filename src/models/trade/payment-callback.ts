@@ -124,14 +124,9 @@ export async function recordFailure({ id, period }: CallbackKey, reason: string)
  * settled stays however old it is; callbacks come 13 months late at most.
  */
 export async function pruneCallbacks(): Promise<void> {
-  await removeOld(
-    'payment_callbacks',
-    config.payments.callbackRetentionDays,
-    `state IN ('settled', 'refused')`,
-  );
-  await removeOldRows(
-    'payment_callbacks',
-    config.payments.callbackRefusedRetentionDays,
-    `state = 'refused' AND same_key IS NOT NULL`,
-  );
+  const { callbackRetentionDays, callbackRefusedRetentionDays } = config.payments;
+  await removeOld('payment_callbacks', callbackRetentionDays, { isDone: `state IN ('settled', 'refused')` });
+  await removeOldRows('payment_callbacks', callbackRefusedRetentionDays, {
+    isDone: `state = 'refused' AND same_key IS NOT NULL`,
+  });
 }
