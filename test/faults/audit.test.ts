@@ -1,13 +1,15 @@
 // The audit trail outlives Redis, the process that wrote it and the database: what was answered is in the log tables, once,
 // and a log that fails says so once a minute.
 import '../support/environment.js';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { config } from '../../config/index.js';
+import { newUlid } from '../../src/lib/secrets/random-id.js';
 import { Client, type Answer } from '../support/client.js';
 import { startOwnDatabase, type OwnDatabase } from '../support/database.js';
-import { makeUser, unique } from '../support/factories.js';
+import { makeMethod, makeOrder, makePayment, makeUser, mockCallback, unique } from '../support/factories.js';
 import { mustHold } from '../support/figures.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { startOwnRedis, type OwnRedis } from '../support/redis.js';
@@ -121,6 +123,82 @@ test.serial('the entry of an API killed after its answer is written', async (t) 
   await worker.kill();
 });
 
+test.serial('the entry of a replay is stored before what it pays', async (t) => {
+  const method = await makeMethod(admin, 'mistyped');
+  const payment = await makePayment(admin, method.id);
+  const { payment_no } = payment;
+  const callback = mockCallback(payment, 'the real one');
+  t.is((await admin.post('//api/payment/notify/mock', callback)).errorCode, 'payment_sign_invalid');
+  await admin.put(`/payment-methods/${method.id}`, { shared_secret: 'the real one' });
+  const [refused] = (await admin.get(`/payments/${payment_no}`)).data.callbacks as { id: number }[];
+  const trace = unique('replay-');
+  const path = `/payments/${payment_no}/callbacks/${refused?.id}/replay`;
+  // Without a worker it waits to be settled.
+  const answered = admin.post(path, {}, { 'X-Trace-Id': trace }).catch(() => undefined);
+  const pending = `SELECT id FROM payment_callbacks WHERE payment_no = ? AND state = 'pending'`;
+  await until(async () => (await database.select(pending, [payment_no])).length === 1);
+  await api.kill();
+  figures.faults++;
+  t.is(await answered, undefined);
+  const entries = 'SELECT entry FROM log_outbox WHERE JSON_VALUE(entry, ?) = ?';
+  t.is((await database.select(entries, ['$.trace_id', trace])).length, 1);
+  api = await startApi(env());
+  admin = admin.at(api.url);
+  await database.run(
+    `UPDATE \`${process.env.DB_NAME}\`.log_outbox SET stored_at = stored_at - INTERVAL 3 MINUTE`,
+  );
+  const worker = await startWorkerProcess(env());
+  await areLogged(t, 'operation_logs', 'trace_id', [trace]);
+  await until(async () => (await admin.get(`/payments/${payment_no}`)).data.status === 'paid');
+  await worker.kill();
+});
+
+test.serial('a log that takes information does not log that it was written', async (t) => {
+  const worker = await startWorkerProcess({ ...env(), SYSTEM_LOG_LEVEL: 'info' });
+  const linesOf = (job: string) =>
+    database.select<{ id: number }>(
+      `SELECT id FROM system_logs WHERE message = 'job' AND JSON_VALUE(context, '$.job') = ?`,
+      [job],
+    );
+  // The second line comes after the first one was moved.
+  for (const lines of [1, 2]) {
+    await makeOrder(admin, '1', { expire_in_seconds: 1 });
+    await until(async () => (await linesOf('expire-order')).length >= lines, 30_000);
+  }
+  t.deepEqual(await linesOf('write-logs'), []);
+  await worker.kill();
+});
+
+const spoolFolder = join(config.storage.root, 'log-spool');
+
+test.serial('unreadable lines on the disk keep no others from the log', async (t) => {
+  await api.kill();
+  const keys = [newUlid(), newUlid(), newUlid()];
+  const lines = keys.map((log_key) => {
+    const entry = { log_key, level: 'warning', module: 'api', message: 'spooled', context: null };
+    const rest = { trace_id: '', created_at: new Date().toISOString() };
+    return JSON.stringify({ kind: 'system', entry: { ...entry, ...rest } });
+  });
+  const [first, second, third] = lines as [string, string, string];
+  mkdirSync(spoolFolder, { recursive: true });
+  // Of processes that have died: a line cut by a full disk with the next one on it, an entry that nothing takes, half a line.
+  const glued = `${first.slice(0, 40)}${first}`;
+  const untaken = JSON.stringify({ kind: 'no such kind at all', entry: { log_key: 'x'.repeat(500) } });
+  writeFileSync(
+    join(spoolFolder, `${hostname()}-4999998.ndjson`),
+    [glued, first, untaken, second].join('\n'),
+  );
+  writeFileSync(join(spoolFolder, `${hostname()}-4999999.ndjson`), `${third}\n${third.slice(0, 50)}`);
+  figures.faults++;
+  api = await startApi(env());
+  admin = admin.at(api.url);
+  const worker = await startWorkerProcess(env(), 'logs');
+  await areLogged(t, 'system_logs', 'log_key', keys);
+  await until(() => readdirSync(spoolFolder).length === 0);
+  t.regex(api.output(), /cannot be read or stored were left out/);
+  await worker.kill();
+});
+
 /** Attempts to sign in, at first many at once, then one after another: each is a failure of the log of its own. */
 async function tryToSignIn(t: ExecutionContext): Promise<void> {
   const attempt = async () => {
@@ -133,8 +211,8 @@ async function tryToSignIn(t: ExecutionContext): Promise<void> {
 
 /** Keys of the entries that wait on the disk. A sign-in that is refused at the door is a line of the system log only. */
 function spooled(kind: 'login' | 'system'): string[] {
-  const folder = join(config.storage.root, 'log-spool');
-  const lines = readdirSync(folder).flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'));
+  const names = readdirSync(spoolFolder);
+  const lines = names.flatMap((name) => readFileSync(join(spoolFolder, name), 'utf8').split('\n'));
   const items = lines
     .filter((line) => line.endsWith('}'))
     .map((line) => JSON.parse(line) as { kind: string; entry: { log_key: string } });

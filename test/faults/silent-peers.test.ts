@@ -142,6 +142,23 @@ test.serial('an order whose commit is unconfirmed is placed once', async (t) => 
   }
 });
 
+test.serial('a file whose second transaction is lost is refused', async (t) => {
+  const name = `${unique('f')}.csv`;
+  // The first one reserves the file; this one gives it its import, and does not arrive.
+  let seen = 0;
+  const parts = ['INSERT INTO imports', 'INSERT INTO log_outbox', 'COMMIT'];
+  database.decide((said) => {
+    if (said.includes(parts[seen] as string)) seen++;
+    if (seen < parts.length) return undefined;
+    database.decide();
+    return 'cut';
+  });
+  const answer = await admin.upload('/orders/import', 'user_id,amount\n1,1.00', { filename: name });
+  t.is(seen, parts.length);
+  t.deepEqual([answer.status, answer.errorCode], [503, 'database_unavailable'], answer.text);
+  t.is((await select('SELECT id FROM imports WHERE filename = ?', [name])).length, 0);
+});
+
 test('a worker whose statements are never answered exits', async (t) => {
   await until(() => giving.child.exitCode !== null, 88_000);
   t.is(giving.child.exitCode, 1, giving.output());

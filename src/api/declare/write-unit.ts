@@ -59,6 +59,12 @@ function repeatableOf(route: Route, { admin, body, upload, header }: AnyCall): R
 function unitOf(ctx: Context, repeatable: Repeatable | undefined): Unit {
   let isClaimed = false;
   let claims = false;
+  // The entry is stored by the first transaction of the request: of later ones it says nothing.
+  let isFirst = true;
+  const wasCommitted = (logKey: string) => {
+    const mayTell = isFirst;
+    return async () => mayTell && isStored(logKey);
+  };
   return {
     async end(t: Transaction, result: unknown) {
       const id = idOf(result);
@@ -66,17 +72,18 @@ function unitOf(ctx: Context, repeatable: Repeatable | undefined): Unit {
       if (claims) await claimKey(repeatable as Repeatable, id as number, t);
       const entry = operationEntry(ctx);
       await storeWithWrite(entry, t);
-      return () => isStored(entry.log_key);
+      return wasCommitted(entry.log_key);
     },
     follow() {
       claims = repeatable !== undefined && !isClaimed;
       const entry = operationEntry(ctx);
       return {
         statements: [...(claims ? [claimingLast(repeatable as Repeatable)] : []), storing(entry)],
-        wasCommitted: () => isStored(entry.log_key),
+        wasCommitted: wasCommitted(entry.log_key),
       };
     },
     committed() {
+      isFirst = false;
       isClaimed ||= claims;
     },
   };

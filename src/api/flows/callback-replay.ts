@@ -1,6 +1,7 @@
 // Replays a stored callback: verification and settlement once more.
 import { channelOf } from '../../lib/channels/index.js';
 import { currentTraceId } from '../../lib/context.js';
+import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { findCalledPayment, type CalledPayment } from '../../models/trade/callback-intake.js';
 import { storedCallback, type StoredCallback } from '../../models/trade/payment-callback.js';
@@ -58,5 +59,7 @@ async function believedAgain(stored: StoredCallback, payment: CalledPayment): Pr
   if (isPaidBy(judged)) return waiting(stored, payment);
   const traceId = currentTraceId() ?? '';
   const attempt = { type, period, fields, ip, traceId, receivedAt: created_at };
+  // Storing it is shared with other callbacks and may pay at once: the log entry of this request is committed before.
+  await transact(() => Promise.resolve());
   return (await acceptCallback(judged, attempt)) ?? fail('payment_third_party_no_used');
 }
