@@ -1,5 +1,5 @@
 // Fills a site with users and orders by SQL, month by month: a million orders within a minute.
-import type { Connection } from 'mysql2/promise';
+import type { Connection, RowDataPacket } from 'mysql2/promise';
 import { periodOf, shiftPeriod } from '../../src/lib/numbers.js';
 
 const users = 1000;
@@ -20,6 +20,23 @@ export async function fillOrders(db: Connection, total: number, months = 8): Pro
   }
   await db.query('ANALYZE TABLE orders, order_details, users');
   await db.query('SET SESSION unique_checks = 1, foreign_key_checks = 1');
+}
+
+/** Gives the last orders, all of this month, 200 lines each. @returns when the first of them was made */
+export async function widenOrders(db: Connection, count: number): Promise<Date> {
+  await makeNumbers(db, 200);
+  await db.query(
+    `INSERT INTO order_details (period, order_no, product_id, product_name, price, quantity, subtotal)
+     SELECT o.period, o.order_no, 1, CONCAT('Product ', n), 5.25, 2, 10.5
+     FROM (SELECT * FROM orders ORDER BY id DESC LIMIT ?) o JOIN bench_numbers
+     WHERE n + (SELECT COUNT(*) FROM order_details d WHERE d.order_no = o.order_no AND d.period = o.period) < 200`,
+    [count],
+  );
+  const [[first]] = await db.query<RowDataPacket[]>(
+    'SELECT MIN(created_at) AS at FROM (SELECT created_at FROM orders ORDER BY id DESC LIMIT ?) o',
+    [count],
+  );
+  return (first as { at: Date }).at;
 }
 
 /** Administrators up to that many, each in one of ten departments and with one or two of five roles. */

@@ -5,6 +5,9 @@ import { neutralise, type Cell, type Sheet, type SheetColumn } from './sheet.js'
 /** The byte order mark, by which spreadsheet programs recognise UTF-8. */
 export const byteOrderMark = '\ufeff';
 
+/** Characters that are handed on together. */
+const blockLength = 500_000;
+
 /** One line with its line end; texts are neutralised, numbers are unquoted. */
 export function csvLine(cells: readonly (string | number)[]): string {
   return `${cells.map((cell) => (typeof cell === 'number' ? cell : field(cell))).join(',')}\r\n`;
@@ -28,8 +31,11 @@ async function* parts({ columns, pages }: Sheet): AsyncGenerator<Buffer> {
         if (cell !== null) text += (writers[column] as FieldWriter)(cell);
       }
       text += '\r\n';
+      if (text.length < blockLength) continue;
+      yield Buffer.from(text);
+      text = '';
     }
-    yield Buffer.from(text);
+    if (text !== '') yield Buffer.from(text);
   }
 }
 

@@ -28,12 +28,14 @@ export interface SheetSource<C> {
   where(criteria: C): Where | Promise<Where>;
   /** Whether the filters leave so few records that an index of their own beats reading all in the order of the keys. */
   isNarrow?(criteria: C): boolean;
+  /** Records of a page, where each may have many rows. */
+  pageSize?: number;
   /** From FROM to LIMIT, in the order of the keys. @param records `table` with its index @param limit LIMIT with its number */
   from(records: string, where: string, limit: string): string;
 }
 
 /** Records of a page: few enough to be answered at once, many enough that the pause between two pages does not count. */
-const pageSize = 2000;
+const usualPageSize = 2000;
 
 /** Columns as the reader sees them: heads and texts in that language, times in that zone, which their heads name. */
 export function columnsFor(
@@ -82,7 +84,8 @@ async function* readPages<C>(
   parts: readonly { month: Cell; records: number }[],
   snapshot: Snapshot,
 ): AsyncGenerator<SheetPage> {
-  const sql = pageSql(source, criteria, where);
+  const pageSize = source.pageSize ?? usualPageSize;
+  const sql = pageSql(source, criteria, where, pageSize);
   for (const { month, records: expected } of parts) {
     const read = (after: number): Promise<Cell[][]> => {
       const page = snapshot.rows(sql, [...where.values, ...(month === null ? [] : [month]), after]);
@@ -103,7 +106,7 @@ async function* readPages<C>(
   }
 }
 
-function pageSql<C>(source: SheetSource<C>, criteria: C, where: Where): string {
+function pageSql<C>(source: SheetSource<C>, criteria: C, where: Where, pageSize: number): string {
   const columns = [source.key, ...source.columns.map(({ sql }) => sql)].join(', ');
   const month = source.month ? `${source.month} = ? AND ` : '';
   const condition = `${where.sql ? `${where.sql} AND` : 'WHERE'} ${month}${source.key} > ?`;
