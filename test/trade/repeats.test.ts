@@ -91,3 +91,30 @@ test.serial('the same payment with and without initiate are different requests',
   const answer = await admin.post('/payments', { ...body, initiate: true }, headers);
   t.deepEqual([answer.status, answer.errorCode], [422, 'idempotency_key_reused']);
 });
+
+test.serial('a key stands for its address and its query too', async (t) => {
+  const [one, other] = [await makeUser(admin), await makeUser(admin)];
+  const change = (id: number, key: string) =>
+    admin.post(`/users/${id}/update-balance`, { type: 'income', amount: '5' }, { 'Idempotency-Key': key });
+  const key = unique('key-');
+  t.is((await change(one.id, key)).status, 200);
+  t.is((await change(one.id, key)).status, 200);
+  const refused = await change(other.id, key);
+  t.deepEqual([refused.status, refused.errorCode], [422, 'idempotency_key_reused']);
+  const balances = await select<{ balance: string }>(
+    'SELECT balance FROM users WHERE id IN (?) ORDER BY id',
+    [[one.id, other.id]],
+  );
+  t.deepEqual(
+    balances.map(({ balance }) => Number(balance)),
+    [5, 0],
+  );
+  const keyed = admin.with({ 'Idempotency-Key': unique('key-') });
+  const send = (query: string) =>
+    keyed.upload(`/orders/import${query}`, `user_id,amount\n${one.id},1.00`, { filename: 'o.csv' });
+  const checked = await send('?dry_run=true');
+  t.is(checked.status, 200);
+  t.is((await send('?dry_run=true&_=1')).data.import_id, checked.data.import_id);
+  const meant = await send('');
+  t.deepEqual([meant.status, meant.errorCode], [422, 'idempotency_key_reused']);
+});

@@ -9,10 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
-import { makeOrder, unique } from '../support/factories.js';
+import { makeMethod, makeOrder, mockCallback, unique } from '../support/factories.js';
 import { startService, type Service } from '../support/service.js';
 import { killProcesses, startApi } from '../support/processes.js';
 import { newCertificate, newRsaKeys } from '../support/rsa-keys.js';
+import { until } from '../support/until.js';
 import { WechatPlatform, type WechatMood } from '../support/wechat-platform.js';
 
 let service: Service;
@@ -131,6 +132,37 @@ for (const [mood, reason] of failures) {
     t.is(answer.message, `A third-party service failed: ${payment.fail_reason?.split(' / ').at(-1)}`);
   });
 }
+
+for (const mood of ['refusing', 'silent'] as const) {
+  test.serial(`a platform that is ${mood} is asked once for a request under a key`, async (t) => {
+    platform.mood = mood;
+    const { order_no } = await makeOrder(service.admin);
+    const body = { order_no, payment_method_id: methodId, initiate: true };
+    const asked = platform.transactions.length;
+    const headers = { 'Idempotency-Key': unique('key-') };
+    const answer = await service.admin.post('/payments', body, headers);
+    t.deepEqual([answer.status, answer.errorCode], [502, 'third_party_error']);
+    t.is(platform.transactions.length, asked + 1);
+    platform.mood = 'well';
+    const again = await service.admin.post('/payments', body, headers);
+    t.is(again.status, 200);
+    t.truthy(again.data.gateway.code_url);
+    t.is((await service.admin.get(`/payments?order_no=${order_no}`)).data.total, 1);
+  });
+}
+
+test.serial('what was paid while its platform was asked is not handed out', async (t) => {
+  const { order_no } = await makeOrder(service.admin);
+  const mock = await makeMethod(service.admin);
+  const { data: other } = await service.admin.post('/payments', { order_no, payment_method_id: mock.id });
+  platform.mood = 'slow';
+  const asked = platform.transactions.length;
+  const placing = service.admin.post('/payments', { order_no, payment_method_id: methodId, initiate: true });
+  await until(() => platform.transactions.length > asked);
+  t.is((await service.anonymous.post('//api/payment/notify/mock', mockCallback(other))).data.status, 'paid');
+  const { status, errorCode } = await placing;
+  t.deepEqual([status, errorCode], [400, 'order_not_payable']);
+});
 
 test.serial('a slow answer within the timeout is accepted', async (t) => {
   platform.mood = 'slow';

@@ -1,6 +1,7 @@
 // What commits with an administrator's write: its entry in the operation log, and its Idempotency-Key.
 import type { Context } from 'koa';
 import { setUnit, type Unit } from '../../lib/context.js';
+import { AppError } from '../../lib/errors.js';
 import type { Transaction } from '../../lib/database/transaction.js';
 import { isStored, storeWithWrite, storing } from '../../models/logs/log-outbox.js';
 import { claimingLast, claimKey, findEarlier, type Repeatable } from '../../models/trade/idempotency-key.js';
@@ -18,14 +19,17 @@ type AnyCall = Call<Access, object, object, object>;
  */
 export async function handleAsUnit(route: Route, call: AnyCall, ctx: Context): Promise<unknown> {
   if (!isLogged(ctx.state)) return route.handle(call, ctx);
-  const repeatable = repeatableOf(route, call);
+  const repeatable = repeatableOf(route, call, ctx);
   const again = repeatable && (await answerEarlier(route, call, repeatable));
   if (again) return again.answer;
-  setUnit(unitOf(ctx, repeatable));
+  const unit = unitOf(ctx, repeatable);
+  setUnit(unit);
   try {
     return await route.handle(call, ctx);
   } catch (error) {
     setUnit(undefined);
+    // What this request has made itself is not repeated after a refusal: its channel would be asked twice.
+    if (unit.hasClaimed() && error instanceof AppError && error.slug !== 'database_unavailable') throw error;
     // A concurrent request with the same key was quicker, and this one conflicted with its record.
     const meanwhile = repeatable && (await answerEarlier(route, call, repeatable));
     if (meanwhile) return meanwhile.answer;
@@ -44,7 +48,8 @@ async function answerEarlier(
   return id === undefined ? undefined : { answer: await route.repeat?.(id, call) };
 }
 
-function repeatableOf(route: Route, { admin, body, upload, header }: AnyCall): Repeatable | undefined {
+function repeatableOf(route: Route, call: AnyCall, ctx: Context): Repeatable | undefined {
+  const { admin, body, upload, header, params } = call;
   const key = route.repeat && idempotencyKeyOf(header);
   if (!key || !admin) return undefined;
   const { path: _, ...file } = upload ?? { path: '' };
@@ -52,11 +57,25 @@ function repeatableOf(route: Route, { admin, body, upload, header }: AnyCall): R
     scope: permissionOf(route)?.slug ?? route.path,
     adminId: admin.adminId,
     key,
-    request: { body, file },
+    request: { body, file, ...unlessEmpty('params', params), ...unlessEmpty('query', sentQuery(call, ctx)) },
   };
 }
 
-function unitOf(ctx: Context, repeatable: Repeatable | undefined): Unit {
+// Requests without them are hashed as by releases that did not know them.
+const unlessEmpty = (name: string, values: object): object =>
+  Object.keys(values).length > 0 ? { [name]: values } : {};
+
+/** What the caller sent of the declared query, without defaults. */
+function sentQuery({ query }: AnyCall, ctx: Context): object {
+  return Object.fromEntries(Object.entries(query).filter(([name]) => name in ctx.query));
+}
+
+interface WriteUnit extends Unit {
+  /** Whether the key was claimed by a transaction of this request. */
+  hasClaimed(): boolean;
+}
+
+function unitOf(ctx: Context, repeatable: Repeatable | undefined): WriteUnit {
   let isClaimed = false;
   let claims = false;
   // The entry is stored by the first transaction of the request: of later ones it says nothing.
@@ -82,6 +101,7 @@ function unitOf(ctx: Context, repeatable: Repeatable | undefined): Unit {
         wasCommitted: wasCommitted(entry.log_key),
       };
     },
+    hasClaimed: () => isClaimed,
     committed() {
       isFirst = false;
       isClaimed ||= claims;
