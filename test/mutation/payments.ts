@@ -145,7 +145,7 @@ export const payments: Fault[] = [
   },
   {
     file: attention,
-    from: `    await renewEvents(payment_no, t, [fail_reason]);`,
+    from: `    if (seen) await renewEvents(payment_no, t, [seen]);`,
     to: '',
     breaks: 'what is flagged again after it was put aside is not told',
     test: attentionTests,
@@ -153,15 +153,15 @@ export const payments: Fault[] = [
   },
   {
     file: attention,
-    from: `const [next] = await openReasons(payment_no, t);`,
-    to: `const [, next] = await openReasons(payment_no, t);`,
+    from: `const next = open.find((event) => event !== seen);`,
+    to: `const next = open.find((event) => event !== seen && event.key === '');`,
     breaks: 'clearing one reason hides an earlier one',
     test: attentionTests,
     match: 'clearing one reason*',
   },
   {
     file: attention,
-    from: `await renewEvents(payment_no, t, [fail_reason]);`,
+    from: `if (seen) await renewEvents(payment_no, t, [seen]);`,
     to: `await renewEvents(payment_no, t);`,
     breaks: 'clearing one reason clears all',
     test: attentionTests,

@@ -19,7 +19,7 @@ export interface ModelPayment {
   needsAttention: boolean;
   /** Why it last needed attention. */
   reason: string | null;
-  /** Reasons that have been told and not put aside since, in that order. */
+  /** What has been told and not put aside since, in that order: a reason and its number. */
   told: Set<string>;
   /** How many notifications there are of it. */
   notifications: number;
@@ -52,7 +52,7 @@ export class Model {
   pay(payment: ModelPayment, thirdPartyNo: string, isEarlier = false): void {
     if (payment.status === 'paid') {
       if (payment.thirdPartyNo !== thirdPartyNo && !payment.furtherNos.has(thirdPartyNo))
-        this.flag(payment, 'paid_twice');
+        this.flag(payment, 'paid_twice', payment.furtherNos.size + 1);
       if (payment.thirdPartyNo !== thirdPartyNo) payment.furtherNos.add(thirdPartyNo);
       return;
     }
@@ -66,19 +66,21 @@ export class Model {
     this.#cancelPayments(order);
   }
 
-  /** Something is wrong with it; everybody is told once for each reason. */
-  flag(payment: ModelPayment, reason: string): void {
+  /** Something is wrong with it; everybody is told once for each reason, and for each further payment. */
+  flag(payment: ModelPayment, reason: string, nth = 1): void {
     payment.needsAttention = true;
     payment.reason = reason;
-    if (!payment.told.has(reason)) payment.notifications++;
-    payment.told.add(reason);
+    const event = `${reason} ${Math.min(nth, 10)}`;
+    if (!payment.told.has(event)) payment.notifications++;
+    payment.told.add(event);
   }
 
-  /** The reason it shows is put aside; the one before shows again. */
+  /** The reason it shows is put aside, of further payments the first; what is left shows again. */
   putAside(payment: ModelPayment): void {
     if (!payment.needsAttention) return;
-    payment.told.delete(payment.reason as string);
-    const before = [...payment.told].at(-1);
+    const seen = [...payment.told].find((event) => event.startsWith(`${payment.reason} `));
+    payment.told.delete(seen as string);
+    const before = [...payment.told].at(-1)?.split(' ')[0];
     payment.needsAttention = before !== undefined;
     payment.reason = before ?? payment.reason;
   }

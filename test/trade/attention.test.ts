@@ -11,6 +11,7 @@ import {
   signedInWith,
 } from '../support/factories.js';
 import type { MadePayment } from '../support/factories.js';
+import { pruneNotifications } from '../../src/models/office/notification-retention.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
@@ -86,6 +87,56 @@ test('clearing one reason leaves another that nobody has cleared', async (t) => 
   t.like(await clear('payment_amount_mismatch'), { needs_attention: true, fail_reason: 'order_not_payable' });
   t.like(await clear('order_not_payable'), { needs_attention: false, fail_reason: 'order_not_payable' });
   t.deepEqual(await needingAttention(payment), []);
+});
+
+test('each further payment is told and cleared by itself', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  const pay = (name: string) =>
+    notify(payment, { transaction_id: `${name}-${payment.payment_no.slice(-12)}` });
+  await pay('first');
+  await pay('second');
+  t.is(await timesTold(payment), 1);
+  // Somebody looks now, and a third payment arrives before they clear what they saw.
+  await pay('third');
+  await pay('third');
+  t.is(await timesTold(payment), 2);
+  const clear = async () =>
+    (
+      await service.admin.put(`/payments/${payment.payment_no}`, {
+        needs_attention: false,
+        fail_reason: 'paid_twice',
+      })
+    ).data;
+  t.like(await clear(), { needs_attention: true, fail_reason: 'paid_twice' });
+  t.deepEqual(await needingAttention(payment), ['paid_twice']);
+  t.like(await clear(), { needs_attention: false });
+  t.deepEqual(await needingAttention(payment), []);
+  await pay('third');
+  t.is(await timesTold(payment), 2);
+  await pay('fourth');
+  t.is(await timesTold(payment), 3);
+  // Whoever has seen one callback can make up numbers without end.
+  for (let number = 5; number < 15; number++) await pay(`n${number}`);
+  t.is(await timesTold(payment), 10);
+});
+
+test('old notifications leave, but not what tells which reasons are open', async (t) => {
+  const payment = await makePayment(service.admin, methodId);
+  await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+  await notify(payment);
+  await change('UPDATE notifications SET created_at = created_at - INTERVAL 400 DAY WHERE content LIKE ?', [
+    `${payment.payment_no}:%`,
+  ]);
+  await mismatch(payment);
+  await pruneNotifications();
+  t.is(await timesTold(payment), 2);
+  const clear = async (fail_reason: string) =>
+    (await service.admin.put(`/payments/${payment.payment_no}`, { needs_attention: false, fail_reason }))
+      .data;
+  t.like(await clear('payment_amount_mismatch'), { needs_attention: true, fail_reason: 'order_not_payable' });
+  t.like(await clear('order_not_payable'), { needs_attention: false });
+  await pruneNotifications();
+  t.is(await timesTold(payment), 1);
 });
 
 test('a double payment stays recorded after its attention is cleared', async (t) => {

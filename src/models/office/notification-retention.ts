@@ -21,9 +21,11 @@ export async function pruneNotifications(): Promise<number> {
 }
 
 async function removeBatch(before: Date, t: Transaction): Promise<number> {
+  // A payment that still needs attention (payment-attention.ts) knows by them for which reasons.
   // Locked, so that nobody reads one (notification-inbox.ts) while it goes.
   const rows = await bulk.select<{ id: number }>(
-    `SELECT id FROM notifications WHERE created_at < ? ORDER BY created_at LIMIT ${batchSize} FOR UPDATE`,
+    `SELECT id FROM notifications WHERE created_at < ? AND (event_key IS NULL OR event_key NOT LIKE 'attention-%')
+     ORDER BY created_at LIMIT ${batchSize} FOR UPDATE`,
     [before],
     t,
   );

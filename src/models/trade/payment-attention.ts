@@ -54,40 +54,66 @@ export async function flagForAttention(paymentNo: string, reason: AttentionReaso
   await deliverStored(await announcing(['payments'], () => transact(flag)));
 }
 
-/** Stores the notification of a flag in the transaction that sets it. @returns ids for `deliverStored` */
+/**
+ * Stores the notification of a flag in the transaction that sets it.
+ *
+ * @param nth of the further payments it was paid by: each is told, and cleared by itself
+ * @returns ids for `deliverStored`
+ */
 export function notifyAttention(
   paymentNo: string,
   reason: AttentionReason,
   t: Transaction,
+  nth = 1,
 ): Promise<number[]> {
   return notifyWithin(t, {
     type: 'system',
     title: { zh: '支付需要人工处理', en: 'A payment needs attention' },
     content: `${paymentNo}: ${inBoth(texts[reason])}`,
-    eventKey: eventKey(paymentNo, reason),
+    eventKey: eventKey(paymentNo, reason, Math.min(nth, maxTold)),
   });
 }
 
+/** Of further payments under one signature, which anybody who has seen it can repeat. */
+const maxTold = 10;
+
 const everyReason = Object.keys(texts) as AttentionReason[];
 
-/** Once a payment no longer needs attention for these reasons, its next flag for one of them is another event. */
+/** An occasion to look at a payment. */
+interface AttentionEvent {
+  reason: AttentionReason;
+  key: string;
+}
+
+function eventsOf(paymentNo: string): AttentionEvent[] {
+  return everyReason.flatMap((reason) => {
+    const times = reason === 'paid_twice' ? maxTold : 1;
+    return Array.from({ length: times }, (_, index) => ({
+      reason,
+      key: eventKey(paymentNo, reason, index + 1),
+    }));
+  });
+}
+
+const eventKey = (paymentNo: string, reason: AttentionReason, nth: number): string =>
+  `attention-${paymentNo}-${reason}${nth === 1 ? '' : `-${nth}`}`;
+
+/** Once a payment no longer needs attention for these events, its next flag of the kind is another one. */
 export async function renewEvents(
   paymentNo: string,
   t: Transaction,
-  reasons: readonly string[] = everyReason,
+  events: readonly AttentionEvent[] = eventsOf(paymentNo),
 ): Promise<void> {
-  const notified = reasons.map((reason) => eventKey(paymentNo, reason));
-  await updateRows(Notification, { event_key: null }, { event_key: notified }, t);
+  await updateRows(Notification, { event_key: null }, { event_key: events.map(({ key }) => key) }, t);
 }
 
-/** Reasons that nobody has cleared yet, the newest first: a payment shows the last one only. */
-async function openReasons(paymentNo: string, t: Transaction): Promise<AttentionReason[]> {
-  const keys = everyReason.map((reason) => eventKey(paymentNo, reason));
+/** Events that nobody has cleared yet, the newest first: a payment shows the reason of the last one only. */
+async function openEvents(paymentNo: string, t: Transaction): Promise<AttentionEvent[]> {
+  const events = new Map(eventsOf(paymentNo).map((event) => [event.key, event]));
+  const keys = [...events.keys()];
   const rows = await notified.where(sql('WHERE n.event_key IN (:keys) ORDER BY n.id DESC', { keys }), { t });
-  return rows.flatMap(({ event_key }) => everyReason[keys.indexOf(event_key ?? '')] ?? []);
+  return rows.flatMap(({ event_key }) => events.get(event_key ?? '') ?? []);
 }
-
-const eventKey = (paymentNo: string, reason: string): string => `attention-${paymentNo}-${reason}`;
 
 const sql = over({ 'payments p': Payment, 'payments r': Payment, 'notifications n': Notification });
 const flagged = selection(columnsOf(Payment, 'p', 'needs_attention', 'fail_reason'), 'payments p');
@@ -122,10 +148,13 @@ export async function updatePayment(
     );
     if (!payment?.needs_attention) return;
     if (payment.fail_reason !== fail_reason) fail('payment_attention_changed', { field: 'fail_reason' });
-    await renewEvents(payment_no, t, [fail_reason]);
-    const [next] = await openReasons(payment_no, t);
+    const open = await openEvents(payment_no, t);
+    // Of several further payments the first: a later one may have come since somebody looked.
+    const seen = open.findLast(({ reason }) => reason === fail_reason);
+    if (seen) await renewEvents(payment_no, t, [seen]);
+    const next = open.find((event) => event !== seen);
     if (next) {
-      await updateRows(Payment, { fail_reason: next, updated_at }, key, t);
+      await updateRows(Payment, { fail_reason: next.reason, updated_at }, key, t);
       return;
     }
     await updateRows(Payment, { needs_attention: false, updated_at }, key, t);

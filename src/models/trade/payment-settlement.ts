@@ -8,7 +8,7 @@ import { deliverStored } from '../office/notification.js';
 import { journalStatement, journalChanges } from '../tables/list-journal.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
 import { execute, over } from '../tables/sql.js';
-import { recordSecond } from './second-payment.js';
+import { countSeconds, recordSecond } from './second-payment.js';
 import { cancelPayments } from './payment.js';
 import { Order, Payment, PaymentCallback } from './tables.js';
 import { notifyAttention, renewEvents, type AttentionReason } from './payment-attention.js';
@@ -112,7 +112,11 @@ interface Paid {
 async function payAndNotify(callback: CallbackKey, pending: Pending, t: Transaction): Promise<Paid> {
   const result = await payWithCare(callback, pending, t);
   const reason = reasons[result];
-  return { result, notifications: reason ? await notifyAttention(pending.payment_no, reason, t) : [] };
+  if (!reason) return { result, notifications: [] };
+  const { payment_no } = pending;
+  const key = { payment_no, period: paymentPeriod(payment_no) as number };
+  const nth = result === 'paid_twice' ? await countSeconds(key, t) : 1;
+  return { result, notifications: await notifyAttention(payment_no, reason, t, nth) };
 }
 
 // The usual case, in one round trip: one conditional statement updates attempts, payments and orders together, and the packet is

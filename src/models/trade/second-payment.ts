@@ -20,6 +20,15 @@ const sql = over({ 'payment_callbacks c': PaymentCallback });
 const changed = over({ 'payments r': Payment });
 const callbacks = selection(columnsOf(PaymentCallback, 'c', 'id'), 'payment_callbacks c');
 
+/** How many further numbers a payment was paid under, counted up to ten. */
+export async function countSeconds(key: SecondPayment['key'], t: Transaction): Promise<number> {
+  const rows = await callbacks.where(
+    sql(`WHERE c.payment_no = :payment_no AND c.period = :period AND c.verdict = 'paid_twice' LIMIT 10`, key),
+    { t },
+  );
+  return rows.length;
+}
+
 /** Flags a payment, whose row is locked, for another third-party number than the one it was paid under, which it keeps. */
 export async function recordSecond(
   callback: CallbackKey,
