@@ -112,7 +112,9 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
   const { ip, traceId } = ctx.state as RequestState;
   const { type } = channel;
   const notification = channel.read?.(fields);
-  const claimedNo = notification?.paymentNo ?? (await claimedNumber(channel, fields));
+  const { claimedNo, isSealed } = notification
+    ? { claimedNo: notification.paymentNo, isSealed: false }
+    : await claimedNumber(channel, fields);
   const payment = claimedNo === undefined ? undefined : await findCalledPayment(claimedNo);
   const attempt = {
     type,
@@ -139,7 +141,9 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
   }
   // Money may have been paid that nobody here would see otherwise.
   const isOpen = payment?.methodType === type && payment.status !== 'paid';
-  if (judged === 'payment_gateway_not_implemented' && claimedNo !== undefined && isOpen) {
+  // Its number is all that anybody needs for one that is not sealed: only the first is kept whole until a person has looked.
+  const isNews = isSealed || payment?.attention !== 'notice_unverified';
+  if (judged === 'payment_gateway_not_implemented' && claimedNo !== undefined && isOpen && isNews) {
     await keep('refused', judged);
     await flagForAttention(claimedNo, 'notice_unverified');
     return fail(judged);
@@ -152,12 +156,19 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
   return refuse(judged);
 }
 
+interface Claimed {
+  claimedNo: string | undefined;
+  /** Whether it was sealed under a key of ours, so that only the company can have sent it. */
+  isSealed: boolean;
+}
+
 // A malformed callback is still stored with the payment it names.
-async function claimedNumber(channel: Channel, fields: Record<string, unknown>): Promise<string | undefined> {
+async function claimedNumber(channel: Channel, fields: Record<string, unknown>): Promise<Claimed> {
   const named = channel.nameOf?.(fields, await configsOfType(channel.type));
   const { out_trade_no = named } = fields;
-  if (typeof out_trade_no !== 'string') return undefined;
-  return paymentPeriod(out_trade_no) === undefined ? undefined : out_trade_no;
+  if (typeof out_trade_no !== 'string' || paymentPeriod(out_trade_no) === undefined)
+    return { claimedNo: undefined, isSealed: false };
+  return { claimedNo: out_trade_no, isSealed: out_trade_no === named };
 }
 
 // Excess callbacks queue here. Their statements are batched over a pool of their own (lib/database/db.ts, `payments`), so a

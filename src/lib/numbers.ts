@@ -51,6 +51,11 @@ export function periodOf(at: Date): number {
   return at.getUTCFullYear() * 100 + at.getUTCMonth() + 1;
 }
 
+/** The first instant of a partition. */
+export function startOfPeriod(period: number): Date {
+  return new Date(Date.UTC(Math.floor(period / 100), (period % 100) - 1));
+}
+
 /** The partition `months` after (or before) another one. */
 export function shiftPeriod(period: number, months: number): number {
   const month = Math.floor(period / 100) * 12 + (period % 100) - 1 + months;

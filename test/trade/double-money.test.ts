@@ -3,7 +3,7 @@ import '../support/environment.js';
 import { createCipheriv } from 'node:crypto';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
-import { paymentPeriod } from '../../src/lib/numbers.js';
+import { paymentPeriod, periodOf, shiftPeriod } from '../../src/lib/numbers.js';
 import { expireOrder } from '../../src/models/trade/order.js';
 import { recordAttempt, recordVerified } from '../../src/models/trade/callback-intake.js';
 import type { CallbackKey } from '../../src/models/trade/payment-callback.js';
@@ -183,6 +183,58 @@ test('money reported in time wins over expiry, cancelling and deleting', async (
   t.like((await trace(payment)).payment, { status: 'paid', needs_attention: false });
 });
 
+test('no payment is made or placed while one for its order is being settled', async (t) => {
+  const { admin } = service;
+  const payment = await makePayment(admin, methodId);
+  const { order_no, payment_no } = payment;
+  const key = await store(payment, unique('T-'));
+  const again = { order_no, payment_method_id: methodId, initiate: true };
+  const refused = [
+    await admin.post('/payments', again),
+    await admin.post('/payments', { ...again, initiate: false }),
+    await admin.post(`/payments/${payment_no}/place`, {}),
+  ];
+  for (const { status, errorCode } of refused) t.deepEqual([status, errorCode], [400, 'order_being_paid']);
+  t.is(await settle(key as CallbackKey), 'paid');
+  t.is((await admin.get(`/payments?order_no=${order_no}`)).data.total, 1);
+});
+
+test('a payment is never in an earlier month than its order', async (t) => {
+  const { order_no } = await makeOrder(service.admin);
+  // Made on a machine whose clock is in the next month already.
+  const month = shiftPeriod(periodOf(new Date()), 1);
+  const later = `ORD${month}${order_no.slice(9)}`;
+  for (const table of ['order_details', 'orders'])
+    await change(`UPDATE ${table} SET order_no = ?, period = ? WHERE order_no = ?`, [later, month, order_no]);
+  const { data } = await service.admin.post('/payments', { order_no: later, payment_method_id: methodId });
+  t.is(paymentPeriod(data.payment_no), month);
+  t.is((await service.admin.put(`/orders/${later}`, { status: 'cancelled' })).status, 200);
+  t.is((await trace(data)).payment.status, 'cancelled');
+});
+
+test('notices that anybody can send are kept whole once', async (t) => {
+  const keys = newRsaKeys();
+  const config = { app_id: '2021', private_key: keys.privatePem, alipay_public_key: keys.publicPem };
+  const method = await service.admin.post('/payment-methods', { type: 'alipay', config });
+  const payment = await makePayment(service.admin, method.data.id);
+  const notice = { out_trade_no: payment.payment_no, trade_status: 'TRADE_SUCCESS', sign: 'x' };
+  const send = () => service.anonymous.post('//api/payment/notify/alipay', notice);
+  for (let times = 0; times < 5; times++) t.is((await send()).status, 501);
+  const rows = () =>
+    select<{ times: number }>('SELECT times FROM payment_callbacks WHERE payment_no = ? ORDER BY id', [
+      payment.payment_no,
+    ]);
+  t.deepEqual(await rows(), [{ times: 1 }, { times: 4 }]);
+  const { payment_no } = payment;
+  await service.admin.put(`/payments/${payment_no}`, {
+    needs_attention: false,
+    fail_reason: 'notice_unverified',
+  });
+  t.is((await send()).status, 501);
+  t.is((await trace(payment)).payment.fail_reason, 'notice_unverified', 'after a look it is news again');
+  t.is((await rows()).length, 3);
+});
+
 test('money reported just before its order was cancelled still pays it', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
@@ -298,6 +350,12 @@ test('a sealed WeChat notice marks its payment only if the key opens it', async 
     ...{ app_id: 'wx1', mch_id: '1900', api_v3_key, cert_serial_no: 'ABCDEF0123' },
     private_key: newRsaKeys().privatePem,
   };
+  // Of many methods any one may be meant.
+  for (let count = 0; count < 25; count++)
+    await service.admin.post('/payment-methods', {
+      type: 'wechat',
+      config: { ...config, api_v3_key: 'o'.repeat(32) },
+    });
   const method = await service.admin.post('/payment-methods', { type: 'wechat', config });
   const payment = await makePayment(service.admin, method.data.id);
   const notice = (key: string) => {

@@ -83,6 +83,7 @@ export async function testMethod(id: number): Promise<MethodTest> {
       config: stored,
       status: 'pending',
       thirdPartyNo: null,
+      attention: null,
       methodType: type,
     },
   });

@@ -49,7 +49,7 @@ export function assertFitsChannel({ placingLimits }: Channel, { amount, expireAt
  *
  * @param showsSignature whether a trial channel may answer the signature of its callback
  * @returns what the client needs to go on, as the channel says it, with the type of the channel
- * @throws order_not_payable unless payment and order both wait; what `assertFitsChannel` throws; third_party_error with the reason
+ * @throws order_not_payable, order_being_paid unless payment and order both wait; what `assertFitsChannel` throws; third_party_error with the reason
  */
 export async function placePayment(
   channel: Channel,
@@ -69,6 +69,8 @@ export async function placePayment(
     const signal = AbortSignal.timeout(config.payments.gatewayTimeoutMs);
     const gateway = await channel.place?.({ ...placement, config: methodConfig }, signal);
     if (payment.fail_reason !== null) await recordPlacement(payment_no, null);
+    // It may have been paid while the channel was asked.
+    if (!channel.answersLocally) await payablePayment(payment_no, order_no);
     return { type: channel.type, ...gateway };
   } catch (error) {
     if (!(error instanceof ChannelFailure)) throw error;

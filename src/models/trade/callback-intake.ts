@@ -43,6 +43,8 @@ export interface CalledPayment {
   status: string;
   thirdPartyNo: string | null;
   methodType: string;
+  /** Why a person should look at it; null when nobody needs to. */
+  attention: string | null;
   /** Undefined when its secrets do not open: they were sealed under an APP_KEY that is not given. */
   config: MethodConfig | undefined;
 }
@@ -59,6 +61,7 @@ export const findCalledPayment = batched<string, CalledPayment | undefined>(find
 
 const called = {
   ...columnsOf(Payment, 'p', 'payment_no', 'period', 'order_no', 'amount', 'status', 'third_party_no'),
+  ...columnsOf(Payment, 'p', 'needs_attention', 'fail_reason'),
   ...columnsOf(PaymentMethod, 'm', 'type', 'config', 'secrets'),
 };
 
@@ -99,6 +102,7 @@ function toCalled(row: RowOf<typeof called>): CalledPayment {
     status: row.status,
     thirdPartyNo: row.third_party_no,
     methodType: row.type,
+    attention: row.needs_attention ? row.fail_reason : null,
     config: openedConfig(row),
   };
 }

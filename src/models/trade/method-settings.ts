@@ -56,7 +56,7 @@ export function openedConfig(stored: StoredSettings): MethodConfig | undefined {
 
 /** What was opened, by what it was sealed as, which is another text for every change: callbacks need it each time. */
 const opened = new Map<string, MethodConfig>();
-const maxOpened = 100;
+const maxOpened = 1000;
 
 /** Every setting, in place of the secrets `***`. */
 export function shownConfig(config: string, secretNames: readonly string[]): MethodConfig {

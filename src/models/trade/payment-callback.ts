@@ -5,7 +5,7 @@ import { payments } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
 import { unseal } from '../../lib/secrets/secret-box.js';
-import { columnsOf, selection, type RowOf } from '../tables/selection.js';
+import { columnsOf, computed, selection, type RowOf } from '../tables/selection.js';
 import { updateRows } from '../tables/rows.js';
 import type { Listed } from '../tables/table.js';
 import { over } from '../tables/sql.js';
@@ -36,7 +36,14 @@ export const callbacksOf = (paymentNo: string): Promise<CallbackRecord[]> =>
     ),
   );
 
-/** Whether a verified attempt to pay the order waits to be settled. */
+/** Whether a verified attempt waits to be settled that pays the order `o`. */
+export const beingPaid = computed<boolean>(
+  `EXISTS (SELECT 1 FROM payments bp JOIN payment_callbacks bc ON bc.payment_no = bp.payment_no AND bc.period = bp.period
+     WHERE bp.order_no = o.order_no AND bp.period >= o.period AND bc.state = 'pending')`,
+  (found) => Number(found) === 1,
+);
+
+/** The same for the order of that number. */
 export async function isBeingPaid(orderNo: string, t: Transaction): Promise<boolean> {
   const waiting = await waitingOnes.one(
     sql(`WHERE p.order_no = :orderNo AND p.period >= :period AND c.state = 'pending' LIMIT 1`, {

@@ -143,9 +143,11 @@ export async function openedMethod(id: number): Promise<{ type: string; config: 
   return { type: method.type, config: openedConfig(method) };
 }
 
-/** The configurations of the methods of that type, with their secrets; of very many the oldest. */
+/** The configurations of the methods of that type, with their secrets; of very many those in use, the newest. */
 export async function configsOfType(type: string): Promise<MethodConfig[]> {
-  const rows = await settings.where(sql('WHERE m.type = :type ORDER BY m.id LIMIT 20', { type }));
+  const rows = await settings.where(
+    sql('WHERE m.type = :type ORDER BY m.is_active DESC, m.id DESC LIMIT 100', { type }),
+  );
   return rows.map(openedConfig).filter((config) => config !== undefined);
 }
 

@@ -6,6 +6,7 @@ import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
 import { updateRows } from '../tables/rows.js';
 import { over } from '../tables/sql.js';
+import { beingPaid } from './payment-callback.js';
 import { Order, Payment } from './tables.js';
 
 /** What is to be paid. */
@@ -18,6 +19,7 @@ export interface Payable {
 const shown = {
   ...columnsOf(Order, 'o', 'amount', 'status', 'expire_at'),
   payment_status: columnsOf(Payment, 'p', 'status').status,
+  is_being_paid: beingPaid,
 };
 
 const payables = selection(shown, 'orders o', 'JOIN payments p');
@@ -27,7 +29,7 @@ const sql = over({ 'orders o': Order, 'payments p': Payment });
 /**
  * A waiting payment of an order that waits for it.
  *
- * @throws order_not_payable when one of them is paid, cancelled or expired
+ * @throws order_not_payable when one of them is paid, cancelled or expired; order_being_paid
  */
 export async function payablePayment(paymentNo: string, orderNo: string): Promise<Payable> {
   const both = await payables.one(
@@ -45,9 +47,10 @@ export async function payablePayment(paymentNo: string, orderNo: string): Promis
   return both?.payment_status === 'pending' ? toPayable(both) : fail('order_not_payable');
 }
 
-function toPayable({ amount, status, expire_at }: RowOf<typeof shown>): Payable {
+function toPayable({ amount, status, expire_at, is_being_paid }: RowOf<typeof shown>): Payable {
   const isExpired = expire_at !== null && expire_at <= now();
   if (status !== 'pending' || isExpired) fail('order_not_payable');
+  if (is_being_paid) fail('order_being_paid');
   return { amount, expireAt: expire_at };
 }
 

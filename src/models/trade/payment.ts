@@ -6,7 +6,7 @@ import { fail } from '../../lib/errors.js';
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { isEnabled } from '../../lib/channels/index.js';
 import { Money } from '../../lib/money.js';
-import { newPaymentNumber, orderPeriod, paymentPeriod, periodOf } from '../../lib/numbers.js';
+import { newPaymentNumber, orderPeriod, paymentPeriod, periodOf, startOfPeriod } from '../../lib/numbers.js';
 import { journals, journalChanges } from '../tables/list-journal.js';
 import { monthlyPage } from '../tables/month-pages.js';
 import { withPartition } from '../tables/partitions.js';
@@ -14,6 +14,7 @@ import { insertRow, updateRows } from '../tables/rows.js';
 import { columnsOf, joined, selection, type RowOf } from '../tables/selection.js';
 import { over } from '../tables/sql.js';
 import { paymentsWhere, type PaymentCriteria } from './payment-criteria.js';
+import { beingPaid } from './payment-callback.js';
 import type { Payable } from './payment-placement.js';
 import { Order, Payment, PaymentMethod } from './tables.js';
 import { Totals } from '../tables/totals.js';
@@ -88,18 +89,19 @@ export async function findPayment(reference: string): Promise<PaymentRecord> {
  * Creates a pending payment for a payable order.
  *
  * @param suits refuses an order that the payment could not be placed for
- * @throws order_unknown, order_not_payable, payment_amount_not_equal, payment_method_unknown, payment_method_disabled,
+ * @throws order_unknown, order_not_payable, order_being_paid, payment_amount_not_equal, payment_method_unknown, payment_method_disabled,
  * payment_gateway_disabled
  */
 export async function createPayment(
   payment: NewPayment,
   suits: (order: Payable) => void = () => undefined,
 ): Promise<PaymentRecord> {
-  const at = now();
-  const period = periodOf(at);
-  const payment_no = newPaymentNumber(at, payment.order_no);
   // What is no order number may not even be comparable with one.
   const orderMonth = orderPeriod(payment.order_no) ?? fail('order_unknown', { field: 'order_no' });
+  // The clock of the machine that made the order may be ahead at the turn of a month: a payment is never in an earlier one.
+  const at = new Date(Math.max(now().getTime(), startOfPeriod(orderMonth).getTime()));
+  const period = periodOf(at);
+  const payment_no = newPaymentNumber(at, payment.order_no);
   const make = (): Promise<PaymentRecord> =>
     transact(async (t) => {
       const order = await lockPayable(payment.order_no, orderMonth, at, t);
@@ -150,7 +152,7 @@ export async function cancelPayments(
 
 const keys = selection(columnsOf(Payment, 'p', 'id', 'period'), 'payments p');
 
-/** The order stays payable until the transaction ends. @throws order_unknown, order_not_payable */
+/** The order stays payable until the transaction ends. @throws order_unknown, order_not_payable, order_being_paid */
 async function lockPayable(
   orderNo: string,
   period: number,
@@ -167,10 +169,14 @@ async function lockPayable(
   if (!order) fail('order_unknown', { field: 'order_no' });
   const isExpired = order.expire_at !== null && order.expire_at <= at;
   if (order.status !== 'pending' || isExpired) fail('order_not_payable');
+  if (order.is_being_paid) fail('order_being_paid');
   return { userId: order.user_id, amount: order.amount, expireAt: order.expire_at };
 }
 
-const payables = selection(columnsOf(Order, 'o', 'user_id', 'amount', 'status', 'expire_at'), 'orders o');
+const payables = selection(
+  { ...columnsOf(Order, 'o', 'user_id', 'amount', 'status', 'expire_at'), is_being_paid: beingPaid },
+  'orders o',
+);
 
 // The shared lock keeps the method from being deleted before the payment that uses it is there.
 async function usableMethod(

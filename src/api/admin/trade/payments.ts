@@ -97,6 +97,7 @@ export const routes = [
       remark: optionalText(500),
     }),
     fails: [
+      'order_being_paid',
       'order_expires_too_soon',
       'order_not_payable',
       'order_unknown',
@@ -185,6 +186,7 @@ export const routes = [
     module: 'payments',
     params: Joi.object<{ payment_no: string }, true>({ payment_no: Joi.string().max(64).required() }),
     fails: [
+      'order_being_paid',
       'order_expires_too_soon',
       'order_not_payable',
       'payment_beyond_channel',
