@@ -57,6 +57,20 @@ async function storedName(id: number): Promise<string> {
   return row?.storage_key.split('/').at(-1) ?? '';
 }
 
+test('orders of many lines are exported whole', async (t) => {
+  const { id: user_id } = await makeUser(admin);
+  const lines = (count: number) =>
+    Array.from({ length: count }, (_, line) => ({ product_name: `Tea ${line}`, price: '1.00', quantity: 1 }));
+  // More rows than a page has, ends of pages within orders, and short orders among them.
+  const counts = Array.from({ length: 70 }, (_, order) => (order % 5 === 4 ? 3 : 199));
+  for (const count of counts) await admin.post('/orders', { user_id, details: lines(count) });
+  const [, ...rows] = await exportedCsv(admin, '/orders', { user_id });
+  const found = new Map<string, number>();
+  for (const [number] of rows) found.set(number as string, (found.get(number as string) ?? 0) + 1);
+  t.deepEqual([...found.values()], counts);
+  t.is(new Set(rows.map((row) => `${row[0]} ${row[7]}`)).size, rows.length, 'no line twice');
+});
+
 test('orders are exported one row per line in the language and zone of the request', async (t) => {
   const { id: user_id, username } = await makeUser(admin);
   const details = [

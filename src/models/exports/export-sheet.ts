@@ -28,14 +28,16 @@ export interface SheetSource<C> {
   where(criteria: C): Where | Promise<Where>;
   /** Whether the filters leave so few records that an index of their own beats reading all in the order of the keys. */
   isNarrow?(criteria: C): boolean;
-  /** Records of a page, where each may have many rows. */
-  pageSize?: number;
+  /** Whether a record has several rows. */
+  hasLines?: true;
   /** From FROM to LIMIT, in the order of the keys. @param records `table` with its index @param limit LIMIT with its number */
   from(records: string, where: string, limit: string): string;
 }
 
 /** Records of a page: few enough to be answered at once, many enough that the pause between two pages does not count. */
-const usualPageSize = 2000;
+const maxRecords = 2000;
+/** Rows of a page where a record has several, at most 200: two pages are in memory. */
+const maxRows = 6000;
 
 /** Columns as the reader sees them: heads and texts in that language, times in that zone, which their heads name. */
 export function columnsFor(
@@ -84,10 +86,10 @@ async function* readPages<C>(
   parts: readonly { month: Cell; records: number }[],
   snapshot: Snapshot,
 ): AsyncGenerator<SheetPage> {
-  const pageSize = source.pageSize ?? usualPageSize;
-  const sql = pageSql(source, criteria, where, pageSize);
   for (const { month, records: expected } of parts) {
+    let size = maxRecords;
     const read = (after: number): Promise<Cell[][]> => {
+      const sql = pageSql(source, criteria, where, size);
       const page = snapshot.rows(sql, [...where.values, ...(month === null ? [] : [month]), after]);
       // A reader that stops does not see the page that is being read.
       page.catch(() => undefined);
@@ -96,23 +98,37 @@ async function* readPages<C>(
     let seen = 0;
     let next = expected > 0 ? read(0) : undefined;
     while (next) {
-      const rows = await next;
+      const found = await next;
+      const isCut = source.hasLines === true && found.length === maxRows;
+      const rows = isCut ? withoutLast(found) : found;
       const records = countRecords(rows);
       seen += records;
-      const isLast = records < pageSize || seen >= expected;
+      const isLast = (!isCut && records < size) || seen >= expected;
+      // The next records are probably as long.
+      size = isCut ? records : Math.min(2 * size, maxRecords);
       next = isLast ? undefined : read(Number(rows.at(-1)?.[0]));
       yield { rows, records };
     }
   }
 }
 
-function pageSql<C>(source: SheetSource<C>, criteria: C, where: Where, pageSize: number): string {
+function pageSql<C>(source: SheetSource<C>, criteria: C, where: Where, size: number): string {
   const columns = [source.key, ...source.columns.map(({ sql }) => sql)].join(', ');
   const month = source.month ? `${source.month} = ? AND ` : '';
   const condition = `${where.sql ? `${where.sql} AND` : 'WHERE'} ${month}${source.key} > ?`;
   // Any other index would have its keys sorted again for every page.
   const records = source.isNarrow?.(criteria) ? source.table : `${source.table} FORCE INDEX (PRIMARY)`;
-  return `SELECT ${columns} ${source.from(records, condition, `LIMIT ${pageSize}`)}`;
+  const page = `SELECT ${columns} ${source.from(records, condition, `LIMIT ${size}`)}`;
+  return source.hasLines ? `${page} LIMIT ${maxRows}` : page;
+}
+
+/** Without the last record, of which there may be more rows. */
+function withoutLast(rows: Cell[][]): Cell[][] {
+  const last = rows.at(-1)?.[0];
+  return rows.slice(
+    0,
+    rows.findIndex(([key]) => key === last),
+  );
 }
 
 // The rows of one record follow each other.

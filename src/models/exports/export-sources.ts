@@ -125,8 +125,7 @@ const orders: SheetSource<OrderCriteria> = {
   filters: orderFilters,
   where: ordersWhere,
   isNarrow: ({ user_id }) => user_id !== undefined,
-  // An order has up to 200 lines, and two pages are in memory.
-  pageSize: 250,
+  hasLines: true,
   from: (records, where, limit) =>
     `FROM (SELECT o.id, o.period, o.order_no, o.user_id, o.amount, o.status, o.remark, o.payment_no, o.paid_at, o.created_at
        FROM ${records} ${where} ORDER BY o.id ${limit}) o
