@@ -1,6 +1,7 @@
-// Proves each consumed queue alive: an empty job now and then, and an exit when none has come through for too long.
+// Proves queues and statements alive: an empty job and a statement now and then, and an exit when none has come through for too long.
 import { config } from '../../config/index.js';
 import { openConnection } from '../lib/database/connection.js';
+import { payments, select } from '../lib/database/db.js';
 import { logger } from '../lib/logger.js';
 import { add } from '../lib/queue/queue.js';
 import { canaryName } from '../lib/queue/telemetry.js';
@@ -8,7 +9,6 @@ import { newUlid } from '../lib/secrets/random-id.js';
 import { redis } from '../lib/redis/redis.js';
 import { processTime } from '../lib/process/process-time.js';
 import type { RunningWorker } from './consume.js';
-import { lastStatement } from './run.js';
 
 const everyMs = config.redis.cluster ? 2000 : 10_000;
 /** A consumer that has ended no job for so long is connected anew, then after twice as long. */
@@ -25,12 +25,13 @@ interface Owing {
 /**
  * Queues a canary for every worker now and then. One that ends no job then, although Redis answers and takes jobs and it has room
  * for one, is connected anew; after 60 s it hangs. So does a process none of whose statements has succeeded for as long although the
- * database answers others. Time in which the process itself did not run does not count.
+ * database answered others all the time. Time in which the process itself did not run does not count.
  *
  * @param onHang is called with what hangs
  */
 export function watchWorkers(workers: RunningWorker[], onHang: (what: string) => void): () => void {
   const owing = new Map<RunningWorker, Owing>();
+  const watchStatements = statementWatch(onHang);
   redis.on('ready', () => owing.clear());
   const timer = setInterval(() => {
     for (const worker of workers) {
@@ -50,7 +51,7 @@ export function watchWorkers(workers: RunningWorker[], onHang: (what: string) =>
         () => owing.delete(worker),
       );
     }
-    void watchStatements(onHang);
+    void watchStatements();
   }, everyMs);
   return () => clearInterval(timer);
 }
@@ -60,13 +61,33 @@ async function release({ queue, lane }: RunningWorker): Promise<void> {
   await add({ queue, lane, name: canaryName, id: `${canaryName}-${newUlid()}`, payload: null, options });
 }
 
-async function watchStatements(onHang: (what: string) => void): Promise<void> {
-  if (processTime() - lastStatement() < maxMs) return;
+/** Sends a statement through the pools at each call; without a job, for Redis may be away and the queues full. */
+function statementWatch(onHang: (what: string) => void): () => Promise<void> {
+  let answeredAt = processTime();
+  let isAsking = false;
+  return async () => {
+    if (isAsking) return;
+    isAsking = true;
+    // While the database answers nobody, its silence says nothing about the pools.
+    if ((await arePoolsAnswered()) || !(await isNewcomerAnswered())) answeredAt = processTime();
+    else if (processTime() - answeredAt > maxMs) onHang('the database connections');
+    isAsking = false;
+  };
+}
+
+const arePoolsAnswered = (): Promise<boolean> =>
+  Promise.all([select('SELECT 1'), payments.select('SELECT 1')]).then(
+    () => true,
+    () => false,
+  );
+
+async function isNewcomerAnswered(): Promise<boolean> {
   try {
     const connection = await openConnection({ statementSeconds: 2 });
     connection.destroy();
-    onHang('the database connections');
+    return true;
   } catch (error) {
     logger.warn({ error }, 'the database is unavailable');
+    return false;
   }
 }

@@ -1,12 +1,10 @@
 // Runs a job: finds its code, checks its payload, keeps it within its time, publishes the result to waiting processes.
 import { DelayedError, UnrecoverableError, type Job as QueuedJob } from 'bullmq';
-import { payments, select } from '../lib/database/db.js';
 import { AppError } from '../lib/errors.js';
 import { logger } from '../lib/logger.js';
 import { canaryName } from '../lib/queue/telemetry.js';
 import { reply, type Envelope } from '../lib/queue/queue.js';
 import { withTimeout } from '../lib/with-timeout.js';
-import { processTime } from '../lib/process/process-time.js';
 import { validate } from '../lib/input/validation.js';
 import { jobNamed, succeeded } from '../jobs/failed-work.js';
 import type { Job } from '../jobs/job.js';
@@ -24,7 +22,7 @@ export async function runOnce(
   token: string | undefined,
   stopping: AbortSignal,
 ): Promise<unknown> {
-  if (queued.name === canaryName) return proveStatements();
+  if (queued.name === canaryName) return null;
   const report = describeRun(queued);
   try {
     const result = await run(queued, stopping);
@@ -68,20 +66,6 @@ async function run(queued: QueuedJob<Envelope>, stopping: AbortSignal): Promise<
 async function runPieces(job: Job, payloads: unknown[], signal: AbortSignal): Promise<unknown[]> {
   if (job.together) return job.together.run(payloads, signal);
   return Promise.all(payloads.map((payload) => job.run(payload, signal)));
-}
-
-let statementAt = processTime();
-
-/** When a canary last had its answer from the database, in `processTime()`. */
-export const lastStatement = (): number => statementAt;
-
-// An unavailable database is not a failure of the job.
-async function proveStatements(): Promise<null> {
-  await Promise.all([select('SELECT 1'), payments.select('SELECT 1')]).then(
-    () => (statementAt = processTime()),
-    () => undefined,
-  );
-  return null;
 }
 
 function check(job: Job, payload: unknown): unknown {

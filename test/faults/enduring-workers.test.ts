@@ -1,0 +1,64 @@
+// Workers live through outages longer than the 60 s after which a worker exits whose own statements are never answered: such an exit would
+// cut running exports and imports, and the sweeper, which is what works without Redis.
+import '../support/environment.js';
+import test from 'ava';
+import { stateChanges, watchStates } from '../support/changes.js';
+import { askExport, endOf } from '../support/exports.js';
+import { makeOrder, makeUser } from '../support/factories.js';
+import { beforeDatabase, beforeRedis } from '../support/faulty-proxy.js';
+import { concluded, sheet, startImport } from '../support/imports.js';
+import { startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
+import { until } from '../support/until.js';
+
+const service = serviceTest({ withWorker: false });
+
+/** Longer than a worker waits for an answer. */
+const outageMs = 62_000;
+/** That, and the next look at the answers. */
+const verdictMs = 75_000;
+
+let redis: Awaited<ReturnType<typeof beforeRedis>>;
+let database: Awaited<ReturnType<typeof beforeDatabase>>;
+let withoutRedis: TestProcess;
+let withoutDatabase: TestProcess;
+let since: number;
+
+test.before(async () => {
+  await watchStates();
+  [redis, database] = await Promise.all([beforeRedis(), beforeDatabase()]);
+  [withoutRedis, withoutDatabase] = await Promise.all([
+    startWorkerProcess(redis.env, 'exports'),
+    startWorkerProcess(database.env, 'imports'),
+  ]);
+  redis.refuse();
+  database.refuse();
+  since = Date.now();
+});
+
+test.after.always(() => [redis, database].forEach((proxy) => proxy?.close()));
+
+const hasPassed = (ms: number) => until(() => Date.now() - since > ms, ms + 5000, 500);
+
+test.serial('a worker lives through a database outage of more than 60 s', async (t) => {
+  await hasPassed(outageMs);
+  database.pass();
+  await hasPassed(verdictMs);
+  t.is(withoutDatabase.child.exitCode, null, withoutDatabase.output());
+  const user = (await makeUser(service.admin)).id;
+  await concluded(await startImport(service.admin, sheet(user, 3).content));
+  t.notRegex(withoutDatabase.output(), /the worker hangs/);
+  t.is(await withoutDatabase.stop(), 0);
+});
+
+test.serial('a worker without Redis lives on and sweeps, and takes jobs when Redis is back', async (t) => {
+  await hasPassed(verdictMs);
+  t.is(withoutRedis.child.exitCode, null, withoutRedis.output());
+  const { order_no } = await makeOrder(service.admin, '1', { expire_in_seconds: 1 });
+  await until(async () => (await stateChanges(order_no)).length > 0);
+  redis.pass();
+  const { status } = await endOf(service.admin, await askExport(service.admin, '/orders'));
+  t.is(status, 1);
+  t.notRegex(withoutRedis.output(), /the worker hangs/);
+  t.is(await withoutRedis.stop(), 0);
+});
