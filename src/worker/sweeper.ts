@@ -1,4 +1,4 @@
-// Queues rows whose job was lost again; while Redis is unavailable it does the work itself.
+// Queues rows whose job was lost again, and while Redis is unavailable does the work itself; removes files whose time is up.
 import { schedule, type Logger, type ScheduledTask } from 'node-cron';
 import { config } from '../../config/index.js';
 import { now } from '../lib/clock.js';
@@ -26,13 +26,17 @@ import { pruneImports } from '../models/imports/import.js';
 import { stalledImports } from '../models/imports/import-run.js';
 import { overdueOrders } from '../models/trade/order.js';
 import { unsettledCallbacks } from '../models/trade/payment-callback.js';
-import { sweepFiles, sweepStorage } from '../models/files/stored-file.js';
+import { removeUnowned, sweepStorage } from '../models/files/stored-file.js';
+
+const everySweep = `*/${config.worker.sweepSeconds} * * * * *`;
 
 /** Starts the sweeper (every SWEEP_SECONDS) and the nightly maintenance. @returns how to stop both */
 export function startSweeper(): () => Promise<void> {
   const options = { timezone: 'UTC', noOverlap: true, logger: cronLog };
   const tasks: ScheduledTask[] = [
-    schedule(`*/${config.worker.sweepSeconds} * * * * *`, logged(sweepAsOnlyOne), options),
+    schedule(everySweep, logged(inTurn('sweep', sweep)), options),
+    // Apart: a storage that does not answer must not delay money.
+    schedule(everySweep, logged(inTurn('sweep-files', sweepFiles)), options),
     schedule('17 3 * * *', logged(queueMaintenance), options),
     schedule('41 * * * *', logged(sweepStorage), options),
   ];
@@ -51,10 +55,18 @@ const cronLog: Logger = {
 
 /** Queues again every row that may have lost its job. */
 export async function sweep(): Promise<void> {
+  await inParts(sweepPayments, sweepMerges, sweepExports, sweepImports, sweepNotifications, sweepLogs);
+}
+
+/** Removes what has expired with its files, and the files that nobody owns. */
+export async function sweepFiles(): Promise<void> {
+  await inParts(sweepSessions, removeUnowned, removeExpiredExports, pruneImports);
+}
+
+// A failure of one kind of work must not delay the others.
+async function inParts(...parts: ((before: Date) => Promise<unknown>)[]): Promise<void> {
   const before = new Date(now().getTime() - config.worker.sweepAgeMs);
-  // A failure of one kind of work must not delay the others.
-  for (const part of [sweepPayments, sweepUploads, sweepExports, sweepImports, sweepNotifications, sweepLogs])
-    await logged(part)(before);
+  for (const part of parts) await logged(part)(before);
 }
 
 async function sweepPayments(before: Date): Promise<void> {
@@ -62,20 +74,16 @@ async function sweepPayments(before: Date): Promise<void> {
   for await (const order_no of overdueOrders(before)) await sweepOne(expireOrder, { order_no });
 }
 
-async function sweepUploads(before: Date): Promise<void> {
+async function sweepMerges(before: Date): Promise<void> {
   for (const session of await unfinishedMerges(before)) await queueOne(mergeChunks, session);
-  await sweepSessions();
-  await sweepFiles(before);
 }
 
 async function sweepExports(before: Date): Promise<void> {
   for (const id of await stalledExports(before)) await queueOne(writeExport, { id });
-  await removeExpiredExports();
 }
 
 async function sweepImports(before: Date): Promise<void> {
   for (const id of await stalledImports(before)) await queueOne(importOrders, { id });
-  await pruneImports();
 }
 
 async function sweepNotifications(before: Date): Promise<void> {
@@ -103,13 +111,15 @@ async function queueOne<P>(job: Job<P>, payload: P): Promise<void> {
 }
 
 // One worker sweeps at a time; without Redis all of them do, which is slower but harmless.
-async function sweepAsOnlyOne(): Promise<void> {
-  const turn = Math.floor(Date.now() / (config.worker.sweepSeconds * 1000));
-  const won = await redisOr(
-    () => redis.set(key('sweep', turn), process.pid, 'EX', 120, 'NX'),
-    () => 'OK',
-  );
-  if (won === 'OK') await sweep();
+function inTurn(name: string, task: () => Promise<void>): () => Promise<void> {
+  return async () => {
+    const turn = Math.floor(Date.now() / (config.worker.sweepSeconds * 1000));
+    const won = await redisOr(
+      () => redis.set(key(name, turn), process.pid, 'EX', 120, 'NX'),
+      () => 'OK',
+    );
+    if (won === 'OK') await task();
+  };
 }
 
 async function queueMaintenance(): Promise<void> {
@@ -125,7 +135,8 @@ async function enqueueOrRun<P>(job: Job<P>, payload: P, how: 'enqueue' | 'hurry'
   }
 }
 
-function logged<A extends unknown[]>(task: (...args: A) => Promise<void>): (...args: A) => Promise<void> {
-  return (...args) =>
-    task(...args).catch((error: unknown) => logger.error({ error }, 'a scheduled task failed'));
+function logged<A extends unknown[]>(task: (...args: A) => Promise<unknown>): (...args: A) => Promise<void> {
+  return async (...args) => {
+    await task(...args).catch((error: unknown) => logger.error({ error }, 'a scheduled task failed'));
+  };
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { config } from '../../config/index.js';
 import { change, select } from '../../src/lib/database/db.js';
-import { sweep } from '../../src/worker/sweeper.js';
+import { sweepFiles } from '../../src/worker/sweeper.js';
 import type { Answer, Client } from '../support/client.js';
 import { signedInWith, unique } from '../support/factories.js';
 import { chunksOf, keyOf, png, sendChunk, sha256, storedOf, textOf } from '../support/files.js';
@@ -366,7 +366,7 @@ test('abandoned sessions are removed with their chunks', async (t) => {
     stale,
   ]);
   await until(async () => {
-    await sweep();
+    await sweepFiles();
     return (await progress(stale)).status === 404;
   });
   await until(async () => (await storedOf(staleFiles)).length === 0);

@@ -109,18 +109,24 @@ export async function unknownKeys(keys: readonly string[]): Promise<string[]> {
   return keys.filter((key) => !known.has(key));
 }
 
-/** Removes released files; the sweeper retries those that fail. */
+/**
+ * Removes released files; the sweeper retries those that fail. The first one for which the storage does not answer ends the round: each of the
+ * others would wait as long.
+ */
 export async function removeFiles(keys: FileKeys): Promise<void> {
   const released = keys.filter((key) => key !== null);
   if (released.length === 0) return;
   const driver = await storage();
   const atOnce = pLimit(removalsAtOnce);
   const removed: string[] = [];
+  let isAway = false;
   const remove = async (key: string): Promise<void> => {
+    if (isAway) return;
     try {
       await driver.remove(key);
       removed.push(key);
     } catch (error) {
+      isAway ||= error instanceof StorageUnavailable;
       logger.warn({ error, key }, 'removing a file failed; the sweeper will retry');
     }
   };
@@ -132,7 +138,7 @@ export async function removeFiles(keys: FileKeys): Promise<void> {
 }
 
 /** Removes files that nobody owns: released before that instant, or reserved a day ago and never kept. */
-export async function sweepFiles(before: Date): Promise<void> {
+export async function removeUnowned(before: Date): Promise<void> {
   const abandoned = new Date(now().getTime() - maxWriteMs);
   const some = await Promise.all([
     storedKeys.where(sql(`WHERE f.state = 'released' AND f.updated_at < :before LIMIT 500`, { before })),
