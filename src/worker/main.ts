@@ -15,11 +15,8 @@ import { checkDurability, prepareDatabase } from '../models/migrations/schema.js
 import { seed } from '../models/access/seed.js';
 import { checkStorage } from '../models/files/storage-mark.js';
 import { exposeServiceFigures } from '../models/office/service-figures.js';
-import { startWorker } from './worker.js';
+import { needsStorage, startWorker } from './worker.js';
 import { resealSecrets } from '../models/trade/payment-method.js';
-
-/** Their jobs read, write or remove files. */
-const filing = new Set<QueueName>(['exports', 'imports', 'files', 'maintenance']);
 
 await start(async () => {
   keepSystemLog('worker');
@@ -31,7 +28,7 @@ await start(async () => {
   await checkDurability();
   await resealSecrets();
   await guardStorage();
-  if (queues.some((queue) => filing.has(queue))) await checkStorage();
+  if (needsStorage(queues)) await checkStorage();
   await recoverLogs();
   const { stop, readiness } = await startWorker(queues, (what) => {
     logger.fatal({ what }, 'the worker hangs: nothing has come through for 60 s');

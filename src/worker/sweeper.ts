@@ -30,16 +30,24 @@ import { removeUnowned, sweepStorage } from '../models/files/stored-file.js';
 
 const everySweep = `*/${config.worker.sweepSeconds} * * * * *`;
 
-/** Starts the sweeper (every SWEEP_SECONDS) and the nightly maintenance. @returns how to stop both */
-export function startSweeper(): () => Promise<void> {
+/**
+ * Starts the sweeper (every SWEEP_SECONDS) and the nightly maintenance.
+ *
+ * @param withFiles also remove files. Where the storage is not, a file would count as removed: it would stay for good without its row.
+ * @returns how to stop all of it
+ */
+export function startSweeper({ withFiles }: { withFiles: boolean }): () => Promise<void> {
   const options = { timezone: 'UTC', noOverlap: true, logger: cronLog };
   const tasks: ScheduledTask[] = [
     schedule(everySweep, logged(inTurn('sweep', sweep)), options),
-    // Apart: a storage that does not answer must not delay money.
-    schedule(everySweep, logged(inTurn('sweep-files', sweepFiles)), options),
     schedule('17 3 * * *', logged(queueMaintenance), options),
-    schedule('41 * * * *', logged(sweepStorage), options),
   ];
+  // Apart: a storage that does not answer must not delay money.
+  if (withFiles)
+    tasks.push(
+      schedule(everySweep, logged(inTurn('sweep-files', sweepFiles)), options),
+      schedule('41 * * * *', logged(sweepStorage), options),
+    );
   return async () => {
     for (const task of tasks) await task.destroy();
   };

@@ -16,6 +16,13 @@ export interface StartedWorker {
   readiness: () => Promise<Readiness>;
 }
 
+/** Their jobs read, write or remove files. */
+const filing = new Set<QueueName>(['exports', 'imports', 'files', 'maintenance']);
+
+/** Whether a worker of these queues works with files. Others may run where the storage is not. */
+export const needsStorage = (queues: readonly QueueName[]): boolean =>
+  queues.some((queue) => filing.has(queue));
+
 /** Starts consuming; resolves when all queues are consumed, or cannot be yet. */
 export async function startWorker(
   queues: readonly QueueName[],
@@ -25,7 +32,7 @@ export async function startWorker(
   const connected = Promise.allSettled(workers.map((worker) => worker.ready()));
   await withTimeout<unknown>(connected, maxConnectMs, (resolve) => resolve(undefined));
   const stopWatching = watchWorkers(workers, onHang);
-  const stopSweeper = startSweeper();
+  const stopSweeper = startSweeper({ withFiles: needsStorage(queues) });
   return {
     stop: async () => {
       stopWatching();

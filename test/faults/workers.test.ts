@@ -1,10 +1,14 @@
 // The worker: jobs outlive the process that ran them, and doing one twice changes nothing (docs/promises.md R9).
 import '../support/environment.js';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { add } from '../../src/lib/queue/queue.js';
 import { queuePrefix } from '../../src/lib/queue/names.js';
 import { patientRedis as redis } from '../../src/lib/redis/redis.js';
+import { storage } from '../../src/lib/storage/index.js';
+import { releaseFiles, reserveFile } from '../../src/models/files/stored-file.js';
 import { recordAttempt } from '../../src/models/trade/callback-intake.js';
 import type { CallbackKey } from '../../src/models/trade/payment-callback.js';
 import { paymentPeriod } from '../../src/lib/numbers.js';
@@ -18,6 +22,7 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
+import { storedOf } from '../support/files.js';
 import { startWorkerProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { holding } from '../support/other-connection.js';
@@ -136,4 +141,26 @@ test.serial('unknown and invalid jobs fail at once', async (t) => {
   await until(async () => (await stateChanges(order.order_no)).length === 1);
   await worker.kill();
   t.pass();
+});
+
+test.serial('a released file is removed by workers of files, and left alone by others', async (t) => {
+  const key = await reserveFile('attachments');
+  await (await storage()).put(key, Readable.from([Buffer.from('text')]));
+  await releaseFiles([key]);
+  const rows = () => select('SELECT state FROM stored_files WHERE storage_key = ?', [key]);
+  const sweeping = { SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '1' };
+  const elsewhere = { ...sweeping, STORAGE_ROOT: join(process.env.STORAGE_ROOT as string, 'elsewhere') };
+  const other = await startWorkerProcess(elsewhere, 'payments,logs,notifications');
+  // Sweeps that are over once they have settled callbacks younger than the file.
+  for (const turn of ['first', 'second']) {
+    const payment = await makePayment(service.admin, methodId);
+    await storeAttempt(payment);
+    await until(() => isPaid(payment));
+    t.deepEqual(await rows(), [{ state: 'released' }], turn);
+  }
+  t.deepEqual(await storedOf([key]), [key]);
+  await startWorkerProcess(sweeping, 'files');
+  await until(async () => (await rows()).length === 0);
+  t.deepEqual(await storedOf([key]), []);
+  t.is(await other.stop(), 0);
 });
