@@ -24,6 +24,9 @@ const heartbeatMs = 15_000;
 /** A client with more unread bytes is disconnected. */
 const maxUnreadBytes = 256 * 1024;
 
+/** A client that has not taken the rest of an ended stream by then is disconnected. */
+const lingerMs = 5000;
+
 /**
  * Sends a stream: `connected`, the first value at once, then one per interval until the client or the session
  * ends.
@@ -33,7 +36,14 @@ export function sendEvents(ctx: Context, identity: Identity, source: EventSource
   const { ip, route } = ctx.state as RequestState;
   const zone = currentZone();
   const isHead = ctx.method === 'HEAD';
-  const release = isHead ? undefined : track({ identity, ip, route: route as Route, close: () => res.end() });
+  // While the client does not read, an ended answer neither finishes nor closes.
+  const end = (): void => {
+    if (res.writableEnded) return;
+    res.end();
+    const cut = setTimeout(() => res.destroy(), lingerMs).unref();
+    res.once('close', () => clearTimeout(cut));
+  };
+  const release = isHead ? undefined : track({ identity, ip, route: route as Route, close: end });
   ctx.respond = false;
   res.writeHead(200, {
     'Content-Type': 'text/event-stream; charset=utf-8',
@@ -46,6 +56,8 @@ export function sendEvents(ctx: Context, identity: Identity, source: EventSource
     return;
   }
   const write = (text: string): void => {
+    // Writing after the end would be an error that nobody handles.
+    if (res.writableEnded || res.destroyed) return;
     if (res.writableLength > maxUnreadBytes) res.destroy();
     else res.write(text);
   };
@@ -56,9 +68,8 @@ export function sendEvents(ctx: Context, identity: Identity, source: EventSource
   const tick = async (): Promise<void> => {
     try {
       const value = await source.read();
-      if (res.writableEnded || res.destroyed) return;
       send(source.type, value);
-      if (source.isLast?.(value)) res.end();
+      if (source.isLast?.(value)) end();
     } catch (error) {
       logger.warn({ error, stream: source.type }, 'the source of an event stream failed');
     }
