@@ -13,8 +13,10 @@ import { until } from '../support/until.js';
 
 /** Read-only, a read-only transaction, read-only mode, Galera without its cluster, Group Replication without its group. */
 const demoted = [1290, 1792, 1836, 1047, 3100, 3101];
-/** Full, out of memory or connections, going down, ended, behind a proxy that finds no server. */
-const unavailable = [1021, 1030, 1037, 1040, 1041, 1053, 1114, 1180, 1317, 1927, 1969, 3024, 4031, 9001];
+/** Full, also for the files of a sort, which has a number of its own when killed; out of memory or connections, going down, ended, behind a proxy that finds no server. */
+const unavailable = [
+  3, 1021, 1026, 1028, 1030, 1037, 1040, 1041, 1053, 1114, 1180, 1317, 1927, 1969, 3024, 4031, 9001,
+];
 /** A deadlock, or a failed certification of Galera; an AUTO_INCREMENT lock: rerun until the deadline. */
 const locked = [1213, 1467];
 

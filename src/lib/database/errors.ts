@@ -56,10 +56,10 @@ const demoted = new Set([1290, 1792, 1836, 1047, 3100, 3101]);
 export const isDemoted = (error: unknown): boolean => demoted.has(errno(error) ?? 0);
 
 // The server refuses connections, shuts down, is full, has killed the statement or connection, or a proxy found no
-// server.
+// server. A sort says it in numbers of its own: 1028 when it was killed, 3 and 1026 when the folder for its files is full.
 const unavailable = new Set([
-  1021, 1030, 1037, 1038, 1040, 1041, 1053, 1077, 1114, 1135, 1152, 1158, 1159, 1160, 1161, 1180, 1203, 1317,
-  1927, 1969, 2006, 2013, 3024, 4031, 9001,
+  3, 1021, 1026, 1028, 1030, 1037, 1038, 1040, 1041, 1053, 1077, 1114, 1135, 1152, 1158, 1159, 1160, 1161,
+  1180, 1203, 1317, 1927, 1969, 2006, 2013, 3024, 4031, 9001,
 ]);
 
 /** Whether the database is unavailable for now, so that a later try may succeed. */
