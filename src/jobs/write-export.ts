@@ -89,6 +89,10 @@ async function writeRows(run: ExportRun, progress: Progress, signal: AbortSignal
     };
     const size = await (await storage()).put(run.key, run.format === 'csv' ? csvOf(sheet) : xlsxOf(sheet));
     return { total, size };
+  } catch (error) {
+    // A read that was cut knows nothing of why.
+    signal.throwIfAborted();
+    throw error;
   } finally {
     signal.removeEventListener('abort', snapshot.close);
     snapshot.close();

@@ -68,6 +68,17 @@ for (const loss of ['everything', 'answers'] as const) {
   });
 }
 
+test.serial('deleted exports whose reads are silent leave their slots to others', async (t) => {
+  for (let slot = 0; slot < 2; slot++) {
+    proxy.forgetAt('FROM orders');
+    const silent = await askExport(admin, '/orders', { status: 'cancelled' });
+    await until(() => proxy.armed === 0);
+    t.is((await admin.delete(`/exports/${silent}`)).status, 200);
+    await until(async () => (await queue.getJob(`write-export-${silent}`)) === undefined);
+  }
+  t.is((await endOf(admin, await askExport(admin, '/users'))).status, 1);
+});
+
 test.serial('an export whose last COMMIT was not answered keeps its file', async (t) => {
   let isEnding = false;
   proxy.decide((said) => {

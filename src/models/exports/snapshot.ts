@@ -1,13 +1,15 @@
 // A read over many statements that sees everything as of one instant, however long it takes.
 import { config } from '../../../config/index.js';
 import { literal, reports, type SqlValue } from '../../lib/database/db.js';
+import { DatabaseTimeout } from '../../lib/database/errors.js';
 import { openReader } from '../../lib/database/replicas.js';
+import type { DriverConnection } from '../../lib/database/watchdog.js';
 import type { Cell } from '../../lib/sheets/sheet.js';
 
 export interface Snapshot {
   /** Rows of a SELECT as arrays; DECIMAL and DATETIME columns are texts, times in UTC. */
   rows(sql: string, values: readonly SqlValue[]): Promise<Cell[][]>;
-  /** Also ends a read that is under way. */
+  /** Also fails a read that is under way. */
   close: () => void;
 }
 
@@ -29,11 +31,22 @@ export async function openSnapshot(): Promise<Snapshot> {
     connection.destroy();
     throw error;
   }
+  const { stream } = (connection as unknown as { connection: DriverConnection }).connection;
+  let reads = 0;
   return {
     async rows(sql, values) {
-      const [rows] = await connection.query({ sql, values: values.map(literal), rowsAsArray: true });
-      return rows as unknown as Cell[][];
+      reads++;
+      try {
+        const [rows] = await connection.query({ sql, values: values.map(literal), rowsAsArray: true });
+        return rows as unknown as Cell[][];
+      } finally {
+        reads--;
+      }
     },
-    close: () => connection.destroy(),
+    close() {
+      // destroy() waits for the answer, and the driver does not tell a read when the server goes away meanwhile.
+      if (reads > 0) stream.destroy(new DatabaseTimeout('the snapshot was closed during a read'));
+      else connection.destroy();
+    },
   };
 }
