@@ -29,14 +29,15 @@ await start(async () => {
   const closeTracing = await startTracing('api');
   watchSystem();
   await connectRedis();
+  await guardStorage();
+  // In here whatever asks the database: it is tried again when its connection is lost.
   await prepareDatabase(async () => {
     await seed();
     await syncPermissions(routes);
+    await checkDurability();
+    await checkStorage();
   });
-  await checkDurability();
   await preparePasswords();
-  await guardStorage();
-  await checkStorage();
   const stopCleaning = cleanUploadFolder();
   await recoverLogs();
   const server = await listen(config.app.port, config.app.host);

@@ -24,11 +24,14 @@ await start(async () => {
   const queues = chosenQueues();
   if (!queues.includes('payments')) setPriority(config.worker.bulkNice);
   await connectRedis();
-  await prepareDatabase(seed);
-  await checkDurability();
-  await resealSecrets();
   await guardStorage();
-  if (needsStorage(queues)) await checkStorage();
+  // In here whatever asks the database: it is tried again when its connection is lost.
+  await prepareDatabase(async () => {
+    await seed();
+    await checkDurability();
+    await resealSecrets();
+    if (needsStorage(queues)) await checkStorage();
+  });
   await recoverLogs();
   const { stop, readiness } = await startWorker(queues, (what) => {
     logger.fatal({ what }, 'the worker hangs: nothing has come through for 60 s');

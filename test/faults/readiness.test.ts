@@ -4,7 +4,7 @@ import '../support/environment.js';
 import test from 'ava';
 import { closeDatabase, db, select } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';
-import { killProcesses, startApi } from '../support/processes.js';
+import { killProcesses, startApi, startWorkerProcess } from '../support/processes.js';
 import { mustHold } from '../support/figures.js';
 import { beforeDatabase, beforeRedis } from '../support/faulty-proxy.js';
 import { until } from '../support/until.js';
@@ -122,6 +122,28 @@ test.serial('an interrupted preparation is repeated as a whole', async (t) => {
     await db.query(`DROP DATABASE IF EXISTS \`${name}\``);
   }
 });
+
+for (const [start, name, text] of [
+  [startApi, 'an API', 'innodb_flush_log_at_trx_commit'],
+  [startApi, 'an API', "'STORAGE'"],
+  [startWorkerProcess, 'a worker', 'innodb_flush_log_at_trx_commit'],
+  [startWorkerProcess, 'a worker', 'payment_methods m'],
+  [startWorkerProcess, 'a worker', "'STORAGE'"],
+] as const) {
+  test.serial(`${name} starts when its connection is lost at the check ${text}`, async (t) => {
+    const proxy = await beforeDatabase();
+    try {
+      proxy.cutAt(text);
+      figures.faults++;
+      const started = await start(proxy.env);
+      t.is(proxy.armed, 0);
+      await until(() => started.output().includes('waiting for the database'));
+      await started.kill();
+    } finally {
+      proxy.close();
+    }
+  });
+}
 
 test.serial('no answer took long', (t) => {
   mustHold(t, figures);
