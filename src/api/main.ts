@@ -4,6 +4,7 @@ import { config } from '../../config/index.js';
 import { loadDrawing } from '../lib/captcha/captcha.js';
 import { closeDatabase } from '../lib/database/db.js';
 import { endGracefully, start } from '../lib/process/lifecycle.js';
+import { withinStart } from '../lib/process/start-limit.js';
 import { logger } from '../lib/logger.js';
 import { preparePasswords } from '../lib/secrets/password.js';
 import { closePubsub } from '../lib/redis/pubsub.js';
@@ -29,17 +30,17 @@ await start(async () => {
   const closeTracing = await startTracing('api');
   watchSystem();
   await connectRedis();
-  await guardStorage();
+  await withinStart('guard of the storage', guardStorage());
   // In here whatever asks the database: it is tried again when its connection is lost.
   await prepareDatabase(async () => {
     await seed();
     await syncPermissions(routes);
     await checkDurability();
-    await checkStorage();
+    await withinStart('check of the storage', checkStorage());
   });
   await preparePasswords();
   const stopCleaning = cleanUploadFolder();
-  await recoverLogs();
+  await withinStart('recovery of log entries', recoverLogs());
   const server = await listen(config.app.port, config.app.host);
   exposeServiceFigures();
   const closeWatchPort = openWatchPort('api', readiness);

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { config } from '../../config/index.js';
 import { closeDatabase } from '../lib/database/db.js';
 import { endGracefully, start } from '../lib/process/lifecycle.js';
+import { withinStart } from '../lib/process/start-limit.js';
 import { logger } from '../lib/logger.js';
 import { queueNames, type QueueName } from '../lib/queue/names.js';
 import { connectRedis, disconnectRedis } from '../lib/redis/redis.js';
@@ -24,15 +25,15 @@ await start(async () => {
   const queues = chosenQueues();
   if (!queues.includes('payments')) setPriority(config.worker.bulkNice);
   await connectRedis();
-  await guardStorage();
+  await withinStart('guard of the storage', guardStorage());
   // In here whatever asks the database: it is tried again when its connection is lost.
   await prepareDatabase(async () => {
     await seed();
     await checkDurability();
     await resealSecrets();
-    if (needsStorage(queues)) await checkStorage();
+    if (needsStorage(queues)) await withinStart('check of the storage', checkStorage());
   });
-  await recoverLogs();
+  await withinStart('recovery of log entries', recoverLogs());
   const { stop, readiness } = await startWorker(queues, (what) => {
     logger.fatal({ what }, 'the worker hangs: nothing has come through for 60 s');
     endAsFailed('the worker hangs');

@@ -2,6 +2,8 @@
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { hostname, loadavg } from 'node:os';
 import { currentLoad, fsSize, mem } from 'systeminformation';
+import { singleFlight } from '../single-flight.js';
+import { withTimeout } from '../with-timeout.js';
 
 export interface SystemInfo {
   cpu: { cores: number; usage: number; percent: number };
@@ -21,6 +23,12 @@ export interface SystemInfo {
   system: { hostname: string; os: string; arch: string };
 }
 
+/** Time for the sizes of the disks; without them they are 0. */
+const diskTimeoutMs = 2000;
+
+// Runs df, which waits for every file system, also for a shared folder that hangs.
+const disksNow = singleFlight(() => fsSize());
+
 let lastPauseMs = 0;
 const delay = monitorEventLoopDelay({ resolution: 20 });
 
@@ -35,10 +43,14 @@ export function watchSystem(): void {
 
 /**
  * One sample. CPU usage covers the time since the previous sample; sizes are bytes, times seconds unless named
- * otherwise.
+ * otherwise. The disk is 0 while a file system does not answer.
  */
 export async function sampleSystem(): Promise<SystemInfo> {
-  const [load, memory, disks] = await Promise.all([currentLoad(), mem(), fsSize()]);
+  const [load, memory, disks] = await Promise.all([
+    currentLoad(),
+    mem(),
+    withTimeout(disksNow('disks', 0), diskTimeoutMs, (resolve) => resolve([])),
+  ]);
   const root = disks.find(({ mount }) => mount === '/') ?? disks[0];
   const lag = Number.isNaN(delay.mean) ? 0 : Math.max(0, delay.mean / 1e6 - 20);
   delay.reset();

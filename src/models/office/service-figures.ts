@@ -8,6 +8,7 @@ import { periodOf } from '../../lib/numbers.js';
 import { countJobs } from '../../lib/queue/queue.js';
 import { redis } from '../../lib/redis/redis.js';
 import { singleFlight } from '../../lib/single-flight.js';
+import { withTimeout } from '../../lib/with-timeout.js';
 import { gauge, type Figures } from '../../lib/watch/metrics.js';
 import { partitionedTables } from '../tables/partitions.js';
 import { countFailedJobs } from './failed-job.js';
@@ -15,6 +16,8 @@ import { countFailedJobs } from './failed-job.js';
 const maxAgeMs = 5000;
 /** Partitions come and go once a month. */
 const maxPartitionAgeMs = 60_000;
+/** A scrape goes on without the figures of a storage that takes longer. */
+const storageTimeoutMs = 2000;
 /** More rows are not counted one by one. */
 const maxCounted = 10_000;
 
@@ -46,6 +49,8 @@ export function exposeServiceFigures(): void {
   const queues = singleFlight(countJobs);
   const failed = singleFlight(countFailedJobs);
   const partitions = singleFlight(monthsAhead);
+  // Each call on a storage that hangs keeps one of the few threads that look-ups of names and hashes need too.
+  const disk = singleFlight(() => statfs(config.storage.root));
 
   gauge(
     'callbacks_unsettled',
@@ -101,7 +106,11 @@ export function exposeServiceFigures(): void {
     partitions('months', maxPartitionAgeMs),
   );
   gauge('storage_bytes', 'the disk below STORAGE_ROOT', ['state'], async () => {
-    const { bsize, blocks, bavail } = await statfs(config.storage.root);
+    const { bsize, blocks, bavail } = await withTimeout(
+      disk('storage', maxAgeMs),
+      storageTimeoutMs,
+      (_, reject) => reject(new Error('the storage does not answer')),
+    );
     return { total: bsize * blocks, free: bsize * bavail };
   });
   gauge('up', 'whether the database takes writes, and Redis answers', ['part'], async () => {

@@ -1,0 +1,80 @@
+// A shared folder that hangs: whoever opens a file in it waits for ever. Processes start, and live figures are answered.
+import '../support/environment.js';
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { closeDatabase, db } from '../../src/lib/database/db.js';
+import { withTimeout } from '../../src/lib/with-timeout.js';
+import { Client } from '../support/client.js';
+import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
+import { until } from '../support/until.js';
+
+const folder = await mkdtemp(join(tmpdir(), 'hung-'));
+const root = join(folder, 'storage');
+const startedFile = join(folder, 'started');
+
+test.after.always(async () => {
+  await killProcesses();
+  for (const pid of await startedPrograms()) process.kill(pid, 'SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+  await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
+  await closeDatabase();
+});
+
+async function startedPrograms(): Promise<number[]> {
+  const pids = await readFile(startedFile, 'utf8').catch(() => '');
+  return pids.split('\n').filter(Boolean).map(Number);
+}
+
+/** Whoever opens it waits for a writer that never comes. */
+async function makeHanging(path: string): Promise<void> {
+  await rm(path, { force: true });
+  await promisify(execFile)('mkfifo', [path]);
+}
+
+const inTime = (start: Promise<TestProcess>): Promise<TestProcess> =>
+  withTimeout(start, 60_000, (_, reject) => reject(new Error('the process did not start')));
+
+test.serial('processes start while their storage hangs', async (t) => {
+  const env = { STORAGE_ROOT: root };
+  await (await startApi(env)).stop();
+  await makeHanging(join(root, 'storage-mark'));
+  await mkdir(join(root, 'log-spool'), { recursive: true });
+  // As if a process of this machine had left it.
+  await makeHanging(join(root, 'log-spool', `${hostname()}-99999999.ndjson`));
+  const begun = Date.now();
+  const [api, worker] = await Promise.all([
+    inTime(startApi(env)),
+    inTime(startWorkerProcess(env, 'exports')),
+  ]);
+  t.log(`started after ${Date.now() - begun} ms`);
+  for (const started of [api, worker]) {
+    for (const part of ['check of the storage', 'recovery of log entries'])
+      await until(() =>
+        started.output().includes(`"part":"${part}","msg":"a part of the start has not ended`),
+      );
+  }
+  const admin = await new Client(api.url).signIn();
+  t.is((await admin.get('/users')).status, 200);
+});
+
+test.serial('live figures are answered while df hangs, and it is started once', async (t) => {
+  const programs = join(folder, 'programs');
+  await mkdir(programs);
+  await writeFile(join(programs, 'df'), `#!/bin/sh\necho $$ >> ${startedFile}\nexec sleep 1000\n`);
+  await chmod(join(programs, 'df'), 0o755);
+  const api = await startApi({ PATH: `${programs}:${process.env.PATH}` });
+  const { headers } = await new Client(api.url).signIn();
+  for (let round = 0; round < 3; round++) {
+    const signal = AbortSignal.timeout(10_000);
+    const answer = await fetch(`${api.url}/api/admin/monitor/system-info`, { headers, signal });
+    const { data } = (await answer.json()) as { data: { disk: object; memory: { total: number } } };
+    t.is(answer.status, 200);
+    t.like(data.disk, { total: 0, used: 0, usage: 0 });
+    t.true(data.memory.total > 0);
+  }
+  t.is((await startedPrograms()).length, 1);
+});
