@@ -7,6 +7,7 @@ import { add } from '../lib/queue/queue.js';
 import { canaryName } from '../lib/queue/telemetry.js';
 import { newUlid } from '../lib/secrets/random-id.js';
 import { redis } from '../lib/redis/redis.js';
+import { withTimeout } from '../lib/with-timeout.js';
 import { processTime } from '../lib/process/process-time.js';
 import type { RunningWorker } from './consume.js';
 
@@ -14,6 +15,8 @@ const everyMs = config.redis.cluster ? 2000 : 10_000;
 /** A consumer that has ended no job for so long is connected anew, then after twice as long. */
 const renewMs = config.redis.cluster ? 3000 : 15_000;
 const maxMs = 60_000;
+/** Statements and connections have deadlines of their own, which are shorter; this one holds should they fail. */
+const maxAnswerMs = 10_000;
 
 /** A worker that was given a canary and has ended no job since. */
 interface Owing {
@@ -69,11 +72,15 @@ function statementWatch(onHang: (what: string) => void): () => Promise<void> {
     if (isAsking) return;
     isAsking = true;
     // While the database answers nobody, its silence says nothing about the pools.
-    if ((await arePoolsAnswered()) || !(await isNewcomerAnswered())) answeredAt = processTime();
+    if ((await inTime(arePoolsAnswered())) || !(await inTime(isNewcomerAnswered())))
+      answeredAt = processTime();
     else if (processTime() - answeredAt > maxMs) onHang('the database connections');
     isAsking = false;
   };
 }
+
+const inTime = (isAnswered: Promise<boolean>): Promise<boolean> =>
+  withTimeout(isAnswered, maxAnswerMs, (resolve) => resolve(false));
 
 const arePoolsAnswered = (): Promise<boolean> =>
   Promise.all([select('SELECT 1'), payments.select('SELECT 1')]).then(
