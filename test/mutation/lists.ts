@@ -15,7 +15,7 @@ const exact = 'test/faults/lists.test.ts';
 export const lists: Fault[] = [
   {
     file: tally,
-    from: `Number(state?.epoch), Number(state?.version)]`,
+    from: `Number(state?.epoch), toVersion(state?.version)]`,
     to: `Number(state?.epoch), state?.version as unknown as number]`,
     breaks: 'every total is counted anew each time',
     test: oldRows,

@@ -75,8 +75,8 @@ export const settlement: Fault[] = [
   },
   {
     file,
-    from: `reason ? await notifyAttention(pending.payment_no, reason, t) : []`,
-    to: `reason ? [] : []`,
+    from: `if (!reason) return { result, notifications: [] };`,
+    to: `if (!reason || t) return { result, notifications: [] };`,
     breaks: 'nobody is notified of money that needs attention',
     test: doubleMoney,
     match: 'a second third-party number on a paid payment is flagged once',
