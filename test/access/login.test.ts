@@ -6,6 +6,7 @@ import { change, select, transact } from '../../src/lib/database/db.js';
 import { key, patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { verifyToken } from '../../src/lib/secrets/token.js';
 import { makeAdmin, unique, type MadeAdmin } from '../support/factories.js';
+import { beforeRedis } from '../support/faulty-proxy.js';
 import { startApi, type TestProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
@@ -224,6 +225,24 @@ test('a captcha is required after two failures of a name from one address', asyn
   t.false(other.data.required);
   t.is((await login(service.anonymous, account, await captcha(service.anonymous))).status, 200);
   t.is((await login(service.anonymous, account)).status, 200, 'a success forgets the failures');
+});
+
+test('failures counted without Redis go on counting when it is back', async (t) => {
+  const proxy = await beforeRedis();
+  const api = await startApi(proxy.env);
+  const caller = service.anonymous.at(api.url);
+  const account = await makeAdmin(service.admin);
+  const fails = async () =>
+    t.is((await login(caller, { ...account, password: 'wrong-1' })).errorCode, 'username_or_password_error');
+  for (let time = 1; time < config.auth.captchaAfterFailures; time++) await fails();
+  proxy.refuse();
+  await fails();
+  proxy.pass();
+  await until(async () => (await caller.get('//readyz')).data.redis === 'ok');
+  const asked = await caller.get(`/login/captcha?check=1&username=${account.username}`);
+  t.true(asked.data.required);
+  await api.stop();
+  proxy.close();
 });
 
 test('captcha answers are case-insensitive', async (t) => {

@@ -13,7 +13,9 @@ export interface AttemptLimit {
 }
 
 export class Attempts {
-  readonly #limiter: RateLimiterRedis;
+  readonly #shared: RateLimiterRedis;
+  /** What was counted without Redis: it goes on counting when Redis is back. */
+  readonly #alone: RateLimiterMemory;
   readonly #points: number;
   readonly #prefix: string;
 
@@ -27,19 +29,15 @@ export class Attempts {
     };
     this.#points = points;
     this.#prefix = limits.keyPrefix;
-    this.#limiter = new RateLimiterRedis({
-      ...limits,
-      storeClient: redis,
-      insuranceLimiter: new RateLimiterMemory(limits),
-    });
+    this.#shared = new RateLimiterRedis({ ...limits, storeClient: redis });
+    this.#alone = new RateLimiterMemory(limits);
   }
 
   /** Failures counted now, and the seconds a locked subject still has to wait (0 when it is not locked). */
   async state(subject: string): Promise<{ failures: number; lockedFor: number }> {
-    const found = await this.#limiter.get(subject);
-    if (!found) return { failures: 0, lockedFor: 0 };
-    const failures = found.consumedPoints;
-    return { failures, lockedFor: failures >= this.#points ? Math.ceil(found.msBeforeNext / 1000) : 0 };
+    const shared = await this.#shared.get(subject).catch(() => null);
+    const { failures, waitMs } = sumOf(shared, await this.#alone.get(subject));
+    return { failures, lockedFor: failures >= this.#points ? Math.ceil(waitMs / 1000) : 0 };
   }
 
   /**
@@ -49,16 +47,16 @@ export class Attempts {
    * to the limit
    */
   async fail(subject: string): Promise<number> {
-    const counted = await this.#limiter.consume(subject).catch((refusal: unknown) => {
-      if (isRefusal(refusal)) return refusal;
-      throw refusal;
-    });
-    return counted.consumedPoints > this.#points ? Math.ceil(counted.msBeforeNext / 1000) : 0;
+    const shared = await countIn(this.#shared, subject).catch(() => null);
+    const alone = shared ? await this.#alone.get(subject) : await countIn(this.#alone, subject);
+    const { failures, waitMs } = sumOf(shared, alone);
+    return failures > this.#points ? Math.ceil(waitMs / 1000) : 0;
   }
 
   /** Forgets all failures. */
   async clear(subject: string): Promise<void> {
-    await this.#limiter.delete(subject);
+    await this.#alone.delete(subject);
+    await this.#shared.delete(subject).catch(() => false);
   }
 
   /**
@@ -73,6 +71,22 @@ export class Attempts {
     for await (const keys of matchingKeys(match)) cleared += await redis.unlink(...keys);
     return cleared;
   }
+}
+
+/** @throws Error when Redis is unavailable */
+function countIn(limiter: RateLimiterRedis | RateLimiterMemory, subject: string): Promise<RateLimiterRes> {
+  return limiter.consume(subject).catch((refusal: unknown) => {
+    if (isRefusal(refusal)) return refusal;
+    throw refusal;
+  });
+}
+
+function sumOf(...counts: (RateLimiterRes | null)[]): { failures: number; waitMs: number } {
+  const known = counts.filter((count) => count !== null);
+  return {
+    failures: known.reduce((sum, { consumedPoints }) => sum + consumedPoints, 0),
+    waitMs: Math.max(0, ...known.map(({ msBeforeNext }) => msBeforeNext)),
+  };
 }
 
 function isRefusal(value: unknown): value is RateLimiterRes {
