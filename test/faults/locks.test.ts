@@ -9,7 +9,7 @@ import { config } from '../../config/index.js';
 import { closeDatabase, db, select } from '../../src/lib/database/db.js';
 import { migrations } from '../../src/models/migrations/index.js';
 import { Client } from '../support/client.js';
-import { makeMethod } from '../support/factories.js';
+import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
 import { mustHold } from '../support/figures.js';
 import { Load, type Kind } from '../support/load.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
@@ -22,12 +22,15 @@ const recoveryMs = 5000;
 const writes: Kind[] = ['order', 'callback'];
 
 let load: Load;
+let admin: Client;
+let methodId: number;
 const figures = { faults: 0, worstRecoveryMs: 0 };
 
 test.before(async () => {
   const [api] = await Promise.all([startApi(), startWorkerProcess()]);
-  const admin = await new Client(api.url).signIn();
-  load = await Load.prepare(admin, (await makeMethod(admin)).id);
+  admin = await new Client(api.url).signIn();
+  methodId = (await makeMethod(admin)).id;
+  load = await Load.prepare(admin, methodId);
 });
 
 test.after.always(async () => {
@@ -64,9 +67,18 @@ test.serial('lists and order writes are refused in time while orders is locked',
   refusedMeanwhile(t, [['list'], writes], () => holding('LOCK TABLES orders WRITE')),
 );
 
-test.serial('callbacks are refused in time while the inbox is locked', (t) =>
-  refusedMeanwhile(t, [['callback']], () => holding('LOCK TABLES payment_callbacks WRITE')),
-);
+test.serial('callbacks are refused in time while the inbox is locked', async (t) => {
+  const payment = await makePayment(admin, methodId);
+  const notify = () => admin.post('//api/payment/notify/mock', mockCallback(payment));
+  // Whether an order is being paid stands there as well, so callers may wait at their payments.
+  await refusedMeanwhile(t, [writes], async () => {
+    const letGo = await holding('LOCK TABLES payment_callbacks WRITE');
+    const { status, errorCode } = await notify();
+    t.deepEqual([status, errorCode], [503, 'database_unavailable']);
+    return letGo;
+  });
+  t.is((await notify()).status, 200);
+});
 
 test.serial('lists and payment writes are refused in time while an ALTER waits behind a long read', (t) =>
   refusedMeanwhile(t, [['list'], writes], async () => {
