@@ -110,8 +110,8 @@ export async function unknownKeys(keys: readonly string[]): Promise<string[]> {
 }
 
 /**
- * Removes released files; the sweeper retries those that fail. The first one for which the storage does not answer ends the round: each of the
- * others would wait as long.
+ * Removes released files; the sweeper retries those that fail. The first one for which the storage does not answer ends the
+ * round: each of the others would wait as long.
  */
 export async function removeFiles(keys: FileKeys): Promise<void> {
   const released = keys.filter((key) => key !== null);

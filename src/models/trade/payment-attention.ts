@@ -57,7 +57,7 @@ export async function flagForAttention(paymentNo: string, reason: AttentionReaso
 /**
  * Stores the notification of a flag in the transaction that sets it.
  *
- * @param nth of the further payments it was paid by: each is told, and cleared by itself
+ * @param nth of the further payments it was paid by, up to `maxTold`: each is told, and cleared by itself
  * @returns ids for `deliverStored`
  */
 export function notifyAttention(
@@ -70,12 +70,12 @@ export function notifyAttention(
     type: 'system',
     title: { zh: '支付需要人工处理', en: 'A payment needs attention' },
     content: `${paymentNo}: ${inBoth(texts[reason])}`,
-    eventKey: eventKey(paymentNo, reason, Math.min(nth, maxTold)),
+    eventKey: eventKey(paymentNo, reason, nth),
   });
 }
 
 /** Of further payments under one signature, which anybody who has seen it can repeat. */
-const maxTold = 10;
+export const maxTold = 10;
 
 const everyReason = Object.keys(texts) as AttentionReason[];
 

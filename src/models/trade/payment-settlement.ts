@@ -11,7 +11,7 @@ import { execute, over } from '../tables/sql.js';
 import { countSeconds, recordSecond } from './second-payment.js';
 import { cancelPayments } from './payment.js';
 import { Order, Payment, PaymentCallback } from './tables.js';
-import { notifyAttention, renewEvents, type AttentionReason } from './payment-attention.js';
+import { maxTold, notifyAttention, renewEvents, type AttentionReason } from './payment-attention.js';
 import {
   lockAttempt,
   markSettled,
@@ -115,7 +115,7 @@ async function payAndNotify(callback: CallbackKey, pending: Pending, t: Transact
   if (!reason) return { result, notifications: [] };
   const { payment_no } = pending;
   const key = { payment_no, period: paymentPeriod(payment_no) as number };
-  const nth = result === 'paid_twice' ? await countSeconds(key, t) : 1;
+  const nth = result === 'paid_twice' ? await countSeconds(key, maxTold, t) : 1;
   return { result, notifications: await notifyAttention(payment_no, reason, t, nth) };
 }
 

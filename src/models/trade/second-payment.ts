@@ -20,10 +20,13 @@ const sql = over({ 'payment_callbacks c': PaymentCallback });
 const changed = over({ 'payments r': Payment });
 const callbacks = selection(columnsOf(PaymentCallback, 'c', 'id'), 'payment_callbacks c');
 
-/** How many further numbers a payment was paid under, counted up to ten. */
-export async function countSeconds(key: SecondPayment['key'], t: Transaction): Promise<number> {
+/** How many further numbers a payment was paid under. @param most counted up to so many */
+export async function countSeconds(key: SecondPayment['key'], most: number, t: Transaction): Promise<number> {
   const rows = await callbacks.where(
-    sql(`WHERE c.payment_no = :payment_no AND c.period = :period AND c.verdict = 'paid_twice' LIMIT 10`, key),
+    sql(`WHERE c.payment_no = :payment_no AND c.period = :period AND c.verdict = 'paid_twice' LIMIT :most`, {
+      ...key,
+      most,
+    }),
     { t },
   );
   return rows.length;
