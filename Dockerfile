@@ -28,5 +28,5 @@ USER node
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# Exec form: node is process 1 and gets SIGTERM itself, without a shell in between. The flag is that of bin/node-flags.mjs.
-CMD ["node", "--max-semi-space-size=4", "build/src/api/main.js"]
+# Exec form: node is process 1 and gets SIGTERM itself, without a shell in between.
+CMD ["node", "build/src/api/main.js"]

@@ -1,20 +1,41 @@
-// Test files are compiled with everything else; each gets a thread, a database and a Redis prefix of its own.
+// Tests run from their compiled form; each file gets a thread, a database and a Redis prefix of its own. `npx ava`
+// works by itself: bin/prepare.mjs compiles and starts servers unless settings name them, and ends them with AVA.
 import { basename } from 'node:path';
-import { quickStart } from './bin/node-flags.mjs';
-import { apart } from './bin/suites.mjs';
+import { testSettings } from './bin/prepare.mjs';
 
-const suite = process.env.TEST_SUITE;
+/** Folders that `npm test` leaves to another suite, and how long a file of it may be silent. */
+const suites = {
+  faults: { folders: ['faults', 'operations'], timeout: '90s' },
+  console: { folders: ['console', 'browser'], timeout: '10m' },
+  machines: { folders: ['machines'], timeout: '5m' },
+  long: { folders: ['long', 'fuzz', 'deploy'], timeout: '30m' },
+};
 
-export default {
-  files: suite
-    ? [`build/test/${suite}/**/*.test.js`]
-    : ['build/test/**/*.test.js', ...apart.map((folder) => `!build/test/${folder}/**`)],
-  timeout: { long: '30m', deploy: '10m', machines: '5m', console: '10m' }[suite] ?? '90s',
-  concurrency: 2,
-  failWithoutAssertions: true,
-  require: ['./bin/file-time.mjs'],
-  // Flags of V8 are of the process, and a thread that is told one does not start.
-  filterNodeArgumentsForWorkerThreads: (argument) => !quickStart.includes(argument),
-  // Not folder by folder: files that wait for processes to die go together, where others could use the processor.
-  sortTestFiles: (one, other) => (basename(one) < basename(other) ? 1 : -1),
+/** The suite of TEST_SUITE, else that of the files asked for; undefined is the main one. */
+function chosenSuite() {
+  if (process.env.TEST_SUITE) return process.env.TEST_SUITE;
+  const asked = process.argv.flatMap((argument) => /^(?:\.\/)?test\/(\w+)\//.exec(argument)?.[1] ?? []);
+  return Object.keys(suites).find((name) => suites[name].folders.some((folder) => asked.includes(folder)));
+}
+
+export default async () => {
+  const suite = chosenSuite();
+  const { folders, timeout } = suites[suite] ?? { timeout: '90s' };
+  const others = Object.values(suites).flatMap((one) => one.folders);
+  return {
+    files: folders
+      ? folders.map((folder) => `test/${folder}/**/*.test.ts`)
+      : ['test/**/*.test.ts', ...others.map((folder) => `!test/${folder}/**`)],
+    typescript: {
+      rewritePaths: { 'test/': 'build/test/', 'src/': 'build/src/', 'config/': 'build/config/' },
+      compile: false,
+    },
+    environmentVariables: { ...(await testSettings()), TEST_SUITE: suite ?? '' },
+    timeout,
+    concurrency: 2,
+    failWithoutAssertions: true,
+    require: ['./bin/file-time.mjs'],
+    // Not folder by folder: files that wait for processes to die go together, where others could use the processor.
+    sortTestFiles: (one, other) => (basename(one) < basename(other) ? 1 : -1),
+  };
 };

@@ -1,4 +1,4 @@
-// npm run bench:callback: signed payment callbacks, settled end to end, held against one hand-written transaction.
+// npm run bench -- callback: signed payment callbacks, settled end to end, held against one hand-written transaction.
 //
 // What is compared, and why that is fair:
 // - API, one worker (--queues payments,logs,notifications) and the baseline are processes of their own with the same

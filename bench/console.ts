@@ -1,4 +1,4 @@
-// `npm run bench:console`: what the console weighs and how long it takes, in Chromium against the real service.
+// `npm run bench -- console`: what the console weighs and how long it takes, in Chromium against the real service.
 //
 // Script is counted as it travels (brotli). A list counts as shown when its rows stand on the page; the time is counted from
 // the end of the API's answer. Layout shift is what the browser itself reports.

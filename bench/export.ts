@@ -1,4 +1,4 @@
-// npm run bench:export [-- ORDERS]: orders exported into CSV and XLSX files, held against a bare stream of the same rows.
+// npm run bench -- export [ORDERS]: orders exported into CSV and XLSX files, held against a bare stream of the same rows.
 //
 // What is measured, and why that is fair:
 // - API, quick worker and bulk worker are processes of their own as in operation (NODE_ENV=production, LOG_LEVEL=warn) over
@@ -8,7 +8,7 @@
 //   syncing included.
 // - The baselines (baseline-export.ts) are the least anybody could do: the same pages by key over mysql2, their cells put together
 //   with commas, or given to exceljs; nothing is escaped, shown or told, and they give way as the bulk worker does
-//   (BULK_NICE). Bare exceljs keeps what is not compressed yet, so of many orders workbooks are compared over one month.
+//   (config/worker.ts). Bare exceljs keeps what is not compressed yet, so of many orders workbooks are compared over one month.
 // - Memory is the largest resident set, looked at every 50 ms, of a bulk worker that was started for that export; one
 //   month against all of them shows whether it grows with the file, and 2,500 orders of 200 lines whether it grows with an order.
 // - While another export runs, 50 signed-in lists a second are asked for and a payment is called back every 300 ms; the

@@ -1,4 +1,4 @@
-// npm run bench:files: a file of 1 GiB in chunks of 10 MiB, uploaded, merged and downloaded through the service.
+// npm run bench -- files: a file of 1 GiB in chunks of 10 MiB, uploaded, merged and downloaded through the service.
 //
 // What is compared, and why that is fair:
 // - API, one worker (--queues files) and the baseline are processes of their own over one MariaDB with durable commits, one

@@ -1,4 +1,4 @@
-// npm run bench:http: signed-in lists, signing in and idle memory, each held against the least anybody could do.
+// npm run bench -- http: signed-in lists, signing in and idle memory, each held against the least anybody could do.
 //
 // What is compared, and why that is fair:
 // - API, worker and baselines are processes of their own with the same settings (NODE_ENV=production, LOG_LEVEL=warn, pool

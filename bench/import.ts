@@ -1,4 +1,4 @@
-// npm run bench:import [-- ROWS]: importing a file of orders, alone and beside the daily work.
+// npm run bench -- import [ROWS]: importing a file of orders, alone and beside the daily work.
 //
 // What is measured, and how:
 // - API, the quick worker and the bulk worker are processes of their own, as ecosystem.config.js runs them, with

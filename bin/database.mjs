@@ -42,7 +42,7 @@ export async function startDatabase({ home, passwords, isThrowAway }) {
     program,
     argsFor: (chosen) => [
       ...commonOptions(data, temporary),
-      `--init-file=${accounts}`,
+      ...(existsSync(accounts) ? [`--init-file=${accounts}`] : []), // a restart has its accounts
       ...serverOptions(chosen),
       ...(isMariaDb ? [] : ['--mysqlx=OFF']), // MySQL's second protocol would ask for a fixed port
     ],

@@ -1,23 +1,22 @@
-// `npm run test:mutation [-- subjects]`: plants one fault after the other (test/mutation/) in a copy of the build and runs the
-// tests that must catch it. Exit code 1 when more than one in twenty survives.
+// `node bin/mutation.mjs [subjects]`, the second half of `npm run test:long`: plants one fault after the other
+// (test/mutation/) in a copy of the build and runs the tests that must catch it. Exit code 1 when more than one in
+// twenty survives.
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
 
 import { runAva } from './ava.mjs';
 import { command } from './lifetime.mjs';
+import { prepareTests } from './prepare.mjs';
 import { lastLines } from './process.mjs';
-import { compiledName, prepareTests } from './prepare.mjs';
 import { Failure, note, root, say, seconds, step } from './step.mjs';
-import { suiteOf } from './suites.mjs';
+import { endGuests } from './throw-away.mjs';
 
 const MIN_KILLED = 0.95;
 /** So many faults are tried at a time. */
 const LANES = 2;
 /** A fault may make a test wait for what never comes. */
 const TIMEOUT = '60s';
-const FAILED =
-  /✘ \[fail\]: (.*)|^ *(✘ (?:Timed out|Exiting|\S+ exited).*|Uncaught exception.*|Unhandled rejection.*)/;
 
 /** @typedef {import('../test/mutation/fault.js').Fault & { subject: string }} Fault */
 /** A copy of the checkout in which faults are planted. @typedef {{ tree: string, env: NodeJS.ProcessEnv }} Lane */
@@ -62,12 +61,14 @@ async function chosenFaults(words) {
   throw new Failure(`no such fault; the subjects are ${subjects.join(', ')}`);
 }
 
-// Only the build is copied. Processes left behind by the tests of a lane are identified by its tree.
+// Sources are links, but AVA looks for test files in real folders. Processes that the tests of a lane leave behind are
+// identified by its tree.
 /** @param {string} tree @param {NodeJS.ProcessEnv} env @returns {Lane} */
 function makeLane(tree, env) {
   mkdirSync(tree);
-  cpSync(path.join(root, 'build'), path.join(tree, 'build'), { recursive: true });
-  for (const name of readdirSync(root).filter((entry) => !['build', '.git', '.local'].includes(entry)))
+  const copied = ['build', 'test'];
+  for (const name of copied) cpSync(path.join(root, name), path.join(tree, name), { recursive: true });
+  for (const name of readdirSync(root).filter((entry) => ![...copied, '.git', '.local'].includes(entry)))
     symlinkSync(path.join(root, name), path.join(tree, name));
   return { tree, env: { ...env, THROW_AWAY_HOME: tree } };
 }
@@ -78,43 +79,36 @@ async function passUnharmed(faults, [lane]) {
   if (!lane) return 'no lane';
   // --match applies to all files of a run, so files whose tests are all wanted run separately.
   const isWhole = (/** @type {Fault} */ { test }) => faults.some((one) => one.test === test && !one.match);
-  /** @type {Map<string, Fault[]>} */
-  const kinds = new Map();
-  for (const fault of faults) {
-    const kind = `${suiteOf([fault.test])} ${isWhole(fault)}`;
-    kinds.set(kind, [...(kinds.get(kind) ?? []), fault]);
-  }
-  for (const kind of kinds.values()) {
-    const failed = await failureOf(kind, lane);
+  for (const kind of [faults.filter(isWhole), faults.filter((fault) => !isWhole(fault))]) {
+    const failed = kind.length > 0 && (await failureOf(kind, lane));
     if (failed) throw new Failure(`“${failed}” fails without any fault`);
   }
   return 'they pass without a fault';
 }
 
 /**
- * Runs the tests that these faults name, all of one suite.
+ * Runs the tests that these faults name.
  *
  * @param {Fault[]} faults
  * @param {Lane} lane
  * @returns {Promise<string | undefined>} the first one that fails, if any
  */
 async function failureOf(faults, { tree, env }) {
-  const files = [...new Set(faults.map(({ test }) => compiledName(test)))];
+  const files = [...new Set(faults.map(({ test }) => test))];
   const titles = faults.every(({ match }) => match)
     ? [...new Set(faults.map(({ match }) => `${match}`))]
     : [];
   const matches = titles.flatMap((title) => ['--match', title]);
   /** @type {string[]} */
   const lines = [];
-  const code = await runAva(['--fail-fast', '--timeout', TIMEOUT, ...files, ...matches], {
+  const { code, failed } = await runAva(['--fail-fast', '--timeout', TIMEOUT, ...files, ...matches], {
     cwd: tree,
-    home: tree,
-    env: { ...env, TEST_SUITE: suiteOf(faults.map(({ test }) => test)) },
+    env,
     onLine: (line) => lines.push(line),
   });
+  await endGuests(tree);
   if (code === 0) return undefined;
-  const [, title, trouble] = lines.map((line) => FAILED.exec(line)).find(Boolean) ?? [];
-  if (title || trouble) return title ?? trouble;
+  if (failed[0]) return failed[0];
   throw new Failure(`tests did not run: ${lastLines(lines.join('\n'))}`);
 }
 

@@ -1,22 +1,37 @@
 // What tests and benchmarks need before they run: the build, MariaDB and Redis, and the settings that lead to them.
+// Run directly, it prepares for the process that started it, and cleans up when that ends, however it ends.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-import { ensureBuild } from './build.mjs';
+import { COMPILER, ensureBuild } from './build.mjs';
 import { checkNodeVersion, ensureDependencies } from './dependencies.mjs';
+import { atEnd, command, end } from './lifetime.mjs';
 import { createLocalHome } from './local-home.mjs';
-import { quickStart } from './node-flags.mjs';
+import { sendToGroup } from './process.mjs';
 import { ensureServers, loadSettings, provide } from './services.mjs';
 import { refuseProduction } from './settings.mjs';
-import { root, step } from './step.mjs';
+import { Failure, root, step } from './step.mjs';
+
+const WATCH = '--watch';
 
 /**
  * Installs, compiles and provides throw-away servers.
  *
- * @param {{ durable: boolean }} options durable: their files lie on the real disk, and every commit reaches it
+ * @param {{ durable: boolean }} options durable: their files are on the real disk, and every commit reaches it
  * @returns the environment variables that lead to them, and `home`, their directory
  */
 export async function prepare({ durable }) {
+  await prepareMachine();
+  await step(ensureBuild);
+  const env = await provide({ persistent: false, durable });
+  return { env, home: env.THROW_AWAY_HOME ?? '' };
+}
+
+/** Installs what is missing on a bare machine: packages of npm, and servers unless they are configured. */
+export async function prepareMachine() {
   process.chdir(root);
   checkNodeVersion();
   loadSettings();
@@ -24,15 +39,32 @@ export async function prepare({ durable }) {
   createLocalHome();
   await ensureServers();
   await step(ensureDependencies);
-  await step(ensureBuild);
-  const servers = await provide({ persistent: false, durable });
-  // No variable without flags: Node would take an empty flag for a script.
-  const env = quickStart.length > 0 ? { ...servers, QUICK_START: quickStart.join(' ') } : servers;
-  return { env, home: env.THROW_AWAY_HOME ?? '' };
 }
 
 /**
- * Throw-away servers and the environment of AVA. Temporary files and uploads of the tests lie in the throw-away
+ * The environment of test files, for ava.config.js. A second process prepares it and ends the servers; in a run that
+ * is prepared already it is empty. With --watch that process also compiles what changes.
+ *
+ * @returns {Promise<Record<string, string>>}
+ */
+export async function testSettings() {
+  if (process.env.THROW_AWAY_HOME) return {};
+  const isWatching = process.argv.some((argument) => argument === WATCH || argument === '-w');
+  const self = fileURLToPath(import.meta.url);
+  const keeper = spawn(process.execPath, [self, ...(isWatching ? [WATCH] : [])], {
+    detached: true, // Ctrl-C reaches only AVA
+    stdio: ['ignore', 2, 2, 'ipc'], // standard output may be TAP
+  });
+  const prepared = once(keeper, 'message').then(([settings]) => settings);
+  const settings = await Promise.race([prepared, once(keeper, 'exit').then(() => undefined)]);
+  if (!settings) throw new Failure('the tests cannot be prepared');
+  keeper.unref();
+  keeper.channel?.unref();
+  return settings;
+}
+
+/**
+ * Throw-away servers and the environment of AVA. Temporary files and uploads of the tests are in the throw-away
  * directory and vanish with it.
  */
 export async function prepareTests() {
@@ -42,13 +74,6 @@ export async function prepareTests() {
   const defaults = { BCRYPT_COST: '4', LOG_LEVEL: 'error', STORAGE_ROOT: path.join(home, 'storage') };
   const settings = { ...defaults, ...process.env, ...databaseParts(), ...env };
   return { home, env: { ...settings, NODE_ENV: 'test', TMPDIR: temporary } };
-}
-
-/** test/access/login.test.ts → build/test/access/login.test.js; what is no test file stays as it is. @param {string} argument */
-export function compiledName(argument) {
-  const relative = path.relative(root, path.resolve(argument));
-  const isTest = !argument.startsWith('-') && (relative === 'test' || relative.startsWith('test/'));
-  return isTest ? path.join('build', relative).replace(/\.ts(?=$|:)/, '.js') : argument;
 }
 
 // DATABASE_URL would win over the database names that the tests choose, so it is taken apart.
@@ -63,3 +88,16 @@ function databaseParts() {
     DB_PASSWORD: decodeURIComponent(password),
   };
 }
+
+async function keep() {
+  process.on('disconnect', () => void end(0));
+  const { env } = await prepareTests();
+  if (process.argv.includes(WATCH)) {
+    const args = [COMPILER, '-p', '.', WATCH, '--preserveWatchOutput'];
+    const { pid } = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 2, 2] });
+    atEnd(() => sendToGroup(pid, 'SIGKILL')); // the compiler proper is its child, and ignores SIGTERM
+  }
+  process.send?.(env);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) command(keep, { endsBySignal: true });

@@ -1,270 +1,199 @@
-// `npm run release`: builds a commit of this checkout aside, checks it, migrates, switches to it, has PM2
-// or the units of systemd replace the processes, and looks who answers.
-// `npm run release -- rollback [name]` goes back; `list` shows what is there. See docs/deployment.md.
+// `npm run release -- --home /srv/back-office [--ref commit]`: builds a commit aside, checks and migrates it, switches
+// <home>/current to it and has PM2 replace the processes one after the other. `release rollback` goes back by one.
+//   <home>/shared/.env          the settings; files of the service belong here, too
+//   <home>/releases/<version>-<commit>   the newest three; <home>/current leads to the one that runs
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import { atEnd, command } from './lifetime.mjs';
 import { tryLock } from './lock.mjs';
-import { waitUntilAllAnswer } from './answers.mjs';
-import { appsOf, findPm2, reload, servedByPm2 } from './pm2.mjs';
-import { lastLines, run } from './process.mjs';
-import { openHome } from './release-home.mjs';
+import { findProgram, folderOf, lastLines, run } from './process.mjs';
 import { checkSettingsOf } from './settings.mjs';
-import { complain, Failure, messageOf, note, root, say, step } from './step.mjs';
-import { refuseOtherAccount, restartUnits, servedByUnits, unitsIn } from './units.mjs';
+import { complain, Failure, note, root, say, step } from './step.mjs';
 
-/** @typedef {import('./release-home.mjs').Home} Home */
-/** @typedef {import('./release-home.mjs').Release} Release */
+const KEPT = 3;
+const READY_TIMEOUT_MS = 120_000;
 
-const SHORT_COMMIT = 12;
+/** @typedef {{ name: string, version: string, commit: string, built_at: string }} Release */
+/** @typedef {{ name: string, pid: number, pm2_env: { status: string } }} Started */
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { home: { type: 'string' }, ref: { type: 'string', default: 'HEAD' } },
+});
+const home = path.resolve(values.home ?? process.env.RELEASE_HOME ?? '/srv/back-office');
+const link = path.join(home, 'current');
+const folderNamed = (/** @type {string} */ name) => path.join(home, 'releases', name);
+const pm2 = findProgram('pm2') ?? path.join(root, 'node_modules/.bin/pm2');
 
 async function main() {
-  const { values, positionals } = readArguments();
+  const [action = 'deploy'] = positionals;
+  if (!['deploy', 'rollback'].includes(action))
+    throw new Failure('release [--home folder] [--ref commit], release rollback');
+  if (!existsSync(path.join(home, 'shared/.env')))
+    throw new Failure(`the settings are missing: ${home}/shared/.env`);
+  for (const name of ['releases', '.local'])
+    mkdirSync(path.join(home, name), { recursive: true, mode: 0o700 });
+  process.chdir(home);
+  if (!(await tryLock('release'))) throw new Failure(`another release of ${home} is under way`);
   leaveNpm();
-  const home = openHome(values.home);
-  const [action = 'deploy', name] = positionals;
-  if (action === 'list') return list(home);
-  mkdirSync(path.join(home.home, '.local'), { recursive: true, mode: 0o700 });
-  process.chdir(home.home);
-  if (!(await tryLock('release'))) throw new Failure(`another release of ${home.home} is under way`);
-  if (action === 'deploy' && !name) return deploy(home, values);
-  if (action === 'rollback') return rollback(home, name);
-  throw new Failure(
-    'release [--home folder] [--ref commit] [--force], release rollback [name], release list',
-  );
-}
-
-function readArguments() {
+  const before = current();
+  const release = action === 'deploy' ? await deploy() : previous(before);
+  await check(release, action === 'deploy');
   try {
-    return parseArgs({
-      allowPositionals: true,
-      options: {
-        home: { type: 'string' },
-        ref: { type: 'string', default: 'HEAD' },
-        force: { type: 'boolean', default: false },
-      },
-    });
+    await goTo(release);
   } catch (error) {
-    throw new Failure(messageOf(error));
+    const earlier = releases().find(({ name }) => name === before);
+    if (!earlier || earlier.name === release.name) throw error;
+    complain(error);
+    note(`going back to ${earlier.name}`);
+    await goTo(earlier);
+    throw new Failure(`${release.name} was not released; ${earlier.name} runs as before`);
   }
-}
-
-/**
- * Who runs the processes: units of systemd that work in `current`, else PM2.
- *
- * @typedef {{
- *   name: string,
- *   tenants: (folder: string) => Promise<Set<string>>,
- *   replace: (link: string, wanted: Release) => Promise<void>,
- *   look: (link: string) => Promise<{ served: import('./answers.mjs').Served[], missing: string[] }>,
- *   save: () => Promise<unknown>,
- * }} Supervisor
- *
- * @param {Home} home @returns {Promise<Supervisor>}
- */
-async function findSupervisor({ link }) {
-  const units = await unitsIn(link);
-  if (units.length > 0) {
-    refuseOtherAccount(units);
-    return {
-      name: 'systemd',
-      tenants: async () => new Set(units.map(({ env }) => env.TENANT_CODE ?? '')),
-      replace: restartUnits,
-      look: servedByUnits,
-      save: async () => {},
-    };
-  }
-  const pm2 = findPm2();
-  return {
-    name: 'PM2',
-    tenants: async (folder) => new Set((await appsOf(folder)).map(({ env }) => env.TENANT_CODE ?? '')),
-    replace: (folder, wanted) => reload(pm2, folder, wanted),
-    look: (folder) => servedByPm2(pm2, folder),
-    save: () => run(pm2, ['save'], { name: 'pm2 save' }),
-  };
+  await run(pm2, ['save'], { name: 'pm2 save' });
+  for (const { name } of releases().slice(KEPT))
+    if (name !== current()) rmSync(folderNamed(name), { recursive: true });
+  return 0;
 }
 
 // PM2 keeps the environment of this command for its processes: npm's variables do not belong there.
 function leaveNpm() {
   for (const name of Object.keys(process.env)) if (/^(npm_|INIT_CWD$)/.test(name)) delete process.env[name];
-  const folders = (process.env.PATH ?? '').split(path.delimiter);
-  process.env.PATH = folders.filter((folder) => !folder.startsWith(`${root}/`)).join(path.delimiter);
 }
 
-/** @param {Home} home @param {{ ref: string, force: boolean }} options */
-async function deploy(home, { ref, force }) {
-  const supervisor = await findSupervisor(home);
-  const release = await describe(ref);
-  const folder = home.folderOf(release.name);
-  const built = home.releases().find(({ name }) => name === release.name);
-  if (built) note(`${release.name} was built before`);
-  else await build(home, release);
-  const before = home.current();
-  await check(supervisor, folder, async (env) => {
-    await step(async () => migrate(folder, env));
-    await step(async () => examine(folder, env, force));
-  });
-  await goTo(home, supervisor, built ?? release, before);
-  const gone = home.prune();
-  if (gone.length > 0) say(`  removed ${gone.join(', ')}`);
-  return 0;
+/** The releases that are whole, the newest first. @returns {Release[]} */
+function releases() {
+  return readdirSync(path.join(home, 'releases'))
+    .map((name) => path.join(folderNamed(name), 'release.json'))
+    .filter((file) => existsSync(file))
+    .map((file) => JSON.parse(readFileSync(file, 'utf8')))
+    .sort((one, other) => (one.built_at < other.built_at ? 1 : -1));
 }
 
-/** @param {string} ref @returns {Promise<Release>} */
-async function describe(ref) {
-  /** @param {string[]} args */
-  const git = (...args) => run('git', ['-C', root, ...args]);
-  const full = await git('rev-parse', '--verify', `${ref}^{commit}`).catch(() => {
-    throw new Failure(`"${ref}" is no commit of ${root}; a release is made from a clone of the repository`);
-  });
-  const commit = full.trim().slice(0, SHORT_COMMIT);
+/** The name of the release that `current` leads to. */
+function current() {
+  return existsSync(link) ? path.basename(readlinkSync(link)) : undefined;
+}
+
+/** @param {string | undefined} name */
+function previous(name) {
+  const all = releases();
+  const release = all[all.findIndex((one) => one.name === name) + 1];
+  if (!name || !release) throw new Failure('there is no release before this one');
+  return release;
+}
+
+/** Builds the commit, unless that was done before. @returns {Promise<Release>} */
+async function deploy() {
+  const git = (/** @type {string[]} */ ...args) => run('git', ['-C', root, ...args]);
+  const commit = (await git('rev-parse', '--verify', `${values.ref}^{commit}`)).trim().slice(0, 12);
   const { version } = JSON.parse(await git('show', `${commit}:package.json`));
-  return { name: `${version}-${commit}`, version, commit, built_at: new Date().toISOString() };
-}
-
-/** @param {Home} home @param {Release} release */
-async function build(home, release) {
-  const folder = home.begin(release.name);
-  const env = { NODE_ENV: 'development' };
-  /** @param {string[]} args */
-  const npm = (...args) => run('npm', [...args, '--no-audit', '--no-fund'], { cwd: folder, env });
+  const release = { name: `${version}-${commit}`, version, commit, built_at: new Date().toISOString() };
+  const built = releases().find(({ name }) => name === release.name);
+  if (built) return built;
+  const folder = folderNamed(`${release.name}.unfinished`);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  const npm = (/** @type {string[]} */ ...args) =>
+    run('npm', [...args, '--no-audit', '--no-fund'], { cwd: folder, env: { NODE_ENV: 'development' } });
   await step(async () => {
-    const archive = path.join(folder, '.source.tar');
-    await run('git', ['-C', root, 'archive', '-o', archive, release.commit]);
-    await run('tar', ['-xf', archive, '-C', folder]);
-    await run('rm', [archive]);
-    return `${release.name}: sources in ${folder}`;
-  });
-  note('installing packages, compiling, building the console; some minutes');
-  await step(async () => {
+    await git('archive', '-o', path.join(folder, '.source.tar'), commit);
+    await run('tar', ['-xf', '.source.tar'], { cwd: folder });
+    rmSync(path.join(folder, '.source.tar'));
     await npm('ci', '--include=dev', '--prefer-offline');
-    return 'packages installed';
-  });
-  await step(async () => {
     await npm('run', 'build');
     await npm('prune', '--omit=dev');
-    return 'built';
+    return `${release.name} is built`;
   });
-  home.share(folder);
-  home.finish(folder, release);
+  for (const name of readdirSync(path.join(home, 'shared')).filter((one) => /^\.env(\.|$)/.test(one)))
+    symlinkSync(path.join('../../shared', name), path.join(folder, name));
+  writeFileSync(path.join(folder, 'release.json'), JSON.stringify(release));
+  renameSync(folder, folderNamed(release.name));
+  return release;
 }
 
-/**
- * Checks for each tenant before anything is replaced: settings, then `work`, then a start of the API.
- *
- * @param {Supervisor} supervisor @param {string} folder @param {(env: NodeJS.ProcessEnv) => Promise<void>} [work]
- */
-async function check(supervisor, folder, work) {
-  for (const tenant of await supervisor.tenants(folder)) {
+/** The processes that a release names. @param {string} folder @returns {Promise<{ name: string, env: Record<string, string> }[]>} */
+async function appsOf(folder) {
+  const file = pathToFileURL(path.join(folder, 'ecosystem.config.js')).href;
+  const script = `process.stdout.write(JSON.stringify((await import(${JSON.stringify(file)})).apps))`;
+  return JSON.parse(await run(process.execPath, ['--input-type=module', '-e', script], { name: file }));
+}
+
+/** Before anything is replaced, for each tenant: settings, migrations, a start of the API. @param {Release} release @param {boolean} isNew */
+async function check({ name }, isNew) {
+  const cwd = folderNamed(name);
+  for (const tenant of new Set((await appsOf(cwd)).map(({ env }) => env.TENANT_CODE ?? ''))) {
     const env = { ...process.env, NODE_ENV: 'production', ...(tenant && { TENANT_CODE: tenant }) };
-    if (tenant) note(`tenant ${tenant}`);
-    checkSettingsOf(folder, env);
-    await work?.(env);
-    await step(async () => tryStart(folder, env));
+    checkSettingsOf(cwd, env);
+    const migrate = ['build/src/api/cli/main.js', 'migrate', 'up'];
+    // Each migration leaves what the release before reads and writes, so going back needs none.
+    if (isNew)
+      await step(async () => (await run(process.execPath, migrate, { cwd, env, name: 'migrate up' })).trim());
+    await step(() => tryStart(cwd, env));
   }
 }
 
-/** @param {string} folder @param {NodeJS.ProcessEnv} env @param {string[]} args */
-const cli = (folder, env, ...args) =>
-  run(process.execPath, [path.join(folder, 'build/src/api/cli/main.js'), ...args], {
-    name: `back-office ${args.join(' ')}`,
-    cwd: folder,
-    env,
-  });
-
-/** @param {string} folder @param {NodeJS.ProcessEnv} env */
-async function migrate(folder, env) {
-  return (await cli(folder, env, 'migrate', 'up')).trim();
-}
-
-/** @param {string} folder @param {NodeJS.ProcessEnv} env @param {boolean} force */
-async function examine(folder, env, force) {
-  const lines = await cli(folder, env, 'doctor').catch((error) => {
-    if (!force) throw new Failure(`${messageOf(error)}\nNothing was switched; --force goes on all the same`);
-    return messageOf(error);
-  });
-  const notable = lines.split('\n').filter((line) => / (warning|fault) /.test(line));
-  return ['doctor', ...notable.map((line) => `    ${line}`)].join('\n');
-}
-
-/** Starts the API of a release beside those that serve, at a port nobody knows, and ends it. @param {string} folder @param {NodeJS.ProcessEnv} env */
-async function tryStart(folder, env) {
+/** Starts the API at a port nobody knows, and ends it. @param {string} cwd @param {NodeJS.ProcessEnv} env */
+async function tryStart(cwd, env) {
   const child = spawn(process.execPath, ['build/src/api/main.js'], {
-    cwd: folder,
+    cwd,
     env: { ...env, HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '' },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const forget = atEnd(() => child.kill('SIGKILL'));
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => (output += data));
-  const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
+  const ended = once(child, 'exit');
   const first = await Promise.race([once(child, 'message').then(() => 'ready'), ended]);
-  if (first !== 'ready') throw new Failure(`its API does not start (${first})\n${lastLines(output)}`);
+  if (first !== 'ready') throw new Failure(`its API does not start\n${lastLines(output)}`);
   child.kill('SIGTERM');
-  const code = await ended;
+  await ended;
   await forget();
-  if (code !== 0) throw new Failure(`its API does not end as it should (${code})\n${lastLines(output)}`);
   return 'its API starts and ends';
 }
 
-/** Switches, replaces and looks; goes back to the release before when that fails. @param {Home} home @param {Supervisor} supervisor @param {Release} release @param {string} [before] */
-async function goTo(home, supervisor, release, before) {
-  try {
-    await switchAndReplace(home, supervisor, release);
-  } catch (error) {
-    const earlier = home.releases().find(({ name }) => name === before);
-    if (!earlier || earlier.name === release.name) throw error;
-    complain(error);
-    note(`going back to ${earlier.name}`);
-    await switchAndReplace(home, supervisor, earlier);
-    throw new Failure(`${release.name} was not released; ${earlier.name} runs as before`);
-  }
-  say(`  ${release.name} is released`);
-}
-
-/** @param {Home} home @param {Supervisor} supervisor @param {Release} release */
-async function switchAndReplace(home, supervisor, release) {
+/** Switches to a release and waits until every process works in it. @param {Release} release */
+async function goTo({ name }) {
+  rmSync(`${link}.next`, { force: true });
+  symlinkSync(path.join('releases', name), `${link}.next`);
+  renameSync(`${link}.next`, link);
   await step(async () => {
-    home.switchTo(release.name);
-    await supervisor.replace(home.link, release);
-    return `current leads to ${release.name}; ${supervisor.name} has replaced the processes`;
+    const ecosystem = path.join(link, 'ecosystem.config.js');
+    await run(pm2, ['startOrReload', ecosystem], {
+      name: 'pm2 startOrReload',
+      cwd: link,
+      mayBeKilled: false,
+    });
+    const wanted = new Set((await appsOf(link)).map((app) => app.name));
+    const deadline = Date.now() + READY_TIMEOUT_MS;
+    for (;;) {
+      const started = (await startedByPm2()).filter((one) => wanted.has(one.name));
+      // PM2 skips an instance whose last reload has not quite ended.
+      const others = started.filter(({ pid, pm2_env }) => !isCurrent(pid) || pm2_env.status !== 'online');
+      const missing = [...wanted].filter((one) => !started.some((other) => other.name === one));
+      if (others.length + missing.length === 0) return `all ${started.length} processes run ${name}`;
+      const names = [...new Set(others.map((one) => one.name)), ...missing];
+      if (Date.now() > deadline) throw new Failure(`not running ${name}: ${names.join(', ')}; see pm2 logs`);
+      for (const one of others)
+        if (one.pid > 0 && !isCurrent(one.pid)) await run(pm2, ['reload', one.name]).catch(() => '');
+      await sleep(1000);
+    }
   });
-  await step(async () => {
-    const count = await waitUntilAllAnswer(() => supervisor.look(home.link), home.link, release);
-    return `all ${count} processes answer as ${release.version} ${release.commit}`;
-  });
-  await supervisor.save();
+  say(`  ${name} is released`);
 }
 
-/** @param {Home} home @param {string} [wanted] */
-async function rollback(home, wanted) {
-  const supervisor = await findSupervisor(home);
-  const releases = home.releases();
-  const before = home.current();
-  const at = releases.findIndex(({ name }) => name === before);
-  const release = wanted ? releases.find(({ name }) => name === wanted) : releases[at + 1];
-  if (!release || at < 0)
-    throw new Failure(wanted ? `there is no release ${wanted}` : 'there is no release before this one');
-  const folder = home.folderOf(release.name);
-  await check(supervisor, folder);
-  await goTo(home, supervisor, release, before);
-  say(
-    '  Migrations stay: each leaves what the release before reads and writes, so the older code runs on the',
-  );
-  say('  newer tables, and nothing stored since is lost. `npx back-office migrate status` names them.');
-  return 0;
-}
+const isCurrent = (/** @type {number} */ pid) => pid > 0 && folderOf(pid) === realpathSync(link);
 
-/** @param {Home} home */
-async function list(home) {
-  const current = home.current();
-  for (const { name, built_at } of home.releases())
-    say(`${name === current ? '*' : ' '} ${name.padEnd(40)} ${built_at}`);
-  return 0;
+/** @returns {Promise<Started[]>} */
+async function startedByPm2() {
+  const output = await run(pm2, ['jlist', '--silent'], { name: 'pm2 jlist' });
+  return JSON.parse(output.split('\n').find((line) => line.startsWith('[')) ?? '[]');
 }
 
 command(main);

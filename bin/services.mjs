@@ -36,8 +36,8 @@ export async function ensureServers() {
   if (missing.length === 0) return;
   if (canInstall()) return install(missing);
   throw new Failure(`Missing: ${missing.join(' and ')}.
-  Neither configured (DB_HOST, REDIS_URL, REDIS_SENTINELS, REDIS_CLUSTER_NODES) nor installed, and packages can only be installed as root on Debian or Ubuntu.
-  Either start them in containers, as docs/deployment.md says ("Containers for development"),
+  Neither configured (DB_HOST, REDIS_URL, REDIS_SENTINELS) nor installed, and packages can only be installed as root on Debian or Ubuntu.
+  Either start them in containers, as docs/operations.md says ("Containers"),
   or install them: sudo apt-get install ${missing.join(' ')}`);
 }
 
@@ -88,14 +88,13 @@ export function isDatabaseConfigured() {
 }
 
 function isRedisConfigured() {
-  const { REDIS_URL, REDIS_SENTINELS, REDIS_CLUSTER_NODES } = process.env;
-  return Boolean(REDIS_URL || REDIS_SENTINELS || REDIS_CLUSTER_NODES);
+  return Boolean(process.env.REDIS_URL || process.env.REDIS_SENTINELS);
 }
 
-// One reachable Sentinel or node is enough to find the others.
+// One reachable Sentinel is enough to find the master.
 function reachRedis() {
-  const { REDIS_URL, REDIS_SENTINELS, REDIS_CLUSTER_NODES } = process.env;
-  const nodes = (REDIS_SENTINELS || REDIS_CLUSTER_NODES || '').split(',').map((node) => node.trim());
+  const { REDIS_URL, REDIS_SENTINELS } = process.env;
+  const nodes = (REDIS_SENTINELS || '').split(',').map((node) => node.trim());
   if (nodes[0]) return Promise.any(nodes.map((node) => reach('Redis', `redis://${node}`, 6379)));
   return reach('Redis', REDIS_URL ?? '', 6379);
 }

@@ -11,15 +11,12 @@ import { checkNodeVersion, ensureDependencies } from './dependencies.mjs';
 import { atEnd, command, end, isEnding } from './lifetime.mjs';
 import { createLocalHome, localHome } from './local-home.mjs';
 import { holderOf, tryLock } from './lock.mjs';
-import { quickStart, smallYoung } from './node-flags.mjs';
-import { sendToGroup, stopProcess } from './process.mjs';
+import { sendToGroup } from './process.mjs';
 import { ensureServers, loadSettings, provide } from './services.mjs';
 import { checkSettings } from './settings.mjs';
 import { complain, Failure, note, root, say, step } from './step.mjs';
 
 const PROCESSES = ['api', 'worker'];
-// As in production (ecosystem.config.js).
-const FLAGS = [smallYoung, ...quickStart];
 const RESTART_MS = 1000;
 const isDevelopment = process.argv.includes('--dev');
 /** What runs, by name, and how it is stopped. @type {Map<string, () => Promise<void>>} */
@@ -75,7 +72,7 @@ function withOwnPort(name, env) {
 function start(name, env) {
   if (isEnding()) return;
   const watch = isDevelopment ? ['--watch', '--watch-preserve-output'] : [];
-  const args = [...FLAGS, ...watch, scriptOf(name)];
+  const args = [...watch, scriptOf(name)];
   const options = { name, home: localHome, program: process.execPath, args, cwd: root, env };
   const child = launch({ ...options, output: 'inherit' });
   const { pid } = child;
@@ -103,8 +100,7 @@ function giveUp(reason) {
 function compileOnChange() {
   const args = [COMPILER, '-p', '.', '--watch', '--preserveWatchOutput'];
   const compiler = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'inherit', 'inherit'] });
-  const { pid } = compiler;
-  if (pid) atEnd(() => stopProcess(pid));
+  atEnd(() => sendToGroup(compiler.pid, 'SIGKILL')); // the compiler proper is its child, and ignores SIGTERM
 }
 
 async function alreadyRunning() {
@@ -126,7 +122,7 @@ function greet(url) {
   OpenAPI         ${url}/openapi.json
   Administrator   ${firstAdministrator()}
 
-  Ctrl-C stops everything; the data stays in .local/. "npm run demo" walks an order to "paid".
+  Ctrl-C stops everything; the data stays in .local/. "npm run demo" fills it with half a year of data.
 `);
 }
 

@@ -1,5 +1,6 @@
 // Sign-in: tokens, passwords, captchas and limits on guessing.
 import Joi from 'joi';
+import { constant } from './constant.js';
 import { list, words } from './environment.js';
 
 export interface AuthEnvironment {
@@ -9,21 +10,9 @@ export interface AuthEnvironment {
   APP_KEY_PREVIOUS: string;
   ADMIN_PASSWORD?: string;
   CAPTCHA_MODE: 'adaptive' | 'always' | 'off';
-  CAPTCHA_AFTER_FAILURES: number;
-  CAPTCHA_TTL_SECONDS: number;
   LOGIN_MAX_ATTEMPTS: number;
-  LOGIN_WINDOW_MINUTES: number;
   LOGIN_LOCK_MINUTES: number;
-  LOGIN_MAX_PER_ADDRESS: number;
-  LOGIN_MAX_PER_USERNAME_HOUR: number;
   BCRYPT_COST: number;
-  HASH_CONCURRENCY: number;
-  HASH_QUEUE: number;
-  HASH_QUEUE_PER_ADDRESS: number;
-  HASH_WAIT_MS: number;
-  PASSWORD_MIN_LENGTH?: number;
-  PASSWORD_REQUIRE_MIXED?: boolean;
-  PASSWORD_REFUSE_COMMON: boolean;
   PASSWORD_CHANGE_REQUIRED?: boolean;
   SESSION_IDLE_MINUTES?: number;
 }
@@ -51,52 +40,13 @@ export const authSchema = Joi.object<AuthEnvironment, true>({
     .valid('adaptive', 'always', 'off')
     .default('adaptive')
     .description('adaptive asks for a captcha after failures only'),
-  CAPTCHA_AFTER_FAILURES: Joi.number()
-    .integer()
-    .min(1)
-    .default(2)
-    .description('failures of one address and name before a captcha is required'),
-  CAPTCHA_TTL_SECONDS: Joi.number().integer().min(10).default(120).description('a captcha lives this long'),
   LOGIN_MAX_ATTEMPTS: Joi.number()
     .integer()
     .min(1)
     .default(5)
-    .description('failures of one address and name that lock it'),
-  LOGIN_WINDOW_MINUTES: Joi.number().min(0.01).default(5).description('failures are counted over this time'),
+    .description('failures of one address and name, wrong captchas among them, that lock it'),
   LOGIN_LOCK_MINUTES: Joi.number().min(0.01).default(15).description('how long a lock lasts'),
-  LOGIN_MAX_PER_ADDRESS: Joi.number()
-    .integer()
-    .min(1)
-    .default(50)
-    .description('failures of one address under any names that lock it'),
-  LOGIN_MAX_PER_USERNAME_HOUR: Joi.number()
-    .integer()
-    .min(1)
-    .default(50)
-    .description('failures per hour of one name that lock it for addresses it has not signed in from lately'),
   BCRYPT_COST: Joi.number().integer().min(4).max(15).default(10).description('bcrypt work factor'),
-  HASH_CONCURRENCY: Joi.number()
-    .integer()
-    .min(1)
-    .default(2)
-    .description('password hashes in flight per process'),
-  HASH_QUEUE: Joi.number().integer().min(0).default(32).description('waiting password hashes before 429'),
-  HASH_QUEUE_PER_ADDRESS: Joi.number()
-    .integer()
-    .min(1)
-    .default(16)
-    .description('of these, for one address (IPv6: one /64)'),
-  HASH_WAIT_MS: Joi.number()
-    .integer()
-    .min(1)
-    .max(8000)
-    .default(5000)
-    .description('longest wait for its turn of a password hash before 429'),
-  PASSWORD_MIN_LENGTH: Joi.number().integer().min(4).max(64).description('8, outside production 6'),
-  PASSWORD_REQUIRE_MIXED: Joi.boolean().description('a letter and a digit; true in production only'),
-  PASSWORD_REFUSE_COMMON: Joi.boolean()
-    .default(false)
-    .description('refuses new passwords that stand in lists of common ones; always in production'),
   PASSWORD_CHANGE_REQUIRED: Joi.boolean().description(
     'a password that somebody else has set must be changed before anything else; true in production only',
   ),
@@ -115,21 +65,21 @@ export function authConfig(env: AuthEnvironment, production: boolean, localSecre
     previousAppKeys: words(env.APP_KEY_PREVIOUS),
     adminPassword: env.ADMIN_PASSWORD,
     captchaMode: env.CAPTCHA_MODE,
-    captchaAfterFailures: env.CAPTCHA_AFTER_FAILURES,
-    captchaTtlSeconds: env.CAPTCHA_TTL_SECONDS,
+    captchaAfterFailures: 2,
+    captchaTtlSeconds: constant('CAPTCHA_TTL_SECONDS', 120),
     loginMaxAttempts: env.LOGIN_MAX_ATTEMPTS,
-    loginWindowSeconds: Math.ceil(env.LOGIN_WINDOW_MINUTES * 60),
+    loginWindowSeconds: 300,
     loginLockSeconds: Math.ceil(env.LOGIN_LOCK_MINUTES * 60),
-    loginMaxPerAddress: env.LOGIN_MAX_PER_ADDRESS,
-    loginMaxPerUsernameHour: env.LOGIN_MAX_PER_USERNAME_HOUR,
+    loginMaxPerAddress: constant('LOGIN_MAX_PER_ADDRESS', production ? 50 : Number.MAX_SAFE_INTEGER),
+    loginMaxPerUsernameHour: 50,
     bcryptCost: env.BCRYPT_COST,
-    hashConcurrency: env.HASH_CONCURRENCY,
-    hashQueue: env.HASH_QUEUE,
-    hashQueuePerAddress: env.HASH_QUEUE_PER_ADDRESS,
-    hashWaitMs: env.HASH_WAIT_MS,
-    passwordMinLength: env.PASSWORD_MIN_LENGTH ?? (production ? 8 : 6),
-    passwordRequireMixed: env.PASSWORD_REQUIRE_MIXED ?? production,
-    passwordRefuseCommon: env.PASSWORD_REFUSE_COMMON || production,
+    hashConcurrency: constant('HASH_CONCURRENCY', 2),
+    hashQueue: constant('HASH_QUEUE', 32),
+    hashQueuePerAddress: constant('HASH_QUEUE_PER_ADDRESS', 16),
+    hashWaitMs: constant('HASH_WAIT_MS', 5000),
+    passwordMinLength: production ? 8 : 6,
+    passwordRequireMixed: production,
+    passwordRefuseCommon: constant('PASSWORD_REFUSE_COMMON', Number(production)) === 1,
     passwordChangeRequired: env.PASSWORD_CHANGE_REQUIRED ?? production,
     /** 0: sessions have no idle timeout. */
     sessionIdleMs: Math.ceil((env.SESSION_IDLE_MINUTES ?? (production ? 60 : 0)) * 60_000),

@@ -3,4 +3,4 @@
 // Only the result is printed; the log on request.
 process.env.LOG_LEVEL = process.argv.includes('--log') ? 'info' : 'silent';
 // A person waits longer than a request.
-process.env.REDIS_TIMEOUT_MS = '5000';
+process.env.IS_COMMAND = 'true';

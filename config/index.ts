@@ -8,16 +8,16 @@ import { databaseConfig, databaseSchema, type DatabaseEnvironment } from './data
 import { projectRoot, readEnvironment, UnusableSettings } from './environment.js';
 import { limitsConfig, limitsSchema, type LimitsEnvironment } from './limits.js';
 import { localSecret } from './local-secret.js';
-import { loggingConfig, loggingSchema, type LoggingEnvironment } from './logging.js';
 import { misspellings } from './near-names.js';
-import { monitoringConfig, monitoringSchema, type MonitoringEnvironment } from './monitoring.js';
 import { paymentsConfig, paymentsSchema, type PaymentsEnvironment } from './payments.js';
 import { unfitForProduction } from './production.js';
 import { refuseSettings } from './refusal.js';
+import { retired } from './retired.js';
+import { retentionConfig, retentionSchema, type RetentionEnvironment } from './retention.js';
 import { redisConfig, redisSchema, type RedisEnvironment } from './redis.js';
 import { storageConfig, storageSchema, type StorageEnvironment } from './storage.js';
-import { tracingConfig, tracingSchema, type TracingEnvironment } from './tracing.js';
-import { workerConfig, workerSchema, type WorkerEnvironment } from './worker.js';
+import { watchingConfig, watchingSchema, type WatchingEnvironment } from './watching.js';
+import { workerConfig } from './worker.js';
 
 type Environment = AppEnvironment &
   DatabaseEnvironment &
@@ -25,25 +25,21 @@ type Environment = AppEnvironment &
   AuthEnvironment &
   LimitsEnvironment &
   PaymentsEnvironment &
-  LoggingEnvironment &
-  MonitoringEnvironment &
-  TracingEnvironment &
   StorageEnvironment &
-  WorkerEnvironment;
+  RetentionEnvironment &
+  WatchingEnvironment;
 
 /** Every setting by concern, in the order of `.env.example`. */
 export const concerns: { title: string; schema: Joi.ObjectSchema }[] = [
-  { title: 'Service', schema: appSchema },
+  { title: 'Service and its address', schema: appSchema },
   { title: 'Database', schema: databaseSchema },
   { title: 'Redis', schema: redisSchema },
+  { title: 'Files', schema: storageSchema },
+  { title: 'Payments', schema: paymentsSchema },
   { title: 'Sign-in', schema: authSchema },
   { title: 'Limits', schema: limitsSchema },
-  { title: 'Payments', schema: paymentsSchema },
-  { title: 'Files', schema: storageSchema },
-  { title: 'Logging', schema: loggingSchema },
-  { title: 'Monitoring', schema: monitoringSchema },
-  { title: 'Spans (OpenTelemetry)', schema: tracingSchema },
-  { title: 'Worker', schema: workerSchema },
+  { title: 'Retention', schema: retentionSchema },
+  { title: 'Watching', schema: watchingSchema },
 ];
 
 export const config = freeze(loadOrEnd());
@@ -65,16 +61,17 @@ function load() {
   ) as Joi.ObjectSchema<Environment>;
   const env = readEnvironment<Environment>(schema, unfitForProduction);
   const app = appConfig(env);
+  const given = Object.keys(process.env).filter((name) => process.env[name] !== '');
   return {
     ...thisRelease(),
     root: projectRoot,
     /** Environment names that look like misspelt settings. */
     misspellings: misspellings(
-      Object.keys(process.env).filter((name) => process.env[name] !== ''),
+      given.filter((name) => !retired.includes(name)),
       Object.keys(schema.describe().keys as object),
     ),
-    /** The environment of programs that this process starts: none of its settings. */
-    programs: { PATH: process.env.PATH, HOME: process.env.HOME },
+    /** Settings that had an effect in earlier releases. */
+    retired: env.NODE_ENV === 'test' ? [] : given.filter((name) => retired.includes(name)),
     app,
     database: databaseConfig(env, app.tenant),
     redis: redisConfig(env, app.tenant),
@@ -82,10 +79,9 @@ function load() {
     auth: authConfig(env, app.production, localSecret),
     payments: paymentsConfig(env, app.production),
     storage: storageConfig(env, app.tenant),
-    logging: loggingConfig(env),
-    monitoring: monitoringConfig(env),
-    tracing: tracingConfig(env),
-    worker: workerConfig(env),
+    retention: retentionConfig(env),
+    watching: watchingConfig(env),
+    worker: workerConfig(),
   };
 }
 

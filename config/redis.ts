@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Joi from 'joi';
+import { constant } from './constant.js';
 import { list, projectRoot, UnusableSettings, words } from './environment.js';
 
 export interface RedisEnvironment {
@@ -11,9 +12,7 @@ export interface RedisEnvironment {
   REDIS_SENTINEL_NAME: string;
   REDIS_SENTINEL_USERNAME?: string;
   REDIS_SENTINEL_PASSWORD?: string;
-  REDIS_CLUSTER_NODES: string;
   REDIS_PREFIX: string;
-  REDIS_TIMEOUT_MS: number;
 }
 
 /** Address of a Redis server. */
@@ -21,9 +20,6 @@ export interface RedisNode {
   host: string;
   port: number;
 }
-
-const nodes = () =>
-  list((word) => nodeOf(word) !== undefined, '"{#word}", which is not of the form host:port');
 
 export const redisSchema = Joi.object<RedisEnvironment, true>({
   REDIS_URL: Joi.string()
@@ -34,51 +30,39 @@ export const redisSchema = Joi.object<RedisEnvironment, true>({
     })
     .default('redis://127.0.0.1:6379')
     .description(
-      'redis://[user:password@]host:port[/db], rediss:// over TLS; with Sentinel or a cluster all but host and port counts',
+      'redis://[user:password@]host:port[/db], rediss:// over TLS; with Sentinel all but host and port counts',
     ),
   REDIS_TLS_CA: Joi.string().description(
     'file (PEM) with the authority of the certificates of rediss://; relative to the project, absolute in production; those of Node.js when empty',
   ),
-  REDIS_SENTINELS: nodes().description(
-    'host:port of each Sentinel, separated by commas; they say which server is the master',
-  ),
+  REDIS_SENTINELS: list(
+    (word) => nodeOf(word) !== undefined,
+    '"{#word}", which is not of the form host:port',
+  ).description('host:port of each Sentinel, separated by commas; they say which server is the master'),
   REDIS_SENTINEL_NAME: Joi.string()
     .default('mymaster')
     .description('name under which the Sentinels watch that master'),
   REDIS_SENTINEL_USERNAME: Joi.string().description('user at the Sentinels themselves'),
   REDIS_SENTINEL_PASSWORD: Joi.string().description('password at the Sentinels themselves'),
-  REDIS_CLUSTER_NODES: nodes().description(
-    'host:port of some nodes of a Redis Cluster, separated by commas; the others are found through them',
-  ),
   REDIS_PREFIX: Joi.string()
     .pattern(/^[A-Za-z0-9_-]{1,48}$/)
     .default('back-office')
-    .description(
-      'first part of every key; in a cluster each queue and everything else has a hash slot of its own',
-    ),
-  REDIS_TIMEOUT_MS: Joi.number()
-    .integer()
-    .min(20)
-    .default(200)
-    .description('a command that takes longer counts as failed'),
+    .description('first part of every key'),
 });
 
 export function redisConfig(env: RedisEnvironment, tenant: string) {
   const url = new URL(env.REDIS_URL);
   const sentinels = nodesOf(env.REDIS_SENTINELS);
-  const cluster = nodesOf(env.REDIS_CLUSTER_NODES);
   const db = url.pathname.slice(1) || '0';
   const problems = [
     ...(/^\d{1,4}$/.test(db) ? [] : ['"REDIS_URL" must end with the number of a database, as in /0']),
-    ...(sentinels && cluster ? ['"REDIS_SENTINELS" and "REDIS_CLUSTER_NODES" exclude each other'] : []),
-    ...(cluster && db !== '0' ? ['"REDIS_URL" names a database, and a cluster has only number 0'] : []),
     ...(env.REDIS_TLS_CA && url.protocol !== 'rediss:'
       ? ['"REDIS_TLS_CA" needs "REDIS_URL" to begin with rediss://']
       : []),
   ];
   if (problems.length > 0) throw new UnusableSettings(problems);
   return {
-    /** The single server, without Sentinels and cluster. */
+    /** The single server, without Sentinels. */
     server: { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 6379) },
     sentinels,
     sentinel: {
@@ -86,13 +70,12 @@ export function redisConfig(env: RedisEnvironment, tenant: string) {
       username: env.REDIS_SENTINEL_USERNAME,
       password: env.REDIS_SENTINEL_PASSWORD,
     },
-    cluster,
     username: decodeURIComponent(url.username) || undefined,
     password: decodeURIComponent(url.password) || undefined,
     db: Number(db),
     tls: url.protocol === 'rediss:' ? tlsOptions(env.REDIS_TLS_CA) : undefined,
     prefix: tenant ? `${env.REDIS_PREFIX}-${tenant}` : env.REDIS_PREFIX,
-    timeoutMs: env.REDIS_TIMEOUT_MS,
+    timeoutMs: constant('REDIS_TIMEOUT_MS', process.env.IS_COMMAND ? 5000 : 200),
   };
 }
 

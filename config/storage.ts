@@ -1,6 +1,7 @@
 // Files: storage, upload limits, lifetime of exports.
 import { resolve } from 'node:path';
 import Joi from 'joi';
+import { constant } from './constant.js';
 import { list, projectRoot, words } from './environment.js';
 
 export interface StorageEnvironment {
@@ -13,19 +14,10 @@ export interface StorageEnvironment {
   S3_SECRET_ACCESS_KEY?: string;
   S3_FORCE_PATH_STYLE: boolean;
   S3_PRESIGNED_DOWNLOADS: boolean;
-  S3_TIMEOUT_SECONDS: number;
   UPLOAD_MAX_MB: number;
-  CHUNK_MAX_MB: number;
-  CHUNKED_MAX_MB: number;
   UPLOAD_QUOTA_MB: number;
   UPLOAD_EXTENSIONS: string;
-  UPLOAD_TIMEOUT_SECONDS: number;
-  CHUNK_SESSION_HOURS: number;
-  CHUNK_SESSIONS_MAX: number;
   IMPORT_MAX_MB: number;
-  IMPORT_RETENTION_DAYS: number;
-  EXPORT_RETENTION_DAYS: number;
-  EXPORTS_PER_ADMIN: number;
 }
 
 // Raster images, video, audio, documents, archives; nothing a browser would execute.
@@ -56,14 +48,7 @@ export const storageSchema = Joi.object<StorageEnvironment, true>({
   S3_PRESIGNED_DOWNLOADS: Joi.boolean()
     .default(false)
     .description('downloads are redirected to a presigned address instead of passing through the API'),
-  S3_TIMEOUT_SECONDS: Joi.number()
-    .integer()
-    .min(1)
-    .default(20)
-    .description('a connection to the store on which nothing moves for so long is given up'),
   UPLOAD_MAX_MB: Joi.number().integer().min(1).default(100).description('largest file in one request, MiB'),
-  CHUNK_MAX_MB: Joi.number().integer().min(1).default(10).description('largest chunk, MiB'),
-  CHUNKED_MAX_MB: Joi.number().integer().min(1).default(5120).description('largest file sent in chunks, MiB'),
   UPLOAD_QUOTA_MB: Joi.number()
     .integer()
     .min(0)
@@ -72,37 +57,7 @@ export const storageSchema = Joi.object<StorageEnvironment, true>({
   UPLOAD_EXTENSIONS: list((word) => /^[a-z0-9]{1,16}$/.test(word))
     .default(extensions)
     .description('extensions that may be uploaded, of those the service can check (docs/operations.md)'),
-  UPLOAD_TIMEOUT_SECONDS: Joi.number()
-    .integer()
-    .min(1)
-    .default(900)
-    .description('an upload must have arrived within this time'),
-  CHUNK_SESSION_HOURS: Joi.number()
-    .integer()
-    .min(1)
-    .default(24)
-    .description('unmerged chunks are removed after this long'),
-  CHUNK_SESSIONS_MAX: Joi.number()
-    .integer()
-    .min(0)
-    .default(100)
-    .description('chunked uploads that one administrator may have open at once; 0: no limit'),
   IMPORT_MAX_MB: Joi.number().integer().min(1).default(200).description('largest file to import, MiB'),
-  IMPORT_RETENTION_DAYS: Joi.number()
-    .integer()
-    .min(1)
-    .default(30)
-    .description('the failed rows of an import, and the file they are in, are removed after this long'),
-  EXPORTS_PER_ADMIN: Joi.number()
-    .integer()
-    .min(1)
-    .default(10)
-    .description('exports of one administrator that may wait or run at once'),
-  EXPORT_RETENTION_DAYS: Joi.number()
-    .integer()
-    .min(1)
-    .default(7)
-    .description('exported files are removed after this long'),
 });
 
 const mebibyte = 1024 * 1024;
@@ -120,23 +75,21 @@ export function storageConfig(env: StorageEnvironment, tenant: string) {
       secretAccessKey: env.S3_SECRET_ACCESS_KEY ?? '',
       forcePathStyle: env.S3_FORCE_PATH_STYLE,
       presignedDownloads: env.S3_PRESIGNED_DOWNLOADS,
-      timeoutMs: env.S3_TIMEOUT_SECONDS * 1000,
+      timeoutMs: constant('S3_TIMEOUT_SECONDS', 20) * 1000,
       /** Prefix of every key, so that tenants can share a bucket. */
       prefix: tenant ? `${tenant}/` : '',
     },
     uploadMaxBytes: env.UPLOAD_MAX_MB * mebibyte,
-    chunkMaxBytes: env.CHUNK_MAX_MB * mebibyte,
-    chunkedMaxBytes: env.CHUNKED_MAX_MB * mebibyte,
+    chunkMaxBytes: constant('CHUNK_MAX_MB', 10) * mebibyte,
+    chunkedMaxBytes: 5120 * mebibyte,
     /** 0: no limit. */
     quotaBytes: env.UPLOAD_QUOTA_MB * mebibyte,
     extensions: words(env.UPLOAD_EXTENSIONS),
-    uploadTimeoutMs: env.UPLOAD_TIMEOUT_SECONDS * 1000,
+    uploadTimeoutMs: constant('UPLOAD_TIMEOUT_SECONDS', 900) * 1000,
     /** 0: no limit. */
-    chunkSessionsMax: env.CHUNK_SESSIONS_MAX,
-    chunkSessionMs: env.CHUNK_SESSION_HOURS * hourMs,
+    chunkSessionsMax: constant('CHUNK_SESSIONS_MAX', 100),
+    chunkSessionMs: 24 * hourMs,
     importMaxBytes: env.IMPORT_MAX_MB * mebibyte,
-    importRetentionMs: env.IMPORT_RETENTION_DAYS * 24 * hourMs,
-    exportsPerAdmin: env.EXPORTS_PER_ADMIN,
-    exportRetentionMs: env.EXPORT_RETENTION_DAYS * 24 * hourMs,
+    exportsPerAdmin: constant('EXPORTS_PER_ADMIN', 10),
   };
 }

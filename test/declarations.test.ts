@@ -10,9 +10,7 @@ import { routes } from '../src/api/declare/routes.js';
 import { jobs } from '../src/jobs/index.js';
 import { errorCatalogue } from '../src/lib/error-catalogue/index.js';
 import { queueNames } from '../src/lib/queue/names.js';
-import { logTables } from '../src/models/logs/log.js';
 import { partitionedTables } from '../src/models/tables/partitions.js';
-import { scopes } from '../src/models/tables/versions.js';
 import { migrations } from '../src/models/migrations/index.js';
 import { faults } from './mutation/index.js';
 import { paidWriters } from './support/paid-writers.js';
@@ -101,6 +99,31 @@ test('routes of a module that can be disabled declare it', (t) => {
   }
 });
 
+test('a page of any list has 100 entries at most', (t) => {
+  const lists = routes.filter(({ query }) =>
+    query?.$_terms.keys?.some(({ key }: { key: string }) => key === 'page_size'),
+  );
+  t.true(lists.length > 15);
+  for (const route of lists) {
+    const asked = route.query?.validate({ page_size: 101 }, { presence: 'optional' }).value as {
+      page_size: number;
+    };
+    t.is(asked.page_size, 100, label(route));
+  }
+});
+
+test('only writes that change nothing are left out of the operation log', (t) => {
+  t.deepEqual(routes.filter(({ isLogged }) => isLogged === false).map(label), [
+    'POST /api/admin/notifications/ws-ticket',
+    'POST /api/admin/payments/{payment_no}/query',
+    'POST /api/admin/payment-methods/{id}/test',
+  ]);
+  // Of a chunked upload the merge makes the file.
+  t.deepEqual(routes.filter(({ isLogged }) => typeof isLogged === 'function').map(label), [
+    'POST /api/admin/attachments/chunk',
+  ]);
+});
+
 test('a job is named like its file', (t) => {
   for (const { name, queue } of jobs) {
     t.true(existsSync(resolve(config.root, `src/jobs/${name}.ts`)), name);
@@ -178,24 +201,6 @@ test('every error and every setting is used', (t) => {
     settings.filter((name) => !isUsed(name)),
     [],
   );
-});
-
-test('every scope of copies has a writer and a reader', (t) => {
-  const files = sources.filter((name) => name !== 'models/tables/versions.ts').map(readSource);
-  const isFound = (pattern: RegExp) => files.some((text) => pattern.test(text));
-  // The logs name their scope by their table.
-  const isLog = (scope: string) => (logTables as readonly string[]).includes(scope);
-  const isWritten = (scope: string) =>
-    isFound(new RegExp(`\\b(changing|announcing|announce|raise)\\(\\s*\\[[^\\]]*'${scope}'`)) ||
-    (isLog(scope) && isFound(/\bchanging\(\[table\]/));
-  const isRead = (scope: string) =>
-    isFound(new RegExp(`\\bscope: '${scope}'`)) || (isLog(scope) && isFound(/\bscope: table\b/));
-  t.deepEqual(
-    scopes.filter((scope) => !isWritten(scope) || !isRead(scope)),
-    [],
-  );
-  // Of Sequelize's scopes there is the default one only, which leaves secrets out.
-  t.false(isFound(/@Scopes|@DefaultScope|\baddScope\(|\.scope\(/));
 });
 
 test('one file of the service writes the state paid', (t) => {

@@ -26,24 +26,15 @@ process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-/** As ecosystem.config.js has them (bin/node-flags.mjs). */
-const [smallYoung, quickStart] = ['--max-semi-space-size=4', process.env.QUICK_START?.split(' ') ?? []];
-
-export const startApi = (site: Site): Promise<Process> =>
-  startProcess('src/api/main.js', site, [], [smallYoung, ...quickStart]);
+export const startApi = (site: Site): Promise<Process> => startProcess('src/api/main.js', site);
 
 /** A worker, by default as ecosystem.config.js runs the quick one. */
 export const startWorker = (site: Site, queues = 'payments,logs,notifications'): Promise<Process> =>
-  startProcess('src/worker/main.js', site, ['--queues', queues], [smallYoung, ...quickStart]);
+  startProcess('src/worker/main.js', site, ['--queues', queues]);
 
 /** A worker as ecosystem.config.js runs the bulk one. */
 export const startBulkWorker = (site: Site): Promise<Process> =>
-  startProcess(
-    'src/worker/main.js',
-    site,
-    ['--queues', 'exports,imports,files,maintenance'],
-    ['--max-old-space-size=512', ...quickStart],
-  );
+  startWorker(site, 'exports,imports,files,maintenance');
 
 /** One of bench/baseline-*.ts. */
 export const startBaseline = (name: string, site: Site, env: Record<string, string> = {}): Promise<Process> =>
@@ -57,17 +48,12 @@ export async function stopProcesses(): Promise<void> {
   await Promise.all([...children].map(end));
 }
 
-async function startProcess(
-  script: string,
-  { env }: Site,
-  args: string[] = [],
-  nodeArgs: string[] = [],
-): Promise<Process> {
+async function startProcess(script: string, { env }: Site, args: string[] = []): Promise<Process> {
   const port = await freePort();
   const hook = process.argv.includes('--profile')
     ? ['--import', resolve(build, 'bench/support/profile-hook.js')]
     : [];
-  const child = spawn(process.execPath, [...nodeArgs, ...hook, resolve(build, script), ...args], {
+  const child = spawn(process.execPath, [...hook, resolve(build, script), ...args], {
     env: { ...process.env, ...env, PORT: String(port) },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

@@ -3,7 +3,7 @@
 // `node console/build/contract.mjs <document>`
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import openapiTS, { astToString, STRING } from 'openapi-typescript';
+import openapiTS, { astToString, NULL, STRING, tsUnion } from 'openapi-typescript';
 
 const folder = fileURLToPath(new URL('../src/contract/generated/', import.meta.url));
 const document = JSON.parse(readFileSync(process.argv[2], 'utf8'));
@@ -18,7 +18,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 
 // The page keeps the digits of an amount as text.
 const amounts = new Set();
-const isAmount = ({ type, multipleOf }) => type === 'number' && multipleOf === 0.01;
+const isAmount = ({ type, multipleOf }) => [type].flat().includes('number') && multipleOf === 0.01;
 
 function collectAmounts(node, name) {
   if (typeof node !== 'object' || node === null) return;
@@ -29,10 +29,27 @@ function collectAmounts(node, name) {
 collectAmounts(document, '');
 
 const ast = await openapiTS(document, {
-  transform: (schema) => (isAmount(schema) ? STRING : undefined),
+  transform: (schema) =>
+    isAmount(schema) ? ([schema.type].flat().includes('null') ? tsUnion([STRING, NULL]) : STRING) : undefined,
 });
 
-const bodyOf = (operation) => operation.requestBody?.content?.['application/json']?.schema;
+const named = (reference) => document.components.schemas[reference.split('/').at(-1)];
+
+const bodyOf = (operation) => whole(operation.requestBody?.content?.['application/json']?.schema);
+
+// One of several kinds needs what all of them need.
+function whole(schema) {
+  if (schema?.$ref) return whole(named(schema.$ref));
+  if (!schema?.oneOf) return schema;
+  const kinds = schema.oneOf.map(whole);
+  return {
+    properties: Object.assign({}, ...kinds.map(({ properties }) => properties)),
+    required: (kinds[0]?.required ?? []).filter((key) =>
+      kinds.every(({ required = [] }) => required.includes(key)),
+    ),
+  };
+}
+
 const rulesOf = ({ required = [], properties = {} }) => ({
   required,
   max: Object.fromEntries(
@@ -43,7 +60,6 @@ const rulesOf = ({ required = [], properties = {} }) => ({
 });
 
 // Keys of each channel's configuration, from the schema of a new payment method.
-const named = (reference) => document.components.schemas[reference.split('/').at(-1)];
 const channelKeys = ({ required = [], properties }) =>
   Object.entries(properties).map(([name, key]) => ({
     name,

@@ -12,12 +12,12 @@ export function standIns(): Plugin {
     enforce: 'pre',
     resolveId(source, importer = '') {
       if (importer.includes('antd/es/table/') && source.endsWith('/FilterDropdown'))
-        return ours('no-column-filter.ts');
-      if (importer.includes('antd/es/table/') && source.endsWith('/radio')) return ours('no-radio.ts');
-      if (source.endsWith('/AntdIconLight')) return ours('icon.tsx');
+        return ours('list/no-column-filter.ts');
+      if (importer.includes('antd/es/table/') && source.endsWith('/radio')) return ours('list/no-radio.ts');
+      if (source.endsWith('/AntdIconLight')) return ours('show/icon.tsx');
       if (!importer.includes('@rc-component/')) return undefined;
-      if (source.endsWith('useScrollLocker')) return ours('scroll-lock.ts');
-      return /getScrollBarSize$/.test(source) ? ours('scroll-bar-size.ts') : undefined;
+      if (source.endsWith('useScrollLocker')) return ours('show/scroll-lock.ts');
+      return /getScrollBarSize$/.test(source) ? ours('show/scroll-bar-size.ts') : undefined;
     },
   };
 }

@@ -1,8 +1,9 @@
 // The page: the sign-in form, or the shell, which is loaded while the user types.
 import { lazy, StrictMode, Suspense, useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import { Door } from './app/door.tsx';
-import { session, type Failure } from './contract/api.ts';
+import { SignIn } from './app/sign-in.tsx';
+import type { Failure } from './contract/api.ts';
+import { session } from './contract/session.ts';
 import { useIsDark, useSettings } from './contract/settings.ts';
 import './app/page.css';
 
@@ -12,7 +13,7 @@ const Shell = lazy(loadShell);
 function Page() {
   const { language } = useSettings();
   const isDark = useIsDark();
-  const [isIn, setIn] = useState(session.token !== undefined);
+  const [isIn, setIn] = useState(session.token ? true : undefined);
   const [reason, setReason] = useState<Failure>();
 
   useEffect(() => {
@@ -20,28 +21,31 @@ function Page() {
     document.documentElement.dataset.theme = isDark ? 'dark' : 'light';
   }, [language, isDark]);
 
-  useEffect(() => {
-    session.onEnd = (failure) => {
-      session.keep(undefined);
-      setReason(failure);
-      setIn(false);
-    };
-    void loadShell();
-  }, []);
-
   const enter = () => {
     setReason(undefined);
     setIn(true);
   };
-  const leave = () => {
-    session.keep(undefined);
+  useEffect(() => {
+    session.onRefused = (failure) => {
+      session.forget();
+      setReason(failure as Failure);
+      setIn(false);
+    };
+    session.onEnd = () => setIn(false);
+    session.onBegin = enter;
+    void session.join().then(setIn);
+    void loadShell();
+  }, []);
+  const signOut = () => {
+    session.end();
     setIn(false);
   };
+  if (isIn === undefined) return null;
   // A new language renders everything anew, because texts are read during rendering.
-  if (!isIn) return <Door key={language} reason={reason} onEnter={enter} />;
+  if (!isIn) return <SignIn key={language} reason={reason} onEnter={enter} />;
   return (
     <Suspense fallback={<div className="page-wait" role="status" aria-label="…" />}>
-      <Shell key={language} onLeave={leave} />
+      <Shell key={language} onSignOut={signOut} />
     </Suspense>
   );
 }

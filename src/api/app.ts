@@ -1,22 +1,21 @@
 // The Koa application: envelope, CORS, then every declared route behind its guard.
 import cors from '@koa/cors';
 import { Router } from '@koa/router';
-import type Joi from 'joi';
 import Koa, { type Context } from 'koa';
 import { config } from '../../config/index.js';
-import { currentZone } from '../lib/context.js';
+import { isCommitting, setDeadline } from '../lib/context.js';
 import { AppError, fail } from '../lib/errors.js';
-import { memoized } from '../lib/memoize.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import { coercer, validate } from '../lib/input/validation.js';
 import { webConsole } from './http/console.js';
 import { docs } from './http/docs.js';
 import { bodyParser, discard, withAliases } from './http/middleware/body.js';
-import { envelope } from './http/middleware/envelope.js';
+import { envelope, refuseUnknownZone } from './http/middleware/envelope.js';
 import { admit } from './http/middleware/guard.js';
 import { limitAddresses, limitWork } from './http/middleware/limits.js';
+import { refuseOddTargets } from './http/middleware/target.js';
 import { openApiDocument } from './declare/openapi.js';
-import { parseQuery, readQueriesOnce } from './http/query.js';
+import { readQueriesOnce } from './http/query.js';
 import { guardRoutes } from './declare/permission.js';
 import type { Change, RequestState } from './http/request-state.js';
 import { fullPath, type Access, type Call, type Route } from './declare/route.js';
@@ -32,50 +31,35 @@ export function createApp(): Koa<RequestState> {
   app.silent = true;
   readQueriesOnce(app);
   app.use(envelope);
+  app.use(refuseOddTargets);
   if (config.app.corsOrigins.length > 0) app.use(crossOrigin());
   if (config.app.consoleEnabled) app.use(webConsole());
   app.use(limitAddresses(routes));
+  app.use(refuseUnknownZone);
   if (config.app.docsEnabled) app.use(docs(() => openApiDocument(routes)));
-  const handlers = routes.map((route) => ({ route, handle: handlerOf(route) }));
-  app.use(whereNothingVaries(handlers));
   const router = new Router();
-  for (const { route, handle } of handlers)
-    router.register(fullPath(route).replace(/\{(\w+)\}/g, ':$1'), [route.method], handle as never);
+  // The first route that matches is taken: one without parameters before `/orders/{id}`.
+  const hasParams = (route: Route): number => Number(fullPath(route).includes('{'));
+  for (const route of routes.toSorted((one, other) => hasParams(one) - hasParams(other)))
+    router.register(fullPath(route).replace(/\{(\w+)\}/g, ':$1'), [route.method], handlerOf(route) as never);
   app.use(router.routes() as never);
   return app;
 }
 
-interface Handled {
-  route: Route;
-  handle(this: void, ctx: Context): Promise<void>;
-}
-
-/**
- * Routes a request by its exact path if the route has no parameters. The router tries its routes one by one; it
- * gets the rest, including other spellings.
- */
-function whereNothingVaries(handlers: Handled[]): Koa.Middleware {
-  const known = new Map<string, Handled['handle']>(
-    handlers.flatMap(({ route, handle }) => {
-      const path = fullPath(route);
-      return path.includes('{') ? [] : [[`${route.method} ${path}`, handle] as const];
-    }),
-  );
-  return (ctx, next) => known.get(`${ctx.method} ${ctx.path}`)?.(ctx) ?? next();
-}
-
 /** The deadline of the answer, even if a dependency hangs. */
 const maxAnswerMs = 9500;
+/** A COMMIT under way at the deadline has its outcome awaited in such steps. */
+const commitCheckMs = 100;
 
 // The order of the checks: an unauthorised caller causes no work.
 function handlerOf(route: Route): (ctx: Context) => Promise<void> {
   const parseBody = bodyParser(route);
   const coerceParams = route.params && coercer(route.params);
-  const readQuery = route.query && queryReader(route.query);
+  const coerceQuery = route.query && coercer(route.query);
   const answer = async (ctx: Context, deadline: number): Promise<void> => {
     const state = ctx.state as RequestState;
     state.route = route;
-    const { identity, marks } = await admit(route, ctx);
+    const identity = await admit(route, ctx);
     await limitWork(route, ctx);
     assertConnected(ctx);
     const { body, upload } = parseBody ? await parseBody(ctx) : {};
@@ -86,13 +70,12 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
           route.params && coerceParams
             ? validate(route.params, coerceParams(ctx.params as object as never))
             : {},
-        query: readQuery ? readQuery(`${currentZone() ?? ''}?${ctx.querystring}`) : {},
+        query: route.query && coerceQuery ? validate(route.query, coerceQuery(ctx.query)) : {},
         body: route.body ? validate(route.body, withAliases(body, route.aliases)) : {},
         admin: identity,
         ip: state.ip,
         userAgent: ctx.get('User-Agent') || undefined,
         header: (name) => ctx.get(name) || undefined,
-        marks,
         deadline,
         upload,
       };
@@ -106,23 +89,17 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
   };
   const deadlineMs = route.deadlineMs ?? (route.upload || route.reply ? Infinity : maxAnswerMs);
   if (deadlineMs === Infinity) return (ctx) => answer(ctx, Infinity);
-  return (ctx) =>
-    withTimeout(answer(ctx, Date.now() + deadlineMs), deadlineMs, (_, reject) => {
+  return (ctx) => {
+    const begun = Date.now();
+    // What commits is answered: the rest of the time is for the answer.
+    setDeadline(begun + 0.8 * deadlineMs);
+    return withTimeout(answer(ctx, begun + deadlineMs), deadlineMs, function expire(resolve, reject) {
+      if (isCommitting()) return void setTimeout(expire, commitCheckMs, resolve, reject);
       const cause = new Error(`no answer within the ${deadlineMs} ms of the route`);
       // A body still arriving is slow because of its client.
       reject(new AppError(ctx.req.complete ? 'database_unavailable' : 'request_timeout', { cause }));
     });
-}
-
-/**
- * Reads queries by their schema. Pages repeat the same queries, so the results are cached by zone, which gives
- * times their meaning.
- */
-function queryReader(schema: Joi.ObjectSchema<object>): (zoneAndQuery: string) => object {
-  const coerce = coercer(schema);
-  return memoized((text) =>
-    Object.freeze(validate(schema, coerce(parseQuery(text.slice(text.indexOf('?') + 1))))),
-  );
+  };
 }
 
 // A client that has disconnected needs no answer.
@@ -130,11 +107,11 @@ function assertConnected(ctx: Context): void {
   if (ctx.req.destroyed || ctx.res.closed) fail('client_gone');
 }
 
-// Compares records as answered, without their own timestamps.
+// Compares records as answered, without their own timestamps and what follows from other records.
 function changesBetween(before: object, after: object): Change[] {
   const [old, fresh] = [asAnswered(before), asAnswered(after)];
   return Object.keys(old)
-    .filter((field) => !/^(id|created_at|updated_at)$/.test(field))
+    .filter((field) => !/^(id|created_at|updated_at|cancelled_at|in_use)$/.test(field))
     .map((field) => ({ field, old: old[field] ?? null, new: fresh[field] ?? null }))
     .filter((change) => JSON.stringify(change.old) !== JSON.stringify(change.new));
 }

@@ -14,7 +14,7 @@ import { guardStorage } from '../lib/storage/index.js';
 import { watchSystem } from '../lib/process/system-info.js';
 import { startTracing } from '../lib/watch/tracing.js';
 import { openWatchPort } from '../lib/watch/port.js';
-import { closeLogs, keepSystemLog, recoverLogs } from '../jobs/log-keeping.js';
+import { closeLogs, keepSystemLog } from '../jobs/log-keeping.js';
 import { checkDurability, prepareDatabase } from '../models/migrations/schema.js';
 import { seed } from '../models/access/seed.js';
 import { checkStorage } from '../models/files/storage-mark.js';
@@ -40,7 +40,6 @@ await start(async () => {
   });
   await preparePasswords();
   const stopCleaning = cleanUploadFolder();
-  await withinStart('recovery of log entries', recoverLogs());
   const server = await listen(config.app.port, config.app.host);
   exposeServiceFigures();
   const closeWatchPort = openWatchPort('api', readiness);

@@ -1,19 +1,17 @@
-// {host}/api/payment/notify/{type}[/{tenant}]: the public callback of payment channels (contract.md §13).
+// {host}/api/payment/notify/{type}[/{tenant}]: the public callback of payment channels (docs/api.md, 13).
 import Joi from 'joi';
 import type { Context } from 'koa';
-import pLimit from 'p-limit';
 import { config } from '../../config/index.js';
 import type { Channel } from '../lib/channels/channel.js';
 import { channelOf } from '../lib/channels/index.js';
 import type { ErrorSlug } from '../lib/error-catalogue/index.js';
-import { AppError, fail } from '../lib/errors.js';
+import { fail } from '../lib/errors.js';
+import type { Money } from '../lib/money.js';
 import { paymentPeriod } from '../lib/numbers.js';
 import { documentedAs } from '../lib/input/schema-notes.js';
-import { withTimeout } from '../lib/with-timeout.js';
 import { flagForAttention } from '../models/trade/payment-attention.js';
 import { findCalledPayment, recordAttempt, recordUnproven } from '../models/trade/callback-intake.js';
 import type { CallbackKey } from '../models/trade/payment-callback.js';
-import type { CallbackState } from '../models/trade/tables.js';
 import { judge, acceptCallback } from './flows/callback-judgement.js';
 import { settleAccepted, type Accepted } from './flows/callback-settlement.js';
 import { limit } from './http/middleware/limits.js';
@@ -100,7 +98,7 @@ async function receive(
   deadline: number,
 ): Promise<Answer> {
   const channel = channelOf(type) ?? fail('invalid_payment_type');
-  const accepted = await inTurn(deadline, () => accept(channel, fields, ctx));
+  const accepted = await accept(channel, fields, ctx);
   const settlement = await settleAccepted(accepted, deadline);
   if (settlement === 'payment_third_party_no_used') fail('payment_third_party_no_used');
   const status = settlement === undefined || settlement === 'gone' ? 'processing' : 'paid';
@@ -125,8 +123,8 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
     ip,
     traceId,
   };
-  const keep = (state: CallbackState, verdict: string): Promise<CallbackKey> =>
-    recordAttempt({ ...attempt, state, verdict });
+  const keep = (verdict: string, reportedAmount?: Money): Promise<CallbackKey> =>
+    recordAttempt({ ...attempt, state: 'refused', verdict, reportedAmount });
   // Anybody can send unverified callbacks, so they must not fill the disk. Verified ones are stored whole and never
   // limited.
   const refuse = async (slug: ErrorSlug): Promise<never> => {
@@ -144,13 +142,15 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
   // Its number is all that anybody needs for one that is not sealed: only the first is kept whole until a person has looked.
   const isNews = isSealed || payment?.attention !== 'notice_unverified';
   if (judged === 'payment_gateway_not_implemented' && claimedNo !== undefined && isOpen && isNews) {
-    await keep('refused', judged);
+    await keep(judged);
     await flagForAttention(claimedNo, 'notice_unverified');
     return fail(judged);
   }
-  if (judged === 'payment_amount_mismatch' && claimedNo !== undefined) {
-    await keep('refused', judged);
-    await flagForAttention(claimedNo, judged);
+  if (judged === 'payment_amount_mismatch' && claimedNo !== undefined && payment) {
+    const { amount } = payment;
+    const reported = notification?.amounts.find((given) => !given.equals(amount));
+    await keep(judged, reported);
+    await flagForAttention(claimedNo, judged, reported && { expected: amount, reported });
     return fail(judged);
   }
   return refuse(judged);
@@ -169,18 +169,4 @@ async function claimedNumber(channel: Channel, fields: Record<string, unknown>):
   if (typeof out_trade_no !== 'string' || paymentPeriod(out_trade_no) === undefined)
     return { claimedNo: undefined, isSealed: false };
   return { claimedNo: out_trade_no, isSealed: out_trade_no === named };
-}
-
-// Excess callbacks queue here. Their statements are batched over a pool of their own (lib/database/db.ts, `payments`), so a
-// flood takes no connection from lists. A slot is freed at the callback's deadline at the latest.
-const turns = pLimit(4 * config.database.poolSize);
-
-function inTurn<T>(deadline: number, work: () => Promise<T>): Promise<T> {
-  return turns(() => {
-    const leftMs = deadline - Date.now();
-    const late = (): AppError =>
-      new AppError('database_unavailable', { cause: new Error('the inbox is slow') });
-    if (leftMs <= 0) throw late();
-    return withTimeout(work(), leftMs, (_, reject) => reject(late()));
-  });
 }

@@ -1,8 +1,8 @@
 // Work whose last run has failed: stored for people, and queued again on request.
+import { LRUCache } from 'lru-cache';
 import { AppError, fail } from '../lib/errors.js';
-import type { Piece } from '../lib/queue/queue.js';
+import type { Envelope } from '../lib/queue/queue.js';
 import type { QueueName } from '../lib/queue/names.js';
-import { singleFlight } from '../lib/single-flight.js';
 import { validate } from '../lib/input/validation.js';
 import {
   failedIds,
@@ -21,45 +21,40 @@ const byName = new Map(jobs.map((job) => [job.name, job]));
 /** The job of that name in this release. */
 export const jobNamed = (name: string): Job | undefined => byName.get(name);
 
-/** A piece of work as a worker has it. */
-export interface QueuedWork {
+/** The work of a job as a worker has it. */
+export interface QueuedWork extends Envelope {
   queue: QueueName;
   name: string;
-  piece: Piece;
+  /** The id of the job. */
+  id: string;
 }
 
 /** An ASCII key of the work, the same for all of its jobs. */
-export function workKey({ name, piece }: QueuedWork): string {
+export function workKey({ name, id, payload: given }: QueuedWork): string {
   const job = jobNamed(name);
-  const payload = job && readPayload(job, piece.payload);
-  const key = job && payload !== undefined ? `${name}-${job.key(payload)}` : piece.id;
+  const payload = job && readPayload(job, given);
+  const key = job && payload !== undefined ? `${name}-${job.key(payload)}` : id;
   return key.replace(/[^\x20-\x7e]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
 }
 
 /** Ends the row of the work and stores its failure; idempotent. @throws while the database is unavailable */
 export async function abandonWork(queued: QueuedWork, error: Error, attempts: number): Promise<void> {
-  const job = jobNamed(queued.name);
-  const payload = job && readPayload(job, queued.piece.payload);
+  const { queue, name, payload: given, trace_id: traceId = '' } = queued;
+  const job = jobNamed(name);
+  const payload = job && readPayload(job, given);
   if (payload !== undefined) await job?.onAbandoned?.(payload, error);
-  const { queue, name, piece } = queued;
-  const traceId = piece.trace_id ?? '';
-  await storeFailure({
-    queue,
-    job: name,
-    key: workKey(queued),
-    payload: piece.payload,
-    error,
-    attempts,
-    traceId,
-  });
+  await storeFailure({ queue, job: name, key: workKey(queued), payload: given, error, attempts, traceId });
 }
 
-const unfinished = singleFlight(unfinishedKinds);
-const maxAgeMs = 5000;
+const unfinished = new LRUCache<'kinds', ReadonlySet<string>>({
+  max: 1,
+  ttl: 5000,
+  fetchMethod: unfinishedKinds,
+});
 
 /** Closes an earlier failure of work that has succeeded. */
 export async function succeeded(queued: QueuedWork): Promise<void> {
-  if (!queued.piece.again && !(await unfinished('kinds', maxAgeMs)).has(queued.name)) return;
+  if (!queued.again && !(await unfinished.forceFetch('kinds')).has(queued.name)) return;
   await closeFailure(queued.name, workKey(queued));
 }
 

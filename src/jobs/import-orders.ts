@@ -1,9 +1,9 @@
 // Imports orders from a file that an administrator has sent.
 import Joi from 'joi';
 import { id } from '../lib/input/schema.js';
-import { findWork } from '../models/imports/import-run.js';
+import { findWork } from '../models/imports/import-progress.js';
 import { endImport } from '../models/imports/import-end.js';
-import { importOrders as importAll } from '../models/imports/order-import.js';
+import { runImport } from '../models/imports/import-run.js';
 import { job } from './job.js';
 
 export interface ImportOrders {
@@ -19,7 +19,7 @@ export const importOrders = job({
   timeoutMs: 3_600_000,
   payload: Joi.object<ImportOrders, true>({ id: id().required() }),
   key: (payload) => String(payload.id),
-  run: (payload, signal) => importAll(payload.id, signal),
+  run: (payload, signal) => runImport(payload.id, signal),
   async onAbandoned({ id }) {
     await endImport(id, { status: 2, error: 'import_failed' });
   },

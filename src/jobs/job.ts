@@ -1,6 +1,6 @@
 // The contract of a job: what it carries, how it is retried, what it does. The row it points at is the state.
 import type Joi from 'joi';
-import { add, addAndWait, hurry, type Work } from '../lib/queue/queue.js';
+import { add, addAndWait, type Work } from '../lib/queue/queue.js';
 import type { QueueName } from '../lib/queue/names.js';
 import { validate } from '../lib/input/validation.js';
 
@@ -19,13 +19,6 @@ export interface JobDefinition<P, R = unknown> {
   key(payload: P): string;
   /** Must be idempotent in SQL: two runs may overlap. */
   run(payload: P, signal: AbortSignal): Promise<R>;
-  /** Max pieces of work per job, for work that is cheaper together. */
-  together?: {
-    /** Pieces of one job at most. */
-    max: number;
-    /** As `run`. @returns the result of each, or its error: those run again, by themselves */
-    run(payloads: readonly P[], signal: AbortSignal): Promise<(R | Error)[]>;
-  };
   /** Called when the last run has failed. */
   onAbandoned?(payload: P, error: Error): Promise<void>;
   /**
@@ -41,8 +34,6 @@ export interface Job<P = unknown, R = unknown> extends JobDefinition<P, R> {
   enqueue(payload: P, options?: { delayMs?: number }): Promise<void>;
   /** As `enqueue`, for work that failed for good: a job of its own, even while another one for the same work waits. */
   enqueueAgain(payload: P): Promise<void>;
-  /** As `enqueue`; a delayed retry starts now. @throws QueueUnavailable */
-  hurry(payload: P): Promise<void>;
   /** The result, or undefined when the job has not finished in time. @throws QueueUnavailable */
   enqueueAndWait(payload: P, ms: number): Promise<R | undefined>;
 }
@@ -54,7 +45,6 @@ export function job<P, R>(definition: JobDefinition<P, R>): Job<P, R> {
     name: definition.name,
     id: `${definition.name}-${definition.key(payload)}`,
     payload: validate(definition.payload, payload),
-    together: definition.together?.max,
     options: {
       delay: delayMs,
       attempts: definition.attempts,
@@ -70,11 +60,6 @@ export function job<P, R>(definition: JobDefinition<P, R>): Job<P, R> {
     enqueueAgain(payload) {
       const wanted = work(payload);
       return add({ ...wanted, id: `${wanted.id}-again`, again: true });
-    },
-    async hurry(payload) {
-      const wanted = work(payload);
-      await add(wanted);
-      await hurry(wanted);
     },
     // What `run` returned, as JSON carries it.
     enqueueAndWait: (payload, ms) => addAndWait(work(payload), ms) as Promise<R | undefined>,

@@ -1,143 +1,56 @@
-// Stores the log entries of this process: in the outbox in batches, on the local disk while the database is unavailable.
-import { join } from 'node:path';
+// Log entries of this process on their way into the logs: the worker writes them, without the queue this process does. Without the
+// database as well, standard output is the record.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { config } from '../../config/index.js';
 import { now } from '../lib/clock.js';
 import { inNoContext } from '../lib/context.js';
-import { isDatabaseDown } from '../lib/database/errors.js';
 import { logger, onLogLine, type LogLine } from '../lib/logger.js';
 import { newUlid } from '../lib/secrets/random-id.js';
-import { throttled } from '../lib/log-throttle.js';
-import { Spool } from '../lib/spool.js';
 import { slowStatement } from '../lib/watch/statements.js';
-import { moveLogs, storeItems, type LogItem } from '../models/logs/log-outbox.js';
+import { writeEntries, type LogItem } from '../models/logs/log-entries.js';
 import type { SystemEntry } from '../models/logs/system-log.js';
-import { writeLogs } from './write-logs.js';
+import { maxItems, writeLogs } from './write-logs.js';
 
 /** Wait for more entries of a batch. */
 const gatherMs = 50;
-const maxTogether = 200;
-const retryMs = 5000;
-const maxSpooledBytes = 256 * 1024 * 1024;
-
-const spool = new Spool(join(config.storage.root, 'log-spool'), maxSpooledBytes);
 
 let gathered: LogItem[] = [];
 let gathering: Promise<void> | undefined;
+const passing = new Set<Promise<void>>();
 
-/** Stores an entry; when this resolves it is in the outbox or on the local disk. Never throws. */
+/** Passes an entry on to its log; when this resolves the queue or the log has it. Never throws. */
 export function keepEntry(item: LogItem): Promise<void> {
-  if (isClosed) return spoolItems([item]);
   gathered.push(item);
-  if (gathered.length >= maxTogether) return inNoContext(store);
-  gathering ??= inNoContext(() => sleep(gatherMs).then(store));
+  if (gathered.length >= maxItems) return inNoContext(passOn);
+  gathering ??= inNoContext(() => sleep(gatherMs).then(passOn));
   return gathering;
 }
 
-let isClosed = false;
-
-/** Stores the entries still gathered; later ones go to the disk for the next process. */
+/** Passes on what is still gathered. */
 export async function closeLogs(): Promise<void> {
-  isClosed = true;
-  clearInterval(timer);
-  await store();
-  // Those begun before go on to the queue, which would be opened again once it is closed.
-  await Promise.all(stores);
+  await passOn();
+  await Promise.all(passing);
 }
 
-const timer = setInterval(() => {
-  if (!spool.isEmpty) void readSpool();
-}, retryMs).unref();
-
-/** Stores the entries that an earlier process left on the disk of this machine. */
-export async function recoverLogs(): Promise<void> {
-  await readSpool();
-}
-
-/** What is being stored now. */
-const stores = new Set<Promise<void>>();
-
-function store(): Promise<void> {
+function passOn(): Promise<void> {
   const items = gathered;
   gathered = [];
   gathering = undefined;
-  const stored = keep(items).finally(() => stores.delete(stored));
-  stores.add(stored);
-  return stored;
+  const passed = items.length > 0 ? pass(items) : Promise.resolve();
+  passing.add(passed);
+  return passed.finally(() => passing.delete(passed));
 }
 
-async function keep(items: readonly LogItem[]): Promise<void> {
-  if (items.length === 0) return;
-  try {
-    await storeItems(items);
-  } catch (error) {
-    throttled('log outbox', (count) =>
-      logUnkept({ error, count }, 'log entries cannot be stored; they wait on the disk'),
-    );
-    await spoolItems(items);
-    return;
-  }
-  await queueMove();
-}
-
-// While the queue is unavailable this process does it; the sweeper finds the rest.
-async function queueMove(): Promise<void> {
+async function pass(items: LogItem[]): Promise<void> {
   await writeLogs
-    .enqueue({ batch: newUlid() })
-    .catch(() => moveLogs(AbortSignal.timeout(writeLogs.timeoutMs)))
-    .catch((error: unknown) =>
-      throttled('log tables', () => logUnkept({ error }, 'log entries wait to be moved')),
-    );
-}
-
-async function spoolItems(items: readonly LogItem[]): Promise<void> {
-  const isKept = await spool.append(items.map((item) => JSON.stringify(item))).catch((error: unknown) => {
-    throttled('log spool', () => logUnkept({ error }, 'writing log entries to the disk failed'));
-    return false;
-  });
-  if (!isKept)
-    throttled('lost log entries', (count) =>
-      logUnkept({ count: count * items.length }, 'log entries were lost'),
-    );
-}
-
-async function readSpool(): Promise<void> {
-  await spool
-    .takeAll(async (lines) => {
-      await storeAgain(lines.flatMap(itemIn));
-      await queueMove();
-    })
-    .catch((error: unknown) =>
-      throttled('log spool reading', () => logUnkept({ error }, 'log entries still wait on the disk')),
-    );
-}
-
-// One entry that cannot be stored must not keep the others here.
-async function storeAgain(items: readonly LogItem[]): Promise<void> {
-  if (items.length === 0) return;
-  try {
-    await storeItems(items);
-  } catch (error) {
-    if (isDatabaseDown(error)) throw error;
-    if (items.length > 1) for (const item of items) await storeAgain([item]);
-    else leaveOut(error);
-  }
-}
-
-// A process that died or a full disk may have left an incomplete line.
-function itemIn(line: string): LogItem[] {
-  try {
-    return [JSON.parse(line) as LogItem];
-  } catch (error) {
-    leaveOut(error);
-    return [];
-  }
-}
-
-function leaveOut(error: unknown): void {
-  throttled('spooled log entries', (count) =>
-    logUnkept({ error, count }, 'log entries on the disk that cannot be read or stored were left out'),
-  );
+    .enqueue({ batch: newUlid(), items })
+    .catch(() => writeEntries(items))
+    .catch((error: unknown) => {
+      logUnkept(
+        { error, count: items.length },
+        'log entries could not be stored; these lines are their record',
+      );
+      for (const { kind, entry } of items) if (kind !== 'system') logUnkept({ kind, entry }, 'log entry');
+    });
 }
 
 // Failures of the system log are not stored in it: they would cause more of themselves.
@@ -154,7 +67,7 @@ const maxPerSecond = 50;
 const maxContext = 20_000;
 
 /**
- * Keeps the log lines of this process from SYSTEM_LOG_LEVEL on in the system log, at most 50 a second: a fault that
+ * Keeps the warnings and errors of this process in the system log, at most 50 a second: a fault that
  * shows on every request must not become a flood of writes. Standard output has all of them.
  */
 export function keepSystemLog(module: 'api' | 'worker'): void {
@@ -168,7 +81,7 @@ export function keepSystemLog(module: 'api' | 'worker'): void {
   });
 }
 
-// What storing an entry logs would have to be stored as well; slow statements of the log tables are told as info.
+// What writing entries logs would be an entry again; slow statements of the log tables are logged at level info.
 const isOfStoring = ({ level, message, fields }: LogLine): boolean =>
   level === 'info' && (fields.job === writeLogs.name || message === slowStatement);
 

@@ -1,12 +1,9 @@
 // Applies a verified payment callback.
 import Joi from 'joi';
 import { id } from '../lib/input/schema.js';
-import { recordFailure } from '../models/trade/payment-callback.js';
-import type { Unsettled } from '../models/trade/payment-attempt.js';
-import { settle, settleTogether } from '../models/trade/payment-settlement.js';
+import { recordFailure, type CallbackKey } from '../models/trade/payment-callback.js';
+import { settle } from '../models/trade/payment-settlement.js';
 import { job } from './job.js';
-
-const maxTogether = 32;
 
 export const settlePayment = job({
   name: 'settle-payment',
@@ -14,14 +11,9 @@ export const settlePayment = job({
   attempts: 10,
   backoffMs: 200,
   timeoutMs: 10_000,
-  payload: Joi.object<Unsettled, true>({
-    id: id().required(),
-    period: id().required(),
-    payment_no: Joi.string(),
-    order_no: Joi.string(),
-  }).and('payment_no', 'order_no'),
+  // Jobs of earlier releases also name payment and order.
+  payload: Joi.object<CallbackKey, true>({ id: id().required(), period: id().required() }).unknown(true),
   key: ({ id, period }) => `${period}-${id}`,
   run: (callback) => settle(callback),
-  together: { max: maxTogether, run: (callbacks) => settleTogether(callbacks) },
   onAbandoned: (callback) => recordFailure(callback, 'retrying'),
 });

@@ -1,21 +1,32 @@
-// Moves log entries from the outbox into the log tables, in batches.
+// Writes log entries. They wait in the queue while the database is unavailable.
 import Joi from 'joi';
-import { moveLogs } from '../models/logs/log-outbox.js';
+import { writeEntries, type LogItem } from '../models/logs/log-entries.js';
 import { job } from './job.js';
 
 export interface WriteLogs {
-  /** ULID of the batch of entries that queued it. */
+  /** ULID of the batch. */
   batch: string;
+  items: LogItem[];
 }
+
+/** Entries of a job at most. */
+export const maxItems = 200;
+
+const item = Joi.object<LogItem, true>({
+  kind: Joi.string().valid('operation', 'login', 'system').required(),
+  entry: Joi.object().unknown(true).required(),
+});
 
 export const writeLogs = job({
   name: 'write-logs',
   queue: 'logs',
-  // The rows wait: the next entries or the sweeper repeat a failed run.
   attempts: 8,
   backoffMs: 1000,
   timeoutMs: 60_000,
-  payload: Joi.object<WriteLogs, true>({ batch: Joi.string().required() }),
+  payload: Joi.object<WriteLogs, true>({
+    batch: Joi.string().required(),
+    items: Joi.array().items(item).max(maxItems).required(),
+  }),
   key: ({ batch }) => batch,
-  run: (_, signal) => moveLogs(signal),
+  run: ({ items }) => writeEntries(items),
 });

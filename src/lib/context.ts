@@ -15,8 +15,10 @@ export interface Context {
   span?: Span;
   /** The unit of the current write. */
   unit?: Unit;
-  /** Whether the client has disconnected. Reads only: a write is completed regardless. */
-  isAbandoned?: () => boolean;
+  /** Until when transactions of the request may commit, in milliseconds since 1970. */
+  deadline?: number;
+  /** COMMITs that have not been answered. */
+  commits?: number;
 }
 
 /** Statements that commit in the same transaction as a write. */
@@ -28,11 +30,6 @@ export interface Unit {
    * @returns checks whether the transaction was committed when the reply to COMMIT is lost
    */
   end(t: Transaction, result: unknown): Promise<() => Promise<boolean>>;
-  /** The same for a transaction sent as one packet: statements that follow the INSERT of a record. */
-  follow(): {
-    statements: { sql: string; values: readonly unknown[] }[];
-    wasCommitted: () => Promise<boolean>;
-  };
   /** Called after the commit. */
   committed(): void;
 }
@@ -46,15 +43,6 @@ export function inContext<T>(context: Context, run: () => T): T {
 
 /** Runs shared work outside the context of the request that happens to start it. */
 export const inNoContext = <T>(run: () => T): T => storage.exit(run);
-
-/** The current request or job, for work it shares with others. */
-export const currentContext = (): Context | undefined => storage.getStore();
-
-/** Runs shared work under the trace of the first requester, without its actor. */
-export function inSharedContext<T>(first: Context | undefined, run: () => T): T {
-  if (!first) return run();
-  return storage.run({ traceId: first.traceId, language: defaultLanguage, span: first.span }, run);
-}
 
 /** Runs the function under that span. */
 export function inSpan<T>(span: Span, run: () => T): T {
@@ -71,31 +59,25 @@ export function setUnit(unit: Unit | undefined): void {
   if (context) context.unit = unit;
 }
 
-/** Whether every client waiting for the current read has disconnected. */
-export const isAbandoned = (): boolean => storage.getStore()?.isAbandoned?.() ?? false;
-
-/** Runs shared work: it continues when the request that started it is abandoned. */
-export function inLastingContext<T>(run: () => T): T {
-  const own = storage.getStore();
-  return own?.isAbandoned ? storage.run({ ...own, isAbandoned: undefined }, run) : run();
+/** Sets until when transactions of the current request may commit, in milliseconds since 1970. */
+export function setDeadline(deadline: number): void {
+  const context = storage.getStore();
+  if (context) context.deadline = deadline;
 }
 
-/**
- * Starts shared work; it is abandoned when every client that joined it has disconnected.
- *
- * @returns a function that joins it
- */
-export function joinable<T>(run: () => Promise<T>): () => Promise<T> {
-  const callers: (() => boolean)[] = [];
-  let result: Promise<T> | undefined;
-  return () => {
-    const own = storage.getStore();
-    callers.push(own?.isAbandoned ?? (() => false));
-    const begin = () =>
-      own ? storage.run({ ...own, isAbandoned: () => callers.every((hasLeft) => hasLeft()) }, run) : run();
-    return (result ??= begin());
-  };
+/** Until when transactions of the current request may commit; Infinity outside requests. */
+export const currentDeadline = (): number => storage.getStore()?.deadline ?? Infinity;
+
+/** Waits for a COMMIT. @returns its answer */
+export async function committing<T>(commit: Promise<T>): Promise<T> {
+  const context = storage.getStore();
+  if (!context) return commit;
+  context.commits = (context.commits ?? 0) + 1;
+  return commit.finally(() => (context.commits = (context.commits ?? 1) - 1));
 }
+
+/** Whether a COMMIT of the current request has not been answered yet. */
+export const isCommitting = (): boolean => (storage.getStore()?.commits ?? 0) > 0;
 
 /** The trace id of the current request or job. */
 export const currentTraceId = (): string | undefined => storage.getStore()?.traceId;

@@ -1,7 +1,6 @@
 // Sets of addresses: single, CIDR block, or first-last, IPv4 and IPv6, compared as 128-bit numbers.
 import ipaddr from 'ipaddr.js';
 import { parseIp } from './ip.js';
-import { memoized } from './memoize.js';
 
 export interface IpRange {
   /** Canonical form: the address, the block with its network address, or first-last. */
@@ -30,10 +29,10 @@ export function parseRange(input: string): IpRange | undefined {
 }
 
 /** An address as 128-bit number, IPv4 mapped into ::ffff:0:0/96; undefined when invalid. */
-export const ipNumber = memoized((text): bigint | undefined => {
+export function ipNumber(text: string): bigint | undefined {
   const ip = parseIp(text);
   return ip && toNumber(ip);
-});
+}
 
 /** The 16 bytes of such a number. */
 export function ipBytes(number: bigint): Buffer {

@@ -4,7 +4,6 @@ import ipaddr from 'ipaddr.js';
 import { config } from '../../config/index.js';
 import { logger } from './logger.js';
 import { throttled } from './log-throttle.js';
-import { memoized } from './memoize.js';
 
 type Block = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
@@ -13,11 +12,11 @@ const trusted: Block[] = config.app.trustedProxies.map((text) => parseBlock(text
 /**
  * The canonical form: `::ffff:1.2.3.4` is `1.2.3.4`, IPv6 is compressed and lower case; undefined when invalid.
  */
-export const canonicalIp = memoized((text) => parseIp(text)?.toString());
+export const canonicalIp = (text: string): string | undefined => parseIp(text)?.toString();
 
 /**
  * The client address: the peer, or behind a trusted proxy the nearest untrusted address of X-Forwarded-For, at
- * most TRUSTED_PROXY_HOPS entries back. Forged entries further left are ignored.
+ * most five entries back. Forged entries further left are ignored.
  */
 export function clientIp(request: IncomingMessage): string {
   const peer = canonicalIp(request.socket.remoteAddress ?? '') ?? '';

@@ -27,17 +27,17 @@ type LineListener = (line: LogLine) => void;
 
 let listener: LineListener | undefined;
 
-/** Min severity for the listener, in pino's numbers. */
-const minKept = { debug: 20, info: 30, warning: 40, error: 50 }[config.logging.systemLevel];
+/** Pino's number of `warn`. */
+const warning = 40;
 
-/** Passes lines from SYSTEM_LOG_LEVEL on to the listener; one per process. */
+/** Passes warnings and errors on to the listener; one per process. */
 export function onLogLine(listen: LineListener): void {
   listener = listen;
 }
 
 export const logger = pino(
   {
-    level: config.logging.level,
+    level: config.watching.logLevel,
     base: { pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
@@ -53,7 +53,7 @@ export const logger = pino(
       logMethod(input, method, level) {
         const parts = input.map((part) => maskLogged(part)) as Parameters<typeof method>;
         method.apply(this, parts);
-        if (listener && level >= minKept) notifyListener(parts, level);
+        if (listener && level >= warning) notifyListener(parts, level);
       },
     },
     serializers: { error: describe },

@@ -1,6 +1,6 @@
 // Exact money: whole cents in a bigint, decimal text outside; no floating point.
 
-/** Max amount of a record (contract.md §2): 10^13 units. */
+/** Max amount of a record (docs/api.md, 2): 10^13 units. */
 const maximumCents = 10n ** 15n;
 
 /** The same in units. */

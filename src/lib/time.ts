@@ -25,7 +25,7 @@ const offsetFormats = [
 export const isZone = (name: string): boolean => moment.tz.zone(name) !== null;
 
 /**
- * Parses a time filter (contract.md §2): a date, a date and time, or ISO 8601 with offset.
+ * Parses a time filter (docs/api.md, 2): a date, a date and time, or ISO 8601 with offset.
  *
  * @param edge a bare date means the first or the last millisecond of that day
  * @returns undefined when malformed, or outside the years 1000 to 9999 of DATETIME

@@ -4,7 +4,7 @@ import { DelayedError, UnrecoverableError, type Job as QueuedJob } from 'bullmq'
 import { abandonWork, type QueuedWork } from '../jobs/failed-work.js';
 import { isDatabaseDown } from '../lib/database/errors.js';
 import { logger } from '../lib/logger.js';
-import type { Envelope, Piece } from '../lib/queue/queue.js';
+import type { Envelope } from '../lib/queue/queue.js';
 import type { QueueName } from '../lib/queue/names.js';
 import { throttled } from '../lib/log-throttle.js';
 
@@ -16,12 +16,12 @@ const againMs = 30_000;
 /** Jobs whose failure is stored; the queue reports the end of each of them once more. */
 const kept = new WeakSet<Queued>();
 
-/** The pieces of work of a job. A single one has the id of its job: those of an earlier release carry none. */
-export const piecesOf = ({ data, id = '' }: Queued): Piece[] =>
-  'pieces' in data ? data.pieces : [{ ...data, id }];
-
-export const workIn = (queued: Queued): QueuedWork[] =>
-  piecesOf(queued).map((piece) => ({ queue: queued.queueName as QueueName, name: queued.name, piece }));
+export const workIn = ({ queueName, name, id = '', data }: Queued): QueuedWork => ({
+  ...data,
+  queue: queueName as QueueName,
+  name,
+  id,
+});
 
 /**
  * Abandons a job whose last run has failed; one with runs left is left to the queue.
@@ -38,7 +38,7 @@ export async function abandonIfLast(queued: Queued, error: Error, token: string 
     return;
   }
   try {
-    for (const work of workIn(queued)) await abandonWork(work, error, attempt);
+    await abandonWork(workIn(queued), error, attempt);
     kept.add(queued);
     logger.error(fields, 'a job failed for good');
   } catch (reason) {
@@ -62,11 +62,8 @@ export async function abandonLost(queued: Queued | undefined, error: Error): Pro
   const isEnded = queued && (queued.finishedOn !== undefined || error instanceof UnrecoverableError);
   if (!isEnded || kept.has(queued)) return;
   try {
-    for (const work of workIn(queued)) await abandonWork(work, error, queued.attemptsMade);
-    logger.error(
-      { error, job: queued.name, trace_id: piecesOf(queued)[0]?.trace_id },
-      'a job failed for good',
-    );
+    await abandonWork(workIn(queued), error, queued.attemptsMade);
+    logger.error({ error, job: queued.name, trace_id: queued.data.trace_id }, 'a job failed for good');
   } catch (reason) {
     logger.error({ error: reason, job: queued.name }, 'storing the failure of a job failed');
   }

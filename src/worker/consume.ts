@@ -1,4 +1,4 @@
-// Consumes a lane of a queue over connections that can be replaced while its jobs run.
+// Consumes the jobs of a queue.
 import { setMaxListeners } from 'node:events';
 import { Worker } from 'bullmq';
 import { config } from '../../config/index.js';
@@ -7,26 +7,22 @@ import { defaultLanguage } from '../lib/language.js';
 import { logger } from '../lib/logger.js';
 import { queueTelemetry } from '../lib/queue/telemetry.js';
 import type { Envelope } from '../lib/queue/queue.js';
-import { queuePrefix, type Lane, type QueueName } from '../lib/queue/names.js';
+import { queuePrefix, type QueueName } from '../lib/queue/names.js';
 import { closeConnection, openConnection } from '../lib/redis/connection.js';
 import { newUlid } from '../lib/secrets/random-id.js';
-import { processTime } from '../lib/process/process-time.js';
-import { abandonLost, piecesOf } from './abandonment.js';
+import { abandonLost } from './abandonment.js';
 import { runOnce } from './run.js';
 
 export interface RunningWorker {
   queue: QueueName;
-  lane: Lane;
   concurrency: number;
   /** Jobs running in this process now. */
   active(): number;
-  /** When a job last ended here, in `processTime()`. */
-  lastEnd(): number;
+  /** Jobs that have ended in this process. */
+  ended(): number;
   /** Resolves when it is connected and takes jobs. */
   ready(): Promise<unknown>;
-  /** Goes on over new connections, where those in use have gone silent; jobs that run end as they would. */
-  renew(): void;
-  /** Takes no more jobs; what has not ended within half of SHUTDOWN_SECONDS is interrupted and left to others. */
+  /** Takes no more jobs; what has not ended within half of the time to shut down is interrupted and left to others. */
   close(): Promise<void>;
 }
 
@@ -51,48 +47,12 @@ const concurrencies: Record<QueueName, number> = {
   maintenance: config.worker.concurrency,
 };
 
-/** Starts consuming a lane of a queue. */
-export function consume(queue: QueueName, lane: Lane = 0): RunningWorker {
-  let lastEnd = processTime();
+/** Starts consuming a queue. */
+export function consume(queue: QueueName): RunningWorker {
+  const concurrency = concurrencies[queue];
   const stopping = new AbortController();
   // Each job that runs listens.
   setMaxListeners(0, stopping.signal);
-  const begin = (): Consumer => connect(queue, lane, stopping.signal, () => (lastEnd = processTime()));
-  let consumer = begin();
-  const consumers = new Set([consumer]);
-  return {
-    queue,
-    lane,
-    concurrency: concurrencies[queue],
-    active: () => consumer.active(),
-    lastEnd: () => lastEnd,
-    ready: () => consumer.worker.waitUntilReady(),
-    renew() {
-      logger.warn({ queue }, 'the consumer is silent and is connected anew');
-      const silent = consumer;
-      consumer = begin();
-      consumers.add(consumer);
-      void silent.retire().then(() => consumers.delete(silent));
-    },
-    async close() {
-      const timer = setTimeout(() => stopping.abort(), config.app.shutdownMs / 2);
-      await Promise.all([...consumers].map((one) => (one === consumer ? one.close() : one.retire())));
-      clearTimeout(timer);
-    },
-  };
-}
-
-/** A worker of BullMQ and its connections. */
-interface Consumer {
-  worker: Worker<Envelope>;
-  active(): number;
-  /** Takes no more jobs; resolves when those that run have ended. */
-  close(): Promise<void>;
-  /** The same without waiting for what is asked of Redis: it may never be answered. */
-  retire(): Promise<void>;
-}
-
-function connect(queue: QueueName, lane: Lane, stopping: AbortSignal, onEnd: () => void): Consumer {
   // What was under way when Redis went is sent again: ioredis would forget it without rejecting it, and the consumer would
   // wait for its answer for ever. BullMQ's scripts may run twice. It waits for jobs on a second connection with these options.
   const connection = openConnection(`${queue} consumer`, {
@@ -100,26 +60,25 @@ function connect(queue: QueueName, lane: Lane, stopping: AbortSignal, onEnd: () 
     autoResendUnfulfilledCommands: true,
     socketTimeout: silenceMs,
   });
-  const running = new Set<Promise<unknown>>();
+  let [active, ended] = [0, 0];
   const worker = new Worker<Envelope>(
     queue,
     async (queued, token) => {
-      const traceId = piecesOf(queued)[0]?.trace_id ?? newUlid();
+      const traceId = queued.data.trace_id ?? newUlid();
       const context = { traceId, language: defaultLanguage, span: currentSpan() };
-      const run = inContext(context, () => runOnce(queued, token, stopping));
-      running.add(run);
+      active++;
       try {
-        return await run;
+        return await inContext(context, () => runOnce(queued, token, stopping.signal));
       } finally {
-        running.delete(run);
-        onEnd();
+        active--;
+        ended++;
       }
     },
     {
-      prefix: queuePrefix(queue, lane),
+      prefix: queuePrefix(queue),
       connection,
       telemetry: queueTelemetry(),
-      concurrency: concurrencies[queue],
+      concurrency,
       // By default a job whose worker died runs again within 20 s, as often as it takes (docs/architecture.md).
       lockDuration: config.worker.jobLockMs,
       stalledInterval: Math.min(maxStallCheckMs, config.worker.jobLockMs / 2),
@@ -131,18 +90,16 @@ function connect(queue: QueueName, lane: Lane, stopping: AbortSignal, onEnd: () 
   worker.on('error', (error) => logger.warn({ error, queue }, 'a worker connection failed'));
   worker.on('failed', (queued, error) => void abandonLost(queued, error));
   return {
-    worker,
-    active: () => running.size,
+    queue,
+    concurrency,
+    active: () => active,
+    ended: () => ended,
+    ready: () => worker.waitUntilReady(),
     async close() {
+      const timer = setTimeout(() => stopping.abort(), config.app.shutdownMs / 2);
       await worker.close();
+      clearTimeout(timer);
       closeConnection(connection);
-    },
-    async retire() {
-      // Its jobs keep their locks until they have ended.
-      await worker.pause(true);
-      await Promise.allSettled(running);
-      closeConnection(connection);
-      await worker.close(true);
     },
   };
 }

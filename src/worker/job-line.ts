@@ -1,13 +1,11 @@
-// The log line, metrics and span of each run of a job, under the trace ids of the requests that queued it.
+// The log line, metrics and span of each run of a job, under the trace id of the request that queued it.
 import type { Job as QueuedJob } from 'bullmq';
 import { currentSpan, currentTraceId } from '../lib/context.js';
 import { logger } from '../lib/logger.js';
-import type { Envelope, Piece } from '../lib/queue/queue.js';
+import type { Envelope } from '../lib/queue/queue.js';
 import { jobSeconds, jobWaitSeconds } from '../lib/watch/metrics.js';
-import { spanNamed } from '../lib/watch/traceparent.js';
 import { failSpan } from '../lib/watch/tracing.js';
 import { jobNamed } from '../jobs/failed-work.js';
-import { piecesOf } from './abandonment.js';
 
 export type Outcome = 'done' | 'failed' | 'interrupted';
 
@@ -18,17 +16,17 @@ export function describeRun(queued: QueuedJob<Envelope>): (outcome: Outcome, err
   const waitedMs = Math.max(0, Date.now() - due);
   // Unknown names are unbounded in number.
   const job = jobNamed(queued.name)?.name ?? 'unknown';
-  const pieces = piecesOf(queued);
   jobWaitSeconds.observe({ job }, waitedMs / 1000);
-  describeSpan(pieces, queued.attemptsMade + 1);
+  currentSpan()?.setAttributes({
+    'back_office.trace_id': currentTraceId(),
+    'back_office.attempt': queued.attemptsMade + 1,
+  });
   return (outcome, error) => {
     const tookMs = performance.now() - startedAt;
     jobSeconds.observe({ job, outcome }, tookMs / 1000);
     const line = {
       job: queued.name,
       key: queued.id,
-      // Of work that travels together each piece has a trace id; the line itself is under the first one.
-      trace_ids: pieces.length > 1 ? pieces.map(({ trace_id }) => trace_id) : undefined,
       queue: queued.queueName,
       attempt: queued.attemptsMade + 1,
       waited_ms: waitedMs,
@@ -40,15 +38,4 @@ export function describeRun(queued: QueuedJob<Envelope>): (outcome: Outcome, err
     currentSpan()?.setAttribute('back_office.outcome', outcome);
     if (outcome === 'failed') failSpan(currentSpan(), error);
   };
-}
-
-// A job of several pieces is part of the trace of the first one; the others lead to it by links.
-function describeSpan(pieces: readonly Piece[], attempt: number): void {
-  const span = currentSpan();
-  if (!span) return;
-  span.setAttributes({ 'back_office.trace_id': currentTraceId(), 'back_office.attempt': attempt });
-  for (const { traceparent } of pieces.slice(1)) {
-    const context = spanNamed(traceparent);
-    if (context) span.addLink({ context });
-  }
 }

@@ -11,7 +11,7 @@ import { connectRedis, disconnectRedis } from '../lib/redis/redis.js';
 import { guardStorage } from '../lib/storage/index.js';
 import { startTracing } from '../lib/watch/tracing.js';
 import { openWatchPort } from '../lib/watch/port.js';
-import { closeLogs, keepSystemLog, recoverLogs } from '../jobs/log-keeping.js';
+import { closeLogs, keepSystemLog } from '../jobs/log-keeping.js';
 import { checkDurability, prepareDatabase } from '../models/migrations/schema.js';
 import { seed } from '../models/access/seed.js';
 import { checkStorage } from '../models/files/storage-mark.js';
@@ -33,7 +33,6 @@ await start(async () => {
     await resealSecrets();
     if (needsStorage(queues)) await withinStart('check of the storage', checkStorage());
   });
-  await withinStart('recovery of log entries', recoverLogs());
   const { stop, readiness } = await startWorker(queues, (what) => {
     logger.fatal({ what }, 'the worker hangs: nothing has come through for 60 s');
     endAsFailed('the worker hangs');

@@ -44,28 +44,17 @@ export async function runOnce(
 async function run(queued: QueuedJob<Envelope>, stopping: AbortSignal): Promise<unknown> {
   const job = jobNamed(queued.name);
   if (!job) throw new UnrecoverableError(`there is no job named ${queued.name}`);
-  const work = workIn(queued);
-  const payloads = work.map(({ piece }) => check(job, piece.payload));
-  const results = await withinTime(job, (signal) => runPieces(job, payloads, signal), stopping);
-  const outcomes = work.map((one, index) => ({ ...one, result: results[index] }));
-  const done = outcomes.filter(({ result }) => !(result instanceof Error));
-  await Promise.all(done.map(succeeded)).catch((error: unknown) =>
+  const { payload, reply_to } = queued.data;
+  const checked = check(job, payload);
+  const result = await withinTime(job, (signal) => job.run(checked, signal), stopping);
+  if (reply_to)
+    await reply(reply_to, queued.id ?? '', result).catch((error: unknown) =>
+      logger.warn({ error, job: job.name }, 'publishing a result failed; its row has it'),
+    );
+  await succeeded(workIn(queued)).catch((error: unknown) =>
     logger.warn({ error, job: job.name }, 'closing the failure of a job failed'),
   );
-  await reply(done).catch((error: unknown) =>
-    logger.warn({ error, job: job.name }, 'publishing a result failed; its row has it'),
-  );
-  const error = results.find((result) => result instanceof Error);
-  if (error === undefined) return null;
-  // Finished work is not repeated; the result would be the same.
-  const left = outcomes.flatMap(({ piece, result }) => (result instanceof Error ? [piece] : []));
-  if (done.length > 0) await queued.updateData({ pieces: left });
-  throw error;
-}
-
-async function runPieces(job: Job, payloads: unknown[], signal: AbortSignal): Promise<unknown[]> {
-  if (job.together) return job.together.run(payloads, signal);
-  return Promise.all(payloads.map((payload) => job.run(payload, signal)));
+  return null;
 }
 
 function check(job: Job, payload: unknown): unknown {

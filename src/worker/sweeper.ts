@@ -4,7 +4,6 @@ import { config } from '../../config/index.js';
 import { now } from '../lib/clock.js';
 import { logger } from '../lib/logger.js';
 import { QueueUnavailable } from '../lib/queue/queue.js';
-import { newUlid } from '../lib/secrets/random-id.js';
 import { key, redis, redisOr } from '../lib/redis/redis.js';
 import { deliverNotification } from '../jobs/deliver-notification.js';
 import { expireOrder } from '../jobs/expire-order.js';
@@ -14,16 +13,13 @@ import { maintainTables } from '../jobs/maintain-tables.js';
 import { mergeChunks } from '../jobs/merge-chunks.js';
 import { settlePayment } from '../jobs/settle-payment.js';
 import { writeExport } from '../jobs/write-export.js';
-import { writeLogs } from '../jobs/write-logs.js';
-import { areWaiting } from '../models/logs/log-outbox.js';
-import { pruneJournals } from '../models/tables/list-journal.js';
 import { unfinishedMerges } from '../models/files/chunk-merge.js';
 import { sweepSessions } from '../models/files/chunk-session.js';
 import { undeliveredNotifications } from '../models/office/notification.js';
 import { removeExpiredExports } from '../models/exports/export.js';
 import { stalledExports } from '../models/exports/export-run.js';
 import { pruneImports } from '../models/imports/import.js';
-import { stalledImports } from '../models/imports/import-run.js';
+import { stalledImports } from '../models/imports/import-progress.js';
 import { overdueOrders } from '../models/trade/order.js';
 import { unsettledCallbacks } from '../models/trade/payment-callback.js';
 import { removeUnowned, sweepStorage } from '../models/files/stored-file.js';
@@ -31,7 +27,7 @@ import { removeUnowned, sweepStorage } from '../models/files/stored-file.js';
 const everySweep = `*/${config.worker.sweepSeconds} * * * * *`;
 
 /**
- * Starts the sweeper (every SWEEP_SECONDS) and the nightly maintenance.
+ * Starts the sweeper (every 30 s) and the nightly maintenance.
  *
  * @param withFiles also remove files. Where the storage is not, a file would count as removed: it would stay for good without its row.
  * @returns how to stop all of it
@@ -63,7 +59,7 @@ const cronLog: Logger = {
 
 /** Queues again every row that may have lost its job. */
 export async function sweep(): Promise<void> {
-  await inParts(sweepPayments, sweepMerges, sweepExports, sweepImports, sweepNotifications, sweepLogs);
+  await inParts(sweepPayments, sweepMerges, sweepExports, sweepImports, sweepNotifications);
 }
 
 /** Removes what has expired with its files, and the files that nobody owns. */
@@ -78,7 +74,7 @@ async function inParts(...parts: ((before: Date) => Promise<unknown>)[]): Promis
 }
 
 async function sweepPayments(before: Date): Promise<void> {
-  for await (const callback of unsettledCallbacks(before)) await sweepOne(settlePayment, callback, 'hurry');
+  for await (const callback of unsettledCallbacks(before)) await sweepOne(settlePayment, callback);
   for await (const order_no of overdueOrders(before)) await sweepOne(expireOrder, { order_no });
 }
 
@@ -99,14 +95,9 @@ async function sweepNotifications(before: Date): Promise<void> {
   if (ids.length > 0) await queueOne(deliverNotification, { ids });
 }
 
-async function sweepLogs(): Promise<void> {
-  if (await areWaiting()) await enqueueOrRun(writeLogs, { batch: newUlid() });
-  await pruneJournals();
-}
-
 // A row that fails must not delay the others.
-async function sweepOne<P>(job: Job<P>, payload: P, how: 'enqueue' | 'hurry' = 'enqueue'): Promise<void> {
-  await enqueueOrRun(job, payload, how).catch((error: unknown) =>
+async function sweepOne<P>(job: Job<P>, payload: P): Promise<void> {
+  await enqueueOrRun(job, payload).catch((error: unknown) =>
     logger.warn({ error, job: job.name }, 'sweeping a row failed; the next sweep will retry'),
   );
 }
@@ -134,9 +125,9 @@ async function queueMaintenance(): Promise<void> {
   await enqueueOrRun(maintainTables, { day: now().toISOString().slice(0, 10) });
 }
 
-async function enqueueOrRun<P>(job: Job<P>, payload: P, how: 'enqueue' | 'hurry' = 'enqueue'): Promise<void> {
+async function enqueueOrRun<P>(job: Job<P>, payload: P): Promise<void> {
   try {
-    await job[how](payload);
+    await job.enqueue(payload);
   } catch (error) {
     if (!(error instanceof QueueUnavailable)) throw error;
     await job.run(payload, AbortSignal.timeout(job.timeoutMs));

@@ -3,7 +3,7 @@ import type { Readiness } from '../lib/watch/port.js';
 import { checkReachable } from '../models/office/service-figures.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import { closeQueues } from '../lib/queue/queue.js';
-import { lanesOf, type QueueName } from '../lib/queue/names.js';
+import type { QueueName } from '../lib/queue/names.js';
 import { maxConnectMs } from '../lib/redis/redis.js';
 import { startSweeper } from './sweeper.js';
 import { consume } from './consume.js';
@@ -28,7 +28,7 @@ export async function startWorker(
   queues: readonly QueueName[],
   onHang: (what: string) => void,
 ): Promise<StartedWorker> {
-  const workers = queues.flatMap((queue) => lanesOf(queue).map((lane) => consume(queue, lane)));
+  const workers = queues.map(consume);
   const connected = Promise.allSettled(workers.map((worker) => worker.ready()));
   await withTimeout<unknown>(connected, maxConnectMs, (resolve) => resolve(undefined));
   const stopWatching = watchWorkers(workers, onHang);

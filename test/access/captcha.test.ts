@@ -1,9 +1,9 @@
-// Captchas against a reader of pictures: it reads plain writing in the same fonts, and hardly any captcha.
+// Captchas against a reader of pictures: it reads plain writing in the same font, and hardly any captcha.
 import '../support/environment.js';
 import { randomInt } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
-import { captchaCharacters, captchaFonts } from '../../src/lib/captcha/glyphs.js';
+import { captchaCharacters } from '../../src/lib/captcha/picture.js';
 import { key, patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { makeSolver, uprightPicture } from '../support/captcha-solver.js';
 import { serviceTest } from '../support/service-test.js';
@@ -24,10 +24,9 @@ async function shown(): Promise<Shown> {
 }
 
 function plain(): Shown {
-  const text = Array.from({ length: 5 }, () => captchaCharacters[randomInt(captchaCharacters.length)]).join(
-    '',
-  );
-  return { png: uprightPicture(text, () => randomInt(captchaFonts.length)), answer: text.toLowerCase() };
+  const letters = Array.from({ length: 5 }, () => captchaCharacters[randomInt(captchaCharacters.length)]);
+  const text = letters.join('');
+  return { png: uprightPicture(text), answer: text.toLowerCase() };
 }
 
 /** How many it reads. The service in this thread goes on between two pictures. */
@@ -40,7 +39,7 @@ async function readBy(solve: (png: Buffer) => string, pictures: readonly Shown[]
   return read;
 }
 
-test.serial('a solver that reads plain text in the same fonts fails on captchas', async (t) => {
+test.serial('a solver that reads plain text in the same font fails on captchas', async (t) => {
   const captchas: Shown[] = [];
   while (captchas.length < 80) captchas.push(await shown());
   const plainOnes = Array.from({ length: 30 }, plain);

@@ -17,7 +17,7 @@ let patient: Client;
 
 test.before(async () => {
   const [one, two] = await Promise.all([
-    startApi({ PASSWORD_CHANGE_REQUIRED: 'true', PASSWORD_REFUSE_COMMON: 'true' }),
+    startApi({ PASSWORD_CHANGE_REQUIRED: 'true', PASSWORD_REFUSE_COMMON: '1' }),
     startApi({ SESSION_IDLE_MINUTES: '30' }),
   ]);
   [careful, patient] = [service.anonymous.at(one.url), service.anonymous.at(two.url)];

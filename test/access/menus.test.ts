@@ -59,7 +59,7 @@ test('a new menu has the given fields and defaults for the others', async (t) =>
   const created = await admin.post('/menus', given);
   t.is(created.status, 200);
   const { id, created_at, updated_at, ...rest } = created.data;
-  t.deepEqual(rest, { ...given, parent_id: 0, status: 1, sort: 0, open_type: 1, no_cache: 0 });
+  t.deepEqual(rest, { ...given, parent_id: 0, status: 1, sort: 0, open_type: 1, no_cache: 0, in_use: false });
   t.is(created_at, updated_at);
   t.deepEqual((await admin.get(`/menus/${id}`)).data, created.data);
   const changed = (await admin.put(`/menus/${id}`, { title: 'Reports', sort: -3 })).data;
@@ -77,6 +77,9 @@ test('invalid values are refused', async (t) => {
     [{ type: 4 }, [422, 30001, 'value_not_acceptable']],
     [{ title: 'x'.repeat(51) }, [422, 30001, 'value_not_acceptable']],
     [{ path: 'javascript:alert(1)' }, [422, 30004, 'format_invalid']],
+    [{ path: '//evil.example' }, [422, 30004, 'format_invalid']],
+    [{ path: '/\\evil.example' }, [422, 30004, 'format_invalid']],
+    [{ path: ' \\/evil.example' }, [422, 30004, 'format_invalid']],
     [{ is_hidden: 2 }, [422, 30001, 'value_not_acceptable']],
     [{ slug: taken.slug.toUpperCase() }, [422, 30002, 'menu_slug_exists']],
     [{ parent_id: 999_999 }, [422, 30003, 'menu_unknown']],
@@ -236,7 +239,7 @@ test('options list only enabled entries the caller may list', async (t) => {
   const menus = (await own.get('/options?type=menu')).data;
   const option = menus.find(({ value }: { value: number }) => value === root.id);
   t.deepEqual(option, { value: root.id, label: 'x', children: [{ value: child.id, label: 'x' }] });
-  for (const type of ['department', 'payment_method', 'dictionary:gender'])
+  for (const type of ['department', 'permission', 'payment_method', 'dictionary:gender'])
     t.deepEqual(outcome(await own.get(`/options?type=${type}`)), noPermission, type);
   t.is((await own.get('/options')).status, 400);
   t.is((await own.get('/options?type=secrets')).status, 422);

@@ -48,7 +48,8 @@ test('a profile update changes only the fields sent', async (t) => {
 
 test('a profile update refuses invalid values', async (t) => {
   const own = await signedIn(await makeAdmin(service.admin));
-  for (const avatar of ['javascript:alert(1)', 'data:text/html,x', 'vbscript:x', '\tjavascript:x'])
+  const scripts = ['javascript:alert(1)', 'data:text/html,x', 'vbscript:x', '\tjavascript:x'];
+  for (const avatar of [...scripts, '//evil.example/a.png', '/\\evil.example/a.png'])
     t.deepEqual(Object.keys((await own.put('/profile', { avatar })).errors ?? {}), ['avatar'], avatar);
   t.is((await own.put('/profile', { avatar: 'https://cdn.test/a.png' })).status, 200);
   t.is((await own.put('/profile', { nickname: '' })).status, 422);
@@ -102,6 +103,7 @@ test('a new password must be confirmed, long enough and not the username', async
   t.deepEqual(await fields(change('short')), [422, ['password']]);
   t.deepEqual(await fields(change('x'.repeat(65))), [422, ['password']]);
   t.deepEqual(await fields(change(account.username.toUpperCase())), [422, ['password']]);
+  t.deepEqual(await fields(change(account.password)), [422, ['password']], 'the old one');
   t.deepEqual(await fields(own.put('/password', { password: 'secret-2' })), [
     400,
     ['old_password', 'password_confirmation'],

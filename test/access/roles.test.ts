@@ -51,6 +51,7 @@ test('a role has ids in lists and objects when shown', async (t) => {
     description: null,
     status: 1,
     sort: 0,
+    in_use: false,
     permission_ids: [permission],
     menu_ids: [menu],
   });

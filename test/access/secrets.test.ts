@@ -106,12 +106,7 @@ test('no secret reaches log lines, Redis or the log tables', async (t) => {
   );
   const secret = new RegExp(`canary-|${token.split('.')[2]}|${privatePart}`);
 
-  const waiting = await until(async () => {
-    const rows = await select('SELECT * FROM log_outbox');
-    return rows.length >= 10 ? rows : undefined;
-  });
-  t.notRegex(JSON.stringify(waiting), secret);
-  t.true((await keysLike(`*${prefix}*:write-*`)).length >= 1, 'a job is to write them');
+  await until(async () => (await keysLike(`*${prefix}*:write-*`)).length >= 1);
   const queued = await redisContent();
   t.notRegex(queued, secret);
 

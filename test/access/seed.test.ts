@@ -26,9 +26,9 @@ test('a new release adds its menus without restoring deleted ones', async (t) =>
   t.is((await service.admin.put(`/menus/${roles?.id}`, { title: 'Our roles' })).status, 200);
 
   await startApi();
-  const system = await menuOf('system');
+  const files = await menuOf('files');
   const imports = await menuOf('imports');
-  t.is(imports?.parent_id, system?.id);
+  t.is(imports?.parent_id, files?.id);
   const permission = await selectRow<{ menu_id: number }>(
     "SELECT menu_id FROM permissions WHERE slug = 'import.show'",
   );

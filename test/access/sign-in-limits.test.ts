@@ -14,6 +14,8 @@ const service = serviceTest({ withWorker: false });
 /** Two processes behind a trusted proxy, one that trusts nobody, one that hashes slowly and one without Redis. */
 let proxied: [Client, Client];
 let untrusting: Client;
+/** One that asks for captchas after failures. */
+let cautious: Client;
 let slow: Client;
 let alone: Client;
 /** One that takes few hashes at a time of one address. */
@@ -36,6 +38,7 @@ test.before(async () => {
       { ...open, ...withoutRedis },
       { ...trusting, BCRYPT_COST: '8', HASH_QUEUE: '32', HASH_QUEUE_PER_ADDRESS: '4' },
       { ...open, HASH_CONCURRENCY: '1', HASH_WAIT_MS: '200', BCRYPT_COST: '14' },
+      { ...open, CAPTCHA_MODE: 'adaptive', TRUSTED_PROXIES: '127.0.0.1' },
     ].map((env: Record<string, string>) => startApi(env)),
   );
   const clients = started.map(({ url }) => service.anonymous.at(url)) as [
@@ -46,10 +49,11 @@ test.before(async () => {
     Client,
     Client,
     Client,
+    Client,
   ];
-  [proxied, untrusting, slow, alone, crowded, impatient] = [
+  [proxied, untrusting, slow, alone, crowded, impatient, cautious] = [
     [clients[0], clients[1]],
-    ...(clients.slice(2) as [Client, Client, Client, Client, Client]),
+    ...(clients.slice(2) as [Client, Client, Client, Client, Client, Client]),
   ];
 });
 
@@ -77,6 +81,43 @@ test('the sixth attempt is locked out even with the right password', async (t) =
   const seconds = Number(locked.headers.get('Retry-After'));
   t.true(seconds > 850 && seconds <= 900, `Retry-After is ${seconds}`);
   t.is((await login(from(proxied[0], '203.0.113.9'), account)).status, 200, 'another address is not locked');
+});
+
+for (const [what, refused] of [
+  ['without the captcha they need', {}],
+  ['with a wrong captcha', { captcha_id: 'unknown', captcha_code: 'abcde' }],
+] as const)
+  test(`attempts ${what} count like wrong passwords`, async (t) => {
+    const [account, other] = [await makeAdmin(service.admin), await makeAdmin(service.admin)];
+    const here = from(cautious, '198.51.104.1');
+    const codes: number[] = [];
+    for (let time = 0; time < config.auth.captchaAfterFailures; time++)
+      codes.push((await wrong(here, account)).code);
+    while (codes.length < config.auth.loginMaxAttempts)
+      codes.push((await here.post('/login', { ...account, ...refused })).code);
+    t.deepEqual(codes, [10001, 10001, 10005, 10005, 10005]);
+    const locked = await login(here, account);
+    t.deepEqual([locked.status, locked.code, locked.errorCode], [429, 10006, 'login_locked']);
+    t.true(Number(locked.headers.get('Retry-After')) > 850);
+    t.is((await login(here, other)).status, 200, 'another name');
+    t.is((await login(from(cautious, '198.51.104.2'), account)).status, 200, 'another address');
+  });
+
+test('refused captchas of many addresses do not lock a name', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const forged = { ...account, captcha_id: 'unknown', captcha_code: 'abcde' };
+  for (let time = 0; time <= config.auth.loginMaxPerUsernameHour; time++) {
+    const { code } = await from(cautious, `198.51.105.${time}`).post('/login', forged);
+    t.is(code, 10005);
+  }
+  t.is((await login(from(cautious, '203.0.113.79'), account)).status, 200);
+});
+
+test('outside production an address is not asked for a captcha because of other names', async (t) => {
+  const here = from(cautious, '198.51.106.1');
+  for (let time = 0; time < 60; time++) t.is((await wrong(here, { username: unique('nobody') })).status, 401);
+  t.false((await here.get('/login/captcha?check=1&username=x')).data.required);
+  t.is((await login(here, await makeAdmin(service.admin))).status, 200);
 });
 
 test('an unknown name is locked out like any other', async (t) => {

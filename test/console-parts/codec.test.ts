@@ -12,7 +12,7 @@ interface State {
 const { decode, encode } = await consoleModule<{
   decode: (search: URLSearchParams, checks: object, sortable: readonly string[]) => State;
   encode: (state: State) => URLSearchParams;
-}>('parts/codec.ts');
+}>('parts/list/codec.ts');
 
 const checks = { keyword: () => true, status: (text: string) => text === 'paid', min: () => true };
 const sortable = ['amount', 'created_at'];

@@ -8,7 +8,7 @@ import { consoleModule } from '../support/console-module.js';
 
 const enough = 4.5;
 const themes = await consoleModule<{ light: ThemeConfig; dark: ThemeConfig }>('app/theme.ts');
-const styles = ['app/page.css', 'parts/parts.css'].map((file) =>
+const styles = ['app/page.css', 'parts/show/parts.css'].map((file) =>
   readFileSync(resolve(config.root, 'console/src', file), 'utf8'),
 );
 

@@ -10,7 +10,7 @@ const { changed, given, initialOf, rebase } = await consoleModule<{
   given: (values: Row) => Row;
   initialOf: (fields: object, row: Row | undefined) => Row;
   rebase: (values: Row, base: Row, latest: Row) => { taken: Row; conflicts: string[] };
-}>('parts/form-values.ts');
+}>('parts/form/form-values.ts');
 
 const anyRow = fc.record({
   a: fc.constantFrom('x', 'y', 'z'),

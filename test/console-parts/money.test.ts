@@ -8,7 +8,7 @@ const { fromCents, isAmount, showAmount, toCents } = await consoleModule<{
   isAmount: (text: string) => boolean;
   showAmount: (text: string) => string;
   toCents: (text: string) => bigint;
-}>('parts/money.ts');
+}>('parts/show/money.ts');
 
 const largest = 10n ** 18n - 1n;
 const cents = fc.bigInt({ min: -largest, max: largest });

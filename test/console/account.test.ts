@@ -35,12 +35,12 @@ journey('a captcha is required after wrong passwords', async (t, page) => {
   await page.goto('/console/access/profile');
   await page.getByLabel('Username').fill(username);
   for (let failures = 0; failures < 2; failures++) await tryPassword(page, 'wrong-password');
-  await page.getByLabel('Characters in the picture').waitFor();
+  await page.getByLabel('Characters in the image').waitFor();
   await page.getByLabel('Password').fill(password);
-  await page.getByLabel('Characters in the picture').fill('?????');
+  await page.getByLabel('Characters in the image').fill('?????');
   await page.locator('button[type=submit]').click();
   await page.locator('button[type=submit]:enabled').waitFor();
-  await page.getByLabel('Characters in the picture').fill(await captchas.answer());
+  await page.getByLabel('Characters in the image').fill(await captchas.answer());
   await page.locator('button[type=submit]').click();
   await page.getByRole('heading', { name: 'Profile' }).waitFor();
   const { sessions } = await selectRow<{ sessions: number }>(
@@ -64,8 +64,8 @@ journey('a locked account shows how long it is locked', async (t, page) => {
   await page.goto('/');
   await page.getByLabel('Username').fill(username);
   await page.getByLabel('Password').focus();
-  await page.getByLabel('Characters in the picture').waitFor();
-  await page.getByLabel('Characters in the picture').fill(await captchas.answer());
+  await page.getByLabel('Characters in the image').waitFor();
+  await page.getByLabel('Characters in the image').fill(await captchas.answer());
   t.regex(await tryPassword(page, password), /locked|minutes|seconds|again/i);
   const { sessions } = await selectRow<{ sessions: number }>(
     'SELECT COUNT(*) AS sessions FROM admin_sessions s JOIN admins a ON a.id = s.admin_id WHERE a.username = ?',
@@ -85,7 +85,7 @@ journey('a form survives the end of its session', async (t, page) => {
   await signIn(page, account.username, account.password);
   await form.waitFor();
   t.regex(page.url(), /\/console\/trade\/users\/new$/);
-  await form.getByText('What you had typed is back').waitFor();
+  await form.getByText('Your unsaved changes are back').waitFor();
   await form.getByRole('button', { name: 'Save' }).click();
   await form.waitFor({ state: 'detached' });
   const row = await selectRow<{ nickname: string }>('SELECT nickname FROM users WHERE username = ?', [

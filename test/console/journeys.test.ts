@@ -52,22 +52,17 @@ journey('the page of an order shows its payment by itself', async (t, page) => {
   await form.getByLabel('Product').fill('Notebook');
   await form.getByLabel('Price').fill('1234567.89');
   await form.getByRole('button', { name: 'Save' }).click();
-  const row = page.locator('[data-resource=orders] a.row-link').first();
-  await row.click();
   await page.getByRole('heading', { name: /^ORD/ }).waitFor();
   const orderNo = await page.getByRole('heading', { name: /^ORD/ }).innerText();
   await page.locator('article', { hasText: '¥1,234,567.89' }).waitFor();
 
   const second = await page.context().newPage();
-  await second.addInitScript(
-    `sessionStorage.setItem('console.token', ${JSON.stringify(await page.evaluate<string>("sessionStorage.getItem('console.token')"))})`,
-  );
   await second.goto(`/console/trade/orders/${orderNo}`);
-  await second.getByRole('button', { name: 'Create a payment' }).click();
+  await second.getByRole('button', { name: 'Start payment' }).click();
   await second.getByLabel('Payment method').click();
   await second.locator('.ant-select-item-option', { hasText: 'Trial' }).click();
-  await second.getByRole('button', { name: 'Save' }).click();
-  await second.getByRole('button', { name: 'Simulate the payment' }).click();
+  await second.getByRole('dialog').getByRole('button', { name: 'Start payment' }).click();
+  await second.getByRole('button', { name: 'Simulate payment' }).click();
 
   await page.locator('.screen-head .tag', { hasText: 'Paid' }).waitFor();
   const { data: order } = await own.service.admin.get(`/orders/${orderNo}`);
@@ -105,8 +100,8 @@ journey('an administrator sees only what their role allows', async (t, page) => 
   await page.getByLabel('Username').fill(account?.username ?? '');
   await page.getByLabel('Password').fill(account?.password ?? '');
   await page.locator('button[type=submit]').click();
-  await page.getByRole('heading', { name: 'Blocked addresses' }).waitFor();
-  t.is(await page.getByRole('link', { name: 'New' }).count(), 0);
+  await page.getByRole('heading', { name: 'IP blacklist' }).waitFor();
+  t.is(await page.getByRole('link', { name: /^New/ }).count(), 0);
   t.is(await page.locator('.menu a', { hasText: 'Orders' }).count(), 0);
   await page.goto('/console/trade/orders');
   await page.getByRole('alert').waitFor();

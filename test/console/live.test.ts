@@ -60,7 +60,7 @@ journey('a concurrent change does not discard the edits of a form', async (t, pa
   t.is(await form.getByLabel('Display name').inputValue(), 'Mine');
   await form
     .getByRole('alert')
-    .getByText(/Somebody else has just changed this too: Display name/)
+    .getByText(/Someone else has just changed Display name/)
     .waitFor();
   await form.getByRole('button', { name: 'Save' }).click();
   await form.waitFor({ state: 'detached' });
@@ -75,7 +75,7 @@ journey('leaving an edited form asks for confirmation', async (t, page) => {
   const address = page.getByRole('dialog').getByRole('textbox', { name: 'Address' });
   await address.fill('203.0.113.9');
   await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'Go on typing' }).click();
+  await page.getByRole('button', { name: 'Keep editing' }).click();
   t.is(await address.inputValue(), '203.0.113.9');
   await address.press('Control+Enter');
   await page.locator('a.row-link', { hasText: '203.0.113.9' }).waitFor();

@@ -13,19 +13,19 @@ journey('a payment method form has the fields its channel declares', async (t, p
   const form = page.getByRole('dialog');
   await form.getByLabel('Name').fill('Scan to pay');
   await choose(page, form, 'Type', 'WeChat');
-  await form.getByLabel('Number of the merchant', { exact: true }).fill('1900000109');
+  await form.getByLabel('Merchant ID', { exact: true }).fill('1900000109');
   await form.getByRole('button', { name: 'Save' }).click();
   await form.getByText('Required').first().waitFor();
   t.is((await selectRow<{ count: number }>('SELECT COUNT(*) AS count FROM payment_methods')).count, 0);
   await choose(page, form, 'Type', 'Mock');
-  await form.getByLabel('Key of the signature').fill('a shared secret');
+  await form.getByLabel('Signing secret').fill('a shared secret');
   await form.getByRole('button', { name: 'Save' }).click();
-  await page.locator('a.row-link', { hasText: 'Scan to pay' }).click();
+  await page.waitForURL(/payment-methods\/\d+$/);
   const { id } = await selectRow<{ id: number }>('SELECT id FROM payment_methods');
   await page.goto(`/console/trade/payment-methods/${id}/edit`);
-  await form.getByLabel('Where callbacks go').fill('https://pay.example.com/notify');
+  await form.getByLabel('Callback URL').fill('https://pay.example.com/notify');
   await form.getByRole('button', { name: 'Save' }).click();
-  await form.getByLabel('Where callbacks go').waitFor({ state: 'detached' });
+  await form.getByLabel('Callback URL').waitFor({ state: 'detached' });
   const { admin } = own.service;
   const { data } = await admin.get(`/payment-methods/${id}`);
   t.deepEqual(data.config, { notify_url: 'https://pay.example.com/notify', shared_secret: '***' });
@@ -48,7 +48,7 @@ journey('the page of a payment explains its status', async (t, page) => {
   await why.getByText('Compare the secret of the payment method').waitFor();
   await admin.put(`/payment-methods/${method.id}`, { is_active: false });
   await page.reload();
-  await why.getByText('The payment method is switched off').waitFor();
+  await why.getByText('The payment method is disabled').waitFor();
   await notify(mockCallback(payment));
   await page.getByText('Settled: the order is paid').waitFor();
   await why.waitFor({ state: 'detached' });
@@ -71,7 +71,7 @@ journey('a flagged payment is handled with a remark', async (t, page) => {
   await page.locator('a.row-link', { hasText: payment.payment_no }).click();
   await page.getByText('The money arrived when its order could no longer be paid').waitFor();
   await page.getByRole('button', { name: 'Mark as handled' }).click();
-  await page.getByRole('dialog').getByLabel('Remark').fill('Refunded as R-2026-1');
+  await page.getByRole('dialog').getByLabel('Note').fill('Refunded as R-2026-1');
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Mark as handled' }).waitFor({ state: 'detached' });
   t.like(
@@ -90,7 +90,7 @@ for (const reducedMotion of ['no-preference', 'reduce'] as const)
       const order = await makeOrder(own.service.admin);
       await page.setViewportSize({ width: 1280, height: 500 });
       await enter(page, { at: `/console/trade/orders/${order.order_no}` });
-      await page.getByRole('button', { name: 'Create a payment' }).click();
+      await page.getByRole('button', { name: 'Start payment' }).click();
       await page.getByLabel('Payment method').click();
       await page.locator('.ant-select-item-option', { hasText: `Stays ${reducedMotion}` }).waitFor();
       const [before, after] = await page.evaluate<[number, number]>(`(() => {

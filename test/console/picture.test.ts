@@ -1,14 +1,14 @@
 // A trial that was filled: every plot has something to show, long lists fit a desk and one row a telephone. The picture of the dashboard
 // is that of the README (docs/console.png).
 import '../support/environment.js';
-import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { promisify } from 'node:util';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { consoleTest } from '../support/console-test.js';
+import { png } from '../support/files.js';
 import { enter, follow, inaccessible } from '../support/pages.js';
+import { runCli } from '../support/processes.js';
 
 const own = consoleTest();
 const { journey } = own;
@@ -16,8 +16,10 @@ const viewport = { width: 1280, height: 800 };
 const pictures = resolve(config.root, 'build/screens');
 
 test.serial.before(async () => {
-  const program = resolve(config.root, 'build/src/api/demo/main.js');
-  await promisify(execFile)(process.execPath, [program, '--days', '40']);
+  const { code, errors } = await runCli(['demo', '--days', '40']);
+  if (code !== 0) throw new Error(errors);
+  for (let at = 0; at < 4; at++)
+    await own.service.admin.upload('/attachments/upload', png, { filename: `receipt-${at}.png` });
   mkdirSync(pictures, { recursive: true });
 });
 

@@ -115,6 +115,35 @@ journey('every list recovers from a lost network', async (t, page) => {
   }
 });
 
+journey('every list waits out a limit and goes on by itself', async (t, page) => {
+  await enter(page, { at: '/console/access/profile' });
+  for (const list of lists) {
+    let refused = 0;
+    const isList = (url: URL) => url.pathname === `/api/admin${list.path}`;
+    await page.route(
+      isList,
+      (route) => {
+        refused += 1;
+        const body = {
+          code: 10006,
+          message: 'Too many requests',
+          data: null,
+          error_code: 'too_many_requests',
+        };
+        return route.fulfill({ status: 429, headers: { 'Retry-After': '1' }, json: body });
+      },
+      { times: 1 },
+    );
+    await follow(page, list.address);
+    const alert = page.locator('.screen').getByRole('alert').filter({ hasText: 'Too many requests' });
+    await alert.waitFor();
+    await alert.waitFor({ state: 'detached' });
+    await shown(page, list.name);
+    t.is(refused, 1, list.slug);
+    await page.unroute(isList);
+  }
+});
+
 journey('every list tells an administrator without permission so', async (t, page) => {
   const nobody = await signedInWith(own.service.admin, ['dashboard.show']);
   await enter(page, { at: '/console/access/profile', ...nobody.account });

@@ -23,14 +23,14 @@ own.journey(
     // A button that begins to move between press and release of the mouse is not clicked; people are slower than that.
     const still = { reducedMotion: 'reduce' } as const;
     const { page, complaints, log } = await openPage(own.browser, gateway.url, still);
-    const banner = page.getByText('The service does not answer for now; this page goes on when it does');
+    const banner = page.getByText('The service is not responding; this page continues as soon as it does');
     const form = page.getByRole('dialog');
     try {
       const known = await makeUser(own.service.admin);
       await enter(page, { at: '/console/trade/users' });
       const row = page.locator('a.row-link', { hasText: known.username });
       await row.waitFor();
-      await page.getByRole('link', { name: 'New' }).click();
+      await page.getByRole('link', { name: /^New/ }).click();
       await form.getByLabel('Username').fill('restarted_buyer');
 
       await api.kill();
@@ -42,7 +42,7 @@ own.journey(
       t.is(await form.getByLabel('Username').inputValue(), 'restarted_buyer');
       t.is(await usersNamed('restarted_buyer'), 0);
       await page.keyboard.press('Escape');
-      await page.getByRole('button', { name: 'Go on typing' }).click();
+      await page.getByRole('button', { name: 'Keep editing' }).click();
       t.is(await form.getByLabel('Display name').inputValue(), '李雷');
 
       await startApi({ PORT: new URL(api.url).port, LOG_LEVEL: 'warn' });
@@ -50,7 +50,7 @@ own.journey(
       await form.getByRole('button', { name: 'Save' }).click();
       await form.waitFor({ state: 'detached' });
       t.is(await usersNamed('restarted_buyer'), 1);
-      await page.locator('a.row-link', { hasText: 'restarted_buyer' }).waitFor();
+      await page.getByRole('heading', { name: 'restarted_buyer' }).waitFor();
       await page.locator('.live.on').waitFor();
       t.deepEqual(complaints, []);
     } catch (error) {

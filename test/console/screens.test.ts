@@ -87,7 +87,7 @@ journey(
     await open(page, '/console/trade/orders');
     const filter = page.locator('[data-filter=order_no] input');
     t.false(await filter.isVisible());
-    await page.getByRole('search').getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('search').getByRole('button', { name: 'Filters', exact: true }).click();
     await filter.fill('ORD-no-such-order');
     await page.getByText('Nothing matches these filters').waitFor();
   },

@@ -36,14 +36,14 @@ journey('rejected rows of 20,000 are corrected and imported again', async (t, pa
   t.true(rows >= 20_000);
   await enter(page, { at: '/console/imports/imports/new' });
   await page.getByLabel('Choose a file').setInputFiles(asFile(content));
-  const start = page.getByRole('button', { name: 'Import the good orders only' });
+  const start = page.getByRole('button', { name: 'Import the valid orders only' });
   await start.waitFor();
   t.is(await countOf('orders'), 0, 'the check has made none');
   await page.getByRole('cell', { name: 'bad', exact: true }).first().waitFor();
 
   await start.click();
-  await page.getByRole('link', { name: 'Show the orders' }).waitFor();
-  const save = page.getByRole('button', { name: 'Download the bad rows' });
+  await page.getByRole('link', { name: 'Show these orders' }).waitFor();
+  const save = page.getByRole('button', { name: 'Download the invalid rows' });
   await save.waitFor();
   t.is(await countOf('orders'), good);
   const { id } = await selectRow<{ id: number }>('SELECT MAX(id) AS id FROM imports');
@@ -51,11 +51,11 @@ journey('rejected rows of 20,000 are corrected and imported again', async (t, pa
   const caller = own.service.admin.with({ 'Accept-Language': 'en-US' });
   t.is(kept.toString(), (await errorFileOf(caller, id)).bytes.toString());
 
-  await page.getByRole('button', { name: 'Another file' }).click();
+  await page.getByRole('button', { name: 'Choose another file' }).click();
   await page.getByLabel('Choose a file').setInputFiles(asFile(kept.toString().replaceAll(',bad,', ',1.00,')));
   await page.getByRole('button', { name: 'Start the import' }).click();
-  await page.getByRole('link', { name: 'Show the orders' }).waitFor();
-  await page.getByText('Every row is fine').waitFor();
+  await page.getByRole('link', { name: 'Show these orders' }).waitFor();
+  await page.getByText('All rows are valid').waitFor();
   t.is(await countOf('orders'), orders);
 });
 

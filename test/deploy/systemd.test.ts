@@ -71,7 +71,6 @@ test('systemd accepts the units without warnings', async (t) => {
 interface App {
   script: string;
   args?: string;
-  node_args: string[];
   env: Record<string, string>;
   stop_exit_codes: number[];
 }
@@ -79,12 +78,7 @@ interface App {
 test('the units run the same processes as PM2', async (t) => {
   const file = pathToFileURL(resolve(config.root, 'ecosystem.config.js')).href;
   const { apps } = (await import(file)) as { apps: App[] };
-  // A unit does not know which Node.js it starts: flags of one version alone are not its.
-  const flags = pathToFileURL(resolve(config.root, 'bin/node-flags.mjs')).href;
-  const { quickStart } = (await import(flags)) as { quickStart: string[] };
-  const ofPm2 = apps.map(({ node_args, script, args }) =>
-    [...node_args.filter((flag) => !quickStart.includes(flag)), script, args].filter(Boolean).join(' '),
-  );
+  const ofPm2 = apps.map(({ script, args }) => [script, args].filter(Boolean).join(' '));
   const ours = Object.keys(units).map((name) =>
     valuesOf(name, 'ExecStart')[0]?.replace('/usr/bin/node ', ''),
   );

@@ -105,7 +105,7 @@ test.serial('an interrupted preparation is repeated as a whole', async (t) => {
   try {
     // Cut in the middle of the migrations, lost while permissions are written.
     proxy.cutAt('CREATE TABLE IF NOT EXISTS users');
-    proxy.forgetAt('INSERT INTO permissions', 'answers');
+    proxy.forgetAt('INSERT INTO `permissions`', 'answers');
     figures.faults += 2;
     const api = await startApi({ ...proxy.env, DB_NAME: name });
     await until(() => api.output().includes('waiting for the database'));

@@ -121,6 +121,41 @@ test('the multipart form of the specification works without init', async (t) => 
   t.deepEqual([data.mime_type, data.sha256], ['image/png', sha256(png)], text);
 });
 
+for (const [what, chunkId] of Object.entries({
+  'a file name': 'file-1.png',
+  'a time and a random number': '1699999999999_0.123',
+  Chinese: '上传 图片（一）',
+  'a path': '../../../../etc',
+  'one character': '1',
+  '128 characters': '长'.repeat(128),
+}))
+  test(`the id of a chunked upload may be ${what}`, async (t) => {
+    const own = await signedInWith(admin, ['attachment.store', 'attachment.destroy']);
+    const query = `/attachments/chunk?chunk_id=${encodeURIComponent(chunkId)}`;
+    const [one, other] = [textOf(10), textOf(7)];
+    const more = { total_chunks: 2, filename: 'a.txt' };
+    const first = await sendChunk(own, chunkId, 0, one, more);
+    t.deepEqual(
+      [first.status, first.data?.chunk_id, first.data?.uploaded_count],
+      [200, chunkId, 1],
+      first.text,
+    );
+    t.deepEqual((await call({ action: 'cancel', chunk_id: chunkId }, own)).data, {
+      chunk_id: chunkId,
+      status: 'cancelled',
+    });
+    for (const [index, chunk] of [one, other].entries()) await sendChunk(own, chunkId, index, chunk, more);
+    const { data } = await own.get(query);
+    t.deepEqual([data.chunk_id, data.uploaded_chunks], [chunkId, [0, 1]]);
+    t.is((await call({ action: 'merge', chunk_id: chunkId }, admin)).errorCode, 'chunk_session_not_found');
+    await call({ action: 'merge', chunk_id: chunkId }, own);
+    const merged = await until(async () => {
+      const answer = await call({ action: 'merge', chunk_id: chunkId }, own);
+      return answer.data.sha256 ? answer : undefined;
+    }, 40_000);
+    t.is(merged.data.sha256, sha256(Buffer.concat([one, other])));
+  });
+
 test('the part of a chunk may be called chunk', async (t) => {
   const form = new FormData();
   for (const [name, value] of Object.entries({ action: 'init', filename: 'a.txt', total_size: '5' }))
@@ -247,8 +282,8 @@ test('a chunk that does not fit its session is refused', async (t) => {
     [{ chunk_index: 10_000 }, 422, 'chunk_index'],
     [{ chunk_index: 'one' }, 400, 'chunk_index'],
     [{ chunk_index: '' }, 400, 'chunk_index'],
-    [{ chunk_id: 'short' }, 422, 'chunk_id'],
-    [{ chunk_id: '../../../../etc' }, 422, 'chunk_id'],
+    [{ chunk_id: 'x'.repeat(129) }, 422, 'chunk_id'],
+    [{ chunk_id: 'a\u001bb' }, 422, 'chunk_id'],
     [{ chunk_id: '' }, 400, 'chunk_id'],
   ] as const) {
     const answer = await admin.upload('/attachments/chunk', textOf(100), {

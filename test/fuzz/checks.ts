@@ -12,7 +12,7 @@ export type Problem = [kind: 'unexpected 5xx' | 'schema violation' | 'disclosure
 /** What Node answers before there is a request: refused heads. It has neither a body nor a trace id. */
 const bareStatuses = new Set([400, 408, 413, 417, 431]);
 
-/** Answers below 500 are the caller's matter; of the others only what docs/contract.md names. */
+/** Answers below 500 are the caller's matter; of the others only what docs/api.md names. */
 const isUnexpected = (status: number): boolean => status >= 500 && status !== 501;
 
 /** What is wrong with an answer. */

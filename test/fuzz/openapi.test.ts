@@ -1,4 +1,4 @@
-// npm run test:fuzz [-- --requests 100000 --seed 1 --only 4711]: requests made from the served OpenAPI document, most of them
+// npx ava test/fuzz/openapi.test.ts [-- --requests 100000 --seed 1 --only 4711]: requests made from the served OpenAPI document, most of them
 // wrong in some place, to an API and a worker that run as in production. Three callers send them from many addresses: a super
 // administrator, one with a few rights and nobody. The same seed makes the same requests, but for numbers that the service
 // gives; --only repeats a single one on a fresh service.
@@ -20,7 +20,8 @@ import { until } from '../support/until.js';
 import { brokenInvariants, depth, problemsOf } from './checks.js';
 import { Random } from './random.js';
 import { operationsOf, requestOf, type FuzzRequest, type Operation } from './requests.js';
-import { hangUp, malformed, send, sendText, type FuzzAnswer } from './send.js';
+import { sendText } from '../support/raw-request.js';
+import { hangUp, malformed, send, type FuzzAnswer } from './send.js';
 import { World } from './world.js';
 
 const { values: given } = parseArgs({
@@ -188,7 +189,7 @@ async function sendOne(request: FuzzRequest, tally: Tally): Promise<void> {
 }
 
 async function sendMalformed(index: number, text: string, tally: Tally): Promise<void> {
-  const answer = await sendText(api.url, text).catch((error) => `no answer: ${String(error)}`);
+  const answer = await sendText(api.url, text, '127.1.0.1').catch((error) => `no answer: ${String(error)}`);
   const status = Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0);
   count(tally.statuses, status);
   if (status >= 500 || answer.startsWith('no answer'))

@@ -1,7 +1,5 @@
 // Sends a request as it is, odd ones included, and takes whatever comes back.
 import { Agent, request as begin, type IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
-import { once } from 'node:events';
 import type { FuzzRequest } from './requests.js';
 
 export interface FuzzAnswer {
@@ -62,35 +60,29 @@ export const malformed = [
   'GARBAGE\r\n\r\n',
   'GET /healthz\r\n\r\n',
   'GET /healthz HTTP/9.9\r\nHost: a\r\n\r\n',
-  'GET  /healthz HTTP/1.1\r\nHost: a\r\n\r\n',
+  'GET  /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
   'GET /healthz HTTP/1.1\r\n\r\n',
   'GET /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n',
-  'GET /healthz HTTP/1.1\r\nHost: a\r\n folded: x\r\n\r\n',
+  'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n folded: x\r\n\r\n',
   'GET /a b HTTP/1.1\r\nHost: a\r\n\r\n',
   'GET /\0 HTTP/1.1\r\nHost: a\r\n\r\n',
   'NOSUCH /healthz HTTP/1.1\r\nHost: a\r\n\r\n',
   'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',
+  'CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: a\r\n\r\n',
+  'CONNECT /healthz HTTP/1.1\r\nHost: a\r\n\r\n',
+  'GET a://b HTTP/1.1\r\nHost: a\r\n\r\n',
+  'POST x://y?timezone=x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}',
+  'HEAD http:// HTTP/1.1\r\nHost: a\r\n\r\n',
+  'OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
   'POST /api/admin/login HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   'POST /api/admin/login HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}x',
   'POST /api/admin/login HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n',
-  'GET /healthz HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\n\r\n',
+  'GET /healthz HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\nConnection: close\r\n\r\n',
   `GET /healthz HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
-  `GET /healthz HTTP/1.1\r\nHost: a\r\n${'X: y\r\n'.repeat(3000)}\r\n`,
+  `GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${'X: y\r\n'.repeat(3000)}\r\n`,
   'GET /ws/admin/notifications?ticket=x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
   'GET //[ HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n',
 ];
-
-/** Writes a text to the socket and ends. @returns everything that came back @throws Error when it is not closed in time */
-export async function sendText(url: string, text: string): Promise<string> {
-  const { hostname, port } = new URL(url);
-  const socket = connect({ host: hostname, port: Number(port), localAddress: '127.1.0.1' });
-  let answer = '';
-  socket.on('data', (data) => (answer += data.toString('latin1')));
-  socket.on('error', () => undefined);
-  socket.end(text);
-  await once(socket, 'close', { signal: AbortSignal.timeout(maxMs) });
-  return answer;
-}
 
 /** Closes what is kept open. */
 export function hangUp(): void {

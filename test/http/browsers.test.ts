@@ -123,11 +123,34 @@ test('an order accepts the fields it was returned with', async (t) => {
   t.is((await admin.put(`/orders/${id}`, { status: 'cancelled' })).data.status, 'cancelled');
 });
 
-test('a role form gets all permissions in one page', async (t) => {
-  const { list, total } = (await admin.get('/permissions?page_size=1000')).data as {
-    list: object[];
-    total: number;
-  };
-  t.true(total > 100);
-  t.is(list.length, total);
+test('a role form gets all enabled permissions at once, grouped by menu', async (t) => {
+  const [off, loose] = await Promise.all(
+    [0, 1].map(async (status) => {
+      const slug = unique('own.');
+      const fields = { name: slug, slug, method: 'GET', path: `/${slug}`, status };
+      return (await admin.post('/permissions', fields)).data as { id: number; name: string };
+    }),
+  );
+  interface Option {
+    value: number | string;
+    label: string;
+    children?: Option[];
+  }
+  const groups = (await admin.get('/options?type=permission')).data as Option[];
+  const { list } = (await admin.get('/permissions?slug=role.index')).data;
+  const [role] = list as { id: number; name: string; menu: { id: number; title: string } }[];
+  const group = groups.find(({ value }) => value === `menu:${role?.menu.id}`);
+  t.is(group?.label, role?.menu.title);
+  t.deepEqual(
+    group?.children?.find(({ value }) => value === role?.id),
+    { value: role?.id, label: role?.name },
+  );
+  t.deepEqual(
+    groups.find(({ value }) => value === loose?.id),
+    { value: loose?.id, label: loose?.name },
+  );
+  const shown = groups.flatMap(({ children, ...option }) => children ?? [option]).map(({ value }) => value);
+  t.true(shown.length > 100);
+  t.is(new Set(shown).size, shown.length);
+  t.false(shown.includes(off?.id as number));
 });

@@ -104,7 +104,7 @@ test('every answer has the security headers', async (t) => {
 
 test('a request with two hosts or without headers is refused', async (t) => {
   const answerTo = async (lines: string[]): Promise<string> => {
-    const socket = connect(Number(new URL(service.ownUrl).port), '127.0.0.1');
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     socket.write([...lines, 'Connection: close', '', ''].join('\r\n'));
     let text = '';
     for await (const bytes of socket) text += String(bytes);

@@ -9,6 +9,8 @@ import test from 'ava';
 import { fullPath, type Route } from '../../src/api/declare/route.js';
 import { routes } from '../../src/api/declare/routes.js';
 import { makeAdmin, makeMethod, makePayment, makeRole, makeUser, unique } from '../support/factories.js';
+import { startApi } from '../support/processes.js';
+import { sendText } from '../support/raw-request.js';
 import { serviceTest } from '../support/service-test.js';
 import type { Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
@@ -345,6 +347,31 @@ test.serial('the generated requests reach the handlers', (t) => {
   ]) {
     t.true((seen.get(outcome) ?? 0) > 0, `${outcome}: ${seen.get(outcome)}`);
   }
+});
+
+const withoutPath = [
+  'GET a://b',
+  'POST x://y',
+  'HEAD http://',
+  'DELETE a://b?timezone=x',
+  'CONNECT 127.0.0.1:22',
+  'CONNECT /healthz',
+];
+
+test.serial('a request without a path is refused and its connection closed', async (t) => {
+  const api = await startApi();
+  for (const line of withoutPath) {
+    const text = `${line} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`;
+    const [head = '', body = ''] = (await sendText(api.url, text)).split('\r\n\r\n');
+    t.regex(head, /^HTTP\/1\.1 400 .*\r\n[^]*^X-Trace-Id: /m, line);
+    if (!line.startsWith('HEAD')) t.like(JSON.parse(body), { code: 30001, error_code: 'bad_request' }, line);
+  }
+  t.regex(
+    await sendText(api.url, 'OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'),
+    /^HTTP\/1\.1 404 /,
+  );
+  t.notRegex(api.output(), /"level":"error"|"stack"|TypeError/);
+  await api.stop();
 });
 
 test.serial('a body that arrives too late is a client error', async (t) => {

@@ -14,6 +14,7 @@ import {
   unique,
 } from '../support/factories.js';
 import { startApi } from '../support/processes.js';
+import { sendText } from '../support/raw-request.js';
 import { serviceTest } from '../support/service-test.js';
 
 const service = serviceTest({ withWorker: false });
@@ -37,11 +38,9 @@ test.before(async () => {
   const own = { old_password: 'admin123', password: 'secret-9', password_confirmation: 'secret-9' };
   await service.admin.put('/password', own);
   const started = await Promise.all(
-    [
-      small,
-      small,
-      { ...strong, NODE_ENV: 'production', TRUSTED_PROXIES: '127.0.0.1', LOGIN_MAX_PER_ADDRESS: '20' },
-    ].map((env) => startApi(env)),
+    [small, small, { ...strong, NODE_ENV: 'production', TRUSTED_PROXIES: '127.0.0.1' }].map((env) =>
+      startApi(env),
+    ),
   );
   const [one, other, last] = started.map(({ url }) => service.anonymous.at(url)) as [Client, Client, Client];
   [pair, production] = [[one, other], last];
@@ -72,6 +71,20 @@ test('requests per address are limited across processes', async (t) => {
   t.is((await from(pair[0], address).get('//openapi.json')).status, 429);
   t.is((await from(pair[0], address).get('//healthz')).status, 200, 'but for its health');
   t.is((await from(pair[0], '198.51.100.2').get('/heartbeat')).status, 401, 'others are not concerned');
+});
+
+test('requests without a path, and with a wrong time zone, count for their address', async (t) => {
+  const ask = (line: string) =>
+    sendText(
+      pair[0].url,
+      `${line} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 198.51.100.3\r\nConnection: close\r\n\r\n`,
+    );
+  for (let time = 0; time < 20; time++) {
+    t.regex(await ask('GET a://b'), /^HTTP\/1\.1 400 /);
+    t.regex(await ask('GET /nothing?timezone=x'), /^HTTP\/1\.1 422 /);
+  }
+  for (const line of ['GET a://b', 'CONNECT 127.0.0.1:22', 'GET /nothing?timezone=x'])
+    t.regex(await ask(line), /^HTTP\/1\.1 429 /, line);
 });
 
 test('an IPv6 address is counted by its /64', async (t) => {
@@ -169,7 +182,7 @@ test('failed sign-ins of an address count over all names', async (t) => {
   const isAsked = async (client: Client) =>
     (await client.get(`/login/captcha?check=1&username=x`)).data.required;
   const stranger = from(production, '2001:db8:9:9::1');
-  for (let time = 0; time < 9; time++) t.is((await spray(stranger)).status, 401);
+  for (let time = 0; time < 24; time++) t.is((await spray(stranger)).status, 401);
   t.false(await isAsked(stranger));
   await spray(stranger);
   t.true(await isAsked(from(production, '2001:db8:9:9::2')));

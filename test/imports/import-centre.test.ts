@@ -242,15 +242,19 @@ test('a deleted import is removed with its failed rows', async (t) => {
   t.is((await admin.get(`/orders?user_id=${user}`)).data.total, orders);
 });
 
-test('the template is a valid sheet without rows', async (t) => {
+test('the template says what each column takes, in a row that is no order', async (t) => {
   for (const language of ['zh-CN', 'en-US']) {
     const { bytes, headers } = await admin.download('/imports/template', { 'Accept-Language': language });
     const text = bytes.toString();
     t.regex(text, language === 'en-US' ? /^\ufeffuser_id,amount,/ : /^\ufeff用户ID,金额,/);
     t.is(headers.get('Content-Type'), 'text/csv; charset=utf-8');
     const row = `${userId},2,,,,,,\r\n`;
+    const [, rules] = readCsv(bytes);
+    t.regex(rules?.at(-1) ?? '', language === 'en-US' ? /^required in a line/ : /^明细必填/, 'the quantity');
     const id = await start(admin, text + row);
-    t.is((await ended(id)).success_count, 1);
+    t.like(await ended(id), { success_count: 1, failed_count: 1, order_count: 1 });
+    const { data } = await admin.with({ 'Accept-Language': language }).get(`/imports/${id}/errors`);
+    t.like(data.list[0], { row: 2, column: 'user_id' });
   }
   t.is((await (await signedInWith(admin, ['import.index'])).get('/imports/template')).status, 403);
 });

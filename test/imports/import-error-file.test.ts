@@ -15,7 +15,7 @@ test.before(() => {
   english = service.admin.with({ 'Accept-Language': 'en-US' });
 });
 
-const head = 'user_id,amount,remark,order_ref,product_name,price';
+const head = 'user_id,amount,remark,order_ref,product_name,price,quantity';
 
 interface Ended {
   id: number;
@@ -50,16 +50,16 @@ async function ordersOf(user: number): Promise<string[]> {
 test('failed rows come back as sent and can be imported when corrected', async (t) => {
   const user = await newUser();
   const rows = [
-    `${user},,whole,A,a1,1`,
-    `${user},,half bad,B,b1,1`,
-    `${user},,alone,,x,2`,
-    `${user},,half bad,B,b2,bad`,
+    `${user},,whole,A,a1,1,1`,
+    `${user},,half bad,B,b1,1,1`,
+    `${user},,alone,,x,2,1`,
+    `${user},,half bad,B,b2,bad,1`,
     `${user},,"a ""quote"", a comma,`,
-    `and two lines",,y,bad`,
-    `,,whole,A,a2,2`,
-    `${user},,,C,c1,bad`,
-    `${user},,half bad,B,b3,3`,
-    ` ${user} ,, padded ,,  z,x`,
+    `and two lines",,y,bad,1`,
+    `,,whole,A,a2,2,1`,
+    `${user},,,C,c1,bad,1`,
+    `${user},,half bad,B,b3,3,1`,
+    ` ${user} ,, padded ,,  z,x,1`,
     `${user}`,
   ];
   const first = await imported([head, ...rows].join('\r\n'));
@@ -69,13 +69,16 @@ test('failed rows come back as sent and can be imported when corrected', async (
   const innocent = 'order_ref: Row 5 of the same order is not acceptable, so the order was not imported';
   t.deepEqual(failed, [
     [...head.split(','), 'reason'],
-    [String(user), '', 'half bad', 'B', 'b1', '1', `Row 3. ${innocent}`],
-    [String(user), '', 'half bad', 'B', 'b2', 'bad', `Row 5. ${money}`],
-    [String(user), '', 'a "quote", a comma,\r\nand two lines', '', 'y', 'bad', `Row 6. ${money}`],
-    [String(user), '', '', 'C', 'c1', 'bad', `Row 8. ${money}`],
-    [String(user), '', 'half bad', 'B', 'b3', '3', `Row 9. ${innocent}`],
-    [` ${user} `, '', ' padded ', '', '  z', 'x', `Row 10. ${money}`],
-    [String(user), '', '', '', '', '', 'Row 11. product_name: is required; price: is required'],
+    [String(user), '', 'half bad', 'B', 'b1', '1', '1', `Row 3. ${innocent}`],
+    [String(user), '', 'half bad', 'B', 'b2', 'bad', '1', `Row 5. ${money}`],
+    [String(user), '', 'a "quote", a comma,\r\nand two lines', '', 'y', 'bad', '1', `Row 6. ${money}`],
+    [String(user), '', '', 'C', 'c1', 'bad', '1', `Row 8. ${money}`],
+    [String(user), '', 'half bad', 'B', 'b3', '3', '1', `Row 9. ${innocent}`],
+    [` ${user} `, '', ' padded ', '', '  z', 'x', '1', `Row 10. ${money}`],
+    [
+      ...[String(user), '', '', '', '', '', ''],
+      'Row 11. product_name: is required; price: is required; quantity: is required',
+    ],
   ]);
   const unchanged = await imported(bytes);
   t.like(unchanged, { success_count: 0, failed_count: 7 });
@@ -98,17 +101,17 @@ test('failed rows come back as sent and can be imported when corrected', async (
 test('the columns keep their order with the reasons last', async (t) => {
   const user = await newUser();
   const sheets = [
-    `单价;REASON;商品名称; 用户ID ;;\nbad;old;茶;${user};;\n`,
-    `单价;商品名称;失败原因; 用户ID \nbad;茶;old;${user}\n`,
-    `单价;商品名称; 用户ID \nbad;茶;${user}\n`,
+    `单价;REASON;商品名称; 用户ID ;数量;;\nbad;old;茶;${user};1;;\n`,
+    `单价;商品名称;失败原因; 用户ID ;数量\nbad;茶;old;${user};1\n`,
+    `单价;商品名称; 用户ID ;数量\nbad;茶;${user};1\n`,
   ];
   for (const sheet of sheets) {
     const { id } = await imported(sheet);
     const { bytes, rows } = await errorFileOf(service.admin, id);
     const reason = '第 2 行。单价：必须是不小于 0、最多两位小数的金额';
     t.deepEqual(rows, [
-      ['单价', '商品名称', ' 用户ID ', 'reason'],
-      ['bad', '茶', String(user), reason],
+      ['单价', '商品名称', ' 用户ID ', '数量', 'reason'],
+      ['bad', '茶', String(user), '1', reason],
     ]);
     const again = await imported(bytes);
     t.deepEqual((await errorFileOf(service.admin, again.id)).bytes, bytes);

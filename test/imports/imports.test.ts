@@ -66,7 +66,7 @@ test('rows become the same pending orders as POST /orders creates', async (t) =>
     `${user},9.99,only an amount,,,,,`,
     ``,
     `${user},,,,,"A ""quoted"",
-name",1,`,
+name",1,1`,
   ]);
   t.deepEqual([answer.status, answer.data.status, answer.data.error_msg], [200, 1, null]);
   t.like(answer.data, { total_rows: 4, success_count: 4, failed_count: 0, order_count: 4, errors: [] });
@@ -125,13 +125,13 @@ test('the encoding is detected wherever a character is cut', async (t) => {
 test('rows with the same order_ref are one order', async (t) => {
   const user = await newUser();
   const { data } = await send([
-    `${user},,the first,A,,a1,1,`,
-    `${user},,alone,,,x,9,`,
-    `,6,,A,,a2,2,`,
-    `${user},,,B,,b1,10,`,
+    `${user},,the first,A,,a1,1,1`,
+    `${user},,alone,,,x,9,1`,
+    `,6,,A,,a2,2,1`,
+    `${user},,,B,,b1,10,1`,
     `,,,B,,b2,20,2`,
-    `,6.00,the first,A,,a3,3,`,
-    `${user},,,b,,other,5,`,
+    `,6.00,the first,A,,a3,3,1`,
+    `${user},,,b,,other,5,1`,
   ]);
   t.like(data, { status: 1, total_rows: 7, success_count: 7, order_count: 4 });
   t.deepEqual((await ordersOf(user)).sort(), [
@@ -142,10 +142,10 @@ test('rows with the same order_ref are one order', async (t) => {
   ]);
 });
 
-test.serial('scattered rows beyond the buffer are collected by rereading the file', async (t) => {
+test.serial('scattered rows of very many orders are collected', async (t) => {
   const [user, size] = [await newUser(), 26_000];
   const rows = [1, 2].flatMap((price) =>
-    Array.from({ length: size / 2 }, (_, order) => `${user},,,R${order},,p,${price},`),
+    Array.from({ length: size / 2 }, (_, order) => `${user},,,R${order},,p,${price},1`),
   );
   const { data } = await send(rows);
   t.like(data, { status: 1, total_rows: size, success_count: size, order_count: size / 2 });
@@ -158,9 +158,9 @@ test.serial('scattered rows beyond the buffer are collected by rereading the fil
 
 test('an order has at most 200 lines', async (t) => {
   const user = await newUser();
-  const together = Array.from({ length: 200 }, () => `${user},,,A,,p,1,`);
+  const together = Array.from({ length: 200 }, () => `${user},,,A,,p,1,1`);
   const scattered = Array.from({ length: 201 }, (_, row) => [
-    `${user},,,B,,p,1,`,
+    `${user},,,B,,p,1,1`,
     `${user},1,,C${row},,,,`,
   ]).flat();
   const { data } = await send([...together, ...scattered]);
@@ -177,34 +177,36 @@ test('every invalid value is reported with its row, column, value and reason', a
   await change('UPDATE users SET status = 0 WHERE id = ?', [disabled]);
   const long = '长'.repeat(501);
   const rows = [
-    `${user},,,,,good,1,`,
-    `,,,,,no user,1,`,
-    `0,,,,,x,1,`,
-    `1e3,,,,,x,1,`,
-    `999999999,,,,,x,1,`,
-    `${disabled},,,,,x,1,`,
-    `${user},,,,,x,1.005,`,
-    `${user},,,,,x,-1,`,
-    `${user},,,,,x,"1,000",`,
-    `${user},,,,,x,10000000000000.01,`,
+    `${user},,,,,good,1,1`,
+    `,,,,,no user,1,1`,
+    `0,,,,,x,1,1`,
+    `1e3,,,,,x,1,1`,
+    `999999999,,,,,x,1,1`,
+    `${disabled},,,,,x,1,1`,
+    `${user},,,,,x,1.005,1`,
+    `${user},,,,,x,-1,1`,
+    `${user},,,,,x,"1,000",1`,
+    `${user},,,,,x,10000000000000.01,1`,
     `${user},,,,,x,1,0`,
     `${user},,,,,x,1,1.5`,
     `${user},,,,,x,1,1000001`,
-    `${user},,,,-7,x,1,`,
-    `${user},,,,,,1,`,
+    `${user},,,,-7,x,1,1`,
+    `${user},,,,,,1,1`,
     `${user},,,,,x,,`,
     `${user},,,,,x,,2`,
     `${user},,,,,,,`,
     `${user},5,,,,x,2,2`,
-    `${user},,${long},,,x,1,`,
-    `${user},,,,,${long.slice(0, 201)},1,`,
-    `${user},,,${'r'.repeat(65)},,x,1,`,
+    `${user},,${long},,,x,1,1`,
+    `${user},,,,,${long.slice(0, 201)},1,1`,
+    `${user},,,${'r'.repeat(65)},,x,1,1`,
     `${user},,,,,x,1,1,surplus`,
     `${user},,,,,x,10000000000000,2`,
     `x,y,,,z,,q,0`,
+    `${user},,,,,x,1,`,
+    `${user},5,,,,x,5,`,
   ];
   const { data } = await send(rows);
-  t.like(data, { status: 1, total_rows: 25, success_count: 1, failed_count: 24, order_count: 1 });
+  t.like(data, { status: 1, total_rows: 27, success_count: 1, failed_count: 26, order_count: 1 });
   const reasons = data.errors.map(
     ({
       row,
@@ -237,9 +239,11 @@ test('every invalid value is reported with its row, column, value and reason', a
     [15, 'product_id', '-7', key],
     [16, 'product_name', '', 'is required'],
     [17, 'price', '', 'is required'],
+    [17, 'quantity', '', 'is required'],
     [18, 'price', '', 'is required'],
     [19, 'product_name', '', 'is required'],
     [19, 'price', '', 'is required'],
+    [19, 'quantity', '', 'is required'],
     [20, 'amount', '5.00', 'is not the sum of the details, 4.00'],
     [21, 'remark', long.slice(0, 200), 'must be at most 500 characters long'],
     [22, 'product_name', long.slice(0, 200), 'must be at most 200 characters long'],
@@ -252,6 +256,8 @@ test('every invalid value is reported with its row, column, value and reason', a
     [26, 'price', 'q', money],
     [26, 'quantity', '0', quantity],
     [26, 'product_name', '', 'is required'],
+    [27, 'quantity', '', 'is required'],
+    [28, 'quantity', '', 'is required'],
   ]);
   t.is((await ordersOf(user)).length, 1);
   const chinese = await send([rows[1] as string, rows[7] as string], {}, admin);
@@ -264,12 +270,12 @@ test('every invalid value is reported with its row, column, value and reason', a
 test('an order with an invalid or contradicting row is not imported', async (t) => {
   const [user, other] = [await newUser(), await newUser()];
   const { data } = await send([
-    `${user},,same,A,,x,1,`,
-    `${other},,different,A,,x,bad,`,
-    `${user},,,A,,x,1,`,
-    `${user},3,,B,,x,1,`,
-    `${user},2,,B,,x,2,`,
-    `${user},,,C,,x,1,`,
+    `${user},,same,A,,x,1,1`,
+    `${other},,different,A,,x,bad,1`,
+    `${user},,,A,,x,1,1`,
+    `${user},3,,B,,x,1,1`,
+    `${user},2,,B,,x,2,1`,
+    `${user},,,C,,x,1,1`,
   ]);
   t.like(data, { status: 1, total_rows: 6, success_count: 1, failed_count: 5, order_count: 1 });
   t.deepEqual(
@@ -293,7 +299,7 @@ test('an order with an invalid or contradicting row is not imported', async (t) 
 
 test('a dry run imports nothing', async (t) => {
   const user = await newUser();
-  const rows = [`${user},,,,,x,1,`, `${user},,,,,x,bad,`, `999999999,,,,,x,1,`];
+  const rows = [`${user},,,,,x,1,1`, `${user},,,,,x,bad,1`, `999999999,,,,,x,1,1`];
   const { data } = await send(rows, { dry_run: 'true' });
   t.like(data, { status: 1, total_rows: 3, success_count: 1, failed_count: 2, order_count: 1 });
   t.is(data.errors.length, 2);
@@ -310,9 +316,9 @@ test('a dry run imports nothing', async (t) => {
 test('formulas are imported as text', async (t) => {
   const user = await newUser();
   const { data } = await send([
-    `${user},,'=1+1,,,'+name,1,`,
-    `${user},,'tis fine,,,'@x,1,`,
-    `${user},,=cmd|' /C calc'!A0,,,x,1,`,
+    `${user},,'=1+1,,,'+name,1,1`,
+    `${user},,'tis fine,,,'@x,1,1`,
+    `${user},,=cmd|' /C calc'!A0,,,x,1,1`,
     `=HYPERLINK(),,,,,x,@1,`,
   ]);
   t.like(data, { success_count: 3, failed_count: 1 });
@@ -329,7 +335,7 @@ test('formulas are imported as text', async (t) => {
 });
 
 test('a file that is no order sheet is refused at once', async (t) => {
-  const good = `${head}\n${userId},,,,,x,1,\n`;
+  const good = `${head}\n${userId},,,,,x,1,1\n`;
   const gzip = Buffer.from('504b03041400060008000000', 'hex');
   const refusals: [string, string | Uint8Array, string, RegExp, RegExp][] = [
     ['a.xlsx', good, 'import_not_csv', /CSV/, /CSV/],
@@ -350,7 +356,14 @@ test('a file that is no order sheet is refused at once', async (t) => {
       /missing user_id; repeated amount/,
     ],
     ['a.csv', `user_id,price\n1\n`, 'import_head_invalid', /缺少列 商品名称/, /missing product_name/],
-    ['a.csv', `user_id,remark\n1\n`, 'import_head_invalid', /商品名称, 单价/, /product_name, price/],
+    [
+      'a.csv',
+      `user_id,remark\n1\n`,
+      'import_head_invalid',
+      /商品名称, 单价, 数量/,
+      /product_name, price, quantity/,
+    ],
+    ['a.csv', `user_id,product_name,price\n1\n`, 'import_head_invalid', /缺少列 数量/, /missing quantity/],
     ['a.csv', `${','.repeat(100_000)}\n1\n`, 'import_head_invalid', /缺少列/, /missing/],
     ['a.csv', 'x'.repeat(1_000_000), 'import_file_invalid', /第 1 行/, /row 1 /],
     ['a.csv', ','.repeat(2_000_000), 'import_line_too_long', /过长/, /too long/],

@@ -30,7 +30,12 @@ test('plain, private, special and disguised addresses are refused', (t) => {
     ...['https://224.0.0.1/', 'https://255.255.255.255/', 'https://192.0.2.1/', 'https://198.18.0.1/'],
     ...['https://[::1]/', 'https://[::]/', 'https://[fe80::1]/', 'https://[fd00:ec2::254]/'],
     ...['https://[::ffff:127.0.0.1]/', 'https://[::ffff:a9fe:a9fe]/', 'https://[64:ff9b::7f00:1]/'],
-    'https://１２７.0.0.1/',
+    ...[
+      'https://１２７.0.0.1/',
+      'https://openapi.test/\r\nX: y',
+      ' https://openapi.test/',
+      'https://open\tapi.test/',
+    ],
   ]) {
     t.false(isGatewayUrl(url), url);
   }

@@ -18,10 +18,12 @@ import { until } from '../support/until.js';
 
 const service = serviceTest();
 
+/** Entries whose requests have ended: then those of writes say how. */
 const listed = (path: string) =>
   until(async () => {
     const { data } = await service.admin.get(path);
-    return data.list.length > 0 ? data : undefined;
+    const hasEnded = ({ duration_ms = 1 }: { duration_ms?: number }) => duration_ms > 0;
+    return data.list.length > 0 && data.list.every(hasEnded) ? data : undefined;
   });
 
 test('an operation is found by each of its filters', async (t) => {

@@ -1,13 +1,15 @@
 // The operation and login logs as the worker writes them: complete and exactly once.
 import '../support/environment.js';
 import test from 'ava';
-import { change, select } from '../../src/lib/database/db.js';
+import { select } from '../../src/lib/database/db.js';
+import type { OperationEntry } from '../../src/models/logs/operation-log.js';
 import { periodOf } from '../../src/lib/numbers.js';
 import { newUlid } from '../../src/lib/secrets/random-id.js';
 import { readUserAgent } from '../../src/lib/user-agent.js';
-import { areWaiting, moveLogs } from '../../src/models/logs/log-outbox.js';
-import { makeAdmin, makeRole, unique } from '../support/factories.js';
+import { writeLogs } from '../../src/jobs/write-logs.js';
+import { makeAdmin, makeMethod, makePayment, makeRole, makeUser, unique } from '../support/factories.js';
 import { consume, type RunningWorker } from '../../src/worker/consume.js';
+import { beforeDatabase } from '../support/faulty-proxy.js';
 import { killProcesses, startApi } from '../support/processes.js';
 import { withoutRedis } from '../support/redis.js';
 import { writeLogins } from '../support/logs.js';
@@ -97,10 +99,12 @@ test('a write is logged with actor, action, outcome and masked request', async (
   t.true(Math.abs(created_at.getTime() - Date.now()) < 20_000);
 });
 
-test('refused and failed writes are logged, reads are not', async (t) => {
+test('refused and failed writes are logged, reads and what changes nothing are not', async (t) => {
   const role = await makeRole(admin, ['role.index', 'role.show']);
   const account = await makeAdmin(admin, [role.id]);
   const own = await service.anonymous.signIn(account.username, account.password);
+  const method = await makeMethod(admin);
+  const payment = await makePayment(admin, method.id);
   const request = async (client: Client, method: string, path: string, body?: unknown) => {
     const traceId = newUlid();
     const { status } = await client.request(method, path, { body, headers: { 'X-Trace-Id': traceId } });
@@ -112,6 +116,10 @@ test('refused and failed writes are logged, reads are not', async (t) => {
     await request(service.anonymous, 'POST', '/roles', {}),
     await request(service.anonymous.with({ Authorization: 'Bearer x' }), 'DELETE', '/roles/1'),
     await request(admin, 'POST', '/nothing', {}),
+    await request(own, 'POST', '/notifications/ws-ticket'),
+    await request(own, 'POST', '/payments/1/query'),
+    await request(admin, 'POST', `/payments/${payment.payment_no}/query`),
+    await request(admin, 'POST', `/payment-methods/${method.id}/test`),
   ];
   const head = newUlid();
   await fetch(`${service.url}/api/admin/login/captcha?check=1`, {
@@ -221,40 +229,36 @@ test('without Redis entries reach the logs without the queue', async (t) => {
   t.is((await logins(username))[0]?.outcome, 'username_or_password_error');
 });
 
-/** Puts an entry into the outbox as a transaction that has just committed leaves it. */
-async function leave(entry: object, isFinal: 0 | 1, ageSeconds: number): Promise<void> {
-  await change(
-    `INSERT INTO log_outbox (log_key, kind, entry, is_final, stored_at)
-     VALUES (?, 'operation', ?, ?, NOW(3) - INTERVAL ? SECOND)`,
-    [newUlid(), JSON.stringify(entry), isFinal, ageSeconds],
-  );
-}
+test('an entry that neither the queue nor the database takes is on standard output', async (t) => {
+  const database = await beforeDatabase();
+  const api = await startApi({ ...withoutRedis, ...database.env });
+  const traceId = newUlid();
+  database.cutAt('INSERT INTO operation_logs');
+  t.is((await admin.at(api.url).put('/admins/999999', {}, { 'X-Trace-Id': traceId })).status, 404);
+  await until(() => new RegExp(`${traceId}.*"msg":"log entry"`).test(api.output()));
+  t.deepEqual(await operations(traceId), []);
+  database.close();
+});
 
-const lying = async (traceId: string): Promise<number> =>
-  (await select('SELECT id FROM log_outbox WHERE entry LIKE ?', [`%${traceId}%`])).length;
-
-test('the entry of a crashed process reaches the log after two minutes', async (t) => {
-  const made = await admin.post('/roles', { name: unique('r'), slug: unique('r-') });
-  const like = await operation(made.headers.get('X-Trace-Id') as string);
-  const [dead, alive] = [newUlid(), newUlid()];
-  await leave({ ...like, log_key: newUlid(), trace_id: dead }, 0, 150);
-  await leave({ ...like, log_key: newUlid(), trace_id: alive }, 0, 60);
-  t.true(await areWaiting());
-  await moveLogs(AbortSignal.timeout(10_000));
-  t.deepEqual([(await operations(dead)).length, await lying(dead)], [1, 0]);
-  t.deepEqual([(await operations(alive)).length, await lying(alive)], [0, 1]);
+test('the entry of a write says how its request ended', async (t) => {
+  const traceId = newUlid();
+  const { id } = await makeUser(admin);
+  const change = { type: 'expense', amount: '1.00' };
+  t.is((await admin.post(`/users/${id}/update-balance`, change, { 'X-Trace-Id': traceId })).status, 400);
+  const refused = await until(async () => (await operations(traceId)).find(({ status }) => status !== 200));
+  t.deepEqual([refused.status, refused.action], [400, 'update_balance']);
 });
 
 test.serial('an entry that no table accepts does not block others', async (t) => {
   const made = await admin.post('/roles', { name: unique('r'), slug: unique('r-') });
   const like = await operation(made.headers.get('X-Trace-Id') as string);
   const [bad, good] = [newUlid(), newUlid()];
-  await leave({ ...like, log_key: newUlid(), trace_id: bad, method: 'x'.repeat(1000) }, 1, 0);
-  await leave({ ...like, log_key: newUlid(), trace_id: good }, 1, 0);
-  // Of several that meet the bad one each leaves out that one only.
-  await until(async () => {
-    await Promise.all([1, 2, 3].map(() => moveLogs(AbortSignal.timeout(10_000))));
-    return (await lying(bad)) + (await lying(good)) === 0;
-  });
-  t.deepEqual([(await operations(bad)).length, (await operations(good)).length], [0, 1]);
+  const entry = { ...like, created_at: new Date().toISOString() } as unknown as OperationEntry;
+  const items = [
+    { ...entry, log_key: newUlid(), trace_id: bad, method: 'x'.repeat(1000) },
+    { ...entry, log_key: newUlid(), trace_id: good },
+  ].map((one) => ({ kind: 'operation' as const, entry: one }));
+  await writeLogs.enqueue({ batch: newUlid(), items });
+  await until(async () => (await operations(good)).length > 0);
+  t.deepEqual(await operations(bad), []);
 });

@@ -79,14 +79,6 @@ export const balances: Fault[] = [
     match: 'incomes and refunds*',
   },
   {
-    file,
-    from: `announcing(['user_balance_logs'], () =>`,
-    to: `announcing([], () =>`,
-    breaks: 'a change is not announced',
-    test,
-    match: 'the total of logs*',
-  },
-  {
     file: logs,
     from: `    .equalsAscii('l.source', criteria.source)`,
     to: ``,

@@ -29,7 +29,7 @@ export const callbacks: Fault[] = [
   },
   {
     file: intake,
-    from: `    await flagForAttention(claimedNo, judged);
+    from: `    await flagForAttention(claimedNo, judged, reported && { expected: amount, reported });
 `,
     to: ``,
     breaks: 'a wrong amount is not flagged',
@@ -54,11 +54,9 @@ export const callbacks: Fault[] = [
   },
   {
     file: intake,
-    from: `claimedNo !== undefined) {
-    await keep('refused', judged);
+    from: `    await keep(judged, reported);
 `,
-    to: `claimedNo !== undefined) {
-`,
+    to: ``,
     breaks: 'proven attempts with a wrong amount are not kept',
     test: conflicts,
     match: 'a wrong amount*',
@@ -72,10 +70,9 @@ export const callbacks: Fault[] = [
     match: 'another third-party number for a paid payment is flagged',
   },
   {
-    file: judgement,
-    from: `  await flagForAttention(paymentNo, 'third_party_no_used');
-`,
-    to: ``,
+    file: store,
+    from: `return { notifications: await flagWithin(paymentNo, 'third_party_no_used', t) };`,
+    to: `return { notifications: [] };`,
     breaks: 'a used number is refused without a flag',
     test: doubleMoney,
     match: 'a third-party number already in use is refused before it is acknowledged',
@@ -115,8 +112,8 @@ export const callbacks: Fault[] = [
   },
   {
     file: store,
-    from: `AND payment_no = :payment_no'`,
-    to: `AND payment_no <> REVERSE(:payment_no)'`,
+    from: `    if (owner === paymentNo) return`,
+    to: `    if (owner !== '') return`,
     breaks: 'an attempt under the number of another payment is accepted',
     test: doubleMoney,
     match: 'a third-party number already in use is refused before it is acknowledged',
@@ -169,7 +166,7 @@ export const callbacks: Fault[] = [
   },
   {
     file: 'src/worker/sweeper.ts',
-    from: `  for await (const callback of unsettledCallbacks(before)) await sweepOne(settlePayment, callback, 'hurry');`,
+    from: `  for await (const callback of unsettledCallbacks(before)) await sweepOne(settlePayment, callback);`,
     to: ``,
     breaks: 'the sweeper skips callbacks',
     test: 'test/trade/sweep.test.ts',

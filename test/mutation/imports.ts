@@ -1,8 +1,8 @@
 // Faults in importing orders.
 import type { Fault } from './fault.js';
 
-const run = 'src/models/imports/import-run.ts';
-const batch = 'src/models/imports/order-import-batch.ts';
+const run = 'src/models/imports/import-progress.ts';
+const batch = 'src/models/imports/import-batch.ts';
 const gathering = 'src/models/imports/order-gathering.ts';
 const draft = 'src/models/imports/order-draft.ts';
 const test = 'test/imports/imports.test.ts';
@@ -11,16 +11,16 @@ const centre = 'test/imports/import-centre.test.ts';
 export const imports: Fault[] = [
   {
     file: run,
-    from: `{ id, position: from, status: 0 },`,
-    to: `{ id, status: 0 },`,
+    from: `where: { id, position: from, status: 0 }`,
+    to: `where: { id, status: 0 }`,
     breaks: 'two runs at once make orders twice',
     test: centre,
     match: 'two runs of one import*',
   },
   {
     file: run,
-    from: `{ id, position: from, status: 0 },`,
-    to: `{ id, position: from },`,
+    from: `where: { id, position: from, status: 0 }`,
+    to: `where: { id, position: from }`,
     breaks: 'a cancelled import goes on',
     test: centre,
     match: 'a cancelled import stops',
@@ -58,20 +58,12 @@ export const imports: Fault[] = [
     match: 'rows become the same pending*',
   },
   {
-    file: 'src/models/imports/order-import.ts',
+    file: 'src/models/imports/import-run.ts',
     from: `      if (toSkip > 0) {`,
     to: `      if (toSkip < 0) {`,
     breaks: 'an interrupted import begins anew',
     test: 'test/faults/imports.test.ts',
     match: 'an import killed twice imports every valid row once',
-  },
-  {
-    file: 'src/models/imports/import-end.ts',
-    from: `if (!dry_run) await announce(['orders']);`,
-    to: ``,
-    breaks: 'imported orders are not announced',
-    test: centre,
-    match: 'imported orders are in*',
   },
   {
     file: draft,
@@ -99,28 +91,24 @@ export const imports: Fault[] = [
   },
   {
     file: gathering,
-    from: `      this.#occurrences.isScattered(slot)
-`,
-    to: `      this.#occurrences.count(slot) < 0
-`,
+    from: `else if (scattered.has(ref)) this.#wait`,
+    to: `else if (scattered.has('')) this.#wait`,
     breaks: 'scattered rows of one order become several orders',
     test,
     match: 'rows with the same order_ref*',
   },
   {
     file: gathering,
-    from: `      if (this.#occurrences.isSettled(slot)) return;`,
-    to: ``,
-    breaks: 'a second reading of the file makes orders again',
+    from: `if (rows.length < expected) return;`,
+    to: `if (rows.length < 2) return;`,
+    breaks: 'a scattered order is made before all its rows are there',
     test,
     match: 'scattered rows*',
   },
   {
     file: gathering,
-    from: `if (slot !== undefined && this.#occurrences.count(slot) > maxLines)
-      this.#ready`,
-    to: `if (slot !== undefined && this.#occurrences.count(slot) < 0)
-      this.#ready`,
+    from: `if (expected > maxLines) this.#ready`,
+    to: `if (expected < 0) this.#ready`,
     breaks: 'an order may have more than 200 lines',
     test,
     match: 'an order has at most 200 lines',
@@ -143,8 +131,8 @@ export const imports: Fault[] = [
   },
   {
     file: 'src/models/imports/import.ts',
-    from: `return isSuperAdmin ? where : where.and('i.admin_id = ?', adminId);`,
-    to: `return isSuperAdmin || adminId > 0 ? where : where.and('i.admin_id = ?', adminId);`,
+    from: `isSuperAdmin ? { deleted_at: null }`,
+    to: `isSuperAdmin || adminId > 0 ? { deleted_at: null }`,
     breaks: 'an import is seen by others than its owner',
     test: centre,
   },

@@ -1,4 +1,4 @@
-// Every planted fault, by subject: `npm run test:mutation -- settlement` plants those of one.
+// Every planted fault, by subject: `node bin/mutation.mjs settlement` plants those of one.
 import { balances } from './balances.js';
 import { callbacks } from './callbacks.js';
 import type { Fault } from './fault.js';

@@ -1,60 +1,29 @@
-// Faults in the outbox of the log and in the jobs.
+// Faults in the logs and in the jobs.
 import type { Fault } from './fault.js';
 
-const file = 'src/models/logs/log-outbox.ts';
+const file = 'src/models/logs/log-entries.ts';
 const logTests = 'test/logs/logs.test.ts';
 
 export const logs: Fault[] = [
   {
     file,
-    from: `ON DUPLICATE KEY UPDATE entry = VALUES(entry), is_final = 1`,
-    to: `ON DUPLICATE KEY UPDATE is_final = 1`,
+    from: `columns.map((name) => \`\${name} = VALUES(\${name})\`).join(', ')`,
+    to: `'log_key = log_key'`,
     breaks: 'the entry of a write never says how its request ended',
-    test: 'test/trade/channels.test.ts',
-    match: '*a payment the channel refused*',
-  },
-  {
-    file,
-    from: `(is_final = 1 OR stored_at < NOW(3) - INTERVAL \${maxRequestSeconds} SECOND)`,
-    to: `(is_final = 1)`,
-    breaks: 'the entry of a write whose process died never comes into the log',
     test: logTests,
-    match: 'the entry of a crashed process reaches the log after two minutes',
+    match: 'the entry of a write says how its request ended',
   },
   {
     file,
-    from: `(is_final = 1 OR stored_at < NOW(3) - INTERVAL \${maxRequestSeconds} SECOND)`,
-    to: `(is_final <= 1)`,
-    breaks: 'the entry of a request that is under way is moved',
-    test: logTests,
-    match: 'the entry of a crashed process reaches the log after two minutes',
-  },
-  {
-    file,
-    from: `    if (size > 1) return moveOneByOne();`,
-    to: `    if (size > 1) throw error;`,
-    breaks: 'an entry that no table takes keeps all others waiting',
+    from: `    if (items.length > 1) for (const item of items) await writeEntries([item]);
+    else`,
+    to: ``,
+    breaks: 'an entry that no table takes keeps others out',
     test: logTests,
     match: 'an entry that no table*',
   },
   {
     file,
-    from: `await execute(sql('DELETE FROM log_outbox WHERE id = :id', { id }));`,
-    to: `await execute(sql('DELETE FROM log_outbox WHERE id >= :id ORDER BY id DESC LIMIT 1', { id }));`,
-    breaks: 'instead of the entry that failed a good one is left out',
-    test: logTests,
-    match: 'an entry that no table*',
-  },
-  {
-    file,
-    from: `    if (moved !== 0) await announce(logTables);`,
-    to: `    void moved;`,
-    breaks: 'new log entries are not announced',
-    test: 'test/logs/log-lists.test.ts',
-    match: 'new entries are in the totals at once',
-  },
-  {
-    file: 'src/models/logs/log-writing.ts',
     from: `const names = [...columns, 'created_at'];
   const places`,
     to: `const names = [...columns, 'created_at'];
@@ -66,9 +35,9 @@ export const logs: Fault[] = [
   },
   {
     file: 'src/jobs/log-keeping.ts',
-    from: `    .catch(() => moveLogs(AbortSignal.timeout(writeLogs.timeoutMs)))`,
+    from: `    .catch(() => writeEntries(items))`,
     to: ``,
-    breaks: 'without Redis the log waits',
+    breaks: 'without Redis nothing is logged',
     test: logTests,
     match: 'without Redis entries reach the logs without the queue',
   },

@@ -4,7 +4,6 @@ import type { Fault } from './fault.js';
 const file = 'src/models/trade/order.ts';
 const placement = 'src/models/trade/order-placement.ts';
 const states = 'test/trade/order-states.test.ts';
-const oldRows = 'test/trade/old-rows.test.ts';
 const lists = 'test/trade/lists.test.ts';
 const doubleMoney = 'test/trade/double-money.test.ts';
 const orderTests = 'test/trade/orders.test.ts';
@@ -101,30 +100,10 @@ export const orders: Fault[] = [
   },
   {
     file,
-    from: `  await journalChanges('orders', rowOf(order), { status: 'pending' }, t);`,
-    to: ``,
-    breaks: 'the journal misses a cancelled order',
-    test: oldRows,
-  },
-  {
-    file,
-    from: `    await journalChanges('orders', rowOf(order), { deleted_at: null }, t);`,
-    to: ``,
-    breaks: 'the journal misses a deleted order',
-    test: oldRows,
-  },
-  {
-    file,
-    from: `    await journalChanges('orders', rowOf(order), { remark: order.remark }, t);`,
-    to: ``,
-    breaks: 'the journal misses a changed remark',
-    test: oldRows,
-  },
-  {
-    file,
-    from: `    .and('o.deleted_at IS NULL')
-    .numbered(`,
-    to: `    .numbered(`,
+    from: `new Where().and('o.deleted_at IS NULL');
+  return addFilters`,
+    to: `new Where();
+  return addFilters`,
     breaks: 'deleted orders are listed',
     test: states,
     match: 'pending and cancelled orders can be deleted',
@@ -138,28 +117,14 @@ export const orders: Fault[] = [
     match: 'pending and cancelled orders can be deleted',
   },
   {
-    file,
-    from: `    .equals('o.status', criteria.status)`,
-    to: ``,
+    file: 'src/models/trade/tables.ts',
+    from: `.default('pending').titled('状态', 'Status').filtered())
+  declare status: CreationOptional<OrderStatus>;`,
+    to: `.default('pending').titled('状态', 'Status'))
+  declare status: CreationOptional<OrderStatus>;`,
     breaks: 'the filter by state is ignored',
     test: lists,
     match: 'orders are filtered by number, user, status, amount, remark and time',
-  },
-  {
-    file,
-    from: `announcing(['orders', 'payments'], () => transact(write))`,
-    to: `announcing(['orders'], () => transact(write))`,
-    breaks: 'totals of payments are not marked when their order is cancelled',
-    test: lists,
-    match: 'each kind of write*',
-  },
-  {
-    file: placement,
-    from: `await announcing(['orders'], () =>`,
-    to: `await announcing([], () =>`,
-    breaks: 'a new order is not announced',
-    test: lists,
-    match: 'each kind of write*',
   },
   {
     file: placement,

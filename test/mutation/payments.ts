@@ -8,7 +8,6 @@ const placement = 'src/models/trade/payment-placement.ts';
 const paymentTests = 'test/trade/payments.test.ts';
 const attentionTests = 'test/trade/attention.test.ts';
 const doubleMoney = 'test/trade/double-money.test.ts';
-const oldRows = 'test/trade/old-rows.test.ts';
 
 export const payments: Fault[] = [
   {
@@ -61,40 +60,11 @@ export const payments: Fault[] = [
   },
   {
     file,
-    from: `AND p.period >= :period AND p.status = 'pending' FOR UPDATE`,
-    to: `AND p.period = :period AND p.status = 'pending' FOR UPDATE`,
+    from: `AND p.period >= :period AND p.status = 'pending'\``,
+    to: `AND p.period = :period AND p.status = 'pending'\``,
     breaks: 'a payment of the next month is not cancelled with its order',
     test: 'test/trade/months.test.ts',
     match: 'an order is paid by a payment of the next month',
-  },
-  {
-    file,
-    from: `  await journalChanges('payments', rows, { status: 'pending' }, t);`,
-    to: `  void rows;`,
-    breaks: 'the journal misses cancelled payments',
-    test: oldRows,
-  },
-  {
-    file: attention,
-    from: `if (payment?.needs_attention === false) {`,
-    to: `if (!payment) {`,
-    breaks: 'the journal misses flagged payments',
-    test: oldRows,
-  },
-  {
-    file: attention,
-    from: `if (payment?.needs_attention === false) {`,
-    to: `if (payment) {`,
-    breaks: 'the journal counts a payment twice that is flagged again',
-    test: oldRows,
-  },
-  {
-    file,
-    from: `return announcing(['payments'], () => withPartition`,
-    to: `return announcing([], () => withPartition`,
-    breaks: 'a new payment is not announced',
-    test: 'test/trade/lists.test.ts',
-    match: 'each kind of write*',
   },
   {
     file: criteria,
@@ -138,8 +108,8 @@ export const payments: Fault[] = [
   },
   {
     file: attention,
-    from: `if (payment.fail_reason !== fail_reason) fail(`,
-    to: `if (payment.fail_reason === null) fail(`,
+    from: `|| payment.fail_reason !== fail_reason)`,
+    to: `|| payment.fail_reason === null)`,
     breaks: 'what nobody has seen is put aside',
     test: attentionTests,
   },
@@ -169,30 +139,16 @@ export const payments: Fault[] = [
   },
   {
     file: attention,
-    from: `    await journalChanges('payments', rows, { needs_attention: true }, t);`,
-    to: `    void rows;`,
-    breaks: 'the journal misses what was put aside',
-    test: oldRows,
-  },
-  {
-    file: attention,
-    from: `await announcing(['payments'], () => transact(revise));`,
-    to: `await transact(revise);`,
-    breaks: 'what was put aside is not announced',
-    test: oldRows,
-  },
-  {
-    file: attention,
-    from: `    return notifyAttention(paymentNo, reason, t);`,
-    to: `    return [] as number[];`,
+    from: `  return notifyAttention(paymentNo, reason, t, details);`,
+    to: `  return [] as number[];`,
     breaks: 'nobody is notified of a flag',
     test: attentionTests,
     match: 'a payment that needs attention is notified once*',
   },
   {
     file: 'src/models/office/notification.ts',
-    from: `WHERE n.undelivered_since < :before`,
-    to: `WHERE n.undelivered_since > :before`,
+    from: `undelivered_since: { [Op.lt]: before }`,
+    to: `undelivered_since: { [Op.gt]: before }`,
     breaks: 'an undelivered notification is never delivered',
     test: attentionTests,
     match: 'the sweeper notifies of a payment flagged*',
@@ -200,9 +156,9 @@ export const payments: Fault[] = [
   {
     file: 'src/models/office/notification.ts',
     from: `:created_at, :created_at
-       FROM admins a`,
+     FROM admins a`,
     to: `:created_at, NULL
-       FROM admins a`,
+     FROM admins a`,
     breaks: 'a notification is not known to be undelivered',
     test: 'test/faults/notifications.test.ts',
   },

@@ -22,6 +22,29 @@ test('codes are unique among siblings only', async (t) => {
   t.truthy(twice.errors?.code);
 });
 
+test('a code and a value are any short text', async (t) => {
+  for (const text of ['支付 方式', 'a/b?c#d', '.hidden', '50 %', '😀'.repeat(25)]) {
+    const code = `${unique()}${text}`.slice(-50);
+    const type = await entry({ code });
+    t.is(type.code, code);
+    const { id, value } = await entry({ parent_id: type.id, code: text, value: text });
+    t.is(value, text);
+    const path = `/dictionaries/type/${encodeURIComponent(code)}`;
+    t.deepEqual(
+      (await service.admin.get(path)).data.map((one: { id: number }) => one.id),
+      [id],
+    );
+    const options = await service.admin.get(`/options?type=${encodeURIComponent(`dictionary:${code}`)}`);
+    t.deepEqual(options.data, [{ value: text, label: 'n' }]);
+  }
+  t.deepEqual(
+    Object.keys((await service.admin.post('/dictionaries', { name: 'n', code: '' })).errors ?? {}),
+    ['code'],
+  );
+  const tooLong = await service.admin.post('/dictionaries', { name: 'n', code: 'x'.repeat(51) });
+  t.deepEqual([tooLong.status, Object.keys(tooLong.errors ?? {})], [422, ['code']]);
+});
+
 test('a dictionary type with entries cannot be deleted', async (t) => {
   const type = await entry({ code: unique('c') });
   const below = await entry({ code: 'a', parent_id: type.id });

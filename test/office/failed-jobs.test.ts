@@ -141,7 +141,7 @@ test.serial('retrying finished work changes nothing', async (t) => {
     return callback;
   });
   const user = await makeUser(admin);
-  const imported = await startImport(admin, `user_id,product_name,price\n${user.id},Tea,1.00\n`);
+  const imported = await startImport(admin, `user_id,product_name,price,quantity\n${user.id},Tea,1.00,1\n`);
   const exported = await askExport(admin, '/users', { username: user.username });
   await fileOf(admin, exported);
   const chunk_id = unique('chunk-');
@@ -172,7 +172,7 @@ test.serial('retrying finished work changes nothing', async (t) => {
     ['exports', 'write-export', String(exported), { id: exported }],
     ['imports', 'import-orders', String(imported), { id: imported }],
     ['files', 'merge-chunks', `1-${chunk_id}`, { admin_id: 1, chunk_id }],
-    ['logs', 'write-logs', 'batch', { batch: 'batch' }],
+    ['logs', 'write-logs', 'batch', { batch: 'batch', items: [] }],
     ['notifications', 'deliver-notification', String(note.data.id), { ids: [note.data.id] }],
     ['maintenance', 'maintain-tables', '2026-01-01', { day: '2026-01-01' }],
   ];

@@ -27,7 +27,7 @@ import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 
-const service = serviceTest({ isAlone: true });
+const service = serviceTest();
 let second: TestProcess;
 
 test.before(async () => {
@@ -236,7 +236,7 @@ test.serial('a socket that opens while sessions are being read stays open', asyn
     await until(async () => {
       const waiting = await select(
         'SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND info LIKE ?',
-        ['%FROM admin_sessions s JOIN admins a%'],
+        ['%FROM `admin_sessions`%JOIN `admins`%'],
       );
       return waiting.length >= 2;
     });

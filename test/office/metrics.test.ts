@@ -62,29 +62,23 @@ function figure(text: string, name: string, labels: Record<string, string> = {})
   return line === undefined ? undefined : Number(line.split(' ').at(-1));
 }
 
-test.serial(
-  'a payment appears in the metrics of requests, settlement, jobs, statements and copies',
-  async (t) => {
-    const payment = await makePayment(admin, (await makeMethod(admin)).id);
-    const route = '/api/payment/notify/{type}';
-    t.is((await admin.post('//api/payment/notify/mock', mockCallback(payment))).status, 200);
-    t.is((await admin.post('//api/payment/notify/mock', { out_trade_no: 'x' })).status, 400);
-    await openSocket(api.url, await ticketOf(admin));
-    const [ofApi, ofWorker] = await Promise.all([scrape(api), scrape(worker)]);
-    t.is(figure(ofApi, 'http_requests_total', { method: 'POST', route, status: '200' }), 1);
-    t.is(figure(ofApi, 'http_requests_total', { method: 'POST', route, status: '400' }), 1);
-    t.is(figure(ofApi, 'http_request_seconds_count', { method: 'POST', route }), 2);
-    t.is(figure(ofApi, 'settlement_seconds_count', { verdict: 'paid' }), 1);
-    t.is(figure(ofWorker, 'job_seconds_count', { job: 'settle-payment', outcome: 'done' }), 1);
-    t.is(figure(ofWorker, 'job_wait_seconds_count', { job: 'settle-payment' }), 1);
-    t.is(figure(ofApi, 'live_connections', { kind: 'socket' }), 1);
-    t.true(
-      (figure(ofApi, 'database_statement_seconds_count', { pool: 'payments', outcome: 'done' }) ?? 0) > 0,
-    );
-    t.true((figure(ofApi, 'copies_total', { scope: 'identity', outcome: 'hit' }) ?? 0) > 0);
-    t.true((figure(ofApi, 'database_connections', { pool: 'requests', state: 'max' }) ?? 0) > 0);
-  },
-);
+test.serial('a payment appears in the metrics of requests, settlement, jobs and statements', async (t) => {
+  const payment = await makePayment(admin, (await makeMethod(admin)).id);
+  const route = '/api/payment/notify/{type}';
+  t.is((await admin.post('//api/payment/notify/mock', mockCallback(payment))).status, 200);
+  t.is((await admin.post('//api/payment/notify/mock', { out_trade_no: 'x' })).status, 400);
+  await openSocket(api.url, await ticketOf(admin));
+  const [ofApi, ofWorker] = await Promise.all([scrape(api), scrape(worker)]);
+  t.is(figure(ofApi, 'http_requests_total', { method: 'POST', route, status: '200' }), 1);
+  t.is(figure(ofApi, 'http_requests_total', { method: 'POST', route, status: '400' }), 1);
+  t.is(figure(ofApi, 'http_request_seconds_count', { method: 'POST', route }), 2);
+  t.is(figure(ofApi, 'settlement_seconds_count', { verdict: 'paid' }), 1);
+  t.is(figure(ofWorker, 'job_seconds_count', { job: 'settle-payment', outcome: 'done' }), 1);
+  t.is(figure(ofWorker, 'job_wait_seconds_count', { job: 'settle-payment' }), 1);
+  t.is(figure(ofApi, 'live_connections', { kind: 'socket' }), 1);
+  t.true((figure(ofApi, 'database_statement_seconds_count', { pool: 'requests', outcome: 'done' }) ?? 0) > 0);
+  t.true((figure(ofApi, 'database_connections', { pool: 'requests', state: 'max' }) ?? 0) > 0);
+});
 
 test.serial('every process reports the sizes of tables, queues and disk', async (t) => {
   const period = periodOf(new Date());

@@ -17,7 +17,7 @@ import { openSocket, ticketOf } from '../support/socket.js';
 import { statementsDuring } from '../support/statements.js';
 import { until } from '../support/until.js';
 
-const service = serviceTest({ withWorker: false, isAlone: true });
+const service = serviceTest({ withWorker: false });
 
 // The worker is a process of its own, so that tests may do without it.
 /** Administrators without passwords: what they receive is tried, not how they sign in. */
@@ -127,7 +127,7 @@ test.serial('five hundred receivers take a handful of statements', async (t) => 
     t.is(sent.data.receiver_id, receivers[0]);
     ids = sent.data.ids as number[];
   });
-  const own = statements.filter((sql) => /\bnotifications\b/.test(sql) && !/log_outbox/.test(sql));
+  const own = statements.filter((sql) => /\bnotifications\b/.test(sql) && !/operation_logs/.test(sql));
   t.true(own.length <= 5, own.map((sql) => sql.slice(0, 200)).join('\n'));
   const rows = new Map((await rowsOf(title)).map(({ id, receiver_id }) => [receiver_id, id]));
   t.deepEqual(

@@ -220,7 +220,7 @@ function makeRelease(): string {
   const release = mkdtempSync(join(tmpdir(), 'release-'));
   mkdirSync(join(release, 'node_modules'));
   for (const name of readdirSync(join(config.root, 'node_modules')))
-    if (name !== 'typescript' && name !== '.bin')
+    if (!name.startsWith('typescript') && name !== '.bin')
       symlinkSync(join(config.root, 'node_modules', name), join(release, 'node_modules', name));
   for (const name of ['package.json', 'bin', 'build/src', 'build/config'])
     cpSync(join(config.root, name), join(release, name), { recursive: true });

@@ -66,12 +66,40 @@ test('changes by command are in the system log without the password', async (t) 
   const username = unique('traced');
   const { data } = await answerOf<{ password: string }>('admin', 'create', username);
   const [row] = await until(() =>
-    select<{ entry: string }>('SELECT entry FROM log_outbox WHERE entry LIKE ?', [
-      `%admin create ${username}%`,
-    ]),
+    select<{ module: string; message: string; context: string }>(
+      'SELECT module, message, context FROM system_logs WHERE message LIKE ?',
+      [`%admin create ${username}%`],
+    ),
   );
-  t.true(row?.entry.includes('"module":"cli"'));
-  t.false(row?.entry.includes(data.password));
+  t.is(row?.module, 'cli');
+  t.false(JSON.stringify(row).includes(data.password));
+});
+
+test('a command that fails is in the system log, because its trace is written first', async (t) => {
+  const nobody = unique('nobody');
+  t.is((await runCli(['admin', 'password', nobody])).code, 1);
+  const traces = await select('SELECT message FROM system_logs WHERE message LIKE ?', [
+    `%admin password ${nobody}%`,
+  ]);
+  t.is(traces.length, 1);
+});
+
+test('unseen characters of names and errors are escaped', async (t) => {
+  const hidden = '\u001b]0;x\u0007\u009b2K\u202e\n';
+  const username = unique('hidden');
+  await answerOf('admin', 'create', username);
+  await change('UPDATE admins SET nickname = ? WHERE username = ?', [`${hidden}nick`, username]);
+  const work = { queue: 'logs', job: 'gone-job', key: unique('k'), payload: {}, attempts: 3 } as const;
+  await storeFailure({ ...work, traceId: 'T', error: new Error(`${hidden}why`) });
+  for (const [args, text] of [
+    [['admin', 'list'], 'nick'],
+    [['jobs', 'list', '--queue', 'logs'], 'why'],
+  ] as const) {
+    const { output } = await runCli(args);
+    t.true(output.includes(`\\u001b]0;x\\u0007\\u009b2K\\u202e\\u000a${text}`), output);
+    t.notRegex(output, /[^\P{Cc}\n]|\p{Cf}/u);
+    t.notRegex((await runCli(['--json', ...args])).output, /[^\P{Cc}\n]|\p{Cf}/u);
+  }
 });
 
 test('pending callbacks are settled for the given time', async (t) => {
@@ -125,9 +153,11 @@ test('one command unblocks an address', async (t) => {
   const listed = await service.admin.post('/blacklists', { ip: '198.51.100.7' });
   t.is((await runCli(['blacklist', 'remove', '198.51.100.7', '--yes'])).code, 0);
   t.is((await service.admin.get(`/blacklists/${listed.data.id}`)).errorCode, 'blacklist_not_found');
-  const [before] = await select<{ version: number }>("SELECT version FROM versions WHERE scope = 'orders'");
+  const [before] = await select<{ version: number }>(
+    "SELECT version FROM versions WHERE scope = 'blacklist'",
+  );
   t.is((await runCli(['cache', 'renew'])).code, 0);
-  const [after] = await select<{ version: number }>("SELECT version FROM versions WHERE scope = 'orders'");
+  const [after] = await select<{ version: number }>("SELECT version FROM versions WHERE scope = 'blacklist'");
   t.true((after?.version ?? 0) > (before?.version ?? 0));
 });
 

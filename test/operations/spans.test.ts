@@ -82,8 +82,8 @@ test.serial('a callback is one trace of request, job and statements', async (t) 
       'messaging.destination.name': 'payments',
     },
   });
-  const settled = await partOf(run, kinds.client, ({ name }) => name.includes('UPDATE'));
-  t.regex(String(settled.attributes['db.query.text']), /UPDATE .*orders/);
+  const settled = await partOf(run, kinds.client, ({ name }) => name.includes('UPDATE orders'));
+  t.regex(String(settled.attributes['db.query.text']), /^UPDATE orders .*:payment_no/);
   t.is(settled.traceId, traceId);
   t.true(BigInt(settled.startTimeUnixNano) >= BigInt(run.startTimeUnixNano));
 

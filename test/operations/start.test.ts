@@ -151,9 +151,7 @@ test.serial('a misspelt setting is reported at the start', async (t) => {
   const free = { MODULE_PAYMENTS_ENABLED: '' };
   const api = await startApi({ ...env, ...free });
   await until(() => said.test(api.output()));
-  await api.kill();
-  const refused = await t.throwsAsync(startApi({ ...env, ...free, STRICT_STARTUP: 'true' }));
-  t.regex(fatalLine(refused?.message), said);
+  t.is(await api.stop(), 0);
 });
 
 test('npm test does not run on production servers', async (t) => {

@@ -1,13 +1,7 @@
 // A reader of captchas as anybody could write one: it takes thin lines away, cuts the picture into five and compares each
-// piece with the characters of the same fonts, upright and turned.
+// piece with the characters of the same font, upright and turned.
 import { Resvg } from '@resvg/resvg-js';
-import {
-  captchaCharacters,
-  captchaFonts,
-  captchaOutlines,
-  type Outline,
-  type Point,
-} from '../../src/lib/captcha/glyphs.js';
+import { captchaCharacters, render } from '../../src/lib/captcha/picture.js';
 
 interface Mask {
   width: number;
@@ -21,27 +15,20 @@ interface Template {
 }
 
 const [columns, rows] = [20, 28];
-const ground = '#f4f4f4';
 /** Nothing here is text; looking through the fonts of the system takes twenty milliseconds a picture. */
 const withoutText = { font: { loadSystemFonts: false } };
 
-/** One picture with these characters beside each other as they stand in the font: no turn, no bend, no line. */
-export function uprightPicture(text: string, fontOf: (place: number) => number): Buffer {
-  const shapes = [...text].map((character, place) =>
-    pathOf(character, fontOf(place), 36, 0, 30 + place * 45, 40),
-  );
-  return render(shapes, 240, 80);
-}
+/** One picture with these characters beside each other as the font has them: no turn, no line. */
+export const uprightPicture = (text: string): Buffer =>
+  render([...text].map((character, place) => letterOf(character, 0, 30 + place * 45)));
 
 /** @param turns angles in degrees under which each character is tried @returns what it reads, in lower case */
 export function makeSolver(turns: readonly number[]): (png: Buffer) => string {
-  const templates = captchaFonts.flatMap((_, font) =>
-    captchaCharacters.flatMap((character) =>
-      turns.map((turn): Template => {
-        const mask = maskOf(render([pathOf(character, font, 60, turn, 50, 50)], 100, 100));
-        return { character: character.toLowerCase(), cells: cellsOf(mask, 0, mask.width) };
-      }),
-    ),
+  const templates = [...captchaCharacters].flatMap((character) =>
+    turns.map((turn): Template => {
+      const mask = maskOf(render([letterOf(character, turn, 120)]));
+      return { character: character.toLowerCase(), cells: cellsOf(mask, 0, mask.width) };
+    }),
   );
   return (png) => {
     const mask = withoutThinLines(maskOf(png));
@@ -51,17 +38,8 @@ export function makeSolver(turns: readonly number[]): (png: Buffer) => string {
   };
 }
 
-function pathOf(character: string, font: number, size: number, turn: number, x: number, y: number): string {
-  const outline = captchaOutlines[font]?.[captchaCharacters.indexOf(character)] as Outline;
-  const [cos, sin] = [Math.cos((turn * Math.PI) / 180) * size, Math.sin((turn * Math.PI) / 180) * size];
-  const at = ([px, py]: Point): string => `${x + px * cos - py * sin},${y + px * sin + py * cos}`;
-  return `<path d="${outline.map((line) => `M${line.map(at).join('L')}Z`).join('')}"/>`;
-}
-
-function render(shapes: string[], width: number, height: number): Buffer {
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${shapes.join('')}</svg>`;
-  return new Resvg(svg, { background: ground, ...withoutText }).render().asPng();
-}
+const letterOf = (character: string, turn: number, x: number): string =>
+  `<text transform="translate(${x},40) rotate(${turn})" y="18" font-size="48">${character}</text>`;
 
 // Ink is what is nearer to the darkest point than to the ground.
 function maskOf(png: Buffer): Mask {

@@ -7,10 +7,13 @@ import { startService, type Service } from './service.js';
 export interface ConsoleTest {
   service: Service;
   browser: Browser;
-  /** Declares a test with a page of its own, which must neither throw, complain, ask another origin nor break the policy. */
+  /**
+   * Declares a test with a page of its own, which must neither throw, complain, ask another origin nor break the policy. A walk
+   * that expects complaints takes them out of the list.
+   */
   journey: (
     title: string,
-    walk: (t: ExecutionContext, page: Page) => Promise<void>,
+    walk: (t: ExecutionContext, page: Page, complaints: string[]) => Promise<void>,
     options?: BrowserContextOptions,
   ) => void;
 }
@@ -21,7 +24,7 @@ export function consoleTest(): ConsoleTest {
     test.serial(title, async (t) => {
       const { page, complaints, log } = await openPage(shared.browser, shared.service.url, options);
       try {
-        await walk(t, page);
+        await walk(t, page, complaints);
         t.deepEqual(complaints, []);
       } catch (error) {
         t.log(`kept in ${await log.keep(title, error)}`);

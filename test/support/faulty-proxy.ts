@@ -37,6 +37,7 @@ export class FaultyProxy {
   #listen: (() => Listener) | undefined;
   #decide: ((said: Buffer) => Fate | undefined) | undefined;
   #newcomers: 'passed' | 'refused' | 'dropped' = 'passed';
+  #delayMs = 0;
 
   /** @param target port of the server on this machine */
   private constructor(target: number) {
@@ -131,6 +132,11 @@ export class FaultyProxy {
     return statements;
   }
 
+  /** What the server answers arrives that much later. */
+  slow(delayMs: number): void {
+    this.#delayMs = delayMs;
+  }
+
   /** New connections lead to another server, as when a name is moved. */
   leadTo(target: number): void {
     this.#target = target;
@@ -163,7 +169,9 @@ export class FaultyProxy {
     });
     server.on('data', (data) => {
       if (pair.isCutByAnswer) disconnect(pair);
-      else if (!pair.lost) client.write(data);
+      else if (pair.lost) return;
+      else if (this.#delayMs > 0) setTimeout(() => client.write(data), this.#delayMs);
+      else client.write(data);
     });
     for (const socket of [client, server]) socket.setNoDelay(true).on('error', () => undefined);
     // Whoever cannot be heard cannot take leave either: the other side goes on believing in the connection.

@@ -111,9 +111,8 @@ export class OwnGalera {
  * Starts one; resolves when it is whole.
  *
  * @param port leads to one node, which takes all writes
- * @param everybody leads to each node in turn
  */
-export async function startOwnGalera(port: number, everybody: number): Promise<OwnGalera> {
+export async function startOwnGalera(port: number): Promise<OwnGalera> {
   const ports = await Promise.all(Array.from({ length: 9 }, freePort));
   const peers = ports.slice(0, 3);
   const nodes = peers.map(
@@ -131,7 +130,7 @@ export async function startOwnGalera(port: number, everybody: number): Promise<O
   }
   await first.startAs('first');
   for (const other of others) await other.startAs('member');
-  const proxy = await startDatabaseProxy(port, everybody, nodes);
+  const proxy = await startDatabaseProxy(port, nodes);
   const galera = new OwnGalera(nodes, proxy);
   await galera.isWhole();
   return galera;

@@ -28,7 +28,7 @@ export class OwnHaproxy extends OwnServer {
   }
 }
 
-/** The text with these addresses in the place of its servers, in their order, for each of its proxies anew. */
+/** The text with these addresses in the place of its servers, in their order. */
 const leadTo = (text: string, addresses: readonly string[]): string =>
   text.replace(/^( +server \S+-)(\d+) \S+/gm, (_, name: string, number: string) => {
     const address = addresses[Number(number) - 1];
@@ -51,11 +51,9 @@ export async function startHaproxy(apis: readonly string[]): Promise<OwnHaproxy>
  * Starts one in front of databases.
  *
  * @param port leads to the one that takes writes
- * @param everybody leads to each of them
  */
 export async function startDatabaseProxy(
   port: number,
-  everybody: number,
   databases: readonly { port: number }[],
 ): Promise<OwnHaproxy> {
   const server = new OwnHaproxy(port, (folder) => {
@@ -66,8 +64,7 @@ export async function startDatabaseProxy(
     const text = deployed('haproxy-database.cfg')
       .replace(/maxconn \d+/, 'maxconn 500')
       .replace('/etc/haproxy/database-writer.sh', check)
-      .replace(/bind :3306$/m, `bind 127.0.0.1:${port}`)
-      .replace(/bind :3307$/m, `bind 127.0.0.1:${everybody}`);
+      .replace(/bind :3306$/m, `bind 127.0.0.1:${port}`);
     const addresses = databases.map((one) => `127.0.0.1:${one.port}`);
     return leadTo(text, addresses);
   });

@@ -10,13 +10,13 @@ export function sheet(user: number, orders: number): { content: string; rows: nu
   const ends: string[] = [];
   const rows = Array.from({ length: orders }, (_, order) => {
     const price = order % 10 === 9 ? 'bad' : '1.00';
-    if (order % 7 === 0) ends.push(`${user},order ${order},R${order},Cup,2.00`);
-    return `${user},order ${order},R${order},Tea,${price}`;
+    if (order % 7 === 0) ends.push(`${user},order ${order},R${order},Cup,2.00,1`);
+    return `${user},order ${order},R${order},Tea,${price},1`;
   });
   const all = [...rows, ...ends];
   const good = rows.filter((_, order) => order % 10 !== 9).length;
   return {
-    content: ['user_id,remark,order_ref,product_name,price', ...all].join('\n'),
+    content: ['user_id,remark,order_ref,product_name,price,quantity', ...all].join('\n'),
     rows: all.length,
     good,
   };

@@ -56,7 +56,7 @@ export async function openPage(
   return { page, complaints, log };
 }
 
-/** Signs in by the door, at an address that is shown afterwards. */
+/** Signs in with the sign-in form, at an address that is shown afterwards. */
 export async function enter(
   page: Page,
   { at = '/', username = 'admin', password = 'admin123' } = {},
@@ -65,12 +65,12 @@ export async function enter(
   await signIn(page, username, password);
 }
 
-/** Fills the door that is shown. */
+/** Fills the sign-in form that is shown. */
 export async function signIn(page: Page, username = 'admin', password = 'admin123'): Promise<void> {
-  const door = page.locator('.door');
-  await door.getByLabel(/^(Username|用户名)$/).fill(username);
-  await door.getByLabel(/^(Password|密码)$/).fill(password);
-  await door.locator('button[type=submit]').click();
+  const form = page.locator('.sign-in');
+  await form.getByLabel(/^(Username|用户名)$/).fill(username);
+  await form.getByLabel(/^(Password|密码)$/).fill(password);
+  await form.locator('button[type=submit]').click();
   await page.locator('#content').waitFor();
 }
 

@@ -21,8 +21,6 @@ export interface TestProcess {
   output(): string;
 }
 
-/** As ecosystem.config.js starts them (bin/node-flags.mjs). */
-const quickStart = process.env.QUICK_START?.split(' ') ?? [];
 const started = new Set<ChildProcess>();
 
 /** Starts an API process, on a free port unless one is given; resolves when it is listening. @param fileLimit as `startWorkerProcess` */
@@ -53,14 +51,10 @@ export async function runCli(
   args: readonly string[],
   env: Record<string, string> = {},
 ): Promise<{ output: string; errors: string; code: number | null }> {
-  const child = spawn(
-    process.execPath,
-    [...quickStart, resolve(config.root, 'build/src/api/cli/main.js'), ...args],
-    {
-      env: { ...process.env, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+  const child = spawn(process.execPath, [resolve(config.root, 'build/src/api/cli/main.js'), ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const written: string[] = [];
   const errors: string[] = [];
   child.stdout.on('data', (data: Buffer) => written.push(data.toString()));
@@ -77,7 +71,7 @@ async function startProcess(
   fileLimit?: number,
 ): Promise<TestProcess> {
   const main = resolve(config.root, `build/src/${name}/main.js`);
-  const [program, ...rest] = withFileLimit([process.execPath, ...quickStart, main, ...args], fileLimit);
+  const [program, ...rest] = withFileLimit([process.execPath, main, ...args], fileLimit);
   const child = spawn(program, rest, {
     env: { ...process.env, LOG_LEVEL: 'info', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -8,7 +8,6 @@ import { freePort } from './free-port.js';
 export const withoutRedis = {
   REDIS_URL: 'redis://127.0.0.1:1',
   REDIS_SENTINELS: '',
-  REDIS_CLUSTER_NODES: '',
 };
 
 const impatient = { retryStrategy: () => null, connectTimeout: 2000, commandTimeout: 2000 };
@@ -65,7 +64,7 @@ export async function emptyRedis(): Promise<void> {
     await Promise.all(keys.map((key) => redis.del(key)));
 }
 
-/** The keys that match, on whatever node they are. */
+/** The keys that match. */
 export async function keysLike(pattern: string): Promise<string[]> {
   const found: string[] = [];
   for await (const keys of matchingKeys(pattern)) found.push(...keys);

@@ -1,17 +1,7 @@
 // A machine that releases are made on: a repository of its own, the folder of the deployment, and a PM2 of its own.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
@@ -91,34 +81,6 @@ export class ReleaseStage {
     await this.#git(...author, 'commit', '--quiet', '-m', title);
   }
 
-  /**
-   * Commits a version and puts a release of it in its place, without building: it is what this checkout was built to, with changes.
-   *
-   * @returns its name
-   */
-  async place(version: string, changes: Record<string, (text: string) => string> = {}): Promise<string> {
-    this.edit('package.json', (text) => text.replace(/"version": "[^"]+"/, `"version": "${version}"`));
-    await this.commit(version);
-    const { stdout } = await this.#git('rev-parse', 'HEAD');
-    const commit = stdout.slice(0, 12);
-    const name = `${version}-${commit}`;
-    const folder = join(this.home, 'releases', name);
-    cpSync(this.repository, folder, { recursive: true, filter: (source) => !source.endsWith('/.git') });
-    cpSync(join(config.root, 'build/src'), join(folder, 'build/src'), { recursive: true });
-    cpSync(join(config.root, 'build/config'), join(folder, 'build/config'), { recursive: true });
-    symlinkSync(join(config.root, 'node_modules'), join(folder, 'node_modules'));
-    symlinkSync('../../shared/.env', join(folder, '.env'));
-    for (const [path, change] of Object.entries(changes)) {
-      const text = readFileSync(join(folder, path), 'utf8');
-      const changed = change(text);
-      if (changed === text) throw new Error(`nothing was changed in ${path}`);
-      writeFileSync(join(folder, path), changed);
-    }
-    const label = { name, version, commit, built_at: new Date().toISOString() };
-    writeFileSync(join(folder, 'release.json'), JSON.stringify(label));
-    return name;
-  }
-
   /** The release that `current` leads to. */
   current(): string {
     return readlinkSync(join(this.home, 'current')).replace('releases/', '');
@@ -127,19 +89,6 @@ export class ReleaseStage {
   /** The releases that processes work in, one entry for each process. */
   async inUse(): Promise<string[]> {
     return (await this.started()).map(({ pid }) => readlinkSync(`/proc/${pid}/cwd`).split('/').at(-1) ?? '');
-  }
-
-  /** Processes that work in a release and that PM2 does not know. */
-  async strays(): Promise<string[]> {
-    const known = new Set((await this.started()).map(({ pid }) => String(pid)));
-    return readdirSync('/proc').filter((pid) => {
-      if (!/^\d+$/.test(pid) || known.has(pid)) return false;
-      try {
-        return readlinkSync(`/proc/${pid}/cwd`).startsWith(join(this.home, 'releases'));
-      } catch {
-        return false;
-      }
-    });
   }
 
   #git(...args: string[]) {

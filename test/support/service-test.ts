@@ -22,9 +22,6 @@ export function serviceTest(options?: Parameters<typeof startService>[0]): Omit<
     get url() {
       return running().url;
     },
-    get ownUrl() {
-      return running().ownUrl;
-    },
     get anonymous() {
       return running().anonymous;
     },

@@ -13,14 +13,10 @@ import { connectRedis, disconnectRedis } from '../../src/lib/redis/redis.js';
 import { seed } from '../../src/models/access/seed.js';
 import { startWorker } from '../../src/worker/worker.js';
 import { Client } from './client.js';
-import { startHaproxy } from './haproxy.js';
 import { prepareTestDatabase } from './prepared-database.js';
-import { startApi } from './processes.js';
 
 export interface Service {
   url: string;
-  /** The API of this thread, past a balancer. */
-  ownUrl: string;
   /** A caller who has not signed in. */
   anonymous: Client;
   /** The first administrator. */
@@ -28,13 +24,8 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/**
- * Starts the service; with BEHIND_BALANCER there is a second API, and HAProxy deals the requests.
- *
- * @param withWorker also consume the queues in this thread
- * @param isAlone without a second API: the tests set the clock of this thread, or count what it does
- */
-export async function startService({ withWorker = true, isAlone = false } = {}): Promise<Service> {
+/** Starts the service. @param withWorker also consume the queues in this thread */
+export async function startService({ withWorker = true } = {}): Promise<Service> {
   await connectRedis();
   await prepareTestDatabase(async () => {
     await seed();
@@ -42,19 +33,13 @@ export async function startService({ withWorker = true, isAlone = false } = {}):
   });
   const server = await listen(0, '127.0.0.1');
   const worker = withWorker ? await startWorker(queueNames, () => undefined) : undefined;
-  const ownUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const second = process.env.BEHIND_BALANCER && !isAlone ? await startApi() : undefined;
-  const balancer = second && (await startHaproxy([ownUrl, second.url]));
-  const url = balancer?.url ?? ownUrl;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const anonymous = new Client(url);
   return {
     url,
-    ownUrl,
     anonymous,
     admin: await anonymous.signIn(),
     async stop() {
-      await second?.stop();
-      await balancer?.remove();
       closeConnections();
       server.closeAllConnections();
       server.close();

@@ -5,12 +5,12 @@ import { db, select, transact } from '../../src/lib/database/db.js';
 
 const started = channel('tracing:mysql2:query:start');
 
-/** What this thread sends to the database meanwhile: one text for each round trip. */
-export async function tripsDuring(work: () => Promise<unknown>): Promise<string[]> {
-  const trips: string[] = [];
+/** Statements that this thread sends to the database meanwhile. */
+export async function statementsDuring(work: () => Promise<unknown>): Promise<string[]> {
+  const statements: string[] = [];
   const note = (message: unknown): void => {
     const { query, values } = message as { query: string; values?: string[] };
-    trips.push(format(query, values ?? []));
+    statements.push(format(query, values ?? []));
   };
   started.subscribe(note);
   try {
@@ -18,15 +18,7 @@ export async function tripsDuring(work: () => Promise<unknown>): Promise<string[
   } finally {
     started.unsubscribe(note);
   }
-  return trips;
-}
-
-/** Statements that this thread sends meanwhile. */
-export async function statementsDuring(work: () => Promise<unknown>): Promise<string[]> {
-  const trips = await tripsDuring(work);
-  return trips.flatMap((sql) =>
-    sql.startsWith('START TRANSACTION; ') ? sql.split(/; (?=[A-Z]{3})/) : [sql],
-  );
+  return statements;
 }
 
 /** What each table of a statement reads: its partitions, comma-separated. */

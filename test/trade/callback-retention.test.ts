@@ -18,7 +18,7 @@ import {
 } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';
 
-const service = serviceTest({ isAlone: true });
+const service = serviceTest();
 
 test.afterEach.always(() => setClock());
 
@@ -180,7 +180,7 @@ test.serial('a third-party number is kept as long as its callback', async (t) =>
   await notify(repeated, names.repeated);
   await notify(disputed, names.disputed);
   const other = await makePayment(service.admin, id);
-  const { callbackRetentionDays: days } = config.payments;
+  const { callbackDays: days } = config.retention;
   setClock(later(days - 1));
   t.is((await notify(other, names.disputed)).errorCode, 'payment_third_party_no_used');
   t.is((await notify(repeated, names.repeated)).status, 200);

@@ -2,7 +2,6 @@
 import '../support/environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
-import { key, patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { expireOrder } from '../../src/models/trade/order.js';
 import type { Client } from '../support/client.js';
 import {
@@ -192,15 +191,4 @@ test('the totals after a write are exact on every process', async (t) => {
   const [payments] = await select<{ total: number }>('SELECT COUNT(*) AS total FROM payments');
   t.deepEqual(await totals('/orders'), [orders?.total, orders?.total]);
   t.deepEqual(await totals('/payments'), [payments?.total, payments?.total]);
-});
-
-test('a total recounts the months written to even when Redis has lost every mark', async (t) => {
-  const user_id = (await makeUser(service.admin)).id;
-  await makeOrder(service.admin, '1', { user_id });
-  t.deepEqual(await totals(`/orders?user_id=${user_id}`), [1, 1]);
-  await makeOrder(service.admin, '1', { user_id });
-  await redis.hdel(key('marks'), 'orders');
-  t.deepEqual(await totals(`/orders?user_id=${user_id}`), [2, 2]);
-  await makeOrder(callers[1] as Client, '1', { user_id });
-  t.deepEqual(await totals(`/orders?user_id=${user_id}`), [3, 3]);
 });

@@ -104,6 +104,28 @@ test('a notify address of another system is detected', async (t) => {
   t.is((await tested(other.id)).notify_url, 'https://shop.test/n');
 });
 
+test('an address that is not public is passed over outside production', async (t) => {
+  const { id } = await makeMethod(service.admin, 'shared secret of a shop');
+  const door = async (env: Record<string, string>) => {
+    const api = await startApi({ APP_URL: 'http://localhost:3000', ...env });
+    return (await tested(id, service.admin.at(api.url))).checks.at(-1);
+  };
+  const skipped = await door({});
+  t.like(skipped, { field: 'notify_url', state: 'skipped' });
+  t.regex(skipped.message, /APP_URL is not a public address/);
+  t.like(
+    await door({ APP_URL: 'https://localhost:3000' }),
+    { state: 'skipped' },
+    'known once it is resolved',
+  );
+  // No production starts on the password that everybody knows.
+  const own = { old_password: 'admin123', password: 'secret-9', password_confirmation: 'secret-9' };
+  t.is((await service.admin.put('/password', own)).status, 200);
+  const strong = { JWT_SECRET: process.env.JWT_SECRET ?? '', APP_KEY: process.env.APP_KEY ?? '' };
+  const failed = await door({ NODE_ENV: 'production', ...strong });
+  t.like(failed, { field: 'notify_url', state: 'failed' });
+});
+
 test.serial('a service that is busy is not mistaken for another system', async (t) => {
   const { id } = await makeMethod(service.admin);
   const letGo = await holding('LOCK TABLES payments WRITE');

@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 let service: Service;
 
 test.before(async () => {
-  service = await startService({ isAlone: true });
+  service = await startService();
 });
 
 test.after.always(async () => {

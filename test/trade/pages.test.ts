@@ -6,9 +6,7 @@ import { setClock } from '../../src/lib/clock.js';
 import { change } from '../../src/lib/database/db.js';
 import { newOrderNumber, periodOf, shiftPeriod } from '../../src/lib/numbers.js';
 import { extendPartitions } from '../../src/models/tables/partitions.js';
-import { changing } from '../../src/models/tables/versions.js';
 import { makeMethod, makeUser, somePaymentNumber } from '../support/factories.js';
-import { partitionsOf, statementsDuring } from '../support/statements.js';
 import { serviceTest } from '../support/service-test.js';
 
 interface Row {
@@ -74,7 +72,6 @@ test.before(async () => {
       ],
     );
   }
-  await changing(['orders', 'payments'], () => Promise.resolve());
 });
 
 type Sort = [field: 'id' | 'created_at' | 'amount' | 'status', direction: 'asc' | 'desc'];
@@ -174,13 +171,4 @@ test.serial('pages follow each other through all months without gaps or repeats'
     });
     t.deepEqual(seen, whole.ids);
   }
-});
-
-test.serial('a deep page reads only its month', async (t) => {
-  const path = `/orders?user_id=${userId}&order_by=created_at:desc&page_size=10&page=6`;
-  await service.admin.get(path);
-  const statements = await statementsDuring(() => service.admin.get(path));
-  const keys = statements.filter((sql) => /SELECT o\.id, o\.period FROM orders/.test(sql));
-  t.is(keys.length, 1);
-  t.deepEqual(await partitionsOf(keys[0] as string), [`p${periods[4]}`]);
 });

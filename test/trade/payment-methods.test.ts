@@ -117,6 +117,14 @@ test('a method requires RSA keys of 2048 bits', async (t) => {
   }
   const urls = { notify_url: 'nowhere', return_url: 'javascript:alert(1)' };
   t.deepEqual(Object.keys((await refusal(urls)) ?? {}), ['config.return_url', 'config.notify_url']);
+  for (const notify_url of [
+    'https://user:pw@shop.test/',
+    'https://user@shop.test/',
+    'https://shop.test/\r\nX: y',
+    'https://shop.test/\u0000',
+    ' https://shop.test/',
+  ])
+    t.deepEqual(await refusal({ notify_url }), { 'config.notify_url': ['must be a URL'] }, notify_url);
 });
 
 test('unknown types, duplicate codes and mistyped fields are refused', async (t) => {

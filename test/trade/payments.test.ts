@@ -49,8 +49,18 @@ test('a new payment is pending with the amount and user of its order', async (t)
   t.like(answer.data, { payment_method_id: methodId, needs_attention: false, fail_reason: null });
   t.like(answer.data.payment_method, { id: methodId, type: 'mock' });
   t.false('gateway' in answer.data);
+  const { status, payment_no, expire_at, paid_at, cancelled_at } = (
+    await service.admin.get(`/orders/${order.order_no}`)
+  ).data;
+  const { user } = (await service.admin.get(`/orders/${order.order_no}`)).data;
+  const own = {
+    user,
+    order: { status, payment_no, expire_at, paid_at, cancelled_at },
+    callbacks: [],
+    handlings: [],
+  };
   for (const reference of [answer.data.payment_no, answer.data.id]) {
-    t.deepEqual((await service.admin.get(`/payments/${reference}`)).data, { ...answer.data, callbacks: [] });
+    t.deepEqual((await service.admin.get(`/payments/${reference}`)).data, { ...answer.data, ...own });
   }
 });
 

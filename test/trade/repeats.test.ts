@@ -4,26 +4,23 @@ import test from 'ava';
 import { closeDatabase, db, select } from '../../src/lib/database/db.js';
 import { Client } from '../support/client.js';
 import { makeMethod, makeOrder, makeUser, unique } from '../support/factories.js';
+import { beforeDatabase } from '../support/faulty-proxy.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
-import { startOwnRedis, type OwnRedis } from '../support/redis.js';
 import { until } from '../support/until.js';
 
-let redis: OwnRedis;
+let database: Awaited<ReturnType<typeof beforeDatabase>>;
 let api: TestProcess;
 let admin: Client;
 
-// After its commit a create tells Redis; a frozen Redis keeps it there.
-const env = () => ({ ...redis.env, REDIS_TIMEOUT_MS: '2000' });
-
 test.before(async () => {
-  redis = await startOwnRedis();
-  api = await startApi(env());
+  database = await beforeDatabase();
+  api = await startApi(database.env);
   admin = await new Client(api.url).signIn();
 });
 
 test.after.always(async () => {
   await killProcesses();
-  await redis.remove();
+  database?.close();
   await db.query(`DROP DATABASE IF EXISTS \`${process.env.DB_NAME}\``);
   await closeDatabase();
 });
@@ -42,13 +39,13 @@ test.serial('an order and a payment made just before a crash are not made again'
     const headers = { 'Idempotency-Key': unique('key-') };
     const made = () =>
       select<Record<string, string>>(`SELECT ${number} FROM ${list} WHERE remark = ?`, [marked]);
-    redis.freeze();
+    // The answer to its COMMIT never arrives.
+    database.forgetAt('COMMIT', 'answers');
     const lost = t.throwsAsync(admin.post(`/${list}`, body, headers));
     await until(async () => (await made()).length > 0);
     await api.kill();
     await lost;
-    redis.thaw();
-    api = await startApi(env());
+    api = await startApi(database.env);
     admin = admin.at(api.url);
     const answers = await Promise.all([1, 2, 3].map(() => admin.post(`/${list}`, body, headers)));
     const rows = await made();

@@ -4,8 +4,9 @@ import '../support/long-deadlines.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { change, db, select, transact } from '../../src/lib/database/db.js';
+import { periodOf } from '../../src/lib/numbers.js';
 import { DatabaseBusy, errno, isDatabaseDown } from '../../src/lib/database/errors.js';
-import { makeMethod, makeOrder, makePayment, mockCallback } from '../support/factories.js';
+import { makeMethod, makeOrder, makePayment, makeUser, mockCallback } from '../support/factories.js';
 import { lockWaits, otherConnection } from '../support/other-connection.js';
 import { until } from '../support/until.js';
 import { serviceTest } from '../support/service-test.js';
@@ -69,20 +70,23 @@ test('an order locked for a moment delays its callback', async (t) => {
 });
 
 test('a table that somebody else fills delays its writers', async (t) => {
-  const order = await makeOrder(service.admin);
+  const { id: user_id } = await makeUser(service.admin);
   const other = await otherConnection();
+  await other.query('START TRANSACTION');
   // INSERT … SELECT keeps the AUTO_INCREMENT lock until it ends: here for longer than a statement waits.
   const filling = other.query(
-    `INSERT INTO order_changes (epoch, sign, id, period, order_no, user_id, amount, status, created_at)
-     SELECT 0, 1, 0, 0, '', 0, 0, '', NOW() FROM (SELECT 1 AS line UNION ALL SELECT 2) two
+    `INSERT INTO orders (period, order_no, user_id, amount, created_at, updated_at)
+     SELECT ?, CONCAT('ORD', line), 0, 0, NOW(), NOW() FROM (SELECT 1 AS line UNION ALL SELECT 2) two
      WHERE line = 1 OR SLEEP(?) = 0`,
-    [2 * config.database.lockWaitSeconds],
+    [periodOf(new Date()), 2 * config.database.lockWaitSeconds],
   );
   const sleepers = `SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND state = 'User sleep'`;
   await until(async () => (await select(sleepers)).length > 0);
-  const { status } = await service.admin.put(`/orders/${order.order_no}`, { status: 'cancelled' });
+  const details = [{ product_name: 'Tea', price: '1.20', quantity: 1 }];
+  const { status } = await service.admin.post('/orders', { user_id, details });
   t.is(status, 200);
   await filling;
+  await other.query('ROLLBACK');
   await other.end();
 });
 

@@ -1,11 +1,11 @@
 // Wrong programs about tables and answers: the compiler must refuse each, or it complains that nothing is wrong.
 import { text } from '../../src/models/tables/column.js';
+import { matching } from '../../src/models/tables/find.js';
 import { columnsOf, joined, selection } from '../../src/models/tables/selection.js';
-import { deleteRows, insertRow, raisedBy, updateRows } from '../../src/models/tables/rows.js';
-import { over } from '../../src/models/tables/sql.js';
+import { insertRow, updateRows } from '../../src/models/tables/rows.js';
 import { Column, Table, type Listed, type NewRow, type Row } from '../../src/models/tables/table.js';
 import { Admin, Department, Role } from '../../src/models/access/tables.js';
-import { Order, Payment, PaymentMethod, User } from '../../src/models/trade/tables.js';
+import { Order, PaymentMethod, User } from '../../src/models/trade/tables.js';
 import { integer, keysOf, record } from '../../src/api/declare/response.js';
 import { route } from '../../src/api/declare/route.js';
 import { Model } from 'sequelize-typescript';
@@ -41,28 +41,11 @@ export async function wrongWrites(role: Role): Promise<void> {
   await insertRow(Order, { order_no: 'x' });
   // @ts-expect-error a column that there is not
   await updateRows(Order, { remrak: 'x' }, { id: 1 });
-  // @ts-expect-error a text cannot be raised
-  await updateRows(Order, { remark: raisedBy(1) }, { id: 1 });
   // @ts-expect-error a condition of another type
-  await deleteRows(Order, { id: 'x' });
+  await updateRows(Order, { remark: 'x' }, { id: 'x' });
+  // @ts-expect-error a filter on a column that there is not
+  matching<Role>({ nonsense: 1 });
 }
-
-const sql = over({ 'orders o': Order, 'payments p': Payment });
-
-export const wrongStatements = [
-  // @ts-expect-error a column that there is not
-  sql(`UPDATE orders o SET o.state = 'paid'`, {}),
-  // @ts-expect-error the column of another table
-  sql('WHERE o.third_party_no = p.third_party_no', {}),
-  // @ts-expect-error a table that there is not
-  sql('SELECT id FROM refunds', {}),
-  // @ts-expect-error an alias that was not declared
-  sql('WHERE q.id = 1', {}),
-  // @ts-expect-error a value is missing
-  sql('WHERE o.id = :id AND o.period = :period', { id: 1 }),
-  // @ts-expect-error a value that the statement does not name
-  sql('WHERE o.id = :id', { id: 1, period: 202601 }),
-];
 
 export async function wrongReads(): Promise<void> {
   // @ts-expect-error a column that there is not
@@ -70,7 +53,7 @@ export async function wrongReads(): Promise<void> {
   const [order] = await orders.rows('WHERE o.id = 1');
   // @ts-expect-error an amount is no text
   const amount: string | undefined = order?.amount;
-  const [both] = await Promise.all([joinedOrders.one(sql('WHERE o.id = :id', { id: 1 }))]);
+  const [both] = await Promise.all([joinedOrders.first('WHERE o.id = :id', { id: 1 })]);
   // @ts-expect-error the user may be missing
   const name: string | undefined = both?.user.username;
   // @ts-expect-error what is unlisted must be named

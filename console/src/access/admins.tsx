@@ -1,11 +1,13 @@
 // Administrators.
-import { code, flag, named, namedList, status, text, time } from '../parts/cells.tsx';
-import { onOff, option, options, secret, status as statusFilter, words } from '../parts/fields.tsx';
+import { lazy } from 'react';
+import { code, flag, named, namedList, status, text, time } from '../parts/show/cells.tsx';
+import { onOff, option, options, secret, status as statusFilter, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 
 export default resource('GET /api/admin/admins', {
   name: 'admins',
   title: ['管理员', 'Administrators'],
+  one: ['管理员', 'administrator'],
   label: 'username',
   labels: {
     department: ['部门', 'Department'],
@@ -64,19 +66,21 @@ export default resource('GET /api/admin/admins', {
   actions: [
     {
       route: 'PUT /api/admin/admins/{id}/password',
-      text: ['重置密码', 'Set a new password'],
+      text: ['重置密码', 'Reset password'],
       form: { password: secret() },
     },
     {
       route: 'DELETE /api/admin/admins/{id}/tokens',
-      text: ['强制下线', 'End all sessions'],
+      text: ['强制下线', 'Sign out everywhere'],
       danger: true,
       sure: [
         '该管理员的所有会话都会立即结束，确定？',
-        'All sessions of this administrator end at once. Go on?',
+        'This signs the administrator out everywhere. Continue?',
       ],
     },
   ],
   remove: 'DELETE /api/admin/admins/{id}',
+  removable: ({ id, is_super_admin }, own) => id !== own.id && (!is_super_admin || own.is_super_admin),
   exportTo: 'POST /api/admin/admins/export',
+  detail: lazy(() => import('./admin.tsx')),
 });

@@ -1,6 +1,6 @@
 // The departments administrators belong to.
-import { code, count, status, text, time } from '../parts/cells.tsx';
-import { integer, note, onOff, option, status as statusFilter, words } from '../parts/fields.tsx';
+import { code, count, status, text, time } from '../parts/show/cells.tsx';
+import { integer, note, onOff, option, status as statusFilter, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 
 const fields = {
@@ -18,9 +18,13 @@ const fields = {
 export default resource('GET /api/admin/departments', {
   name: 'departments',
   title: ['部门', 'Departments'],
-  empty: ['还没有部门', 'No departments yet'],
+  one: ['部门', 'department'],
+  empty: [
+    '管理员所属的部门。从最上级部门开始新建',
+    'The units administrators belong to. Start with the top one',
+  ],
   label: 'name',
-  labels: { parent_id: ['上级部门', 'Below'], leader: ['负责人', 'Head'] },
+  labels: { parent_id: ['上级部门', 'Parent department'], leader: ['负责人', 'Manager'] },
   stale: ['identity'],
   filters: { name: words(), status: statusFilter() },
   columns: {
@@ -32,10 +36,11 @@ export default resource('GET /api/admin/departments', {
     status: status(),
     created_at: time(),
   },
-  folded: ['created_at'],
+  folded: ['sort', 'created_at'],
   more: { email: text(), remark: text(), updated_at: time() },
   show: 'GET /api/admin/departments/{id}',
   create: { route: 'POST /api/admin/departments', fields },
   update: { route: 'PUT /api/admin/departments/{id}', fields },
   remove: 'DELETE /api/admin/departments/{id}',
+  removable: ({ in_use }) => !in_use,
 });

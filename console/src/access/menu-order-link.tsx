@@ -1,7 +1,7 @@
 // Opens the arrangement of the menu.
 import { texts } from '../contract/texts.ts';
-import { LinkButton } from '../parts/link-button.tsx';
-import { useMay } from '../parts/profile.ts';
+import { LinkButton } from '../parts/show/link-button.tsx';
+import { useMay } from '../parts/show/profile.ts';
 
 const t = texts({ 'zh-CN': { arrange: '调整顺序' }, 'en-US': { arrange: 'Arrange' } });
 

@@ -5,9 +5,9 @@ import { Alert, Button, Flex, Skeleton, Tree } from 'antd';
 import { useMemo, useState, type KeyboardEvent } from 'react';
 import { call } from '../contract/api.ts';
 import { plural, texts } from '../contract/texts.ts';
-import { useLeaveGuard } from '../parts/draft.ts';
-import { RowPage } from '../parts/page.tsx';
-import { Problem } from '../parts/problem.tsx';
+import { useLeaveGuard } from '../parts/form/draft.ts';
+import { RowPage } from '../parts/show/page.tsx';
+import { Problem } from '../parts/show/problem.tsx';
 import { changesOf, find, moved, stepped, type Entry, type Step } from './tree-moves.ts';
 
 const t = texts({
@@ -20,15 +20,15 @@ const t = texts({
       `${title}：${parent === '' ? '顶级' : `“${parent}”下`}第 ${at} 项，共 ${of} 项`,
   },
   'en-US': {
-    ...{ title: 'Arrange the menu', save: 'Save', reset: 'Undo all', none: 'Nothing was moved' },
+    ...{ title: 'Arrange the menu', save: 'Save', reset: 'Undo all', none: 'No changes' },
     ...{
-      saved: 'The menu was saved',
+      saved: 'Menu saved',
       up: 'Up',
       down: 'Down',
-      in: 'Into the one above',
-      out: 'Out of its parent',
+      in: 'Move in',
+      out: 'Move out',
     },
-    how: 'Drag an entry to move it; or select one and move it by the buttons or by Alt and the arrow keys',
+    how: 'Drag an entry to move it; or select one and use the buttons, or Alt and the arrow keys',
     changed: (count: number) => `${count} ${plural(count, 'entry', 'entries')} will change`,
     place: (title: string, at: number, of: number, parent: string) =>
       `${title}: ${at} of ${of} ${parent === '' ? 'at the top' : `below ${parent}`}`,

@@ -1,9 +1,9 @@
 // The menu tree.
 import { lazy } from 'react';
-import { code, count, numberBadge, status, text, time } from '../parts/cells.tsx';
-import { integer, numberChoice, onOff, option, words } from '../parts/fields.tsx';
+import { code, count, numberBadge, status, text, time } from '../parts/show/cells.tsx';
+import { integer, numberChoice, onOff, option, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
-import { states } from '../parts/states.tsx';
+import { states } from '../parts/show/states.tsx';
 import { MenuOrderLink } from './menu-order-link.tsx';
 
 const kinds = states({
@@ -27,9 +27,10 @@ const fields = {
 export default resource('GET /api/admin/menus', {
   name: 'menus',
   title: ['菜单', 'Menus'],
+  one: ['菜单', 'menu'],
   label: 'title',
   labels: {
-    parent_id: ['上级菜单', 'Below'],
+    parent_id: ['上级菜单', 'Parent menu'],
     path: ['路径', 'Path'],
     icon: ['图标', 'Icon'],
     is_hidden: ['隐藏', 'Hidden'],
@@ -45,11 +46,13 @@ export default resource('GET /api/admin/menus', {
     status: status(),
     created_at: time(),
   },
-  folded: ['created_at'],
+  folded: ['sort', 'created_at'],
   show: 'GET /api/admin/menus/{id}',
   create: { route: 'POST /api/admin/menus', fields },
   update: { route: 'PUT /api/admin/menus/{id}', fields },
   remove: 'DELETE /api/admin/menus/{id}',
+  // A row of the list has its children, one that is shown says whether there are any.
+  removable: ({ children = [], ...row }) => children.length === 0 && !('in_use' in row && row.in_use),
   extra: MenuOrderLink,
   pages: { order: lazy(() => import('./menu-order.tsx')) },
 });

@@ -1,10 +1,10 @@
 // Active sessions.
-import { code, custom, text, time } from '../parts/cells.tsx';
-import { words } from '../parts/fields.tsx';
+import { code, custom, text, time } from '../parts/show/cells.tsx';
+import { words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
-import { states, Badge } from '../parts/states.tsx';
+import { states, Badge } from '../parts/show/states.tsx';
 
-const current = states({ true: ['当前会话', 'This one', 'blue'], false: ['其他', 'Other', 'grey'] });
+const current = states({ true: ['当前会话', 'This session', 'blue'], false: ['其他', 'Other', 'grey'] });
 
 export default resource('GET /api/admin/online-admins', {
   name: 'online-admins',
@@ -33,10 +33,10 @@ export default resource('GET /api/admin/online-admins', {
   actions: [
     {
       route: 'DELETE /api/admin/online-admins/{id}',
-      text: ['强制下线', 'End the session'],
+      text: ['强制下线', 'End session'],
       danger: true,
       when: ({ is_current }) => !is_current,
-      sure: ['该会话会立即结束，确定？', 'This session ends at once. Go on?'],
+      sure: ['该会话会立即结束，确定？', 'This session ends at once. Continue?'],
     },
   ],
 });

@@ -4,10 +4,10 @@ import { Flex, Input, Tree } from 'antd';
 import { useMemo, useRef, useState } from 'react';
 import { call, type Row } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
-import { clearing } from '../parts/clearing.tsx';
-import type { Control, Field } from '../parts/fields.tsx';
-import { Problem } from '../parts/problem.tsx';
-import { Tag } from '../parts/states.tsx';
+import { clearing } from '../parts/form/clearing.tsx';
+import type { Control, Field } from '../parts/form/fields.tsx';
+import { Problem } from '../parts/show/problem.tsx';
+import { Tag } from '../parts/show/states.tsx';
 
 const t = texts({
   'zh-CN': {

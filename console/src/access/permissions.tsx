@@ -1,8 +1,16 @@
 // Permissions that can be granted.
-import { code, flag, named, status, text, time } from '../parts/cells.tsx';
-import { choice, integer, note, onOff, option, status as statusFilter, words } from '../parts/fields.tsx';
+import { code, flag, named, status, text, time } from '../parts/show/cells.tsx';
+import {
+  choice,
+  integer,
+  note,
+  onOff,
+  option,
+  status as statusFilter,
+  words,
+} from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
-import { states } from '../parts/states.tsx';
+import { states } from '../parts/show/states.tsx';
 
 const methods = states({
   GET: ['读取 GET', 'GET', 'blue'],
@@ -25,6 +33,7 @@ const fields = {
 export default resource('GET /api/admin/permissions', {
   name: 'permissions',
   title: ['权限', 'Permissions'],
+  one: ['权限', 'permission'],
   label: 'name',
   labels: {
     method: ['方法', 'Method'],
@@ -58,4 +67,5 @@ export default resource('GET /api/admin/permissions', {
   create: { route: 'POST /api/admin/permissions', fields },
   update: { route: 'PUT /api/admin/permissions/{id}', fields },
   remove: 'DELETE /api/admin/permissions/{id}',
+  removable: ({ is_builtin }, own) => !is_builtin || own.is_super_admin,
 });

@@ -4,11 +4,11 @@ import { Alert, App, Button, Form, Input, Segmented, Select, Skeleton } from 'an
 import { call, type Body } from '../contract/api.ts';
 import { browserZone, changeSettings, useSettings, type Language, type Theme } from '../contract/settings.ts';
 import { languages, texts } from '../contract/texts.ts';
-import { PasswordForm } from '../parts/password-form.tsx';
-import { Time } from '../parts/cells.tsx';
-import { failureOf, Problem } from '../parts/problem.tsx';
-import { useProfile } from '../parts/profile.ts';
-import { useTitle } from '../parts/use-title.ts';
+import { PasswordForm } from '../parts/form/password-form.tsx';
+import { Time } from '../parts/show/cells.tsx';
+import { failureOf, Problem } from '../parts/show/problem.tsx';
+import { useProfile } from '../parts/show/profile.ts';
+import { useTitle } from '../parts/show/use-title.ts';
 
 const t = texts({
   'zh-CN': {
@@ -62,19 +62,19 @@ const t = texts({
       theme: 'Appearance',
       light: 'Light',
       dark: 'Dark',
-      system: 'As the system',
-      browser: 'of the browser',
+      system: 'Follow the system',
+      browser: 'browser time zone',
     },
-    others: 'A new password ends your other sessions at once.',
+    others: 'Changing your password ends your other sessions at once.',
     ...{
       sessions: 'My sessions',
-      here: 'This one',
+      here: 'This session',
       since: 'signed in',
       active: 'last active',
       end: 'End',
       back: 'Back',
       ended: 'The session has ended',
-      sure: 'This session ends at once. Go on?',
+      sure: 'This session ends at once. Continue?',
     },
   },
 });

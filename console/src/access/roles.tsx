@@ -1,8 +1,9 @@
 // Sets of permissions.
-import { code, count, status, text, time } from '../parts/cells.tsx';
-import { integer, note, onOff, status as statusFilter, words } from '../parts/fields.tsx';
+import { code, count, status, text, time } from '../parts/show/cells.tsx';
+import { integer, note, onOff, status as statusFilter, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { menuTree, permissionTree } from './permission-tree.tsx';
+import { RoleRights } from './role-rights.tsx';
 
 const fields = {
   name: words(),
@@ -17,11 +18,14 @@ const fields = {
 export default resource('GET /api/admin/roles', {
   name: 'roles',
   title: ['角色', 'Roles'],
+  one: ['角色', 'role'],
   label: 'name',
   labels: { permission_ids: ['权限', 'Permissions'], menu_ids: ['菜单', 'Menus'] },
   stale: ['identity'],
   filters: { name: words(), slug: words(), status: statusFilter() },
   sortable: ['name', 'sort', 'created_at'],
+  folded: ['sort'],
+  below: RoleRights,
   columns: {
     name: text(),
     slug: code(160),
@@ -34,4 +38,5 @@ export default resource('GET /api/admin/roles', {
   create: { route: 'POST /api/admin/roles', wide: true, fields },
   update: { route: 'PUT /api/admin/roles/{id}', wide: true, fields },
   remove: 'DELETE /api/admin/roles/{id}',
+  removable: ({ slug, in_use }) => slug !== 'super-admin' && !in_use,
 });

@@ -6,7 +6,7 @@ import { lazy, Suspense, useState } from 'react';
 import { Link } from 'react-router';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
-import { Time } from '../parts/cells.tsx';
+import { Time } from '../parts/show/cells.tsx';
 
 const Side = lazy(() => import('./side.tsx'));
 
@@ -21,7 +21,7 @@ const t = texts({
   'en-US': {
     title: 'Notifications',
     bell: (count: number) => `Notifications, ${count} unread`,
-    all: 'All of them',
+    all: 'See all',
     read: 'Mark all read',
     none: 'No notifications',
   },

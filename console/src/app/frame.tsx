@@ -1,16 +1,17 @@
 // Menu, header, and the screen.
 import { MenuOutlined, QuestionCircleOutlined, SearchOutlined, UserOutlined } from '@ant-design/icons';
 import { Alert, Button, Dropdown, Grid, Layout, Menu } from 'antd';
-import { lazy, Suspense, useContext, useEffect, useMemo, useState } from 'react';
+import { lazy, Suspense, useContext, useEffect, useMemo, useRef, useState } from 'react';
 import { Outlet, useLocation, useNavigate } from 'react-router';
 import { call } from '../contract/api.ts';
 import { useIsLive } from '../contract/live.ts';
 import { changeSettings, useSettings, type Language, type Theme } from '../contract/settings.ts';
 import { languages, texts } from '../contract/texts.ts';
-import { useProfile } from '../parts/profile.ts';
-import { LeaveContext } from './leave.ts';
-import { menuItems } from './menu.tsx';
-import { useTrouble } from './trouble.ts';
+import { Guard } from '../parts/show/guard.tsx';
+import { useProfile } from '../parts/show/profile.ts';
+import { SignOutContext } from './sign-out.ts';
+import { directoryOf, menuItems } from './menu.tsx';
+import { useOutage } from './outage.ts';
 
 const Palette = lazy(() => import('./palette.tsx'));
 const Bell = lazy(() => import('./bell.tsx'));
@@ -25,7 +26,7 @@ const t = texts({
       keys: '快捷键',
       account: '账号',
       profile: '个人设置',
-      leave: '退出登录',
+      signOut: '退出登录',
     },
     ...{
       language: '语言',
@@ -38,7 +39,7 @@ const t = texts({
     },
     ...{
       notLive: '实时连接已断开，正在重连',
-      trouble: '服务暂时没有应答，恢复后会自动继续',
+      unavailable: '服务暂时没有应答，恢复后会自动继续',
       fold: '折叠菜单',
     },
   },
@@ -50,21 +51,21 @@ const t = texts({
       keys: 'Keys',
       account: 'Account',
       profile: 'Profile',
-      leave: 'Sign out',
+      signOut: 'Sign out',
     },
     ...{
       language: 'Language',
       theme: 'Appearance',
       light: 'Light',
       dark: 'Dark',
-      system: 'As the system',
+      system: 'Follow the system',
       live: 'Live',
-      skip: 'To the content',
+      skip: 'Skip to content',
     },
     ...{
-      notLive: 'Live connection lost, connecting again',
-      trouble: 'The service does not answer for now; this page goes on when it does',
-      fold: 'Fold the menu',
+      notLive: 'Live updates lost, reconnecting',
+      unavailable: 'The service is not responding; this page continues as soon as it does',
+      fold: 'Collapse the menu',
     },
   },
 });
@@ -119,12 +120,14 @@ export function Frame() {
             title={t.keys}
             onClick={() => setPalette('keys')}
           />
-          <Suspense fallback={null}>
-            <Bell />
-          </Suspense>
+          <Guard place="cell">
+            <Suspense fallback={null}>
+              <Bell />
+            </Suspense>
+          </Guard>
           <Account />
         </Layout.Header>
-        <Trouble />
+        <Outage />
         <Layout.Content id="content" className="content" tabIndex={-1} role="main">
           <Outlet />
         </Layout.Content>
@@ -137,9 +140,11 @@ export function Frame() {
         </Suspense>
       )}
       {palette && (
-        <Suspense fallback={null}>
-          <Palette mode={palette} onClose={() => setPalette(undefined)} />
-        </Suspense>
+        <Guard place="drawer">
+          <Suspense fallback={null}>
+            <Palette mode={palette} onClose={() => setPalette(undefined)} />
+          </Suspense>
+        </Guard>
       )}
     </Layout>
   );
@@ -156,14 +161,23 @@ function Brand({ isFolded }: { isFolded: boolean }) {
 
 function Navigation({ isFolded }: { isFolded: boolean }) {
   const { menus } = useProfile();
+  return (
+    <Guard of={menus}>
+      <Entries isFolded={isFolded} />
+    </Guard>
+  );
+}
+
+// The groups are folded but the current one and those that were unfolded since.
+function Entries({ isFolded }: { isFolded: boolean }) {
+  const profile = useProfile();
+  const { pinned } = useSettings();
   const { pathname } = useLocation();
-  const items = useMemo(() => menuItems(menus), [menus]);
+  const items = useMemo(() => menuItems(profile, pinned), [profile, pinned]);
   const selected = `/${pathname.split('/').slice(1, 3).join('/')}`;
-  const parents = items.map((item) => String(item?.key));
-  // Scrolls a long menu to the current entry.
-  useEffect(() => {
-    document.querySelector('.menu .ant-menu-item-selected')?.scrollIntoView({ block: 'nearest' });
-  }, [selected]);
+  const [unfolded, setUnfolded] = useState<string[]>([]);
+  const current = directoryOf(items, selected);
+  useEffect(() => setUnfolded(current), [selected]);
   return (
     <Menu
       mode="inline"
@@ -171,7 +185,7 @@ function Navigation({ isFolded }: { isFolded: boolean }) {
       inlineIndent={16}
       items={items}
       selectedKeys={[selected]}
-      defaultOpenKeys={isFolded ? [] : parents}
+      {...(isFolded ? {} : { openKeys: unfolded, onOpenChange: setUnfolded })}
     />
   );
 }
@@ -188,21 +202,23 @@ function LiveSign() {
   );
 }
 
-function Trouble() {
-  const trouble = useTrouble();
-  if (!trouble) return null;
-  return <Alert banner type="warning" role="alert" title={trouble.isOffline ? trouble.message : t.trouble} />;
+function Outage() {
+  const outage = useOutage();
+  if (!outage) return null;
+  return (
+    <Alert banner type="warning" role="alert" title={outage.isOffline ? outage.message : t.unavailable} />
+  );
 }
 
 function Account() {
   const { nickname, username } = useProfile();
   const { language, theme } = useSettings();
-  const leave = useContext(LeaveContext);
+  const forget = useContext(SignOutContext);
   const navigate = useNavigate();
   const signOut = () => {
     // The token is removed here even if the request fails.
     void call('POST /api/admin/logout').catch(() => undefined);
-    leave();
+    forget();
   };
   const choice = (key: string, label: string, isChosen: boolean) => ({
     key,
@@ -218,7 +234,7 @@ function Account() {
     if (kind === 'language') changeSettings({ language: value as Language });
     else if (kind === 'theme') changeSettings({ theme: value as Theme });
     else if (kind === 'profile') void navigate('/access/profile');
-    else if (kind === 'leave') signOut();
+    else if (kind === 'sign-out') signOut();
   };
   const items = [
     { key: 'profile', label: t.profile },
@@ -235,7 +251,7 @@ function Account() {
       children: themes.map(([one, label]) => choice(`theme:${one}`, label, one === theme)),
     },
     { type: 'divider' as const },
-    { key: 'leave', label: t.leave },
+    { key: 'sign-out', label: t.signOut },
   ];
   return (
     <Dropdown trigger={['click']} menu={{ items, onClick: ({ key }) => choose(key) }}>
@@ -250,16 +266,43 @@ const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
+const places: Readonly<Record<string, string>> = {
+  ...{ d: '/office/dashboard', o: '/trade/orders', p: '/trade/payments', u: '/trade/users' },
+};
+
+const sequenceMs = 1500;
+
 function useKeys(open: (mode: 'find' | 'keys') => void): void {
+  const navigate = useNavigate();
+  const wentAt = useRef(0);
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       const isFind = event.key === 'k' && (event.ctrlKey || event.metaKey);
       if (!isFind && (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey)) return;
-      if (!isFind && event.key !== '/' && event.key !== '?') return;
+      const isBehind = document.querySelector('[role=dialog]') !== null;
+      const act = actionOf(event.key, isFind);
+      if (!act || (isBehind && !isFind && event.key !== '?')) return;
       event.preventDefault();
-      open(event.key === '?' ? 'keys' : 'find');
+      act();
+    };
+    const actionOf = (key: string, isFind: boolean): (() => void) | undefined => {
+      if (isFind || key === '/') return () => open('find');
+      if (key === '?') return () => open('keys');
+      const place = Date.now() - wentAt.current < sequenceMs ? places[key] : undefined;
+      wentAt.current = key === 'g' ? Date.now() : 0;
+      if (place) return () => void navigate(place);
+      if (key === 'j' || key === 'k') return () => focusRow(key === 'j' ? 1 : -1);
+      const create =
+        key === 'n' && document.querySelector<HTMLElement>('.screen-head a.ant-btn-primary[href*="/new"]');
+      return create ? () => create.click() : undefined;
     };
     window.addEventListener('keydown', press);
     return () => window.removeEventListener('keydown', press);
-  }, [open]);
+  }, [open, navigate]);
+}
+
+function focusRow(step: number): void {
+  const rows = [...document.querySelectorAll<HTMLElement>('a.row-link')];
+  const at = rows.findIndex((row) => row === document.activeElement);
+  rows[at < 0 ? (step > 0 ? 0 : rows.length - 1) : at + step]?.focus();
 }

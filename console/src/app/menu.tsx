@@ -1,10 +1,12 @@
-// The menu of the administrator: the service decides what is visible, the console what each entry opens.
+// The menu of the administrator: the service decides its entries, the console what each opens. Entries whose screen the caller may not
+// open are left out; a directory with one entry is that entry.
 import {
   ControlOutlined,
   CreditCardOutlined,
   DashboardOutlined,
   FileTextOutlined,
   FolderOutlined,
+  PushpinOutlined,
   SettingOutlined,
   ShoppingCartOutlined,
   UserOutlined,
@@ -13,50 +15,92 @@ import type { MenuProps } from 'antd';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import { read, type Both } from '../contract/texts.ts';
-import type { Profile } from '../parts/profile.ts';
-import { addressOfScreen, directories, screens } from './screens.ts';
+import { opens, type Profile } from '../parts/show/profile.ts';
+import { addressOf, directories, screens } from './screens.ts';
 
 type MenuRecord = Profile['menus'][number];
 
-const icons: Readonly<Record<string, ReactNode>> = {
-  dashboard: <DashboardOutlined />,
-  setting: <SettingOutlined />,
-  'file-text': <FileTextOutlined />,
-  user: <UserOutlined />,
-  'shopping-cart': <ShoppingCartOutlined />,
-  'credit-card': <CreditCardOutlined />,
-  control: <ControlOutlined />,
-};
+const icons: ReadonlyMap<string, ReactNode> = new Map([
+  ['dashboard', <DashboardOutlined />],
+  ['setting', <SettingOutlined />],
+  ['file-text', <FileTextOutlined />],
+  ['user', <UserOutlined />],
+  ['shopping-cart', <ShoppingCartOutlined />],
+  ['credit-card', <CreditCardOutlined />],
+  ['control', <ControlOutlined />],
+]);
 
 // A changed title is shown as it is; a built-in one in the language of the page.
 const titleOf = (menu: MenuRecord, known: Both | undefined): string =>
-  known && menu.title === known[0] ? read(known) : menu.title;
+  known && known.includes(menu.title) ? read(known) : menu.title;
 
 type Items = NonNullable<MenuProps['items']>;
 
-export function menuItems(menus: readonly MenuRecord[]): Items {
+const iconOf = ({ icon }: MenuRecord): ReactNode =>
+  icon ? (icons.get(icon) ?? <FolderOutlined />) : undefined;
+
+/** The entries, those that are pinned first. */
+export function menuItems(profile: Profile, pinned: readonly string[]): Items {
+  const all = menuScreens(profile);
+  const onTop = pinned.flatMap((address) => all.filter((one) => one.address === address));
+  return [
+    ...onTop.map(({ address, title }) => ({
+      key: `pinned ${address}`,
+      icon: <PushpinOutlined />,
+      label: <Link to={address}>{title}</Link>,
+    })),
+    ...(onTop.length > 0 ? [{ type: 'divider' as const }] : []),
+    ...itemsOf(profile, profile.menus),
+  ];
+}
+
+function itemsOf(profile: Profile, menus: readonly MenuRecord[]): Items {
   return menus.flatMap((menu): Items => {
     if (menu.is_hidden) return [];
-    const icon = menu.icon ? (icons[menu.icon] ?? <FolderOutlined />) : undefined;
-    const children = menuItems(menu.children ?? []);
-    if (children.length > 0) {
-      return [{ key: `d-${menu.slug}`, icon, label: titleOf(menu, directories[menu.slug]), children }];
-    }
-    const screen = screens[menu.slug];
-    if (!screen) return [];
-    const address = addressOfScreen(menu.slug);
+    const children = itemsOf(profile, menu.children ?? []);
+    const [only] = children;
+    const icon = iconOf(menu);
+    if (children.length === 1 && only) return [{ ...only, icon } as Items[number]];
+    if (children.length > 0)
+      return [{ key: `d-${menu.slug}`, icon, label: titleOf(menu, directories.get(menu.slug)), children }];
+    const screen = screens.get(menu.slug);
+    if (!screen || !opens(profile, screen.opens)) return [];
+    const address = addressOf(menu.slug, screen);
     return [{ key: address, icon, label: <Link to={address}>{titleOf(menu, screen.title)}</Link> }];
   });
 }
 
-/** All screens of the menu, for the palette. */
-export function menuScreens(menus: readonly MenuRecord[]): { address: string; title: string }[] {
+/** The directory of an entry, to be unfolded. */
+export function directoryOf(items: Items, key: string): string[] {
+  const found = items.find(
+    (item) => item && 'children' in item && item.children?.some((one) => one?.key === key),
+  );
+  return found?.key === undefined ? [] : [String(found.key)];
+}
+
+export interface MenuScreen {
+  address: string;
+  title: string;
+}
+
+/** All screens of the menu. */
+export const menuScreens = (profile: Profile): MenuScreen[] => screensOf(profile, profile.menus);
+
+function screensOf(profile: Profile, menus: readonly MenuRecord[]): MenuScreen[] {
   return menus.flatMap((menu) => {
-    const screen = screens[menu.slug];
+    const screen = screens.get(menu.slug);
     const own =
-      screen && !menu.is_hidden
-        ? [{ address: addressOfScreen(menu.slug), title: titleOf(menu, screen.title) }]
+      screen && !menu.is_hidden && opens(profile, screen.opens)
+        ? [{ address: addressOf(menu.slug, screen), title: titleOf(menu, screen.title) }]
         : [];
-    return [...own, ...menuScreens(menu.children ?? [])];
+    return [...own, ...screensOf(profile, menu.children ?? [])];
   });
+}
+
+/** Where somebody begins: the first screen of the menu, or the first one they may open. */
+export function firstAddress(profile: Profile): string {
+  const [inMenu] = menuScreens(profile);
+  if (inMenu) return inMenu.address;
+  const [slug, screen] = [...screens].find(([, one]) => opens(profile, one.opens)) ?? [];
+  return slug && screen ? addressOf(slug, screen) : '/access/profile';
 }

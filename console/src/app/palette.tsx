@@ -1,40 +1,55 @@
-// Finds screens by name, orders and payments by number, and lists the keyboard shortcuts.
-import { Modal, Input, Empty } from 'antd';
-import { useState } from 'react';
+// One box for everything: records by number, name or trace, screens by name, what one may do; and the keyboard shortcuts.
+import { useQuery } from '@tanstack/react-query';
+import { Empty, Input, Modal } from 'antd';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useNavigate } from 'react-router';
-import { texts } from '../contract/texts.ts';
-import { useProfile } from '../parts/profile.ts';
+import { call, type Row } from '../contract/api.ts';
+import { recentRecords } from '../contract/recent.ts';
+import { read, texts, type Both } from '../contract/texts.ts';
+import { failureOf } from '../parts/show/problem.tsx';
+import { opens, useProfile, type Profile } from '../parts/show/profile.ts';
+import { Badge, enabled, type States } from '../parts/show/states.tsx';
+import { orderStates, paymentStates } from '../parts/show/trade-states.ts';
 import { menuScreens } from './menu.tsx';
 
 const t = texts({
   'zh-CN': {
-    ...{
-      find: '查找页面，或输入订单号、支付单号',
-      keys: '快捷键',
-      nothing: '没有找到',
-      order: '订单',
-      payment: '支付',
-    },
+    ...{ find: '查找订单、支付、用户、管理员或页面', keys: '快捷键', nothing: '没有找到' },
+    ...{ searching: '正在查找…', recent: '最近打开', records: '记录', screens: '页面', actions: '操作' },
+    ...{ hint: '单号（开头或末尾至少 6 位）、第三方单号、用户名、手机、邮箱、追踪号' },
+    kinds: { order: '订单', payment: '支付', user: '用户', admin: '管理员', trace: '追踪' },
     list: [
       ['/', '查找'],
       ['Ctrl K', '查找（在输入框中也可以）'],
       ['?', '显示快捷键'],
+      ['n', '新建'],
+      ['j / k', '下一行、上一行'],
+      ['Enter', '打开这一行'],
+      ['g d', '仪表盘'],
+      ['g o', '订单'],
+      ['g p', '支付记录'],
+      ['g u', '用户'],
       ['Ctrl Enter', '保存表单'],
       ['Esc', '关闭'],
     ] as [string, string][],
   },
   'en-US': {
-    ...{
-      find: 'A page, or the number of an order or payment',
-      keys: 'Keys',
-      nothing: 'Nothing found',
-      order: 'Order',
-      payment: 'Payment',
-    },
+    ...{ find: 'Find orders, payments, users, administrators or pages', keys: 'Keys' },
+    ...{ nothing: 'Nothing found', searching: 'Searching…', recent: 'Recently opened' },
+    ...{ records: 'Records', screens: 'Pages', actions: 'Actions' },
+    hint: 'A number (its start, or at least 6 characters of its end), third-party number, name, phone, e-mail or trace',
+    kinds: { order: 'Order', payment: 'Payment', user: 'User', admin: 'Administrator', trace: 'Trace' },
     list: [
       ['/', 'Find'],
       ['Ctrl K', 'Find, also while typing'],
-      ['?', 'These keys'],
+      ['?', 'Show the keys'],
+      ['n', 'New'],
+      ['j / k', 'Next row, previous row'],
+      ['Enter', 'Open the row'],
+      ['g d', 'Dashboard'],
+      ['g o', 'Orders'],
+      ['g p', 'Payments'],
+      ['g u', 'Users'],
       ['Ctrl Enter', 'Save a form'],
       ['Esc', 'Close'],
     ] as [string, string][],
@@ -60,35 +75,107 @@ export default function Palette({ mode, onClose }: { mode: 'find' | 'keys'; onCl
   );
 }
 
-const numbered = /^[A-Za-z]{1,4}\d{10,}/;
+type Hit = Row<'GET /api/admin/search'>;
+
+const addresses: Record<Hit['kind'], (id: string) => string> = {
+  order: (id) => `/trade/orders/${id}`,
+  payment: (id) => `/trade/payments/${id}`,
+  user: (id) => `/trade/users/${id}`,
+  admin: (id) => `/access/admins/${id}`,
+  trace: (id) => `/logs/operation-logs?trace_id=${encodeURIComponent(id)}`,
+};
+
+const statesOf: Record<Hit['kind'], States<string>> = {
+  ...{ order: orderStates, payment: paymentStates, user: enabled, admin: enabled, trace: {} },
+};
+
+interface Entry {
+  address: string;
+  group: string;
+  title: string;
+  note?: ReactNode;
+}
+
+const fromHit = ({ kind, id, title, note, status }: Hit): Entry => ({
+  address: addresses[kind](id),
+  group: t.records,
+  title,
+  note: (
+    <>
+      <span>{t.kinds[kind]}</span>
+      {note !== '' && note !== title && <span>{note}</span>}
+      {status !== '' && <Badge states={statesOf[kind]} value={status} />}
+    </>
+  ),
+});
+
+const actions: readonly (readonly [route: Parameters<typeof opens>[1], address: string, name: Both])[] = [
+  ['POST /api/admin/orders', '/trade/orders/new', ['新建订单', 'New order']],
+  ['POST /api/admin/orders/import', '/imports/imports/new', ['导入订单', 'Import orders']],
+  ['POST /api/admin/users', '/trade/users/new', ['新建用户', 'New user']],
+  ['POST /api/admin/admins', '/access/admins/new', ['新建管理员', 'New administrator']],
+  [
+    'GET /api/admin/payments',
+    '/trade/payments?needs_attention=true',
+    ['处理异常支付', 'Payments that need attention'],
+  ],
+];
+
+function entriesOf(profile: Profile, wanted: string): Entry[] {
+  const matches = (text: string) => text.toLowerCase().includes(wanted.toLowerCase());
+  const screens = menuScreens(profile)
+    .filter(({ title, address }) => matches(`${title} ${address}`))
+    .map((one) => ({ ...one, group: t.screens }));
+  const possible = actions
+    .filter(([route, , name]) => opens(profile, route) && matches(name.join(' ')))
+    .map(([, address, name]) => ({ address, title: read(name), group: t.actions }));
+  return [...screens, ...possible];
+}
+
+const minSearched = 2;
 
 function Finder({ onClose }: { onClose: () => void }) {
-  const { menus } = useProfile();
+  const profile = useProfile();
   const navigate = useNavigate();
   const [typed, setTyped] = useState('');
   const [at, setAt] = useState(0);
-  const wanted = typed.trim().toLowerCase();
-  const screens = menuScreens(menus).filter(({ title, address }) =>
-    `${title} ${address}`.toLowerCase().includes(wanted),
-  );
-  const numbers = numbered.test(typed.trim())
-    ? [
-        { title: `${t.order} ${typed.trim()}`, address: `/trade/orders/${encodeURIComponent(typed.trim())}` },
-        {
-          title: `${t.payment} ${typed.trim()}`,
-          address: `/trade/payments/${encodeURIComponent(typed.trim())}`,
-        },
-      ]
-    : [];
-  const found = [...numbers, ...screens];
+  const [wantsFirst, setWantsFirst] = useState(false);
+  const list = useRef<HTMLUListElement>(null);
+  const wanted = typed.trim();
+  const asked = useSettled(wanted);
+  const isSearched = asked.length >= minSearched && asked.length <= 64;
+  const { data, error, isFetching } = useQuery({
+    queryKey: ['search', asked],
+    queryFn: ({ signal }) => call('GET /api/admin/search', { query: { q: asked }, signal }),
+    enabled: isSearched,
+    staleTime: 5000,
+  });
+  const isPending = (wanted !== asked && wanted.length >= minSearched) || (isSearched && isFetching && !data);
+  const hits = isSearched && wanted === asked ? (data?.list ?? []).map(fromHit) : [];
+  const recent = recentRecords().map((one) => ({ ...one, group: t.recent }));
+  const own = entriesOf(profile, wanted);
+  // Pages that begin as typed come before records, those that contain it after them.
+  const isNamed = ({ title }: Entry) => title.toLowerCase().startsWith(wanted.toLowerCase());
+  const found: Entry[] =
+    wanted === ''
+      ? [...recent, ...own]
+      : [...own.filter(isNamed), ...hits, ...own.filter((one) => !isNamed(one))];
   const go = (address: string | undefined) => {
     if (!address) return;
     onClose();
     void navigate(address);
   };
+  // Enter pressed before the answer opens its first hit.
+  useEffect(() => {
+    if (wantsFirst && !isPending) go(found[0]?.address);
+  }, [wantsFirst, isPending]);
+  useEffect(() => {
+    list.current?.querySelector('.chosen')?.scrollIntoView({ block: 'nearest' });
+  }, [at]);
   const press = ({ key }: React.KeyboardEvent) => {
     if (key === 'ArrowDown') setAt((before) => Math.min(before + 1, found.length - 1));
     else if (key === 'ArrowUp') setAt((before) => Math.max(before - 1, 0));
+    else if (key === 'Enter' && isPending) setWantsFirst(true);
     else if (key === 'Enter') go(found[at]?.address);
   };
   return (
@@ -97,7 +184,7 @@ function Finder({ onClose }: { onClose: () => void }) {
       footer={null}
       closable={false}
       onCancel={onClose}
-      width={520}
+      width={600}
       className="palette"
       title={<span className="unseen">{t.find}</span>}
     >
@@ -110,19 +197,39 @@ function Finder({ onClose }: { onClose: () => void }) {
         onChange={({ target }) => {
           setTyped(target.value);
           setAt(0);
+          setWantsFirst(false);
         }}
         onKeyDown={press}
       />
-      <ul className="found">
-        {found.map(({ title, address }, index) => (
-          <li key={address}>
+      <ul className="found" ref={list} aria-busy={isPending}>
+        {found.map(({ title, address, group, note }, index) => (
+          <li key={`${group} ${address}`}>
+            {group !== found[index - 1]?.group && <span className="found-group">{group}</span>}
             <button type="button" className={index === at ? 'chosen' : ''} onClick={() => go(address)}>
-              {title}
+              <span className="found-title">{title}</span>
+              {note && <span className="found-note">{note}</span>}
             </button>
           </li>
         ))}
       </ul>
-      {found.length === 0 && <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t.nothing} />}
+      <p className="soft found-state" role="status">
+        {isPending ? t.searching : error ? failureOf(error).message : t.hint}
+      </p>
+      {found.length === 0 && !isPending && (
+        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t.nothing} />
+      )}
     </Modal>
   );
+}
+
+const typingMs = 200;
+
+/** The text, once it has not changed for a moment. */
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), typingMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
 }

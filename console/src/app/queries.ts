@@ -2,7 +2,7 @@
 import { QueryClient, type Query, type QueryFilters } from '@tanstack/react-query';
 import { Failure } from '../contract/api.ts';
 import type { Frame } from '../contract/live.ts';
-import { recoveryMs } from '../parts/recovery.ts';
+import { recoveryMs } from '../parts/list/recovery.ts';
 
 const maxTries = 3;
 /** A lost network is reported quickly; queries are repeated until it is back. */

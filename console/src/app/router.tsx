@@ -2,31 +2,33 @@
 import { lazy, Suspense, useMemo, type ComponentType } from 'react';
 import { createBrowserRouter, Navigate, useRoutes } from 'react-router';
 import { Skeleton } from 'antd';
-import { routesOf } from '../parts/routes.tsx';
+import { routesOf } from '../parts/list/routes.tsx';
 import type { Resource } from '../parts/resource.ts';
+import { useProfile } from '../parts/show/profile.ts';
 import { Frame } from './frame.tsx';
-import { Lost, Broken } from './lost.tsx';
-import { screens, type Screen } from './screens.ts';
+import { firstAddress } from './menu.tsx';
+import { NoPage, ScreenError } from './no-page.tsx';
+import { addressOf, screens, type Screen } from './screens.ts';
 
 export function createRoutes() {
-  const children = Object.entries(screens).map(([slug, screen]) => {
+  const children = [...screens].map(([slug, screen]) => {
     const Opened = openScreen(screen);
-    return { path: `${screen.room}/${slug}/*`, element: <Opened />, errorElement: <Broken /> };
+    return { path: `${addressOf(slug, screen)}/*`, element: <Opened />, errorElement: <ScreenError /> };
   });
   return createBrowserRouter(
     [
       {
         element: <Frame />,
-        errorElement: <Broken />,
-        children: [
-          { index: true, element: <Navigate to="/office/dashboard" replace /> },
-          ...children,
-          { path: '*', element: <Lost /> },
-        ],
+        errorElement: <ScreenError />,
+        children: [{ index: true, element: <Home /> }, ...children, { path: '*', element: <NoPage /> }],
       },
     ],
     { basename: import.meta.env.BASE_URL },
   );
+}
+
+function Home() {
+  return <Navigate to={firstAddress(useProfile())} replace />;
 }
 
 const isResource = (loaded: Resource | ComponentType): loaded is Resource =>

@@ -8,11 +8,11 @@ import { RouterProvider } from 'react-router/dom';
 import { call } from '../contract/api.ts';
 import { connectLive, onFrame } from '../contract/live.ts';
 import { useIsDark, useSettings, type Language } from '../contract/settings.ts';
-import { Problem } from '../parts/problem.tsx';
-import { ProfileContext } from '../parts/profile.ts';
-import '../parts/parts.css';
-import '../parts/print.css';
-import { LeaveContext } from './leave.ts';
+import { Problem } from '../parts/show/problem.tsx';
+import { ProfileContext } from '../parts/show/profile.ts';
+import '../parts/show/parts.css';
+import '../parts/show/print.css';
+import { SignOutContext } from './sign-out.ts';
 import { createQueries, followFrames, outdateAll } from './queries.ts';
 import { createRoutes } from './router.tsx';
 import { dark, light } from './theme.ts';
@@ -34,7 +34,7 @@ const wordsOf = (language: Language): Promise<Locale> =>
 const besideTrigger = (trigger?: HTMLElement): HTMLElement =>
   trigger?.closest<HTMLElement>('.ant-drawer') ?? document.body;
 
-export default function Shell({ onLeave }: { onLeave: () => void }) {
+export default function Shell({ onSignOut }: { onSignOut: () => void }) {
   const { language } = useSettings();
   const isDark = useIsDark();
   const [client] = useState(createQueries);
@@ -50,14 +50,14 @@ export default function Shell({ onLeave }: { onLeave: () => void }) {
       {/* Around the library's own place for notifications: their buttons call the API, too. */}
       <QueryClientProvider client={client}>
         <App notification={{ placement: 'bottomRight' }}>
-          <Inside onLeave={onLeave} />
+          <Inside onSignOut={onSignOut} />
         </App>
       </QueryClientProvider>
     </ConfigProvider>
   );
 }
 
-function Inside({ onLeave }: { onLeave: () => void }) {
+function Inside({ onSignOut }: { onSignOut: () => void }) {
   const client = useQueryClient();
   const [router] = useState(createRoutes);
   const {
@@ -93,15 +93,15 @@ function Inside({ onLeave }: { onLeave: () => void }) {
   if (profile.password_must_change) {
     return (
       <Suspense fallback={null}>
-        <FirstPassword onDone={() => void refetch()} onLeave={onLeave} />
+        <FirstPassword onDone={() => void refetch()} onSignOut={onSignOut} />
       </Suspense>
     );
   }
   return (
     <ProfileContext value={profile}>
-      <LeaveContext value={onLeave}>
+      <SignOutContext value={onSignOut}>
         <RouterProvider router={router} />
-      </LeaveContext>
+      </SignOutContext>
     </ProfileContext>
   );
 }

@@ -1,4 +1,5 @@
 // Calls of the API, typed by its OpenAPI document. Every error is a Failure.
+import { session } from './session.ts';
 import { currentSettings } from './settings.ts';
 import { amounts, permissions, type Routes } from './generated/routes.ts';
 import { texts } from './texts.ts';
@@ -73,22 +74,10 @@ const t = texts({
   },
   'en-US': {
     offline: 'The service cannot be reached; check the network',
-    unreadable: 'The answer of the service is unreadable',
-    away: 'The service does not answer for now. Nothing is lost: try again in a moment',
+    unreadable: 'The service gave an unreadable answer',
+    away: 'The service is not responding. Nothing is lost: try again in a moment',
   },
 });
-
-/** The session token, kept until the tab is closed. */
-export const session = {
-  token: sessionStorage.getItem('console.token') ?? undefined,
-  /** Called when the token is no longer valid. */
-  onEnd: undefined as ((failure: Failure) => void) | undefined,
-  keep(token: string | undefined): void {
-    session.token = token;
-    if (token) sessionStorage.setItem('console.token', token);
-    else sessionStorage.removeItem('console.token');
-  },
-};
 
 /** Called after every call with its failure, if the service did not answer. */
 export const transport: { onAnswer?: (failure: Failure | undefined) => void } = {};
@@ -186,6 +175,6 @@ function failureOf(response: Response, envelope: Envelope | undefined): Failure 
     trace_id: trace_id ?? response.headers.get('X-Trace-Id') ?? undefined,
     retryAfter: Number.isFinite(wait) ? wait : undefined,
   });
-  if (response.status === 401 && session.token) session.onEnd?.(failure);
+  if (response.status === 401 && session.token) session.onRefused?.(failure);
   return failure;
 }

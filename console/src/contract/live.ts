@@ -74,7 +74,13 @@ export function connectLive(onOpen: (isFirst: boolean) => void): () => void {
     failures = 0;
     if (!isConnected) again();
   };
+  // The browser may leave the socket open for minutes.
+  const atLoss = () => {
+    setConnected(false);
+    socket?.close();
+  };
   window.addEventListener('online', atOnce);
+  window.addEventListener('offline', atLoss);
   hurry = atOnce;
   void open();
   return () => {
@@ -82,6 +88,7 @@ export function connectLive(onOpen: (isFirst: boolean) => void): () => void {
     hurry = () => undefined;
     clearTimeout(timer);
     window.removeEventListener('online', atOnce);
+    window.removeEventListener('offline', atLoss);
     socket?.close();
   };
 }

@@ -15,6 +15,19 @@ export interface Settings {
   /** Resources shown as a grid. */
   tiled: string[];
   isMenuFolded: boolean;
+  /** Addresses of screens on top of the menu. */
+  pinned: string[];
+  /** Rows of lists close together. */
+  isCompact: boolean;
+  /** Saved views by resource. */
+  views: Record<string, View[]>;
+}
+
+/** Filters, order and columns of a list under a name. */
+export interface View {
+  name: string;
+  /** The query of its address. */
+  search: string;
 }
 
 const place = 'console.settings';
@@ -29,6 +42,9 @@ const defaults = (): Settings => ({
   hidden: {},
   tiled: [],
   isMenuFolded: false,
+  pinned: [],
+  isCompact: false,
+  views: {},
 });
 
 let settings: Settings = read();

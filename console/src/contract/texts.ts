@@ -9,7 +9,11 @@ export function texts<T extends Record<string, unknown>>(both: {
   'en-US': NoInfer<T>;
 }): Texts<T> {
   return new Proxy(both['zh-CN'], {
-    get: (_, key: string) => both[currentSettings().language][key],
+    get(_, key: string) {
+      const own = both[currentSettings().language];
+      // A key may be a value of the API, and must not find what every object inherits.
+      return Object.hasOwn(own, key) ? own[key] : undefined;
+    },
   });
 }
 

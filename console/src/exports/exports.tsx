@@ -1,10 +1,10 @@
 // Exports: progress, reason of a failure, and the file until it expires.
-import { badge, bytes, custom, named, text, time } from '../parts/cells.tsx';
-import { SaveButton } from '../parts/export.tsx';
-import { choice, numberChoice } from '../parts/fields.tsx';
-import { Running } from '../parts/progress.tsx';
+import { badge, bytes, custom, named, text, time } from '../parts/show/cells.tsx';
+import { SaveButton } from '../parts/list/export.tsx';
+import { choice, numberChoice } from '../parts/form/fields.tsx';
+import { Running } from '../parts/show/progress.tsx';
 import { resource } from '../parts/resource.ts';
-import { states } from '../parts/states.tsx';
+import { states } from '../parts/show/states.tsx';
 
 const kinds = states({
   orders: ['订单', 'Orders', 'blue'],
@@ -23,7 +23,10 @@ const outcomes = states({
 export default resource('GET /api/admin/exports', {
   name: 'exports',
   title: ['导出', 'Exports'],
-  empty: ['还没有导出。在任一列表上点“导出”', 'No exports yet. Press Export on any list'],
+  empty: [
+    '导出的文件会保存在这里直到过期。在任一列表上点“导出”即可',
+    'Files you export appear here until they expire. Choose Export on any list to make one',
+  ],
   label: 'filename',
   labels: {
     format: ['格式', 'Format'],
@@ -31,7 +34,7 @@ export default resource('GET /api/admin/exports', {
     error_msg: ['原因', 'Reason'],
     expires_at: ['过期时间', 'Expires'],
     finished_at: ['完成时间', 'Finished'],
-    file_url: ['文件', 'File'],
+    file_url: ['下载', 'Download'],
   },
   pollMs: 1000,
   isMoving: (row) => row.status === 0,

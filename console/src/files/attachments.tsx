@@ -1,8 +1,8 @@
 // Uploaded files.
-import { badge, bytes, code, named, text, time } from '../parts/cells.tsx';
-import { choice, option, words } from '../parts/fields.tsx';
+import { badge, bytes, code, named, text, time } from '../parts/show/cells.tsx';
+import { choice, option, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
-import { states } from '../parts/states.tsx';
+import { states } from '../parts/show/states.tsx';
 import { Preview } from './preview.tsx';
 import { Tiles } from './tiles.tsx';
 import { Uploads } from './uploads.tsx';
@@ -17,7 +17,7 @@ const kinds = states({
 export default resource('GET /api/admin/attachments', {
   name: 'attachments',
   title: ['附件', 'Attachments'],
-  empty: ['还没有附件。把文件拖到上面', 'No files yet. Drop some above'],
+  empty: ['还没有附件。把文件拖到上面', 'No files yet. Drop them above to upload'],
   label: 'display_name',
   labels: {
     display_name: ['名称', 'Name'],

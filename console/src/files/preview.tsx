@@ -5,8 +5,8 @@ import { App, Button, Skeleton } from 'antd';
 import { useEffect, useMemo } from 'react';
 import { download, type Row } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
-import { failureOf, Problem } from '../parts/problem.tsx';
-import { saveFile } from '../parts/save-file.ts';
+import { failureOf, Problem } from '../parts/show/problem.tsx';
+import { saveFile } from '../parts/show/save-file.ts';
 
 const t = texts({ 'zh-CN': { save: '下载文件' }, 'en-US': { save: 'Download' } });
 

@@ -4,8 +4,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
 import { Link, useLocation } from 'react-router';
 import { download, type Row } from '../contract/api.ts';
-import { useMay } from '../parts/profile.ts';
-import { showBytes } from '../parts/time.ts';
+import { useMay } from '../parts/show/profile.ts';
+import { showBytes } from '../parts/show/time.ts';
 
 type Attachment = Row<'GET /api/admin/attachments'>;
 

@@ -4,9 +4,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Button, Flex, Progress } from 'antd';
 import { useEffect } from 'react';
 import { texts } from '../contract/texts.ts';
-import { DropZone } from '../parts/drop-zone.tsx';
-import { useMay } from '../parts/profile.ts';
-import { showBytes, showDuration } from '../parts/time.ts';
+import { DropZone } from '../parts/form/drop-zone.tsx';
+import { useMay } from '../parts/show/profile.ts';
+import { showBytes, showDuration } from '../parts/show/time.ts';
 import { addFiles, forget, onUploaded, pause, resume, useUploads, type Upload } from './upload-queue.ts';
 
 const t = texts({
@@ -44,7 +44,7 @@ const t = texts({
       hashing: 'Hashing',
       uploading: 'Uploading',
       paused: 'Paused',
-      offline: 'No network; goes on by itself',
+      offline: 'No network; continues by itself',
       merging: 'Merging',
       done: 'Done',
       failed: 'Failed',

@@ -1,8 +1,8 @@
 // One import: outcome and actions.
 import { useNavigate } from 'react-router';
-import { ActionButtons } from '../parts/actions.tsx';
-import { Facts } from '../parts/facts.tsx';
-import { RowPage } from '../parts/page.tsx';
+import { ActionButtons } from '../parts/list/actions.tsx';
+import { Facts } from '../parts/show/facts.tsx';
+import { RowPage } from '../parts/show/page.tsx';
 import type { Resource } from '../parts/resource.ts';
 import { Outcome, useImport } from './outcome.tsx';
 

@@ -1,10 +1,10 @@
 // Order imports.
 import { lazy } from 'react';
-import { badge, bytes, count, custom, named, text, time } from '../parts/cells.tsx';
-import { numberChoice, yesOrNo } from '../parts/fields.tsx';
-import { Running } from '../parts/progress.tsx';
+import { badge, bytes, count, custom, named, text, time } from '../parts/show/cells.tsx';
+import { numberChoice, yesOrNo } from '../parts/form/fields.tsx';
+import { Running } from '../parts/show/progress.tsx';
 import { resource } from '../parts/resource.ts';
-import { states } from '../parts/states.tsx';
+import { states } from '../parts/show/states.tsx';
 import { WizardLink } from './wizard-link.tsx';
 
 const outcomes = states({
@@ -18,13 +18,16 @@ const modes = states({ true: ['仅检查', 'Check only', 'grey'], false: ['导�
 export default resource('GET /api/admin/imports', {
   name: 'imports',
   title: ['导入', 'Imports'],
-  empty: ['还没有导入', 'Nothing was imported yet'],
+  empty: [
+    '从 CSV 文件导入订单：先检查，确认之后才会创建',
+    'Import orders from a CSV file: it is checked first, and nothing is created until you confirm',
+  ],
   label: 'filename',
   labels: {
     dry_run: ['方式', 'Mode'],
     progress: ['进度', 'Progress'],
-    success_count: ['成功行', 'Good rows'],
-    failed_count: ['错误行', 'Bad rows'],
+    success_count: ['成功行', 'Valid rows'],
+    failed_count: ['错误行', 'Invalid rows'],
     order_count: ['订单数', 'Orders'],
     error_msg: ['原因', 'Reason'],
     finished_at: ['完成时间', 'Finished'],
@@ -55,10 +58,11 @@ export default resource('GET /api/admin/imports', {
       text: ['停止', 'Stop'],
       danger: true,
       when: ({ status }) => status === 0,
-      sure: ['已导入的订单会保留，确定停止？', 'Orders that were made stay. Stop?'],
+      sure: ['已导入的订单会保留，确定停止？', 'Orders already imported are kept. Stop?'],
     },
   ],
   remove: 'DELETE /api/admin/imports/{id}',
+  removable: ({ status }) => status !== 0,
   extra: WizardLink,
   pages: { new: lazy(() => import('./wizard.tsx')) },
   detail: lazy(() => import('./import.tsx')),

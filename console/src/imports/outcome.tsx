@@ -4,11 +4,12 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Alert, App, Button, Flex, Pagination, Skeleton, Table } from 'antd';
 import { useState } from 'react';
 import { call, download, type Data } from '../contract/api.ts';
-import { texts } from '../contract/texts.ts';
-import { showCount } from '../parts/money.ts';
-import { failureOf, Problem } from '../parts/problem.tsx';
-import { Running } from '../parts/progress.tsx';
-import { saveFile } from '../parts/save-file.ts';
+import { plural, texts } from '../contract/texts.ts';
+import { LinkButton } from '../parts/show/link-button.tsx';
+import { showCount } from '../parts/show/money.ts';
+import { failureOf, Problem } from '../parts/show/problem.tsx';
+import { Running } from '../parts/show/progress.tsx';
+import { saveFile } from '../parts/show/save-file.ts';
 
 const t = texts({
   'zh-CN': {
@@ -24,20 +25,27 @@ const t = texts({
       rows: '错误行',
     },
     allGood: '所有行都没有问题',
+    checked: (count: number) => `检查完成，尚未创建任何订单。可导入 ${showCount(count)} 个订单`,
+    imported: (count: number) => `已创建 ${showCount(count)} 个订单`,
+    show: '查看这些订单',
   },
   'en-US': {
     ...{
-      good: 'Good rows',
-      bad: 'Bad rows',
+      good: 'Valid rows',
+      bad: 'Invalid rows',
       orders: 'Orders',
       row: 'Row',
       column: 'Column',
       value: 'Value',
       reason: 'Reason',
-      file: 'Download the bad rows',
-      rows: 'Bad rows',
+      file: 'Download the invalid rows',
+      rows: 'Invalid rows',
     },
-    allGood: 'Every row is fine',
+    allGood: 'All rows are valid',
+    checked: (count: number) =>
+      `Checked. Nothing has been created yet: ${showCount(count)} ${plural(count, 'order', 'orders')} can be imported`,
+    imported: (count: number) => `${showCount(count)} ${plural(count, 'order was', 'orders were')} created`,
+    show: 'Show these orders',
   },
 });
 
@@ -67,10 +75,33 @@ export function Outcome({ id }: { id: number }) {
           <Count label={t.orders} value={data.order_count} />
         </div>
         {data.error_msg && <Alert type="error" showIcon title={data.error_msg} />}
-        {data.status === 1 && data.failed_count === 0 && <Alert type="success" showIcon title={t.allGood} />}
+        {data.status === 1 && <Result of={data} />}
       </section>
       {data.status !== 0 && data.failed_count > 0 && <BadRows of={data} />}
     </div>
+  );
+}
+
+/** What came of it: nothing but the counts of a check, or orders. */
+function Result({ of: { dry_run, order_count, failed_count, created_at, finished_at } }: { of: Import }) {
+  if (dry_run)
+    return (
+      <Alert
+        type="info"
+        showIcon
+        title={t.checked(order_count)}
+        description={failed_count === 0 ? t.allGood : undefined}
+      />
+    );
+  const span = new URLSearchParams({ start_time: created_at, end_time: finished_at ?? created_at });
+  return (
+    <Alert
+      type={order_count > 0 ? 'success' : 'warning'}
+      showIcon
+      title={t.imported(order_count)}
+      description={failed_count === 0 ? t.allGood : undefined}
+      action={order_count > 0 && <LinkButton to={`/trade/orders?${span.toString()}`}>{t.show}</LinkButton>}
+    />
   );
 }
 

@@ -1,8 +1,8 @@
 // Starts an import.
 import { UploadOutlined } from '@ant-design/icons';
 import { texts } from '../contract/texts.ts';
-import { LinkButton } from '../parts/link-button.tsx';
-import { useMay } from '../parts/profile.ts';
+import { LinkButton } from '../parts/show/link-button.tsx';
+import { useMay } from '../parts/show/profile.ts';
 
 const t = texts({ 'zh-CN': { begin: '导入订单' }, 'en-US': { begin: 'Import orders' } });
 

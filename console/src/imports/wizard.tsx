@@ -3,14 +3,13 @@ import { DownloadOutlined, InboxOutlined } from '@ant-design/icons';
 import { useMutation } from '@tanstack/react-query';
 import { App, Button, Flex, Steps } from 'antd';
 import { useMemo, useState } from 'react';
-import { Link } from 'react-router';
 import { call, download } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
-import { DropZone } from '../parts/drop-zone.tsx';
-import { failureOf, Problem } from '../parts/problem.tsx';
-import { saveFile } from '../parts/save-file.ts';
-import { showBytes } from '../parts/time.ts';
-import { RowPage } from '../parts/page.tsx';
+import { DropZone } from '../parts/form/drop-zone.tsx';
+import { failureOf, Problem } from '../parts/show/problem.tsx';
+import { saveFile } from '../parts/show/save-file.ts';
+import { showBytes } from '../parts/show/time.ts';
+import { RowPage } from '../parts/show/page.tsx';
 import { Outcome, useImport } from './outcome.tsx';
 
 const t = texts({
@@ -25,11 +24,10 @@ const t = texts({
       template: '下载模板',
     },
     ...{
-      hint: 'UTF-8、GBK 或 UTF-16；同一 order_ref 的行属于同一个订单',
+      hint: 'UTF-8、GBK 或 UTF-16；同一 order_ref 的行属于同一个订单；每行明细都要填写数量；user_id 是用户列表中的用户编号',
       start: '开始导入',
       startGood: '只导入没有问题的订单',
       another: '换一个文件',
-      orders: '查看订单',
     },
   },
   'en-US': {
@@ -43,11 +41,10 @@ const t = texts({
       template: 'Download a template',
     },
     ...{
-      hint: 'UTF-8, GBK or UTF-16; rows with the same order_ref are one order',
+      hint: 'UTF-8, GBK or UTF-16; rows with the same order_ref are one order; each line needs a quantity; user_id is the User ID of the users list',
       start: 'Start the import',
-      startGood: 'Import the good orders only',
-      another: 'Another file',
-      orders: 'Show the orders',
+      startGood: 'Import the valid orders only',
+      another: 'Choose another file',
     },
   },
 });
@@ -121,10 +118,7 @@ export default function ImportWizard() {
         />
       )}
       {run.data !== undefined ? (
-        <>
-          <Outcome id={run.data} />
-          <Link to="/trade/orders">{t.orders}</Link>
-        </>
+        <Outcome id={run.data} />
       ) : (
         check.data !== undefined && <Outcome id={check.data} />
       )}

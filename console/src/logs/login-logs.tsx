@@ -1,15 +1,16 @@
 // Sign-in attempts.
-import { code, numberBadge, text, time } from '../parts/cells.tsx';
-import { CleanButton } from '../parts/clean.tsx';
-import { numberChoice, option, words } from '../parts/fields.tsx';
+import { code, numberBadge, text, time } from '../parts/show/cells.tsx';
+import { CleanUpButton } from '../parts/list/clean-up.tsx';
+import { numberChoice, option, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
-import { states } from '../parts/states.tsx';
+import { states } from '../parts/show/states.tsx';
 
 const outcomes = states({ 1: ['成功', 'Success', 'green'], 0: ['失败', 'Failed', 'red'] });
 
 export default resource('GET /api/admin/login-logs', {
   name: 'login-logs',
-  title: ['登录日志', 'Sign-ins'],
+  title: ['登录日志', 'Login logs'],
+  empty: ['每次登录，无论成败，都会记录在这里', 'Every sign-in, successful or not, is recorded here'],
   label: 'username',
   labels: {
     browser: ['浏览器', 'Browser'],
@@ -32,7 +33,5 @@ export default resource('GET /api/admin/login-logs', {
   },
   more: { user_agent: text() },
   show: 'GET /api/admin/login-logs/{id}',
-  remove: 'DELETE /api/admin/login-logs/{id}',
-  removeMany: 'POST /api/admin/login-logs/batch-delete',
-  extra: () => <CleanButton route="POST /api/admin/login-logs/clean" />,
+  extra: () => <CleanUpButton route="POST /api/admin/login-logs/clean" />,
 });

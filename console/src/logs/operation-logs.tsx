@@ -1,22 +1,23 @@
 // Operations of administrators.
-import { code, count, custom, text, time, trace } from '../parts/cells.tsx';
-import { Changes } from '../parts/changes.tsx';
-import { integer, option, words } from '../parts/fields.tsx';
+import { code, count, custom, text, time, trace } from '../parts/show/cells.tsx';
+import { Changes } from '../parts/show/changes.tsx';
+import { integer, option, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
-import { Tag } from '../parts/states.tsx';
-import { Json } from '../parts/timeline.tsx';
-import { CleanButton } from '../parts/clean.tsx';
+import { Tag } from '../parts/show/states.tsx';
+import { Json } from '../parts/show/timeline.tsx';
+import { CleanUpButton } from '../parts/list/clean-up.tsx';
 
 export default resource('GET /api/admin/operation-logs', {
   name: 'operation-logs',
-  title: ['操作日志', 'Operations'],
+  title: ['操作日志', 'Operation logs'],
+  empty: ['管理员的每次改动都会记录在这里', 'Every change an administrator makes is recorded here'],
   label: 'title',
   labels: {
     module: ['模块', 'Module'],
     action: ['动作', 'Action'],
     method: ['方法', 'Method'],
     path: ['路径', 'Path'],
-    duration_ms: ['耗时（毫秒）', 'Took (ms)'],
+    duration_ms: ['耗时（毫秒）', 'Duration (ms)'],
     user_agent: ['浏览器', 'Browser'],
   },
   stale: ['operation_logs'],
@@ -44,9 +45,7 @@ export default resource('GET /api/admin/operation-logs', {
   folded: ['ip', 'trace_id'],
   more: { module: text(), action: text(), method: text(), user_agent: text() },
   show: 'GET /api/admin/operation-logs/{id}',
-  remove: 'DELETE /api/admin/operation-logs/{id}',
-  removeMany: 'POST /api/admin/operation-logs/batch-delete',
-  extra: () => <CleanButton route="POST /api/admin/operation-logs/clean" />,
+  extra: () => <CleanUpButton route="POST /api/admin/operation-logs/clean" />,
   below: ({ row }) => (
     <>
       <Changes changes={row.changes} />

@@ -1,10 +1,10 @@
 // Warnings and errors of the service.
-import { badge, text, time, trace } from '../parts/cells.tsx';
-import { CleanButton } from '../parts/clean.tsx';
-import { choice, words } from '../parts/fields.tsx';
+import { badge, text, time, trace } from '../parts/show/cells.tsx';
+import { CleanUpButton } from '../parts/list/clean-up.tsx';
+import { choice, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
-import { states } from '../parts/states.tsx';
-import { Json } from '../parts/timeline.tsx';
+import { states } from '../parts/show/states.tsx';
+import { Json } from '../parts/show/timeline.tsx';
 
 const levels = states({
   error: ['错误', 'Error', 'red'],
@@ -15,8 +15,8 @@ const levels = states({
 
 export default resource('GET /api/admin/system-logs', {
   name: 'system-logs',
-  title: ['系统日志', 'System log'],
-  empty: ['没有警告和错误', 'No warnings, no errors'],
+  title: ['系统日志', 'System logs'],
+  empty: ['没有警告和错误', 'No warnings or errors'],
   label: 'message',
   labels: { level: ['级别', 'Level'], module: ['模块', 'Module'], message: ['内容', 'Message'] },
   stale: ['system_logs'],
@@ -33,6 +33,6 @@ export default resource('GET /api/admin/system-logs', {
   show: 'GET /api/admin/system-logs/{id}',
   remove: 'DELETE /api/admin/system-logs/{id}',
   removeMany: 'POST /api/admin/system-logs/batch-delete',
-  extra: () => <CleanButton route="POST /api/admin/system-logs/clean" />,
+  extra: () => <CleanUpButton route="POST /api/admin/system-logs/clean" />,
   below: ({ row }) => <Json value={row.context} />,
 });

@@ -1,6 +1,6 @@
 // Blocked addresses.
-import { code, status, text, time } from '../parts/cells.tsx';
-import { note, onOff, status as statusFilter, words } from '../parts/fields.tsx';
+import { code, status, text, time } from '../parts/show/cells.tsx';
+import { note, onOff, status as statusFilter, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { OwnAddress } from './own-address.tsx';
 
@@ -8,8 +8,12 @@ const fields = { ip: words(), remark: note(2), status: onOff() };
 
 export default resource('GET /api/admin/blacklists', {
   name: 'blacklists',
-  title: ['IP 黑名单', 'Blocked addresses'],
-  empty: ['没有被拒绝的地址', 'No address is turned away'],
+  title: ['IP 黑名单', 'IP blacklist'],
+  one: ['黑名单地址', 'blacklist entry'],
+  empty: [
+    '没有被封禁的地址。新增后，来自该地址的请求会被拒绝',
+    'No addresses are blocked. Add one to refuse its requests',
+  ],
   label: 'ip',
   labels: {},
   stale: ['blacklist'],

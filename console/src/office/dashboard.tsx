@@ -5,15 +5,15 @@ import { Link } from 'react-router';
 import { call, type Data } from '../contract/api.ts';
 import { useSettings } from '../contract/settings.ts';
 import { texts } from '../contract/texts.ts';
-import { Time } from '../parts/cells.tsx';
-import { showAmount, showCount } from '../parts/money.ts';
-import { Plot } from '../parts/plot.tsx';
-import { channels as channelNames, paymentStates } from '../parts/payment-states.ts';
-import { nameOf } from '../parts/states.tsx';
-import { Problem } from '../parts/problem.tsx';
-import { useMay } from '../parts/profile.ts';
-import { useStream } from '../parts/stream.ts';
-import { useTitle } from '../parts/use-title.ts';
+import { Time } from '../parts/show/cells.tsx';
+import { showAmount, showCount } from '../parts/show/money.ts';
+import { Plot, type Drawing } from '../parts/show/plot.tsx';
+import { channels as channelNames, paymentStates } from '../parts/show/trade-states.ts';
+import { nameOf, states, toneOf } from '../parts/show/states.tsx';
+import { Problem } from '../parts/show/problem.tsx';
+import { useMay } from '../parts/show/profile.ts';
+import { useStream } from '../parts/show/stream.ts';
+import { useTitle } from '../parts/show/use-title.ts';
 
 const t = texts({
   'zh-CN': {
@@ -23,7 +23,7 @@ const t = texts({
       orders: '今日订单',
       online: '在线管理员',
       operations: '今日操作',
-      attention: '待处理的支付',
+      attention: '待处理支付',
     },
     ...{
       monthly: '每月销售额',
@@ -33,7 +33,7 @@ const t = texts({
       recent: '最近操作',
       daily: '每日销售额（30 天）',
       channels: '支付：渠道与状态（30 天）',
-      yesterday: (figure: string) => `昨日 ${figure}`,
+      yesterday: (figure: string) => `昨日全天 ${figure}`,
       amount: '金额',
       count: '数量',
     },
@@ -52,33 +52,35 @@ const t = texts({
       orders: 'Orders today',
       online: 'Online administrators',
       operations: 'Operations today',
-      attention: 'Payments that need attention',
+      attention: 'Needs attention',
     },
     ...{
       monthly: 'Sales by month',
       monthlyOrders: 'Orders by month',
-      weekly: 'Sign-ins of seven days',
-      devices: 'Devices of 30 days',
+      weekly: 'Sign-ins, last 7 days',
+      devices: 'Devices, last 30 days',
       recent: 'Latest operations',
       daily: 'Sales by day (30 days)',
       channels: 'Payments by channel and state (30 days)',
-      yesterday: (figure: string) => `Yesterday ${figure}`,
+      yesterday: (figure: string) => `All of yesterday ${figure}`,
       amount: 'Amount',
       count: 'Count',
     },
     ...{
       visits: 'Sign-ins',
       people: 'Administrators',
-      none: 'Nothing was done yet',
-      begin: 'Nothing yet. Begin with a user and an order',
-      create: 'Create an order',
+      none: 'No operations yet',
+      begin: 'Nothing here yet. Start with a user and an order',
+      create: 'New order',
     },
   },
 });
 
-const deviceNames: Record<string, string> = texts({
-  'zh-CN': { desktop: '电脑', mobile: '手机', tablet: '平板', other: '其他' },
-  'en-US': { desktop: 'Desktop', mobile: 'Mobile', tablet: 'Tablet', other: 'Other' },
+const deviceKinds = states({
+  desktop: ['电脑', 'Desktop', 'grey'],
+  mobile: ['手机', 'Mobile', 'grey'],
+  tablet: ['平板', 'Tablet', 'grey'],
+  other: ['其他', 'Other', 'grey'],
 });
 
 interface Snapshot {
@@ -137,15 +139,16 @@ export default function Dashboard() {
 }
 
 function Figures({ data }: { data: Snapshot }) {
-  const { count, monthly_sales: months, weekly_user_activity: week, user_access_source: devices } = data;
+  const { count, weekly_user_activity: week, user_access_source: devices } = data;
+  const months = fromFirstSale(data.monthly_sales);
   const isEmpty = months.every(({ orders }) => orders === 0) && count.order_count_today === 0;
-  const names = months.map(({ month }) => month);
-  const { daily_sales: days, payments_by_channel: payments } = data;
-  const channels = [...new Set(payments.map(({ type }) => type))];
+  const names = () => months.map(({ month }) => month);
+  const { daily_sales: days } = data;
   return (
     <section className="screen" data-screen="dashboard">
       <h1>{t.title}</h1>
       <div className="cards">
+        <Attention />
         <Card
           label={t.paid}
           value={showAmount(count.paid_amount_today)}
@@ -158,7 +161,6 @@ function Figures({ data }: { data: Snapshot }) {
           before={showCount(count.order_count_yesterday)}
           to="/trade/orders"
         />
-        <Attention />
         <Card label={t.online} value={showCount(count.online_admin_count)} to="/access/online-admins" />
         <Card
           label={t.operations}
@@ -175,47 +177,58 @@ function Figures({ data }: { data: Snapshot }) {
         </section>
       )}
       <div className="plots">
-        <Plot bars title={t.daily} labels={days.map(({ date }) => date.slice(5))} series={[amounts(days)]} />
-        <Plot bars title={t.monthly} labels={names} series={[amounts(months)]} />
         <Plot
           bars
-          stacked
-          kinds
-          title={t.channels}
-          labels={channels.map((type) => nameOf(channelNames, type))}
-          series={stateNames.map((state) => ({
-            label: nameOf(paymentStates, state),
-            tone: paymentStates[state][2],
-            values: channels.map(
-              (type) => payments.find((one) => one.type === type && one.status === state)?.payments ?? 0,
-            ),
-          }))}
+          title={t.daily}
+          draw={() => ({ labels: days.map(({ date }) => date.slice(5)), series: [amounts(days)] })}
         />
+        <Plot bars title={t.monthly} draw={() => ({ labels: names(), series: [amounts(months)] })} />
+        <Plot bars stacked kinds title={t.channels} draw={() => byChannel(data.payments_by_channel)} />
         <Plot
           bars
           title={t.monthlyOrders}
-          labels={names}
-          series={[{ label: t.count, values: months.map(({ orders }) => orders) }]}
+          draw={() => ({
+            labels: names(),
+            series: [{ label: t.count, values: months.map(({ orders }) => orders) }],
+          })}
         />
         <Plot
           title={t.weekly}
-          labels={week.map(({ date }) => date.slice(5))}
-          series={[
-            { label: t.visits, values: week.map(({ visits }) => visits) },
-            { label: t.people, values: week.map(({ users }) => users) },
-          ]}
+          draw={() => ({
+            labels: week.map(({ date }) => date.slice(5)),
+            series: [
+              { label: t.visits, values: week.map(({ visits }) => visits) },
+              { label: t.people, values: week.map(({ users }) => users) },
+            ],
+          })}
         />
         <Plot
           bars
           kinds
           title={t.devices}
-          labels={devices.map(({ name }) => deviceNames[name] ?? name)}
-          series={[{ label: t.visits, values: devices.map(({ value }) => value) }]}
+          draw={() => ({
+            labels: devices.map(({ name }) => nameOf(deviceKinds, name)),
+            series: [{ label: t.visits, values: devices.map(({ value }) => value) }],
+          })}
         />
       </div>
       <Recent activities={data.recent_activities} />
     </section>
   );
+}
+
+function byChannel(payments: Snapshot['payments_by_channel']): Drawing {
+  const channels = [...new Set(payments.map(({ type }) => type))];
+  return {
+    labels: channels.map((type) => nameOf(channelNames, type)),
+    series: stateNames.map((state) => ({
+      label: nameOf(paymentStates, state),
+      tone: toneOf(paymentStates, state),
+      values: channels.map(
+        (type) => payments.find((one) => one.type === type && one.status === state)?.payments ?? 0,
+      ),
+    })),
+  };
 }
 
 const amounts = (spans: readonly { amount: string }[]) => ({
@@ -230,11 +243,12 @@ interface CardProps {
   /** The same figure of yesterday. */
   before?: string;
   to: string;
+  isUrgent?: boolean;
 }
 
-function Card({ label, value, before, to }: CardProps) {
+function Card({ label, value, before, to, isUrgent }: CardProps) {
   return (
-    <Link to={to} className="panel card">
+    <Link to={to} className={isUrgent ? 'panel card urgent' : 'panel card'}>
       <span className="card-label">{label}</span>
       <span className="figure">{value}</span>
       {before !== undefined && <span className="soft">{t.yesterday(before)}</span>}
@@ -252,8 +266,24 @@ function Attention() {
     enabled: may('GET /api/admin/payments'),
   });
   if (!data) return null;
-  return <Card label={t.attention} value={showCount(data.total)} to="/trade/payments?needs_attention=true" />;
+  return (
+    <Card
+      label={t.attention}
+      value={showCount(data.total)}
+      isUrgent={data.total > 0}
+      to="/trade/payments?needs_attention=true"
+    />
+  );
 }
+
+/** Without the months before the service was used. */
+function fromFirstSale<T extends { orders: number }>(months: readonly T[]): readonly T[] {
+  const first = months.findIndex(({ orders }) => orders > 0);
+  return first < 0 ? months : months.slice(Math.min(first, Math.max(0, months.length - 6)));
+}
+
+const newestFirst = (activities: Snapshot['recent_activities']) =>
+  [...activities].sort((one, other) => Date.parse(other.created_at) - Date.parse(one.created_at));
 
 function Recent({ activities }: { activities: Snapshot['recent_activities'] }) {
   return (
@@ -261,7 +291,7 @@ function Recent({ activities }: { activities: Snapshot['recent_activities'] }) {
       <h2>{t.recent}</h2>
       {activities.length === 0 && <span className="soft">{t.none}</span>}
       <ul className="plain-list">
-        {activities.map(({ id, user, action, created_at }) => (
+        {newestFirst(activities).map(({ id, user, action, created_at }) => (
           <li key={id}>
             <span>
               <strong>{user}</strong> {action}

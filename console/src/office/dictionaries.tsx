@@ -1,6 +1,6 @@
 // Dictionary types and their entries.
-import { code, count, status, text, time } from '../parts/cells.tsx';
-import { integer, note, onOff, status as statusFilter, words } from '../parts/fields.tsx';
+import { code, count, status, text, time } from '../parts/show/cells.tsx';
+import { integer, note, onOff, status as statusFilter, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { typePicker } from './type-picker.tsx';
 
@@ -17,7 +17,11 @@ const fields = {
 export default resource('GET /api/admin/dictionaries', {
   name: 'dictionaries',
   title: ['字典', 'Dictionaries'],
-  empty: ['还没有字典', 'No dictionaries yet'],
+  one: ['字典项', 'dictionary entry'],
+  empty: [
+    '供其他系统使用的取值，按类型归类。先新建类型，再添加字典项',
+    'Lists of values for other systems, by type. Start with a type, then add its entries',
+  ],
   label: 'name',
   labels: { parent_id: ['类型', 'Type'], value: ['值', 'Value'] },
   stale: ['dictionaries'],
@@ -31,9 +35,10 @@ export default resource('GET /api/admin/dictionaries', {
     status: status(),
     created_at: time(),
   },
-  folded: ['created_at'],
+  folded: ['sort', 'created_at'],
   show: 'GET /api/admin/dictionaries/{id}',
   create: { route: 'POST /api/admin/dictionaries', fields },
   update: { route: 'PUT /api/admin/dictionaries/{id}', fields },
   remove: 'DELETE /api/admin/dictionaries/{id}',
+  removable: ({ in_use }) => !in_use,
 });

@@ -3,12 +3,12 @@ import { Skeleton } from 'antd';
 import { useState } from 'react';
 import { type Data } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
-import { showCount } from '../parts/money.ts';
-import { Plot } from '../parts/plot.tsx';
-import { Badge, nameOf, states } from '../parts/states.tsx';
-import { useStream } from '../parts/stream.ts';
-import { showBytes, showClock, showDuration } from '../parts/time.ts';
-import { useTitle } from '../parts/use-title.ts';
+import { showCount } from '../parts/show/money.ts';
+import { Plot } from '../parts/show/plot.tsx';
+import { Badge, nameOf, states } from '../parts/show/states.tsx';
+import { useStream } from '../parts/show/stream.ts';
+import { showBytes, showClock, showDuration } from '../parts/show/time.ts';
+import { useTitle } from '../parts/show/use-title.ts';
 import { queues } from './queue-names.ts';
 
 const t = texts({
@@ -40,12 +40,12 @@ const t = texts({
   },
   'en-US': {
     ...{
-      title: 'Monitor',
+      title: 'System monitor',
       cpu: 'CPU %',
       memory: 'Memory %',
       delay: 'Event-loop delay (ms)',
-      jobs: 'Jobs in the queues',
-      latency: 'Answers of database and Redis (ms)',
+      jobs: 'Jobs in queues',
+      latency: 'Response of database and Redis (ms)',
       age: 'Longest wait (s)',
       waiting: 'Waiting',
       active: 'Active',
@@ -56,7 +56,7 @@ const t = texts({
       redis: 'Redis',
       heap: 'Heap',
       disk: 'Disk',
-      uptime: 'Up for',
+      uptime: 'Uptime',
       sockets: 'Live connections',
       queues: 'Queues',
       queue: 'Queue',
@@ -73,19 +73,25 @@ interface Sample {
   info: Info;
 }
 
-const kept = 150;
+const kept = 900;
+/** What this tab has seen before, so that the plots do not start anew at every visit. */
+let earlier: Sample[] = [];
 const health = states({ up: ['正常', 'Up', 'green'], down: ['不可用', 'Down', 'red'] });
 
 export default function Monitor() {
-  const [samples, setSamples] = useState<Sample[]>([]);
+  const [samples, setSamples] = useState(earlier);
   useTitle(t.title);
   useStream<Info>('GET /api/admin/monitor/system-info/stream', 'system_info', { interval: '2' }, (info) =>
-    setSamples((before) => [...before.slice(1 - kept), { at: showClock(Date.now()), info }]),
+    setSamples((before) => (earlier = [...before.slice(1 - kept), { at: showClock(Date.now()), info }])),
   );
   const last = samples.at(-1)?.info;
   if (!last) return <Skeleton active className="screen" data-screen="monitor" />;
   const labels = samples.map(({ at }) => at);
   const values = (pick: (info: Info) => number) => samples.map(({ info }) => pick(info));
+  const line = (label: string, pick: (info: Info) => number) => ({
+    labels,
+    series: [{ label, values: values(pick) }],
+  });
   const jobs = (pick: (queue: Info['queues'][number]) => number) =>
     values(({ queues }) => queues.reduce((sum, queue) => sum + pick(queue), 0));
   return (
@@ -100,49 +106,33 @@ export default function Monitor() {
         <Figure label={t.uptime} value={showDuration(last.runtime.uptime)} />
       </div>
       <div className="plots">
-        <Plot
-          title={t.cpu}
-          labels={labels}
-          series={[{ label: t.cpu, values: values(({ cpu }) => cpu.percent) }]}
-          max={100}
-        />
-        <Plot
-          title={t.memory}
-          labels={labels}
-          series={[{ label: t.memory, values: values(({ memory }) => memory.percent) }]}
-          max={100}
-        />
-        <Plot
-          title={t.delay}
-          labels={labels}
-          series={[{ label: t.delay, values: values(({ runtime }) => runtime.event_loop_lag_ms) }]}
-        />
+        <Plot title={t.cpu} max={100} draw={() => line(t.cpu, ({ cpu }) => cpu.percent)} />
+        <Plot title={t.memory} max={100} draw={() => line(t.memory, ({ memory }) => memory.percent)} />
+        <Plot title={t.delay} draw={() => line(t.delay, ({ runtime }) => runtime.event_loop_lag_ms)} />
         <Plot
           title={t.jobs}
-          labels={labels}
-          series={[
-            { label: t.waiting, values: jobs(({ waiting }) => waiting) },
-            { label: t.active, values: jobs(({ active }) => active) },
-            { label: t.failed, tone: 'red', values: jobs(({ failed }) => failed) },
-          ]}
+          draw={() => ({
+            labels,
+            series: [
+              { label: t.waiting, values: jobs(({ waiting }) => waiting) },
+              { label: t.active, values: jobs(({ active }) => active) },
+              { label: t.failed, tone: 'red', values: jobs(({ failed }) => failed) },
+            ],
+          })}
         />
         <Plot
           title={t.age}
-          labels={labels}
-          series={[
-            {
-              label: t.age,
-              values: values(({ queues: all }) => Math.max(0, ...all.map((one) => one.oldest_seconds))),
-            },
-          ]}
+          draw={() => line(t.age, ({ queues: all }) => Math.max(0, ...all.map((one) => one.oldest_seconds)))}
         />
         <Plot
           title={t.latency}
-          labels={labels}
-          series={[
-            { label: t.database, values: values(({ database }) => database.latency_ms) },
-            { label: t.redis, values: values(({ redis }) => redis.latency_ms) },
-          ]}
+          draw={() => ({
+            labels,
+            series: [
+              { label: t.database, values: values(({ database }) => database.latency_ms) },
+              { label: t.redis, values: values(({ redis }) => redis.latency_ms) },
+            ],
+          })}
         />
       </div>
       <section className="panel">

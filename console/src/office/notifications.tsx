@@ -1,8 +1,8 @@
 // One's own notifications, and sending for those permitted.
-import { badge, custom, text, time } from '../parts/cells.tsx';
-import { choice, note, options, words, yesOrNo } from '../parts/fields.tsx';
+import { badge, custom, text, time } from '../parts/show/cells.tsx';
+import { choice, note, options, words, yesOrNo } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
-import { Badge, states } from '../parts/states.tsx';
+import { Badge, states } from '../parts/show/states.tsx';
 
 const kinds = states({
   announcement: ['公告', 'Announcement', 'blue'],
@@ -15,13 +15,14 @@ const readStates = states({ true: ['已读', 'Read', 'grey'], false: ['未读', 
 export default resource('GET /api/admin/notifications', {
   name: 'notifications',
   title: ['通知', 'Notifications'],
+  one: ['通知', 'notification'],
   empty: ['没有通知', 'No notifications'],
   label: 'title',
   labels: {
     content: ['内容', 'Content'],
     is_read: ['已读', 'Read'],
     read_at: ['阅读时间', 'Read at'],
-    receiver_ids: ['收件人（留空则发给所有人）', 'Receivers (nobody named: everybody)'],
+    receiver_ids: ['收件人（留空则发给所有人）', 'Recipients (empty: everyone)'],
   },
   filters: { type: choice(kinds as never), is_read: yesOrNo() },
   period: true,

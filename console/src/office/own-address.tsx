@@ -2,7 +2,7 @@
 import type { Data } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 
-const t = texts({ 'zh-CN': { own: '您的地址' }, 'en-US': { own: 'Your own address' } });
+const t = texts({ 'zh-CN': { own: '您的地址' }, 'en-US': { own: 'Your address' } });
 
 export function OwnAddress({ data }: { data: Data<'GET /api/admin/blacklists'> | undefined }) {
   return (

@@ -1,5 +1,5 @@
 // Display names of the queues.
-import { states } from '../parts/states.tsx';
+import { states } from '../parts/show/states.tsx';
 
 export const queues = states({
   payments: ['支付', 'Payments', 'green'],

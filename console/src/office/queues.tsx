@@ -2,20 +2,29 @@
 import { useQuery } from '@tanstack/react-query';
 import { Flex } from 'antd';
 import { call } from '../contract/api.ts';
-import { texts } from '../contract/texts.ts';
-import { badge, code, count, text, time, trace } from '../parts/cells.tsx';
-import { choice, words } from '../parts/fields.tsx';
-import { showCount } from '../parts/money.ts';
-import { useMay } from '../parts/profile.ts';
+import { plural, texts } from '../contract/texts.ts';
+import { badge, code, count, text, time, trace } from '../parts/show/cells.tsx';
+import { choice, words } from '../parts/form/fields.tsx';
+import { showCount } from '../parts/show/money.ts';
+import { useMay } from '../parts/show/profile.ts';
 import { resource } from '../parts/resource.ts';
-import { nameOf, states } from '../parts/states.tsx';
-import { showDuration } from '../parts/time.ts';
-import { Json } from '../parts/timeline.tsx';
+import { nameOf, states } from '../parts/show/states.tsx';
+import { showDuration } from '../parts/show/time.ts';
+import { Json } from '../parts/show/timeline.tsx';
 import { queues } from './queue-names.ts';
 
 const t = texts({
-  'zh-CN': { waiting: '等待', active: '执行中', failed: '失败', oldest: '最久' },
-  'en-US': { waiting: 'waiting', active: 'active', failed: 'failed', oldest: 'oldest' },
+  'zh-CN': {
+    waiting: '等待',
+    active: '执行中',
+    failed: '失败',
+    oldest: '最久',
+    jobs: (_: number) => '个任务',
+  },
+  'en-US': {
+    ...{ waiting: 'waiting', active: 'active', failed: 'failed', oldest: 'oldest' },
+    jobs: (count: number) => plural(count, 'job', 'jobs'),
+  },
 });
 
 const failedStates = states({
@@ -33,11 +42,14 @@ function Standing() {
     enabled: may('GET /api/admin/queues'),
   });
   return (
-    <div className="cards">
+    <div className="cards queues">
       {data?.list.map(({ name, waiting, active, failed, oldest_seconds }) => (
         <div key={name} className="panel card">
           <span className="card-label">{nameOf(queues, name)}</span>
-          <span className="figure">{showCount(waiting + active)}</span>
+          <span>
+            <span className="figure">{showCount(waiting + active)}</span>{' '}
+            <span className="soft">{t.jobs(waiting + active)}</span>
+          </span>
           <Flex wrap gap="0 12px" className="soft standing">
             <span>{`${t.waiting} ${waiting}`}</span>
             <span>{`${t.active} ${active}`}</span>
@@ -52,8 +64,11 @@ function Standing() {
 
 export default resource('GET /api/admin/failed-jobs', {
   name: 'failed-jobs',
-  title: ['任务队列', 'Queues'],
-  empty: ['没有最终失败的任务', 'No job has failed for good'],
+  title: ['任务队列', 'Job queues'],
+  empty: [
+    '没有失败的任务。多次重试仍失败的任务会出现在这里，可以再次执行',
+    'No failed jobs. A job appears here once all its attempts have failed, and can be retried',
+  ],
   label: 'job',
   labels: {
     queue: ['队列', 'Queue'],

@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Select } from 'antd';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
-import type { Control, Field } from '../parts/fields.tsx';
+import type { Control, Field } from '../parts/form/fields.tsx';
 
-const t = texts({ 'zh-CN': { types: '（类型本身）' }, 'en-US': { types: '(the types themselves)' } });
+const t = texts({ 'zh-CN': { types: '（类型本身）' }, 'en-US': { types: '(types only)' } });
 
 export const typePicker = (): Field<number> => ({
   check: (text) => /^\d+$/.test(text),

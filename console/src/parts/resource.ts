@@ -2,8 +2,9 @@
 import type { ComponentType, ReactNode } from 'react';
 import type { Body, Data, Query, Route, Row } from '../contract/api.ts';
 import type { Both } from '../contract/texts.ts';
-import type { Cell } from './cells.tsx';
-import type { Field } from './fields.tsx';
+import type { Cell } from './show/cells.tsx';
+import type { Profile } from './show/profile.ts';
+import type { Field } from './form/fields.tsx';
 
 /** Routes that return a list. */
 export type ListRoute = { [R in Route]: Row<R> extends never ? never : R }[Route] & `GET ${string}`;
@@ -16,7 +17,7 @@ export const commonLabels = {
   slug: ['标识', 'Slug'],
   status: ['状态', 'Status'],
   sort: ['排序', 'Position'],
-  remark: ['备注', 'Remark'],
+  remark: ['备注', 'Note'],
   description: ['说明', 'Description'],
   created_at: ['创建时间', 'Created'],
   updated_at: ['更新时间', 'Updated'],
@@ -25,7 +26,7 @@ export const commonLabels = {
   email: ['邮箱', 'Email'],
   phone: ['电话', 'Phone'],
   password: ['密码', 'Password'],
-  ip: ['IP 地址', 'Address'],
+  ip: ['IP 地址', 'IP address'],
   type: ['类型', 'Type'],
   user: ['用户', 'User'],
   user_id: ['用户', 'User'],
@@ -36,7 +37,7 @@ export const commonLabels = {
   payment_no: ['支付单号', 'Payment'],
   trace_id: ['追踪号', 'Trace'],
   size: ['大小', 'Size'],
-  filename: ['文件名', 'File'],
+  filename: ['文件名', 'File name'],
   title: ['标题', 'Title'],
 } as const satisfies Record<string, Both>;
 
@@ -60,6 +61,8 @@ interface ActionOn<R extends Route, T> {
   /** Input asked for first, in a drawer. */
   form?: FieldsOf<Body<R>>;
   labels?: Readonly<Record<string, Both>>;
+  /** Also for several selected rows at once, each by a call of its own. */
+  many?: boolean;
 }
 
 export interface Spec<
@@ -70,7 +73,9 @@ export interface Spec<
   /** URL segment of the API and slug of its menu. */
   name: string;
   title: Both;
-  /** Hint for an empty list. */
+  /** One of them, as in "New order"; by default the title. */
+  one?: Both;
+  /** What an empty list is for and how to begin. */
   empty?: Both;
   /** The field that identifies a row in URLs and routes. */
   id?: keyof Row<L> & string;
@@ -83,6 +88,10 @@ export interface Spec<
   /** Shown in the detail, not in the list. */
   more?: { readonly [K in keyof Row<L> & string]?: Cell<Row<L>[K]> };
   filters: { readonly [K in F]: Field };
+  /** Filters shown on demand, or while they are set. */
+  rare?: readonly NoInfer<F>[];
+  /** The route of the list answers the sum of amounts when it is asked with `with_sum`. */
+  hasSum?: boolean;
   /** Offers a date range over start_time and end_time. */
   period?: boolean;
   sortable?: readonly (keyof Row<L> & string)[];
@@ -95,6 +104,8 @@ export interface Spec<
   create?: FormSpec;
   update?: FormSpec;
   remove?: Route;
+  /** Rows it applies to; by default all. */
+  removable?: (row: Row<L>, profile: Profile) => boolean;
   /** Takes the {ids} of selected rows. */
   removeMany?: Route;
   exportTo?: Route;
@@ -126,6 +137,7 @@ export interface Resource {
     more?: Readonly<Record<string, Cell>>;
     filters: Readonly<Record<string, Field>>;
     folded?: readonly string[];
+    rare?: readonly string[];
   };
 }
 

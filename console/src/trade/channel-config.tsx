@@ -1,9 +1,8 @@
 // The configuration of a payment channel: a control for each key the API declares for its type.
 import { Form, Input } from 'antd';
 import { channels, type ChannelKey } from '../contract/generated/channels.ts';
-import { currentSettings } from '../contract/settings.ts';
-import { texts } from '../contract/texts.ts';
-import type { Field } from '../parts/fields.tsx';
+import { read, texts, type Both } from '../contract/texts.ts';
+import type { Field } from '../parts/form/fields.tsx';
 import type { AnyRow } from '../parts/resource.ts';
 
 const t = texts({
@@ -11,27 +10,31 @@ const t = texts({
   'en-US': { needed: 'Required', kept: 'Is set; leave empty to keep it', first: 'Choose a type first' },
 });
 
-/** Labels of known keys; others show the English text of the document. */
-const chinese: Readonly<Record<string, string>> = {
-  app_id: '应用 APPID',
-  mch_id: '商户号',
-  api_v3_key: 'APIv3 密钥',
-  cert_serial_no: '商户证书序列号',
-  private_key: '商户私钥（PEM）',
-  platform_public_key: '微信支付公钥（PEM）',
-  platform_public_key_id: '微信支付公钥 ID',
-  alipay_public_key: '支付宝公钥（PEM）',
-  openid: '付款人 openid；填写后使用 JSAPI 支付',
-  gateway: '网关地址；留空使用官方地址',
-  notify_url: '回调地址；留空使用本服务',
-  return_url: '付款后返回的地址',
-  shared_secret: '签名密钥',
+/** Labels of known keys; others show the text of the document. */
+const labels: Readonly<Record<string, Both>> = {
+  app_id: ['应用 APPID', 'APPID'],
+  mch_id: ['商户号', 'Merchant ID'],
+  api_v3_key: ['APIv3 密钥', 'APIv3 key'],
+  cert_serial_no: ['商户证书序列号', 'Serial number of the merchant certificate'],
+  private_key: ['商户私钥（PEM）', 'Merchant private key (PEM)'],
+  platform_public_key: ['微信支付公钥（PEM）', 'WeChat Pay public key (PEM)'],
+  platform_public_key_id: ['微信支付公钥 ID', 'WeChat Pay public key ID'],
+  alipay_public_key: ['支付宝公钥（PEM）', 'Alipay public key (PEM)'],
+  openid: ['付款人 openid；填写后使用 JSAPI 支付', 'Payer openid (pays by JSAPI when set)'],
+  gateway: ['网关地址；留空使用官方地址', 'Gateway URL (optional)'],
+  notify_url: ['回调地址；留空使用本服务', 'Callback URL (optional)'],
+  return_url: ['付款后返回的地址', 'Return URL after payment'],
+  shared_secret: ['签名密钥', 'Signing secret'],
 };
 
 type Config = Record<string, string | undefined>;
 
+/** Of a type of the API; none for one that is not known here. */
+const keysOf = (type: string): readonly ChannelKey[] =>
+  Object.hasOwn(channels, type) ? (channels[type] ?? []) : [];
+
 const isSecretOf = (type: string, name: string): boolean =>
-  channels[type]?.some((key) => key.name === name && key.isSecret) ?? false;
+  keysOf(type).some((key) => key.name === name && key.isSecret);
 
 const anySecret = (name: string): boolean => Object.keys(channels).some((type) => isSecretOf(type, name));
 
@@ -51,7 +54,7 @@ function Keys({ name, row }: { name: string; row: AnyRow | undefined }) {
   const type = (row?.type as string | undefined) ?? chosen;
   if (!type) return <p className="soft">{t.first}</p>;
   const known = (row?.config ?? {}) as Config;
-  return channels[type]?.map((key) => (
+  return keysOf(type).map((key) => (
     <Form.Item
       key={`${type} ${key.name}`}
       name={[name, key.name]}
@@ -69,8 +72,10 @@ function Keys({ name, row }: { name: string; row: AnyRow | undefined }) {
   ));
 }
 
-const labelOf = ({ name, description }: ChannelKey): string =>
-  (currentSettings().language === 'zh-CN' ? chinese[name] : undefined) ?? description;
+const labelOf = ({ name, description }: ChannelKey): string => {
+  const known = Object.hasOwn(labels, name) ? labels[name] : undefined;
+  return known ? read(known) : description;
+};
 
 // Form.Item passes id, value and onChange to its child.
 function KeyInput({ of: { isSecret, isPem }, isSet, ...props }: { of: ChannelKey; isSet: boolean }) {

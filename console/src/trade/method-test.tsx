@@ -4,9 +4,9 @@ import { useMutation } from '@tanstack/react-query';
 import { Alert, Button, Flex } from 'antd';
 import { call, type Data } from '../contract/api.ts';
 import { read, texts, type Both } from '../contract/texts.ts';
-import { Problem } from '../parts/problem.tsx';
-import { useMay } from '../parts/profile.ts';
-import { Badge, states } from '../parts/states.tsx';
+import { Problem } from '../parts/show/problem.tsx';
+import { useMay } from '../parts/show/profile.ts';
+import { Badge, states } from '../parts/show/states.tsx';
 
 const t = texts({
   'zh-CN': { test: '测试回调', testing: '测试结果' },
@@ -21,7 +21,7 @@ const outcomes = states<Test['checks'][number]['state']>({
   skipped: ['未检查', 'Skipped', 'grey'],
 });
 
-const notifyUrl: Both = ['回调地址', 'Notify address'];
+const notifyUrl: Both = ['回调地址', 'Callback URL'];
 
 export function MethodTest({ row: { id } }: { row: { id: number } }) {
   const may = useMay();

@@ -1,23 +1,23 @@
 // One order: its lines, payments and history.
 import { CreditCardOutlined } from '@ant-design/icons';
 import { useQuery } from '@tanstack/react-query';
-import { Button, Empty, Skeleton, Table } from 'antd';
+import { Button, Skeleton, Table } from 'antd';
 import { useState } from 'react';
 import { Link, useNavigate } from 'react-router';
 import { call, type Data } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
-import { ActionButtons } from '../parts/actions.tsx';
-import { Facts } from '../parts/facts.tsx';
-import { showAmount } from '../parts/money.ts';
-import { RowPage } from '../parts/page.tsx';
-import { Problem } from '../parts/problem.tsx';
-import { useMay } from '../parts/profile.ts';
+import { ActionButtons } from '../parts/list/actions.tsx';
+import { Time } from '../parts/show/cells.tsx';
+import { Facts } from '../parts/show/facts.tsx';
+import { showAmount } from '../parts/show/money.ts';
+import { RowPage } from '../parts/show/page.tsx';
+import { Problem } from '../parts/show/problem.tsx';
+import { useMay } from '../parts/show/profile.ts';
 import type { Resource } from '../parts/resource.ts';
-import { Badge } from '../parts/states.tsx';
-import { History } from '../parts/history.tsx';
+import { Badge } from '../parts/show/states.tsx';
+import { History } from '../parts/show/history.tsx';
 import { PayDrawer } from './pay.tsx';
-import { paymentStates } from '../parts/payment-states.ts';
-import { orderStates } from './states.ts';
+import { orderStates, paymentStates } from '../parts/show/trade-states.ts';
 import { meaningOf } from './verdicts.ts';
 
 const t = texts({
@@ -25,7 +25,6 @@ const t = texts({
     ...{
       lines: '商品明细',
       payments: '支付',
-      history: '操作记录',
       product: '商品',
       price: '单价',
       quantity: '数量',
@@ -38,14 +37,13 @@ const t = texts({
     ...{
       lines: 'Lines',
       payments: 'Payments',
-      history: 'History',
       product: 'Product',
       price: 'Price',
       quantity: 'Quantity',
       subtotal: 'Subtotal',
       sum: 'Total',
     },
-    ...{ pay: 'Create a payment', noPayments: 'Nobody has tried to pay it yet' },
+    ...{ pay: 'Start payment', noPayments: 'No payment has been started yet' },
   },
 });
 
@@ -97,18 +95,20 @@ export default function OrderPage({ id, resource }: { id: string; resource: Reso
               <Facts
                 resource={resource}
                 row={order}
-                only={['user', 'amount', 'created_at', 'paid_at', 'expire_at', 'remark']}
+                only={[
+                  'user',
+                  'amount',
+                  'created_at',
+                  order.status === 'cancelled' ? 'cancelled_at' : 'paid_at',
+                  'expire_at',
+                  'remark',
+                ]}
               />
             </section>
             <Lines order={order} />
             {may('GET /api/admin/payments') && <Payments orderNo={order.order_no} />}
           </div>
-          {may('GET /api/admin/operation-logs') && (
-            <section className="panel">
-              <h2>{t.history}</h2>
-              <History path={`/api/admin/orders/${order.order_no}`} />
-            </section>
-          )}
+          <History resource={resource} id={order.order_no} createdAt={order.created_at} />
         </div>
       )}
       {isPaying && order && <PayDrawer orderNo={order.order_no} onClose={() => setPaying(false)} />}
@@ -163,7 +163,7 @@ function Payments({ orderNo }: { orderNo: string }) {
     <section className="panel">
       <h2>{t.payments}</h2>
       {error && <Problem error={error} />}
-      {data?.list.length === 0 && <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t.noPayments} />}
+      {data?.list.length === 0 && <span className="soft">{t.noPayments}</span>}
       <ul className="plain-list">
         {data?.list.map((payment) => (
           <li key={payment.payment_no}>
@@ -171,6 +171,7 @@ function Payments({ orderNo }: { orderNo: string }) {
               {payment.payment_no}
             </Link>
             <span>{payment.payment_method?.name}</span>
+            <Time at={payment.created_at} />
             <span className="cell-figure">{showAmount(payment.amount)}</span>
             <Badge states={paymentStates} value={payment.status} />
             {payment.fail_reason && <span className="soft">{meaningOf(payment.fail_reason)}</span>}

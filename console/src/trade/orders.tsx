@@ -1,48 +1,62 @@
 // Orders.
 import { lazy } from 'react';
-import { badge, code, money, named, text, time } from '../parts/cells.tsx';
-import { amount, choice, integer, note, userPicker, words } from '../parts/fields.tsx';
-import { lines } from '../parts/lines.tsx';
+import { badge, code, money, named, numberEnd, text, time } from '../parts/show/cells.tsx';
+import { amount, choice, minutes, note, userPicker, words } from '../parts/form/fields.tsx';
+import { lines } from '../parts/form/lines.tsx';
 import { resource } from '../parts/resource.ts';
 import { ImportLink } from './import-link.tsx';
-import { orderStates } from './states.ts';
+import { orderStates } from '../parts/show/trade-states.ts';
 
 export const orders = resource('GET /api/admin/orders', {
   name: 'orders',
   title: ['订单', 'Orders'],
-  empty: ['还没有订单。新建一个，或从文件导入', 'No orders yet. Create one, or import a file'],
+  one: ['订单', 'order'],
+  empty: [
+    '这里是用户要支付的订单。新建一个，或从 CSV 文件导入；支付在订单页发起',
+    'What users are to pay for. Create an order, or import a CSV file; its payment begins on its page',
+  ],
   id: 'order_no',
   label: 'order_no',
   labels: {
-    keyword: ['关键词', 'Search'],
-    min_amount: ['最低金额', 'Least amount'],
-    max_amount: ['最高金额', 'Most amount'],
+    keyword: ['备注包含', 'Note contains'],
+    min_amount: ['最低金额', 'Min. amount'],
+    max_amount: ['最高金额', 'Max. amount'],
     paid_at: ['支付时间', 'Paid'],
+    cancelled_at: ['取消时间', 'Cancelled'],
     expire_at: ['过期时间', 'Expires'],
     payment_no: ['支付单号', 'Payment'],
     details: ['商品明细', 'Lines'],
-    expire_in_seconds: ['多少秒后过期', 'Expires after seconds'],
+    expire_in_seconds: ['有效期（分钟，留空为默认）', 'Expires in (minutes; empty for the default)'],
+    remark: ['备注', 'Note'],
   },
   stale: ['orders', 'payments'],
+  hasSum: true,
   filters: {
-    keyword: words(),
     order_no: words(),
     status: choice(orderStates),
     user_id: userPicker(),
+    keyword: words(),
     min_amount: amount(),
     max_amount: amount(),
   },
+  rare: ['keyword', 'min_amount', 'max_amount'],
   period: true,
   sortable: ['amount', 'created_at', 'paid_at'],
   columns: {
-    order_no: code(284),
-    user: named('username', ({ id }) => `/trade/users/${id}`, 112),
-    amount: money(116),
+    order_no: numberEnd(150),
+    user: named('username', ({ id }) => `/trade/users/${id}`, 150),
+    amount: money(130),
     status: badge(orderStates, 84),
     paid_at: time(),
     created_at: time(),
   },
-  more: { remark: text(200), expire_at: time(), payment_no: code(), updated_at: time() },
+  more: {
+    remark: text(200),
+    expire_at: time(),
+    cancelled_at: time(),
+    payment_no: code(),
+    updated_at: time(),
+  },
   show: 'GET /api/admin/orders/{id}',
   create: {
     route: 'POST /api/admin/orders',
@@ -51,25 +65,27 @@ export const orders = resource('GET /api/admin/orders', {
       user_id: userPicker(),
       details: lines(),
       remark: note(),
-      expire_in_seconds: integer(1, 31_536_000),
+      expire_in_seconds: minutes(525_600),
     },
   },
   actions: [
     {
       route: 'PUT /api/admin/orders/{id}',
-      text: ['修改备注', 'Change the remark'],
+      text: ['修改备注', 'Edit note'],
       form: { remark: note() },
     },
     {
       route: 'PUT /api/admin/orders/{id}',
-      text: ['取消订单', 'Cancel the order'],
+      text: ['取消订单', 'Cancel order'],
+      many: true,
       when: ({ status }) => status === 'pending',
-      sure: ['取消后不能再支付，确定取消？', 'A cancelled order cannot be paid. Cancel it?'],
+      sure: ['取消后不能再支付，确定取消？', 'A cancelled order can no longer be paid. Cancel it?'],
       danger: true,
       body: { status: 'cancelled' },
     },
   ],
   remove: 'DELETE /api/admin/orders/{id}',
+  removable: ({ status }) => status !== 'paid',
   exportTo: 'POST /api/admin/orders/export',
   extra: ImportLink,
   detail: lazy(() => import('./order.tsx')),

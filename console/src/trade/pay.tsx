@@ -5,10 +5,10 @@ import { useState } from 'react';
 import { Link } from 'react-router';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
-import { Copyable } from '../parts/copyable.tsx';
-import { note, option } from '../parts/fields.tsx';
-import { FormDrawer } from '../parts/form-drawer.tsx';
-import { Problem } from '../parts/problem.tsx';
+import { Copyable } from '../parts/show/copyable.tsx';
+import { note, option } from '../parts/form/fields.tsx';
+import { FormDrawer } from '../parts/form/form-drawer.tsx';
+import { Problem } from '../parts/show/problem.tsx';
 
 const t = texts({
   'zh-CN': {
@@ -27,16 +27,16 @@ const t = texts({
   },
   'en-US': {
     ...{
-      title: 'Create a payment',
-      scan: 'Let the customer scan this with WeChat',
+      title: 'Start payment',
+      scan: 'Ask the customer to scan this with WeChat',
       open: 'Open the Alipay page',
-      mock: 'This channel is a mock: nobody pays, its callback can be sent from here',
+      mock: 'Mock channel: no real payment. You can send its callback from here',
     },
     ...{
-      simulate: 'Simulate the payment',
-      sent: 'The callback was sent; the state changes by itself',
-      show: 'Show the payment',
-      unsigned: 'The secret of this method is not shown, so the callback goes unsigned',
+      simulate: 'Simulate payment',
+      sent: 'Callback sent; the status updates by itself',
+      show: 'View payment',
+      unsigned: 'The signing secret is hidden, so the callback is sent unsigned',
     },
   },
 });
@@ -53,7 +53,7 @@ export interface Gateway {
 
 const labels = {
   payment_method_id: ['支付方式', 'Payment method'],
-  remark: ['备注', 'Remark'],
+  remark: ['备注', 'Note'],
 } as const;
 
 export function PayDrawer({ orderNo, onClose }: { orderNo: string; onClose: () => void }) {
@@ -64,6 +64,7 @@ export function PayDrawer({ orderNo, onClose }: { orderNo: string; onClose: () =
       <FormDrawer
         title={`${t.title} · ${orderNo}`}
         route="POST /api/admin/payments"
+        submit={t.title}
         fields={{ payment_method_id: option('payment_method'), remark: note() }}
         labelOf={(name) => labels[name as keyof typeof labels]}
         fixed={{ order_no: orderNo, initiate: true }}

@@ -1,21 +1,22 @@
 // Payment methods.
-import { code, count, flag, text, time, badge } from '../parts/cells.tsx';
-import { choice, integer, note, trueOrFalse, words, yesOrNo } from '../parts/fields.tsx';
+import { code, count, flag, text, time, badge } from '../parts/show/cells.tsx';
+import { choice, integer, note, trueOrFalse, words, yesOrNo } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
-import { channels } from '../parts/payment-states.ts';
+import { channels } from '../parts/show/trade-states.ts';
 import { channelConfig } from './channel-config.tsx';
 import { MethodTest } from './method-test.tsx';
 
 export default resource('GET /api/admin/payment-methods', {
   name: 'payment-methods',
   title: ['支付方式', 'Payment methods'],
+  one: ['支付方式', 'payment method'],
   empty: [
-    '还没有支付方式。新建一个“模拟”方式即可试用',
-    'No payment methods yet. A mock one is enough to try',
+    '顾客的付款方式。新建一个“模拟”方式即可试用',
+    'How customers can pay. A mock method is enough for a trial',
   ],
   label: 'name',
   labels: {
-    is_active: ['启用', 'Active'],
+    is_active: ['启用', 'Enabled'],
     has_shared_secret: ['有密钥', 'Has a secret'],
     config: ['渠道配置', 'Configuration'],
   },
@@ -29,6 +30,7 @@ export default resource('GET /api/admin/payment-methods', {
     sort: count(110),
     created_at: time(),
   },
+  folded: ['sort'],
   more: { description: text(), updated_at: time() },
   show: 'GET /api/admin/payment-methods/{id}',
   create: {

@@ -1,76 +1,45 @@
 // One payment as a timeline: why it is paid or not.
 import { SearchOutlined, SendOutlined } from '@ant-design/icons';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { App, Button, Drawer, Skeleton } from 'antd';
+import { Button, Drawer, Skeleton } from 'antd';
 import { useState } from 'react';
 import { Link } from 'react-router';
 import { call, type Data } from '../contract/api.ts';
-import { texts } from '../contract/texts.ts';
-import { ActionButtons } from '../parts/actions.tsx';
-import { Facts } from '../parts/facts.tsx';
-import { History } from '../parts/history.tsx';
-import { RowPage } from '../parts/page.tsx';
-import { failureOf, Problem } from '../parts/problem.tsx';
-import { useMay } from '../parts/profile.ts';
+import { read, texts } from '../contract/texts.ts';
+import { ActionButtons } from '../parts/list/actions.tsx';
+import { Facts } from '../parts/show/facts.tsx';
+import { History } from '../parts/show/history.tsx';
+import { RowPage } from '../parts/show/page.tsx';
+import { Problem } from '../parts/show/problem.tsx';
+import { useMay } from '../parts/show/profile.ts';
 import type { Resource } from '../parts/resource.ts';
-import { Badge, type Tone } from '../parts/states.tsx';
-import { Json, Timeline, type Point } from '../parts/timeline.tsx';
+import { Time } from '../parts/show/cells.tsx';
+import { showAmount } from '../parts/show/money.ts';
+import { Badge, nameOf, Tag } from '../parts/show/states.tsx';
+import { showTime } from '../parts/show/time.ts';
+import { Timeline } from '../parts/show/timeline.tsx';
+import { AttentionQueue } from './attention.tsx';
 import { GatewayAnswer } from './pay.tsx';
-import { Replay } from './replay.tsx';
-import { paymentStates } from '../parts/payment-states.ts';
-import { meaningOf } from './verdicts.ts';
-import { Why } from './why.tsx';
+import { orderStates, paymentStates } from '../parts/show/trade-states.ts';
+import { storyOf, type Payment } from './story.tsx';
+import { Diagnosis } from './diagnosis.tsx';
 
 const t = texts({
   'zh-CN': {
-    ...{
-      timeline: '经过',
-      history: '操作记录',
-      created: '支付单已创建',
-      settled: '已到账，订单已支付',
-      order: '订单',
-    },
-    ...{
-      callback: '渠道回调',
-      times: (count: number) => `，共 ${count} 次`,
-      from: '来自',
-      waiting: '尚未收到渠道的回调',
-    },
-    ...{
-      query: '查询渠道',
-      place: '取付款码',
-      answer: '渠道的应答',
-      cancelled: '支付已取消',
-      failed: '支付失败',
-      last: '最近一次',
-    },
+    ...{ timeline: '经过', order: '订单', user: '用户', waiting: '尚未收到渠道的回调' },
+    ...{ query: '查询渠道', place: '取付款信息', answer: '渠道的应答', agrees: '与本服务的记录一致' },
+    differs: (known: string) => `本服务记录为 ${known}`,
+    ...{ tradeState: '交易状态', nothing: '没有' },
   },
   'en-US': {
-    ...{
-      timeline: 'What happened',
-      history: 'History',
-      created: 'The payment was created',
-      settled: 'Settled: the order is paid',
-      order: 'Order',
-    },
-    ...{
-      callback: 'Callback of the channel',
-      times: (count: number) => `, ${count} times`,
-      from: 'from',
-      waiting: 'No callback of the channel yet',
-    },
-    ...{
-      query: 'Ask the channel',
-      place: 'Payment code',
-      answer: 'The channel answers',
-      cancelled: 'The payment was cancelled',
-      failed: 'The payment failed',
-      last: 'last',
-    },
+    ...{ timeline: 'What happened', order: 'Order', user: 'User' },
+    waiting: 'No callback from the channel yet',
+    ...{ query: 'Query the channel', place: 'Get payment details', answer: 'Answer of the channel' },
+    agrees: 'Agrees with what is recorded here',
+    differs: (known: string) => `recorded here: ${known}`,
+    ...{ tradeState: 'State of the trade', nothing: 'none' },
   },
 });
-
-type Payment = Data<'GET /api/admin/payments/{id}'>;
 
 export default function PaymentPage({ id, resource }: { id: string; resource: Resource }) {
   const may = useMay();
@@ -84,6 +53,12 @@ export default function PaymentPage({ id, resource }: { id: string; resource: Re
     queryFn: ({ signal }) => call('GET /api/admin/payments/{id}', { path: { id }, signal }),
     meta: { scopes: ['payments', 'orders'] },
   });
+  const query = useMutation({
+    mutationFn: async () => ({
+      answer: await call('POST /api/admin/payments/{payment_no}/query', { path: { payment_no: id } }),
+      at: new Date().toISOString(),
+    }),
+  });
   return (
     <RowPage
       list="/trade/payments"
@@ -96,7 +71,11 @@ export default function PaymentPage({ id, resource }: { id: string; resource: Re
             {payment.status === 'pending' && may('POST /api/admin/payments/{payment_no}/place') && (
               <Place payment={payment} />
             )}
-            {may('POST /api/admin/payments/{payment_no}/query') && <Ask payment={payment} />}
+            {may('POST /api/admin/payments/{payment_no}/query') && (
+              <Button icon={<SearchOutlined />} loading={query.isPending} onClick={() => query.mutate()}>
+                {t.query}
+              </Button>
+            )}
             <ActionButtons resource={resource} row={payment} />
           </>
         )
@@ -106,12 +85,17 @@ export default function PaymentPage({ id, resource }: { id: string; resource: Re
       {!payment && !error && <Skeleton active />}
       {payment && (
         <>
-          <Why payment={payment} />
+          {(payment.needs_attention || payment.handlings.length > 0) && may('GET /api/admin/payments') && (
+            <AttentionQueue payment={payment} />
+          )}
+          <Diagnosis payment={payment} />
+          {query.error && <Problem error={query.error} />}
+          {query.data && <Answer payment={payment} answer={query.data.answer} at={query.data.at} />}
           <div className="two">
             <div className="stack">
               <section className="panel">
                 <h2>{t.timeline}</h2>
-                <Timeline points={pointsOf(payment, mayReplay)} />
+                <Timeline points={storyOf(payment, mayReplay)} />
                 {payment.callbacks.length === 0 && payment.status === 'pending' && (
                   <span className="soft">{t.waiting}</span>
                 )}
@@ -125,9 +109,18 @@ export default function PaymentPage({ id, resource }: { id: string; resource: Re
                     <dd>
                       <Link to={`/trade/orders/${payment.order_no}`} className="cell-code">
                         {payment.order_no}
-                      </Link>
+                      </Link>{' '}
+                      {payment.order && <Badge states={orderStates} value={payment.order.status} />}
                     </dd>
                   </div>
+                  {payment.user && (
+                    <div>
+                      <dt>{t.user}</dt>
+                      <dd>
+                        <Link to={`/trade/users/${payment.user.id}`}>{payment.user.username}</Link>
+                      </dd>
+                    </div>
+                  )}
                 </dl>
                 <Facts
                   resource={resource}
@@ -135,12 +128,7 @@ export default function PaymentPage({ id, resource }: { id: string; resource: Re
                   only={['amount', 'payment_method', 'third_party_no', 'pay_time', 'created_at', 'remark']}
                 />
               </section>
-              {may('GET /api/admin/operation-logs') && (
-                <section className="panel">
-                  <h2>{t.history}</h2>
-                  <History path={`/api/admin/payments/${payment.payment_no}`} />
-                </section>
-              )}
+              <History resource={resource} id={payment.payment_no} createdAt={payment.created_at} />
             </div>
           </div>
         </>
@@ -149,63 +137,46 @@ export default function PaymentPage({ id, resource }: { id: string; resource: Re
   );
 }
 
-const callbackTones: Record<Payment['callbacks'][number]['state'], Tone> = {
-  pending: 'gold',
-  settled: 'green',
-  refused: 'red',
-};
+type Reported = Data<'POST /api/admin/payments/{payment_no}/query'>;
 
-function pointsOf(payment: Payment, mayReplay: boolean): Point[] {
-  const callbacks = payment.callbacks.map((one): Point => ({
-    key: `callback-${one.id}`,
-    at: one.created_at,
-    tone: callbackTones[one.state],
-    title: (
-      <>
-        <strong>{t.callback}</strong>
-        {one.times > 1 && t.times(one.times)} {t.from} {one.ip} · {meaningOf(one.verdict)}
-      </>
-    ),
-    children: (
-      <>
-        <Json value={one.body} />
-        {mayReplay && one.state !== 'settled' && <Replay paymentNo={payment.payment_no} id={one.id} />}
-      </>
-    ),
-  }));
-  const end: Point[] =
-    payment.status === 'paid' && payment.pay_time
-      ? [{ key: 'settled', at: payment.pay_time, tone: 'green', title: t.settled }]
-      : payment.status === 'cancelled' || payment.status === 'failed'
-        ? [
-            {
-              key: 'ended',
-              at: payment.updated_at,
-              tone: payment.status === 'failed' ? 'red' : 'grey',
-              title: t[payment.status],
-            },
-          ]
-        : [];
-  const points: Point[] = [
-    { key: 'created', at: payment.created_at, tone: 'blue', title: t.created },
-    ...callbacks,
-    ...end,
+/** What the channel says, each line with what is recorded here where that differs. */
+function Answer({ payment, answer, at }: { payment: Payment; answer: Reported; at: string }) {
+  const lines: [string, string, string][] = [
+    [read(['状态', 'Status']), nameOf(paymentStates, answer.status), nameOf(paymentStates, payment.status)],
+    [read(['金额', 'Amount']), showAmount(answer.amount), showAmount(payment.amount)],
+    [
+      read(['第三方单号', 'Third-party number']),
+      answer.third_party_no ?? t.nothing,
+      payment.third_party_no ?? t.nothing,
+    ],
+    [
+      read(['支付时间', 'Paid']),
+      answer.pay_time ? showTime(answer.pay_time) : t.nothing,
+      payment.pay_time ? showTime(payment.pay_time) : t.nothing,
+    ],
   ];
-  return points.sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
-}
-
-function Ask({ payment }: { payment: Payment }) {
-  const { modal } = App.useApp();
-  const ask = useMutation({
-    mutationFn: () =>
-      call('POST /api/admin/payments/{payment_no}/query', { path: { payment_no: payment.payment_no } }),
-    onSuccess: (answer) => void modal.info({ title: t.answer, content: <Json value={answer} /> }),
-    onError: (error) => void modal.error({ title: failureOf(error).message }),
-  });
+  const isEqual = lines.every(([, reported, known]) => reported === known);
   return (
-    <Button icon={<SearchOutlined />} loading={ask.isPending} onClick={() => ask.mutate()}>
-      {t.query}
-    </Button>
+    <section className="panel" aria-label={t.answer} role="status">
+      <h2>
+        {t.answer} <Time at={at} />
+      </h2>
+      <dl className="facts">
+        {lines.map(([name, reported, known]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {reported} {reported !== known && <Tag tone="red">{t.differs(known)}</Tag>}
+            </dd>
+          </div>
+        ))}
+        <div>
+          <dt>{t.tradeState}</dt>
+          <dd className="cell-code">{answer.trade_state}</dd>
+        </div>
+      </dl>
+      {isEqual && <span className="soft">{t.agrees}</span>}
+    </section>
   );
 }
 

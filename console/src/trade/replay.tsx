@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { App, Button } from 'antd';
 import { call, type Data } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
-import { failureOf, Trace } from '../parts/problem.tsx';
+import { failureOf, Trace } from '../parts/show/problem.tsx';
 
 type Outcome = Data<'POST /api/admin/payments/{payment_no}/callbacks/{id}/replay'>['outcome'];
 
@@ -21,9 +21,9 @@ const t = texts<{ replay: string } & Record<Outcome, string>>({
     replay: 'Replay',
     paid: 'The payment is paid',
     already_paid: 'It was paid before; nothing has changed',
-    paid_needs_attention: 'The money is recorded, but its order could not be paid; look at it',
-    paid_twice: 'It was paid under another number before; look at it',
-    processing: 'Stored; it will be settled',
+    paid_needs_attention: 'The money is recorded, but its order could not be paid; needs attention',
+    paid_twice: 'It was already paid under another number; needs attention',
+    processing: 'Stored; it will be settled shortly',
   },
 });
 

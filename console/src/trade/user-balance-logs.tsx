@@ -1,12 +1,13 @@
 // Changes of balances.
-import { badge, code, money, named, text, time } from '../parts/cells.tsx';
-import { choice, option, userPicker, words } from '../parts/fields.tsx';
+import { badge, code, money, named, text, time } from '../parts/show/cells.tsx';
+import { choice, option, userPicker, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { balanceTypes } from './states.ts';
 
 export default resource('GET /api/admin/user-balance-logs', {
   name: 'user-balance-logs',
   title: ['余额记录', 'Balance changes'],
+  empty: ['用户余额的每次变动都会记录在这里', 'Every change of a balance is recorded here'],
   labels: {
     source: ['来源', 'Source'],
     source_id: ['来源编号', 'Source number'],

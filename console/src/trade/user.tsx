@@ -1,19 +1,25 @@
 // One customer: balance, orders and balance history.
+import { EditOutlined } from '@ant-design/icons';
 import { useQuery } from '@tanstack/react-query';
-import { Empty, Skeleton } from 'antd';
+import { Skeleton } from 'antd';
+import type { ReactNode } from 'react';
 import { Link, useNavigate } from 'react-router';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
-import { ActionButtons } from '../parts/actions.tsx';
-import { Facts } from '../parts/facts.tsx';
-import { showAmount } from '../parts/money.ts';
-import { RowPage } from '../parts/page.tsx';
-import { Problem } from '../parts/problem.tsx';
-import { useMay } from '../parts/profile.ts';
+import { ActionButtons } from '../parts/list/actions.tsx';
+import { Time } from '../parts/show/cells.tsx';
+import { Facts } from '../parts/show/facts.tsx';
+import { History } from '../parts/show/history.tsx';
+import { LinkButton } from '../parts/show/link-button.tsx';
+import { showAmount, showCount } from '../parts/show/money.ts';
+import { RowPage } from '../parts/show/page.tsx';
+import { Problem } from '../parts/show/problem.tsx';
+import { useMay } from '../parts/show/profile.ts';
 import type { Resource } from '../parts/resource.ts';
-import { Badge, enabled } from '../parts/states.tsx';
-import { Timeline } from '../parts/timeline.tsx';
-import { balanceTypes, orderStates } from './states.ts';
+import { Badge, enabled, toneOf } from '../parts/show/states.tsx';
+import { Timeline } from '../parts/show/timeline.tsx';
+import { orderStates, paymentStates } from '../parts/show/trade-states.ts';
+import { balanceTypes } from './states.ts';
 
 const t = texts({
   'zh-CN': {
@@ -21,7 +27,10 @@ const t = texts({
     balance: '余额变动',
     noOrders: '还没有订单',
     noChanges: '余额还没有变动',
-    all: '全部',
+    payments: '最近的支付',
+    noPayments: '还没有支付',
+    all: (total: number) => `全部 ${showCount(total)} 条`,
+    edit: '修改',
     after: '余额',
   },
   'en-US': {
@@ -29,7 +38,10 @@ const t = texts({
     balance: 'Balance changes',
     noOrders: 'No orders yet',
     noChanges: 'The balance has not changed yet',
-    all: 'All',
+    payments: 'Latest payments',
+    noPayments: 'No payments yet',
+    all: (total: number) => `All ${showCount(total)}`,
+    edit: 'Edit',
     after: 'balance',
   },
 });
@@ -56,11 +68,18 @@ export default function UserPage({ id, resource }: { id: string; resource: Resou
       state={user && <Badge states={enabled} value={user.status} />}
       actions={
         user && (
-          <ActionButtons
-            resource={resource}
-            row={user}
-            onDone={({ route }) => route.startsWith('DELETE') && void navigate('/trade/users')}
-          />
+          <>
+            {may('PUT /api/admin/users/{id}') && (
+              <LinkButton to={`/trade/users/${user.id}/edit`} icon={<EditOutlined />}>
+                {t.edit}
+              </LinkButton>
+            )}
+            <ActionButtons
+              resource={resource}
+              row={user}
+              onDone={({ route }) => route.startsWith('DELETE') && void navigate('/trade/users')}
+            />
+          </>
         )
       }
     >
@@ -73,8 +92,12 @@ export default function UserPage({ id, resource }: { id: string; resource: Resou
               <Facts resource={resource} row={user} />
             </section>
             {may('GET /api/admin/orders') && <Orders userId={user.id} />}
+            {may('GET /api/admin/payments') && <Payments userId={user.id} />}
           </div>
-          {may('GET /api/admin/user-balance-logs') && <Balance userId={user.id} />}
+          <div className="stack">
+            {may('GET /api/admin/user-balance-logs') && <Balance userId={user.id} />}
+            <History resource={resource} id={String(user.id)} createdAt={user.created_at} />
+          </div>
         </div>
       )}
     </RowPage>
@@ -89,22 +112,77 @@ function Orders({ userId }: { userId: number }) {
     meta: { scopes: ['orders'] },
   });
   return (
+    <Latest
+      title={t.orders}
+      none={t.noOrders}
+      error={error}
+      total={data?.total}
+      all={`/trade/orders?user_id=${userId}`}
+      rows={data?.list.map(({ order_no, amount, status, created_at }) => ({
+        ...{ number: order_no, to: `/trade/orders/${order_no}`, amount, at: created_at },
+        state: <Badge states={orderStates} value={status} />,
+      }))}
+    />
+  );
+}
+
+function Payments({ userId }: { userId: number }) {
+  const { data, error } = useQuery({
+    queryKey: ['payments', 'list', { user_id: userId }],
+    queryFn: ({ signal }) =>
+      call('GET /api/admin/payments', { query: { user_id: userId, page_size: shown }, signal }),
+    meta: { scopes: ['payments', 'orders'] },
+  });
+  return (
+    <Latest
+      title={t.payments}
+      none={t.noPayments}
+      error={error}
+      total={data?.total}
+      all={`/trade/payments?user_id=${userId}`}
+      rows={data?.list.map(({ payment_no, amount, status, created_at }) => ({
+        ...{ number: payment_no, to: `/trade/payments/${payment_no}`, amount, at: created_at },
+        state: <Badge states={paymentStates} value={status} />,
+      }))}
+    />
+  );
+}
+
+interface LatestProps {
+  title: string;
+  none: string;
+  error: unknown;
+  total: number | undefined;
+  all: string;
+  rows: { number: string; to: string; amount: string; at: string; state: ReactNode }[] | undefined;
+}
+
+function Latest({ title, none, error, total = 0, all, rows = [] }: LatestProps) {
+  return (
     <section className="panel">
-      <h2>{t.orders}</h2>
-      {error && <Problem error={error} />}
-      {data?.list.length === 0 && <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t.noOrders} />}
-      <ul className="plain-list">
-        {data?.list.map((order) => (
-          <li key={order.order_no}>
-            <Link to={`/trade/orders/${order.order_no}`} className="cell-code">
-              {order.order_no}
-            </Link>
-            <span className="cell-figure">{showAmount(order.amount)}</span>
-            <Badge states={orderStates} value={order.status} />
-          </li>
-        ))}
-      </ul>
-      {(data?.total ?? 0) > shown && <Link to={`/trade/orders?user_id=${userId}`}>{t.all}</Link>}
+      <h2>{title}</h2>
+      {error ? <Problem error={error} /> : total === 0 && <span className="soft">{none}</span>}
+      {rows.length > 0 && (
+        <table className="latest">
+          <tbody>
+            {rows.map(({ number, to, amount, at, state }) => (
+              <tr key={number}>
+                <td>
+                  <Link to={to} className="cell-code" title={number}>
+                    …{number.slice(-8)}
+                  </Link>
+                </td>
+                <td>
+                  <Time at={at} />
+                </td>
+                <td className="cell-figure">{showAmount(amount)}</td>
+                <td>{state}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {total > shown && <Link to={all}>{t.all(total)}</Link>}
     </section>
   );
 }
@@ -120,12 +198,15 @@ function Balance({ userId }: { userId: number }) {
     <section className="panel">
       <h2>{t.balance}</h2>
       {error && <Problem error={error} />}
-      {data?.list.length === 0 && <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t.noChanges} />}
+      {data?.list.length === 0 && <span className="soft">{t.noChanges}</span>}
+      {(data?.total ?? 0) > shown && (
+        <Link to={`/trade/user-balance-logs?user_id=${userId}`}>{t.all(data?.total ?? 0)}</Link>
+      )}
       <Timeline
         points={(data?.list ?? []).map((change) => ({
           key: String(change.id),
           at: change.created_at,
-          tone: balanceTypes[change.type][2],
+          tone: toneOf(balanceTypes, change.type),
           title: (
             <>
               <Badge states={balanceTypes} value={change.type} />{' '}

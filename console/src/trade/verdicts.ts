@@ -3,58 +3,74 @@ import { read, type Both } from '../contract/texts.ts';
 
 const refund: Both = [
   '请核对渠道账单：多付或重复支付的款项在渠道后台退款，然后标记为已处理并写明退款单号。',
-  'Compare with the statement of the channel: refund there what was paid twice or too late, then mark it as handled with the number of the refund.',
+  'Compare with the channel statement. Refund there what was paid twice or too late, then mark it as handled and note the refund number.',
 ];
 const lookUp: Both = [
   '在渠道后台核对这笔交易：若确已付款，请联系渠道补发回调或为顾客退款；处理后标记并写明原因。',
-  'Look the trade up with the channel: if money did arrive, have the callback sent again or refund the customer; then mark it as handled with the reason.',
+  'Look up the trade at the channel. If the money arrived, have the callback sent again or refund the customer; then mark it as handled and note the reason.',
 ];
 
 /** By slug: meaning and advice. */
-const known: Readonly<Record<string, readonly [meaning: Both, advice?: Both]>> = {
-  order_not_payable: [
-    ['款项已到账，但订单已无法支付', 'The money arrived when its order could no longer be paid'],
-    refund,
-  ],
-  paid_twice: [['同一笔支付被付了两次', 'The payment was paid a second time'], refund],
-  payment_amount_mismatch: [
-    ['渠道通知的金额与支付金额不一致', 'The channel reports another amount than the one of the payment'],
-    lookUp,
-  ],
-  third_party_no_used: [
-    ['第三方单号已属于另一笔支付', 'The third-party number belongs to another payment already'],
-    lookUp,
-  ],
-  payment_third_party_no_used: [
-    ['第三方单号已属于另一笔支付', 'The third-party number belongs to another payment already'],
-    lookUp,
-  ],
-  notice_unverified: [['收到了本服务无法验证的通知', 'A callback came that cannot be verified here'], lookUp],
-  payment_gateway_not_implemented: [
-    ['本服务还不能验证这个渠道的回调', 'Callbacks of this channel cannot be verified here'],
-    lookUp,
-  ],
-  payment_gateway_disabled: [
-    ['渠道已停用，回调未被接受', 'The channel is switched off, so its callback was not taken'],
-    ['在部署设置 PAYMENT_GATEWAYS_ENABLED 中启用它。', 'Enable it in the setting PAYMENT_GATEWAYS_ENABLED.'],
-  ],
-  payment_sign_invalid: [
-    ['回调签名不正确，未被接受', 'A callback with a wrong signature was refused'],
-    [
-      '核对支付方式的密钥是否与渠道后台一致；若回调不是渠道发出的，无需处理。',
-      'Compare the secret of the payment method with the one at the channel. If the channel did not send it, there is nothing to do.',
+const known: ReadonlyMap<string, readonly [meaning: Both, advice?: Both]> = new Map(
+  Object.entries<readonly [meaning: Both, advice?: Both]>({
+    order_not_payable: [
+      ['款项已到账，但订单已无法支付', 'The money arrived when its order could no longer be paid'],
+      refund,
     ],
-  ],
-  payment_notify_invalid: [['回调内容不完整，未被接受', 'An incomplete callback was refused']],
-  payment_not_found: [['回调所指的支付属于另一个渠道', 'A callback of another channel named this payment']],
-  verified: [['已验证，正在入账', 'Verified, being settled']],
-  paid: [['已入账', 'Settled']],
-  already_paid: [['重复通知，已入账', 'Sent again; was settled before']],
-  paid_needs_attention: [['已到账，需要人工处理', 'Money arrived; a person must look at it']],
-};
+    paid_twice: [['同一笔支付被付了两次', 'The payment was paid twice'], refund],
+    payment_amount_mismatch: [
+      ['渠道通知的金额与支付金额不一致', 'The channel reports a different amount'],
+      lookUp,
+    ],
+    third_party_no_used: [
+      ['第三方单号已属于另一笔支付', 'The third-party number already belongs to another payment'],
+      lookUp,
+    ],
+    payment_third_party_no_used: [
+      ['第三方单号已属于另一笔支付', 'The third-party number already belongs to another payment'],
+      lookUp,
+    ],
+    notice_unverified: [
+      ['收到了本服务无法验证的通知', 'A callback arrived that cannot be verified here'],
+      lookUp,
+    ],
+    payment_gateway_not_implemented: [
+      ['本服务还不能验证这个渠道的回调', 'Callbacks of this channel cannot be verified here'],
+      lookUp,
+    ],
+    payment_gateway_disabled: [
+      ['渠道已停用，回调未被接受', 'The channel is disabled, so its callback was not accepted'],
+      [
+        '在部署设置 PAYMENT_GATEWAYS_ENABLED 中启用它。',
+        'Enable it in the setting PAYMENT_GATEWAYS_ENABLED.',
+      ],
+    ],
+    payment_sign_invalid: [
+      ['回调签名不正确，未被接受', 'A callback with a wrong signature was refused'],
+      [
+        '核对支付方式的密钥是否与渠道后台一致；若回调不是渠道发出的，无需处理。',
+        'Compare the secret of the payment method with the one at the channel. If the channel did not send it, there is nothing to do.',
+      ],
+    ],
+    payment_notify_invalid: [['回调内容不完整，未被接受', 'An incomplete callback was refused']],
+    payment_not_found: [
+      ['回调所指的支付属于另一个渠道', 'A callback from another channel named this payment'],
+    ],
+    verified: [['已验证，正在入账', 'Verified, being settled']],
+    paid: [['已入账', 'Settled']],
+    already_paid: [['重复通知，已入账', 'Repeated; already settled']],
+    paid_needs_attention: [['已到账，需要人工处理', 'Money arrived; needs attention']],
+  }),
+);
 
 /** Meaning of a slug; other texts are shown as they are. */
-export const meaningOf = (slug: string): string => (known[slug] ? read(known[slug][0]) : slug);
+export function meaningOf(slug: string): string {
+  const meaning = known.get(slug)?.[0];
+  return meaning ? read(meaning) : slug;
+}
 
 /** Advice, if known. */
-export const adviceFor = (slug: string): string | undefined => known[slug]?.[1] && read(known[slug][1]);
+export function adviceFor(slug: string): string | undefined {
+  const advice = known.get(slug)?.[1];
+  return advice && read(advice);
+}

@@ -75,7 +75,10 @@ async function create(username: string, nickname = username, role: string): Prom
 }
 
 function assertFits(what: string, schema: Schema, value: string): void {
-  const { error } = schema.label(what).validate(value, { errors: { wrap: { label: false } } });
+  const { error } = schema.label(what).validate(value, {
+    errors: { wrap: { label: false } },
+    messages: { 'text.control': '{#label} must not contain control characters' },
+  });
   if (error) throw new Misuse(error.message);
 }
 

@@ -7,10 +7,12 @@ import { closeDatabase } from '../../lib/database/db.js';
 import { AppError } from '../../lib/errors.js';
 import { closePubsub } from '../../lib/redis/pubsub.js';
 import { closeQueues } from '../../lib/queue/queue.js';
+import { escaped } from '../../lib/input/printable.js';
 import { newUlid } from '../../lib/secrets/random-id.js';
 import { connectRedis, disconnectRedis, redis } from '../../lib/redis/redis.js';
 import { StartRefused } from '../../lib/process/start-refused.js';
-import { closeLogs, keepEntry } from '../../jobs/log-keeping.js';
+import { closeLogs } from '../../jobs/log-keeping.js';
+import { writeEntries } from '../../models/logs/log-entries.js';
 import { assertMigrated } from '../../models/migrations/schema.js';
 
 /** What a command answers: lines for people, the same as data under --json. */
@@ -57,13 +59,15 @@ export function does(command: Command, work: (given: Given) => Promise<Outcome>,
       if (question !== undefined) await confirm(question);
       await connectRedis();
       if (!needs.anySchema) await assertMigrated();
+      // Before the work, which may fail or be killed; after it where the work replaces the database.
+      if (needs.changes && !needs.anySchema) await logUse(titleOf(this));
       const outcome = await work(given);
-      if (needs.changes) await keepTrace(titleOf(this));
+      if (needs.changes && needs.anySchema) await logUse(titleOf(this));
       const text = given.flag('json') ? JSON.stringify(outcome.data, undefined, 2) : outcome.text;
-      process.stdout.write(`${text}\n`);
+      print(process.stdout, text);
       if (outcome.isBad) process.exitCode = exitCodes.failed;
     } catch (error) {
-      process.stderr.write(`${sentenceOf(error)}\n`);
+      print(process.stderr, sentenceOf(error));
       process.exitCode = error instanceof Misuse ? exitCodes.misused : exitCodes.failed;
     } finally {
       await Promise.allSettled([closeLogs(), closeQueues()]);
@@ -77,6 +81,11 @@ export function does(command: Command, work: (given: Given) => Promise<Outcome>,
 /** @throws Error when Redis does not answer */
 export function assertRedis(): void {
   if (redis.status !== 'ready') throw new Error('Redis does not answer; this needs it (REDIS_URL)');
+}
+
+// Texts of the database may carry escape sequences of terminals.
+function print(stream: NodeJS.WriteStream, text: string): void {
+  stream.write(`${text.split('\n').map(escaped).join('\n')}\n`);
 }
 
 /** Rows as a table for people. */
@@ -95,7 +104,7 @@ export function table(rows: readonly Record<string, unknown>[], nothing: string)
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (value instanceof Date) return value.toISOString();
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return escaped(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 async function confirm(question: string): Promise<void> {
@@ -106,21 +115,17 @@ async function confirm(question: string): Promise<void> {
 }
 
 /** The command line may do anything, so its use is logged. */
-function keepTrace(title: string): Promise<void> {
-  const context = JSON.stringify({ account: userInfo().username });
-  const at = now().toISOString();
-  return keepEntry({
-    kind: 'system',
-    entry: {
-      log_key: newUlid(),
-      level: 'warning',
-      module: 'cli',
-      message: `command line: ${title}`,
-      context,
-      trace_id: '',
-      created_at: at,
-    },
-  });
+function logUse(title: string): Promise<void> {
+  const entry = {
+    log_key: newUlid(),
+    level: 'warning',
+    module: 'cli',
+    message: `command line: ${title}`,
+    context: JSON.stringify({ account: userInfo().username }),
+    trace_id: '',
+    created_at: now().toISOString(),
+  } as const;
+  return writeEntries([{ kind: 'system', entry }]);
 }
 
 // The command and its arguments, without options: those may hold secrets.

@@ -1,7 +1,5 @@
 // Checks of the database server: do acknowledged commits survive a crash, and the loss of the machine?
-import { config } from '../../../config/index.js';
-import { db, reports } from '../../lib/database/db.js';
-import { openConnection } from '../../lib/database/connection.js';
+import { db } from '../../lib/database/db.js';
 import { ok, warning, type Finding } from './finding.js';
 
 type Values = Record<string, string | undefined>;
@@ -70,34 +68,6 @@ export async function checkReplication(): Promise<Finding> {
 function galera({ wsrep_cluster_size: size, wsrep_local_state_comment: state }: Values): Finding {
   const says = `Galera, ${size} nodes, this one is ${state}`;
   return Number(size) < fewestNodes || state !== 'Synced' ? warning(says) : ok(says);
-}
-
-/** Whether the replicas that are to be read can be. */
-export async function checkReadHosts(): Promise<Finding> {
-  const { replicas } = config.database;
-  if (replicas.length === 0) return ok('none; everything is read from the primary');
-  if ((await reports.position()) === '')
-    return warning('DB_READ_HOSTS has no use: the primary keeps no binary log with GTID');
-  const wrong = await Promise.all(replicas.map(checkReadHost));
-  const problems = wrong.filter((problem) => problem !== undefined);
-  return problems.length > 0 ? warning(problems.join('; ')) : ok(`${replicas.length} follow`);
-}
-
-async function checkReadHost(server: { host: string; port: number }): Promise<string | undefined> {
-  const name = `${server.host}:${server.port}`;
-  try {
-    const connection = await openConnection({ statementSeconds: 2, server });
-    try {
-      const [rows] = await connection.query('SELECT @@global.read_only AS is_reader');
-      return (rows as { is_reader: number }[])[0]?.is_reader === 1
-        ? undefined
-        : `${name} takes writes, so it is no replica`;
-    } finally {
-      connection.destroy();
-    }
-  } catch (error) {
-    return `${name}: ${(error as Error).message}`;
-  }
 }
 
 async function variables(names: readonly string[], kind = 'VARIABLES'): Promise<Values> {

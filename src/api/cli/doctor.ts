@@ -13,7 +13,7 @@ import { countFailedJobs } from '../../models/office/failed-job.js';
 import { lastMonth } from '../../models/tables/partitions.js';
 import { unsettledCallbacks } from '../../models/trade/payment-callback.js';
 import { does, assertRedis, table, type Outcome } from './command.js';
-import { checkDatabaseDurability, checkReadHosts, checkReplication } from './database-checks.js';
+import { checkDatabaseDurability, checkReplication } from './database-checks.js';
 import { fault, ok, warning, type Finding } from './finding.js';
 
 export function addDoctorCommand(program: Command): void {
@@ -35,7 +35,6 @@ const checks: Record<string, () => Promise<Finding> | Finding> = {
   key: checkKey,
   'database durability': checkDatabaseDurability,
   'database replication': checkReplication,
-  'read hosts': checkReadHosts,
   Redis: checkRedis,
   'Redis durability': checkRedisDurability,
   clock: checkClock,
@@ -66,7 +65,8 @@ async function examine(): Promise<Outcome> {
 
 function checkSettings(): Finding {
   const misspelt = config.misspellings.map(({ given, meant }) => `${given} (${meant}?)`);
-  return misspelt.length > 0 ? warning(`no settings: ${misspelt.join(', ')}`) : ok('usable');
+  const idle = [...misspelt, ...config.retired];
+  return idle.length > 0 ? warning(`without effect: ${idle.join(', ')}`) : ok('usable');
 }
 
 function checkNode(): Finding {

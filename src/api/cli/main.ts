@@ -3,13 +3,14 @@ import '../../../config/command-line.js';
 import { Command } from 'commander';
 import { config } from '../../../config/index.js';
 import { addAdminCommands } from './admins.js';
-import { addBackupCommands } from './backup/commands.js';
 import { exitCodes } from './command.js';
+import { addDemoCommand } from './demo.js';
 import { addDoctorCommand } from './doctor.js';
 import { addJobCommands } from './jobs.js';
 import { addMigrateCommands } from './migrate.js';
 import { addPaymentCommands } from './payments.js';
 import { addUpkeepCommands } from './upkeep.js';
+import { addVerifyCommand } from './verify.js';
 
 const program = new Command('back-office')
   .description('Operates the service; works while the API is down.')
@@ -26,7 +27,8 @@ addMigrateCommands(program);
 addJobCommands(program);
 addPaymentCommands(program);
 addUpkeepCommands(program);
-addBackupCommands(program);
+addVerifyCommand(program);
 addDoctorCommand(program);
+addDemoCommand(program);
 
 await program.parseAsync();

@@ -67,8 +67,8 @@ export function addUpkeepCommands(program: Command): void {
     {
       changes: true,
       asks: () =>
-        `Remove log entries older than ${config.logging.retentionDays} days, callbacks older than ` +
-        `${config.payments.callbackRetentionDays} days and exports that have ended?`,
+        `Remove log entries older than ${config.retention.logDays} days, callbacks older than ` +
+        `${config.retention.callbackDays} days and exports that have ended?`,
     },
   );
 }

@@ -1,6 +1,7 @@
 // Requests of chunked uploads: /attachments/chunk takes four kinds of calls.
 import Joi from 'joi';
 import { config } from '../../../config/index.js';
+import { text } from '../../lib/input/schema.js';
 import { documentedAs, named } from '../../lib/input/schema-notes.js';
 
 export const maxChunks = 10_000;
@@ -16,7 +17,8 @@ export interface ChunkCall {
   sha256?: string;
 }
 
-export const chunkId = () => Joi.string().pattern(/^[A-Za-z0-9_-]{8,64}$/);
+/** Names an upload among those of its administrator; never a part of a path. */
+export const chunkId = () => text(128);
 
 const chunkIndex = Joi.number()
   .integer()

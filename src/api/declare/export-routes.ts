@@ -10,7 +10,7 @@ import { Admin } from '../../models/access/tables.js';
 import { findExport, requestExport } from '../../models/exports/export.js';
 import { exportSources } from '../../models/exports/export-sources.js';
 import { Export, exportFormats, type ExportFormat, type ExportType } from '../../models/exports/tables.js';
-import { integer, keysOf, record, recordOrNull, resource, text, textOrNull } from './response.js';
+import { described, integer, keysOf, record, recordOrNull, resource, text, textOrNull } from './response.js';
 import { can, nounOf, route, type Route, type RouteDefinition } from './route.js';
 
 export interface ExportResource {
@@ -25,7 +25,10 @@ export interface ExportResource {
 
 /** An export in answers. */
 export const exportRecord = resource('Export', {
-  ...keysOf(Export),
+  ...described(keysOf(Export), {
+    status: ['0 waiting or running, 1 finished, 2 failed'],
+    type: ['Exported list', 'orders'],
+  }),
   status_text: text(),
   error_msg: textOrNull(),
   admin: recordOrNull(keysOf(Admin, 'id', 'username')),

@@ -45,6 +45,11 @@ Times are UTC (\`2026-11-22T08:30:00.000Z\`). With \`X-Timezone: Asia/Shanghai\`
 read in that zone and all are answered in it. A time filter is a day (\`2026-11-22\`), a time (\`2026-11-22 08:30:00\`) or RFC 3339.
 Amounts are JSON numbers of at most two decimals, up to 10¹³; they may be sent as texts (\`"25.80"\`), and are exact either way.
 
+## Texts
+
+Texts have printable characters only: no control characters, no direction overrides, no halves of characters. Tabs and line breaks are
+taken in descriptions, remarks, names of products and the content of notifications. What an operation answers may be sent back with PUT and changes nothing.
+
 ## Doing things once
 
 An operation that creates takes an \`Idempotency-Key\` of up to 128 visible characters. Repeating the request with the same key answers the

@@ -45,7 +45,7 @@ export function logRoutes<T extends object>({
       path: `/${segment}/clean`,
       name: `clean${nounOf(noun)}s`,
       deadlineMs: Infinity,
-      summary: 'Delete everything older than that many days',
+      summary: 'Delete entries older than a number of days',
       access: can(`${noun}.clean`, `清理${title.zh}`, `Clean ${title.en}`),
       body: Joi.object<{ days: number }, true>({
         days: Joi.number().integer().min(0).max(36_500).required(),

@@ -1,9 +1,9 @@
 // The shape of a menu in answers, shared by the profile and the menu resource.
-import { enabled, forestOf, keysOf, resource } from './response.js';
+import { enabled, flag, forestOf, keysOf, resource } from './response.js';
 import { Menu } from '../../models/access/tables.js';
 
 const keys = { ...keysOf(Menu), status: enabled() };
 
-export const menuRecord = resource('Menu', keys);
+export const menuRecord = resource('Menu', { ...keys, in_use: flag() });
 
 export const menuForest = forestOf('MenuNode', keys);

@@ -15,10 +15,11 @@ import { fullPath, permissionOf, type Route } from './route.js';
 
 const maxRequest = 20_000;
 
-/** Whether a call belongs into the operation log: by default every write of a signed-in administrator. */
+/** Whether a call belongs into the operation log: every write of a signed-in administrator but what changes nothing. */
 export function isLogged({ identity, route, input }: RequestState): boolean {
   if (!identity || !route || route.method === 'GET') return false;
-  return route.isLogged?.(input?.body) ?? true;
+  if (route.isLogged === undefined) return true;
+  return route.isLogged && route.isLogged(input?.body);
 }
 
 /** Stores the entry of a write when its request has ended, even if refused or failed. Never throws. */

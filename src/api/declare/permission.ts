@@ -1,4 +1,4 @@
-// Which routes a caller's permissions open (contract.md §4).
+// Which routes a caller's permissions open (docs/api.md, 4).
 import { declarePermissionName } from '../../models/access/builtin-names.js';
 import type { Identity, PermissionRule } from '../../models/access/identity.js';
 import { fullPath, permissionOf, type Permission, type Route } from './route.js';

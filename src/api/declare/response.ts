@@ -92,6 +92,18 @@ function columnAnswer({ is: { kind, values, isNullable } }: ColumnType<unknown>)
   return isNullable ? schema.allow(null) : schema;
 }
 
+/** Words of the document about one field. */
+export type Words = readonly [description: string, example?: unknown];
+
+/** The keys with what they mean here, where their names alone do not say it. */
+export function described<K extends Keys>(keys: K, words: { [P in keyof K]?: Words }): K {
+  const told = Object.entries<Words>(words as Record<string, Words>).map(([key, [description, example]]) => {
+    const schema = (keys[key] as Joi.Schema).description(description);
+    return [key, example === undefined ? schema : schema.example(example)];
+  });
+  return { ...keys, ...Object.fromEntries(told) } as K;
+}
+
 /** An object with every member required. */
 export const record = <K extends Keys>(keys: K) => as<Values<K>>(Joi.object(keys).required());
 
@@ -106,6 +118,15 @@ export const listOf = <T>(item: Answer<T>) => Joi.array().items(item).required()
 /** The page of docs/spec.md, Conventions. */
 export const pageOf = <T>(item: Answer<T>): Answer<Page<T>> =>
   record({ list: listOf(item), page: integer(), page_size: integer(), total: integer() });
+
+/** As `pageOf`, with the sum of the amounts of the whole list when it is asked for. */
+export const summedPageOf = <T>(item: Answer<T>): Answer<Page<T> & { amount_sum: Money | undefined }> =>
+  record({
+    ...{ list: listOf(item), page: integer(), page_size: integer(), total: integer() },
+    amount_sum: as<Money | undefined>(
+      amount().optional().description('The sum of the amounts of the whole list, with `with_sum`'),
+    ),
+  });
 
 /** A list of trees: nodes with these keys, and children of the same shape. */
 export function forestOf<K extends Keys>(name: string, keys: K): Answer<Tree<Values<K>>[]> {

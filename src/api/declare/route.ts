@@ -5,7 +5,6 @@ import type { LimitName } from '../../../config/limits.js';
 import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import type { Text } from '../../lib/language.js';
 import type { Identity } from '../../models/access/identity.js';
-import type { Scope } from '../../models/tables/versions.js';
 
 export interface Permission {
   /** noun.verb */
@@ -36,8 +35,6 @@ export interface Call<A extends Access, P, Q, B, U = UploadDeclaration | undefin
   userAgent: string | undefined;
   /** A request header as text. */
   header: (name: string) => string | undefined;
-  /** Version marks of `versions`, in that order. */
-  marks: (string | undefined)[];
   /** Deadline of the answer, in milliseconds since 1970. */
   deadline: number;
   /** The file of a multipart body; removed when the handler is done, unless the storage has taken it. */
@@ -125,7 +122,7 @@ export interface RouteDefinition<
   example?: object;
   /** Aliases of body fields: alias → field. */
   aliases?: Record<string, string>;
-  /** Max bytes of a JSON body; 64 KiB by default, at most JSON_MAX_KB. */
+  /** Max bytes of a JSON body; 64 KiB by default, at most 1 MiB. */
   bodyBytes?: number;
   /** Accepts form bodies of at most this many bytes besides JSON. */
   form?: { maxBytes: number };
@@ -135,10 +132,8 @@ export interface RouteDefinition<
   fails?: readonly ErrorSlug[];
   /** Schema of `data` in the answer, returned by the handler; null when there is none. */
   response: Joi.AnySchema<R> | null;
-  /** Whether a call is logged, by its raw body; by default every write is. */
-  isLogged?: (body: unknown) => boolean;
-  /** Version marks read together with the session, in the same round trip. */
-  versions?: readonly Scope[];
+  /** Whether a call is logged, by its raw body; false for a POST that changes nothing. By default every write is. */
+  isLogged?: false | ((body: unknown) => boolean);
   handle(call: Call<A, P, Q, B, U>, ctx: Context): Promise<NoInfer<R>>;
   /**
    * The answer to a repeated Idempotency-Key, about the record made first. Its presence makes the route accept

@@ -24,6 +24,7 @@ import { routes as payments } from '../admin/trade/payments.js';
 import { routes as permissions } from '../admin/access/permissions.js';
 import { routes as queues } from '../admin/office/queues.js';
 import { routes as roles } from '../admin/access/roles.js';
+import { routes as search } from '../admin/office/search.js';
 import { routes as session } from '../admin/access/session.js';
 import { routes as systemLogs } from '../admin/logs/system-logs.js';
 import { routes as userBalanceLogs } from '../admin/trade/user-balance-logs.js';
@@ -39,6 +40,7 @@ export const routes = [
   ...menus,
   ...permissions,
   ...options,
+  ...search,
   ...departments,
   ...dictionaries,
   ...blacklists,

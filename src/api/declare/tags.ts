@@ -8,6 +8,7 @@ const groups: Record<string, readonly [name: string, description: string]> = {
   roles: ['Roles', 'Sets of permissions and menus that administrators hold'],
   menus: ['Menus', 'The tree of pages that a client shows'],
   permissions: ['Permissions', 'Rights to call an operation'],
+  search: ['Search', 'Records of every kind by one text'],
   options: ['Options', 'Entries for select boxes'],
   departments: ['Departments', 'The tree administrators belong to'],
   dictionaries: ['Dictionaries', 'Types and their values, kept by administrators'],

@@ -1,13 +1,17 @@
 // What commits with an administrator's write: its entry in the operation log, and its Idempotency-Key.
 import type { Context } from 'koa';
 import { setUnit, type Unit } from '../../lib/context.js';
+import { errno } from '../../lib/database/errors.js';
 import { AppError } from '../../lib/errors.js';
 import type { Transaction } from '../../lib/database/transaction.js';
-import { isStored, storeWithWrite, storing } from '../../models/logs/log-outbox.js';
-import { claimingLast, claimKey, findEarlier, type Repeatable } from '../../models/trade/idempotency-key.js';
+import { extendPartitions } from '../../models/tables/partitions.js';
+import { isStored, storeWithWrite } from '../../models/logs/log-entries.js';
+import { claimKey, findEarlier, type Repeatable } from '../../models/trade/idempotency-key.js';
 import { idempotencyKeyOf } from './idempotency.js';
 import { isLogged, operationEntry } from './operation-log.js';
 import { permissionOf, type Access, type Call, type Route } from './route.js';
+
+const noPartition = 1526;
 
 type AnyCall = Call<Access, object, object, object>;
 
@@ -25,7 +29,12 @@ export async function handleAsUnit(route: Route, call: AnyCall, ctx: Context): P
   const unit = unitOf(ctx, repeatable);
   setUnit(unit);
   try {
-    return await route.handle(call, ctx);
+    return await route.handle(call, ctx).catch(async (error: unknown) => {
+      // The log has no partition of this month: under a clock that is months ahead, or after months without maintenance.
+      if (errno(error) !== noPartition) throw error;
+      await extendPartitions();
+      return route.handle(call, ctx);
+    });
   } catch (error) {
     setUnit(undefined);
     // What this request has made itself is not repeated after a refusal: its channel would be asked twice.
@@ -92,14 +101,6 @@ function unitOf(ctx: Context, repeatable: Repeatable | undefined): WriteUnit {
       const entry = operationEntry(ctx);
       await storeWithWrite(entry, t);
       return wasCommitted(entry.log_key);
-    },
-    follow() {
-      claims = repeatable !== undefined && !isClaimed;
-      const entry = operationEntry(ctx);
-      return {
-        statements: [...(claims ? [claimingLast(repeatable as Repeatable)] : []), storing(entry)],
-        wasCommitted: wasCommitted(entry.log_key),
-      };
     },
     hasClaimed: () => isClaimed,
     committed() {

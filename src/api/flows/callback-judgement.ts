@@ -8,7 +8,6 @@ import {
   type Attempt,
   type CalledPayment,
 } from '../../models/trade/callback-intake.js';
-import { flagForAttention } from '../../models/trade/payment-attention.js';
 import type { Accepted } from './callback-settlement.js';
 
 /** A verified callback. */
@@ -55,14 +54,12 @@ export async function acceptCallback(
   attempt: Omit<Attempt, 'paymentNo' | 'thirdPartyNo' | 'state' | 'verdict'>,
 ): Promise<Accepted | undefined> {
   const { paymentNo, thirdPartyNo } = believed.notification;
-  const numbers = { paymentNo, orderNo: believed.payment.orderNo, thirdPartyNo };
+  const numbers = { paymentNo, orderNo: believed.payment.orderNo };
   const kept = { ...attempt, paymentNo, thirdPartyNo };
   if (isPaidBy(believed)) {
     await recordAttempt({ ...kept, state: 'settled', verdict: 'already_paid' });
     return { ...numbers, callback: undefined };
   }
   const callback = await recordVerified({ ...kept, state: 'pending', verdict: 'verified' });
-  if (callback) return { ...numbers, callback };
-  await flagForAttention(paymentNo, 'third_party_no_used');
-  return undefined;
+  return callback && { ...numbers, callback };
 }

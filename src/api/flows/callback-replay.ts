@@ -1,7 +1,6 @@
 // Replays a stored callback: verification and settlement once more.
 import { channelOf } from '../../lib/channels/index.js';
 import { currentTraceId } from '../../lib/context.js';
-import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { findCalledPayment, type CalledPayment } from '../../models/trade/callback-intake.js';
 import { storedCallback, type StoredCallback } from '../../models/trade/payment-callback.js';
@@ -43,9 +42,9 @@ export async function replayCallback(
 }
 
 function waiting(stored: StoredCallback, { orderNo }: CalledPayment): Accepted {
-  const { id, period, payment_no, third_party_no } = stored;
+  const { id, period, payment_no } = stored;
   const callback = stored.state === 'pending' ? { id, period } : undefined;
-  return { paymentNo: payment_no, orderNo, thirdPartyNo: third_party_no ?? '', callback };
+  return { paymentNo: payment_no, orderNo, callback };
 }
 
 // What was refused stays in the inbox as it is. What is taken in now counts from when it came: the order may have expired
@@ -59,7 +58,5 @@ async function believedAgain(stored: StoredCallback, payment: CalledPayment): Pr
   if (isPaidBy(judged)) return waiting(stored, payment);
   const traceId = currentTraceId() ?? '';
   const attempt = { type, period, fields, ip, traceId, receivedAt: created_at };
-  // Storing it is shared with other callbacks and may pay at once: the log entry of this request is committed before.
-  await transact(() => Promise.resolve());
   return (await acceptCallback(judged, attempt)) ?? fail('payment_third_party_no_used');
 }

@@ -2,7 +2,7 @@
 // the way to that door.
 import { config } from '../../../config/index.js';
 import { ChannelFailure, type Channel, type MethodConfig } from '../../lib/channels/channel.js';
-import { requestGateway } from '../../lib/channels/gateway.js';
+import { NotPublic, requestGateway } from '../../lib/channels/gateway.js';
 import { channelOf, defaultNotifyUrl } from '../../lib/channels/index.js';
 import { now } from '../../lib/clock.js';
 import { currentLanguage } from '../../lib/context.js';
@@ -43,6 +43,10 @@ const texts = {
   elsewhere: {
     zh: '回调发往别的系统，未作检查',
     en: 'callbacks go to another system, which was not asked',
+  },
+  notPublic: {
+    zh: 'APP_URL 不是公网地址，支付公司无法访问，未作检查',
+    en: 'APP_URL is not a public address, which no payment company reaches, and was not asked',
   },
   notOurs: {
     zh: '该地址有应答，但不是本服务（HTTP {status}）',
@@ -142,6 +146,7 @@ async function doorCheck({ notifyUrl, type, fields, verdict }: Sending): Promise
       return check('failed', texts.busy, { reason: new AppError(slug).text(currentLanguage()) });
     return check('failed', texts.notOurs, { status: answer.status });
   } catch (error) {
+    if (error instanceof NotPublic && !config.app.production) return check('skipped', texts.notPublic);
     if (!(error instanceof ChannelFailure)) throw error;
     return check('failed', texts.unreachable, { reason: error.text(currentLanguage()) });
   }

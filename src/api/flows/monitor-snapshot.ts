@@ -1,12 +1,12 @@
-// The live figures of this process, sampled once however many ask.
+// The live figures of this process, sampled at most once a second however many ask.
+import { LRUCache } from 'lru-cache';
 import { select } from '../../lib/database/db.js';
 import { patientRedis } from '../../lib/redis/redis.js';
-import { singleFlight } from '../../lib/single-flight.js';
 import { sampleSystem } from '../../lib/process/system-info.js';
 import { queueFigures } from './queue-figures.js';
 import { countSockets } from '../http/live-connections.js';
 
-const sampled = singleFlight(async () => {
+async function sample() {
   const [system, queues, database, cache] = await Promise.all([
     sampleSystem(),
     // None while Redis or the database is unavailable.
@@ -16,10 +16,16 @@ const sampled = singleFlight(async () => {
     probe(() => patientRedis.ping()),
   ]);
   return { ...system, websocket: { connections: countSockets() }, queues, database, redis: cache };
+}
+
+// Streams ask every second at most; slightly less, so that drifting timers still share a sample.
+const samples = new LRUCache<'system', Awaited<ReturnType<typeof sample>>>({
+  max: 1,
+  ttl: 900,
+  fetchMethod: sample,
 });
 
-/** A snapshot at most that old. */
-export const monitorSnapshot = (maxAgeMs: number) => sampled('system', maxAgeMs);
+export const monitorSnapshot = () => samples.forceFetch('system');
 
 async function probe(
   question: () => Promise<unknown>,

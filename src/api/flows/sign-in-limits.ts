@@ -1,4 +1,4 @@
-// The limits on guessing passwords (contract.md §3), at sign-in and at a password change.
+// The limits on guessing passwords (docs/api.md, 3), at sign-in and at a password change.
 import { config } from '../../../config/index.js';
 import { Attempts } from '../../lib/redis/attempts.js';
 import { fail } from '../../lib/errors.js';
@@ -50,6 +50,18 @@ export async function countFailure(subject: Subject): Promise<void> {
     byName.fail(nameKey(subject)),
   ]);
   const lockedFor = Math.max(both, address, await forStrangers(name, subject));
+  if (lockedFor > 0) fail('login_locked', { retryAfter: lockedFor });
+}
+
+/**
+ * Counts an attempt without the captcha it needs, or with a wrong one. No password was tried, so it does not help
+ * to lock the name for other addresses.
+ *
+ * @throws login_locked as `countFailure`
+ */
+export async function countRefusedCaptcha(subject: Subject): Promise<void> {
+  const counted = [byNameAndAddress.fail(pairKey(subject)), byAddress.fail(networkOf(subject.ip))];
+  const lockedFor = Math.max(...(await Promise.all(counted)));
   if (lockedFor > 0) fail('login_locked', { retryAfter: lockedFor });
 }
 

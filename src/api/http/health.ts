@@ -1,11 +1,10 @@
 // {host}/healthz and {host}/readyz: for supervisors and load balancers.
 import Joi from 'joi';
 import { config } from '../../../config/index.js';
-import { payments } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import { readMarks } from '../../lib/redis/marks.js';
 import { redis } from '../../lib/redis/redis.js';
 import type { Readiness } from '../../lib/watch/port.js';
+import { currentVersions } from '../../models/tables/versions.js';
 import { isBlocked } from '../../models/office/blacklist.js';
 import { takesWrites, checkReachable } from '../../models/office/service-figures.js';
 import { record } from '../declare/response.js';
@@ -21,12 +20,12 @@ export const routes = [
     host: true,
     anyAddress: true,
     unlimited: true,
-    summary: 'Tells that the process is up, and which release it runs',
+    summary: 'Check that the process is up, and which release it runs',
     access: 'public',
     response: record({
       status: ok,
-      version: Joi.string().required().description('version of the release'),
-      commit: Joi.string().allow('').required().description('commit it was built from, when that is known'),
+      version: Joi.string().required().description('Version of the release'),
+      commit: Joi.string().allow('').required().description('Commit of the release; empty if unknown'),
     }),
     handle: () => Promise.resolve({ status: 'ok', version: config.version, commit: config.commit }),
   }),
@@ -37,20 +36,23 @@ export const routes = [
     host: true,
     anyAddress: true,
     unlimited: true,
-    summary: 'Tells that requests can be served: the database takes writes',
+    summary: 'Check that requests can be served: the database takes writes',
     description:
-      'Without Redis callbacks are settled and administrators served all the same, so that is said and no reason to be taken ' +
-      'out of a balancer; with `strict=1` it is one.',
+      'Without Redis the service still settles callbacks and serves administrators, so the answer is 200 with `redis: away`; ' +
+      'with `strict=1` it is 503.',
     access: 'public',
     query: Joi.object<{ strict: boolean }, true>({ strict: Joi.boolean().default(false) }),
     deadlineMs: 3000,
-    response: record({ status: ok, database: ok, redis: Joi.string().valid('ok', 'away').required() }),
+    response: record({
+      status: ok,
+      database: ok.description('Whether the database takes writes'),
+      redis: Joi.string().valid('ok', 'away').required().description('Whether Redis answers'),
+    }),
     async handle({ query, ip }) {
-      // The same path as a request: marks and blacklist, then the connections of lists and callbacks.
-      const [mark] = await readMarks(['blacklist']);
-      await isBlocked(ip, mark);
-      const [isWriter] = await Promise.all([takesWrites(), payments.select('SELECT 1')]);
-      if (!isWriter) fail('database_unavailable', { cause: new Error('the database is read-only') });
+      // The same path as a request: versions and blacklist, then the database.
+      await isBlocked(ip, await currentVersions());
+      if (!(await takesWrites()))
+        fail('database_unavailable', { cause: new Error('the database is read-only') });
       const away = (cause: unknown) => (query.strict ? fail('cache_unavailable', { cause }) : 'away');
       const state = await redis.ping().then(() => 'ok', away);
       return { status: 'ok', database: 'ok', redis: state };

@@ -1,5 +1,4 @@
-// Requests as parsed by the server: an upgrade to anything but WebSocket is an ordinary request, and a closed
-// connection yields none.
+// Requests as parsed by the server: an upgrade to anything but WebSocket is an ordinary request.
 import { IncomingMessage } from 'node:http';
 
 /**
@@ -15,8 +14,6 @@ export class IncomingRequest extends IncomingMessage {
   }
 
   get upgrade(): boolean {
-    // Node continues to parse what has arrived, up to 2,500 requests, unless the rest belongs to another protocol.
-    if (this.socket.destroyed) return true;
     return this.wantsUpgrade === true && this.headers.upgrade?.toLowerCase() === 'websocket';
   }
 }

@@ -3,12 +3,11 @@ import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { logger } from '../../lib/logger.js';
-import { readMarks } from '../../lib/redis/marks.js';
 import { gauge } from '../../lib/watch/metrics.js';
 import { isBlocked } from '../../models/office/blacklist.js';
 import { identityOf, type Identity } from '../../models/access/identity.js';
 import { validSessions } from '../../models/access/online-admin.js';
-import { isCurrent, stamp, type Stamp } from '../../models/tables/versions.js';
+import { currentVersions, type Versions } from '../../models/tables/versions.js';
 import { mayCall } from '../declare/permission.js';
 import { permissionOf, type Route } from '../declare/route.js';
 
@@ -31,13 +30,14 @@ const maxSocketsEach = 10;
 const open = new Set<LiveConnection>();
 let timer: NodeJS.Timeout | undefined;
 let closing = false;
-let stamps: [identity: Stamp, blacklist: Stamp] | undefined;
+/** Under which all of them were checked. */
+let checked: Versions | undefined;
 let lookedAt = 0;
 /** Total number of connections registered. */
 let arrivals = 0;
 
 /**
- * Registers a connection. An administrator's eleventh socket closes the oldest; streams over STREAMS_PER_ADMIN
+ * Registers a connection. An administrator's eleventh socket closes the oldest; streams over `streamsPerAdmin`
  * are refused.
  *
  * @returns a function that removes it
@@ -54,7 +54,7 @@ export function track(connection: LiveConnection): () => void {
   open.add(connection);
   arrivals++;
   // Its session may have ended before it was registered.
-  stamps = undefined;
+  checked = undefined;
   if (closing) connection.close('shutdown');
   timer ??= setInterval(() => void closeEnded(), checkEveryMs).unref();
   return () => void open.delete(connection);
@@ -93,36 +93,31 @@ async function closeEnded(): Promise<void> {
 
 // Checks only what has changed, and idle sessions once a minute.
 async function closeChanged(): Promise<void> {
-  const [identityMark, blacklistMark] = await readMarks(['identity', 'blacklist']);
+  const versions = await currentVersions();
   const isSame =
-    stamps !== undefined &&
     (config.auth.sessionIdleMs === 0 || Date.now() - lookedAt < idleCheckMs) &&
-    (await isCurrent('identity', stamps[0], identityMark)) &&
-    (await isCurrent('blacklist', stamps[1], blacklistMark));
+    checked?.identity === versions.identity &&
+    checked.blacklist === versions.blacklist;
   if (isSame) return;
   // A connection opened during the read is not in it; the next check covers it.
   const looked = [...open];
   const before = arrivals;
-  const fresh: typeof stamps = [
-    await stamp('identity', identityMark),
-    await stamp('blacklist', blacklistMark),
-  ];
   const valid = await validSessions([...new Set(looked.map(({ identity }) => identity.jti))]);
   for (const connection of looked) {
     const stays =
       valid.has(connection.identity.jti) &&
-      !(await isBlocked(connection.ip, blacklistMark)) &&
-      (await keepsRight(connection, identityMark));
+      !(await isBlocked(connection.ip, versions)) &&
+      (await keepsRight(connection, versions));
     if (!stays) connection.close('revoked');
   }
-  stamps = arrivals === before ? fresh : undefined;
+  checked = arrivals === before ? versions : undefined;
   lookedAt = Date.now();
 }
 
-async function keepsRight({ identity, route }: LiveConnection, mark: string | undefined): Promise<boolean> {
+async function keepsRight({ identity, route }: LiveConnection, versions: Versions): Promise<boolean> {
   if (route === 'socket' || !permissionOf(route)) return true;
   try {
-    return mayCall(await identityOf(identity.jti, mark), route);
+    return mayCall(await identityOf(identity.jti, versions), route);
   } catch (error) {
     if (error instanceof AppError) return false;
     throw error;

@@ -11,11 +11,11 @@ import { languageOf, type Language } from '../../lib/language.js';
 import { logger } from '../../lib/logger.js';
 import { listen } from '../../lib/redis/pubsub.js';
 import { consumeTicket } from '../../lib/redis/ticket.js';
-import { changesChannel, readMarks } from '../../lib/redis/marks.js';
+import { changesChannel } from '../../lib/redis/changes.js';
 import { isBlocked } from '../../models/office/blacklist.js';
 import { authenticate, type Identity } from '../../models/access/identity.js';
 import { deliveryChannel, type Delivery } from '../../models/office/notification.js';
-import { releaseConnection } from './connections.js';
+import { currentVersions } from '../../models/tables/versions.js';
 import { track } from './live-connections.js';
 import { securityHeaders, traceIdOf } from './middleware/envelope.js';
 
@@ -56,7 +56,6 @@ export function acceptSockets(server: Server): () => void {
       try {
         const identity = await admit(request);
         sockets.handleUpgrade(request, stream, head, (socket) => {
-          releaseConnection(request.socket);
           welcome(socket, { identity, ip }, peers);
         });
         tell(request, ip, { outcome: 'accepted', admin_id: identity.adminId });
@@ -77,13 +76,13 @@ async function admit(request: IncomingMessage): Promise<Identity> {
   const target = request.url ?? '';
   const url = URL.canParse(target, 'http://host') ? new URL(target, 'http://host') : undefined;
   if (url?.pathname !== path) fail('route_not_found');
-  const [blacklistMark, identityMark] = await readMarks(['blacklist', 'identity']);
-  if (await isBlocked(clientIp(request), blacklistMark)) fail('ip_blocked');
+  const versions = await currentVersions();
+  if (await isBlocked(clientIp(request), versions)) fail('ip_blocked');
   const { origin } = request.headers;
   if (!isAllowedOrigin(request))
     fail('origin_not_allowed', { params: { origin: (origin ?? '').slice(0, 200) } });
   const jti = (await consumeTicket(url.searchParams.get('ticket') ?? '')) ?? fail('ticket_invalid');
-  const identity = await authenticate(jti, identityMark);
+  const identity = await authenticate(jti, versions);
   if (identity.needsPasswordChange) fail('password_change_required');
   return identity;
 }

@@ -6,11 +6,11 @@ import { failSpan, isTracing, startSpan } from '../../lib/watch/tracing.js';
 import { spanNamed } from '../../lib/watch/traceparent.js';
 
 /** Health checks and static files have no span. */
-const traced = '/api/';
+const traced = /^\/api\//;
 
 /** Starts the span of a request, in the trace it brings (`traceparent`) or in a new one. */
 export function beginRequestSpan(ctx: Context, traceId: string): Span | undefined {
-  if (!isTracing() || !ctx.path.startsWith(traced)) return undefined;
+  if (!isTracing() || !traced.test(ctx.path)) return undefined;
   const attributes = { 'http.request.method': ctx.method, 'back_office.trace_id': traceId };
   const parent = spanNamed(ctx.get('traceparent'));
   return startSpan(ctx.method, { kind: SpanKind.SERVER, parent, attributes });

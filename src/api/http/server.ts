@@ -1,30 +1,30 @@
-// The HTTP server with its limits and its drain.
+// The HTTP server with Node's own limits, and its drain. The proxies of deploy/ limit addresses, rates, bodies and slow clients.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../../config/index.js';
 import { createApp } from '../app.js';
-import { watchBodyDeadline } from './body-deadline.js';
-import { boundConnections } from './connections.js';
 import { IncomingRequest } from './incoming-request.js';
 import { closeConnections } from './live-connections.js';
 import { acceptSockets } from './notification-socket.js';
-import { inFairQueue } from './fair-queue.js';
+
+/** A connection is closed after so many requests. */
+const maxRequestsPerSocket = 1000;
 
 /** Listens; resolves when connections are accepted. */
 export function listen(port: number, host: string): Promise<Server> {
+  const options = {
+    IncomingMessage: IncomingRequest,
+    maxHeaderSize: 16_384,
+    headersTimeout: Math.min(10_000, config.storage.uploadTimeoutMs),
+    // An upload may take longer than any other request; the proxy is stricter with the others.
+    requestTimeout: config.storage.uploadTimeoutMs,
+    keepAliveTimeout: 65_000,
+    connectionsCheckingInterval: 2000,
+  };
   const handle = createApp().callback();
-  // Bodies have their own deadlines (body-deadline.ts), because an upload may take longer than any other request.
-  const server = createServer(
-    { IncomingMessage: IncomingRequest, maxHeaderSize: 16_384, connectionsCheckingInterval: 2000 },
-    inFairQueue((request, response) => {
-      watchBodyDeadline(request, response);
-      void handle(request, response);
-    }),
-  );
-  boundConnections(server);
-  server.headersTimeout = 10_000;
-  server.requestTimeout = 0;
-  server.keepAliveTimeout = 65_000;
+  const server = createServer(options, (request, response) => void handle(request, response));
+  server.maxConnections = config.app.connectionsMax;
+  server.maxRequestsPerSocket = maxRequestsPerSocket;
   const stopSockets = acceptSockets(server);
   server.once('close', stopSockets);
   server.prependListener('request', (_, response) => {

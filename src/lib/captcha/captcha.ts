@@ -3,11 +3,11 @@ import { config } from '../../../config/index.js';
 import { randomToken } from '../secrets/random-id.js';
 import { key, patientRedis } from '../redis/redis.js';
 
-/** Loads the fonts and the renderer (0.1 s); the start does not wait for it. */
+/** Loads the renderer (0.1 s); the start does not wait for it. */
 export const loadDrawing = () => import('./picture.js');
 
 /**
- * Draws a new captcha and stores its answer for CAPTCHA_TTL_SECONDS.
+ * Draws a new captcha and stores its answer for two minutes.
  *
  * @returns its id and a PNG as data URI
  * @throws when Redis is unavailable

@@ -50,6 +50,9 @@ export const publicKey = () =>
     pem,
   );
 
+// A parser passes over blanks and control characters, and what stands before an @ would be shown to everybody.
 function isWebUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+  if (/[\p{C}\p{Z}]/u.test(text) || !URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
 }

@@ -33,9 +33,16 @@ const reasons = {
   large: { zh: '渠道应答过大', en: 'the answer of the channel is too large' },
 };
 
+/** The address is not one of the internet, so it was not asked. */
+export class NotPublic extends ChannelFailure {
+  constructor() {
+    super(reasons.local);
+  }
+}
+
 /** Whether a gateway URL is acceptable, as far as can be told without DNS. */
 export function isGatewayUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
+  if (/[\p{C}\p{Z}]/u.test(text) || !URL.canParse(text)) return false;
   const url = new URL(text);
   if (url.username || url.password || !/^https?:$/.test(url.protocol)) return false;
   if (config.payments.localGatewaysAllowed) return true;
@@ -53,7 +60,7 @@ export async function requestGateway(
   request: GatewayRequest,
   signal: AbortSignal,
 ): Promise<GatewayAnswer> {
-  if (!mayBeAsked(url)) throw new ChannelFailure(reasons.local);
+  if (!mayBeAsked(url)) throw new NotPublic();
   try {
     const response = await send(url, request, signal);
     return { status: response.statusCode ?? 0, headers: response.headers, body: await bodyOf(response) };
@@ -107,7 +114,7 @@ const publicLookup: LookupFunction = (hostname, options, done) => {
     if (error) return done(error, []);
     const isPublic = ({ address }: LookupAddress): boolean => isPublicAddress(address);
     if (!config.payments.localGatewaysAllowed && !addresses.every(isPublic)) {
-      return done(new ChannelFailure(reasons.local), []);
+      return done(new NotPublic(), []);
     }
     const [first] = addresses;
     return options.all ? done(null, addresses) : done(null, first?.address ?? '', first?.family);

@@ -120,12 +120,14 @@ async function downloadCertificates(
 
 interface SealedCertificate {
   serial_no?: string;
-  encrypt_certificate?: { nonce?: string; associated_data?: string; ciphertext?: string };
+  encrypt_certificate?: Partial<Sealed>;
 }
 
 function readCertificate(sealed: SealedCertificate, config: MethodConfig): [string, KeyObject][] {
+  const { ciphertext = '', nonce = '', associated_data = '' } = sealed.encrypt_certificate ?? {};
   try {
-    const certificate = new X509Certificate(unsealed(sealed, config.api_v3_key ?? ''));
+    const opened = openSealed({ ciphertext, nonce, associated_data }, config.api_v3_key ?? '');
+    const certificate = new X509Certificate(opened);
     const isValid = new Date(certificate.validTo) > now() && sealed.serial_no !== undefined;
     return isValid ? [[sealed.serial_no as string, certificate.publicKey]] : [];
   } catch (error) {
@@ -139,14 +141,24 @@ function readCertificate(sealed: SealedCertificate, config: MethodConfig): [stri
   }
 }
 
-// AEAD_AES_256_GCM: the last 16 bytes of the ciphertext are the tag.
-function unsealed({ encrypt_certificate = {} }: SealedCertificate, key: string): Buffer {
-  const { nonce = '', associated_data = '', ciphertext = '' } = encrypt_certificate;
+/** What WeChat seals with the APIv3 key (AEAD_AES_256_GCM). */
+export interface Sealed {
+  /** Base64 of the sealed text and the tag behind it. */
+  ciphertext: string;
+  nonce: string;
+  associated_data: string;
+}
+
+const tagBytes = 16;
+
+/** Opens what WeChat has sealed. @throws Error when the key is another, the text was changed, or there is none */
+export function openSealed({ ciphertext, nonce, associated_data }: Sealed, key: string): Buffer {
   const bytes = Buffer.from(ciphertext, 'base64');
-  const decipher = createDecipheriv('aes-256-gcm', Buffer.from(key, 'utf8'), Buffer.from(nonce, 'utf8'));
-  decipher.setAuthTag(bytes.subarray(-16));
-  decipher.setAAD(Buffer.from(associated_data, 'utf8'));
-  return Buffer.concat([decipher.update(bytes.subarray(0, -16)), decipher.final()]);
+  // A shorter one would leave a tag of fewer bytes, which can be guessed.
+  if (bytes.length <= tagBytes) throw new Error('the sealed text is too short');
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes });
+  decipher.setAuthTag(bytes.subarray(-tagBytes)).setAAD(Buffer.from(associated_data));
+  return Buffer.concat([decipher.update(bytes.subarray(0, -tagBytes)), decipher.final()]);
 }
 
 // {code, message}; the text is only shown to administrators.

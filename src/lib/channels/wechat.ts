@@ -1,6 +1,6 @@
 // WeChat Pay, API v3: Native (a code to scan) or, with an openid, JSAPI (inside WeChat). Its callback and query answer
 // 501 (spec.md, Payment callback, rule 4).
-import { createCipheriv, createDecipheriv, randomUUID } from 'node:crypto';
+import { createCipheriv, randomUUID } from 'node:crypto';
 import Joi from 'joi';
 import { decodeTime } from 'ulid';
 import { now } from '../clock.js';
@@ -11,7 +11,7 @@ import { beijingTime } from '../time.js';
 import { ChannelFailure, type Channel, type MethodConfig, type Placement } from './channel.js';
 import { gatewayUrl, identifier, privateKey, publicKey, secret, webUrl } from './config-key.js';
 import { checkPrivateKey, checkPublicKey } from './key-checks.js';
-import { callWechat, lines } from './wechat-api.js';
+import { callWechat, lines, openSealed } from './wechat-api.js';
 
 export const wechat: Channel = {
   type: 'wechat',
@@ -134,11 +134,8 @@ function openResource(resource: unknown, key: string): string | undefined {
   const { ciphertext, nonce, associated_data = '' } = (resource ?? {}) as Record<string, unknown>;
   if (typeof ciphertext !== 'string' || typeof nonce !== 'string' || typeof associated_data !== 'string')
     return undefined;
-  const sealed = Buffer.from(ciphertext, 'base64');
   try {
-    const decipher = createDecipheriv('aes-256-gcm', key, nonce);
-    decipher.setAuthTag(sealed.subarray(-tagBytes)).setAAD(Buffer.from(associated_data));
-    return Buffer.concat([decipher.update(sealed.subarray(0, -tagBytes)), decipher.final()]).toString();
+    return openSealed({ ciphertext, nonce, associated_data }, key).toString();
   } catch {
     return undefined;
   }
@@ -164,8 +161,6 @@ function sealResource(text: string, key: string): object | undefined {
     return undefined;
   }
 }
-
-const tagBytes = 16;
 
 function transaction({ config, paymentNo, orderNo, amount, expireAt, notifyUrl }: Placement): object {
   return {

@@ -1,23 +1,24 @@
-// Connections to the database: pools for quick statements, dedicated connections for long work. All have deadlines.
+// Connections to the database: pools, and dedicated connections for long work. All have deadlines.
 import { promisify } from 'node:util';
 import { createConnection, type Connection, type ConnectionOptions } from 'mysql2/promise';
 import { Sequelize } from 'sequelize-typescript';
 import { config } from '../../../config/index.js';
-import { Watchdog, type ConnectionManager, type Done, type DriverConnection } from './watchdog.js';
+import { Deadline, maxIdleMs, type Done, type DriverConnection } from './deadline.js';
 import { logger } from '../logger.js';
 import { watchPool } from '../watch/metrics.js';
 
-const { host, port, user, password, name, tls, session, acquireTimeoutMs, lockWaitSeconds } = config.database;
+const { host, port, user, password, name, tls, acquireTimeoutMs, lockWaitSeconds } = config.database;
 
 /** Time for the reply after the server has ended a statement at its limit. */
 const graceMs = 500;
 
-/** Idle time after which the pool closes a connection. */
-const idleSeconds = 30;
+/** The deadline, in milliseconds, of a statement that the server ends after so many seconds. */
+export const deadlineOf = (seconds: number): number => seconds * 1000 + graceMs;
+
 /** Idle time after which the server closes a connection: its client may be dead. */
 const silences = {
   // Within a transaction statements follow each other quickly; a short limit frees its locks.
-  pool: { connection: 2 * idleSeconds, transaction: 5 },
+  pool: { connection: 60, transaction: 5 },
   // Slow storage may take a page between two reads of a snapshot.
   own: { connection: 600, transaction: 600 },
 } as const;
@@ -40,13 +41,8 @@ const driverOptions = {
   enableKeepAlive: true,
   charset: 'utf8mb4_unicode_ci',
   supportBigNumbers: true,
+  namedPlaceholders: true,
 };
-
-/** Address of a server. */
-export interface Server {
-  host: string;
-  port: number;
-}
 
 export interface PoolOptions {
   /** Label in the metrics. */
@@ -55,10 +51,14 @@ export interface PoolOptions {
   max: number;
   /** Max duration of a statement. */
   statementSeconds: number;
-  /** Allows several statements in one packet. */
-  packets?: boolean;
-  /** A server other than the primary. */
-  server?: Server;
+}
+
+/** The parts of Sequelize's connection manager used here. */
+interface ConnectionManager {
+  getConnection(options: object): Promise<DriverConnection>;
+  releaseConnection(connection: DriverConnection): void;
+  validate(connection: DriverConnection): boolean;
+  pool: { size: number; using: number; waiting: number };
 }
 
 /** The time zone is set together with the other session settings; Sequelize's types lack the option. */
@@ -66,11 +66,12 @@ const keepTimezone = { keepDefaultTimezone: true };
 
 /** A Sequelize pool whose statements have a deadline. */
 export function openPool(options: PoolOptions): Sequelize {
-  const { name: poolName, max, statementSeconds, packets = false, server = { host, port } } = options;
-  const watchdog = new Watchdog(poolName, statementSeconds * 1000 + graceMs);
+  const { name: poolName, max, statementSeconds } = options;
+  const deadline = new Deadline(poolName, deadlineOf(statementSeconds));
   const pool: Sequelize = new Sequelize({
     dialect: 'mysql',
-    ...server,
+    host,
+    port,
     username: user,
     password,
     database: name,
@@ -81,31 +82,30 @@ export function openPool(options: PoolOptions): Sequelize {
       max,
       min: 0,
       acquire: acquireTimeoutMs,
-      idle: idleSeconds * 1000,
-      evict: 10_000,
+      idle: maxIdleMs,
       validate: (connection?: DriverConnection) =>
-        connection !== undefined &&
-        managerOf(pool).validate(connection) &&
-        watchdog.trusts(connection) &&
-        watchdog.isYoung(connection),
+        connection !== undefined && managerOf(pool).validate(connection) && deadline.trusts(connection),
     },
     // The driver's own column conversion; Sequelize's function would compile a parser for every statement.
-    dialectOptions: { ...driverOptions, ...address, ...server, typeCast: true, multipleStatements: packets },
+    dialectOptions: { ...driverOptions, ...address, typeCast: true },
     define: { underscored: true, timestamps: true, createdAt: 'created_at', updatedAt: 'updated_at' },
     hooks: {
+      // Each has a default of its own, and a new row has one time.
+      beforeCreate: (row) => {
+        if (row.get('created_at')) row.set({ updated_at: row.get('created_at') });
+      },
       afterConnect: async (connection) => {
         const driver = connection as DriverConnection;
-        watchdog.watch(driver);
+        deadline.watch(driver);
         await prepareSession(driver, sessionSettings(statementSeconds, 'pool'));
       },
       beforeDisconnect: (connection) => {
         const driver = connection as DriverConnection;
         // A COM_QUIT to a silent server would keep the socket open until TCP gives up.
-        if (!watchdog.trusts(driver)) driver.destroy();
+        if (!deadline.trusts(driver)) driver.destroy();
       },
     },
   });
-  watchdog.guardPool(managerOf(pool), max);
   watchPool(poolName, () => {
     const { size, using, waiting } = managerOf(pool).pool;
     return { max, size, using, waiting };
@@ -116,8 +116,6 @@ export function openPool(options: PoolOptions): Sequelize {
 export interface OwnConnectionOptions extends Pick<ConnectionOptions, 'database' | 'dateStrings'> {
   /** Max duration of a statement. */
   statementSeconds: number;
-  /** A server other than the primary. */
-  server?: Server;
 }
 
 /**
@@ -126,16 +124,15 @@ export interface OwnConnectionOptions extends Pick<ConnectionOptions, 'database'
  * @param options without `database` when none exists yet
  */
 export async function openConnection(options: OwnConnectionOptions): Promise<Connection> {
-  const { statementSeconds, server, ...more } = options;
+  const { statementSeconds, ...more } = options;
   const connection = await createConnection({
     ...driverOptions,
     ...address,
     timezone: 'Z',
-    ...server,
     ...more,
   });
   const driver = (connection as unknown as { connection: DriverConnection }).connection;
-  new Watchdog('own', statementSeconds * 1000 + graceMs).watch(driver);
+  new Deadline('own', deadlineOf(statementSeconds)).watch(driver);
   // A running statement fails by itself; this handles errors between statements.
   connection.on('error', (error: unknown) => logger.warn({ error }, 'a dedicated connection was lost'));
   try {
@@ -163,9 +160,8 @@ const managerOf = (pool: Sequelize): ConnectionManager =>
 // from others. Table locks are waited for longer than our own ALTERs wait, so that statements queued behind one do not fail.
 function sessionSettings(statementSeconds: number, kind: keyof typeof silences): string {
   const { connection, transaction } = silences[kind];
-  const more = session.map((setting) => `, ${setting}`).join('');
   return `SET time_zone = '+00:00', sql_mode = '${sqlMode}', innodb_lock_wait_timeout = ${lockWaitSeconds},
-    lock_wait_timeout = ${lockWaitSeconds + 1}, wait_timeout = ${connection}${more}
+    lock_wait_timeout = ${lockWaitSeconds + 1}, wait_timeout = ${connection}
     /*M!100100 , max_statement_time = ${statementSeconds} */ /*M!100300 , idle_transaction_timeout = ${transaction} */
     /*!80000 , max_execution_time = ${statementSeconds * 1000}, wait_timeout = ${transaction} */`;
 }

@@ -2,11 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from 'sequelize';
 import type { Sequelize } from 'sequelize-typescript';
-import { currentUnit, isAbandoned } from '../context.js';
-import { getConnection, releaseConnection } from './connection.js';
-import type { DriverConnection } from './watchdog.js';
-import { DatabaseBusy, DatabaseTimeout, isDatabaseDown, isRerunnable, StatementFailed } from './errors.js';
-import { fail } from '../errors.js';
+import { committing, currentDeadline, currentUnit } from '../context.js';
+import { deadlineOf, getConnection, releaseConnection } from './connection.js';
+import type { DriverConnection } from './deadline.js';
+import { DatabaseBusy, DatabaseTimeout, isRerunnable, StatementFailed } from './errors.js';
 import { processTime } from '../process/process-time.js';
 
 /** A value in a statement; objects and nested arrays are excluded. */
@@ -18,57 +17,61 @@ interface Outcome {
   insertId: number;
 }
 
-/** A statement with `?` placeholders and their values. */
-export interface Statement {
-  sql: string;
-  values: readonly SqlValue[];
-}
-
-/**
- * Part of a packet: rolls it back unless the previous statement changed that many rows (`isIncomplete`).
- * Outside stored procedures SQL cannot raise an error, so a scalar subquery returns two rows.
- */
-export const requireChanged = (rows: number): Statement => ({
-  sql: 'SET @complete = IF(ROW_COUNT() = ?, 1, (SELECT 1 UNION SELECT 2))',
-  values: [rows],
-});
+/** The values of a statement, for its places `?` or by name for `:name`. */
+export type SqlValues = readonly SqlValue[] | Readonly<Record<string, SqlValue>>;
 
 /** A transaction is rerun for this long, with pauses up to `maxPauseMs`. */
 const rerunMs = 7000;
 const maxPauseMs = 300;
-/** An older transaction is rolled back instead of committed. */
-const maxTransactionMs = 30_000;
+/** A transaction of a request that has less time left does not begin. */
+const minTransactionMs = 500;
 
-/** Statements and transactions over a pool of its own. Inside a transaction, `t` decides which connection is used. */
+/** Statements and transactions over a pool. Inside a transaction, `t` decides which connection is used. */
 export class Database {
   readonly pool: Sequelize;
-
-  constructor(pool: Sequelize) {
-    this.pool = pool;
-  }
+  readonly #selectSeconds: number | undefined;
 
   /**
-   * Runs a SELECT with `?` placeholders and returns plain rows; DECIMAL columns are strings, DATETIME columns
-   * UTC dates.
+   * @param selectSeconds max duration of a SELECT, if shorter than that of the pool's statements
    */
-  select<T extends object>(sql: string, values: SqlValue[] = [], t?: Transaction): Promise<T[]> {
-    return this.#run<T[]>(sql, values, t);
+  constructor(pool: Sequelize, selectSeconds?: number) {
+    this.pool = pool;
+    this.#selectSeconds = selectSeconds;
   }
 
   /**
-   * Runs an UPDATE, DELETE or multi-row INSERT with `?` placeholders: a transaction by itself, or of several
-   * statements when others commit with the current write.
+   * Runs a SELECT and returns plain rows; DECIMAL columns are strings, DATETIME columns UTC dates.
+   */
+  select<T extends object>(sql: string, values: SqlValues = [], t?: Transaction): Promise<T[]> {
+    return this.#run<T[]>(sql, values, t, this.#selectSeconds);
+  }
+
+  /** As `select`. @returns also the milliseconds the statement took, without the wait for a connection */
+  async timed<T extends object>(sql: string, values: SqlValues): Promise<{ rows: T[]; tookMs: number }> {
+    const connection = await getConnection(this.pool);
+    const sentAt = performance.now();
+    try {
+      const rows = await send<T[]>(connection, sql, values, this.#selectSeconds);
+      return { rows, tookMs: performance.now() - sentAt };
+    } finally {
+      releaseConnection(this.pool, connection);
+    }
+  }
+
+  /**
+   * Runs an UPDATE, DELETE or multi-row INSERT: a transaction by itself, or of several statements when others commit
+   * with the current write.
    *
    * @returns number of rows changed
    */
-  async change(sql: string, values: SqlValue[] = [], t?: Transaction): Promise<number> {
+  async change(sql: string, values: SqlValues = [], t?: Transaction): Promise<number> {
     if (t || !currentUnit()) return (await this.#run<Outcome>(sql, values, t)).affectedRows;
     const { affectedRows } = await this.transact((own) => this.#run<Outcome>(sql, values, own));
     return affectedRows;
   }
 
   /** As `change`, for an INSERT. @returns the generated id, 0 when no row was inserted */
-  async insert(sql: string, values: SqlValue[] = [], t?: Transaction): Promise<number> {
+  async insert(sql: string, values: SqlValues = [], t?: Transaction): Promise<number> {
     if (t || !currentUnit()) return (await this.#run<Outcome>(sql, values, t)).insertId;
     return this.transact(async (own) => (await this.#run<Outcome>(sql, values, own)).insertId);
   }
@@ -76,13 +79,14 @@ export class Database {
   /**
    * Runs the closure in one transaction. A deadlock or a lock timeout (`isRerunnable`, also at COMMIT) rolls
    * everything back and reruns the closure for up to 7 s, with jitter; so the closure must have no effect
-   * outside the database.
+   * outside the database. A request's transaction ends before its deadline: it is not begun shortly before, and rolled back
+   * rather than committed after it.
    *
-   * @throws DatabaseBusy when the last run failed as well
+   * @throws DatabaseBusy when the last run failed as well; DatabaseTimeout at the deadline
    */
   transact<T>(closure: (t: Transaction) => Promise<T>): Promise<T> {
     return rerun(async () => {
-      const begun = Date.now();
+      assertTimeLeft(minTransactionMs);
       const unit = currentUnit();
       const t = await this.pool.transaction();
       let result: T;
@@ -90,12 +94,12 @@ export class Database {
       try {
         result = await closure(t);
         wasCommitted = await unit?.end(t, result);
-        assertYoung(begun);
+        assertTimeLeft(0);
       } catch (error) {
         await t.rollback().catch(() => undefined);
         throw error;
       }
-      await t.commit().catch(async (error: unknown) => {
+      await committing(t.commit()).catch(async (error: unknown) => {
         // The reply was lost, not necessarily the commit.
         if (isRerunnable(error) || !(await wasCommitted?.().catch(() => false))) throw error;
       });
@@ -104,83 +108,34 @@ export class Database {
     });
   }
 
-  /**
-   * Runs statements as one transaction in one round trip. Later statements see the changes of earlier ones; a
-   * statement that fails, as `requireChanged` does, rolls all back.
-   *
-   * @param meetingLocks reruns as `transact` does, or fails at once so that others need not wait
-   * @returns the result of each statement: rows, or the rows changed and the generated id
-   */
-  packet(
-    statements: readonly Statement[],
-    meetingLocks: 'reruns' | 'fails' = 'reruns',
-  ): Promise<(Outcome & object[])[]> {
-    const sql = ['START TRANSACTION', ...statements.map((one) => one.sql), 'COMMIT'].join('; ');
-    const values = statements.flatMap((one) => one.values);
-    const run = async (): Promise<(Outcome & object[])[]> => {
-      const connection = await getConnection(this.pool);
-      try {
-        const results = await send<(Outcome & object[])[]>(connection, sql, values);
-        return results.slice(1, -1);
-      } catch (error) {
-        // The statements after the failed one were not run, COMMIT among them.
-        await send(connection, 'ROLLBACK', []).catch(() => undefined);
-        throw error;
-      } finally {
-        releaseConnection(this.pool, connection);
-      }
-    };
-    return meetingLocks === 'reruns' ? rerun(run) : run();
-  }
-
-  /**
-   * Creates a record in one round trip, with its dependent rows and what commits with the current write.
-   *
-   * @param record its INSERT
-   * @param found finds its `id` if the reply is lost after the commit
-   * @returns the generated id
-   */
-  async make(record: Statement, belongings: readonly Statement[], found: Statement): Promise<number> {
-    const unit = currentUnit();
-    const following = unit?.follow();
-    const own = (following?.statements ?? []) as Statement[];
-    const id = await this.packet([record, ...own, ...belongings]).then(
-      ([made]) => made?.insertId,
-      async (error: unknown) => {
-        // The reply was lost, not necessarily the commit.
-        const isMade = isDatabaseDown(error) && (await following?.wasCommitted().catch(() => false));
-        const [row] = isMade ? await this.select<{ id: number }>(found.sql, [...found.values]) : [];
-        if (!row) throw error;
-        return row.id;
-      },
-    );
-    unit?.committed();
-    return id as number;
-  }
-
   // Statements bypass Sequelize's query layer, which would double their cost.
-  async #run<T>(sql: string, values: SqlValue[], t?: Transaction): Promise<T> {
+  async #run<T>(sql: string, values: SqlValues, t?: Transaction, seconds?: number): Promise<T> {
     const own = (t as unknown as { connection: DriverConnection } | undefined)?.connection;
     const connection = own ?? (await getConnection(this.pool));
     try {
-      // Reads of disconnected clients must not delay those of others.
-      if (isAbandoned()) fail('client_gone');
-      return await send<T>(connection, sql, values);
+      return await send<T>(connection, sql, values, seconds);
     } finally {
       if (!own) releaseConnection(this.pool, connection);
     }
   }
 }
 
-/** Sends a statement over a connection. @throws StatementFailed */
-export function send<T>(connection: DriverConnection, sql: string, values: readonly SqlValue[]): Promise<T> {
+function send<T>(connection: DriverConnection, sql: string, values: SqlValues, seconds?: number): Promise<T> {
+  const statement = seconds ? { sql: ended(sql, seconds), deadlineMs: deadlineOf(seconds) } : { sql };
   return new Promise<T>((resolve, reject) => {
-    connection.query({ sql, values: values.map(literal) }, (error: Error | null, result: unknown) => {
+    connection.query({ ...statement, values: forDriver(values) }, (error: Error | null, result: unknown) => {
       if (error) reject(new StatementFailed(error));
       else resolve(result as T);
     });
   });
 }
+
+// MariaDB reads the first comment, MySQL the second.
+const ended = (sql: string, seconds: number): string =>
+  sql.replace(
+    /^SELECT/,
+    `/*M!100103 SET STATEMENT max_statement_time = ${seconds} FOR */ SELECT /*+ MAX_EXECUTION_TIME(${seconds * 1000}) */`,
+  );
 
 async function rerun<T>(run: () => Promise<T>): Promise<T> {
   const begun = processTime();
@@ -189,17 +144,29 @@ async function rerun<T>(run: () => Promise<T>): Promise<T> {
       return await run();
     } catch (error) {
       if (!isRerunnable(error)) throw error;
-      if (processTime() - begun > rerunMs)
+      if (processTime() - begun > rerunMs || currentDeadline() - Date.now() < minTransactionMs)
         throw new DatabaseBusy(`${attempt} runs of a transaction met a lock`, { cause: error });
       await sleep(Math.random() * Math.min(20 * 2 ** attempt, maxPauseMs));
     }
   }
 }
 
-// A process that was frozen must not commit after others have counted without it (models/tables/totals.ts).
-function assertYoung(begun: number): void {
-  if (Date.now() - begun > maxTransactionMs)
-    throw new DatabaseTimeout(`a transaction took longer than ${maxTransactionMs} ms`);
+function assertTimeLeft(neededMs: number): void {
+  const leftMs = currentDeadline() - Date.now();
+  if (leftMs < neededMs) throw new DatabaseTimeout('the request has no time left for its transaction');
+}
+
+const areNamed = (values: SqlValues): values is Readonly<Record<string, SqlValue>> => !Array.isArray(values);
+
+// The driver would send NULL for a name without a value.
+function forDriver(values: SqlValues): unknown {
+  if (!areNamed(values)) return values.map(literal);
+  return new Proxy(values, {
+    get(target, name: string) {
+      if (target[name] === undefined) throw new Error(`the statement has no value for :${name}`);
+      return literal(target[name]);
+    },
+  });
 }
 
 /** A value as passed to the driver: times become UTC texts. */

@@ -4,11 +4,10 @@ import { config } from '../../../config/index.js';
 import { Database } from './database.js';
 import { openPool } from './connection.js';
 import { isDuplicate } from './errors.js';
-import { closeReplicas, ReplicatedReads } from './replicas.js';
 import { fail } from '../errors.js';
 import type { ErrorSlug } from '../error-catalogue/index.js';
 
-export { literal, requireChanged, type Database, type SqlValue, type Statement } from './database.js';
+export { literal, type Database, type SqlValue, type SqlValues } from './database.js';
 
 const { poolSize, statementSeconds, reportSeconds, bulkSeconds } = config.database;
 
@@ -22,28 +21,22 @@ export const change = quick.change.bind(quick);
 export const insert = quick.insert.bind(quick);
 export const transact = quick.transact.bind(quick);
 
-/**
- * Reads of requests that may take long, such as counting a filter over all months: a few connections of their
- * own, so that payments never wait for them; on a replica if configured.
- */
-export const reports = new ReplicatedReads(
-  openPool({ name: 'reports', max: Math.max(1, Math.floor(poolSize / 3)), statementSeconds: reportSeconds }),
-);
+/** Connections of their own, so that payments never wait for long work. */
+const long = openPool({
+  name: 'long',
+  max: Math.max(4, Math.floor(poolSize / 3)),
+  statementSeconds: bulkSeconds,
+});
+
+/** Reads of requests that may take long, such as counting a filter over all months. */
+export const reports = new Database(long, reportSeconds);
 
 /** Statements of jobs over very many rows: import batches, retention. */
-export const bulk = new Database(openPool({ name: 'bulk', max: 4, statementSeconds: bulkSeconds }));
-
-/**
- * One-packet transactions, mainly the payment callback; lists and callbacks do not wait for each other's
- * connections.
- */
-export const payments = new Database(
-  openPool({ name: 'payments', max: Math.max(2, Math.ceil(poolSize / 2)), statementSeconds, packets: true }),
-);
+export const bulk = new Database(long);
 
 /** Closes every connection. */
 export async function closeDatabase(): Promise<void> {
-  await Promise.all([closeReplicas(), ...[quick, reports, bulk, payments].map(({ pool }) => pool.close())]);
+  await Promise.all([db.close(), long.close()]);
 }
 
 /** Converts a violated unique key to its outcome: index name → slug and field. */

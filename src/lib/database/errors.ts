@@ -36,11 +36,6 @@ export function isDuplicate(error: unknown, key: string): boolean {
   return violated === key;
 }
 
-const moreThanOneRow = 1242;
-
-/** Whether a packet was rolled back by `requireChanged` (lib/database/db.ts). */
-export const isIncomplete = (error: unknown): boolean => errno(error) === moreThanOneRow;
-
 // Deadlock (also a failed Galera certification at COMMIT) and lock timeout: both roll back and may be rerun. At
 // the AUTO_INCREMENT lock of a table, which an INSERT … SELECT keeps until it ends, both are reported as 1467.
 const rerunnable = new Set([1213, 1205, 1467]);

@@ -1,4 +1,4 @@
-// The conventions of every list (contract.md §2): page, page_size, order_by, and WHERE clauses from validated
+// The conventions of every list (docs/api.md, 2): page, page_size, order_by, and WHERE clauses from validated
 // filters.
 import Joi from 'joi';
 import type { SqlValue } from '../database/db.js';
@@ -16,10 +16,10 @@ export interface TimeRange {
 export interface ListQuery extends TimeRange {
   page: number;
   page_size: number;
-  order_by: Order[];
+  order_by: Sort[];
 }
 
-export interface Order {
+export interface Sort {
   field: string;
   direction: 'ASC' | 'DESC';
 }
@@ -32,6 +32,7 @@ export interface Page<T> {
 }
 
 const defaultSize = 10;
+const maxSize = 100;
 const lastPage = 1_000_000_000;
 
 /**
@@ -39,27 +40,26 @@ const lastPage = 1_000_000_000;
  *
  * @param sortable columns a caller may sort by
  * @param fallback default order
- * @param maxSize max page_size
  */
-export function listKeys(sortable: readonly string[], fallback = 'id:desc', maxSize = 100) {
+export function listKeys(sortable: readonly string[], fallback = 'id:desc') {
   return {
     page: clamped({ fallback: 1, min: 1, max: lastPage }),
     page_size: clamped({ fallback: defaultSize, min: 1, max: maxSize, tooSmall: defaultSize }),
     order_by: keywords(
       Joi.string()
-        .default(() => readOrder(fallback, sortable))
+        .default(() => readSorts(fallback, sortable))
         .custom((value: string, helpers) => {
-          const order = readOrder(value, sortable);
-          return typeof order === 'string' ? helpers.error(order) : order;
+          const sorts = readSorts(value, sortable);
+          return typeof sorts === 'string' ? helpers.error(sorts) : sorts;
         }),
-      orderKeywords(sortable, fallback),
-    ) as unknown as Joi.ArraySchema<Order[]>,
+      sortKeywords(sortable, fallback),
+    ) as unknown as Joi.ArraySchema<Sort[]>,
     ...timeKeys(),
   };
 }
 
-// As parsed by `readOrder`.
-function orderKeywords(sortable: readonly string[], fallback: string) {
+// As parsed by `readSorts`.
+function sortKeywords(sortable: readonly string[], fallback: string) {
   const column = `(${sortable.join('|')})(:(asc|desc))?`;
   return { pattern: `^${column}(,${column})*$`, default: fallback, examples: [fallback] };
 }
@@ -72,28 +72,22 @@ export const timeKeys = () => ({
   end_date: time('end'),
 });
 
-function readOrder(text: string, sortable: readonly string[]): Order[] | string {
-  const orders: Order[] = [];
+function readSorts(text: string, sortable: readonly string[]): Sort[] | string {
+  const sorts: Sort[] = [];
   for (const part of text.split(',')) {
     const match = /^\s*(\w+)(?::(asc|desc))?\s*$/i.exec(part);
     if (!match) return 'order_by.format';
     const [, field, direction = 'asc'] = match as unknown as [string, string, string?];
     if (!sortable.includes(field)) return 'order_by.field';
-    orders.push({ field, direction: direction.toLowerCase() === 'desc' ? 'DESC' : 'ASC' });
+    sorts.push({ field, direction: direction.toLowerCase() === 'desc' ? 'DESC' : 'ASC' });
   }
-  return orders;
+  return sorts;
 }
 
 /** A WHERE clause built from filters; missing filters add nothing. */
 export class Where {
   readonly values: SqlValue[] = [];
   readonly #terms: string[] = [];
-  #isSearch = false;
-
-  /** Whether it contains a substring search, which scans all rows. */
-  get isSearch(): boolean {
-    return this.#isSearch;
-  }
 
   /** A fixed or hand-written condition with its values. */
   and(term: string, ...values: SqlValue[]): this {
@@ -107,7 +101,6 @@ export class Where {
     const both = new Where();
     both.#terms.push(...this.#terms);
     both.values.push(...this.values);
-    both.#isSearch = this.#isSearch;
     return both.and(term, ...values);
   }
 
@@ -118,8 +111,7 @@ export class Where {
   /** Literal substring: `%`, `_` and `\` are escaped. */
   contains(column: string, value: string | undefined): this {
     if (!value) return this;
-    this.#isSearch = true;
-    return this.and(`${column} LIKE ?`, `%${literally(value)}%`);
+    return this.and(`${column} LIKE ?`, `%${escapeLike(value)}%`);
   }
 
   /** As `contains`, or a key among those that `keysOf` finds for the text. */
@@ -131,7 +123,7 @@ export class Where {
   ): this {
     const keys = value ? keysOf(value) : [];
     if (!value || keys.length === 0) return this.contains(column, value);
-    return this.and(`(${column} LIKE ? OR ${keyColumn} IN (?))`, `%${literally(value)}%`, keys);
+    return this.and(`(${column} LIKE ? OR ${keyColumn} IN (?))`, `%${escapeLike(value)}%`, keys);
   }
 
   /** As `equals`, for an ASCII column, which cannot be compared with other characters: those match nothing. */
@@ -152,7 +144,7 @@ export class Where {
   numbered(column: string, value: string | undefined, period?: string): this {
     const months = value && periodsOf(value);
     if (!months || !isAscii(value)) return this.containsAscii(column, value);
-    this.and(`${column} LIKE ?`, `${literally(value)}%`);
+    this.and(`${column} LIKE ?`, `${escapeLike(value)}%`);
     return period ? this.between(period, ...months) : this;
   }
 
@@ -173,15 +165,16 @@ export class Where {
   }
 }
 
-const isAscii = (value = ''): boolean => /^\p{ASCII}*$/u.test(value);
+export const isAscii = (value = ''): boolean => /^\p{ASCII}*$/u.test(value);
 
-const literally = (value: string): string => value.replace(/[\\%_]/g, '\\$&');
+/** A text as LIKE takes it literally. */
+export const escapeLike = (value: string): string => value.replace(/[\\%_]/g, '\\$&');
 
 /** ORDER BY of a list, or of its reverse; the key makes the order of equal rows deterministic. */
 export function orderSql({ order_by }: ListQuery, alias: string, isReversed = false): string {
   const hasKey = order_by.some(({ field }) => field === 'id');
-  const orders: Order[] = hasKey ? order_by : [...order_by, { field: 'id', direction: 'DESC' }];
-  const terms = orders.map(({ field, direction }) => {
+  const sorts: Sort[] = hasKey ? order_by : [...order_by, { field: 'id', direction: 'DESC' }];
+  const terms = sorts.map(({ field, direction }) => {
     const isDescending = (direction === 'DESC') !== isReversed;
     return `${alias}.${field} ${isDescending ? 'DESC' : 'ASC'}`;
   });

@@ -3,6 +3,7 @@ import Joi from 'joi';
 import { maxAmount, Money } from '../money.js';
 import { readTime } from '../time.js';
 import { currentZone } from '../context.js';
+import { arePrintableLines, isPrintable } from './printable.js';
 import { keywords } from './schema-notes.js';
 
 /** A positive integer key. */
@@ -25,24 +26,36 @@ export const idOrNone = () => idOrZero().allow(null, '');
  */
 export const ids = (max = 1000) => Joi.array().items(id()).max(max).unique().prefs({ abortEarly: true });
 
-/** A text of 1 to `max` characters. */
-export const text = (max: number) => Joi.string().min(1).max(max);
+const checked = (schema: Joi.StringSchema, isFit: (text: string) => boolean) =>
+  schema.custom((value: string, helpers) => (isFit(value) ? value : helpers.error('text.control')));
 
-/** A text of up to `max` characters; an empty one clears the field. */
-export const optionalText = (max: number) => Joi.string().allow('', null).max(max);
+/** A line of 1 to `max` printable characters. */
+export const text = (max: number) => checked(Joi.string().min(1).max(max), isPrintable);
+
+/** A line of up to `max` printable characters; an empty one clears the field. */
+export const optionalText = (max: number) => checked(Joi.string().allow('', null).max(max), isPrintable);
+
+/** A text of 1 to `max` characters with line breaks. */
+export const lines = (max: number) => checked(Joi.string().min(1).max(max), arePrintableLines);
+
+/** A text of up to `max` characters with line breaks; an empty one clears the field. */
+export const optionalLines = (max: number) =>
+  checked(Joi.string().allow('', null).max(max), arePrintableLines);
 
 /**
  * A URL that a page may follow: http, https, or relative; an empty one clears the field. Other schemes run
- * scripts (`javascript:`, `data:`), even after blanks and control characters.
+ * scripts (`javascript:`, `data:`), even after blanks, and `//host` or `/\host` leads to another host.
  */
 export const webAddress = (max: number) =>
   optionalText(max).custom((value: string | null, helpers) => {
-    const scheme = /^([a-z][a-z0-9+.-]*):/i.exec((value ?? '').replace(/[\p{C}\p{Z}]/gu, ''))?.[1];
-    return scheme === undefined || /^https?$/i.test(scheme) ? value : helpers.error('string.uri');
+    const seen = (value ?? '').replace(/[\p{C}\p{Z}]/gu, '');
+    const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(seen)?.[1];
+    const isForeign = scheme === undefined ? /^[/\\]{2}/.test(seen) : !/^https?$/i.test(scheme);
+    return isForeign ? helpers.error('string.uri') : value;
   });
 
 /** 0 disabled, 1 enabled. */
-export const status = () => Joi.number().valid(0, 1);
+export const status = () => Joi.number().valid(0, 1).description('0 disabled, 1 enabled');
 
 /** An integer clamped to its range instead of refused. */
 export const clamped = ({ fallback, min, max, tooSmall = min }: Bounds) =>
@@ -81,11 +94,19 @@ export const username = () =>
     .max(50)
     .pattern(/^[A-Za-z0-9_.@-]+$/);
 
+const reserved = new Set(Object.getOwnPropertyNames(Object.prototype));
+
+/** A name by which clients look things up: none that every object has, such as `constructor`. */
+export const lookupName = (schema: Joi.StringSchema) =>
+  schema.custom((value: string, helpers) => (reserved.has(value) ? helpers.error('name.reserved') : value));
+
 export const slug = (max = 100) =>
-  Joi.string()
-    .min(1)
-    .max(max)
-    .pattern(/^[A-Za-z0-9][A-Za-z0-9_.:-]*$/);
+  lookupName(
+    Joi.string()
+      .min(1)
+      .max(max)
+      .pattern(/^[A-Za-z0-9][A-Za-z0-9_.:-]*$/),
+  );
 
 /** An amount as a JSON number with at most two decimals. */
 export const exactAmount = () => keywords(Joi.number().unsafe(), { multipleOf: 0.01 });
@@ -110,7 +131,7 @@ export const money = (least: bigint) =>
       return amount.cents < least ? helpers.error('money.least') : amount;
     }) as unknown as Joi.ObjectSchema<Money>;
 
-/** A time filter (contract.md §2) in the request zone; the handler receives a `Date`. */
+/** A time filter (docs/api.md, 2) in the request zone; the handler receives a `Date`. */
 export const time = (edge: 'start' | 'end') =>
   Joi.string().custom(
     (value: string, helpers) => readTime(value, currentZone(), edge) ?? helpers.error('time.format'),

@@ -2,7 +2,6 @@
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { hostname, loadavg } from 'node:os';
 import { currentLoad, fsSize, mem } from 'systeminformation';
-import { singleFlight } from '../single-flight.js';
 import { withTimeout } from '../with-timeout.js';
 
 export interface SystemInfo {
@@ -26,8 +25,9 @@ export interface SystemInfo {
 /** Time for the sizes of the disks; without them they are 0. */
 const diskTimeoutMs = 2000;
 
-// Runs df, which waits for every file system, also for a shared folder that hangs.
-const disksNow = singleFlight(() => fsSize());
+// Runs df, which waits for every file system, also for a shared folder that hangs: one at a time.
+let running: ReturnType<typeof fsSize> | undefined;
+const disksNow = () => (running ??= fsSize().finally(() => (running = undefined)));
 
 let lastPauseMs = 0;
 const delay = monitorEventLoopDelay({ resolution: 20 });
@@ -49,7 +49,7 @@ export async function sampleSystem(): Promise<SystemInfo> {
   const [load, memory, disks] = await Promise.all([
     currentLoad(),
     mem(),
-    withTimeout(disksNow('disks', 0), diskTimeoutMs, (resolve) => resolve([])),
+    withTimeout(disksNow(), diskTimeoutMs, (resolve) => resolve([])),
   ]);
   const root = disks.find(({ mount }) => mount === '/') ?? disks[0];
   const lag = Number.isNaN(delay.mean) ? 0 : Math.max(0, delay.mean / 1e6 - 20);

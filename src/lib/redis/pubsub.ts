@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import { logger } from '../logger.js';
 import { withTimeout } from '../with-timeout.js';
-import { closeConnection, openSubscriber } from './connection.js';
+import { closeConnection, openConnection } from './connection.js';
 import { key, redis } from './redis.js';
 
 type Listener = (message: unknown) => void;
@@ -53,7 +53,7 @@ async function subscribe(name: string): Promise<void> {
 function connection(): Redis {
   if (subscriber) return subscriber;
   // ioredis repeats only confirmed subscriptions; an unconfirmed one is repeated here.
-  const made = openSubscriber('subscriptions', { maxRetriesPerRequest: null, autoResubscribe: false });
+  const made = openConnection('subscriptions', { maxRetriesPerRequest: null, autoResubscribe: false });
   subscriber = made;
   made.on('ready', () => {
     for (const name of listeners.keys()) subscriptions.set(name, subscribe(name));

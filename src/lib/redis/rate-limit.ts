@@ -1,12 +1,6 @@
-// Rate limits per subject and minute over all processes.
+// Rate limits per subject and minute over all processes; without Redis each process counts alone.
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { key, redis } from './redis.js';
-
-const seconds = 60;
-/**
- * Processes publish their counts in steps of 1 % of the limit, so most requests need no round trip to Redis.
- */
-const parts = 100;
 
 export interface Refusal {
   limit: number;
@@ -16,46 +10,28 @@ export interface Refusal {
 
 export class RateLimit {
   readonly #limit: number;
-  readonly #step: number;
-  readonly #local: RateLimiterMemory;
-  readonly #shared: RateLimiterRedis;
+  readonly #limiter: RateLimiterRedis;
 
   constructor(name: string, limit: number) {
-    const options = { points: limit, duration: seconds, keyPrefix: key('rate', name) };
+    const options = { points: limit, duration: 60, keyPrefix: key('rate', name) };
     this.#limit = limit;
-    this.#step = Math.max(1, Math.floor(limit / parts));
-    this.#local = new RateLimiterMemory(options);
-    this.#shared = new RateLimiterRedis({
+    this.#limiter = new RateLimiterRedis({
       ...options,
       storeClient: redis,
+      // What is refused costs no command.
+      inMemoryBlockOnConsumed: limit,
       insuranceLimiter: new RateLimiterMemory(options),
     });
   }
 
-  /**
-   * Counts one request.
-   *
-   * @returns undefined within the limit. Unpublished counts of all processes may exceed it together by their
-   * steps; without Redis each process counts alone
-   */
+  /** Counts one request. @returns undefined within the limit */
   async take(subject: string): Promise<Refusal | undefined> {
     try {
-      const { consumedPoints } = await this.#local.consume(subject);
-      if (consumedPoints % this.#step === 0) await this.#takeTogether(subject);
+      await this.#limiter.consume(subject);
       return undefined;
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
       return { limit: this.#limit, retryAfter: Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)) };
-    }
-  }
-
-  async #takeTogether(subject: string): Promise<void> {
-    try {
-      await this.#shared.consume(subject, this.#step);
-    } catch (refusal) {
-      if (refusal instanceof RateLimiterRes)
-        await this.#local.block(subject, Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)));
-      throw refusal;
     }
   }
 }

@@ -1,12 +1,11 @@
 // The command connections to Redis, and the keys of this deployment. Callers decide what to do when Redis is
 // unavailable.
-import { Cluster } from 'ioredis';
 import { config } from '../../../config/index.js';
 import { closeConnection, failingFast, openConnection, silenceMs } from './connection.js';
 import { withTimeout } from '../with-timeout.js';
 
 /**
- * For callers with a fallback: fails at once while Redis is unavailable, and after REDIS_TIMEOUT_MS without a
+ * For callers with a fallback: fails at once while Redis is unavailable, and after 200 ms without a
  * reply.
  */
 export const redis = openConnection('commands', { ...failingFast(), lazyConnect: true });
@@ -18,8 +17,7 @@ export const patientRedis = openConnection('one-time values', {
 });
 
 /**
- * A key of this deployment. The prefix is a hash tag: all keys but those of queues are in one slot of a
- * cluster.
+ * A key of this deployment. The braces keep it apart from those of a deployment whose prefix begins alike.
  */
 export function key(...parts: (string | number)[]): string {
   return `{${config.redis.prefix}}:${parts.join(':')}`;
@@ -56,21 +54,17 @@ export function disconnectRedis(): void {
   for (const connection of [redis, patientRedis]) closeConnection(connection);
 }
 
-/** Matching keys of all nodes in batches; scans every key. */
+/** Matching keys in batches; scans every key. */
 export async function* matchingKeys(match: string): AsyncGenerator<string[]> {
-  const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
-  for (const node of nodes)
-    for await (const keys of node.scanStream({ match, count: 1000 }) as AsyncIterable<string[]>)
-      if (keys.length > 0) yield keys;
+  for await (const keys of redis.scanStream({ match, count: 1000 }) as AsyncIterable<string[]>)
+    if (keys.length > 0) yield keys;
 }
 
 /** Whether the error means that Redis is unreachable, too slow, read-only or full. */
 export function isRedisDown(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
-    /^(ReplyError|MaxRetriesPerRequestError|ClusterAllFailedError)$/.test(error.name) ||
-    /enableOfflineQueue|Command timed out|Socket timeout|Connection is closed|Cluster is ended/.test(
-      error.message,
-    )
+    /^(ReplyError|MaxRetriesPerRequestError)$/.test(error.name) ||
+    /enableOfflineQueue|Command timed out|Socket timeout|Connection is closed/.test(error.message)
   );
 }

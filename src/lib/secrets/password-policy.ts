@@ -1,4 +1,4 @@
-// Rules for new passwords (contract.md §3).
+// Rules for new passwords (docs/api.md, 3).
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import Joi from 'joi';
@@ -47,6 +47,12 @@ function readCommon(): ReadonlySet<string> {
   const file = createRequire(import.meta.url).resolve('@zxcvbn-ts/language-common/src/passwords.json');
   const passwords = JSON.parse(readFileSync(file, 'utf8')) as string[];
   return new Set(passwords.filter(({ length }) => length >= passwordMinLength));
+}
+
+/** @throws value_not_acceptable when the new password is the old one */
+export function assertDiffersFromOld(password: string, old: string): void {
+  if (password === old)
+    throw new AppError('value_not_acceptable', { fields: { password: [problem('password.same')] } });
 }
 
 /** @throws value_not_acceptable when the password equals the username, ignoring case */

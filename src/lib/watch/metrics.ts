@@ -57,13 +57,6 @@ export const statementSeconds = new Histogram({
   labelNames: ['pool', 'outcome'] as const,
 });
 
-export const copies = new Counter({
-  registers,
-  name: 'back_office_copies_total',
-  help: 'uses of copies kept in memory: hit, or stale and read anew',
-  labelNames: ['scope', 'outcome'] as const,
-});
-
 /** The values of a gauge: label values, joined by a blank, and number. */
 export type Figures = Record<string, number>;
 

@@ -10,7 +10,7 @@ import { exposition, expositionType, watchProcess } from './metrics.js';
 /** Status of a process; `isReady` says whether it can work. */
 export type Readiness = { isReady: boolean } & Record<string, boolean>;
 
-const { metricsPort, metricsHost, metricsToken } = config.monitoring;
+const { metricsPort, metricsHost, metricsToken } = config.watching;
 
 /** Retry interval for a port in use, such as by the process this one replaces. */
 const againMs = 2000;

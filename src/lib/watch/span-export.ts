@@ -2,22 +2,12 @@
 import { hostname } from 'node:os';
 import { diag, DiagLogLevel, type Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { resourceFromAttributes } from '@opentelemetry/resources';
-import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
-  BasicTracerProvider,
-  BatchSpanProcessor,
-  ParentBasedSampler,
-  TraceIdRatioBasedSampler,
-  type Sampler,
-} from '@opentelemetry/sdk-trace-base';
+import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { config } from '../../../config/index.js';
 import { logger } from '../logger.js';
 import { throttled } from '../log-throttle.js';
 import { withTimeout } from '../with-timeout.js';
-
-type Settings = NonNullable<typeof config.tracing>;
 
 /** Max spans in the buffer; more are dropped. About 1 KiB each. */
 const maxQueueSize = 4096;
@@ -27,24 +17,13 @@ const sendEveryMs = 2000;
 const lastSendMs = 2000;
 
 /** Connects to the collector. @returns a factory of spans, and a function that sends the rest within 2 s */
-export function openExport(
-  settings: Settings,
-  process: 'api' | 'worker',
-): { tracer: Tracer; close: () => Promise<void> } {
+export function openExport(process: 'api' | 'worker'): { tracer: Tracer; close: () => Promise<void> } {
   logFailures();
-  const { url, headers, timeoutMs: timeoutMillis } = settings;
-  const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis });
+  const batches = { maxQueueSize, maxExportBatchSize, scheduledDelayMillis: sendEveryMs };
   const provider = new BasicTracerProvider({
-    resource: resourceFromAttributes(describe(settings, process)),
-    sampler: samplerOf(settings),
-    spanProcessors: [
-      new BatchSpanProcessor(exporter, {
-        maxQueueSize,
-        maxExportBatchSize,
-        scheduledDelayMillis: sendEveryMs,
-        exportTimeoutMillis: timeoutMillis,
-      }),
-    ],
+    // What the operator sets wins.
+    resource: resourceFromAttributes(describe(process)).merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter(), batches)],
   });
   const { version } = config;
   return {
@@ -53,27 +32,15 @@ export function openExport(
   };
 }
 
-function describe({ service, attributes }: Settings, process: 'api' | 'worker'): Record<string, string> {
+function describe(process: 'api' | 'worker'): Record<string, string> {
   return {
-    'service.name': service,
+    'service.name': 'back-office',
     'service.version': config.version,
     'service.instance.id': `${hostname()}-${globalThis.process.pid}`,
     'deployment.environment.name': config.app.production ? 'production' : 'development',
     'back_office.process': process,
     ...(config.app.tenant && { 'back_office.tenant': config.app.tenant }),
-    ...attributes,
   };
-}
-
-function samplerOf({ sampler, ratio }: Settings): Sampler {
-  const own = {
-    always_on: () => new AlwaysOnSampler(),
-    always_off: () => new AlwaysOffSampler(),
-    traceidratio: () => new TraceIdRatioBasedSampler(ratio),
-  };
-  const name = sampler.replace('parentbased_', '') as keyof typeof own;
-  const root = own[name]();
-  return name === sampler ? root : new ParentBasedSampler({ root });
 }
 
 function logFailures(): void {

@@ -1,4 +1,4 @@
-// Times every statement and makes its span; statements over SLOW_STATEMENT_MS are logged under the trace id of their
+// Times every statement and makes its span; slow statements are logged under the trace id of their
 // caller.
 import { SpanKind, type Span } from '@opentelemetry/api';
 import { config } from '../../../config/index.js';
@@ -7,7 +7,7 @@ import { logger } from '../logger.js';
 import { statementSeconds } from './metrics.js';
 import { failSpan, startSpan } from './tracing.js';
 
-const { slowStatementMs } = config.monitoring;
+const { slowStatementMs } = config.watching;
 const maxLogged = 2000;
 const maxSummary = 120;
 
@@ -33,7 +33,7 @@ export function recordStatement(pool: string, query: unknown): (error: unknown) 
 function tell(sql: string, more: object): void {
   const line = { sql: withoutValues(sql), ...more };
   // A statement that writes the log must not add to it.
-  if (/\b(log_outbox|(operation|login|system)_logs)\b/.test(sql)) logger.info(line, slowStatement);
+  if (/\b(operation|login|system)_logs\b/.test(sql)) logger.info(line, slowStatement);
   else logger.warn(line, slowStatement);
 }
 

@@ -20,9 +20,9 @@ let tracer: Tracer | undefined;
 
 /** Starts tracing if an address is set. @returns a function that sends the rest within 2 s */
 export async function startTracing(process: 'api' | 'worker'): Promise<() => Promise<void>> {
-  if (config.tracing === undefined) return () => Promise.resolve();
+  if (!config.watching.tracing) return () => Promise.resolve();
   const { openExport } = await import('./span-export.js');
-  const { close, ...opened } = openExport(config.tracing, process);
+  const { close, ...opened } = openExport(process);
   tracer = opened.tracer;
   return () => {
     tracer = undefined;

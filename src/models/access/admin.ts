@@ -1,18 +1,10 @@
 // admins: the people who sign in here.
 import Joi from 'joi';
-import type { Transaction } from 'sequelize';
+import { literal, Op, type WhereOptions } from 'sequelize';
 import { blankToNull, noneToNull } from '../../lib/input/blank-to-null.js';
-import { now } from '../../lib/clock.js';
-import { refuseDuplicates, type SqlValue } from '../../lib/database/db.js';
+import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import {
-  pageSql,
-  toPage,
-  Where,
-  type ListQuery,
-  type Page,
-  type TimeRange,
-} from '../../lib/input/list-query.js';
+import type { ListQuery, Page, TimeRange } from '../../lib/input/list-query.js';
 import { id, status } from '../../lib/input/schema.js';
 import { hashPassword } from '../../lib/secrets/password.js';
 import { endSessionsOf } from './admin-session.js';
@@ -26,14 +18,11 @@ import {
   type Holder,
 } from './rights.js';
 import { assertExist } from './role.js';
-import { Totals } from '../tables/totals.js';
 import { changing } from '../tables/versions.js';
-import { Admin, AdminRole, Department, Role } from './tables.js';
+import { Admin, Role, type Department } from './tables.js';
 import { assertDepartment, departmentsBelow } from './department.js';
-import type { Fields, Listed } from '../tables/table.js';
-import { deleteRows, insertStatement, updateRows } from '../tables/rows.js';
-import { columnsOf, joined, type RowOf, selection } from '../tables/selection.js';
-import { execute } from '../tables/sql.js';
+import { containing, during, findPage, matching } from '../tables/find.js';
+import { listed, type Fields, type Listed } from '../tables/table.js';
 
 export type AdminFields = Fields<
   Admin,
@@ -73,45 +62,28 @@ export const adminSortable = [
 
 type RoleName = Pick<Listed<Role>, 'id' | 'name' | 'slug'>;
 
-const shown = { ...columnsOf(Admin, 'a'), department: joined(columnsOf(Department, 'd', 'id', 'name')) };
-const admins = selection(shown, 'admins a', 'LEFT JOIN departments d ON d.id = a.department_id');
-
-const rolesOfAdmin = selection(
-  { ...columnsOf(AdminRole, 'ar', 'admin_id'), ...columnsOf(Role, 'r', 'id', 'name', 'slug') },
-  'admin_roles ar',
-  'JOIN roles r ON r.id = ar.role_id',
-);
-
-export type AdminRecord = RowOf<typeof shown> & { roles: RoleName[]; is_super_admin: boolean };
+export interface AdminRecord extends Listed<Admin> {
+  department: Pick<Listed<Department>, 'id' | 'name'> | null;
+  roles: RoleName[];
+  is_super_admin: boolean;
+}
 
 const duplicates = { uq_admins_username: { slug: 'username_exists', field: 'username' } } as const;
 
-/** Total of the administrator list; invalidated together with identities. */
-export const adminTotals = new Totals({ table: 'admins', scope: 'identity', alias: 'a' });
-
-export async function listAdmins(query: AdminFilter, mark?: string): Promise<Page<AdminRecord>> {
-  const where = await adminsWhere(query);
-  const [list, total] = await Promise.all([
-    selectRecords(`${where.sql} ${pageSql(query, 'a')}`, where.values),
-    adminTotals.count(where, mark),
-  ]);
-  return toPage(query, list, total);
+export async function listAdmins(query: AdminFilter): Promise<Page<AdminRecord>> {
+  const page = await findPage(Admin, query, { where: await adminsWhere(query), include: shown });
+  return { ...page, list: page.list.map(toRecord) };
 }
 
 /** @throws admin_not_found */
 export async function getAdmin(id: number): Promise<AdminRecord> {
-  const [admin] = await selectRecords('WHERE a.id = ?', [id]);
-  return admin ?? fail('admin_not_found');
+  return toRecord((await Admin.findByPk(id, { include: shown })) ?? fail('admin_not_found'));
 }
 
-const options = selection(
-  { value: columnsOf(Admin, 'a', 'id').id, label: columnsOf(Admin, 'a', 'nickname').nickname },
-  'admins a',
-);
-
 /** Enabled administrators for select boxes. */
-export function adminOptions(): Promise<{ value: number; label: string }[]> {
-  return options.rows('WHERE a.status = 1 ORDER BY a.id');
+export async function adminOptions(): Promise<{ value: number; label: string }[]> {
+  const rows = await Admin.scope('enabled').findAll({ attributes: ['id', 'nickname'], order: ['id'] });
+  return rows.map(({ id, nickname }) => ({ value: id, label: nickname }));
 }
 
 /** Creates an administrator whose roles lie within the holder's rights. */
@@ -134,7 +106,7 @@ export async function createAdmin(holder: Holder, fields: NewAdmin): Promise<num
       );
       await assertExist('role', role_ids, t);
       await assertHoldsRoles(holder, role_ids, t);
-      await setRoles(admin.id, role_ids, t);
+      await admin.$set('roles', role_ids, { transaction: t });
       return admin.id;
     }),
     duplicates,
@@ -156,7 +128,7 @@ export async function updateAdmin(holder: Holder, id: number, fields: Partial<Ad
     if (role_ids) {
       await assertExist('role', role_ids, t);
       await assertHoldsRoles(holder, role_ids, t);
-      await setRoles(id, role_ids, t);
+      await admin.$set('roles', role_ids, { transaction: t });
     }
     await assertSuperAdminRemains(t);
     if (columns.status === 0) await endSessionsOf(id, t);
@@ -199,45 +171,45 @@ export async function storePassword(
 ): Promise<void> {
   const password_hash = await hashPassword(password);
   await changing(['identity'], async (t) => {
-    const stored = { password_hash, password_must_change: mustChange, updated_at: now() };
-    if ((await updateRows(Admin, stored, { id }, t)) === 0) fail('admin_not_found');
+    const stored = { password_hash, password_must_change: mustChange };
+    const [changed] = await Admin.update(stored, { where: { id }, transaction: t });
+    if (changed === 0) fail('admin_not_found');
     await endSessionsOf(id, t, except);
   });
 }
 
-/** The condition of a list over `admins a`. */
-export async function adminsWhere(criteria: AdminCriteria): Promise<Where> {
-  const where = new Where()
-    .contains('a.username', criteria.username)
-    .contains('a.nickname', criteria.nickname)
-    .equals('a.status', criteria.status)
-    .during('a.created_at', criteria);
-  if (criteria.department_id)
-    where.and('a.department_id IN (?)', await departmentsBelow(criteria.department_id));
-  if (!criteria.role_id) return where;
-  return where.and(
-    'EXISTS (SELECT 1 FROM admin_roles f WHERE f.admin_id = a.id AND f.role_id = ?)',
-    criteria.role_id,
-  );
+/** The ids of the administrators of a list, for its export. */
+export async function adminIds(criteria: AdminCriteria): Promise<number[]> {
+  const rows = await Admin.findAll({ attributes: ['id'], where: await adminsWhere(criteria) });
+  return rows.map(({ id }) => id);
 }
 
-// One statement for the administrators, one for the roles of all of them.
-async function selectRecords(tail: string, values: SqlValue[]): Promise<AdminRecord[]> {
-  const rows = await admins.rows(tail, values);
-  if (rows.length === 0) return [];
-  const held = await rolesOfAdmin.rows('WHERE ar.admin_id IN (?) ORDER BY r.id', [rows.map(({ id }) => id)]);
-  return rows.map((row) => {
-    const own = held.filter(({ admin_id }) => admin_id === row.id);
-    return {
-      ...row,
-      roles: own.map(({ id, name, slug }) => ({ id, name: roleName(slug, name), slug })),
-      is_super_admin: own.some(({ slug }) => slug === superAdminSlug),
-    };
+async function adminsWhere(criteria: AdminCriteria): Promise<WhereOptions<Admin>> {
+  const { username, nickname, status, department_id, role_id } = criteria;
+  return matching<Admin>({
+    username: containing(username),
+    nickname: containing(nickname),
+    status,
+    created_at: during(criteria),
+    department_id: department_id ? await departmentsBelow(department_id) : undefined,
+    id: role_id
+      ? { [Op.in]: literal(`(SELECT f.admin_id FROM admin_roles f WHERE f.role_id = ${role_id})`) }
+      : undefined,
   });
 }
 
-async function setRoles(adminId: number, roleIds: number[], t: Transaction): Promise<void> {
-  await deleteRows(AdminRole, { admin_id: adminId }, t);
-  const rows = roleIds.map((role_id) => ({ admin_id: adminId, role_id }));
-  if (rows.length > 0) await execute(insertStatement(AdminRole, rows), { t });
+const shown = [
+  { association: 'department', attributes: ['id', 'name'] },
+  { association: 'roles', attributes: ['id', 'name', 'slug'], through: { attributes: [] } },
+];
+
+function toRecord(admin: Admin): AdminRecord {
+  const { department, roles = [] } = admin;
+  const own = roles.map(({ id, name, slug }) => ({ id, name: roleName(slug, name), slug }));
+  return {
+    ...listed(admin),
+    department: department ? { id: department.id, name: department.name } : null,
+    roles: own.sort((one, other) => one.id - other.id),
+    is_super_admin: own.some(({ slug }) => slug === superAdminSlug),
+  };
 }

@@ -3,36 +3,36 @@ import type { Transaction } from 'sequelize';
 import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { toTree, withDescendants, type Tree } from '../../lib/tree.js';
-import { Where } from '../../lib/input/list-query.js';
+import { containing, matching } from '../tables/find.js';
+import { listed, type Fields, type Listed } from '../tables/table.js';
 import { changing } from '../tables/versions.js';
 import { Admin, Department } from './tables.js';
-import { type Fields, type Listed, listed } from '../tables/table.js';
-import { columnsOf, selection } from '../tables/selection.js';
 
 export type DepartmentFields = Fields<Department>;
 
-export type DepartmentRecord = Listed<Department>;
-
-const departments = selection(columnsOf(Department, 'd'), 'departments d');
+/** With whether departments or administrators belong to it, which keep it from being deleted. */
+export type DepartmentRecord = Listed<Department> & { in_use: boolean };
 
 /** The whole tree; with a filter, the matching departments as a flat list. */
 export async function departmentTree(filter: {
   name?: string;
   status?: number;
 }): Promise<Tree<DepartmentRecord>[]> {
-  const where = new Where().contains('d.name', filter.name).equals('d.status', filter.status);
-  const rows = await departments.rows(`${where.sql} ORDER BY d.sort, d.id`, where.values);
-  return where.sql === '' ? toTree(rows) : rows.map((row) => ({ ...row, children: [] }));
+  const where = matching<Department>({ name: containing(filter.name), status: filter.status });
+  const found = await Department.scope('withUse').findAll({ where, order: ['sort', 'id'] });
+  const rows = found.map(toRecord);
+  return Object.keys(where).length === 0 ? toTree(rows) : rows.map((row) => ({ ...row, children: [] }));
 }
 
 /** @throws department_not_found */
 export async function getDepartment(id: number): Promise<DepartmentRecord> {
-  return listed((await Department.findByPk(id)) ?? fail('department_not_found'));
+  const found = await Department.scope('withUse').findByPk(id);
+  return toRecord(found ?? fail('department_not_found'));
 }
 
 /** A department and everything below it. */
 export async function departmentsBelow(id: number): Promise<number[]> {
-  return [...withDescendants(await places(), id)];
+  return [...withDescendants(await parents(), id)];
 }
 
 /** @throws department_unknown when the id does not exist */
@@ -42,19 +42,15 @@ export async function assertDepartment(id: number | null | undefined): Promise<v
     fail('department_unknown', { field: 'department_id' });
 }
 
-const options = selection(
-  { ...columnsOf(Department, 'd', 'id', 'parent_id'), label: columnsOf(Department, 'd', 'name').name },
-  'departments d',
-);
-
 /** Enabled departments for select boxes. */
-export function departmentOptions(): Promise<{ id: number; parent_id: number; label: string }[]> {
-  return options.rows('WHERE d.status = 1 ORDER BY d.sort, d.id');
+export async function departmentOptions(): Promise<{ id: number; parent_id: number; label: string }[]> {
+  const rows = await Department.scope('enabled').findAll({ order: ['sort', 'id'] });
+  return rows.map(({ id, parent_id, name }) => ({ id, parent_id, label: name }));
 }
 
 export async function createDepartment(fields: DepartmentFields): Promise<number> {
   return transact(async (t) => {
-    assertParent(await places(t), fields.parent_id);
+    assertParent(await parents(t), fields.parent_id);
     return (await Department.create(fields, { transaction: t })).id;
   });
 }
@@ -62,7 +58,7 @@ export async function createDepartment(fields: DepartmentFields): Promise<number
 /** Changes only the fields given; a move keeps the tree free of cycles. */
 export async function updateDepartment(id: number, fields: Partial<DepartmentFields>): Promise<void> {
   await changing(['identity'], async (t) => {
-    const rows = await places(t);
+    const rows = await parents(t);
     const department = (await Department.findByPk(id, { transaction: t })) ?? fail('department_not_found');
     if (fields.parent_id !== undefined && withDescendants(rows, id).has(fields.parent_id)) {
       fail('department_cycle', { field: 'parent_id' });
@@ -75,7 +71,7 @@ export async function updateDepartment(id: number, fields: Partial<DepartmentFie
 /** Deletes a department without children and administrators. */
 export async function deleteDepartment(id: number): Promise<void> {
   await transact(async (t) => {
-    const rows = await places(t);
+    const rows = await parents(t);
     const department = (await Department.findByPk(id, { transaction: t })) ?? fail('department_not_found');
     if (rows.some(({ parent_id }) => parent_id === id)) fail('department_has_children');
     const member = await Admin.findOne({ where: { department_id: id }, transaction: t, lock: true });
@@ -84,15 +80,17 @@ export async function deleteDepartment(id: number): Promise<void> {
   });
 }
 
-const tree = selection(columnsOf(Department, 'd', 'id', 'parent_id'), 'departments d');
-
-type Place = Pick<DepartmentRecord, 'id' | 'parent_id'>;
+const toRecord = (department: Department): DepartmentRecord => ({
+  ...listed(department),
+  in_use: department.get('in_use') === 1,
+});
 
 // In a transaction the tree is locked: two moves at once could close a cycle that neither makes alone.
-function places(t?: Transaction): Promise<Place[]> {
-  return tree.rows(`ORDER BY d.id ${t ? 'FOR UPDATE' : ''}`, [], { t });
+function parents(t?: Transaction): Promise<Department[]> {
+  const attributes = ['id', 'parent_id'];
+  return Department.findAll({ attributes, order: ['id'], transaction: t, lock: t !== undefined });
 }
 
-function assertParent(rows: Place[], parentId: number | undefined): void {
+function assertParent(rows: Department[], parentId: number | undefined): void {
   if (parentId && !rows.some(({ id }) => id === parentId)) fail('department_unknown', { field: 'parent_id' });
 }

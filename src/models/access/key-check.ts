@@ -1,10 +1,7 @@
 // key_checks: whether APP_KEY is the key this database was made with. A wrong one would look like wrong passwords.
-import { now } from '../../lib/clock.js';
 import { derivedKeys, hmacHex } from '../../lib/secrets/secret-box.js';
 import { StartRefused } from '../../lib/process/start-refused.js';
-import { columnsOf, selection } from '../tables/selection.js';
 import { KeyCheck } from './tables.js';
-import { execute, over } from '../tables/sql.js';
 
 const name = 'APP_KEY';
 
@@ -20,24 +17,26 @@ export async function keyState(): Promise<KeyState> {
 }
 
 /** What the keys given are to data under the key of that digest. */
-export function keyStateOf(digest: string | undefined): KeyState {
+function keyStateOf(digest: string | undefined): KeyState {
   if (digest === undefined) return 'new';
   const [today, ...previous] = digests();
   if (digest === today) return 'right';
   return previous.includes(digest) ? 'previous' : 'wrong';
 }
 
-const checks = selection(columnsOf(KeyCheck, 'k', 'digest'), 'key_checks k');
-const sql = over({ 'key_checks k': KeyCheck, key_checks: KeyCheck });
+/** The digest stored under that name. */
+export async function storedDigest(name: string): Promise<string | undefined> {
+  return (await KeyCheck.findByPk(name))?.digest;
+}
 
-/** The digest that is kept under that name. */
-export async function keptDigest(name: string): Promise<string | undefined> {
-  return (await checks.one(sql('WHERE k.name = :name', { name })))?.digest;
+/** Stores a digest under that name. */
+export async function storeDigest(name: string, digest: string): Promise<void> {
+  await KeyCheck.upsert({ name, digest });
 }
 
 /** The digest of the key of this database, when it knows one. */
-export async function storedKeyDigest(): Promise<string | undefined> {
-  return keptDigest(name);
+async function storedKeyDigest(): Promise<string | undefined> {
+  return storedDigest(name);
 }
 
 /**
@@ -59,12 +58,5 @@ export async function checkAppKey(): Promise<void> {
 /** Makes APP_KEY the key of this database. */
 export async function acceptAppKey(): Promise<void> {
   const [digest = ''] = digests();
-  const at = now();
-  await execute(
-    sql(
-      `INSERT INTO key_checks (name, digest, created_at, updated_at) VALUES (:name, :digest, :at, :at)
-       ON DUPLICATE KEY UPDATE digest = VALUES(digest), updated_at = VALUES(updated_at)`,
-      { name, digest, at },
-    ),
-  );
+  await storeDigest(name, digest);
 }

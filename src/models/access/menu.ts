@@ -9,9 +9,7 @@ import type { Identity } from './identity.js';
 import { assertHolds, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
 import { Menu, Permission } from './tables.js';
-import { type Fields, type Listed, listed } from '../tables/table.js';
-import { columnsOf, selection } from '../tables/selection.js';
-import { updateRows } from '../tables/rows.js';
+import { listed, type Fields, type Listed } from '../tables/table.js';
 
 export type MenuFields = Fields<Menu, 'module'>;
 
@@ -26,42 +24,41 @@ const switchedOff = new Set(
 );
 
 const maxDepth = 10;
-const menus = selection(columnsOf(Menu, 'm'), 'menus m');
-const menusWithModule = selection({ ...columnsOf(Menu, 'm'), ...columnsOf(Menu, 'm', 'module') }, 'menus m');
 const duplicates = { uq_menus_slug: { slug: 'menu_slug_exists', field: 'slug' } } as const;
 
 /** Every menu, disabled ones too. */
 export async function menuTree(): Promise<Tree<MenuRecord>[]> {
-  return toTree((await menus.rows('ORDER BY m.sort, m.id')).map(titled));
+  return toTree((await Menu.findAll({ order: ['sort', 'id'] })).map(toRecord));
 }
 
 /**
- * The enabled menus an administrator sees, without those of modules that are switched off. What lies below a
- * disabled menu is not shown either.
+ * The enabled menus an administrator sees, without those of modules that are switched off. A disabled menu hides
+ * its descendants.
  */
 export async function menuTreeFor(
   identity: Pick<Identity, 'isSuperAdmin' | 'menuIds'>,
 ): Promise<Tree<MenuRecord>[]> {
-  const rows = await menusWithModule.rows('WHERE m.status = 1 ORDER BY m.sort, m.id');
-  const seen = rows
+  const menus = await enabledMenus();
+  const seen = menus
     .filter(
       ({ id, module }) =>
         (identity.isSuperAdmin || identity.menuIds.has(id)) && !switchedOff.has(module ?? ''),
     )
-    .map(({ module: _, ...menu }) => titled(menu));
+    .map(toRecord);
   const ids = new Set(seen.map(({ id }) => id));
   return toTree(seen).filter(({ parent_id }) => parent_id === 0 || ids.has(parent_id));
 }
 
-/** @throws menu_not_found */
-export async function getMenu(id: number): Promise<MenuRecord> {
-  return titled(listed((await Menu.findByPk(id)) ?? fail('menu_not_found')));
+/** With whether entries lie below it, which keep it from being deleted. @throws menu_not_found */
+export async function getMenu(id: number): Promise<MenuRecord & { in_use: boolean }> {
+  const menu = (await Menu.findByPk(id)) ?? fail('menu_not_found');
+  return { ...toRecord(menu), in_use: (await Menu.count({ where: { parent_id: id } })) > 0 };
 }
 
 /** Enabled menus for select boxes. */
 export async function menuOptions(): Promise<{ id: number; parent_id: number; label: string }[]> {
-  const rows = await menus.rows('WHERE m.status = 1 ORDER BY m.sort, m.id');
-  return rows.map(({ id, parent_id, slug, title }) => ({ id, parent_id, label: menuTitle(slug, title) }));
+  const menus = await enabledMenus();
+  return menus.map(({ id, parent_id, slug, title }) => ({ id, parent_id, label: menuTitle(slug, title) }));
 }
 
 export async function createMenu(holder: Holder, fields: MenuFields): Promise<number> {
@@ -102,26 +99,21 @@ export async function deleteMenu(holder: Holder, id: number): Promise<void> {
     await assertHoldsMenu(holder, id, t);
     if (rows.some(({ parent_id }) => parent_id === id)) fail('menu_has_children');
     // What a disabled menu keeps closed stays closed without it.
-    if (menu.status !== 1) await updateRows(Permission, { status: 0 }, { menu_id: id }, t);
+    if (menu.status !== 1) await Permission.update({ status: 0 }, { where: { menu_id: id }, transaction: t });
     await menu.destroy({ transaction: t });
   });
 }
 
-const titled = <T extends { slug: string; title: string }>(menu: T): T => ({
-  ...menu,
-  title: menuTitle(menu.slug, menu.title),
-});
+const enabledMenus = (): Promise<Menu[]> => Menu.scope('enabled').findAll({ order: ['sort', 'id'] });
 
-const tree = selection(columnsOf(Menu, 'm', 'id', 'parent_id'), 'menus m');
-
-type Place = Pick<MenuRecord, 'id' | 'parent_id'>;
+const toRecord = (menu: Menu): MenuRecord => ({ ...listed(menu), title: menuTitle(menu.slug, menu.title) });
 
 // Two moves at once could close a cycle that neither makes alone, so the tree changes one at a time.
-function lockTree(t: Transaction): Promise<Place[]> {
-  return tree.rows('ORDER BY m.id FOR UPDATE', [], { t });
+function lockTree(t: Transaction): Promise<Menu[]> {
+  return Menu.findAll({ attributes: ['id', 'parent_id'], order: ['id'], transaction: t, lock: true });
 }
 
-function assertParent(holder: Holder, rows: Place[], parentId: number): void {
+function assertParent(holder: Holder, rows: Menu[], parentId: number): void {
   if (parentId === 0) return;
   if (!rows.some(({ id }) => id === parentId)) fail('menu_unknown', { field: 'parent_id' });
   assertHolds(holder, [], [parentId]);

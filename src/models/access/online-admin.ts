@@ -2,86 +2,84 @@
 import { Op } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { fail } from '../../lib/errors.js';
-import { pageSql, toPage, Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { idleSince, type Identity } from './identity.js';
 import { assertOutranks } from './rights.js';
-import { columnsOf, computed, selection, type RowOf } from '../tables/selection.js';
-import { execute, over } from '../tables/sql.js';
+import { containing, during, findPage, matching } from '../tables/find.js';
+import type { Listed } from '../tables/table.js';
 import { changing } from '../tables/versions.js';
-import { Admin, AdminSession } from './tables.js';
+import { AdminSession, type Admin } from './tables.js';
 
 export interface OnlineFilter extends ListQuery {
   username?: string;
   ip?: string;
 }
 
-export type OnlineRecord = RowOf<typeof shown> & { is_current: boolean };
+export interface OnlineRecord extends Pick<
+  Listed<AdminSession>,
+  'id' | 'admin_id' | 'ip' | 'browser' | 'os' | 'created_at'
+> {
+  username: string;
+  nickname: string;
+  last_active: Date;
+  is_current: boolean;
+}
 
 export const onlineSortable = ['id', 'ip', 'created_at'] as const;
-
-const shown = {
-  ...columnsOf(AdminSession, 's', 'id', 'admin_id', 'ip', 'browser', 'os', 'created_at'),
-  ...columnsOf(Admin, 'a', 'username', 'nickname'),
-  last_active: columnsOf(AdminSession, 's', 'last_used_at').last_used_at,
-};
-
-const joinAdmins = 'JOIN admins a ON a.id = s.admin_id';
-const sessions = selection(shown, 'admin_sessions s', joinAdmins);
-const count = selection({ total: computed<number>('COUNT(*)') }, 'admin_sessions s', joinAdmins);
-const countOfAdmins = selection(
-  { total: computed<number>('COUNT(DISTINCT s.admin_id)') },
-  'admin_sessions s',
-  joinAdmins,
-);
-
-const sql = over({ admin_sessions: AdminSession, 'admin_sessions s': AdminSession, 'admins a': Admin });
 
 const activeMs = 15 * 60_000;
 
 export async function listOnline(identity: Identity, query: OnlineFilter): Promise<Page<OnlineRecord>> {
-  const where = online()
-    .contains('a.username', query.username)
-    .contains('s.ip', query.ip)
-    .during('s.created_at', query);
-  const [rows, counted] = await Promise.all([
-    sessions.rows(`${where.sql} ${pageSql(query, 's')}`, where.values),
-    count.first(where.sql, where.values),
-  ]);
-  const list = rows.map((row) => ({ ...row, is_current: row.id === identity.sessionId }));
-  return toPage(query, list, counted?.total ?? 0);
+  const page = await findPage(AdminSession, query, {
+    where: {
+      ...matching<AdminSession>({ ip: containing(query.ip), created_at: during(query) }),
+      ...usedSince(new Date(now().getTime() - activeMs)),
+    },
+    include: {
+      association: 'admin',
+      attributes: ['username', 'nickname'],
+      where: matching<Admin>({ username: containing(query.username) }),
+      required: true,
+    },
+  });
+  const list = page.list.map((session) => {
+    const { username = '', nickname = '' } = session.admin ?? {};
+    return { admin_id: session.admin_id, username, nickname, ...toOwn(session, identity.sessionId) };
+  });
+  return { ...page, list };
 }
 
-export type OwnSession = RowOf<typeof shownOwn> & { is_current: boolean };
-
-const shownOwn = {
-  ...columnsOf(AdminSession, 's', 'id', 'ip', 'browser', 'os', 'created_at'),
-  last_active: shown.last_active,
-};
-
-const ownSessions = selection(shownOwn, 'admin_sessions s');
+export type OwnSession = Omit<OnlineRecord, 'admin_id' | 'username' | 'nickname'>;
 
 const maxOwn = 100;
 
 /** The sessions with which the caller is signed in, the last used first; at most 100. */
 export async function listOwnSessions({ adminId, sessionId }: Identity): Promise<OwnSession[]> {
-  const rows = await ownSessions.where(
-    sql(
-      `WHERE s.admin_id = :adminId AND s.revoked_at IS NULL AND s.expires_at > :at AND s.last_used_at >= :idleSince
-       ORDER BY s.last_used_at DESC, s.id DESC LIMIT :maxOwn`,
-      { adminId, at: now(), idleSince: idleSince(), maxOwn },
-    ),
-  );
-  return rows.map((row) => ({ ...row, is_current: row.id === sessionId }));
+  const sessions = await AdminSession.findAll({
+    where: { admin_id: adminId, ...usedSince(idleSince()) },
+    order: [
+      ['last_used_at', 'DESC'],
+      ['id', 'DESC'],
+    ],
+    limit: maxOwn,
+  });
+  return sessions.map((session) => toOwn(session, sessionId));
 }
+
+const toOwn = (session: AdminSession, currentId: number): OwnSession => {
+  const { id, ip, browser, os, created_at, last_used_at } = session;
+  return { id, ip, browser, os, created_at, last_active: last_used_at, is_current: id === currentId };
+};
 
 /** How many administrators are online. */
-export async function countOnline(): Promise<number> {
-  const where = online();
-  const counted = await countOfAdmins.first(where.sql, where.values);
-  return counted?.total ?? 0;
+export function countOnline(): Promise<number> {
+  return AdminSession.count({
+    where: usedSince(new Date(now().getTime() - activeMs)),
+    include: { association: 'admin', required: true },
+    distinct: true,
+    col: 'admin_id',
+  });
 }
-
-const owned = selection(columnsOf(AdminSession, 's', 'admin_id'), 'admin_sessions s');
 
 /**
  * Ends sessions at once on every process.
@@ -91,10 +89,9 @@ const owned = selection(columnsOf(AdminSession, 's', 'admin_id'), 'admin_session
  */
 export async function kickOut(identity: Identity, sessionIds: readonly number[]): Promise<number> {
   const ended = await changing(['identity'], async (t) => {
-    const owners = await owned.where(sql('WHERE s.id IN (:sessionIds) GROUP BY s.admin_id', { sessionIds }), {
-      t,
-    });
-    for (const { admin_id } of owners) await assertOutranks(identity, admin_id, t);
+    const sessions = await AdminSession.findAll({ where: { id: sessionIds }, transaction: t });
+    const owners = new Set(sessions.map(({ admin_id }) => admin_id));
+    for (const owner of owners) await assertOutranks(identity, owner, t);
     const [revoked] = await AdminSession.update(
       { revoked_at: now() },
       { where: { id: sessionIds, revoked_at: null, expires_at: { [Op.gt]: now() } }, transaction: t },
@@ -110,14 +107,13 @@ export async function kickOut(identity: Identity, sessionIds: readonly number[])
  * @throws online_admin_not_found when the caller has no such session
  */
 export async function endOwnSession({ adminId }: Identity, id: number): Promise<void> {
-  const ended = await changing(['identity'], (t) =>
-    execute(
-      sql(
-        `UPDATE admin_sessions SET revoked_at = :at
-         WHERE id = :id AND admin_id = :adminId AND revoked_at IS NULL AND expires_at > :at`,
-        { id, adminId, at: now() },
-      ),
-      { t },
+  const [ended] = await changing(['identity'], (t) =>
+    AdminSession.update(
+      { revoked_at: now() },
+      {
+        where: { id, admin_id: adminId, revoked_at: null, expires_at: { [Op.gt]: now() } },
+        transaction: t,
+      },
     ),
   );
   if (ended === 0) fail('online_admin_not_found');
@@ -126,21 +122,17 @@ export async function endOwnSession({ adminId }: Identity, id: number): Promise<
 /** Those of these sessions that are still valid. */
 export async function validSessions(jtis: readonly string[]): Promise<Set<string>> {
   if (jtis.length === 0) return new Set();
-  const rows = await tokens.where(
-    sql(
-      `WHERE s.jti IN (:jtis) AND s.revoked_at IS NULL AND s.expires_at > :at AND s.last_used_at >= :idleSince
-       AND a.status = 1`,
-      { jtis, at: now(), idleSince: idleSince() },
-    ),
-  );
-  return new Set(rows.map(({ jti }) => jti));
+  const sessions = await AdminSession.findAll({
+    attributes: ['jti'],
+    where: { jti: jtis, ...usedSince(idleSince()) },
+    include: { association: 'admin', attributes: [], where: { status: 1 } },
+  });
+  return new Set(sessions.map(({ jti }) => jti));
 }
 
-const tokens = selection(columnsOf(AdminSession, 's', 'jti'), 'admin_sessions s', joinAdmins);
-
-function online(): Where {
-  const at = now();
-  return new Where()
-    .and('s.revoked_at IS NULL AND s.expires_at > ?', at)
-    .and('s.last_used_at >= ?', new Date(at.getTime() - activeMs));
-}
+/** The condition of sessions that are valid and were used since that instant. */
+const usedSince = (since: Date) => ({
+  revoked_at: null,
+  expires_at: { [Op.gt]: now() },
+  last_used_at: { [Op.gte]: since },
+});

@@ -1,18 +1,15 @@
 // permissions: what a role may be allowed, as a slug and as method and path.
-import type { Transaction } from 'sequelize';
-import { now } from '../../lib/clock.js';
+import { Op, type Transaction } from 'sequelize';
 import { noneToNull } from '../../lib/input/blank-to-null.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { menuTitle, permissionName, permissionsNamed } from './builtin-names.js';
 import { assertHolds, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
 import { Menu, Permission, RolePermission } from './tables.js';
-import { columnsOf, joined, type RowOf, selection } from '../tables/selection.js';
-import { type Fields, listed, type Listed } from '../tables/table.js';
-import { updateRows } from '../tables/rows.js';
-import { execute, over } from '../tables/sql.js';
+import { containing, during, findPage, matching } from '../tables/find.js';
+import { listed, type Fields, type Listed } from '../tables/table.js';
 
 export type PermissionFields = Fields<Permission, 'is_builtin'>;
 
@@ -37,15 +34,16 @@ export const permissionSortable = [
   'updated_at',
 ] as const;
 
-const shown = { ...columnsOf(Permission, 'p'), menu: joined(columnsOf(Menu, 'm', 'id', 'title', 'slug')) };
-const permissions = selection(shown, 'permissions p', 'LEFT JOIN menus m ON m.id = p.menu_id');
-
 export type PermissionRecord = Listed<Permission> & { menu: Pick<Listed<Menu>, 'id' | 'title'> | null };
 
-const toRecord = ({ menu, ...row }: RowOf<typeof shown>): PermissionRecord => ({
-  ...row,
-  name: permissionName(row.slug, row.name),
-  menu: menu && { id: menu.id, title: menuTitle(menu.slug, menu.title) },
+const shown = { association: 'menu', attributes: ['id', 'title', 'slug', 'sort'] };
+
+const toRecord = (permission: Permission): PermissionRecord => ({
+  ...listed(permission),
+  name: permissionName(permission.slug, permission.name),
+  menu: permission.menu
+    ? { id: permission.menu.id, title: menuTitle(permission.menu.slug, permission.menu.title) }
+    : null,
 });
 
 /** A permission that a route of this release needs. */
@@ -58,11 +56,6 @@ export interface BuiltinPermission {
   menu: string;
 }
 
-const declared = selection(
-  columnsOf(Permission, 'p', 'slug', 'method', 'path', 'is_builtin'),
-  'permissions p',
-);
-
 const duplicates = { uq_permissions_slug: { slug: 'permission_slug_exists', field: 'slug' } } as const;
 
 /** Which routes a permission opens, by their names; the caller knows the routes. */
@@ -72,30 +65,56 @@ export type Opens = (rule: { slug: string; method: string; path: string }) => st
 export type Passes = (routes: string[]) => boolean;
 
 export async function listPermissions(query: PermissionFilter): Promise<Page<PermissionRecord>> {
-  const where = new Where()
-    .containsOr('p.name', query.name, 'p.slug', permissionsNamed)
-    .contains('p.slug', query.slug)
-    .contains('p.path', query.path)
-    .equals('p.method', query.method)
-    .equals('p.status', query.status)
-    .equals('p.menu_id', query.menu_id)
-    .during('p.created_at', query);
-  const page = await permissions.page(query, where);
+  const where = matching<Permission>({
+    slug: containing(query.slug),
+    path: containing(query.path),
+    method: query.method,
+    status: query.status,
+    menu_id: query.menu_id,
+    created_at: during(query),
+  });
+  const named = query.name
+    ? { [Op.or]: [{ name: containing(query.name) }, { slug: permissionsNamed(query.name) }] }
+    : {};
+  const page = await findPage(Permission, query, { where: { ...where, ...named }, include: shown });
   return { ...page, list: page.list.map(toRecord) };
+}
+
+export interface PermissionOption {
+  value: number | string;
+  label: string;
+  children?: PermissionOption[];
+}
+
+/** Enabled permissions for role forms, grouped by menu; those without a menu come last. */
+export async function permissionOptions(): Promise<PermissionOption[]> {
+  const rows = await Permission.scope('enabled').findAll({
+    include: shown,
+    order: [['menu', 'sort', 'ASC'], ['menu', 'id', 'ASC'], 'sort', 'id'],
+  });
+  const groups = new Map<number, PermissionOption & { children: PermissionOption[] }>();
+  const loose: PermissionOption[] = [];
+  for (const { id, name, menu } of rows.map(toRecord)) {
+    const option = { value: id, label: name };
+    if (!menu) loose.push(option);
+    else {
+      const group = groups.get(menu.id) ?? { value: `menu:${menu.id}`, label: menu.title, children: [] };
+      group.children.push(option);
+      groups.set(menu.id, group);
+    }
+  }
+  return [...groups.values(), ...loose];
 }
 
 /** @throws permission_not_found */
 export async function getPermission(id: number): Promise<PermissionRecord> {
-  const row = await permissions.one(sql('WHERE p.id = :id', { id }));
-  return toRecord(row ?? fail('permission_not_found'));
+  const found = await Permission.findByPk(id, { include: shown });
+  return toRecord(found ?? fail('permission_not_found'));
 }
-
-const slugs = selection(columnsOf(Permission, 'p', 'slug'), 'permissions p');
-const sql = over({ 'permissions p': Permission, permissions: Permission, menus: Menu });
 
 /** Every slug, of disabled permissions too: a super administrator passes every check. */
 export async function allPermissionSlugs(): Promise<string[]> {
-  const rows = await slugs.rows('ORDER BY p.slug');
+  const rows = await Permission.findAll({ attributes: ['slug'], order: ['slug'] });
   return rows.map(({ slug }) => slug);
 }
 
@@ -150,7 +169,7 @@ export async function deletePermission(
 
 /** Writes the permission rows of this release's routes; rows of earlier releases stay, no longer built in. */
 export async function declareBuiltinPermissions(wanted: BuiltinPermission[]): Promise<void> {
-  const rows = await declared.rows('');
+  const rows = await Permission.findAll({ attributes: ['slug', 'method', 'path', 'is_builtin'] });
   const bySlug = new Map(rows.map((row) => [row.slug, row]));
   const isKnown = ({ slug, method, path }: BuiltinPermission): boolean => {
     const row = bySlug.get(slug);
@@ -161,24 +180,19 @@ export async function declareBuiltinPermissions(wanted: BuiltinPermission[]): Pr
   const retired = rows.filter(({ slug, is_builtin }) => is_builtin && !slugs.has(slug));
   if (fresh.length === 0 && retired.length === 0) return;
   await changing(['identity'], async (t) => {
-    for (const permission of fresh) await declare(permission, t);
-    if (retired.length === 0) return;
+    const menus = await Menu.findAll({ attributes: ['id', 'slug'], transaction: t });
+    const menuIds = new Map(menus.map(({ id, slug }) => [slug, id]));
+    await Permission.bulkCreate(
+      fresh.map(({ menu, ...columns }) => ({
+        ...columns,
+        menu_id: menuIds.get(menu) ?? null,
+        is_builtin: true,
+      })),
+      { updateOnDuplicate: ['method', 'path', 'is_builtin', 'updated_at'], transaction: t },
+    );
     const names = retired.map(({ slug }) => slug);
-    await updateRows(Permission, { is_builtin: false }, { slug: names }, t);
+    await Permission.update({ is_builtin: false }, { where: { slug: names }, transaction: t });
   });
-}
-
-async function declare({ slug, name, method, path, menu }: BuiltinPermission, t: Transaction): Promise<void> {
-  const at = now();
-  await execute(
-    sql(
-      `INSERT INTO permissions (slug, name, method, path, menu_id, is_builtin, created_at, updated_at)
-       SELECT :slug, :name, :method, :path, (SELECT id FROM menus WHERE slug = :menu), 1, :at, :at
-       ON DUPLICATE KEY UPDATE method = VALUES(method), path = VALUES(path), is_builtin = 1, updated_at = VALUES(updated_at)`,
-      { slug, name, method, path, menu, at },
-    ),
-    { t },
-  );
 }
 
 async function lockPermission(holder: Holder, id: number, t: Transaction): Promise<Permission> {

@@ -1,8 +1,6 @@
-// Granting is bounded: nobody gives, edits or removes rights beyond their own (contract.md §4).
+// Granting is bounded: nobody gives, edits or removes rights beyond their own (docs/api.md, 4).
 import type { Transaction } from 'sequelize';
 import { fail } from '../../lib/errors.js';
-import { columnsOf, computed, selection } from '../tables/selection.js';
-import { over } from '../tables/sql.js';
 import { superAdminSlug, type Identity } from './identity.js';
 import { Admin, AdminRole, Role, RoleMenu, RolePermission } from './tables.js';
 
@@ -20,9 +18,9 @@ export async function assertHoldsRoles(
 ): Promise<void> {
   if (holder.isSuperAdmin || roleIds.length === 0) return;
   const [roles, permissions, menus] = await Promise.all([
-    rolesOf.where(sql('WHERE r.id IN (:roleIds)', { roleIds }), { t }),
-    permissionsOf.where(sql('WHERE rp.role_id IN (:roleIds)', { roleIds }), { t }),
-    menusOf.where(sql('WHERE rm.role_id IN (:roleIds)', { roleIds }), { t }),
+    Role.findAll({ attributes: ['slug'], where: { id: roleIds }, transaction: t }),
+    RolePermission.findAll({ where: { role_id: roleIds }, transaction: t }),
+    RoleMenu.findAll({ where: { role_id: roleIds }, transaction: t }),
   ]);
   if (roles.some(({ slug }) => slug === superAdminSlug)) fail('super_admin_protected');
   assertHolds(
@@ -48,7 +46,7 @@ export function assertHolds(
 /** The holder may touch that administrator: everyone may touch themselves, else all their roles must be held. */
 export async function assertOutranks(holder: Holder, adminId: number, t?: Transaction): Promise<void> {
   if (holder.isSuperAdmin || holder.adminId === adminId) return;
-  const roles = await held.where(sql('WHERE ar.admin_id = :adminId', { adminId }), { t });
+  const roles = await AdminRole.findAll({ where: { admin_id: adminId }, transaction: t });
   await assertHoldsRoles(
     holder,
     roles.map(({ role_id }) => role_id),
@@ -62,31 +60,12 @@ export async function assertOutranks(holder: Holder, adminId: number, t?: Transa
  * @throws last_super_admin when no enabled super administrator would remain
  */
 export async function assertSuperAdminRemains(t: Transaction): Promise<void> {
-  const row = await superAdmins.one(
-    sql('WHERE r.slug = :slug AND r.status = 1 AND a.status = 1', { slug: superAdminSlug }),
-    { t },
-  );
-  if (!row || row.remaining === 0) fail('last_super_admin');
+  const role = { association: 'roles', where: { slug: superAdminSlug, status: 1 } };
+  const remaining = await Admin.scope('enabled').count({ include: role, transaction: t });
+  if (remaining === 0) fail('last_super_admin');
 }
 
 /** Lets only one transaction at a time change who is a super administrator. */
 export async function lockSuperAdmins(t: Transaction): Promise<void> {
-  await rolesOf.one(sql('WHERE r.slug = :slug FOR UPDATE', { slug: superAdminSlug }), { t });
+  await Role.findOne({ attributes: ['id'], where: { slug: superAdminSlug }, transaction: t, lock: true });
 }
-
-const rolesOf = selection(columnsOf(Role, 'r', 'id', 'slug'), 'roles r');
-const permissionsOf = selection(columnsOf(RolePermission, 'rp', 'permission_id'), 'role_permissions rp');
-const menusOf = selection(columnsOf(RoleMenu, 'rm', 'menu_id'), 'role_menus rm');
-const held = selection(columnsOf(AdminRole, 'ar', 'role_id'), 'admin_roles ar');
-const superAdmins = selection(
-  { remaining: computed<number>('COUNT(*)') },
-  'admins a',
-  'JOIN admin_roles ar ON ar.admin_id = a.id JOIN roles r ON r.id = ar.role_id',
-);
-const sql = over({
-  'admins a': Admin,
-  'admin_roles ar': AdminRole,
-  'roles r': Role,
-  'role_permissions rp': RolePermission,
-  'role_menus rm': RoleMenu,
-});

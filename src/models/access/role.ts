@@ -1,18 +1,16 @@
 // roles: named sets of permissions and menus.
-import type { Transaction } from 'sequelize';
+import type { Model, ModelStatic, Transaction } from 'sequelize';
 import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { fail } from '../../lib/errors.js';
-import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { menuTitle, permissionName, roleName } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';
 import { assertHolds, assertHoldsRoles, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
-import { AdminRole, Menu, Permission, Role, RoleMenu, RolePermission } from './tables.js';
-import { type Fields, type Listed, listed } from '../tables/table.js';
-import { deleteRows, insertStatement } from '../tables/rows.js';
-import { columnsOf, selection } from '../tables/selection.js';
-import { execute, over } from '../tables/sql.js';
+import { containing, during, findPage, matching } from '../tables/find.js';
+import { listed, type Fields, type Listed } from '../tables/table.js';
+import { AdminRole, Menu, Permission, Role } from './tables.js';
 
 export type RoleFields = Fields<Role> & { permission_ids?: number[]; menu_ids?: number[] };
 
@@ -24,57 +22,51 @@ export interface RoleFilter extends ListQuery {
 
 export const roleSortable = ['id', 'name', 'slug', 'status', 'sort', 'created_at', 'updated_at'] as const;
 
-export type RoleRecord = Listed<Role> & { permission_ids: number[]; menu_ids: number[] };
+/** With whether administrators hold it, which keeps it from being deleted. */
+export type RoleRecord = Listed<Role> & { in_use: boolean; permission_ids: number[]; menu_ids: number[] };
 
 export type RoleDetail = RoleRecord & {
   permissions: Pick<Permission, 'id' | 'name' | 'slug'>[];
   menus: Pick<Menu, 'id' | 'title' | 'slug'>[];
 };
 
-const roles = selection(columnsOf(Role, 'r'), 'roles r');
-
-const permissionsOfRole = selection(
-  columnsOf(Permission, 'p', 'id', 'name', 'slug'),
-  'role_permissions rp',
-  'JOIN permissions p ON p.id = rp.permission_id',
-);
-
-const menusOfRole = selection(
-  columnsOf(Menu, 'm', 'id', 'title', 'slug'),
-  'role_menus rm',
-  'JOIN menus m ON m.id = rm.menu_id',
-);
+// A statement each: joined, every permission would be read once a menu.
+const shown = [
+  { association: 'permission_keys', attributes: ['role_id', 'permission_id'], separate: true },
+  { association: 'menu_keys', attributes: ['role_id', 'menu_id'], separate: true },
+];
 
 const duplicates = { uq_roles_slug: { slug: 'role_slug_exists', field: 'slug' } } as const;
 
 export async function listRoles(query: RoleFilter): Promise<Page<RoleRecord>> {
-  const where = new Where()
-    .contains('r.name', query.name)
-    .contains('r.slug', query.slug)
-    .equals('r.status', query.status)
-    .during('r.created_at', query);
-  const page = await roles.page(query, where);
-  return { ...page, list: await withRights(page.list) };
+  const where = matching<Role>({
+    name: containing(query.name),
+    slug: containing(query.slug),
+    status: query.status,
+    created_at: during(query),
+  });
+  const page = await findPage(Role.scope('withUse'), query, { where, include: shown });
+  return { ...page, list: page.list.map(toRecord) };
 }
 
 /** @throws role_not_found */
 export async function getRole(id: number): Promise<RoleDetail> {
-  const row = (await Role.findByPk(id)) ?? fail('role_not_found');
-  const [[role], permissions, menus] = await Promise.all([
-    withRights([listed(row)]),
-    permissionsOfRole.where(sql('WHERE rp.role_id = :id ORDER BY p.id', { id })),
-    menusOfRole.where(sql('WHERE rm.role_id = :id ORDER BY m.sort, m.id', { id })),
+  const role = await Role.scope('withUse').findByPk(id, { include: shown });
+  if (!role) fail('role_not_found');
+  const [permissions, menus] = await Promise.all([
+    role.$get('permissions', { order: ['id'] }),
+    role.$get('menus', { order: ['sort', 'id'] }),
   ]);
   return {
-    ...(role as RoleRecord),
-    permissions: permissions.map((one) => ({ ...one, name: permissionName(one.slug, one.name) })),
-    menus: menus.map((one) => ({ ...one, title: menuTitle(one.slug, one.title) })),
+    ...toRecord(role),
+    permissions: permissions.map(({ id, slug, name }) => ({ id, name: permissionName(slug, name), slug })),
+    menus: menus.map(({ id, slug, title }) => ({ id, title: menuTitle(slug, title), slug })),
   };
 }
 
 /** Enabled roles for select boxes. */
 export async function roleOptions(): Promise<{ value: number; label: string }[]> {
-  const rows = await roles.rows('WHERE r.status = 1 ORDER BY r.sort, r.id');
+  const rows = await Role.scope('enabled').findAll({ order: ['sort', 'id'] });
   return rows.map(({ id, slug, name }) => ({ value: id, label: roleName(slug, name) }));
 }
 
@@ -84,7 +76,7 @@ export async function createRole(holder: Holder, fields: RoleFields): Promise<nu
   return refuseDuplicates(
     transact(async (t) => {
       const role = await Role.create(columns, { transaction: t });
-      await setRights(role.id, { permission_ids, menu_ids }, t);
+      await setRights(role, { permission_ids, menu_ids }, t);
       return role.id;
     }),
     duplicates,
@@ -101,7 +93,7 @@ export async function updateRole(holder: Holder, id: number, fields: Partial<Rol
       assertHolds(holder, permission_ids ?? [], menu_ids ?? []);
       if (role.slug === superAdminSlug && changesProtected(columns)) fail('super_admin_role_protected');
       await role.update(columns, { transaction: t });
-      await setRights(id, { permission_ids, menu_ids }, t);
+      await setRights(role, { permission_ids, menu_ids }, t);
     }),
     duplicates,
   );
@@ -119,14 +111,13 @@ export async function deleteRole(holder: Holder, id: number): Promise<void> {
 }
 
 const references = {
-  role: { rows: selection(columnsOf(Role, 'x', 'id'), 'roles x'), slug: 'role_unknown', field: 'role_ids' },
-  permission: {
-    rows: selection(columnsOf(Permission, 'x', 'id'), 'permissions x'),
-    slug: 'permission_unknown',
-    field: 'permission_ids',
-  },
-  menu: { rows: selection(columnsOf(Menu, 'x', 'id'), 'menus x'), slug: 'menu_unknown', field: 'menu_ids' },
-} as const satisfies Record<string, { rows: object; slug: ErrorSlug; field: string }>;
+  role: { model: Role, slug: 'role_unknown', field: 'role_ids' },
+  permission: { model: Permission, slug: 'permission_unknown', field: 'permission_ids' },
+  menu: { model: Menu, slug: 'menu_unknown', field: 'menu_ids' },
+} as const satisfies Record<
+  string,
+  { model: ModelStatic<Role | Permission | Menu>; slug: ErrorSlug; field: string }
+>;
 
 /**
  * In a transaction the rows also stay until its end.
@@ -139,28 +130,30 @@ export async function assertExist(
   t?: Transaction,
 ): Promise<void> {
   if (ids.length === 0) return;
-  const { rows, slug, field } = references[kind];
-  const lock = t ? 'LOCK IN SHARE MODE' : '';
-  const found = await rows.rows(`WHERE x.id IN (?) ORDER BY x.id ${lock}`, [ids], { t });
+  const { slug, field } = references[kind];
+  const model: ModelStatic<Model> = references[kind].model;
+  const found = await model.findAll({
+    attributes: ['id'],
+    where: { id: ids },
+    order: ['id'],
+    transaction: t,
+    lock: t?.LOCK.SHARE,
+  });
   if (found.length !== ids.length) fail(slug, { field });
 }
 
 async function setRights(
-  roleId: number,
+  role: Role,
   { permission_ids, menu_ids }: { permission_ids?: number[]; menu_ids?: number[] },
   t: Transaction,
 ): Promise<void> {
   if (permission_ids) {
     await assertExist('permission', permission_ids, t);
-    await deleteRows(RolePermission, { role_id: roleId }, t);
-    const rows = permission_ids.map((permission_id) => ({ role_id: roleId, permission_id }));
-    if (rows.length > 0) await execute(insertStatement(RolePermission, rows), { t });
+    await role.$set('permissions', permission_ids, { transaction: t });
   }
   if (menu_ids) {
     await assertExist('menu', menu_ids, t);
-    await deleteRows(RoleMenu, { role_id: roleId }, t);
-    const rows = menu_ids.map((menu_id) => ({ role_id: roleId, menu_id }));
-    if (rows.length > 0) await execute(insertStatement(RoleMenu, rows), { t });
+    await role.$set('menus', menu_ids, { transaction: t });
   }
 }
 
@@ -168,30 +161,14 @@ function changesProtected(columns: Partial<RoleFields>): boolean {
   return (columns.slug !== undefined && columns.slug !== superAdminSlug) || columns.status === 0;
 }
 
-// One statement each for the permissions and menus of all of them.
-async function withRights(rows: Listed<Role>[]): Promise<RoleRecord[]> {
-  if (rows.length === 0) return [];
-  const ids = rows.map(({ id }) => id);
-  const [permissions, menus] = await Promise.all([
-    heldPermissions.where(sql('WHERE rp.role_id IN (:ids) ORDER BY rp.permission_id', { ids })),
-    heldMenus.where(sql('WHERE rm.role_id IN (:ids) ORDER BY rm.menu_id', { ids })),
-  ]);
-  return rows.map((row) => ({
-    ...row,
-    name: roleName(row.slug, row.name),
-    permission_ids: permissions.flatMap((held) => (held.role_id === row.id ? [held.permission_id] : [])),
-    menu_ids: menus.flatMap((held) => (held.role_id === row.id ? [held.menu_id] : [])),
-  }));
+function toRecord(role: Role): RoleRecord {
+  const { permission_keys = [], menu_keys = [] } = role;
+  const ascending = (one: number, other: number): number => one - other;
+  return {
+    ...listed(role),
+    name: roleName(role.slug, role.name),
+    in_use: role.get('in_use') === 1,
+    permission_ids: permission_keys.map(({ permission_id }) => permission_id).sort(ascending),
+    menu_ids: menu_keys.map(({ menu_id }) => menu_id).sort(ascending),
+  };
 }
-
-const sql = over({
-  'role_permissions rp': RolePermission,
-  'role_menus rm': RoleMenu,
-  'permissions p': Permission,
-  'menus m': Menu,
-});
-const heldPermissions = selection(
-  columnsOf(RolePermission, 'rp', 'role_id', 'permission_id'),
-  'role_permissions rp',
-);
-const heldMenus = selection(columnsOf(RoleMenu, 'rm', 'role_id', 'menu_id'), 'role_menus rm');

@@ -1,21 +1,13 @@
 // The part of an administrator that signing in needs.
 import { logger } from '../../lib/logger.js';
 import { hashPassword, matchPassword } from '../../lib/secrets/password.js';
-import { updateRows } from '../tables/rows.js';
-import { columnsOf, selection, type RowOf } from '../tables/selection.js';
-import { over } from '../tables/sql.js';
 import { Admin } from './tables.js';
 
-const shown = {
-  ...columnsOf(Admin, 'a', 'id', 'username', 'nickname', 'avatar', 'status', 'password_must_change'),
-  // As it is stored now: a session is opened for the password that was proven, not for its successor.
-  ...columnsOf(Admin, 'a', 'password_hash'),
-};
-
-export type Credential = RowOf<typeof shown>;
-
-const credentials = selection(shown, 'admins a');
-const sql = over({ 'admins a': Admin });
+/** With the hash as it is stored now: a session is opened for the password that was proven, not for its successor. */
+export type Credential = Pick<
+  Admin,
+  'id' | 'username' | 'nickname' | 'avatar' | 'status' | 'password_must_change' | 'password_hash'
+>;
 
 /**
  * The administrator of that name if the password is right. An unknown name takes as long as a wrong password.
@@ -23,9 +15,9 @@ const sql = over({ 'admins a': Admin });
  * @throws too_many_requests when too many passwords are being checked
  */
 export async function findByPassword(username: string, password: string): Promise<Credential | undefined> {
-  const found = await credentials.one(sql('WHERE a.username = :username', { username }));
+  const found = await Admin.unscoped().findOne({ where: { username } });
   // The database also finds `ádmin` and `admin ` equal to `admin`; each would have a count of failures of its own.
-  const row = found?.username.toLowerCase() === username.toLowerCase() ? found : undefined;
+  const row = found?.username.toLowerCase() === username.toLowerCase() ? credentialOf(found) : undefined;
   const match = await matchPassword(password, row?.password_hash);
   if (!match || !row) return undefined;
   if (match !== 'outdated') return row;
@@ -39,10 +31,18 @@ export async function findByPassword(username: string, password: string): Promis
 async function rehash({ id, password_hash }: Credential, password: string): Promise<string | undefined> {
   try {
     const fresh = await hashPassword(password);
-    const stored = await updateRows(Admin, { password_hash: fresh }, { id, password_hash });
-    return stored ? fresh : undefined;
+    const [stored] = await Admin.update(
+      { password_hash: fresh },
+      { where: { id, password_hash }, silent: true },
+    );
+    return stored > 0 ? fresh : undefined;
   } catch (error) {
     logger.warn({ error }, 'rehashing a password failed');
     return password_hash;
   }
 }
+
+const credentialOf = (admin: Admin): Credential => {
+  const { id, username, nickname, avatar, status, password_must_change, password_hash } = admin;
+  return { id, username, nickname, avatar, status, password_must_change, password_hash };
+};

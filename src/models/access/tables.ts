@@ -1,6 +1,7 @@
 // The tables of this room: who signs in, and what they may do.
-import type { CreationOptional } from 'sequelize';
-import { Model } from 'sequelize-typescript';
+import type { CreationOptional, NonAttribute } from 'sequelize';
+import { BelongsTo, BelongsToMany, HasMany, Model, Scopes } from 'sequelize-typescript';
+import { db } from '../../lib/database/db.js';
 import {
   ascii,
   big,
@@ -14,9 +15,19 @@ import {
   tiny,
   type Unlisted,
 } from '../tables/column.js';
+import { inUse } from '../tables/find.js';
 import { Column, Table, type NewRow, type Row } from '../tables/table.js';
 
+const enabled = { where: { status: 1 } };
+
 /** The tree administrators belong to. */
+@Scopes(() => ({
+  enabled,
+  withUse: inUse(
+    'departments c WHERE c.parent_id = Department.id',
+    'admins a WHERE a.department_id = Department.id',
+  ),
+}))
 @Table('departments')
 export class Department extends Model<Row<Department>, NewRow<Department>> {
   @Column(id()) declare id: CreationOptional<number>;
@@ -31,9 +42,12 @@ export class Department extends Model<Row<Department>, NewRow<Department>> {
   @Column(integer().default(0)) declare sort: CreationOptional<number>;
   @Column(instant()) declare created_at: CreationOptional<Date>;
   @Column(instant()) declare updated_at: CreationOptional<Date>;
+  /** Departments or administrators belong to it. */
+  declare in_use?: NonAttribute<0 | 1>;
 }
 
 /** Who signs in here. */
+@Scopes(() => ({ enabled }))
 @Table('admins', { uq_admins_username: ['username'] })
 export class Admin extends Model<Row<Admin>, NewRow<Admin>> {
   @Column(id()) declare id: CreationOptional<number>;
@@ -50,9 +64,12 @@ export class Admin extends Model<Row<Admin>, NewRow<Admin>> {
   @Column(instant().nullable()) declare last_login_at: Date | null;
   @Column(instant()) declare created_at: CreationOptional<Date>;
   @Column(instant()) declare updated_at: CreationOptional<Date>;
+  @BelongsTo(() => Department, 'department_id') declare department?: NonAttribute<Department | null>;
+  @BelongsToMany(() => Role, () => AdminRole, 'admin_id', 'role_id') declare roles?: NonAttribute<Role[]>;
 }
 
 /** A named set of permissions and menus. */
+@Scopes(() => ({ enabled, withUse: inUse('admin_roles ar WHERE ar.role_id = Role.id') }))
 @Table('roles', { uq_roles_slug: ['slug'] })
 export class Role extends Model<Row<Role>, NewRow<Role>> {
   @Column(id()) declare id: CreationOptional<number>;
@@ -63,9 +80,18 @@ export class Role extends Model<Row<Role>, NewRow<Role>> {
   @Column(integer().default(0)) declare sort: CreationOptional<number>;
   @Column(instant()) declare created_at: CreationOptional<Date>;
   @Column(instant()) declare updated_at: CreationOptional<Date>;
+  @BelongsToMany(() => Admin, () => AdminRole, 'role_id', 'admin_id') declare admins?: NonAttribute<Admin[]>;
+  @BelongsToMany(() => Permission, () => RolePermission, 'role_id', 'permission_id')
+  declare permissions?: NonAttribute<Permission[]>;
+  @BelongsToMany(() => Menu, () => RoleMenu, 'role_id', 'menu_id') declare menus?: NonAttribute<Menu[]>;
+  @HasMany(() => RolePermission, 'role_id') declare permission_keys?: NonAttribute<RolePermission[]>;
+  @HasMany(() => RoleMenu, 'role_id') declare menu_keys?: NonAttribute<RoleMenu[]>;
+  /** Administrators hold it. */
+  declare in_use?: NonAttribute<0 | 1>;
 }
 
 /** The tree of directories, pages and buttons. */
+@Scopes(() => ({ enabled }))
 @Table('menus', { uq_menus_slug: ['slug'] })
 export class Menu extends Model<Row<Menu>, NewRow<Menu>> {
   @Column(id()) declare id: CreationOptional<number>;
@@ -97,6 +123,7 @@ export class SeededMenu extends Model<Row<SeededMenu>, NewRow<SeededMenu>> {
 }
 
 /** What a role may be allowed, as a slug and as method and path. */
+@Scopes(() => ({ enabled }))
 @Table('permissions', { uq_permissions_slug: ['slug'] })
 export class Permission extends Model<Row<Permission>, NewRow<Permission>> {
   @Column(id()) declare id: CreationOptional<number>;
@@ -112,6 +139,9 @@ export class Permission extends Model<Row<Permission>, NewRow<Permission>> {
   @Column(flag().default(false)) declare is_builtin: CreationOptional<boolean>;
   @Column(instant()) declare created_at: CreationOptional<Date>;
   @Column(instant()) declare updated_at: CreationOptional<Date>;
+  @BelongsTo(() => Menu, 'menu_id') declare menu?: NonAttribute<Menu | null>;
+  @BelongsToMany(() => Role, () => RolePermission, 'permission_id', 'role_id')
+  declare roles?: NonAttribute<Role[]>;
 }
 
 @Table('admin_roles')
@@ -147,6 +177,7 @@ export class AdminSession extends Model<Row<AdminSession>, NewRow<AdminSession>>
   @Column(instant().internal()) declare expires_at: Unlisted<Date>;
   @Column(instant().nullable().internal()) declare revoked_at: Unlisted<Date | null>;
   @Column(instant()) declare created_at: Date;
+  @BelongsTo(() => Admin, 'admin_id') declare admin?: NonAttribute<Admin>;
 }
 
 /** A digest for each key that must not be mistaken for another one. */
@@ -154,6 +185,20 @@ export class AdminSession extends Model<Row<AdminSession>, NewRow<AdminSession>>
 export class KeyCheck extends Model<Row<KeyCheck>, NewRow<KeyCheck>> {
   @Column(ascii(20).primary()) declare name: string;
   @Column(code(64).internal()) declare digest: Unlisted<string>;
-  @Column(instant()) declare created_at: Date;
-  @Column(instant()) declare updated_at: Date;
+  @Column(instant()) declare created_at: CreationOptional<Date>;
+  @Column(instant()) declare updated_at: CreationOptional<Date>;
 }
+
+db.addModels([
+  Department,
+  Admin,
+  Role,
+  Menu,
+  SeededMenu,
+  Permission,
+  AdminRole,
+  RolePermission,
+  RoleMenu,
+  AdminSession,
+  KeyCheck,
+]);

@@ -57,7 +57,7 @@ export function columnsFor(
 }
 
 export interface SheetPage {
-  /** The key of its record stands before the columns of each row. */
+  /** Each row starts with the key of its record. */
   rows: Cell[][];
   records: number;
 }
@@ -122,7 +122,7 @@ function pageSql<C>(source: SheetSource<C>, criteria: C, where: Where, size: num
   return source.hasLines ? `${page} LIMIT ${maxRows}` : page;
 }
 
-/** Without the last record, of which there may be more rows. */
+/** Without the last record, which may have more rows. */
 function withoutLast(rows: Cell[][]): Cell[][] {
   const last = rows.at(-1)?.[0];
   return rows.slice(

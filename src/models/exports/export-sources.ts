@@ -1,6 +1,7 @@
 // What can be exported: the columns of each type, as an administrator reads them.
+import { Where } from '../../lib/input/list-query.js';
 import type { Text } from '../../lib/language.js';
-import { adminFilters, adminsWhere, type AdminCriteria } from '../access/admin.js';
+import { adminFilters, adminIds, type AdminCriteria } from '../access/admin.js';
 import { balanceLogFilters, balanceLogsWhere, type BalanceLogCriteria } from '../trade/balance-log.js';
 import { Admin, Department } from '../access/tables.js';
 import type { ValueKind } from '../tables/column.js';
@@ -21,9 +22,28 @@ function column(
   en: string,
   texts?: SourceColumn['texts'],
 ): SourceColumn {
-  const kind = shown.kind && !texts ? kinds[shown.kind] : 'text';
-  return { sql: shown.sql, kind, title: text(zh, en), texts };
+  return titled({ ...shown, title: text(zh, en) }, texts);
 }
+
+/** The same under the title that its class gives it. */
+function titled(shown: Expression<unknown>, texts?: SourceColumn['texts']): SourceColumn {
+  if (!shown.title) throw new Error(`${shown.sql} has no title`);
+  return {
+    sql: shown.sql,
+    kind: shown.kind && !texts ? kinds[shown.kind] : 'text',
+    title: shown.title,
+    texts,
+  };
+}
+
+/** The titled columns of a class but for those. */
+const otherTitled = (
+  columns: Record<string, Expression<unknown>>,
+  shown: readonly string[],
+): SourceColumn[] =>
+  Object.entries(columns).flatMap(([name, column]) =>
+    column.title && !shown.includes(name) ? [titled(column)] : [],
+  );
 
 const kinds: Record<ValueKind, SourceColumn['kind']> = {
   integer: 'integer',
@@ -69,7 +89,7 @@ const admins: SheetSource<AdminCriteria> = {
     column(admin.created_at, '创建时间', 'Created at'),
   ],
   filters: adminFilters,
-  where: adminsWhere,
+  where: async (criteria) => new Where().and('a.id IN (?)', [0, ...(await adminIds(criteria))]),
   from: (records, where, limit) =>
     `FROM ${records} LEFT JOIN departments d ON d.id = a.department_id ${where} ORDER BY a.id ${limit}`,
 };
@@ -100,35 +120,46 @@ const orderStates = {
   cancelled: text('已取消', 'Cancelled'),
 };
 
-// One row per detail line; what belongs to the order stands on each of its lines.
+const placedOrderColumns = [
+  'order_no',
+  'user_id',
+  'amount',
+  'status',
+  'remark',
+  'payment_no',
+  'paid_at',
+  'created_at',
+];
+
+// One row per detail line; the columns of the order are repeated on each of its lines.
 const orders: SheetSource<OrderCriteria> = {
   title: text('订单', 'Orders'),
   table: 'orders o',
   key: 'o.id',
   month: 'o.period',
   columns: [
-    column(order.order_no, '订单号', 'Order number'),
-    column(order.user_id, '用户编号', 'User ID'),
+    titled(order.order_no),
+    titled(order.user_id),
     column(user.username, '用户名', 'Username'),
-    column(order.amount, '订单金额', 'Order amount'),
-    column(order.status, '状态', 'Status', orderStates),
-    column(order.remark, '备注', 'Remark'),
+    titled(order.amount),
+    titled(order.status, orderStates),
+    titled(order.remark),
+    ...otherTitled(order, placedOrderColumns),
     column(line.product_id, '商品编号', 'Product ID'),
     column(line.product_name, '商品名称', 'Product'),
     column(line.price, '单价', 'Price'),
     column(line.quantity, '数量', 'Quantity'),
     column(line.subtotal, '小计', 'Subtotal'),
-    column(order.payment_no, '支付单号', 'Payment number'),
-    column(order.paid_at, '支付时间', 'Paid at'),
-    column(order.created_at, '创建时间', 'Created at'),
+    titled(order.payment_no),
+    titled(order.paid_at),
+    titled(order.created_at),
   ],
   filters: orderFilters,
   where: ordersWhere,
   isNarrow: ({ user_id }) => user_id !== undefined,
   hasLines: true,
   from: (records, where, limit) =>
-    `FROM (SELECT o.id, o.period, o.order_no, o.user_id, o.amount, o.status, o.remark, o.payment_no, o.paid_at, o.created_at
-       FROM ${records} ${where} ORDER BY o.id ${limit}) o
+    `FROM (SELECT o.* FROM ${records} ${where} ORDER BY o.id ${limit}) o
      LEFT JOIN users u ON u.id = o.user_id
      LEFT JOIN order_details d ON d.order_no = o.order_no AND d.period = o.period ORDER BY o.id, d.id`,
 };

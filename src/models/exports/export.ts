@@ -1,6 +1,6 @@
 // exports: files that administrators requested; the row is the state, the job write-export advances it.
 import { createHash } from 'node:crypto';
-import { Op } from 'sequelize';
+import { Op, type WhereOptions } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
 import { currentLanguage } from '../../lib/context.js';
@@ -8,14 +8,13 @@ import { transact } from '../../lib/database/db.js';
 import { isDuplicate } from '../../lib/database/errors.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { say, type Language, type Text } from '../../lib/language.js';
-import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { localTimes } from '../../lib/time.js';
 import type { Identity } from '../access/identity.js';
-import { Admin } from '../access/tables.js';
+import type { Admin } from '../access/tables.js';
 import { releaseFiles, removeFiles } from '../files/stored-file.js';
-import { columnsOf, joined, selection, selectionOf } from '../tables/selection.js';
-import { insertRow } from '../tables/rows.js';
-import type { Listed, Row } from '../tables/table.js';
+import { during, findPage, matching } from '../tables/find.js';
+import { listed, type Listed } from '../tables/table.js';
 import { Export, type ExportFormat, type ExportStatus, type ExportType } from './tables.js';
 
 export interface ExportRequest {
@@ -62,17 +61,11 @@ export async function requestExport(request: ExportRequest): Promise<{ id: numbe
   const at = now();
   await assertRoom(request, runningKey);
   try {
-    const id = await insertRow(Export, {
-      admin_id: adminId,
-      type,
-      format,
-      filter,
-      language,
-      zone: zone ?? null,
-      running_key: runningKey,
-      filename: filenameOf(request, at),
-      created_at: at,
-      updated_at: at,
+    // The closure returns the id: the Idempotency-Key is claimed for it.
+    const id = await transact(async (t) => {
+      const filename = filenameOf(request, at);
+      const row = { admin_id: adminId, type, format, filter, language, zone: zone ?? null, filename };
+      return (await Export.create({ ...row, running_key: runningKey }, { transaction: t })).id;
     });
     return { id, isNew: true };
   } catch (error) {
@@ -86,7 +79,7 @@ export async function requestExport(request: ExportRequest): Promise<{ id: numbe
   return running ? { id: running.id, isNew: false } : requestExport(request);
 }
 
-// Requests at the same moment may pass together; EXPORTS_PER_ADMIN keeps queue and disk free, it guards no secret.
+// Requests at the same moment may pass together; the limit keeps queue and disk free, it guards no secret.
 async function assertRoom({ adminId }: ExportRequest, runningKey: string): Promise<void> {
   const running = await Export.count({
     where: { admin_id: adminId, status: 0, running_key: { [Op.ne]: runningKey } },
@@ -99,19 +92,21 @@ function filenameOf({ type, format, zone }: ExportRequest, at: Date): string {
   return `${type}-${local.replace(/[-:]/g, '').replace(' ', '-')}.${format}`;
 }
 
-export function listExports(viewer: Viewer, query: ExportFilter): Promise<Page<ExportRecord>> {
-  const where = visibleTo(viewer)
-    .equals('e.type', query.type)
-    .equals('e.format', query.format)
-    .equals('e.status', query.status)
-    .during('e.created_at', query);
-  return exports.page(query, where);
+export async function listExports(viewer: Viewer, query: ExportFilter): Promise<Page<ExportRecord>> {
+  const { type, format, status } = query;
+  const where = {
+    ...matching<Export>({ type, format, status, created_at: during(query) }),
+    ...visibleTo(viewer),
+  };
+  const page = await findPage(Export, query, { where, include: withAdmin });
+  return { ...page, list: page.list.map(toRecord) };
 }
 
 /** @throws export_not_found also when it is another's, or of another type than asked for */
 export async function findExport(viewer: Viewer, id: number, type?: ExportType): Promise<ExportRecord> {
-  const where = visibleTo(viewer).and('e.id = ?', id).equals('e.type', type);
-  return (await exports.first(where.sql, where.values)) ?? fail('export_not_found');
+  const where = { ...matching<Export>({ id, type }), ...visibleTo(viewer) };
+  const found = await Export.findOne({ where, include: withAdmin });
+  return toRecord(found ?? fail('export_not_found'));
 }
 
 /** The key of a finished file. @throws export_not_found, export_not_ready, export_failed, export_expired */
@@ -119,8 +114,7 @@ export async function exportFile(
   viewer: Viewer,
   id: number,
 ): Promise<{ key: string; filename: string; size: number; format: ExportFormat }> {
-  const where = visibleTo(viewer).and('e.id = ?', id);
-  const row = await files.first(where.sql, where.values);
+  const row = await Export.findOne({ where: { id, ...visibleTo(viewer) } });
   if (!row) fail('export_not_found');
   if (row.status === 2) fail('export_failed');
   if (row.status === 0) fail('export_not_ready');
@@ -139,25 +133,14 @@ export async function exportFile(
  * @returns how many there were
  */
 export async function removeExports(viewer: Viewer, ids: readonly number[]): Promise<number> {
-  const where = visibleTo(viewer).and('e.id IN (?)', ids);
-  return removeWhere(where);
+  return removeWhere({ id: ids, ...visibleTo(viewer) });
 }
 
 /** Removes exports whose time is up, with their files. @returns how many */
 export async function removeExpiredExports(): Promise<number> {
-  const due = await Export.findAll({
-    attributes: ['id'],
-    where: { expires_at: { [Op.lte]: now() } },
-    limit: 100,
-  });
-  if (due.length === 0) return 0;
-  return removeWhere(
-    new Where().and(
-      'e.id IN (?) AND e.expires_at <= ?',
-      due.map(({ id }) => id),
-      now(),
-    ),
-  );
+  const expired = { expires_at: { [Op.lte]: now() } };
+  const due = await Export.findAll({ attributes: ['id'], where: expired, limit: 100 });
+  return due.length === 0 ? 0 : removeWhere({ id: due.map(({ id }) => id), ...expired });
 }
 
 /** An export that was removed while it ran, as cancelled. */
@@ -170,11 +153,11 @@ export const asCancelled = (record: ExportRecord): ExportRecord => ({
 
 /** When a finished export is swept. */
 export const expiryOf = (finishedAt: Date): Date =>
-  new Date(finishedAt.getTime() + config.storage.exportRetentionMs);
+  new Date(finishedAt.getTime() + config.retention.exportMs);
 
-async function removeWhere(where: Where): Promise<number> {
+async function removeWhere(where: WhereOptions<Export>): Promise<number> {
   const rows = await transact(async (t) => {
-    const found = await files.rows(`${where.sql} FOR UPDATE`, where.values, { t });
+    const found = await Export.findAll({ where, transaction: t, lock: true });
     if (found.length === 0) return found;
     await Export.destroy({ where: { id: found.map(({ id }) => id) }, transaction: t });
     await releaseFiles(finishedFiles(found), t);
@@ -185,16 +168,15 @@ async function removeWhere(where: Where): Promise<number> {
 }
 
 // The file of a running export belongs to the job that writes it.
-function finishedFiles(rows: Pick<Row<Export>, 'status' | 'storage_key'>[]): string[] {
+function finishedFiles(rows: Export[]): string[] {
   return rows.flatMap(({ status, storage_key }) =>
     status === 1 && storage_key !== null ? [storage_key] : [],
   );
 }
 
-// Ownership is part of the query (docs/promises.md, rule 26).
-function visibleTo({ adminId, isSuperAdmin }: Viewer): Where {
-  return isSuperAdmin ? new Where() : new Where().and('e.admin_id = ?', adminId);
-}
+// Ownership is part of the query.
+const visibleTo = ({ adminId, isSuperAdmin }: Viewer): { admin_id?: number } =>
+  isSuperAdmin ? {} : { admin_id: adminId };
 
 const statusTexts = {
   waiting: { zh: '等待中', en: 'Waiting' },
@@ -203,30 +185,19 @@ const statusTexts = {
   failed: { zh: '失败', en: 'Failed' },
 } satisfies Record<string, Text>;
 
-const exports = selectionOf(
-  ({ storage_key, error, ...record }): ExportRecord => {
-    const language = currentLanguage();
-    const status: ExportStatus = record.status;
-    const state = (['running', 'success', 'failed'] as const)[status];
-    const shown = state === 'running' && storage_key === null ? 'waiting' : state;
-    return {
-      ...record,
-      status_text: say(statusTexts[shown], language),
-      error_msg: error === null ? null : new AppError(error).text(language),
-      file_url: record.status === 1 ? `/api/admin/exports/${record.id}/download` : null,
-    };
-  },
-  {
-    ...columnsOf(Export, 'e'),
-    ...columnsOf(Export, 'e', 'storage_key', 'error'),
-    admin: joined(columnsOf(Admin, 'a', 'id', 'username')),
-  },
-  'exports e',
-  'LEFT JOIN admins a ON a.id = e.admin_id',
-);
+const withAdmin = { association: 'admin', attributes: ['id', 'username'] };
 
-/** What serving and removing files needs. */
-const files = selection(
-  columnsOf(Export, 'e', 'id', 'status', 'format', 'storage_key', 'filename', 'size', 'expires_at'),
-  'exports e',
-);
+function toRecord(row: Export): ExportRecord {
+  const { id, admin, storage_key, error } = row;
+  const status: ExportStatus = row.status;
+  const language = currentLanguage();
+  const state = (['running', 'success', 'failed'] as const)[status];
+  const shown = state === 'running' && storage_key === null ? 'waiting' : state;
+  return {
+    ...listed(row),
+    status_text: say(statusTexts[shown], language),
+    error_msg: error === null ? null : new AppError(error).text(language),
+    admin: admin ? { id: admin.id, username: admin.username } : null,
+    file_url: status === 1 ? `/api/admin/exports/${id}/download` : null,
+  };
+}

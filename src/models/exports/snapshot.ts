@@ -1,9 +1,9 @@
 // A read over many statements that sees everything as of one instant, however long it takes.
 import { config } from '../../../config/index.js';
-import { literal, reports, type SqlValue } from '../../lib/database/db.js';
+import { literal, type SqlValue } from '../../lib/database/db.js';
 import { DatabaseTimeout } from '../../lib/database/errors.js';
-import { openReader } from '../../lib/database/replicas.js';
-import type { DriverConnection } from '../../lib/database/watchdog.js';
+import { openConnection } from '../../lib/database/connection.js';
+import type { DriverConnection } from '../../lib/database/deadline.js';
 import type { Cell } from '../../lib/sheets/sheet.js';
 
 export interface Snapshot {
@@ -14,11 +14,11 @@ export interface Snapshot {
 }
 
 /**
- * Opens one, over a connection of its own, at a replica when one has caught up. While it is open the database keeps old versions of changed rows, and ALTER
- * TABLE waits for it: so it is for bulk work only and closed at its end.
+ * Opens one over a connection of its own. While it is open the database keeps old versions of changed rows, and ALTER TABLE
+ * waits for it: so it is for bulk work only and closed at its end.
  */
 export async function openSnapshot(): Promise<Snapshot> {
-  const connection = await openReader(reports, {
+  const connection = await openConnection({
     database: config.database.name,
     statementSeconds: config.database.bulkSeconds,
     dateStrings: true,

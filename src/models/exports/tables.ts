@@ -1,8 +1,10 @@
 // The table of this room: files that administrators asked for.
-import type { CreationOptional } from 'sequelize';
-import { Model } from 'sequelize-typescript';
+import type { CreationOptional, NonAttribute } from 'sequelize';
+import { BelongsTo, Model } from 'sequelize-typescript';
+import { db } from '../../lib/database/db.js';
 import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import type { Language } from '../../lib/language.js';
+import { Admin } from '../access/tables.js';
 import {
   ascii,
   big,
@@ -53,10 +55,13 @@ export class Export extends Model<Row<Export>, NewRow<Export>> {
   /** Bytes. */
   @Column(big().nullable()) declare size: number | null;
   @Column(ascii<ErrorSlug>(50).nullable().internal()) declare error: Unlisted<ErrorSlug | null>;
-  @Column(instant()) declare created_at: Date;
-  @Column(instant().internal()) declare updated_at: Unlisted<Date>;
+  @Column(instant()) declare created_at: CreationOptional<Date>;
+  @Column(instant().internal()) declare updated_at: Unlisted<CreationOptional<Date>>;
   @Column(instant().nullable()) declare finished_at: Date | null;
   /** Read by releases without `notifications.undelivered_since` only. */
   @Column(instant().nullable().internal()) declare notified_at: Unlisted<Date | null>;
   @Column(instant().nullable()) declare expires_at: Date | null;
+  @BelongsTo(() => Admin, 'admin_id') declare admin?: NonAttribute<Admin | null>;
 }
+
+db.addModels([Export]);

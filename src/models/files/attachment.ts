@@ -1,21 +1,18 @@
 // attachments: files that administrators keep; each with its name, kind and digest, its content in the storage.
 import type { Transaction } from 'sequelize';
-import { now } from '../../lib/clock.js';
 import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { config } from '../../../config/index.js';
 import { assertKind, type Charset, type OpenFile } from '../../lib/files/file-content.js';
 import { kindOf, type FileKind, type FileType } from '../../lib/files/file-kinds.js';
 import { cleanFilename, extensionOf } from '../../lib/files/filename.js';
-import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
-import { Admin } from '../access/tables.js';
-import { columnsOf, joined, selection, selectionOf } from '../tables/selection.js';
-import { insertRow, updateRows } from '../tables/rows.js';
-import type { Listed } from '../tables/table.js';
+import type { ListQuery, Page } from '../../lib/input/list-query.js';
+import type { Admin } from '../access/tables.js';
+import { containing, during, equalAscii, findPage, matching } from '../tables/find.js';
+import { listed, type Listed } from '../tables/table.js';
 import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './stored-file.js';
 import { Attachment } from './tables.js';
 import { assertFitsQuota } from './upload-quota.js';
-import { over } from '../tables/sql.js';
 
 /** An attachment as it is answered. */
 export interface AttachmentRecord extends Listed<Attachment> {
@@ -24,12 +21,13 @@ export interface AttachmentRecord extends Listed<Attachment> {
   url: string;
 }
 
-const attachments = selectionOf(
-  (row): AttachmentRecord => ({ ...row, url: `/api/admin/attachments/${row.id}/preview` }),
-  { ...columnsOf(Attachment, 'f'), admin: joined(columnsOf(Admin, 'a', 'id', 'username')) },
-  'attachments f',
-  'LEFT JOIN admins a ON a.id = f.admin_id',
-);
+const withAdmin = { association: 'admin', attributes: ['id', 'username'] };
+
+const toRecord = (attachment: Attachment): AttachmentRecord => ({
+  ...listed(attachment),
+  admin: attachment.admin ? { id: attachment.admin.id, username: attachment.admin.username } : null,
+  url: `/api/admin/attachments/${attachment.id}/preview`,
+});
 
 export interface AttachmentFilter extends ListQuery {
   filename?: string;
@@ -57,7 +55,7 @@ export interface FileName {
 }
 
 /**
- * The name of a file to be uploaded, as it is kept.
+ * The name of a file to be uploaded, as it is stored.
  *
  * @param field the field to report in the error
  * @throws file_name_invalid, file_type_not_allowed
@@ -110,55 +108,56 @@ export interface NewAttachment {
 export async function insertAttachment(file: NewAttachment, t: Transaction): Promise<number> {
   const { adminId, charset, key, size, sha256 } = file;
   const { filename, extension, kind } = file.name;
-  const at = now();
   const named = { filename, display_name: filename, extension, mime_type: kind.mime, type: kind.type };
-  const id = await insertRow(
-    Attachment,
-    { ...named, admin_id: adminId, storage_key: key, charset, size, sha256, created_at: at, updated_at: at },
-    t,
+  const attachment = await Attachment.create(
+    { ...named, admin_id: adminId, storage_key: key, charset, size, sha256 },
+    { transaction: t },
   );
   await keepFile(key, t);
-  return id;
+  return attachment.id;
 }
 
-export function listAttachments(query: AttachmentFilter): Promise<Page<AttachmentRecord>> {
-  const where = new Where()
-    .contains('f.filename', query.filename)
-    .contains('f.display_name', query.display_name)
-    .equals('f.type', query.type)
-    .equalsAscii('f.extension', query.extension?.toLowerCase())
-    .equals('f.admin_id', query.admin_id)
-    .during('f.created_at', query);
-  return attachments.page(query, where);
+export async function listAttachments(query: AttachmentFilter): Promise<Page<AttachmentRecord>> {
+  const where = matching<Attachment>({
+    filename: containing(query.filename),
+    display_name: containing(query.display_name),
+    type: query.type,
+    extension: equalAscii(query.extension?.toLowerCase()),
+    admin_id: query.admin_id,
+    created_at: during(query),
+  });
+  const page = await findPage(Attachment, query, { where, include: withAdmin });
+  return { ...page, list: page.list.map(toRecord) };
 }
 
 /** @throws attachment_not_found */
 export async function findAttachment(id: number): Promise<AttachmentRecord> {
-  return (await attachments.one(sql('WHERE f.id = :id', { id }))) ?? fail('attachment_not_found');
+  const found = await Attachment.findByPk(id, { include: withAdmin });
+  return toRecord(found ?? fail('attachment_not_found'));
 }
 
-/** Where the content of an attachment lies, and how it is encoded when it is a text. @throws attachment_not_found */
+/** The storage key of an attachment's content, and its encoding when it is a text. @throws attachment_not_found */
 export async function contentOfAttachment(id: number): Promise<{ key: string; charset: Charset | null }> {
-  return (await contents.one(sql('WHERE f.id = :id', { id }))) ?? fail('attachment_not_found');
+  const { storage_key, charset } = (await Attachment.findByPk(id)) ?? fail('attachment_not_found');
+  return { key: storage_key, charset };
 }
-
-const { storage_key, charset } = columnsOf(Attachment, 'f', 'storage_key', 'charset');
-const contents = selection({ key: storage_key, charset }, 'attachments f');
-const sql = over({ 'attachments f': Attachment });
 
 /** @throws file_name_invalid */
 export async function renameAttachment(id: number, displayName: string): Promise<void> {
   const name = cleanFilename(displayName) ?? fail('file_name_invalid', { field: 'display_name' });
-  await updateRows(Attachment, { display_name: name, updated_at: now() }, { id });
+  await transact(async (t) => {
+    await Attachment.update({ display_name: name }, { where: { id }, transaction: t });
+  });
 }
 
 /** Deletes attachments with their files; those that do not exist count for nothing. @returns how many were deleted */
 export async function removeAttachments(ids: readonly number[]): Promise<number> {
   const keys = await transact(async (t) => {
-    const rows = await contents.where(sql('WHERE f.id IN (:ids) ORDER BY f.id FOR UPDATE', { ids }), { t });
-    const found = rows.map(({ key }) => key);
+    const where = { id: ids };
+    const rows = await Attachment.findAll({ where, order: ['id'], transaction: t, lock: true });
+    const found = rows.map(({ storage_key }) => storage_key);
     if (found.length === 0) return found;
-    await Attachment.destroy({ where: { id: ids }, transaction: t });
+    await Attachment.destroy({ where, transaction: t });
     await releaseFiles(found, t);
     return found;
   });

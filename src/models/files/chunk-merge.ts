@@ -1,6 +1,5 @@
 // Merging a chunked upload into one attachment, exactly once; the session is the state.
-import type { Transaction } from 'sequelize';
-import { now } from '../../lib/clock.js';
+import { Op, type Transaction } from 'sequelize';
 import { transact } from '../../lib/database/db.js';
 import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { AppError, fail } from '../../lib/errors.js';
@@ -9,22 +8,12 @@ import { storage } from '../../lib/storage/index.js';
 import { FileMissing, StorageFull, type Composed } from '../../lib/storage/storage.js';
 import { readFileName } from './attachment.js';
 import { chunkFiles, chunkIndexes, type SessionKey } from './chunk.js';
-import {
-  findSession,
-  lockSession,
-  assertMatchesSession,
-  sessionKeys,
-  type ChunkSession,
-  type NewSession,
-} from './chunk-session.js';
-import { updateRows } from '../tables/rows.js';
+import { findSession, lockSession, assertMatchesSession, type NewSession } from './chunk-session.js';
 import { completeMerge, failMerge, mergeOf, Overtaken, type Merge } from './merge-end.js';
 import { keepOrRemove, reserveFile } from './stored-file.js';
 import { ChunkUpload } from './tables.js';
-import { over } from '../tables/sql.js';
 
 const maxNamed = 50;
-const sql = over({ 'chunk_sessions s': ChunkUpload });
 
 /**
  * Closes the session for further chunks; of concurrent calls one begins the merge. A merge that failed but kept its chunks
@@ -41,7 +30,6 @@ export async function beginMerge(
   return transact(async (t) => {
     const session = await lockSession(key, t);
     assertMatchesSession(session, announced);
-    const { admin_id, chunk_id } = key;
     const { status, received_chunks, total_chunks, attachment_id, error } = session;
     const isWhole = received_chunks === total_chunks;
     if (status === 'merging' || status === 'completed' || (status === 'failed' && !isWhole))
@@ -49,11 +37,9 @@ export async function beginMerge(
     if (!isWhole) await refuseMissing(session, t);
     const total_size = session.total_size ?? announced.total_size ?? null;
     const sha256 = session.sha256 ?? announced.sha256 ?? null;
-    await updateRows(
-      ChunkUpload,
-      { status: 'merging', error: null, to_be_told: false, total_size, sha256, updated_at: now() },
-      { admin_id, chunk_id, status: ['uploading', 'failed'] },
-      t,
+    await session.update(
+      { status: 'merging', error: null, to_be_told: false, total_size, sha256 },
+      { transaction: t },
     );
     return { status: 'merging', attachment_id: null, error: null, begun: true };
   });
@@ -61,7 +47,10 @@ export async function beginMerge(
 
 /** The request no longer waits: the owner is notified on completion. @returns the state of the merge, which may have ended by now */
 export async function stopWaiting({ admin_id, chunk_id }: SessionKey): Promise<Merge> {
-  await updateRows(ChunkUpload, { to_be_told: true }, { admin_id, chunk_id, status: 'merging' });
+  const where = { admin_id, chunk_id, status: 'merging' };
+  await transact(async (t) => {
+    await ChunkUpload.update({ to_be_told: true }, { where, silent: true, transaction: t });
+  });
   return mergeOf(await findSession({ admin_id, chunk_id }));
 }
 
@@ -78,8 +67,11 @@ export async function reopenMerge(key: SessionKey): Promise<boolean> {
 }
 
 /** Keys of sessions that have been merging since before that instant. */
-export const unfinishedMerges = (before: Date): Promise<SessionKey[]> =>
-  sessionKeys.where(sql(`WHERE s.status = 'merging' AND s.updated_at < :before LIMIT 100`, { before }));
+export async function unfinishedMerges(before: Date): Promise<SessionKey[]> {
+  const where = { status: 'merging', updated_at: { [Op.lt]: before } };
+  const rows = await ChunkUpload.findAll({ where, limit: 100 });
+  return rows.map(({ admin_id, chunk_id }) => ({ admin_id, chunk_id }));
+}
 
 /**
  * Merges the chunks. Runs may overlap: the first to end decides.
@@ -105,7 +97,7 @@ export async function merge(key: SessionKey, signal: AbortSignal): Promise<Merge
   }
 }
 
-async function refuseMissing(session: ChunkSession, t: Transaction): Promise<never> {
+async function refuseMissing(session: ChunkUpload, t: Transaction): Promise<never> {
   const there = new Set(await chunkIndexes(session, t));
   const missing = [...Array(session.total_chunks).keys()].filter((index) => !there.has(index));
   const named = missing.slice(0, maxNamed).join(', ');
@@ -115,7 +107,7 @@ async function refuseMissing(session: ChunkSession, t: Transaction): Promise<nev
 
 /** @throws upload_size_mismatch, upload_digest_mismatch, file_content_mismatch, file_type_not_allowed */
 async function verifyFile(
-  session: ChunkSession,
+  session: ChunkUpload,
   file: string,
   { size, sha256 }: Composed,
 ): Promise<Charset | null> {
@@ -128,7 +120,7 @@ async function verifyFile(
 
 function failureOf(error: unknown): { slug: ErrorSlug; isFinal: boolean } | undefined {
   if (error instanceof StorageFull) return { slug: 'storage_full', isFinal: false };
-  // The file may be on another machine or an unmounted folder: the chunks are kept.
+  // The file may be on another machine or an unmounted folder: keep the chunks.
   if (error instanceof FileMissing) return { slug: 'upload_failed', isFinal: false };
   return error instanceof AppError ? { slug: error.slug, isFinal: true } : undefined;
 }

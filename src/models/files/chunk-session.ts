@@ -1,5 +1,5 @@
 // chunk_sessions: uploads that arrive in pieces. A session belongs to the administrator who opened it.
-import type { Transaction } from 'sequelize';
+import { Op, type Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
 import { transact } from '../../lib/database/db.js';
@@ -8,23 +8,9 @@ import { randomToken } from '../../lib/secrets/random-id.js';
 import { Admin } from '../access/tables.js';
 import { readFileName } from './attachment.js';
 import { chunkIndexes, releaseChunks, type SessionKey } from './chunk.js';
-import { columnsOf, selection, type RowOf } from '../tables/selection.js';
-import { insertMissing } from '../tables/rows.js';
 import type { Listed } from '../tables/table.js';
 import { removeFiles } from './stored-file.js';
 import { ChunkUpload } from './tables.js';
-import { over } from '../tables/sql.js';
-
-const shown = {
-  ...columnsOf(ChunkUpload, 's'),
-  ...columnsOf(ChunkUpload, 's', 'admin_id', 'total_size', 'chunk_size', 'sha256'),
-  ...columnsOf(ChunkUpload, 's', 'received_chunks', 'received_bytes', 'to_be_told'),
-};
-
-const sessions = selection(shown, 'chunk_sessions s');
-const sql = over({ 'chunk_sessions s': ChunkUpload });
-
-export type ChunkSession = RowOf<typeof shown>;
 
 export interface NewSession {
   filename: string;
@@ -46,7 +32,7 @@ export interface ChunkProgress extends Listed<ChunkUpload> {
  *
  * @throws file_name_invalid, file_type_not_allowed, chunk_sessions_exhausted
  */
-export async function openSession(adminId: number, session: NewSession): Promise<ChunkSession> {
+export async function openSession(adminId: number, session: NewSession): Promise<ChunkUpload> {
   const key = { admin_id: adminId, chunk_id: randomToken(18) };
   await insertSession(key, session);
   return findSession(key);
@@ -58,7 +44,7 @@ export async function openSession(adminId: number, session: NewSession): Promise
  * @param session undefined when the client told nothing that a session could be opened with
  * @throws chunk_session_not_found, file_name_invalid, file_type_not_allowed, chunk_sessions_exhausted
  */
-export async function findOrOpenSession(key: SessionKey, session?: NewSession): Promise<ChunkSession> {
+export async function findOrOpenSession(key: SessionKey, session?: NewSession): Promise<ChunkUpload> {
   const known = await selectSession(key);
   if (known) return known;
   if (session) await insertSession(key, session);
@@ -66,7 +52,7 @@ export async function findOrOpenSession(key: SessionKey, session?: NewSession): 
 }
 
 /** @throws chunk_session_not_found, also when it is another's */
-export async function findSession(key: SessionKey): Promise<ChunkSession> {
+export async function findSession(key: SessionKey): Promise<ChunkUpload> {
   return (await selectSession(key)) ?? fail('chunk_session_not_found', { field: 'chunk_id' });
 }
 
@@ -93,7 +79,7 @@ export async function progressOf(key: SessionKey): Promise<ChunkProgress> {
 }
 
 /** The session as a call describes it again must be the one that was opened. @throws chunk_session_mismatch */
-export function assertMatchesSession(session: ChunkSession, announced: Partial<NewSession>): void {
+export function assertMatchesSession(session: ChunkUpload, announced: Partial<NewSession>): void {
   const { filename, ...numbers } = announced;
   if (filename !== undefined && readFileName(filename, 'filename').filename !== session.filename)
     fail('chunk_session_mismatch', { field: 'filename' });
@@ -120,9 +106,8 @@ export async function cancelSession(key: SessionKey): Promise<void> {
 
 /** Removes expired sessions; one that is being merged stays. */
 export async function sweepSessions(): Promise<void> {
-  const stale = await sessionKeys.where(
-    sql(`WHERE s.expires_at < :at AND s.status <> 'merging' LIMIT 100`, { at: now() }),
-  );
+  const expired = { expires_at: { [Op.lt]: now() }, status: { [Op.ne]: 'merging' } };
+  const stale = await ChunkUpload.findAll({ where: expired, limit: 100 });
   for (const key of stale) {
     const files = await transact(async (t) => {
       const session = await selectSession(key, t);
@@ -134,41 +119,31 @@ export async function sweepSessions(): Promise<void> {
 }
 
 /** The session, locked for the rest of the transaction. @throws chunk_session_not_found */
-export async function lockSession(key: SessionKey, t: Transaction): Promise<ChunkSession> {
+export async function lockSession(key: SessionKey, t: Transaction): Promise<ChunkUpload> {
   return (await selectSession(key, t)) ?? fail('chunk_session_not_found', { field: 'chunk_id' });
 }
 
 export const expiry = (): Date => new Date(now().getTime() + config.storage.chunkSessionMs);
 
-/** The keys of sessions that `tail` leaves. */
-export const sessionKeys = selection(columnsOf(ChunkUpload, 's', 'admin_id', 'chunk_id'), 'chunk_sessions s');
-
 // Locked within a transaction.
-function selectSession(
-  { admin_id, chunk_id }: SessionKey,
-  t?: Transaction,
-): Promise<ChunkSession | undefined> {
-  const own = sql('WHERE s.admin_id = :admin_id AND s.chunk_id = :chunk_id', { admin_id, chunk_id });
-  return sessions.one({ ...own, sql: t ? `${own.sql} FOR UPDATE` : own.sql }, { t });
-}
+const selectSession = ({ admin_id, chunk_id }: SessionKey, t?: Transaction): Promise<ChunkUpload | null> =>
+  ChunkUpload.findOne({ where: { admin_id, chunk_id }, transaction: t, lock: t !== undefined });
 
-async function deleteSession(session: ChunkSession, t: Transaction): Promise<string[]> {
+async function deleteSession(session: ChunkUpload, t: Transaction): Promise<string[]> {
   const released = await releaseChunks(session, t);
-  const { admin_id, chunk_id } = session;
-  await ChunkUpload.destroy({ where: { admin_id, chunk_id }, transaction: t });
+  await session.destroy({ transaction: t });
   return released;
 }
 
 // Several first chunks may come at once; one of them opens the session.
 async function insertSession(key: SessionKey, session: NewSession): Promise<void> {
   const { filename } = readFileName(session.filename, 'filename');
-  const at = now();
   await transact(async (t) => {
     await assertRoom(key.admin_id, t);
     const { total_chunks, total_size = null, chunk_size = null, sha256 = null } = session;
     const plan = { filename, total_chunks, total_size, chunk_size, sha256 };
-    const row = { ...key, ...plan, created_at: at, updated_at: at, expires_at: expiry() };
-    await insertMissing(ChunkUpload, row, t);
+    const row = { ...key, ...plan, expires_at: expiry() };
+    await ChunkUpload.bulkCreate([row], { ignoreDuplicates: true, transaction: t });
   });
 }
 

@@ -1,16 +1,13 @@
 // Receiving a chunk of an upload.
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
-import { now } from '../../lib/clock.js';
 import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import type { SessionKey } from './chunk.js';
-import { expiry, lockSession, type ChunkSession } from './chunk-session.js';
+import { expiry, lockSession } from './chunk-session.js';
 import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './stored-file.js';
-import { updateRows } from '../tables/rows.js';
-import { Chunk, ChunkUpload } from './tables.js';
+import { Chunk, type ChunkUpload } from './tables.js';
 import { assertFitsQuota } from './upload-quota.js';
-import { execute, over } from '../tables/sql.js';
 
 export interface ReceivedChunk {
   index: number;
@@ -26,7 +23,7 @@ export interface ReceivedChunk {
  * @throws chunk_session_closed, chunk_index_invalid, chunk_size_invalid, payload_too_large, upload_quota_exceeded,
  * storage_full, upload_failed
  */
-export async function addChunk(session: ChunkSession, chunk: ReceivedChunk): Promise<number> {
+export async function addChunk(session: ChunkUpload, chunk: ReceivedChunk): Promise<number> {
   assertFitsSession(session, chunk);
   const key = await storeFile('chunks', chunk.path);
   const { count, replaced } = await keepOrRemove(key, () =>
@@ -36,7 +33,7 @@ export async function addChunk(session: ChunkSession, chunk: ReceivedChunk): Pro
   return count;
 }
 
-function assertFitsSession(session: ChunkSession, { index, size }: ReceivedChunk): void {
+function assertFitsSession(session: ChunkUpload, { index, size }: ReceivedChunk): void {
   const { status, total_chunks, total_size, chunk_size } = session;
   if (status !== 'uploading') fail('chunk_session_closed', { field: 'chunk_id' });
   if (index >= total_chunks) fail('chunk_index_invalid', { field: 'chunk_index' });
@@ -62,25 +59,16 @@ async function insertChunk(
   const bytes = session.received_bytes + size - (old?.size ?? 0);
   if (bytes > (session.total_size ?? config.storage.chunkedMaxBytes)) fail('payload_too_large');
   const count = session.received_chunks + (old ? 0 : 1);
-  await execute(
-    sql(
-      `INSERT INTO chunks (admin_id, chunk_id, chunk_index, size, storage_key)
-       VALUES (:admin_id, :chunk_id, :index, :size, :storageKey)
-       ON DUPLICATE KEY UPDATE size = VALUES(size), storage_key = VALUES(storage_key)`,
-      { admin_id, chunk_id, index, size, storageKey },
-    ),
-    { t },
+  await Chunk.upsert(
+    { admin_id, chunk_id, chunk_index: index, size, storage_key: storageKey },
+    { transaction: t },
   );
-  await updateRows(
-    ChunkUpload,
-    { received_chunks: count, received_bytes: bytes, updated_at: now(), expires_at: expiry() },
-    { admin_id, chunk_id },
-    t,
+  await session.update(
+    { received_chunks: count, received_bytes: bytes, expires_at: expiry() },
+    { transaction: t },
   );
   await keepFile(storageKey, t);
   const replaced = old ? [old.storage_key] : [];
   await releaseFiles(replaced, t);
   return { count, replaced };
 }
-
-const sql = over({ chunks: Chunk });

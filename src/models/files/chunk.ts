@@ -1,31 +1,38 @@
 // chunks: the pieces of an upload that have arrived.
+import { createHash } from 'node:crypto';
 import type { Transaction } from 'sequelize';
 import type { StoredPart } from '../../lib/storage/storage.js';
-import { columnsOf, selection } from '../tables/selection.js';
 import type { Row } from '../tables/table.js';
 import { releaseFiles } from './stored-file.js';
 import { Chunk, type ChunkUpload } from './tables.js';
-import { over } from '../tables/sql.js';
 
 /** Primary key of a chunk session. */
 export type SessionKey = Pick<Row<ChunkUpload>, 'admin_id' | 'chunk_id'>;
 
+/**
+ * The key of the session that an administrator names so. The column holds 64 ASCII characters: an id of others, or a
+ * longer one, is stored as its SHA-256.
+ */
+export function sessionKey(adminId: number, chunkId: string): SessionKey {
+  const isPlain = /^[\w.-]{1,64}$/.test(chunkId);
+  const chunk_id = isPlain ? chunkId : createHash('sha256').update(chunkId).digest('hex');
+  return { admin_id: adminId, chunk_id };
+}
+
 /** Indexes of the chunks that are there, in their order. */
 export async function chunkIndexes({ admin_id, chunk_id }: SessionKey, t?: Transaction): Promise<number[]> {
-  const rows = await indexes.where(ofSession({ admin_id, chunk_id }), { t });
+  const rows = await chunksOf({ admin_id, chunk_id }, t);
   return rows.map(({ chunk_index }) => chunk_index);
 }
 
 /** The files of a session's chunks, in their order. */
-export const chunkFiles = ({ admin_id, chunk_id }: SessionKey, t?: Transaction): Promise<StoredPart[]> =>
-  parts.where(ofSession({ admin_id, chunk_id }), { t });
+export async function chunkFiles(key: SessionKey, t?: Transaction): Promise<StoredPart[]> {
+  const rows = await chunksOf(key, t);
+  return rows.map(({ storage_key, size }) => ({ key: storage_key, size }));
+}
 
-const sql = over({ 'chunks c': Chunk });
-const ofSession = (key: { admin_id: number; chunk_id: string }) =>
-  sql('WHERE c.admin_id = :admin_id AND c.chunk_id = :chunk_id ORDER BY c.chunk_index', key);
-const indexes = selection(columnsOf(Chunk, 'c', 'chunk_index'), 'chunks c');
-const { storage_key, size } = columnsOf(Chunk, 'c');
-const parts = selection({ key: storage_key, size }, 'chunks c');
+const chunksOf = ({ admin_id, chunk_id }: SessionKey, t?: Transaction): Promise<Chunk[]> =>
+  Chunk.findAll({ where: { admin_id, chunk_id }, order: ['chunk_index'], transaction: t });
 
 /** The chunks of a session lose their files. @returns the keys of those */
 export async function releaseChunks({ admin_id, chunk_id }: SessionKey, t: Transaction): Promise<string[]> {

@@ -1,20 +1,18 @@
 // The end of a merge: stored once, in one transaction with the attachment and the notification of the owner.
 import type { Transaction } from 'sequelize';
-import { now } from '../../lib/clock.js';
 import { transact } from '../../lib/database/db.js';
 import { errorCatalogue, type ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { inBoth } from '../../lib/language.js';
 import { deliver, deliverStored, notifyWithin, type NewNotification } from '../office/notification.js';
-import { updateRows } from '../tables/rows.js';
 import { insertAttachment, readFileName, type NewAttachment } from './attachment.js';
 import { releaseChunks, type SessionKey } from './chunk.js';
-import { expiry, lockSession, type ChunkSession } from './chunk-session.js';
+import { expiry, lockSession } from './chunk-session.js';
 import { removeFiles } from './stored-file.js';
-import { ChunkUpload } from './tables.js';
+import type { ChunkUpload } from './tables.js';
 
-export type Merge = Pick<ChunkSession, 'status' | 'attachment_id' | 'error'>;
+export type Merge = Pick<ChunkUpload, 'status' | 'attachment_id' | 'error'>;
 
-export const mergeOf = ({ status, attachment_id, error }: ChunkSession): Merge => ({
+export const mergeOf = ({ status, attachment_id, error }: ChunkUpload): Merge => ({
   status,
   attachment_id,
   error,
@@ -22,7 +20,7 @@ export const mergeOf = ({ status, attachment_id, error }: ChunkSession): Merge =
 
 /** Another run of the same merge ended first. */
 export class Overtaken extends Error {
-  constructor(readonly session: ChunkSession) {
+  constructor(readonly session: ChunkUpload) {
     super('another run ended first');
   }
 }
@@ -38,7 +36,8 @@ export async function completeMerge(
     const name = readFileName(session.filename, 'filename');
     const attachment_id = await insertAttachment({ adminId: key.admin_id, name, ...file }, t);
     const chunks = await releaseChunks(key, t);
-    return storeEnd({ ...session, status: 'completed', attachment_id }, { chunks, isFinal: true }, t);
+    session.set({ status: 'completed', attachment_id });
+    return storeEnd(session, { chunks, isFinal: true }, t);
   });
   return publishEnd(end);
 }
@@ -53,13 +52,14 @@ export async function failMerge(
     const session = await lockSession(key, t);
     if (session.status !== 'merging') return { session, notifications: [], chunks: [] };
     const chunks = isFinal ? await releaseChunks(key, t) : [];
-    return storeEnd({ ...session, status: 'failed', error: slug }, { chunks, isFinal }, t);
+    session.set({ status: 'failed', error: slug });
+    return storeEnd(session, { chunks, isFinal }, t);
   });
   return publishEnd(end);
 }
 
 interface MergeEnd {
-  session: ChunkSession;
+  session: ChunkUpload;
   /** Ids, when the owner waits for a notification. */
   notifications: number[];
   /** Files to remove. */
@@ -67,16 +67,15 @@ interface MergeEnd {
 }
 
 async function storeEnd(
-  session: ChunkSession,
+  session: ChunkUpload,
   { chunks, isFinal }: { chunks: string[]; isFinal: boolean },
   t: Transaction,
 ): Promise<MergeEnd> {
-  const { admin_id, chunk_id, status, error, attachment_id, to_be_told } = session;
+  const mustNotify = session.to_be_told;
   const left = isFinal ? { received_chunks: 0, received_bytes: 0 } : {};
-  const end = { ...left, status, error, attachment_id, to_be_told: false };
-  const times = { updated_at: now(), expires_at: expiry() };
-  await updateRows(ChunkUpload, { ...end, ...times }, { admin_id, chunk_id }, t);
-  const notifications = to_be_told ? await notifyWithin(t, noticeOf(session)) : [];
+  session.set({ ...left, to_be_told: false, expires_at: expiry() });
+  await session.save({ transaction: t });
+  const notifications = mustNotify ? await notifyWithin(t, noticeOf(session)) : [];
   return { session, notifications, chunks };
 }
 
@@ -89,7 +88,7 @@ async function publishEnd({ session, notifications, chunks }: MergeEnd): Promise
   return merge;
 }
 
-function noticeOf({ admin_id, filename, status, error }: ChunkSession): NewNotification {
+function noticeOf({ admin_id, filename, status, error }: ChunkUpload): NewNotification {
   const isDone = status === 'completed';
   return {
     type: 'system',

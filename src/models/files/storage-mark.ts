@@ -1,17 +1,14 @@
-// Whether the storage is the one of this database. A random mark lies in the storage, its digest in `key_checks`: a process on another machine
-// whose local storage is not shared finds no mark, and would lose every upload that arrives there.
+// Whether the storage belongs to this database. The storage holds a random mark, `key_checks` its digest: a process on another
+// machine whose local storage is not shared finds no mark, and would lose every upload it receives.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { config } from '../../../config/index.js';
-import { now } from '../../lib/clock.js';
-import { change } from '../../lib/database/db.js';
 import { logger } from '../../lib/logger.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
 import { StartRefused } from '../../lib/process/start-refused.js';
-import { warnOfSetting } from '../../lib/process/start-warnings.js';
 import { storage } from '../../lib/storage/index.js';
 import { FileMissing, StorageFull, StorageUnavailable } from '../../lib/storage/storage.js';
-import { keptDigest } from '../access/key-check.js';
+import { storeDigest, storedDigest } from '../access/key-check.js';
 import { underClaim } from '../tables/claim.js';
 
 const name = 'STORAGE';
@@ -23,7 +20,7 @@ export type StorageState = 'right' | 'other' | 'missing' | 'new';
 
 /** What the storage is to this database. @throws StorageUnavailable */
 export async function storageState(): Promise<StorageState> {
-  const kept = await keptDigest(name);
+  const kept = await storedDigest(name);
   if (kept === undefined) return 'new';
   const mark = await readMark();
   if (mark === undefined) return 'missing';
@@ -60,12 +57,7 @@ export async function acceptStorage(): Promise<void> {
       throw unusable(error);
     });
   }
-  const at = now();
-  await change(
-    `INSERT INTO key_checks (name, digest, created_at, updated_at) VALUES (?, ?, ?, ?)
-     ON DUPLICATE KEY UPDATE digest = VALUES(digest), updated_at = VALUES(updated_at)`,
-    [name, digestOf(mark), at, at],
-  );
+  await storeDigest(name, digestOf(mark));
 }
 
 function refuse(state: 'other' | 'missing' | 'new'): void {
@@ -77,7 +69,7 @@ function refuse(state: 'other' | 'missing' | 'new'): void {
     `${place} ${what}: uploads would be lost. Processes on several machines share a folder or use STORAGE_DRIVER=s3; ` +
     'after a move of the files "back-office storage accept" takes this one';
   if (config.app.production) throw new StartRefused(message);
-  warnOfSetting(message);
+  logger.warn(message);
 }
 
 async function readMark(): Promise<string | undefined> {

@@ -1,15 +1,12 @@
 // stored_files: every file of the storage, as a row before it is written and until it is removed.
 import pLimit from 'p-limit';
-import type { Transaction } from 'sequelize';
+import { Op, type Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { AppError } from '../../lib/errors.js';
 import { logger } from '../../lib/logger.js';
 import { newUlid } from '../../lib/secrets/random-id.js';
 import { storage } from '../../lib/storage/index.js';
 import { StorageFull, StorageUnavailable } from '../../lib/storage/storage.js';
-import { insertRow, updateRows } from '../tables/rows.js';
-import { columnsOf, selection } from '../tables/selection.js';
-import { execute, over } from '../tables/sql.js';
 import { StoredFile } from './tables.js';
 
 export const purposes = ['attachments', 'chunks', 'exports', 'imports'] as const;
@@ -27,10 +24,9 @@ type FileKeys = readonly (string | null)[];
 
 /** A new key to write under. The sweeper removes a file that is not kept within a day. */
 export async function reserveFile(purpose: FilePurpose): Promise<string> {
-  const at = now();
-  const month = at.toISOString().slice(0, 7);
+  const month = now().toISOString().slice(0, 7);
   const key = `${purpose}/${month}/${newUlid()}`;
-  await insertRow(StoredFile, { storage_key: key, state: 'reserved', created_at: at, updated_at: at });
+  await StoredFile.create({ storage_key: key, state: 'reserved' });
   return key;
 }
 
@@ -49,8 +45,8 @@ export async function storeFile(purpose: FilePurpose, path: string): Promise<str
 
 /** Gives a written file its owner, in the transaction that writes the owner's row. */
 export async function keepFile(key: string, t: Transaction): Promise<void> {
-  const reserved = { storage_key: key, state: 'reserved' } as const;
-  const kept = await updateRows(StoredFile, { state: 'kept', updated_at: now() }, reserved, t);
+  const where = { storage_key: key, state: 'reserved' };
+  const [kept] = await StoredFile.update({ state: 'kept' }, { where, transaction: t });
   if (kept === 0) throw new Error(`the file ${key} is no longer reserved`);
 }
 
@@ -71,8 +67,8 @@ export async function keepOrRemove<T>(key: string, keep: () => Promise<T>): Prom
 
 /** Removes a reserved file. One that got its owner stays: the answer to that COMMIT may have been lost. */
 export async function abandonFile(key: string): Promise<void> {
-  const reserved = { storage_key: key, state: 'reserved' } as const;
-  const abandoned = await updateRows(StoredFile, { state: 'released', updated_at: now() }, reserved);
+  const where = { storage_key: key, state: 'reserved' };
+  const [abandoned] = await StoredFile.update({ state: 'released' }, { where });
   if (abandoned > 0) await removeFiles([key]);
 }
 
@@ -80,21 +76,19 @@ export async function abandonFile(key: string): Promise<void> {
 export async function releaseFiles(keys: FileKeys, t?: Transaction): Promise<void> {
   const released = keys.filter((key) => key !== null);
   if (released.length === 0) return;
-  await updateRows(StoredFile, { state: 'released', updated_at: now() }, { storage_key: released }, t);
+  const where = { storage_key: released };
+  await StoredFile.update({ state: 'released' }, { where, transaction: t });
 }
-
-const storedKeys = selection(columnsOf(StoredFile, 'f', 'storage_key'), 'stored_files f');
-const sql = over({ 'stored_files f': StoredFile, stored_files: StoredFile });
 
 /** The keys of all files that have an owner, some thousand at a time, in their order. */
 export async function* keptKeys(): AsyncGenerator<string[]> {
   for (let after = ''; ;) {
-    const rows = await storedKeys.where(
-      sql(`WHERE f.state = 'kept' AND f.storage_key > :after ORDER BY f.storage_key LIMIT :keysAtOnce`, {
-        after,
-        keysAtOnce,
-      }),
-    );
+    const rows = await StoredFile.findAll({
+      attributes: ['storage_key'],
+      where: { state: 'kept', storage_key: { [Op.gt]: after } },
+      order: ['storage_key'],
+      limit: keysAtOnce,
+    });
     if (rows.length > 0) yield rows.map(({ storage_key }) => storage_key);
     if (rows.length < keysAtOnce) return;
     after = rows.at(-1)?.storage_key ?? '';
@@ -104,7 +98,7 @@ export async function* keptKeys(): AsyncGenerator<string[]> {
 /** Those of the keys that have no row in any state. */
 export async function unknownKeys(keys: readonly string[]): Promise<string[]> {
   if (keys.length === 0) return [];
-  const rows = await storedKeys.where(sql('WHERE f.storage_key IN (:keys)', { keys }));
+  const rows = await StoredFile.findAll({ attributes: ['storage_key'], where: { storage_key: keys } });
   const known = new Set(rows.map(({ storage_key }) => storage_key));
   return keys.filter((key) => !known.has(key));
 }
@@ -132,21 +126,16 @@ export async function removeFiles(keys: FileKeys): Promise<void> {
   };
   await Promise.all(released.map((key) => atOnce(remove, key)));
   if (removed.length > 0)
-    await execute(
-      sql("DELETE FROM stored_files WHERE storage_key IN (:removed) AND state <> 'kept'", { removed }),
-    );
+    await StoredFile.destroy({ where: { storage_key: removed, state: { [Op.ne]: 'kept' } } });
 }
 
 /** Removes files that nobody owns: released before that instant, or reserved a day ago and never kept. */
 export async function removeUnowned(before: Date): Promise<void> {
   const abandoned = new Date(now().getTime() - maxWriteMs);
-  const some = await Promise.all([
-    storedKeys.where(sql(`WHERE f.state = 'released' AND f.updated_at < :before LIMIT 500`, { before })),
-    storedKeys.where(
-      sql(`WHERE f.state = 'reserved' AND f.updated_at < :abandoned LIMIT 500`, { abandoned }),
-    ),
-  ]);
-  await removeFiles(some.flat().map(({ storage_key }) => storage_key));
+  const unowned = (state: StoredFile['state'], since: Date): Promise<StoredFile[]> =>
+    StoredFile.findAll({ where: { state, updated_at: { [Op.lt]: since } }, limit: 500 });
+  const rows = await Promise.all([unowned('released', before), unowned('reserved', abandoned)]);
+  await removeFiles(rows.flat().map(({ storage_key }) => storage_key));
 }
 
 /** Removes the remains of unfinished writes from the storage. */

@@ -1,9 +1,11 @@
 // The tables of this room: stored files, attachments, and uploads on their way.
-import type { CreationOptional } from 'sequelize';
-import { Model } from 'sequelize-typescript';
+import type { CreationOptional, NonAttribute } from 'sequelize';
+import { BelongsTo, Model } from 'sequelize-typescript';
+import { db } from '../../lib/database/db.js';
 import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import type { Charset } from '../../lib/files/file-content.js';
 import { fileTypes, type FileType } from '../../lib/files/file-kinds.js';
+import { Admin } from '../access/tables.js';
 import { ascii, big, code, flag, id, instant, text, unsigned, type Unlisted } from '../tables/column.js';
 import { Column, Table, type NewRow, type Row } from '../tables/table.js';
 
@@ -12,8 +14,8 @@ import { Column, Table, type NewRow, type Row } from '../tables/table.js';
 export class StoredFile extends Model<Row<StoredFile>, NewRow<StoredFile>> {
   @Column(ascii(100).primary()) declare storage_key: string;
   @Column(ascii(10, ['reserved', 'kept', 'released'])) declare state: 'reserved' | 'kept' | 'released';
-  @Column(instant()) declare created_at: Date;
-  @Column(instant()) declare updated_at: Date;
+  @Column(instant()) declare created_at: CreationOptional<Date>;
+  @Column(instant()) declare updated_at: CreationOptional<Date>;
 }
 
 /** Files that administrators keep. */
@@ -32,8 +34,9 @@ export class Attachment extends Model<Row<Attachment>, NewRow<Attachment>> {
   /** Bytes. */
   @Column(big()) declare size: number;
   @Column(code(64)) declare sha256: string;
-  @Column(instant()) declare created_at: Date;
-  @Column(instant()) declare updated_at: Date;
+  @Column(instant()) declare created_at: CreationOptional<Date>;
+  @Column(instant()) declare updated_at: CreationOptional<Date>;
+  @BelongsTo(() => Admin, 'admin_id') declare admin?: NonAttribute<Admin | null>;
 }
 
 export const chunkStatuses = ['uploading', 'merging', 'completed', 'failed'] as const;
@@ -59,8 +62,8 @@ export class ChunkUpload extends Model<Row<ChunkUpload>, NewRow<ChunkUpload>> {
   @Column(big().nullable()) declare attachment_id: number | null;
   /** Its owner wants a notification: the request no longer waits. */
   @Column(flag().default(false).internal()) declare to_be_told: Unlisted<CreationOptional<boolean>>;
-  @Column(instant().internal()) declare created_at: Unlisted<Date>;
-  @Column(instant().internal()) declare updated_at: Unlisted<Date>;
+  @Column(instant().internal()) declare created_at: Unlisted<CreationOptional<Date>>;
+  @Column(instant().internal()) declare updated_at: Unlisted<CreationOptional<Date>>;
   @Column(instant()) declare expires_at: Date;
 }
 
@@ -73,3 +76,5 @@ export class Chunk extends Model<Row<Chunk>, NewRow<Chunk>> {
   @Column(big()) declare size: number;
   @Column(ascii(100)) declare storage_key: string;
 }
+
+db.addModels([StoredFile, Attachment, ChunkUpload, Chunk]);

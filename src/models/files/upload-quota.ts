@@ -1,9 +1,9 @@
 // UPLOAD_QUOTA_MB: what the attachments and unmerged chunks of one administrator may take together.
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
-import { select } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { Admin } from '../access/tables.js';
+import { Attachment, ChunkUpload } from './tables.js';
 
 /**
  * Checks, in the transaction that adds the bytes and before it does, that they still fit. The administrator's row stays
@@ -15,11 +15,10 @@ export async function assertFitsQuota(adminId: number, bytes: number, t: Transac
   const { quotaBytes } = config.storage;
   if (quotaBytes === 0) return;
   await Admin.findByPk(adminId, { attributes: ['id'], transaction: t, lock: true });
-  const [row] = await select<{ used: string | number }>(
-    `SELECT (SELECT COALESCE(SUM(size), 0) FROM attachments WHERE admin_id = ?)
-       + (SELECT COALESCE(SUM(received_bytes), 0) FROM chunk_sessions WHERE admin_id = ?) AS used`,
-    [adminId, adminId],
-    t,
-  );
-  if (Number(row?.used ?? 0) + bytes > quotaBytes) fail('upload_quota_exceeded', { field: 'file' });
+  const own = { where: { admin_id: adminId }, transaction: t };
+  const kept = await Attachment.sum('size', own);
+  const received = await ChunkUpload.sum('received_bytes', own);
+  // SUM() is a text, or null over no rows.
+  if (Number(kept ?? 0) + Number(received ?? 0) + bytes > quotaBytes)
+    fail('upload_quota_exceeded', { field: 'file' });
 }

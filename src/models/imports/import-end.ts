@@ -1,16 +1,15 @@
 // The end of an import: stored once, in one transaction with the notification of its owner.
+import { col, Op, type Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { transact } from '../../lib/database/db.js';
 import { AppError } from '../../lib/errors.js';
 import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { fill, say, type Language } from '../../lib/language.js';
-import { announce } from '../../lib/redis/marks.js';
+import { announce } from '../../lib/redis/changes.js';
 import { releaseFiles, removeFiles } from '../files/stored-file.js';
-import { deliver, deliverStored, notifyWithin, type NewNotification } from '../office/notification.js';
-import { columnsOf, selection, type RowOf } from '../tables/selection.js';
-import { execute, over } from '../tables/sql.js';
-import { maxRows } from './import-run.js';
+import type { NewNotification } from '../office/notification.js';
+import { endTransfer } from '../office/transfer.js';
+import { maxRows } from './import-progress.js';
 import { Import } from './tables.js';
 
 export type ImportEnd = { status: 1 } | { status: 2; error: ErrorSlug; row?: number };
@@ -22,50 +21,35 @@ export type ImportEnd = { status: 1 } | { status: 2; error: ErrorSlug; row?: num
  */
 export async function endImport(id: number, end: ImportEnd): Promise<boolean> {
   const at = now();
-  const expiry = new Date(at.getTime() + config.storage.importRetentionMs);
-  const [error, row] = end.status === 1 ? [null, null] : [end.error, end.row ?? null];
-  const outcome = await transact(async (t) => {
-    const ended = await execute(
-      sql(
-        `UPDATE imports i SET i.status = :status, i.progress = IF(:status = 1, 100, i.progress), i.error = :error,
-           i.error_row = :row, i.concluded = 1, i.finished_at = :at, i.expires_at = :expiry, i.updated_at = :at
-         WHERE i.id = :id AND i.status = 0 AND (:status = 2 OR i.position = i.total_rows)`,
-        { status: end.status, error, row, at, expiry, id },
-      ),
-      { t },
+  const expires_at = new Date(at.getTime() + config.retention.importMs);
+  const outcome = end.status === 1 ? { progress: 100 } : { error: end.error, error_row: end.row ?? null };
+  const change = async (t: Transaction): Promise<Import | undefined> => {
+    const isWhole = end.status === 1 ? { position: { [Op.eq]: col('total_rows') } } : {};
+    const [ended] = await Import.update(
+      { ...outcome, status: end.status, concluded: true, finished_at: at, expires_at },
+      { where: { id, status: 0, ...isWhole }, transaction: t },
     );
     if (ended === 0) return undefined;
-    const record = (await endedImports.one(sql('WHERE i.id = :id', { id }), { t })) as EndedImport;
-    const files = record.failed_count === 0 ? [record.storage_key] : [];
-    await releaseFiles(files, t);
-    return { record, files, notifications: await notifyWithin(t, noticeOf(record)) };
-  });
-  if (!outcome) return false;
-  const { record, files, notifications } = outcome;
-  const { admin_id, status, progress, dry_run } = record;
-  if (!dry_run) await announce(['orders']);
-  await deliver({ adminId: admin_id, frame: { type: 'import', data: { id, status, progress } } });
-  await deliverStored(notifications);
-  await removeFiles(files);
+    const row = await Import.findByPk(id, { transaction: t, rejectOnEmpty: true });
+    await releaseFiles(unneeded(row), t);
+    return row;
+  };
+  const ended = await endTransfer('import', change, noticeOf);
+  if (!ended) return false;
+  if (!ended.dry_run) announce(['orders']);
+  await removeFiles(unneeded(ended));
   return true;
 }
 
-const endedColumns = {
-  ...columnsOf(Import, 'i'),
-  ...columnsOf(Import, 'i', 'language', 'error', 'error_row', 'storage_key'),
-};
-
-type EndedImport = RowOf<typeof endedColumns>;
-
-const endedImports = selection(endedColumns, 'imports i');
-const sql = over({ 'imports i': Import });
+const unneeded = ({ failed_count, storage_key }: Import): (string | null)[] =>
+  failed_count === 0 ? [storage_key] : [];
 
 /** Why an import failed. */
 export function importErrorText(error: ErrorSlug, row: number | null, language: Language): string {
   return new AppError(error, { params: { row: row ?? 1, limit: maxRows } }).text(language);
 }
 
-function noticeOf(ended: EndedImport): NewNotification {
+function noticeOf(ended: Import): NewNotification {
   const { language, error, error_row, status, dry_run } = ended;
   const reason = error ? importErrorText(error, error_row, language) : '';
   const kind = dry_run ? check : real;

@@ -1,8 +1,7 @@
-// The error file of an import: the rows that were not imported, as they stand in its file, each with the reasons in one more
-// column. Corrected, it is a file to import.
+// The error file of an import: the rows that were not imported, as in its file, each with the reasons in one more column. Corrected, it is a file to import.
 //
-// The rows are read from the file itself, which is kept as long as their problems are. So nothing is written for it while an
-// import runs, and it has each row once, however often the import was interrupted.
+// The rows are read from the imported file, which is stored as long as their problems. So an import writes nothing for it, and it
+// has each row once, however often the import was interrupted.
 import { Readable } from 'node:stream';
 import { byteOrderMark, csvLine } from '../../lib/sheets/csv.js';
 import { isBlank, readCsv, type CsvBlock } from '../../lib/sheets/csv-source.js';
@@ -92,7 +91,7 @@ async function* refusedRows(importId: number, language: Language): AsyncGenerato
   if (problems.length > 0) yield refused();
 }
 
-// Reasons name other rows by where they stand in the file that was sent, so each says where its own stood.
+// Reasons name rows of the imported file, so each starts with its own row number there.
 function reasonOf(row: number, problems: string[], language: Language): string {
   return fill(say(rowText, language), { row, problems: problems.join(say(separator, language)) });
 }

@@ -1,13 +1,11 @@
 // import_errors: the rows of an import that were refused, each with its reasons.
-import type { Transaction } from 'sequelize';
-import { bulk, change, type SqlValue } from '../../lib/database/db.js';
+import { Op, type Transaction } from 'sequelize';
+import { bulk } from '../../lib/database/db.js';
 import type { Language } from '../../lib/language.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
-import { columnsOf, selection, type RowOf } from '../tables/selection.js';
 import { reasonText } from './import-reason.js';
 import type { Problem, SheetColumn } from './order-sheet.js';
 import { ImportProblem } from './tables.js';
-import { execute, over } from '../tables/sql.js';
 
 export interface ImportError {
   /** As a spreadsheet shows it, the head being row 1. */
@@ -21,20 +19,24 @@ export interface ImportError {
 
 const pageSize = 1000;
 
-/** Keeps problems, which are in the order of their rows. */
-export async function keepProblems(
+/** Stores problems, which are in the order of their rows. */
+export async function storeProblems(
   importId: number,
   found: readonly Problem[],
   t: Transaction,
 ): Promise<void> {
   for (let start = 0; start < found.length; start += pageSize) {
     const page = found.slice(start, start + pageSize);
-    await change(
-      `INSERT INTO import_errors (import_id, row_no, place, field, value, reason, detail)
-       VALUES ${page.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
-      page.flatMap((problem, index) => valuesOf(importId, problem, placeOf(found, start + index))),
-      t,
-    );
+    const rows = page.map(({ row, column, value, reason, detail = '' }, index) => ({
+      import_id: importId,
+      row_no: row,
+      place: placeOf(found, start + index),
+      field: column,
+      value,
+      reason,
+      detail: String(detail),
+    }));
+    await ImportProblem.bulkCreate(rows, { transaction: t });
   }
 }
 
@@ -44,18 +46,16 @@ export async function listErrors(
   { page, page_size }: Pick<ListQuery, 'page' | 'page_size'>,
   language: Language,
 ): Promise<Page<ImportError>> {
-  const [rows, total] = await Promise.all([
-    problems.where(
-      sql('WHERE e.import_id = :importId ORDER BY e.row_no, e.place LIMIT :page_size OFFSET :passed', {
-        importId,
-        page_size,
-        passed: (page - 1) * page_size,
-      }),
-    ),
-    ImportProblem.count({ where: { import_id: importId } }),
-  ]);
-  return { list: rows.map((row) => toError(row, language)), page, page_size, total };
+  const { rows, count } = await ImportProblem.findAndCountAll({
+    where: { import_id: importId },
+    order: inFile,
+    limit: page_size,
+    offset: (page - 1) * page_size,
+  });
+  return { list: rows.map((row) => toError(row, language)), page, page_size, total: count };
 }
+
+const inFile = ['row_no', 'place'];
 
 /** The first ones in the order of the file. */
 export async function firstErrors(
@@ -69,43 +69,25 @@ export async function firstErrors(
 
 /** All of them in the order of the file, read page by page. */
 export async function* allErrors(importId: number, language: Language): AsyncGenerator<ImportError[]> {
-  let last: Place = { row_no: 0, place: 0 };
+  let last: Position = { row_no: 0, place: 0 };
   for (;;) {
     const rows = await errorsAfter(importId, last, pageSize);
     if (rows.length > 0) yield rows.map((row) => toError(row, language));
     if (rows.length < pageSize) return;
-    last = rows.at(-1) as ErrorRow;
+    last = rows.at(-1) as ImportProblem;
   }
 }
 
 /** Removes errors of an import, at most `most` of them. @returns whether all are gone */
 export async function removeErrors(importId: number, most: number): Promise<boolean> {
-  for (let removed = 0; removed < most; removed += pageSize) {
-    const batch = sql('DELETE FROM import_errors WHERE import_id = :importId LIMIT :pageSize', {
-      importId,
-      pageSize,
-    });
-    if ((await execute(batch, { on: bulk })) < pageSize) return true;
-  }
+  const sql = `DELETE FROM import_errors WHERE import_id = :importId LIMIT ${pageSize}`;
+  for (let removed = 0; removed < most; removed += pageSize)
+    if ((await bulk.change(sql, { importId })) < pageSize) return true;
   return false;
 }
 
-const columns = columnsOf(ImportProblem, 'e', 'row_no', 'place', 'field', 'value', 'reason', 'detail');
-const problems = selection(columns, 'import_errors e');
-const sql = over({ 'import_errors e': ImportProblem, import_errors: ImportProblem });
-
-type ErrorRow = RowOf<typeof columns>;
-
 /** `place` is that among the problems of its row. */
-type Place = Pick<ErrorRow, 'row_no' | 'place'>;
-
-function valuesOf(
-  importId: number,
-  { row, column, value, reason, detail = '' }: Problem,
-  place: number,
-): SqlValue[] {
-  return [importId, row, place, column, value, reason, String(detail)];
-}
+type Position = Pick<ImportProblem, 'row_no' | 'place'>;
 
 // Counted from 1 within the row.
 function placeOf(problems: readonly Problem[], index: number): number {
@@ -114,16 +96,16 @@ function placeOf(problems: readonly Problem[], index: number): number {
   return place;
 }
 
-function errorsAfter(importId: number, { row_no, place }: Place, count: number): Promise<ErrorRow[]> {
-  return problems.where(
-    sql(
-      `WHERE e.import_id = :importId AND e.row_no >= :row_no AND (e.row_no > :row_no OR e.place > :place)
-       ORDER BY e.row_no, e.place LIMIT :count`,
-      { importId, row_no, place, count },
-    ),
-  );
+function errorsAfter(importId: number, { row_no, place }: Position, count: number): Promise<ImportProblem[]> {
+  const after = [{ row_no: { [Op.gt]: row_no } }, { place: { [Op.gt]: place } }];
+  return ImportProblem.findAll({
+    where: { import_id: importId, row_no: { [Op.gte]: row_no }, [Op.or]: after },
+    order: inFile,
+    limit: count,
+  });
 }
 
-function toError({ row_no, field, value, reason, detail }: ErrorRow, language: Language): ImportError {
-  return { row: row_no, column: field, value, reason: reasonText(reason, detail, language) };
-}
+const toError = (
+  { row_no, field, value, reason, detail }: ImportProblem,
+  language: Language,
+): ImportError => ({ row: row_no, column: field, value, reason: reasonText(reason, detail, language) });

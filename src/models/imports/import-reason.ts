@@ -10,6 +10,10 @@ const texts = {
   },
   quantity: { zh: '必须是 1 到 {detail} 的整数', en: 'must be an integer from 1 to {detail}' },
   too_long: { zh: '长度不能超过 {detail} 个字符', en: 'must be at most {detail} characters long' },
+  control: {
+    zh: '不能包含控制字符、方向控制符或不完整的字符',
+    en: 'must not contain control characters, direction overrides or halves of characters',
+  },
   too_many_cells: { zh: '该行的单元格多于表头', en: 'The row has more cells than the head' },
   user_unknown: { zh: '用户不存在', en: 'The user does not exist' },
   user_disabled: { zh: '用户已被禁用', en: 'The user is disabled' },

@@ -1,93 +1,159 @@
-// imports as the runs of their job advance them: position and counters.
-import type { Transaction } from 'sequelize';
-import { now } from '../../lib/clock.js';
-import type { CsvFormat } from '../../lib/sheets/csv-source.js';
-import { columnsOf, selection, selectionOf, type RowOf } from '../tables/selection.js';
-import { raisedBy, updateRows } from '../tables/rows.js';
-import { over } from '../tables/sql.js';
-import { Import } from './tables.js';
+// Imports orders from a CSV file: every order once, however often its job is killed, repeated or run twice at the same time.
+//
+// The orders of a file come in a fixed sequence (order-gathering.ts), and imports.position counts the rows
+// that are done. A batch advances the position if it is still where the batch begins, in the transaction
+// that makes its orders: so of two runs one writes a batch and the other finds the position moved and stops.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CsvBroken, readCsv, type CsvBlock } from '../../lib/sheets/csv-source.js';
+import { AppError } from '../../lib/errors.js';
+import { say } from '../../lib/language.js';
+import { announce } from '../../lib/redis/changes.js';
+import { storage } from '../../lib/storage/index.js';
+import { FileMissing, type Storage } from '../../lib/storage/storage.js';
+import { endImport, type ImportEnd } from './import-end.js';
+import { findWork, maxRows, storeTotal, type ImportWork } from './import-progress.js';
+import { deliverProgress } from '../office/transfer.js';
+import type { OrderDraft } from './order-draft.js';
+import { gather, survey } from './order-gathering.js';
+import { writeBatch } from './import-batch.js';
 
-/** A file has at most this many rows below its head. */
-export const maxRows = 1_000_000;
+const batchRows = 1000;
+/** After a slower batch, batches are written one at a time … */
+const busyMs = 250;
+/** … and after one slower than this, with a pause in between. */
+const slowMs = 1000;
+const maxPauseMs = 1000;
+const frameEveryMs = 500;
+/** Every list that is shown reloads. */
+const totalsEveryMs = 60_000;
 
-/** What a run works on; null as its file is when it has been removed. */
-export type ImportWork = Omit<RowOf<typeof workColumns>, keyof CsvFormat> & { format: CsvFormat };
-
-const workColumns = columnsOf(
-  Import,
-  'i',
-  'id',
-  'admin_id',
-  'storage_key',
-  'encoding',
-  'delimiter',
-  'dry_run',
-  'language',
-  'status',
-  'position',
-);
-
-const work = selectionOf(
-  ({ encoding, delimiter, ...row }): ImportWork => ({ ...row, format: { encoding, delimiter } }),
-  workColumns,
-  'imports i',
-);
-
-/** An import as it stands now. */
-export const findWork = (id: number): Promise<ImportWork | undefined> =>
-  work.one(sql('WHERE i.id = :id', { id }));
-
-/** Stores how many rows there are. */
-export async function storeTotal(id: number, total: number): Promise<void> {
-  await updateRows(Import, { total_rows: total, updated_at: now() }, { id, status: 0 });
+/** Works on an import until it has ended, or another run is found to work on it. */
+export async function runImport(id: number, signal: AbortSignal): Promise<void> {
+  const work = await findWork(id);
+  if (work?.status === 0) await run(work, signal);
 }
 
-/** How far a batch brings an import. */
-export interface Advance {
-  /** The position it starts at. */
-  from: number;
-  rows: number;
-  /** Of these rows. */
-  succeeded: number;
-  orders: number;
-  /** Percent. */
-  progress: number;
+async function run(work: ImportWork, signal: AbortSignal): Promise<void> {
+  const files = await storage();
+  const read = (): AsyncIterable<CsvBlock> => blocksOf(files, work, signal);
+  try {
+    const known = await survey(read, maxRows);
+    if (known.rows > maxRows) {
+      await endImport(work.id, { status: 2, error: 'import_too_many_rows' });
+      return;
+    }
+    await storeTotal(work.id, known.rows);
+    const unnamed = say({ zh: '导入订单', en: 'Imported order' }, work.language);
+    const isWhole = await writeAll(work, known.rows, gather(read, known, unnamed), signal);
+    if (isWhole && !(await endImport(work.id, { status: 1 }))) await assertEnded(work.id);
+  } catch (error) {
+    const end = finalEnd(error);
+    if (!end) throw error;
+    await endImport(work.id, end);
+  }
+}
+
+async function* blocksOf(
+  files: Storage,
+  { storage_key, format }: ImportWork,
+  signal: AbortSignal,
+): AsyncGenerator<CsvBlock> {
+  if (storage_key === null) throw new FileMissing('the import has no file');
+  for await (const block of readCsv(await files.get(storage_key), format)) {
+    signal.throwIfAborted();
+    yield block;
+  }
 }
 
 /**
- * Moves the position on, in the transaction that writes the batch; the row is locked until its end.
+ * Writes the orders after the position: two batches at a time, while the next one is read.
  *
- * @returns false when another run was there first, or the import has ended
+ * @returns false when it was overtaken
  */
-export async function advance(
-  id: number,
-  { from, rows, succeeded, orders, progress }: Advance,
-  t: Transaction,
+async function writeAll(
+  work: ImportWork,
+  total: number,
+  orders: AsyncIterable<OrderDraft[]>,
+  signal: AbortSignal,
 ): Promise<boolean> {
-  const counts = {
-    success_count: raisedBy(succeeded),
-    failed_count: raisedBy(rows - succeeded),
-    order_count: raisedBy(orders),
+  const report = reporter(work);
+  let from = work.position;
+  let [before, written] = [Promise.resolve(true), Promise.resolve(true)];
+  let tookMs = 0;
+  try {
+    for await (const { drafts, rows } of batches(orders, work.position)) {
+      if (!(await (tookMs > busyMs ? written : before))) return false;
+      if (tookMs > slowMs) await sleep(Math.min(tookMs - slowMs, maxPauseMs), undefined, { signal });
+      signal.throwIfAborted();
+      const begun = performance.now();
+      before = written;
+      written = writeBatch(work, drafts, { from, rows, progress: percent(from + rows, total) }, before);
+      // A failure is met at one of the next turns; it is not unhandled until then.
+      written.then(
+        () => (tookMs = performance.now() - begun),
+        () => undefined,
+      );
+      from += rows;
+      await report(percent(from - rows, total));
+    }
+    return await written;
+  } finally {
+    // It ends after the one before it. Another run would take what is still being written for the work of a third one.
+    await written.catch(() => undefined);
+  }
+}
+
+interface Batch {
+  drafts: OrderDraft[];
+  rows: number;
+}
+
+async function* batches(orders: AsyncIterable<OrderDraft[]>, position: number): AsyncGenerator<Batch> {
+  let toSkip = position;
+  let batch: Batch = { drafts: [], rows: 0 };
+  for await (const drafts of orders) {
+    for (const draft of drafts) {
+      if (toSkip > 0) {
+        toSkip -= draft.rows.length;
+        continue;
+      }
+      batch.drafts.push(draft);
+      batch.rows += draft.rows.length;
+      if (batch.rows < batchRows) continue;
+      yield batch;
+      batch = { drafts: [], rows: 0 };
+    }
+  }
+  if (batch.rows > 0) yield batch;
+}
+
+/** Throttled progress frames and list invalidation. */
+function reporter({ id, admin_id, dry_run }: ImportWork): (progress: number) => Promise<void> {
+  let pushedAt = 0;
+  let totalsAt = Date.now();
+  return async (progress) => {
+    const at = Date.now();
+    if (at - pushedAt >= frameEveryMs) {
+      pushedAt = at;
+      await deliverProgress('import', { id, admin_id, status: 0, progress });
+    }
+    if (dry_run || at - totalsAt < totalsEveryMs) return;
+    totalsAt = at;
+    announce(['orders']);
   };
-  const moved = await updateRows(
-    Import,
-    { ...counts, position: from + rows, progress, updated_at: now() },
-    { id, position: from, status: 0 },
-    t,
-  );
-  return moved === 1;
 }
 
-/** Running imports not updated since that instant; their job was probably lost. */
-export async function stalledImports(before: Date): Promise<number[]> {
-  // `concluded` is in the key.
-  const rows = await ids.where(
-    sql('WHERE i.concluded = 0 AND i.status = 0 AND i.updated_at < :before ORDER BY i.id LIMIT 100', {
-      before,
-    }),
-  );
-  return rows.map(({ id }) => id);
+// 100 is the end's.
+const percent = (rows: number, total: number): number => Math.min(99, Math.floor((rows * 100) / total));
+
+async function assertEnded(id: number): Promise<void> {
+  const work = await findWork(id);
+  if (work?.status === 0) throw new Error(`import ${id} ended at row ${work.position} of its file`);
 }
 
-const ids = selection(columnsOf(Import, 'i', 'id'), 'imports i');
-const sql = over({ 'imports i': Import });
+// What another run would meet again.
+function finalEnd(error: unknown): ImportEnd | undefined {
+  if (error instanceof CsvBroken) return { status: 2, error: 'import_file_invalid', row: error.row };
+  if (error instanceof FileMissing) return { status: 2, error: 'import_failed' };
+  return error instanceof AppError && error.status === 422 ? { status: 2, error: error.slug } : undefined;
+}

@@ -1,22 +1,20 @@
 // imports: files that administrators have rows imported from, with how far each has come.
+import { Op } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { currentLanguage } from '../../lib/context.js';
 import type { CsvFormat } from '../../lib/sheets/csv-source.js';
 import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { say, type Text } from '../../lib/language.js';
-import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import type { Identity } from '../access/identity.js';
-import { Admin } from '../access/tables.js';
+import type { Admin } from '../access/tables.js';
 import { keepFile, releaseFiles, removeFiles } from '../files/stored-file.js';
-import { StoredFile } from '../files/tables.js';
-import { columnsOf, joined, selection, selectionOf } from '../tables/selection.js';
-import { deleteRows, insertRow, updateRows } from '../tables/rows.js';
-import type { Listed, Row } from '../tables/table.js';
+import { during, findPage, matching } from '../tables/find.js';
+import { listed, type Listed } from '../tables/table.js';
 import { removeErrors } from './import-error.js';
 import { endImport, importErrorText } from './import-end.js';
 import { Import, type ImportStatus, type ImportType } from './tables.js';
-import { over } from '../tables/sql.js';
 
 /** An import as it is answered. */
 export interface ImportRecord extends Listed<Import> {
@@ -47,30 +45,30 @@ export const importSortable = ['id', 'status', 'created_at', 'finished_at'] as c
 
 /** Makes the row of an import and keeps its file. @returns its id */
 export function createImport(made: NewImport): Promise<number> {
-  const at = now();
   return transact(async (t) => {
     await keepFile(made.storageKey, t);
     const { adminId, type, filename, size, storageKey, format, dryRun } = made;
     const source = { type, filename, size, storage_key: storageKey, ...format };
     const row = { ...source, admin_id: adminId, dry_run: dryRun, language: currentLanguage() };
-    return insertRow(Import, { ...row, created_at: at, updated_at: at }, t);
+    return (await Import.create(row, { transaction: t })).id;
   });
 }
 
 /** Imports of the caller; of everybody for a super administrator. */
-export function listImports(viewer: Identity, query: ImportFilter): Promise<Page<ImportRecord>> {
-  const where = visibleTo(viewer)
-    .equals('i.type', query.type)
-    .equals('i.status', query.status)
-    .equals('i.dry_run', query.dry_run)
-    .during('i.created_at', query);
-  return imports.page(query, where);
+export async function listImports(viewer: Identity, query: ImportFilter): Promise<Page<ImportRecord>> {
+  const { type, status, dry_run } = query;
+  const where = {
+    ...matching<Import>({ type, status, dry_run, created_at: during(query) }),
+    ...visibleTo(viewer),
+  };
+  const page = await findPage(Import, query, { where, include: shown });
+  return { ...page, list: page.list.map(toRecord) };
 }
 
 /** @throws import_not_found also when it is another's */
 export async function findImport(viewer: Identity, id: number): Promise<ImportRecord> {
-  const where = visibleTo(viewer).and('i.id = ?', id);
-  return (await imports.first(where.sql, where.values)) ?? fail('import_not_found');
+  const found = await Import.findOne({ where: { id, ...visibleTo(viewer) }, include: shown });
+  return toRecord(found ?? fail('import_not_found'));
 }
 
 /**
@@ -88,7 +86,9 @@ export async function cancelImport(viewer: Identity, id: number): Promise<void> 
 export async function removeImport(viewer: Identity, id: number): Promise<void> {
   const { status } = await findImport(viewer, id);
   if (status === 0) fail('import_running');
-  await updateRows(Import, { deleted_at: now(), expires_at: now() }, { id });
+  await transact(async (t) => {
+    await Import.update({ deleted_at: now(), expires_at: now() }, { where: { id }, transaction: t });
+  });
 }
 
 const maxRemovedAtOnce = 20_000;
@@ -98,24 +98,26 @@ const maxRemovedAtOnce = 20_000;
  * waits for the next time.
  */
 export async function pruneImports(): Promise<void> {
-  const rows = await due.where(sql('WHERE i.expires_at < :at ORDER BY i.expires_at LIMIT 20', { at: now() }));
-  for (const { id, storage_key, deleted_at } of rows) {
-    if (!(await removeErrors(id, maxRemovedAtOnce))) return;
+  const rows = await Import.findAll({
+    where: { expires_at: { [Op.lt]: now() } },
+    order: ['expires_at'],
+    limit: 20,
+  });
+  for (const row of rows) {
+    if (!(await removeErrors(row.id, maxRemovedAtOnce))) return;
     await transact(async (t) => {
-      await releaseFiles([storage_key], t);
-      if (deleted_at) await deleteRows(Import, { id, concluded: true }, t);
-      else await updateRows(Import, { expires_at: null }, { id }, t);
+      await releaseFiles([row.storage_key], t);
+      if (row.deleted_at) await Import.destroy({ where: { id: row.id, concluded: true }, transaction: t });
+      else await Import.update({ expires_at: null }, { where: { id: row.id }, transaction: t });
     });
-    await removeFiles([storage_key]);
+    await removeFiles([row.storage_key]);
   }
 }
 
-function visibleTo({ adminId, isSuperAdmin }: Identity): Where {
-  const where = new Where().and('i.deleted_at IS NULL');
-  return isSuperAdmin ? where : where.and('i.admin_id = ?', adminId);
-}
+const visibleTo = ({ adminId, isSuperAdmin }: Identity): { deleted_at: null; admin_id?: number } =>
+  isSuperAdmin ? { deleted_at: null } : { deleted_at: null, admin_id: adminId };
 
-function statusText({ status, total_rows, failed_count, error }: StatusColumns): Text {
+function statusText({ status, total_rows, failed_count, error }: Import): Text {
   if (status === 0 && total_rows === null) return { zh: '等待处理', en: 'Waiting' };
   if (status === 0) return { zh: '处理中', en: 'Running' };
   if (error === 'import_cancelled') return { zh: '已取消', en: 'Cancelled' };
@@ -125,29 +127,20 @@ function statusText({ status, total_rows, failed_count, error }: StatusColumns):
     : { zh: '成功', en: 'Done' };
 }
 
-type StatusColumns = Pick<Row<Import>, 'status' | 'total_rows' | 'failed_count' | 'error'>;
+const shown = [
+  { association: 'admin', attributes: ['id', 'username'] },
+  { association: 'file', attributes: ['state'] },
+];
 
-const imports = selectionOf(
-  ({ position, error, error_row, expires_at, file_state, ...columns }): ImportRecord => {
-    const isKept = file_state === 'kept' && expires_at !== null && expires_at > now();
-    const hasErrorFile = columns.failed_count > 0 && isKept;
-    return {
-      ...columns,
-      status_text: say(statusText({ ...columns, error }), currentLanguage()),
-      processed_rows: position,
-      error_msg: error && importErrorText(error, error_row, currentLanguage()),
-      error_file_url: hasErrorFile ? `/api/admin/imports/${columns.id}/error-file` : null,
-    };
-  },
-  {
-    ...columnsOf(Import, 'i'),
-    ...columnsOf(Import, 'i', 'position', 'error', 'error_row', 'expires_at'),
-    admin: joined(columnsOf(Admin, 'a', 'id', 'username')),
-    file_state: columnsOf(StoredFile, 'f').state,
-  },
-  'imports i',
-  'LEFT JOIN admins a ON a.id = i.admin_id LEFT JOIN stored_files f ON f.storage_key = i.storage_key',
-);
-
-const due = selection(columnsOf(Import, 'i', 'id', 'storage_key', 'deleted_at'), 'imports i');
-const sql = over({ 'imports i': Import });
+function toRecord(row: Import): ImportRecord {
+  const { id, admin, file, error, error_row, expires_at, failed_count } = row;
+  const isKept = file?.state === 'kept' && expires_at !== null && expires_at > now();
+  return {
+    ...listed(row),
+    status_text: say(statusText(row), currentLanguage()),
+    processed_rows: row.position,
+    error_msg: error && importErrorText(error, error_row, currentLanguage()),
+    admin: admin ? { id: admin.id, username: admin.username } : null,
+    error_file_url: failed_count > 0 && isKept ? `/api/admin/imports/${id}/error-file` : null,
+  };
+}

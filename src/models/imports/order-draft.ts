@@ -4,7 +4,7 @@ import type { OrderLine } from '../trade/order-placement.js';
 import type { Problem, SheetColumn, SheetRow } from './order-sheet.js';
 
 export interface OrderDraft {
-  /** Where its rows stand in the file. */
+  /** Its row numbers in the file. */
   rows: number[];
   /** Not empty: the order is not made. */
   problems: Problem[];
@@ -20,8 +20,8 @@ export interface OrderDraft {
 export const maxLines = 200;
 
 /**
- * Puts an order together. What belongs to the whole order (user, amount, remark) may stand in each of its rows or in some
- * of them; where it stands it must be the same. A single row with an amount and no price is an order of one line.
+ * Puts an order together. Columns of the whole order (user, amount, remark) may be filled in each of its rows or in some of
+ * them, with the same value. A single row with an amount and no price is an order of one line.
  *
  * @param unnamed name of the only line of an order that gives nothing but its amount
  */
@@ -106,8 +106,9 @@ function lineOf(row: SheetRow, isOnly: boolean, unnamed: string, problems: Probl
     );
   if (!productName && !isRefused(row, 'product_name')) demand(row, 'product_name', problems);
   if (!price && !isRefused(row, 'price')) demand(row, 'price', problems);
-  if (!productName || !price || isRefused(row, 'quantity', 'product_id')) return undefined;
-  return { product_id: productId, product_name: productName, price, quantity: quantity ?? 1 };
+  if (!quantity && !isRefused(row, 'quantity')) demand(row, 'quantity', problems);
+  if (!productName || !price || !quantity || isRefused(row, 'product_id')) return undefined;
+  return { product_id: productId, product_name: productName, price, quantity };
 }
 
 function checkAmount(sum: Money, given: SheetRow | undefined, first: SheetRow, problems: Problem[]): void {

@@ -1,7 +1,8 @@
 // The sheet that orders are imported from: its columns under their names in both languages, and what a row says.
 import { currentLanguage } from '../../lib/context.js';
 import { fail } from '../../lib/errors.js';
-import { say, type Language } from '../../lib/language.js';
+import { arePrintableLines, isPrintable } from '../../lib/input/printable.js';
+import { say, type Language, type Text } from '../../lib/language.js';
 import { Money } from '../../lib/money.js';
 import { restore } from '../../lib/sheets/sheet.js';
 import type { ImportReason } from './import-reason.js';
@@ -16,6 +17,21 @@ const heads = {
   price: '单价',
   quantity: '数量',
 } as const;
+
+/** What each column takes, as the second row of the template says; as an order that row is refused for its user. */
+const rules: Record<SheetColumn, Text> = {
+  user_id: { zh: '必填，用户编号；导入前请删除本行', en: 'required: number of the user; delete this row' },
+  amount: {
+    zh: '可选，等于明细合计；没有明细时必填',
+    en: 'optional: sum of the lines; required without lines',
+  },
+  remark: { zh: '可选', en: 'optional' },
+  order_ref: { zh: '可选，相同的行属于同一订单', en: 'optional: rows with the same one are one order' },
+  product_id: { zh: '可选', en: 'optional' },
+  product_name: { zh: '明细必填', en: 'required in a line' },
+  price: { zh: '明细必填', en: 'required in a line' },
+  quantity: { zh: '明细必填，1 到 1000000', en: 'required in a line: 1 to 1000000' },
+};
 
 export type SheetColumn = keyof typeof heads;
 
@@ -32,7 +48,10 @@ export const isReasonHead = (name: string): boolean =>
 export const columnHead = (column: SheetColumn, language: Language): string =>
   say({ zh: heads[column], en: column }, language);
 
-/** Where each column stands, from 0; -1 when the file does not have it. */
+/** What a column takes, in that language. */
+export const columnRule = (column: SheetColumn, language: Language): string => say(rules[column], language);
+
+/** The index of each column, from 0; -1 when the file lacks it. */
 export type Layout = Record<SheetColumn, number> & { width: number };
 
 /** What is wrong with a row. */
@@ -63,9 +82,9 @@ export interface SheetRow {
 export const maxQuantity = 1_000_000;
 const longest = { order_ref: 64, remark: 500, product_name: 200 } as const;
 const maxNamed = 10;
-/** Characters of a refused value that are kept. */
+/** Max characters stored of a refused value. */
 const maxShown = 200;
-/** Characters of white space around a cell that are not worth a copy. */
+/** Max characters of white space around a cell before its text is copied. */
 const maxPadding = 100;
 
 /**
@@ -98,7 +117,7 @@ export function layoutOf(head: readonly string[]): Layout {
 /** The order reference of a row as rows are gathered by it; empty when there is none that could be one. */
 export function refOf(cells: readonly string[], layout: Layout): string {
   const ref = cellText(cells, layout.order_ref);
-  return ref.length > longest.order_ref ? '' : ref;
+  return ref.length > longest.order_ref || !isPrintable(ref) ? '' : ref;
 }
 
 /** Reads one row. */
@@ -115,6 +134,8 @@ export function readRow(cells: readonly string[], row: number, layout: Layout): 
   const text = (column: keyof typeof longest): string | undefined => {
     const value = cellText(cells, layout[column]);
     if (value.length > longest[column]) return refuse(column, value, 'too_long', longest[column]);
+    const isFit = column === 'order_ref' ? isPrintable : arePrintableLines;
+    if (!isFit(value)) return refuse(column, value, 'control');
     return value === '' ? undefined : value;
   };
   const key = (column: SheetColumn): number | undefined => {
@@ -156,13 +177,13 @@ function columnNamed(name: string): SheetColumn | undefined {
   return sheetColumns.find((column) => column === wanted || heads[column].toLowerCase() === wanted);
 }
 
-// An order needs its user, and either its amount or lines that it is the sum of.
+// An order needs its user, and either its amount or lines that it is the sum of. A line says how many: nothing is no number.
 function missingFrom(found: ReadonlySet<SheetColumn | undefined>): SheetColumn[] {
   const needed: SheetColumn[] = found.has('price')
-    ? ['user_id', 'product_name']
+    ? ['user_id', 'product_name', 'quantity']
     : found.has('amount')
       ? ['user_id']
-      : ['user_id', 'product_name', 'price'];
+      : ['user_id', 'product_name', 'price', 'quantity'];
   return needed.filter((column) => !found.has(column));
 }
 

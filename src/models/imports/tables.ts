@@ -1,9 +1,12 @@
 // The tables of this room: files that rows were imported from, and the rows that were refused.
-import type { CreationOptional } from 'sequelize';
-import { Model } from 'sequelize-typescript';
+import type { CreationOptional, NonAttribute } from 'sequelize';
+import { BelongsTo, Model } from 'sequelize-typescript';
+import { db } from '../../lib/database/db.js';
 import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import type { Language } from '../../lib/language.js';
 import type { CsvFormat } from '../../lib/sheets/csv-source.js';
+import { Admin } from '../access/tables.js';
+import { StoredFile } from '../files/tables.js';
 import {
   ascii,
   big,
@@ -46,7 +49,7 @@ export class Import extends Model<Row<Import>, NewRow<Import>> {
   @Column(tiny(...importStatuses).default(0)) declare status: CreationOptional<ImportStatus>;
   /** Percent. */
   @Column(percentage().default(0)) declare progress: CreationOptional<number>;
-  /** Rows of the file that are dealt with; it advances in the transaction that deals with them. */
+  /** Rows of the file that are done; it advances in the transaction of their batch. */
   @Column(big().default(0).internal()) declare position: Unlisted<CreationOptional<number>>;
   /** Null until the rows are counted. */
   @Column(big().nullable()) declare total_rows: number | null;
@@ -57,12 +60,15 @@ export class Import extends Model<Row<Import>, NewRow<Import>> {
   @Column(big().nullable().internal()) declare error_row: Unlisted<number | null>;
   /** It has ended; for releases that did so before what follows from the end. */
   @Column(flag().default(false).internal()) declare concluded: Unlisted<CreationOptional<boolean>>;
-  @Column(instant()) declare created_at: Date;
-  @Column(instant().internal()) declare updated_at: Unlisted<Date>;
+  @Column(instant()) declare created_at: CreationOptional<Date>;
+  @Column(instant().internal()) declare updated_at: Unlisted<CreationOptional<Date>>;
   @Column(instant().nullable()) declare finished_at: Date | null;
   /** The failed rows go then, and the record as well when it was deleted. */
   @Column(instant().nullable().internal()) declare expires_at: Unlisted<Date | null>;
   @Column(instant().nullable().internal()) declare deleted_at: Unlisted<Date | null>;
+  @BelongsTo(() => Admin, 'admin_id') declare admin?: NonAttribute<Admin | null>;
+  @BelongsTo(() => StoredFile, { foreignKey: 'storage_key', targetKey: 'storage_key' })
+  declare file?: NonAttribute<StoredFile | null>;
 }
 
 /** The problems of rows that were refused. */
@@ -78,3 +84,5 @@ export class ImportProblem extends Model<Row<ImportProblem>, NewRow<ImportProble
   @Column(ascii<ImportReason>(30)) declare reason: ImportReason;
   @Column(ascii(30)) declare detail: string;
 }
+
+db.addModels([Import, ImportProblem]);

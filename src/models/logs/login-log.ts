@@ -5,7 +5,7 @@ import { say } from '../../lib/language.js';
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { columnsOf, type RowOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
-import { findLog, listLogs, type EntryOf } from './log.js';
+import { findLog, type EntryOf } from './log.js';
 import { LoginLog } from './tables.js';
 
 export type LoginEntry = EntryOf<LoginLog>;
@@ -27,14 +27,14 @@ export type LoginRecord = Listed<LoginLog> & {
 const shown = { ...columnsOf(LoginLog, 'l'), ...columnsOf(LoginLog, 'l', 'outcome') };
 const logs = selection(shown, 'login_logs l');
 
-export async function listLogins(query: LoginFilter, mark?: string): Promise<Page<LoginRecord>> {
+export async function listLogins(query: LoginFilter): Promise<Page<LoginRecord>> {
   const where = new Where()
     .equals('l.admin_id', query.admin_id)
     .contains('l.username', query.username)
     .contains('l.ip', query.ip)
     .equals('l.status', query.status)
     .during('l.created_at', query);
-  const page = await listLogs('login_logs', logs, where, query, mark);
+  const page = await logs.page(query, where);
   return { ...page, list: page.list.map(toRecord) };
 }
 

@@ -2,7 +2,7 @@
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
-import { findLog, listLogs, type EntryOf } from './log.js';
+import { findLog, type EntryOf } from './log.js';
 import { OperationLog, type FieldChange } from './tables.js';
 
 export type OperationEntry = EntryOf<OperationLog>;
@@ -28,7 +28,7 @@ export type OperationRecord = Listed<OperationLog> & {
 
 const logs = selection(columnsOf(OperationLog, 'l'), 'operation_logs l');
 
-export async function listOperations(query: OperationFilter, mark?: string): Promise<Page<OperationRecord>> {
+export async function listOperations(query: OperationFilter): Promise<Page<OperationRecord>> {
   const where = new Where()
     .equals('l.admin_id', query.admin_id)
     .contains('l.username', query.username)
@@ -40,7 +40,7 @@ export async function listOperations(query: OperationFilter, mark?: string): Pro
     .equals('l.status', query.status)
     .equalsAscii('l.trace_id', query.trace_id)
     .during('l.created_at', query);
-  const page = await listLogs('operation_logs', logs, where, query, mark);
+  const page = await logs.page(query, where);
   return { ...page, list: page.list.map(toRecord) };
 }
 

@@ -2,7 +2,7 @@
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
-import { findLog, listLogs, type EntryOf } from './log.js';
+import { findLog, type EntryOf } from './log.js';
 import { SystemLog } from './tables.js';
 
 export type SystemEntry = EntryOf<SystemLog>;
@@ -20,14 +20,14 @@ export type SystemRecord = Omit<Listed<SystemLog>, 'context'> & { context: unkno
 
 const logs = selection(columnsOf(SystemLog, 'l'), 'system_logs l');
 
-export async function listSystemEntries(query: SystemFilter, mark?: string): Promise<Page<SystemRecord>> {
+export async function listSystemEntries(query: SystemFilter): Promise<Page<SystemRecord>> {
   const where = new Where()
     .equals('l.level', query.level)
     .equalsAscii('l.trace_id', query.trace_id)
     .contains('l.module', query.module)
     .contains('l.message', query.message)
     .during('l.created_at', query);
-  const page = await listLogs('system_logs', logs, where, query, mark);
+  const page = await logs.page(query, where);
   return { ...page, list: page.list.map(toRecord) };
 }
 

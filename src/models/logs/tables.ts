@@ -1,11 +1,11 @@
-// The tables of this room: the three logs, and the outbox that entries pass through.
+// The tables of this room: the three logs.
 import type { CreationOptional } from 'sequelize';
 import { Model } from 'sequelize-typescript';
+import { db } from '../../lib/database/db.js';
 import {
   ascii,
   big,
   code,
-  flag,
   id,
   instant,
   json,
@@ -91,14 +91,4 @@ export class SystemLog extends Model<Row<SystemLog>, NewRow<SystemLog>> {
   @Column(instant()) declare created_at: Date;
 }
 
-/** Entries on their way into the logs. */
-@Table('log_outbox', { uq_log_outbox_key: ['log_key'] })
-export class OutboxEntry extends Model<Row<OutboxEntry>, NewRow<OutboxEntry>> {
-  @Column(id()) declare id: CreationOptional<number>;
-  @Column(code(26)) declare log_key: string;
-  @Column(ascii(10, ['operation', 'login', 'system'])) declare kind: 'operation' | 'login' | 'system';
-  @Column(json('mediumtext')) declare entry: unknown;
-  /** The entry of a write commits with it, and is final when the request has ended. */
-  @Column(flag()) declare is_final: boolean;
-  @Column(instant()) declare stored_at: Date;
-}
+db.addModels([OperationLog, LoginLog, SystemLog]);

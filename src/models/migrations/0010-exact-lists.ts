@@ -10,11 +10,12 @@ const journal = `seq BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
     id BIGINT UNSIGNED NOT NULL,
     period INT UNSIGNED NOT NULL`;
 
-const tables = [
-  `CREATE TABLE IF NOT EXISTS versions (
+const versions = `CREATE TABLE IF NOT EXISTS versions (
     scope VARCHAR(40) ${ascii} NOT NULL PRIMARY KEY,
     version BIGINT UNSIGNED NOT NULL
-  )`,
+  )`;
+
+export const journals = [
   `CREATE TABLE IF NOT EXISTS order_changes (
     ${journal},
     order_no CHAR(35) ${ascii} NOT NULL,
@@ -44,7 +45,7 @@ const tables = [
 export const exactLists: Migration = {
   name: '0010-exact-lists',
   async up(run) {
-    for (const table of tables) await run(table);
+    for (const table of [versions, ...journals]) await run(table);
     await run('ALTER TABLE users ADD KEY ix_users_created (created_at)').catch(passDone);
     // Money that was reported before wins (payment-settlement.ts).
     await run('ALTER TABLE orders ADD COLUMN cancelled_at DATETIME(3) NULL').catch(passDone);

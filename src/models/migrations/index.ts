@@ -17,6 +17,10 @@ import { boundedNotifications } from './0016-bounded-notifications.js';
 import { keyChecks } from './0017-key-checks.js';
 import { sealedCallbacks } from './0018-sealed-callbacks.js';
 import { undeliveredNotifications } from './0019-undelivered-notifications.js';
+import { paymentInstants } from './0020-payment-instants.js';
+import { plainLists } from './0021-plain-lists.js';
+import { directLogs } from './0022-direct-logs.js';
+import { searchKeys } from './0023-search-keys.js';
 import type { Migration } from './migration.js';
 
 export const migrations: Migration[] = [
@@ -38,4 +42,8 @@ export const migrations: Migration[] = [
   keyChecks,
   sealedCallbacks,
   undeliveredNotifications,
+  paymentInstants,
+  plainLists,
+  directLogs,
+  searchKeys,
 ];

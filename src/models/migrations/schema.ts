@@ -9,11 +9,10 @@ import { openConnection } from '../../lib/database/connection.js';
 import { logger } from '../../lib/logger.js';
 import { throttled } from '../../lib/log-throttle.js';
 import { StartRefused } from '../../lib/process/start-refused.js';
-import { warnOfSetting } from '../../lib/process/start-warnings.js';
 import { underClaim } from '../tables/claim.js';
 import { accessRefusal } from './access-refusal.js';
 import { migrations } from './index.js';
-import { extendPartitions, assertPartitions } from '../tables/partitions.js';
+import { extendPartitions } from '../tables/partitions.js';
 
 const unknownDatabase = 1049;
 const unknownTable = 1146;
@@ -27,7 +26,7 @@ const pauseMs = 1000;
 /**
  * Brings the database to today's shape and runs `seed`. Any number of processes may do this at once, also on an empty
  * database: one works, the others wait for it. What fails because the database is unavailable is tried again within
- * DB_STARTUP_WAIT_SECONDS.
+ * a minute.
  */
 export async function prepareDatabase(seed: () => Promise<void>): Promise<void> {
   const deadline = Date.now() + config.database.startupWaitMs;
@@ -57,7 +56,7 @@ async function prepare(seed: () => Promise<void>): Promise<void> {
   await underClaim('schema', async (lost) => {
     const { pending } = await migrationState();
     if (pending.length > 0) await migrate((migrator) => migrator.up(), lost);
-    await extendPartitions().catch(assertPartitions);
+    await extendPartitions(1);
     await seed();
   });
 }
@@ -67,12 +66,12 @@ export async function emptyDatabase(): Promise<void> {
   await underClaim('schema', (lost) => migrate((migrator) => migrator.down({ to: 0 }), lost));
 }
 
-/** Warns about server settings under which a commit may be lost; refuses them under STRICT_STARTUP. */
+/** Warns about server settings under which a commit may be lost. */
 export async function checkDurability(): Promise<void> {
   const [rows] = await db.query("SHOW GLOBAL VARIABLES LIKE 'innodb_flush_log_at_trx_commit'");
   const value = (rows as { Value: string }[])[0]?.Value;
   if (value === undefined || value === '1') return;
-  warnOfSetting(
+  logger.warn(
     `innodb_flush_log_at_trx_commit is ${value}: a crash of the server may lose acknowledged payments`,
   );
 }

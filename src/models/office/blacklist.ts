@@ -1,16 +1,12 @@
-// blacklists: addresses that are turned away before anything else is looked at.
+// blacklists: addresses that are refused before any other check.
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { ipBytes, ipNumber, IpSet, parseRange, type IpRange } from '../../lib/ip-range.js';
-import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
-import { withTimeout } from '../../lib/with-timeout.js';
-import { deleteRows } from '../tables/rows.js';
-import { over } from '../tables/sql.js';
-import { VersionedCache } from '../tables/versioned-cache.js';
-import { changing } from '../tables/versions.js';
+import type { ListQuery, Page } from '../../lib/input/list-query.js';
+import { containingAscii, during, findPage, matching } from '../tables/find.js';
+import { changing, type Versions } from '../tables/versions.js';
 import { Blacklist } from './tables.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
-import { columnsOf, selection } from '../tables/selection.js';
 
 export type BlacklistFields = Fields<Blacklist, 'first_ip' | 'last_ip'>;
 
@@ -23,15 +19,16 @@ export interface BlacklistFilter extends ListQuery {
 
 export const blacklistSortable = ['id', 'ip', 'status', 'created_at', 'updated_at'] as const;
 
-const blacklists = selection(columnsOf(Blacklist, 'b'), 'blacklists b');
 const duplicates = { uq_blacklists_range: { slug: 'blacklist_exists', field: 'ip' } } as const;
 
 export async function listBlacklists(query: BlacklistFilter): Promise<Page<BlacklistRecord>> {
-  const where = new Where()
-    .containsAscii('b.ip', query.ip)
-    .equals('b.status', query.status)
-    .during('b.created_at', query);
-  return blacklists.page(query, where);
+  const where = matching<Blacklist>({
+    ip: containingAscii(query.ip),
+    status: query.status,
+    created_at: during(query),
+  });
+  const page = await findPage(Blacklist, query, { where });
+  return { ...page, list: page.list.map(listed) };
 }
 
 /** @throws blacklist_not_found */
@@ -67,47 +64,33 @@ export async function updateBlacklist(
 
 /** Deletes entries. @returns how many there were */
 export function deleteBlacklists(ids: readonly number[]): Promise<number> {
-  return changing(['blacklist'], (t) => deleteRows(Blacklist, { id: ids }, t));
+  return changing(['blacklist'], (t) => Blacklist.destroy({ where: { id: ids }, transaction: t }));
 }
 
-/** Every enabled entry. */
-const ranges = new VersionedCache<'enabled', IpSet>({ scope: 'blacklist', max: 1, load: readSet });
-
-/** Nobody waits longer for a load, also one that others have begun. */
-const maxWaitMs = 500;
+let ranges: { version: number; set: Promise<IpSet> } | undefined;
 
 /**
  * Whether an address is turned away, as of now on every process.
  *
- * @param mark of the scope `blacklist` as read at the start of the request; undefined when Redis is unavailable
+ * @param versions as read at the start of the request
  */
-export async function isBlocked(ip: string, mark: string | undefined): Promise<boolean> {
+export async function isBlocked(ip: string, { blacklist: version }: Versions): Promise<boolean> {
   const number = ipNumber(ip);
   if (number === undefined) return false;
-  const current = ranges.get('enabled', mark);
-  const set = await withTimeout<IpSet | undefined>(current, maxWaitMs, (resolve) => resolve(undefined));
-  return set ? set.has(number) : isListed(number);
+  if (ranges?.version !== version) ranges = { version, set: readSet() };
+  const { set } = ranges;
+  set.catch(() => {
+    if (ranges?.set === set) ranges = undefined;
+  });
+  return (await set).has(number);
 }
 
-/** The table's own word for one address. */
-async function isListed(number: bigint): Promise<boolean> {
-  const address = ipBytes(number).toString('hex');
-  const found = await entries.one(
-    sql('WHERE b.status = 1 AND b.first_ip <= UNHEX(:address) AND b.last_ip >= UNHEX(:address) LIMIT 1', {
-      address,
-    }),
-  );
-  return found !== undefined;
-}
-
+/** Every enabled entry. */
 async function readSet(): Promise<IpSet> {
-  const rows = await entries.where(sql('WHERE b.status = 1', {}));
+  const rows = await Blacklist.findAll({ attributes: ['first_ip', 'last_ip'], where: { status: 1 } });
   const number = (bytes: Buffer): bigint => BigInt(`0x${bytes.toString('hex')}`);
   return new IpSet(rows.map(({ first_ip, last_ip }) => ({ first: number(first_ip), last: number(last_ip) })));
 }
-
-const sql = over({ 'blacklists b': Blacklist });
-const entries = selection(columnsOf(Blacklist, 'b', 'first_ip', 'last_ip'), 'blacklists b');
 
 function readRange(ip: string, callerIp: string): IpRange {
   const range = parseRange(ip) ?? fail('blacklist_ip_invalid', { field: 'ip' });

@@ -1,19 +1,18 @@
 // dictionaries: types (parent 0) and their entries.
 import type { Transaction } from 'sequelize';
-import { refuseDuplicates } from '../../lib/database/db.js';
+import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import type { ListQuery, Page } from '../../lib/input/list-query.js';
+import { announcing } from '../../lib/redis/changes.js';
 import { withDescendants } from '../../lib/tree.js';
-import { VersionedCache } from '../tables/versioned-cache.js';
-import { changing } from '../tables/versions.js';
 import { Dictionary } from './tables.js';
-import { type Fields, type Listed, listed } from '../tables/table.js';
-import { columnsOf, selection } from '../tables/selection.js';
-import { over } from '../tables/sql.js';
+import { containing, during, findPage, matching } from '../tables/find.js';
+import { listed, type Fields, type Listed } from '../tables/table.js';
 
 export type DictionaryFields = Fields<Dictionary>;
 
-export type DictionaryRecord = Listed<Dictionary>;
+/** With whether entries belong to it, which keep it from being deleted. */
+export type DictionaryRecord = Listed<Dictionary> & { in_use: boolean };
 
 export interface DictionaryFilter extends ListQuery {
   parent_id?: number;
@@ -32,60 +31,48 @@ export const dictionarySortable = [
   'updated_at',
 ] as const;
 
-const dictionaries = selection(columnsOf(Dictionary, 'd'), 'dictionaries d');
 const duplicates = { uq_dictionaries_code: { slug: 'dictionary_code_exists', field: 'code' } } as const;
-const entriesOfTypes = selection(
-  columnsOf(Dictionary, 'd'),
-  'dictionaries d',
-  'JOIN dictionaries type ON type.id = d.parent_id',
-);
-
-const sql = over({ 'dictionaries d': Dictionary, 'dictionaries type': Dictionary });
-
-const cache = new VersionedCache<string, DictionaryRecord[]>({
-  scope: 'dictionaries',
-  max: 1000,
-  load: (code) =>
-    entriesOfTypes.where(
-      sql(
-        `WHERE type.parent_id = 0 AND type.code = :code AND type.status = 1 AND d.status = 1 ORDER BY d.sort, d.id`,
-        { code },
-      ),
-    ),
-});
 
 export async function listDictionaries(query: DictionaryFilter): Promise<Page<DictionaryRecord>> {
-  const where = new Where()
-    .equals('d.parent_id', query.parent_id)
-    .contains('d.code', query.code)
-    .contains('d.name', query.name)
-    .equals('d.status', query.status)
-    .during('d.created_at', query);
-  return dictionaries.page(query, where);
+  const where = matching<Dictionary>({
+    parent_id: query.parent_id,
+    code: containing(query.code),
+    name: containing(query.name),
+    status: query.status,
+    created_at: during(query),
+  });
+  const page = await findPage(Dictionary.scope('withUse'), query, { where });
+  return { ...page, list: page.list.map(toRecord) };
 }
 
 /** @throws dictionary_not_found */
 export async function getDictionary(id: number): Promise<DictionaryRecord> {
-  return listed((await Dictionary.findByPk(id)) ?? fail('dictionary_not_found'));
+  const found = await Dictionary.scope('withUse').findByPk(id);
+  return toRecord(found ?? fail('dictionary_not_found'));
 }
 
 /** Every type, disabled ones too. */
-export function dictionaryTypes(): Promise<DictionaryRecord[]> {
-  return dictionaries.rows('WHERE d.parent_id = 0 ORDER BY d.sort, d.id');
+export const dictionaryTypes = (): Promise<DictionaryRecord[]> => findRecords({ parent_id: 0 });
+
+/** Enabled entries of an enabled type. */
+export async function dictionaryEntries(code: string): Promise<DictionaryRecord[]> {
+  const type = await Dictionary.findOne({ where: { parent_id: 0, code, status: 1 } });
+  return type ? findRecords({ parent_id: type.id, status: 1 }) : [];
 }
 
-/**
- * Enabled entries of an enabled type, kept by this process until a dictionary changes anywhere.
- *
- * @param mark of the scope `dictionaries` as read at the start of the request
- */
-export function dictionaryEntries(code: string, mark: string | undefined): Promise<DictionaryRecord[]> {
-  return cache.get(code, mark);
+async function findRecords(where: { parent_id: number; status?: number }): Promise<DictionaryRecord[]> {
+  const rows = await Dictionary.scope('withUse').findAll({ where, order: ['sort', 'id'] });
+  return rows.map(toRecord);
 }
+
+const toRecord = (entry: Dictionary): DictionaryRecord => ({
+  ...listed(entry),
+  in_use: entry.get('in_use') === 1,
+});
 
 export async function createDictionary(fields: DictionaryFields): Promise<number> {
   const id = await refuseDuplicates(
-    changing(['dictionaries'], async (t) => {
+    changingDictionaries(async (t) => {
       await assertParent(fields.parent_id, t);
       return (await Dictionary.create(fields, { transaction: t })).id;
     }),
@@ -96,7 +83,7 @@ export async function createDictionary(fields: DictionaryFields): Promise<number
 
 export async function updateDictionary(id: number, fields: Partial<DictionaryFields>): Promise<void> {
   await refuseDuplicates(
-    changing(['dictionaries'], async (t) => {
+    changingDictionaries(async (t) => {
       const entry =
         (await Dictionary.findByPk(id, { transaction: t, lock: true })) ?? fail('dictionary_not_found');
       if (fields.parent_id) await assertNoCycle(id, fields.parent_id, t);
@@ -107,7 +94,7 @@ export async function updateDictionary(id: number, fields: Partial<DictionaryFie
 }
 
 export async function deleteDictionary(id: number): Promise<void> {
-  await changing(['dictionaries'], async (t) => {
+  await changingDictionaries(async (t) => {
     const entry =
       (await Dictionary.findByPk(id, { transaction: t, lock: true })) ?? fail('dictionary_not_found');
     const child = await Dictionary.findOne({ where: { parent_id: id }, transaction: t, lock: true });
@@ -116,16 +103,18 @@ export async function deleteDictionary(id: number): Promise<void> {
   });
 }
 
-const tree = selection(columnsOf(Dictionary, 'd', 'id', 'parent_id'), 'dictionaries d');
+const changingDictionaries = <T>(write: (t: Transaction) => Promise<T>): Promise<T> =>
+  announcing(['dictionaries'], () => transact(write));
 
 async function assertParent(id: number | undefined, t: Transaction): Promise<void> {
   if (!id) return;
-  const found = await tree.one(sql('WHERE d.id = :id FOR UPDATE', { id }), { t });
+  const found = await Dictionary.findByPk(id, { transaction: t, lock: true });
   if (!found) fail('dictionary_unknown', { field: 'parent_id' });
 }
 
 async function assertNoCycle(id: number, parentId: number, t: Transaction): Promise<void> {
-  const rows = await tree.rows('ORDER BY d.id FOR UPDATE', [], { t });
+  const attributes = ['id', 'parent_id'];
+  const rows = await Dictionary.findAll({ attributes, order: ['id'], transaction: t, lock: true });
   if (!rows.some((row) => row.id === parentId)) fail('dictionary_unknown', { field: 'parent_id' });
   if (withDescendants(rows, id).has(parentId)) fail('dictionary_cycle', { field: 'parent_id' });
 }

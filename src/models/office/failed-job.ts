@@ -1,18 +1,17 @@
 // failed_jobs: work whose last run has failed, one row however often it fails, and the notifications of it.
-import type { Transaction } from 'sequelize';
+import type { Transaction, WhereOptions } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { bulk, select, transact } from '../../lib/database/db.js';
+import { change, select, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
+import type { ListQuery, Page, TimeRange } from '../../lib/input/list-query.js';
 import { mask, maskText } from '../../lib/secrets/mask.js';
 import { queueNames, type QueueName } from '../../lib/queue/names.js';
-import { columnsOf, selection, selectionOf } from '../tables/selection.js';
-import { deleteRows, updateRows } from '../tables/rows.js';
-import { execute, over } from '../tables/sql.js';
-import type { Listed } from '../tables/table.js';
+import { deleteAll } from '../tables/retention.js';
+import { containing, during, findPage, matching } from '../tables/find.js';
+import { listed, type Listed } from '../tables/table.js';
 import { deliverStored, notifyWithin } from './notification.js';
-import { FailedJob, Notification, type FailedJobState } from './tables.js';
+import { FailedJob, type FailedJobState } from './tables.js';
 
 export interface FailedJobCriteria extends TimeRange {
   queue?: QueueName;
@@ -50,16 +49,9 @@ export interface Failure {
   traceId: string;
 }
 
-const shown = { ...columnsOf(FailedJob, 'f'), ...columnsOf(FailedJob, 'f', 'payload') };
-
-const failedJobs = selectionOf(
-  ({ payload, ...row }): FailedJobRecord => ({ ...row, payload: mask(payload) }),
-  shown,
-  'failed_jobs f',
-);
+const toRecord = (row: FailedJob): FailedJobRecord => ({ ...listed(row), payload: mask(row.payload) });
 
 const maxError = 2000;
-const batchSize = 1000;
 /** More are not counted one by one. */
 const maxCounted = 10_000;
 
@@ -73,27 +65,27 @@ export async function storeFailure({
   attempts,
   traceId,
 }: Failure): Promise<void> {
-  const at = now();
   const text = maskText(`${error.name}: ${error.message}`).slice(0, maxError);
-  const keep = sql(
-    `INSERT INTO failed_jobs (queue, job, job_key, payload, error, attempts, trace_id, state, failed_at, created_at, updated_at)
+  const row = {
+    queue,
+    job: job.slice(0, 60),
+    key: key.slice(0, 255),
+    payload: JSON.stringify(payload ?? null),
+    text,
+    attempts,
+    traceId: traceId.slice(0, 64),
+    at: now(),
+  };
+  const notifications = await transact(async (t) => {
+    await change(
+      `INSERT INTO failed_jobs (queue, job, job_key, payload, error, attempts, trace_id, state, failed_at, created_at, updated_at)
        VALUES (:queue, :job, :key, :payload, :text, :attempts, :traceId, 'failed', :at, :at, :at)
        ON DUPLICATE KEY UPDATE queue = VALUES(queue), payload = VALUES(payload), error = VALUES(error),
          attempts = VALUES(attempts), failures = failures + 1, trace_id = VALUES(trace_id), state = 'failed',
          failed_at = VALUES(failed_at), updated_at = VALUES(updated_at)`,
-    {
-      queue,
-      job: job.slice(0, 60),
-      key: key.slice(0, 255),
-      payload: JSON.stringify(payload ?? null),
-      text,
-      attempts,
-      traceId: traceId.slice(0, 64),
-      at,
-    },
-  );
-  const notifications = await transact(async (t) => {
-    await execute(keep, { t });
+      row,
+      t,
+    );
     return notifyWithin(t, {
       type: 'system',
       title: { zh: '后台任务失败', en: 'A background job has failed' },
@@ -110,28 +102,30 @@ const eventKey = (job: string): string => `failed-job-${job.replace(/[^\w-]/g, '
 /** Closes the failure of work that has succeeded since, if there is one. */
 export async function closeFailure(job: string, key: string): Promise<void> {
   await transact(async (t) => {
-    const done = { state: 'done', updated_at: now() } as const;
-    const ended = await updateRows(FailedJob, done, { job_key: key, state: ['failed', 'retried'] }, t);
+    const where = { job_key: key, state: unfinished };
+    const [ended] = await FailedJob.update({ state: 'done' }, { where, transaction: t });
     if (ended > 0) await renewEvents([job], t);
   });
 }
 
-const jobs = selection(columnsOf(FailedJob, 'f', 'job'), 'failed_jobs f');
+const unfinished: FailedJobState[] = ['failed', 'retried'];
 
-/** The jobs of which work is kept that has not succeeded. */
-export async function unfinishedKinds(): Promise<Set<string>> {
-  const rows = await jobs.rows(`WHERE f.state IN ('failed', 'retried') GROUP BY f.job`);
+/** The kinds of jobs that have failed and not succeeded since. */
+export const unfinishedKinds = (): Promise<Set<string>> => kindsOf({ state: unfinished });
+
+async function kindsOf(where: WhereOptions<FailedJob>): Promise<Set<string>> {
+  const rows = await FailedJob.findAll({ attributes: ['job'], where, group: ['job'] });
   return new Set(rows.map(({ job }) => job));
 }
 
-export function listFailedJobs(query: FailedJobFilter): Promise<Page<FailedJobRecord>> {
-  const where = criteriaSql(query).equals('f.state', query.state);
-  return failedJobs.page(query, where);
+export async function listFailedJobs(query: FailedJobFilter): Promise<Page<FailedJobRecord>> {
+  const page = await findPage(FailedJob, query, { where: conditionOf(query) });
+  return { ...page, list: page.list.map(toRecord) };
 }
 
 /** @throws failed_job_not_found */
 export async function findFailedJob(id: number): Promise<FailedJobRecord> {
-  return (await failedJobs.one(failed('WHERE f.id = :id', { id }))) ?? fail('failed_job_not_found');
+  return toRecord((await FailedJob.findByPk(id)) ?? fail('failed_job_not_found'));
 }
 
 /** What is needed to queue a failed job again: its payload whole. @throws failed_job_not_found */
@@ -142,32 +136,27 @@ export async function workOf(id: number): Promise<{ job: string; payload: unknow
 
 /** Marks a failure as queued again, unless the job has ended in the meantime. */
 export async function markRetried(id: number, job: string, failures: number): Promise<void> {
-  const at = now();
-  const retried = { state: 'retried', retried_at: at, updated_at: at } as const;
+  const where = { id, state: 'failed', failures };
   await transact(async (t) => {
-    await updateRows(FailedJob, retried, { id, state: 'failed', failures }, t);
+    await FailedJob.update({ state: 'retried', retried_at: now() }, { where, transaction: t });
     await renewEvents([job], t);
   });
 }
 
-const ids = selection(columnsOf(FailedJob, 'f', 'id'), 'failed_jobs f');
-
 /** The oldest that wait for a person, of those the criteria name. */
 export async function failedIds(criteria: FailedJobCriteria, limit: number): Promise<number[]> {
-  const where = criteriaSql(criteria).and(`f.state = 'failed'`);
-  const rows = await ids.rows(`${where.sql} ORDER BY f.id LIMIT ${limit}`, where.values);
+  const where = conditionOf({ ...criteria, state: 'failed' });
+  const rows = await FailedJob.findAll({ attributes: ['id'], where, order: ['id'], limit });
   return rows.map(({ id }) => id);
 }
 
 /** Drops failed jobs: nobody will retry them. @returns how many there were */
 export async function dropFailedJobs(wanted: readonly number[]): Promise<number> {
-  const kinds = await jobs.where(failed('WHERE f.id IN (:wanted) GROUP BY f.job', { wanted }));
+  const where = { id: wanted };
+  const kinds = await kindsOf(where);
   return transact(async (t) => {
-    const dropped = await deleteRows(FailedJob, { id: wanted }, t);
-    await renewEvents(
-      kinds.map(({ job }) => job),
-      t,
-    );
+    const dropped = await FailedJob.destroy({ where, transaction: t });
+    await renewEvents(kinds, t);
     return dropped;
   });
 }
@@ -183,38 +172,32 @@ export async function countFailedJobs(): Promise<Record<QueueName, number>> {
   return Object.fromEntries(rows.map(({ queue, failed }) => [queue, failed])) as Record<QueueName, number>;
 }
 
-/** Applies FAILED_JOB_RETENTION_DAYS. */
+/** Deletes failed jobs after their retention. */
 export async function pruneFailedJobs(): Promise<void> {
-  const before = new Date(now().getTime() - config.worker.failedJobRetentionMs);
-  for (;;) {
-    const { sql: text, values } = sql('DELETE FROM failed_jobs WHERE updated_at < :before', { before });
-    const removed = await bulk.change(`${text} LIMIT ${batchSize}`, [...values]);
-    if (removed < batchSize) return;
-  }
+  const before = new Date(now().getTime() - config.retention.failedJobMs);
+  await deleteAll('DELETE FROM failed_jobs WHERE updated_at < ?', [before]);
 }
 
 // Once no failure of a kind waits for a person, the next one is another event.
-async function renewEvents(jobs: readonly string[], t: Transaction): Promise<void> {
+async function renewEvents(jobs: Iterable<string>, t: Transaction): Promise<void> {
   for (const job of new Set(jobs)) {
-    await execute(
-      sql(
-        `UPDATE notifications SET event_key = NULL
-         WHERE event_key = :key AND NOT EXISTS (SELECT 1 FROM failed_jobs WHERE job = :job AND state = 'failed')`,
-        { key: eventKey(job), job },
-      ),
-      { t },
+    await change(
+      `UPDATE notifications SET event_key = NULL
+       WHERE event_key = :key AND NOT EXISTS (SELECT 1 FROM failed_jobs WHERE job = :job AND state = 'failed')`,
+      { key: eventKey(job), job },
+      t,
     );
   }
 }
 
-const sql = over({ failed_jobs: FailedJob, notifications: Notification });
-const failed = over({ 'failed_jobs f': FailedJob });
-
-function criteriaSql(criteria: FailedJobCriteria): Where {
-  return new Where()
-    .equals('f.queue', criteria.queue)
-    .equals('f.job', criteria.job)
-    .contains('f.error', criteria.error)
-    .equals('f.trace_id', criteria.trace_id)
-    .during('f.failed_at', criteria);
+function conditionOf(filter: FailedJobCriteria & { state?: FailedJobState }): WhereOptions<FailedJob> {
+  const { queue, job, error, trace_id, state } = filter;
+  return matching<FailedJob>({
+    queue,
+    job,
+    error: containing(error),
+    trace_id,
+    state,
+    failed_at: during(filter),
+  });
 }

@@ -1,20 +1,13 @@
-// What an administrator sees of the notifications: pages, how many are unread, reading them. However many there are, a call
-// reads its page; totals are carried on (tables/totals.ts).
+// What an administrator sees of the notifications: pages, how many are unread, reading them.
 import { now } from '../../lib/clock.js';
-import { select, transact, type SqlValue } from '../../lib/database/db.js';
+import { change, select, transact, type SqlValue } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { orderSql, pageSql, toPage, Where, type Page } from '../../lib/input/list-query.js';
 import { Admin } from '../access/tables.js';
-import { columnsOf, computed, joined, selection, type Selection } from '../tables/selection.js';
-import { Totals } from '../tables/totals.js';
+import { columnsOf, computed, selection, type Selection } from '../tables/selection.js';
+import { count, figures } from '../tables/count.js';
 import { deliver, type NotificationFilter, type NotificationRecord } from './notification.js';
-import { Notification, NotificationMark, NotificationRead } from './tables.js';
-import { execute, over } from '../tables/sql.js';
-
-const sentTotals = new Totals({ table: 'notifications', scope: 'notifications', alias: 'n' });
-
-/** Up to so many unread ones are counted one by one. */
-const countedOneByOne = 10;
+import { Notification, NotificationMark } from './tables.js';
 
 /** A page, and how many notifications are unread in all. */
 export async function listNotifications(
@@ -51,21 +44,17 @@ export async function readNotification(adminId: number, id: number): Promise<voi
     // It may be deleted meanwhile (notification-retention.ts), and must not be counted then.
     const found = await Notification.findByPk(id, { lock: t.LOCK.SHARE, transaction: t });
     if (!found) fail('notification_not_found');
-    const isNew = await execute(
-      marks(
-        `INSERT IGNORE INTO notification_reads (admin_id, notification_id, read_at) VALUES (:adminId, :id, :at)`,
-        { adminId, id, at: now() },
-      ),
-      { t },
+    const isNew = await change(
+      `INSERT IGNORE INTO notification_reads (admin_id, notification_id, read_at) VALUES (:adminId, :id, :at)`,
+      { adminId, id, at: now() },
+      t,
     );
     if (isNew === 0) return;
-    await execute(
-      marks(
-        `INSERT INTO notification_marks (admin_id, read_until, read_above) VALUES (:adminId, :never, 1)
-         ON DUPLICATE KEY UPDATE read_above = read_above + (read_until < :created_at)`,
-        { adminId, never, created_at },
-      ),
-      { t },
+    await change(
+      `INSERT INTO notification_marks (admin_id, read_until, read_above) VALUES (:adminId, :never, 1)
+       ON DUPLICATE KEY UPDATE read_above = read_above + (read_until < :created_at)`,
+      { adminId, never, created_at },
+      t,
     );
   });
   await deliver({ adminId, frame: { type: 'read', data: { ids: [id] } } });
@@ -75,35 +64,23 @@ export async function readNotification(adminId: number, id: number): Promise<voi
 export async function readAllNotifications(adminId: number): Promise<void> {
   const at = now();
   await transact(async (t) => {
-    await execute(
-      marks(
-        `INSERT INTO notification_marks (admin_id, read_until) VALUES (:adminId, :at)
-         ON DUPLICATE KEY UPDATE read_until = GREATEST(read_until, VALUES(read_until))`,
-        { adminId, at },
-      ),
-      { t },
+    await change(
+      `INSERT INTO notification_marks (admin_id, read_until) VALUES (:adminId, :at)
+       ON DUPLICATE KEY UPDATE read_until = GREATEST(read_until, VALUES(read_until))`,
+      { adminId, at },
+      t,
     );
     // Clocks differ: one may have read what is newer than this.
-    await execute(
-      marks(
-        `UPDATE notification_marks SET read_above = (SELECT COUNT(*) FROM notifications n
-           JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = :adminId WHERE n.created_at > :at)
-         WHERE admin_id = :adminId`,
-        { adminId, at },
-      ),
-      { t },
+    await change(
+      `UPDATE notification_marks SET read_above = (SELECT COUNT(*) FROM notifications n
+         JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = :adminId WHERE n.created_at > :at)
+       WHERE admin_id = :adminId`,
+      { adminId, at },
+      t,
     );
   });
   await deliver({ adminId, frame: { type: 'read_all' } });
 }
-
-const marks = over({
-  notification_marks: NotificationMark,
-  notification_reads: NotificationRead,
-  'notification_reads r': NotificationRead,
-  'notifications n': Notification,
-  'admins a': Admin,
-});
 
 /** Before anything was read. */
 const never = new Date(0);
@@ -137,19 +114,17 @@ interface Reader {
   readAbove: number;
 }
 
-const readers = selection(
-  {
-    ...columnsOf(Admin, 'a', 'created_at'),
-    mark: joined(columnsOf(NotificationMark, 'm', 'admin_id', 'read_until', 'read_above')),
-  },
-  'admins a',
-  'LEFT JOIN notification_marks m ON m.admin_id = a.id',
-);
-
 async function readerOf(id: number): Promise<Reader> {
-  const row = await readers.one(marks('WHERE a.id = :id', { id }));
-  const { read_until: until = never, read_above: readAbove = 0 } = row?.mark ?? {};
-  return { id, since: row?.created_at ?? now(), until, readAbove };
+  const [admin, mark] = await Promise.all([
+    Admin.findByPk(id, { attributes: ['created_at'] }),
+    NotificationMark.findByPk(id),
+  ]);
+  return {
+    id,
+    since: admin?.created_at ?? now(),
+    until: mark?.read_until ?? never,
+    readAbove: mark?.read_above ?? 0,
+  };
 }
 
 /** What is sent to that administrator, and what is sent to everybody. */
@@ -158,23 +133,12 @@ const boxesOf = ({ id, since }: Reader): Where[] => [
   new Where().and('n.receiver_id IS NULL AND n.created_at >= ?', since),
 ];
 
-// Without a mark: what was made since is looked for each time.
-const countBox = (box: Where): Promise<number> => sentTotals.count(box, undefined);
+const countBox = (box: Where): Promise<number> => count('notifications n', box);
 
 async function unreadOf(reader: Reader): Promise<number> {
-  const boxes = boxesOf(reader).map((box) => box.with('n.created_at > ?', reader.until));
-  const few = boxes.map(
-    ({ sql }) =>
-      `(SELECT COUNT(*) FROM (SELECT 1 FROM notifications n ${sql} LIMIT ${countedOneByOne + 1}) few)`,
-  );
-  const [seen] = await select<{ own: number; shared: number }>(
-    `SELECT ${few[0]} AS own, ${few[1]} AS shared`,
-    boxes.flatMap(({ values }) => values),
-  );
-  const { own = 0, shared = 0 } = seen ?? {};
-  const isAll = own <= countedOneByOne && shared <= countedOneByOne;
-  const [mine, common] = isAll ? [own, shared] : await Promise.all(boxes.map(countBox));
-  return (mine ?? 0) + (common ?? 0) - reader.readAbove;
+  const unread = boxesOf(reader).map((box) => countBox(box.and('n.created_at > ?', reader.until)));
+  const [own, shared] = (await Promise.all(unread)) as [number, number];
+  return Math.max(0, own + shared - reader.readAbove);
 }
 
 async function countByState(
@@ -189,7 +153,7 @@ async function countByState(
     (filter) => filter !== undefined,
   );
   if (!isFiltered) return query.is_read ? all - unread : unread;
-  const [row] = await select<{ total: number }>(
+  const [row] = await figures.select<{ total: number }>(
     `SELECT COUNT(*) AS total FROM (${boxes.map((box) => stateSql(reader, box, query).sql).join(' UNION ALL ')}) both_boxes`,
     boxes.flatMap((box) => stateSql(reader, box, query).values),
   );
@@ -224,15 +188,15 @@ async function readPage(
   most: readonly number[],
 ): Promise<NotificationRecord[]> {
   const needed = query.page * query.page_size;
-  const shelves = boxes.flatMap((box, index) => {
+  const sources = boxes.flatMap((box, index) => {
     const { sql, values } = stateSql(reader, box, query);
     const limit = Math.min(needed, most[index] ?? 0);
     return limit > 0 ? [{ sql: `(${sql} ${orderSql(query, 'n')} LIMIT ${limit})`, values }] : [];
   });
-  if (shelves.length === 0) return [];
+  if (sources.length === 0) return [];
   const keys = await select<{ id: number }>(
-    `SELECT k.id FROM (${shelves.map(({ sql }) => sql).join(' UNION ALL ')}) k ${pageSql(query, 'k')}`,
-    shelves.flatMap(({ values }) => values),
+    `SELECT k.id FROM (${sources.map(({ sql }) => sql).join(' UNION ALL ')}) k ${pageSql(query, 'k')}`,
+    sources.flatMap(({ values }) => values),
   );
   if (keys.length === 0) return [];
   const ids = keys.map(({ id }) => id);

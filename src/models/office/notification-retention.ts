@@ -3,15 +3,13 @@ import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
 import { bulk } from '../../lib/database/db.js';
-import { raise } from '../tables/versions.js';
-import { deleteRows } from '../tables/rows.js';
 import { Notification, NotificationRead } from './tables.js';
 
 const batchSize = 1000;
 
 /** Deletes notifications older than NOTIFICATION_RETENTION_DAYS. @returns how many there were */
 export async function pruneNotifications(): Promise<number> {
-  const before = new Date(now().getTime() - config.worker.notificationRetentionMs);
+  const before = new Date(now().getTime() - config.retention.notificationMs);
   let removed = 0;
   for (;;) {
     const batch = await bulk.transact((t) => removeBatch(before, t));
@@ -42,8 +40,7 @@ async function removeBatch(before: Date, t: Transaction): Promise<number> {
     [ids],
     t,
   );
-  await deleteRows(NotificationRead, { notification_id: ids }, t);
-  await deleteRows(Notification, { id: ids }, t);
-  await raise(['notifications'], t);
+  await NotificationRead.destroy({ where: { notification_id: ids }, transaction: t });
+  await Notification.destroy({ where: { id: ids }, transaction: t });
   return ids.length;
 }

@@ -1,18 +1,14 @@
-// notifications: messages to administrators, and the outbox of their frames. One for everybody is stored once; who has read
-// it is kept per administrator (notification-inbox.ts).
-import type { Transaction } from 'sequelize';
+// notifications: messages to administrators, and the outbox of their frames. One for everybody is one row; reads are
+// stored per administrator (notification-inbox.ts).
+import { Op, type Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { transact } from '../../lib/database/db.js';
+import { change, insert, select, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { inBoth, type Text } from '../../lib/language.js';
 import type { ListQuery } from '../../lib/input/list-query.js';
 import { logger } from '../../lib/logger.js';
 import { publish } from '../../lib/redis/pubsub.js';
 import { newUlid } from '../../lib/secrets/random-id.js';
-import { Admin } from '../access/tables.js';
-import { columnsOf, selection } from '../tables/selection.js';
-import { insertMissing, updateRows } from '../tables/rows.js';
-import { execute, over } from '../tables/sql.js';
 import { listed, type Listed } from '../tables/table.js';
 import { Notification, type NotificationType } from './tables.js';
 
@@ -114,7 +110,7 @@ export async function deliverNotifications(ids: readonly number[], signal?: Abor
     const id = ids.slice(start, start + deliveredAtOnce);
     const rows = await unreadOf(id);
     await Promise.all(rows.map((row) => publish(deliveryChannel, deliveryOf(row))));
-    await updateRows(Notification, { undelivered_since: null }, { id });
+    await Notification.update({ undelivered_since: null }, { where: { id } });
   }
 }
 
@@ -127,14 +123,14 @@ export async function deliverStored(ids: readonly number[]): Promise<void> {
 
 /** Notifications stored before that instant whose frames were not sent, the oldest 500 at most. */
 export async function undeliveredNotifications(before: Date): Promise<number[]> {
-  const rows = await stored.where(
-    sql('WHERE n.undelivered_since < :before ORDER BY n.undelivered_since LIMIT 500', { before }),
-  );
+  const rows = await Notification.findAll({
+    attributes: ['id'],
+    where: { undelivered_since: { [Op.lt]: before } },
+    order: ['undelivered_since'],
+    limit: 500,
+  });
   return rows.map(({ id }) => id);
 }
-
-const stored = selection(columnsOf(Notification, 'n', 'id', 'receiver_id', 'event_key'), 'notifications n');
-const sql = over({ 'notifications n': Notification });
 
 type Written = ReturnType<typeof written>;
 
@@ -146,16 +142,21 @@ function written({ title, content, senderId, ...wanted }: NewNotification) {
 const inLanguages = (text: string | Text): string => (typeof text === 'string' ? text : inBoth(text));
 
 interface Inserted {
-  rows: { id: number; receiver_id: number | null }[];
+  rows: Pick<Notification, 'id' | 'receiver_id'>[];
   /** False when the event was notified before. */
   isNew: boolean;
 }
 
 async function insertRows(notification: Written, t: Transaction): Promise<Inserted> {
   const { type, title, content, sender_id, created_at, receiverIds, eventKey } = notification;
-  const row = { type, title, content, sender_id, created_at, undelivered_since: created_at };
+  const row = { type, title, content, sender_id, created_at };
   if (receiverIds) return insertForEach({ ...row, receiverIds, eventKey }, t);
-  const id = await insertMissing(Notification, { ...row, receiver_id: null, event_key: eventKey ?? null }, t);
+  const id = await insert(
+    `INSERT IGNORE INTO notifications (type, title, content, sender_id, event_key, created_at, undelivered_since)
+     VALUES (:type, :title, :content, :sender_id, :event_key, :created_at, :created_at)`,
+    { ...row, event_key: eventKey ?? null },
+    t,
+  );
   return { rows: [{ id, receiver_id: null }], isNew: id > 0 };
 }
 
@@ -167,21 +168,22 @@ type ForEach = Pick<Written, 'type' | 'title' | 'content' | 'sender_id' | 'creat
 // numbers the rows of one statement without gaps.
 async function insertForEach(notification: ForEach, t: Transaction): Promise<Inserted> {
   const { receiverIds, eventKey = `sent-${newUlid()}`, ...row } = notification;
-  const made = await execute(
-    forEach(
-      `INSERT IGNORE INTO notifications
-         (type, title, content, sender_id, receiver_id, event_key, created_at, undelivered_since)
-       SELECT :type, :title, :content, :sender_id, a.id, CONCAT(:eventKey, '-', a.id), :created_at, :created_at
-       FROM admins a WHERE a.id IN (:receiverIds)`,
-      { ...row, eventKey, receiverIds },
-    ),
-    { t },
+  const made = await change(
+    `INSERT IGNORE INTO notifications
+       (type, title, content, sender_id, receiver_id, event_key, created_at, undelivered_since)
+     SELECT :type, :title, :content, :sender_id, a.id, CONCAT(:eventKey, '-', a.id), :created_at, :created_at
+     FROM admins a WHERE a.id IN (:receiverIds)`,
+    { ...row, eventKey, receiverIds },
+    t,
   );
-  const keys = receiverIds.map((id) => `${eventKey}-${id}`);
-  return { rows: await stored.where(sql('WHERE n.event_key IN (:keys)', { keys }), { t }), isNew: made > 0 };
+  const event_key = receiverIds.map((id) => `${eventKey}-${id}`);
+  const rows = await Notification.findAll({
+    attributes: ['id', 'receiver_id'],
+    where: { event_key },
+    transaction: t,
+  });
+  return { rows, isNew: made > 0 };
 }
-
-const forEach = over({ notifications: Notification, 'admins a': Admin });
 
 /** A notification as its sender got it answered, with the ids of those that were sent together with it. */
 export async function findSent(id: number): Promise<NotificationRecord & { ids: number[] }> {
@@ -190,32 +192,28 @@ export async function findSent(id: number): Promise<NotificationRecord & { ids: 
   const together =
     receiver_id === null || event_key === null
       ? []
-      : await stored.where(
-          sql('WHERE n.event_key LIKE :pattern ORDER BY n.id', {
-            pattern: `${event_key.slice(0, -String(receiver_id).length)}%`,
-          }),
-        );
+      : await Notification.findAll({
+          attributes: ['id'],
+          where: { event_key: { [Op.startsWith]: event_key.slice(0, -String(receiver_id).length) } },
+          order: ['id'],
+        });
   const ids = together.length > 0 ? together.map((one) => one.id) : [id];
   return { ...listed(first), is_read: false, read_at: null, ids };
 }
 
 // What was delivered by an earlier run, or read before it was delivered, needs no frame.
 function unreadOf(ids: readonly number[]): Promise<DeliveredRow[]> {
-  return undelivered.rows(
-    `WHERE n.id IN (?) AND n.undelivered_since IS NOT NULL
+  return select<DeliveredRow>(
+    `SELECT n.id, n.type, n.title, n.content, n.receiver_id, n.created_at FROM notifications n
+       LEFT JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = n.receiver_id
+       LEFT JOIN notification_marks m ON m.admin_id = n.receiver_id
+     WHERE n.id IN (:ids) AND n.undelivered_since IS NOT NULL
        AND r.read_at IS NULL AND (m.read_until IS NULL OR n.created_at > m.read_until) ORDER BY n.id`,
-    [ids],
+    { ids },
   );
 }
 
 type DeliveredRow = Omit<Listed<Notification>, 'sender_id'>;
-
-const undelivered = selection(
-  columnsOf(Notification, 'n'),
-  'notifications n',
-  `LEFT JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = n.receiver_id
-   LEFT JOIN notification_marks m ON m.admin_id = n.receiver_id`,
-);
 
 function deliveryOf({ id, type, title, content, receiver_id, created_at }: DeliveredRow): Delivery {
   const data = { id, title, content, created_at, type, is_read: false };

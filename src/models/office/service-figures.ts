@@ -1,13 +1,13 @@
 // What tables, queues and disk hold, for monitoring. Each figure comes from an index or a few rows, and is read at most once
 // every few seconds, however many ask.
 import { statfs } from 'node:fs/promises';
+import { LRUCache } from 'lru-cache';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
 import { select } from '../../lib/database/db.js';
 import { periodOf } from '../../lib/numbers.js';
 import { countJobs } from '../../lib/queue/queue.js';
 import { redis } from '../../lib/redis/redis.js';
-import { singleFlight } from '../../lib/single-flight.js';
 import { withTimeout } from '../../lib/with-timeout.js';
 import { gauge, type Figures } from '../../lib/watch/metrics.js';
 import { partitionedTables } from '../tables/partitions.js';
@@ -16,7 +16,7 @@ import { countFailedJobs } from './failed-job.js';
 const maxAgeMs = 5000;
 /** Partitions come and go once a month. */
 const maxPartitionAgeMs = 60_000;
-/** A scrape goes on without the figures of a storage that takes longer. */
+/** A scrape omits the figures of a storage that takes longer. */
 const storageTimeoutMs = 2000;
 /** More rows are not counted one by one. */
 const maxCounted = 10_000;
@@ -42,15 +42,14 @@ export async function checkReachable(): Promise<{ database: boolean; redis: bool
   return { database, redis: cache };
 }
 
-/** Declares the gauges of what the whole service holds; every process tells the same, so take the maximum of them. */
+/** Declares the gauges of what the whole service holds; all processes report the same values: aggregate with max(). */
 export function exposeServiceFigures(): void {
-  const counts = singleFlight(countRows);
-  const row = async () => counts('rows', maxAgeMs);
-  const queues = singleFlight(countJobs);
-  const failed = singleFlight(countFailedJobs);
-  const partitions = singleFlight(monthsAhead);
+  const row = shared(countRows);
+  const queues = shared(countJobs);
+  const failed = shared(countFailedJobs);
+  const partitions = shared(monthsAhead, maxPartitionAgeMs);
   // Each call on a storage that hangs keeps one of the few threads that look-ups of names and hashes need too.
-  const disk = singleFlight(() => statfs(config.storage.root));
+  const disk = shared(() => statfs(config.storage.root));
 
   gauge(
     'callbacks_unsettled',
@@ -76,19 +75,11 @@ export function exposeServiceFigures(): void {
     return { export: exports, import: imports };
   });
   gauge(
-    'log_entries_waiting',
-    'log entries not in their tables yet; 10000: so many or more',
-    [],
-    async () => ({
-      '': (await row()).outbox,
-    }),
-  );
-  gauge(
     'queue_jobs',
     'jobs of a queue; failed: those that wait for a person',
     ['queue', 'state'],
     async () => {
-      const [held, given] = await Promise.all([queues('jobs', maxAgeMs), failed('failed', maxAgeMs)]);
+      const [held, given] = await Promise.all([queues(), failed()]);
       return Object.fromEntries([
         ...held.flatMap(({ name, waiting, active, delayed }) =>
           Object.entries({ waiting, active, delayed }).map(([state, count]) => [`${name} ${state}`, count]),
@@ -98,18 +89,14 @@ export function exposeServiceFigures(): void {
     },
   );
   gauge('queue_oldest_seconds', 'age of the oldest job that waits for a worker', ['queue'], async () =>
-    Object.fromEntries(
-      (await queues('jobs', maxAgeMs)).map(({ name, oldest_seconds }) => [name, oldest_seconds]),
-    ),
+    Object.fromEntries((await queues()).map(({ name, oldest_seconds }) => [name, oldest_seconds])),
   );
   gauge('partition_months_ahead', 'months after this one that a table has partitions for', ['table'], () =>
-    partitions('months', maxPartitionAgeMs),
+    partitions(),
   );
   gauge('storage_bytes', 'the disk below STORAGE_ROOT', ['state'], async () => {
-    const { bsize, blocks, bavail } = await withTimeout(
-      disk('storage', maxAgeMs),
-      storageTimeoutMs,
-      (_, reject) => reject(new Error('the storage does not answer')),
+    const { bsize, blocks, bavail } = await withTimeout(disk(), storageTimeoutMs, (_, reject) =>
+      reject(new Error('the storage does not answer')),
     );
     return { total: bsize * blocks, free: bsize * bavail };
   });
@@ -119,13 +106,18 @@ export function exposeServiceFigures(): void {
   });
 }
 
+/** Read at most once in that time, however many ask; one that hangs is joined. */
+function shared<T extends object>(read: () => Promise<T>, ttl = maxAgeMs): () => Promise<T> {
+  const cache = new LRUCache<'figures', T>({ max: 1, ttl, fetchMethod: read });
+  return () => cache.forceFetch('figures');
+}
+
 interface Counts {
   unsettled: number;
   oldest: Date | null;
   attention: number;
   exports: number;
   imports: number;
-  outbox: number;
 }
 
 async function countRows(): Promise<Counts> {
@@ -136,8 +128,7 @@ async function countRows(): Promise<Counts> {
        (SELECT MIN(created_at) FROM payment_callbacks WHERE state = 'pending') AS oldest,
        ${some('payments WHERE needs_attention = 1')} AS attention,
        ${some('exports WHERE status = 0')} AS exports,
-       ${some('imports WHERE concluded = 0 AND status = 0')} AS imports,
-       ${some('log_outbox')} AS outbox`,
+       ${some('imports WHERE concluded = 0 AND status = 0')} AS imports`,
   );
   return counts as Counts;
 }

@@ -1,6 +1,7 @@
 // The tables of this room: dictionaries, the IP blacklist, notifications, failed jobs.
-import type { CreationOptional } from 'sequelize';
-import { Model } from 'sequelize-typescript';
+import type { CreationOptional, NonAttribute } from 'sequelize';
+import { Model, Scopes } from 'sequelize-typescript';
+import { db } from '../../lib/database/db.js';
 import { queueNames, type QueueName } from '../../lib/queue/names.js';
 import {
   ascii,
@@ -16,9 +17,11 @@ import {
   unsigned,
   type Unlisted,
 } from '../tables/column.js';
+import { inUse } from '../tables/find.js';
 import { Column, Table, type NewRow, type Row } from '../tables/table.js';
 
 /** Types (parent 0) and their entries. */
+@Scopes(() => ({ withUse: inUse('dictionaries c WHERE c.parent_id = Dictionary.id') }))
 @Table('dictionaries', { uq_dictionaries_code: ['parent_id', 'code'] })
 export class Dictionary extends Model<Row<Dictionary>, NewRow<Dictionary>> {
   @Column(id()) declare id: CreationOptional<number>;
@@ -31,6 +34,8 @@ export class Dictionary extends Model<Row<Dictionary>, NewRow<Dictionary>> {
   @Column(integer().default(0)) declare sort: CreationOptional<number>;
   @Column(instant()) declare created_at: CreationOptional<Date>;
   @Column(instant()) declare updated_at: CreationOptional<Date>;
+  /** Entries belong to it. */
+  declare in_use?: NonAttribute<0 | 1>;
 }
 
 /** Addresses that are turned away. */
@@ -111,6 +116,8 @@ export class FailedJob extends Model<Row<FailedJob>, NewRow<FailedJob>> {
   @Column(ascii(10, failedJobStates)) declare state: FailedJobState;
   @Column(instant()) declare failed_at: Date;
   @Column(instant().nullable()) declare retried_at: Date | null;
-  @Column(instant()) declare created_at: Date;
-  @Column(instant()) declare updated_at: Date;
+  @Column(instant()) declare created_at: CreationOptional<Date>;
+  @Column(instant()) declare updated_at: CreationOptional<Date>;
 }
+
+db.addModels([Dictionary, Blacklist, Notification, NotificationRead, NotificationMark, FailedJob]);

@@ -1,13 +1,12 @@
-// claims: work that one process at a time may do. A claim is a committed row, renewed while the work goes on.
+// claims: work that one process at a time may do. A claim is a committed row, renewed during the work.
 //
-// Not GET_LOCK or a row lock: both are local to a node of a cluster, and a row lock needs a transaction as long as the work.
+// Not GET_LOCK or a row lock: both are local to a node of Galera, and a row lock needs a transaction as long as the work.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { change } from '../../lib/database/db.js';
 import { logger } from '../../lib/logger.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
 import { Claim } from './bookkeeping.js';
 import { updateRows } from './rows.js';
-import { execute, over } from './sql.js';
 
 /** A claim not renewed for this long is free: its process has died. */
 const claimSeconds = 15;
@@ -40,12 +39,10 @@ export async function underClaim<T>(name: string, work: (lost: AbortSignal) => P
 
 // Uses the database's clock; those of the processes may differ.
 async function take(name: string, owner: string): Promise<boolean> {
-  const taken = await execute(
-    sql(
-      `UPDATE claims SET owner = :owner, expires_at = NOW(3) + INTERVAL :claimSeconds SECOND
+  const taken = await change(
+    `UPDATE claims SET owner = :owner, expires_at = NOW(3) + INTERVAL :claimSeconds SECOND
        WHERE name = :name AND (owner IN ('', :owner) OR expires_at < NOW(3))`,
-      { owner, name, claimSeconds },
-    ),
+    { owner, name, claimSeconds },
   );
   return taken === 1;
 }
@@ -55,9 +52,5 @@ async function createClaim(name: string): Promise<void> {
     `CREATE TABLE IF NOT EXISTS claims (name VARCHAR(50) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
        owner VARCHAR(20) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, expires_at DATETIME(3) NOT NULL) ENGINE=InnoDB`,
   );
-  await execute(
-    sql(`INSERT IGNORE INTO claims (name, owner, expires_at) VALUES (:name, '', NOW(3))`, { name }),
-  );
+  await change(`INSERT IGNORE INTO claims (name, owner, expires_at) VALUES (:name, '', NOW(3))`, { name });
 }
-
-const sql = over({ claims: Claim });

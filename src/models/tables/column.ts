@@ -1,7 +1,9 @@
 // Column types: the SQL type, the value in code, and whether the column is listed without being named.
 import type { CreationOptional, Model, ModelAttributeColumnOptions } from 'sequelize';
 import { DataType } from 'sequelize-typescript';
+import { now } from '../../lib/clock.js';
 import type { SqlValue } from '../../lib/database/db.js';
+import type { Text } from '../../lib/language.js';
 import { Money } from '../../lib/money.js';
 
 /** What an answer says of a value. */
@@ -37,6 +39,9 @@ interface Description {
   unlisted: 'secret' | 'internal' | undefined;
   /** What the database fills in. */
   preset: SqlValue | typeof rowTime | undefined;
+  /** Its head in exports. */
+  title: Text | undefined;
+  isFiltered: boolean;
   /** The only values there are. */
   values: readonly (string | number)[] | undefined;
   /** The driver's value as ours, and ours as the driver's. Null stays null. */
@@ -65,6 +70,16 @@ export class ColumnType<V> {
   /** Part of the primary key. */
   primary(): ColumnType<V> {
     return new ColumnType({ ...this.is, isPrimary: true });
+  }
+
+  /** Its head in exports; a column without one is not exported. */
+  titled(zh: string, en: string): ColumnType<V> {
+    return new ColumnType({ ...this.is, title: { zh, en } });
+  }
+
+  /** Lists and exports can be filtered by it: a text by a part, any other by its value (filters.ts). */
+  filtered(): ColumnType<V> {
+    return new ColumnType({ ...this.is, isFiltered: true });
   }
 
   /** Never shown. */
@@ -98,10 +113,14 @@ export class ColumnType<V> {
       allowNull: isNullable || isGenerated || preset !== undefined,
       primaryKey: isPrimary,
       autoIncrement: isGenerated,
+      // Sequelize would fill them with a clock of its own.
+      ...(timestamps.includes(name) ? { defaultValue: now } : {}),
       ...(read ? accessors : {}),
     };
   }
 }
+
+const timestamps = ['created_at', 'updated_at'];
 
 const setter = (name: string, write: (value: unknown) => SqlValue) =>
   function set(this: Model, value: unknown): void {
@@ -109,10 +128,17 @@ const setter = (name: string, write: (value: unknown) => SqlValue) =>
   };
 
 function column<V>(kind: ValueKind, sqlType: string, more: Partial<Description> & Pick<Description, 'type'>) {
-  const plain = { isAscii: false, isNullable: false, isPrimary: false, isGenerated: false };
+  const plain = {
+    isAscii: false,
+    isNullable: false,
+    isPrimary: false,
+    isGenerated: false,
+    isFiltered: false,
+  };
   const open = {
     unlisted: undefined,
     preset: undefined,
+    title: undefined,
     values: undefined,
     read: undefined,
     write: undefined,
@@ -123,11 +149,9 @@ function column<V>(kind: ValueKind, sqlType: string, more: Partial<Description> 
 const integerColumn = (sqlType: string, type: Description['type']) =>
   column<number>('integer', sqlType, { type });
 
-export const generated = () =>
-  column<number>('integer', 'bigint unsigned', { type: DataType.BIGINT, isPrimary: true, isGenerated: true });
-
 /** The generated key of a row. */
-export const id = generated;
+export const id = () =>
+  column<number>('integer', 'bigint unsigned', { type: DataType.BIGINT, isPrimary: true, isGenerated: true });
 
 /** The key of another row, a size or a count. */
 export const big = () => integerColumn('bigint unsigned', DataType.BIGINT);

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
-import { select, type SqlValue } from '../../lib/database/db.js';
+import { select } from '../../lib/database/db.js';
 import { errno } from '../../lib/database/errors.js';
 import { openConnection } from '../../lib/database/connection.js';
 import { logger } from '../../lib/logger.js';
@@ -21,6 +21,9 @@ export const partitionedTables = [
 
 export type PartitionedTable = (typeof partitionedTables)[number];
 
+export const isPartitioned = (table: string): boolean =>
+  (partitionedTables as readonly string[]).includes(table);
+
 const monthsAhead = 3;
 const duplicatePartition = new Set([1517, 1493]);
 
@@ -32,33 +35,13 @@ export function partitionClause(): string {
   return `PARTITION BY RANGE (period) (${parts.join(', ')})`;
 }
 
-/** Adds to every table the partitions up to three months after the present one. Safe to run at any time, by many. */
-export async function extendPartitions(): Promise<void> {
-  for (const table of partitionedTables) await extendTable(table, shiftPeriod(periodOf(now()), monthsAhead));
-}
-
 /**
- * All months of a table, oldest first: those with a partition, and earlier ones found by the index on created_at. A table
- * without partitions has an index on `period`.
+ * Adds to every table the partitions up to so many months after the present one. Safe to run at any time, by many.
+ *
+ * @param ahead 1 is what a start needs: an ALTER may wait for a long reader
  */
-export async function monthsOf(table: string): Promise<number[]> {
-  const rows = await select<{ until: string | number }>(
-    `SELECT PARTITION_DESCRIPTION AS until FROM information_schema.PARTITIONS
-     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? ORDER BY PARTITION_ORDINAL_POSITION`,
-    [table],
-  );
-  const months = rows.slice(1).map(({ until }) => shiftPeriod(Number(until), -1));
-  const [first] = months;
-  if (first === undefined) return distinctMonths(`SELECT DISTINCT period FROM ${table} ORDER BY period`);
-  const earlier = await distinctMonths(
-    `SELECT DISTINCT period FROM ${table} WHERE period < ? AND created_at < ? ORDER BY period`,
-    [first, new Date(Date.UTC(Math.floor(first / 100), (first % 100) - 1))],
-  );
-  return [...earlier, ...months];
-}
-
-async function distinctMonths(sql: string, values: SqlValue[] = []): Promise<number[]> {
-  return (await select<{ period: number }>(sql, values)).map(({ period }) => period);
+export async function extendPartitions(ahead = monthsAhead): Promise<void> {
+  for (const table of partitionedTables) await extendTable(table, shiftPeriod(periodOf(now()), ahead));
 }
 
 /**
@@ -97,16 +80,6 @@ export async function alterPartitions(table: PartitionedTable, clause: string): 
   } finally {
     connection.destroy();
   }
-}
-
-/** Passes over a failure to add partitions as long as this month's and the next one's are there. @throws it otherwise */
-export async function assertPartitions(failure: unknown): Promise<void> {
-  const needed = shiftPeriod(periodOf(now()), 1);
-  for (const table of partitionedTables) if ((await lastBound(table)) <= needed) throw failure;
-  logger.warn(
-    { error: failure },
-    'month partitions could not be added now; there are enough for the next month',
-  );
 }
 
 async function extendTable(table: PartitionedTable, until: number): Promise<void> {

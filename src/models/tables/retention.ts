@@ -4,59 +4,37 @@ import { bulk, select, type SqlValue } from '../../lib/database/db.js';
 import { logger } from '../../lib/logger.js';
 import { periodOf } from '../../lib/numbers.js';
 import { alterPartitions, type PartitionedTable } from './partitions.js';
-import { raise, recount, whileUncounted, type Scope } from './versions.js';
 
 const batchSize = 5000;
 
-export interface Retention {
-  /** SQL condition under which a row may go at all. */
-  isDone?: string;
-  /** The scope of the table's totals, which know at every moment what is gone. */
-  scope?: Scope;
-}
-
-/** Deletes rows created more than that many days ago. @returns how many there were */
-export async function removeOld(
-  table: PartitionedTable,
-  days: number,
-  { isDone = 'TRUE', scope }: Retention,
-): Promise<number> {
+/**
+ * Deletes rows created more than that many days ago.
+ *
+ * @param isDone SQL condition under which a row may go at all
+ * @returns how many there were
+ */
+export async function removeOld(table: PartitionedTable, days: number, isDone = 'TRUE'): Promise<number> {
   const before = new Date(now().getTime() - days * 86_400_000);
   let dropped = 0;
   for (const { name } of await wholeMonths(table, periodOf(before)))
-    dropped += await dropMonth(table, name, before, { isDone, scope });
-  if (scope) await recount(scope);
-  return dropped + (await removeOldRows(table, days, { isDone, scope }));
+    dropped += await dropMonth(table, name, before, isDone);
+  return dropped + (await removeOldRows(table, days, isDone));
 }
 
 /** The same in batches only: finding whole months would count their rows. */
-export async function removeOldRows(
-  table: PartitionedTable,
-  days: number,
-  { isDone = 'TRUE', scope }: Retention,
-): Promise<number> {
+export async function removeOldRows(table: PartitionedTable, days: number, isDone = 'TRUE'): Promise<number> {
   const before = new Date(now().getTime() - days * 86_400_000);
-  return deleteAll(
-    `DELETE FROM ${table} WHERE ${isDone} AND created_at < ? AND period <= ?`,
-    [before, periodOf(before)],
-    scope,
-  );
+  return deleteAll(`DELETE FROM ${table} WHERE ${isDone} AND created_at < ? AND period <= ?`, [
+    before,
+    periodOf(before),
+  ]);
 }
 
-/**
- * Runs a DELETE in batches, so that nobody waits long for a row of it.
- *
- * @param scope whose number each batch raises
- * @returns how many rows were deleted
- */
-export async function deleteAll(sql: string, values: SqlValue[], scope?: Scope): Promise<number> {
+/** Runs a DELETE in batches, so that nobody waits long for a row of it. @returns how many rows were deleted */
+export async function deleteAll(sql: string, values: SqlValue[]): Promise<number> {
   let removed = 0;
   for (;;) {
-    const batch = await bulk.transact(async (t) => {
-      const count = await bulk.change(`${sql} LIMIT ${batchSize}`, values, t);
-      if (scope && count > 0) await raise([scope], t);
-      return count;
-    });
+    const batch = await bulk.change(`${sql} LIMIT ${batchSize}`, values);
     removed += batch;
     if (batch < batchSize) return removed;
   }
@@ -77,7 +55,7 @@ async function dropMonth(
   table: PartitionedTable,
   name: string,
   before: Date,
-  { isDone, scope }: Retention,
+  isDone: string,
 ): Promise<number> {
   const [rows] = await bulk.select<{ total: number; old: string | null }>(
     `SELECT COUNT(*) AS total, SUM(${isDone} AND created_at < ?) AS old FROM ${table} PARTITION (${name})`,
@@ -85,8 +63,7 @@ async function dropMonth(
   );
   if (!rows || Number(rows.old ?? 0) < rows.total) return 0;
   try {
-    const drop = () => alterPartitions(table, `DROP PARTITION ${name}`);
-    await (scope ? whileUncounted(scope, drop) : drop());
+    await alterPartitions(table, `DROP PARTITION ${name}`);
     return rows.total;
   } catch (error) {
     logger.warn({ error, table }, 'dropping an old month failed; its rows are deleted in batches');

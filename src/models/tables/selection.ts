@@ -1,8 +1,10 @@
-// SELECTs over declared tables; their columns and result types follow from the classes.
+// Plain SELECTs for lists of long tables and the paid path; columns and result types follow from the classes.
 import type { Attributes, Model, Transaction } from 'sequelize';
-import { select, type Database, type SqlValue, type Statement } from '../../lib/database/db.js';
-import { pageSql, toPage, type ListQuery, type Page, type Where } from '../../lib/input/list-query.js';
+import { reports, select, type Database, type SqlValues } from '../../lib/database/db.js';
+import type { ListQuery, Page, Where } from '../../lib/input/list-query.js';
+import type { Text } from '../../lib/language.js';
 import type { Plain, ValueKind } from './column.js';
+import { listPage } from './page.js';
 import { declarationOf, type Listed, type TableClass } from './table.js';
 
 /** An expression of a select list, and how the driver's value becomes ours. */
@@ -10,18 +12,19 @@ export interface Expression<V> {
   sql: string;
   /** Of a declared column. */
   kind?: ValueKind;
+  title?: Text;
   read?: (stored: unknown) => unknown;
   /** Only its type is used. */
   gives?: V;
 }
 
 /** The columns of a row that a LEFT JOIN may not find. */
-export interface Joined<L> {
+interface Joined<L> {
   /** The first one is never null in the table. */
   joined: L;
 }
 
-export interface SelectList {
+interface SelectList {
   [name: string]: Expression<unknown> | Joined<SelectList>;
 }
 
@@ -48,8 +51,8 @@ export function columnsOf(table: TableClass, alias: string, ...names: string[]):
   const listed = [...columns].flatMap(([name, { is }]) => (is.unlisted ? [] : [name]));
   return Object.fromEntries(
     (names.length > 0 ? names : listed).map((name) => {
-      const { kind, read } = columns.get(name)?.is ?? {};
-      return [name, { sql: `${alias}.${name}`, kind, read }];
+      const { kind, title, read } = columns.get(name)?.is ?? {};
+      return [name, { sql: `${alias}.${name}`, kind, title, read }];
     }),
   );
 }
@@ -66,10 +69,12 @@ export const sumOf = <V>({ sql, read }: Expression<V>): Expression<V> => ({
   read,
 });
 
-interface Place {
+/** How a value of a row is read. */
+interface Field {
   name: string;
   read: ((stored: unknown) => unknown) | undefined;
-  parts: Place[] | undefined;
+  /** The fields of a joined record. */
+  fields: Field[] | undefined;
 }
 
 /** Where a statement runs. */
@@ -79,54 +84,35 @@ export interface Run {
 }
 
 /** A SELECT of a list, to which each use adds its conditions. */
-export class Selection<R extends object, S extends object = R> {
+export class Selection<R extends object> {
   readonly #sql: string;
   readonly #base: string;
-  readonly #alias: string;
-  readonly #places: Place[];
+  readonly #fields: Field[];
   readonly #isPlain: boolean;
-  readonly #toRecord: ((row: S) => R) | undefined;
 
-  constructor(list: SelectList, base: string, joins: string, toRecord?: (row: S) => R) {
-    const shown: string[] = [];
-    this.#places = placesOf(list, '', shown);
-    this.#isPlain = this.#places.every(({ read, parts }) => !read && !parts);
-    this.#sql = `SELECT ${shown.join(', ')} FROM ${base} ${joins}`;
+  constructor(list: SelectList, base: string, joins: string) {
+    const columns: string[] = [];
+    this.#fields = fieldsOf(list, '', columns);
+    this.#isPlain = this.#fields.every(({ read, fields }) => !read && !fields);
+    this.#sql = `SELECT ${columns.join(', ')} FROM ${base} ${joins}`;
     this.#base = base;
-    this.#toRecord = toRecord;
-    this.#alias = base.split(' ').at(-1) ?? base;
   }
 
   /** The rows that the tail leaves, in its order. @param tail WHERE, ORDER BY, LIMIT */
-  where({ sql, values }: Statement, run: Run = {}): Promise<R[]> {
-    return this.rows(sql, [...values], run);
-  }
-
-  /** The first of them. */
-  async one(tail: Statement, run: Run = {}): Promise<R | undefined> {
-    return (await this.where(tail, run))[0];
-  }
-
-  /** As `where`, with `?` places. */
-  async rows(tail: string, values: SqlValue[] = [], { t, on }: Run = {}): Promise<R[]> {
+  async rows(tail: string, values: SqlValues = [], { t, on }: Run = {}): Promise<R[]> {
     const sql = `${this.#sql} ${tail}`;
     const rows = await (on ? on.select<Stored>(sql, values, t) : select<Stored>(sql, values, t));
-    const read = (this.#isPlain ? rows : rows.map((row) => record(this.#places, row, ''))) as S[];
-    return this.#toRecord ? read.map(this.#toRecord) : (read as object[] as R[]);
+    return (this.#isPlain ? rows : rows.map((row) => record(this.#fields, row, ''))) as R[];
   }
 
   /** The first of them. */
-  async first(tail: string, values: SqlValue[] = [], run: Run = {}): Promise<R | undefined> {
+  async first(tail: string, values: SqlValues = [], run: Run = {}): Promise<R | undefined> {
     return (await this.rows(tail, values, run))[0];
   }
 
-  /** A page of a short list, counted each time. @param where conditions on the first table only */
-  async page(query: ListQuery, where: Where): Promise<Page<R>> {
-    const [rows, [count]] = await Promise.all([
-      this.rows(`${where.sql} ${pageSql(query, this.#alias)}`, where.values),
-      select<{ total: number }>(`SELECT COUNT(*) AS total FROM ${this.#base} ${where.sql}`, where.values),
-    ]);
-    return toPage(query, rows, count?.total ?? 0);
+  /** A page of the list. @param where conditions on the first table only */
+  page(query: ListQuery, where: Where): Promise<Page<R>> {
+    return listPage(this.#base, (tail, values) => this.rows(tail, values, { on: reports }), where, query);
   }
 }
 
@@ -137,41 +123,30 @@ export class Selection<R extends object, S extends object = R> {
 export const selection = <L extends SelectList>(list: L, base: string, joins = ''): Selection<RowOf<L>> =>
   new Selection<RowOf<L>>(list, base, joins);
 
-/** As `selection`, where each row becomes what `toRecord` makes of it. */
-export const selectionOf = <L extends SelectList, R extends object>(
-  toRecord: (row: RowOf<L>) => R,
-  list: L,
-  base: string,
-  joins = '',
-): Selection<R, RowOf<L>> => new Selection<R, RowOf<L>>(list, base, joins, toRecord);
-
 type Stored = Record<string, unknown>;
 
-function placesOf(list: SelectList, prefix: string, shown: string[]): Place[] {
+function fieldsOf(list: SelectList, prefix: string, columns: string[]): Field[] {
   return Object.entries(list).map(([name, entry]) => {
     if ('joined' in entry) {
-      const parts = placesOf(entry.joined, `${prefix}${name}.`, shown);
-      return { name, read: undefined, parts };
+      return { name, read: undefined, fields: fieldsOf(entry.joined, `${prefix}${name}.`, columns) };
     }
-    shown.push(
+    columns.push(
       entry.sql.endsWith(`.${name}`) && !prefix ? entry.sql : `${entry.sql} AS \`${prefix}${name}\``,
     );
-    return { name, read: entry.read, parts: undefined };
+    return { name, read: entry.read, fields: undefined };
   });
 }
 
-function record(places: readonly Place[], row: Stored, prefix: string): Stored {
+function record(fields: readonly Field[], row: Stored, prefix: string): Stored {
   const made: Stored = {};
-  for (const { name, read, parts } of places) {
-    if (parts) made[name] = joinedRecord(parts, row, `${prefix}${name}.`);
-    else {
-      const stored = row[prefix + name];
-      made[name] = read && stored !== null ? read(stored) : stored;
-    }
+  for (const { name, read, fields: own } of fields) {
+    const stored = row[prefix + name];
+    if (own) made[name] = joinedRecord(own, row, `${prefix}${name}.`);
+    else made[name] = read && stored !== null ? read(stored) : stored;
   }
   return made;
 }
 
-function joinedRecord(parts: readonly Place[], row: Stored, prefix: string): Stored | null {
-  return row[prefix + (parts[0]?.name ?? '')] === null ? null : record(parts, row, prefix);
+function joinedRecord(fields: readonly Field[], row: Stored, prefix: string): Stored | null {
+  return row[prefix + (fields[0]?.name ?? '')] === null ? null : record(fields, row, prefix);
 }

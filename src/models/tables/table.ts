@@ -7,7 +7,6 @@ import type {
   Model,
 } from 'sequelize';
 import { Column as sequelizeColumn, Table as sequelizeTable } from 'sequelize-typescript';
-import { db } from '../../lib/database/db.js';
 import type { ColumnType, IsUnlisted, Plain } from './column.js';
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
@@ -18,10 +17,10 @@ type Declared<T> = { [K in keyof T as IsAny<T[K]> extends true ? never : K]: T[K
 /** The columns of a class. */
 export type Row<M extends Model> = Declared<InferAttributes<M>>;
 
-/** What a new row needs and may have. */
+/** The required and optional columns of a new row. */
 export type NewRow<M extends Model> = Declared<InferCreationAttributes<M>>;
 
-/** What is given of a row that is made or changed; its key and times come by themselves. */
+/** The columns a caller sets; key and times follow. */
 export type Fields<M extends Model, Without extends keyof CreationAttributes<M> = never> = Omit<
   CreationAttributes<M>,
   'id' | 'created_at' | 'updated_at' | Without
@@ -70,7 +69,7 @@ const tables = new Map<object, TableDeclaration>();
 /** Every table that was declared. */
 export const allTables = (): TableDeclaration[] => [...tables.values()];
 
-/** Declares a table and attaches its class to the database. @param unique its unique keys beside the primary one */
+/** Declares a table. @param unique its unique keys beside the primary one */
 export function Table<K extends string = never>(name: string, unique: Record<string, readonly K[]> = {}) {
   return <M extends Record<K, unknown> & Model>(target: TableClass<M>): void => {
     const columns = declared.get(target.prototype) ?? new Map<string, ColumnType<unknown>>();
@@ -84,7 +83,6 @@ export function Table<K extends string = never>(name: string, unique: Record<str
       defaultScope: { attributes: { exclude: hidden } },
     }) as ClassDecorator;
     annotate(target);
-    db.addModels([target as never]);
   };
 }
 
@@ -95,9 +93,23 @@ export function listed<M extends Model>(row: M): Listed<M> {
   return Object.fromEntries(names.map((name) => [name, row.get(name)])) as Listed<M>;
 }
 
+/** NULL for every listed column that may be NULL. */
+export function blank<M extends Model>(table: TableClass<M>): Blank<M> {
+  const { columns } = declarationOf(table);
+  const names = [...columns].flatMap(([name, { is }]) => (is.isNullable && !is.unlisted ? [name] : []));
+  return Object.fromEntries(names.map((name) => [name, null])) as Blank<M>;
+}
+
+type Blank<M extends Model> = {
+  [K in keyof Listed<M> as null extends Listed<M>[K] ? K : never]: null;
+};
+
 /** What a class declares. */
 export function declarationOf(table: TableClass): TableDeclaration {
-  const known = tables.get(table);
-  if (!known) throw new Error(`${table.name} is no table`);
-  return known;
+  // A class with a scope is a subclass.
+  for (let own: object | null = table; own; own = Object.getPrototypeOf(own) as object | null) {
+    const known = tables.get(own);
+    if (known) return known;
+  }
+  throw new Error(`${table.name} is no table`);
 }

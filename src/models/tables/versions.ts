@@ -1,55 +1,43 @@
-// versions: a number per scope, raised by every transaction that changes cached data.
-//
-// A copy is used while its mark in Redis is unchanged (lib/redis/marks.ts) and its number was verified within the last seconds: so it
-// is exact on the next request with Redis, and within 3 s without, even if the writer died before announcing its change.
+// Versions of what decides access: a number per scope, raised by the transaction of every change. A mark in Redis tells the other
+// processes to look. They compare it at each request, so that a change counts on the next one; while Redis is unavailable they look
+// at each request.
 import type { Transaction } from 'sequelize';
-import { inLastingContext } from '../../lib/context.js';
-import { change, transact, type Statement } from '../../lib/database/db.js';
-import { announce, isUnannounced } from '../../lib/redis/marks.js';
-import { copies } from '../../lib/watch/metrics.js';
+import { change, transact } from '../../lib/database/db.js';
+import { announce } from '../../lib/redis/changes.js';
+import { key, redis } from '../../lib/redis/redis.js';
+import { randomToken } from '../../lib/secrets/random-id.js';
 import { Version } from './bookkeeping.js';
 import { columnsOf, selection } from './selection.js';
 
-/** What processes keep copies of. */
-export const scopes = [
-  'identity',
-  'blacklist',
-  'dictionaries',
-  'orders',
-  'payments',
-  'users',
-  'user_balance_logs',
-  'operation_logs',
-  'login_logs',
-  'system_logs',
-  'notifications',
-] as const;
+/** identity: sessions, administrators, roles, menus, permissions. */
+export const scopes = ['identity', 'blacklist'] as const;
 
 export type Scope = (typeof scopes)[number];
 
+export type Versions = Readonly<Record<Scope, number>>;
+
 /**
- * Runs a write in one transaction that also raises the numbers of the scopes. The change is announced before this
- * returns, even if the outcome is unknown because the reply to COMMIT was lost.
+ * Runs a write in one transaction that also raises the versions of the scopes. The change is announced before this returns, even
+ * if the outcome is unknown because the reply to COMMIT was lost.
  */
 export async function changing<T>(
   touched: readonly Scope[],
   write: (t: Transaction) => Promise<T>,
 ): Promise<T> {
-  return announcing(touched, () =>
-    transact(async (t) => {
+  try {
+    return await transact(async (t) => {
       const result = await write(t);
       await raise(touched, t);
       return result;
-    }),
-  );
-}
-
-/** Announces a write after it was made, also when it fails: its COMMIT may have succeeded. */
-export async function announcing<T>(touched: readonly Scope[], write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
+    });
   } finally {
-    await announce(touched);
+    known = undefined;
+    // A full Redis still deletes.
+    await redis
+      .set(markKey, randomToken(9))
+      .catch(() => redis.del(markKey))
+      .catch(() => undefined);
+    announce(touched);
   }
 }
 
@@ -64,116 +52,24 @@ export async function raise(touched: readonly Scope[], t: Transaction): Promise<
   );
 }
 
-/**
- * Runs a change that has no transaction to raise a number in: ALTER TABLE. Meanwhile its scope has no number, so nothing is
- * counted on from an earlier count; if the process dies, until the next `recount`.
- */
-export async function whileUncounted<T>(scope: Scope, run: () => Promise<T>): Promise<T> {
-  await change('INSERT IGNORE INTO versions (scope, version) VALUES (?, 0)', [uncounted(scope)]);
-  try {
-    return await run();
-  } finally {
-    await recount(scope);
-  }
-}
+const markKey = key('access');
 
-/** Has everything of a scope counted anew. */
-export async function recount(scope: Scope): Promise<void> {
-  await transact(async (t) => {
-    await raise([scope], t);
-    await change('DELETE FROM versions WHERE scope = ?', [uncounted(scope)], t);
-  });
-}
-
-const uncounted = (scope: Scope): string => `${scope} uncounted`;
-
-/** Reads the number of a scope; NULL while it has none. */
-export const versionOf = (scope: Scope): Statement => ({
-  sql: '(SELECT IF(COALESCE(SUM(scope = ?), 0) = 0, COALESCE(MAX(version), 0), NULL) FROM versions WHERE scope IN (?, ?))',
-  values: [uncounted(scope), scope, uncounted(scope)],
-});
-
-/** What a copy was made under. */
-export interface Stamp {
-  mark: string | undefined;
-  version: number;
-  /** When the number was asked for, in milliseconds of performance.now(). */
-  checkedAt: number;
-}
-
-/** A stamp for a copy that is about to be read. @param mark as read at the start of the request */
-export async function stamp(scope: Scope, mark: string | undefined): Promise<Stamp> {
-  const { versions, askedAt } = await askVersions();
-  return { mark, version: versionIn(versions, scope), checkedAt: askedAt };
-}
-
-/** Copies are trusted for this long without asking, and answers shared for the rest of the 3 s. */
+/** A process that dies between its commit and its announcement delays its change by this. */
 const trustMs = 2000;
-const shareMs = 1000;
 
-/**
- * Whether a copy with that stamp is current; if so, renews the stamp.
- *
- * @param mark as read at the start of the request; undefined when Redis is unavailable
- */
-export async function isCurrent(scope: Scope, stamped: Stamp, mark: string | undefined): Promise<boolean> {
-  const isNews = mark === undefined || mark !== stamped.mark || isUnannounced(scope);
-  if (!isNews && performance.now() - stamped.checkedAt < trustMs) {
-    copies.inc({ scope, outcome: 'hit' });
-    return true;
-  }
-  const { versions, askedAt } = isNews ? await askVersions() : await sharedVersions();
-  const isSame = versionIn(versions, scope) === stamped.version;
-  copies.inc({ scope, outcome: isSame ? 'hit' : 'stale' });
-  if (!isSame) return false;
-  Object.assign(stamped, { mark, checkedAt: askedAt });
-  return true;
+let known: { mark: string | null; versions: Versions; readAt: number } | undefined;
+
+/** The versions of now. */
+export async function currentVersions(): Promise<Versions> {
+  // null before the first change, undefined while Redis is unavailable
+  const mark = await redis.get(markKey).catch(() => undefined);
+  if (known && mark === known.mark && performance.now() - known.readAt < trustMs) return known.versions;
+  const readAt = performance.now();
+  const rows = await stored.rows('');
+  const versionOf = (wanted: Scope): number => rows.find(({ scope }) => scope === wanted)?.version ?? 0;
+  const versions = { identity: versionOf('identity'), blacklist: versionOf('blacklist') };
+  known = mark === undefined ? undefined : { mark, versions, readAt };
+  return versions;
 }
-
-interface Answer {
-  versions: ReadonlyMap<string, number>;
-  askedAt: number;
-}
-
-const versionIn = (versions: ReadonlyMap<string, number>, scope: Scope): number => versions.get(scope) ?? 0;
 
 const stored = selection(columnsOf(Version, 'v'), 'versions v');
-
-let latest: Promise<Answer> | undefined;
-let latestAt = -Infinity;
-let running: Promise<Answer> | undefined;
-let next: Promise<Answer> | undefined;
-
-// Callers share the next query, never one already under way: its result may be older than a change they must see.
-function askVersions(): Promise<Answer> {
-  if (!running) return ask();
-  next ??= running
-    .catch(() => undefined)
-    .then(() => {
-      next = undefined;
-      return ask();
-    });
-  return next;
-}
-
-function sharedVersions(): Promise<Answer> {
-  return latest && performance.now() - latestAt < shareMs ? latest : askVersions();
-}
-
-function ask(): Promise<Answer> {
-  const askedAt = performance.now();
-  const asked = inLastingContext(() => stored.rows(''));
-  const answer = asked.then((rows) => ({
-    versions: new Map(rows.map(({ scope, version }) => [scope, version])),
-    askedAt,
-  }));
-  const asking = answer.finally(() => {
-    if (running === asking) running = undefined;
-  });
-  running = asking;
-  [latest, latestAt] = [asking, askedAt];
-  asking.catch(() => {
-    if (latest === asking) latest = undefined;
-  });
-  return asking;
-}

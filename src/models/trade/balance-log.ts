@@ -3,20 +3,12 @@ import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { reports } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import {
-  pageSql,
-  toPage,
-  Where,
-  type ListQuery,
-  type Page,
-  type TimeRange,
-} from '../../lib/input/list-query.js';
+import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
 import { id } from '../../lib/input/schema.js';
 import { Money } from '../../lib/money.js';
 import { Admin } from '../access/tables.js';
+import { figures } from '../tables/count.js';
 import { columnsOf, computed, joined, selection, sumOf, type RowOf } from '../tables/selection.js';
-import { over } from '../tables/sql.js';
-import { Totals } from '../tables/totals.js';
 import { BalanceLog, balanceChangeTypes, User, type BalanceChangeType } from './tables.js';
 
 export interface BalanceLogCriteria extends TimeRange {
@@ -50,29 +42,11 @@ const logs = selection(
   'LEFT JOIN users u ON u.id = l.user_id LEFT JOIN admins a ON a.id = l.operator_id',
 );
 
-const sql = over({ 'user_balance_logs l': BalanceLog });
-
 /** A balance change as it is answered. */
 export type BalanceLogRecord = RowOf<typeof shown>;
 
-/** Totals of balance log lists. */
-export const balanceLogTotals = new Totals({
-  table: 'user_balance_logs',
-  scope: 'user_balance_logs',
-  alias: 'l',
-});
-
-export async function listBalanceLogs(
-  query: BalanceLogFilter,
-  mark?: string,
-): Promise<Page<BalanceLogRecord>> {
-  const where = balanceLogsWhere(query);
-  const [list, total] = await Promise.all([
-    logs.rows(`${where.sql} ${pageSql(query, 'l')}`, where.values, { on: reports }),
-    balanceLogTotals.count(where, mark),
-  ]);
-  return toPage(query, list, total);
-}
+export const listBalanceLogs = (query: BalanceLogFilter): Promise<Page<BalanceLogRecord>> =>
+  logs.page(query, balanceLogsWhere(query));
 
 /** The condition of a list over `user_balance_logs l`. */
 export function balanceLogsWhere(criteria: BalanceLogCriteria): Where {
@@ -86,13 +60,13 @@ export function balanceLogsWhere(criteria: BalanceLogCriteria): Where {
 
 /** @throws balance_log_not_found */
 export async function findBalanceLog(id: number): Promise<BalanceLogRecord> {
-  const log = await logs.one(sql('WHERE l.id = :id', { id }), { on: reports });
+  const log = await logs.first('WHERE l.id = :id', { id }, { on: reports });
   return log ?? fail('balance_log_not_found');
 }
 
 /** The change that was made under that request_id. */
 export const findRequest = (requestId: string, t?: Transaction): Promise<BalanceLogRecord | undefined> =>
-  logs.one(sql('WHERE l.request_id = :requestId', { requestId }), { t, on: reports });
+  logs.first('WHERE l.request_id = :requestId', { requestId }, { t, on: reports });
 
 export interface BalanceStatistics {
   total_income: Money;
@@ -113,7 +87,7 @@ const sums = selection(
 );
 
 const balances = selection(
-  { known: computed<number>('COUNT(*)'), balance: sumOf(columnsOf(User, 'u').balance) },
+  { known: computed<number>('COUNT(*)'), balance: sumOf(columnsOf(User, 'u', 'balance').balance) },
   'users u',
 );
 
@@ -124,8 +98,8 @@ export async function balanceStatistics(
   const where = balanceLogsWhere(criteria);
   const own = new Where().equals('u.id', criteria.user_id);
   const [all, users] = await Promise.all([
-    sums.rows(`${where.sql} GROUP BY l.type`, where.values, { on: reports }),
-    balances.first(own.sql, own.values, { on: reports }),
+    sums.rows(`${where.sql} GROUP BY l.type`, where.values, { on: figures }),
+    balances.first(own.sql, own.values, { on: figures }),
   ]);
   if (criteria.user_id !== undefined && users?.known === 0) fail('user_unknown', { field: 'user_id' });
   const of = (type: BalanceChangeType) => all.find((row) => row.type === type)?.amount ?? Money.zero;

@@ -2,17 +2,15 @@
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { transact } from '../../lib/database/db.js';
-import { DatabaseBusy, isDuplicate } from '../../lib/database/errors.js';
+import { isDuplicate } from '../../lib/database/errors.js';
 import { fail } from '../../lib/errors.js';
 import type { Money } from '../../lib/money.js';
 import { periodOf } from '../../lib/numbers.js';
-import { withTimeout } from '../../lib/with-timeout.js';
+import { announcing } from '../../lib/redis/changes.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { insertRow, updateRows } from '../tables/rows.js';
-import { over } from '../tables/sql.js';
 import { findRequest, type BalanceLogRecord } from './balance-log.js';
 import { BalanceLog, User, type BalanceChangeType } from './tables.js';
-import { announcing } from '../tables/versions.js';
 
 export interface BalanceChange {
   /** Above zero. A refund gives money back to the user, as an income does; only an expense takes it. */
@@ -46,7 +44,7 @@ export async function changeBalance(
   const at = now();
   try {
     const log = await announcing(['user_balance_logs'], () =>
-      inTurn(userId, () => transact((t) => apply(userId, wanted, operator, at, t))),
+      transact((t) => apply(userId, wanted, operator, at, t)),
     );
     return changed(log);
   } catch (error) {
@@ -63,9 +61,13 @@ async function apply(
   at: Date,
   t: Transaction,
 ): Promise<BalanceLogRecord> {
-  const user = await owners.one(sql('WHERE u.id = :userId AND u.deleted_at IS NULL FOR UPDATE', { userId }), {
-    t,
-  });
+  const user = await owners.first(
+    'WHERE u.id = :userId AND u.deleted_at IS NULL FOR UPDATE',
+    { userId },
+    {
+      t,
+    },
+  );
   // Checked only now: the first of equal requests has committed, or waits for this lock.
   const earlier = await appliedBefore(userId, wanted, t);
   if (earlier) return earlier;
@@ -92,8 +94,6 @@ async function apply(
   await updateRows(User, { balance: after, updated_at: at }, { id: userId }, t);
   return { id, ...log, user: { id: userId, username: user.username }, operator };
 }
-
-const sql = over({ 'users u': User });
 const owners = selection(columnsOf(User, 'u', 'username', 'balance'), 'users u');
 
 /** The answer about a change. */
@@ -104,25 +104,6 @@ export interface Operator {
   id: number;
   username: string;
 }
-
-/** Changes of one balance wait for each other here, and not with a connection each for the lock of its row. */
-const turns = new Map<number, Promise<unknown>>();
-
-async function inTurn<T>(userId: number, work: () => Promise<T>): Promise<T> {
-  const earlier = turns.get(userId) ?? Promise.resolve();
-  const turn = withTimeout(earlier, maxTurnMs, (_, reject) =>
-    reject(new DatabaseBusy('a balance is in use')),
-  ).then(work);
-  const ended = turn.catch(() => undefined);
-  turns.set(userId, ended);
-  try {
-    return await turn;
-  } finally {
-    if (turns.get(userId) === ended) turns.delete(userId);
-  }
-}
-
-const maxTurnMs = 7000;
 
 async function appliedBefore(
   userId: number,

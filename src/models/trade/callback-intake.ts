@@ -1,23 +1,23 @@
-// Reads and writes of the public callback; concurrent callbacks share statements and transactions.
+// Reads and writes of the public callback.
 import { createHash } from 'node:crypto';
+import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import type { MethodConfig } from '../../lib/channels/channel.js';
-import { payments } from '../../lib/database/db.js';
-import { isDatabaseDown, isRerunnable } from '../../lib/database/errors.js';
-import { batched } from '../../lib/batching.js';
+import { change, transact } from '../../lib/database/db.js';
 import { mask } from '../../lib/secrets/mask.js';
 import type { Money } from '../../lib/money.js';
 import { paymentPeriod, periodOf } from '../../lib/numbers.js';
 import { seal } from '../../lib/secrets/secret-box.js';
+import { deliverStored } from '../office/notification.js';
 import { cutOff } from '../tables/column.js';
 import { withPartition } from '../tables/partitions.js';
-import { insertFrom, insertStatement } from '../tables/rows.js';
+import { insertRow, insertSql } from '../tables/rows.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
-import { over } from '../tables/sql.js';
 import { openedConfig } from './method-settings.js';
+import { flagWithin } from './payment-attention.js';
 import type { CallbackKey } from './payment-callback.js';
-import { Payment, PaymentCallback, PaymentMethod, ThirdPartyNumber, type CallbackState } from './tables.js';
-import { claimStatement, type NumberClaim } from './third-party-number.js';
+import { Payment, PaymentCallback, PaymentMethod, type CallbackState } from './tables.js';
+import { claimNumber } from './third-party-number.js';
 
 export interface Attempt {
   type: string;
@@ -30,6 +30,8 @@ export interface Attempt {
   state: CallbackState;
   /** Error slug of a refusal, or what settling it came to. */
   verdict: string;
+  /** What it reports, where that is not the amount of the payment. */
+  reportedAmount?: Money;
   traceId: string;
   /** When it was received, if not just now. */
   receivedAt?: Date;
@@ -53,12 +55,6 @@ const maxBody = 8000;
 /** Of a callback that proves nothing. */
 const maxUnproven = 1024;
 
-/** Callbacks that come at the same time are looked up, and stored, together. */
-const together = { max: 32, atOnce: 2 };
-
-/** The payment a callback names, with its method's configuration. */
-export const findCalledPayment = batched<string, CalledPayment | undefined>(findCalledPayments, together);
-
 const called = {
   ...columnsOf(Payment, 'p', 'payment_no', 'period', 'order_no', 'amount', 'status', 'third_party_no'),
   ...columnsOf(Payment, 'p', 'needs_attention', 'fail_reason'),
@@ -71,28 +67,16 @@ const calledPayments = selection(
   'JOIN payment_methods m ON m.id = p.payment_method_id',
 );
 
-const sql = over({
-  'payments p': Payment,
-  payment_callbacks: PaymentCallback,
-  third_party_numbers: ThirdPartyNumber,
-});
-
-async function findCalledPayments(numbers: readonly string[]): Promise<(CalledPayment | undefined)[]> {
-  const known = distinct(numbers.filter((number) => paymentPeriod(number) !== undefined));
-  if (known.length === 0) return numbers.map(() => undefined);
-  const periods = distinct(known.map((number) => paymentPeriod(number) as number));
-  const rows = await calledPayments.where(
-    sql('WHERE p.payment_no IN (:known) AND p.period IN (:periods)', { known, periods }),
-    { on: payments },
-  );
-  const found = new Map(rows.map((row) => [row.payment_no, row]));
-  return numbers.map((number) => {
-    const row = found.get(number);
-    return row && toCalled(row);
+/** The payment a callback names, with its method's configuration. */
+export async function findCalledPayment(paymentNo: string): Promise<CalledPayment | undefined> {
+  const period = paymentPeriod(paymentNo);
+  if (period === undefined) return undefined;
+  const row = await calledPayments.first('WHERE p.payment_no = :paymentNo AND p.period = :period', {
+    paymentNo,
+    period,
   });
+  return row && toCalled(row);
 }
-
-const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
 function toCalled(row: RowOf<typeof called>): CalledPayment {
   return {
@@ -113,10 +97,7 @@ function toCalled(row: RowOf<typeof called>): CalledPayment {
  */
 export async function recordAttempt(attempt: Attempt): Promise<CallbackKey> {
   const row = rowOf(attempt);
-  const store = insertStatement(PaymentCallback, [row]);
-  const id = await withPartition(['payment_callbacks'], row.period, () =>
-    payments.insert(store.sql, [...store.values]),
-  );
+  const id = await withPartition(['payment_callbacks'], row.period, () => insertRow(PaymentCallback, row));
   return { id, period: row.period };
 }
 
@@ -129,11 +110,9 @@ export async function recordUnproven(attempt: Attempt): Promise<void> {
   const same = [at.toISOString().slice(0, 10), type, paymentNo, thirdPartyNo, verdict, fields];
   const same_key = createHash('sha256').update(JSON.stringify(same)).digest('base64url');
   const row = { ...rowOf(attempt, maxUnproven), same_key };
-  const store = insertStatement(PaymentCallback, [row]);
-  const again = sql('ON DUPLICATE KEY UPDATE times = times + 1, last_at = :at', { at });
-  await withPartition(['payment_callbacks'], row.period, () =>
-    payments.change(`${store.sql} ${again.sql}`, [...store.values, ...again.values]),
-  );
+  const { sql, values } = insertSql(PaymentCallback, [row]);
+  const counted = `${sql} ON DUPLICATE KEY UPDATE times = times + 1, last_at = ?`;
+  await withPartition(['payment_callbacks'], row.period, () => change(counted, [...values, at]));
 }
 
 /** A verified attempt that waits to be settled. */
@@ -141,64 +120,30 @@ export type Verified = Attempt & { paymentNo: string; thirdPartyNo: string };
 
 /**
  * Stores a verified attempt to be settled and claims its third-party number for its payment, in one transaction: of two
- * payments called back under one number the second is refused before it is acknowledged. Concurrent attempts share the
- * transaction.
+ * payments called back under one number the second is refused and flagged before it is acknowledged.
  *
- * @returns undefined when the number belongs to another payment: the attempt is then kept as refused
+ * @returns undefined when the number belongs to another payment
  */
 export async function recordVerified(attempt: Verified): Promise<CallbackKey | undefined> {
-  const key = await storeGathered(attempt);
-  if (!key) await recordAttempt({ ...attempt, state: 'refused', verdict: 'payment_third_party_no_used' });
-  return key;
+  const { type, thirdPartyNo, paymentNo } = attempt;
+  const row = rowOf(attempt);
+  const store = async (t: Transaction): Promise<Stored> => {
+    const owner = await claimNumber({ type, third_party_no: thirdPartyNo, payment_no: paymentNo }, t);
+    if (owner === paymentNo) return { id: await insertRow(PaymentCallback, row, t), notifications: [] };
+    await insertRow(PaymentCallback, rowOf({ ...attempt, state: 'refused', verdict: numberUsed }), t);
+    return { notifications: await flagWithin(paymentNo, 'third_party_no_used', t) };
+  };
+  const stored = await withPartition(['payment_callbacks'], row.period, () => transact(store));
+  await deliverStored(stored.notifications);
+  return stored.id === undefined ? undefined : { id: stored.id, period: row.period };
 }
 
-const storeGathered = batched<Verified, CallbackKey | undefined>(storeTogether, together);
+const numberUsed = 'payment_third_party_no_used';
 
-// Any one of them may make the transaction fail: then each is stored by itself.
-async function storeTogether(attempts: readonly Verified[]): Promise<(CallbackKey | undefined | Error)[]> {
-  const [first, ...others] = attempts as [Verified];
-  if (others.length === 0) return [await storeAlone(first)];
-  try {
-    return await storeVerified(attempts, 'fails');
-  } catch (error) {
-    if (isDatabaseDown(error) && !isRerunnable(error)) throw error;
-  }
-  const alone = await Promise.allSettled(attempts.map((attempt) => storeAlone(attempt)));
-  return alone.map((one) => (one.status === 'fulfilled' ? one.value : (one.reason as Error)));
-}
-
-async function storeAlone(attempt: Verified): Promise<CallbackKey | undefined> {
-  const [key] = await withPartition(['payment_callbacks'], rowOf(attempt).period, () =>
-    storeVerified([attempt], 'reruns'),
-  );
-  return key;
-}
-
-async function storeVerified(
-  attempts: readonly Verified[],
-  meetingLocks: 'reruns' | 'fails',
-): Promise<(CallbackKey | undefined)[]> {
-  const rows = attempts.map((attempt) => rowOf(attempt));
-  const claims = attempts.map((attempt) => ({
-    type: attempt.type,
-    third_party_no: attempt.thirdPartyNo,
-    payment_no: attempt.paymentNo,
-  }));
-  const stores = rows.map((row, index) =>
-    insertFrom(
-      PaymentCallback,
-      row,
-      sql(
-        'FROM third_party_numbers WHERE type = :type AND third_party_no = :third_party_no AND payment_no = :payment_no',
-        claims[index] as NumberClaim,
-      ),
-    ),
-  );
-  const [, ...stored] = await payments.packet([claimStatement(claims), ...stores], meetingLocks);
-  return rows.map(({ period }, index) => {
-    const made = stored[index];
-    return made?.affectedRows === 1 ? { id: made.insertId, period } : undefined;
-  });
+interface Stored {
+  /** Undefined when it was refused. */
+  id?: number;
+  notifications: number[];
 }
 
 function rowOf(attempt: Attempt, longest = maxBody) {
@@ -212,6 +157,7 @@ function rowOf(attempt: Attempt, longest = maxBody) {
     ip: attempt.ip,
     state: attempt.state,
     verdict: attempt.verdict,
+    reported_amount: attempt.reportedAmount ?? null,
     trace_id: attempt.traceId,
     created_at: at,
     settled_at: attempt.state === 'settled' ? now() : null,

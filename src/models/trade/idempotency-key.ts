@@ -1,12 +1,11 @@
 // idempotency_keys: a create repeated with the same Idempotency-Key answers the record made the first time.
+import { change } from '../../lib/database/db.js';
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import type { SqlValue, Statement } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { derivedKeys, hmacHex } from '../../lib/secrets/secret-box.js';
 import { deleteAll } from '../tables/retention.js';
 import { columnsOf, selection } from '../tables/selection.js';
-import { execute, over } from '../tables/sql.js';
 import { IdempotencyKey } from './tables.js';
 
 export interface Repeatable {
@@ -24,12 +23,13 @@ export interface Repeatable {
  * @throws idempotency_key_reused when the key was used for another request
  */
 export async function findEarlier({ scope, adminId, key, request }: Repeatable): Promise<number | undefined> {
-  const earlier = await earlierOnes.one(
-    sql('WHERE k.scope = :scope AND k.admin_id = :adminId AND k.idempotency_key = :key', {
+  const earlier = await earlierOnes.first(
+    'WHERE k.scope = :scope AND k.admin_id = :adminId AND k.idempotency_key = :key',
+    {
       scope,
       adminId,
       key,
-    }),
+    },
   );
   if (!earlier) return undefined;
   if (!hashesOf(request).includes(earlier.request_hash))
@@ -41,23 +41,18 @@ export async function findEarlier({ scope, adminId, key, request }: Repeatable):
  * Claims the key for a record, in the transaction that makes it. Concurrent requests with one key serialise on the unique
  * index: one commits, the others fail here and are rolled back.
  */
-export async function claimKey(repeatable: Repeatable, id: number, t: Transaction): Promise<void> {
-  await execute(claiming(repeatable, String(id)), { t });
-}
-
-/** The statement of `claimKey` behind the INSERT that makes the record. */
-export const claimingLast = (repeatable: Repeatable): Statement => claiming(repeatable, null);
-
-/** @param made the record; null for the one that was inserted just before */
-function claiming({ scope, adminId, key, request }: Repeatable, made: SqlValue): Statement {
-  return sql(
+export async function claimKey(
+  { scope, adminId, key, request }: Repeatable,
+  id: number,
+  t: Transaction,
+): Promise<void> {
+  await change(
     `INSERT INTO idempotency_keys (scope, admin_id, idempotency_key, request_hash, result_no, created_at)
-      VALUES (:scope, :adminId, :key, :hash, COALESCE(:made, LAST_INSERT_ID()), :at)`,
-    { scope, adminId, key, hash: hashesOf(request)[0], made, at: now() },
+      VALUES (:scope, :adminId, :key, :hash, :made, :at)`,
+    { scope, adminId, key, hash: hashesOf(request)[0], made: String(id), at: now() },
+    t,
   );
 }
-
-const sql = over({ idempotency_keys: IdempotencyKey, 'idempotency_keys k': IdempotencyKey });
 const earlierOnes = selection(
   columnsOf(IdempotencyKey, 'k', 'request_hash', 'result_no'),
   'idempotency_keys k',
@@ -80,6 +75,5 @@ function sortedKeys(_: string, value: unknown): unknown {
 /** Deletes keys older than seven days. */
 export async function pruneIdempotencyKeys(): Promise<number> {
   const before = new Date(now().getTime() - 7 * 86_400_000);
-  const { sql: text, values } = sql('DELETE FROM idempotency_keys WHERE created_at < :before', { before });
-  return deleteAll(text, [...values]);
+  return deleteAll('DELETE FROM idempotency_keys WHERE created_at < ?', [before]);
 }

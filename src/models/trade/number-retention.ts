@@ -16,7 +16,7 @@ interface Shown {
 
 /** Run before the callbacks themselves go. @returns how many numbers were deleted */
 export async function pruneNumbers(): Promise<number> {
-  const before = new Date(now().getTime() - config.payments.callbackRetentionDays * 86_400_000);
+  const before = new Date(now().getTime() - config.retention.callbackDays * 86_400_000);
   let removed = 0;
   for await (const shown of oldCallbacks(before))
     removed += await bulk.transact((t) => remove(shown, before, t));

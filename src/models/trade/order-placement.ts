@@ -1,17 +1,19 @@
 // Placing an order: its amount, its lines, its number, once per Idempotency-Key.
+import { blankToNull } from '../../lib/input/blank-to-null.js';
 import { now } from '../../lib/clock.js';
-import { payments } from '../../lib/database/db.js';
+import { change, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { Money } from '../../lib/money.js';
+import { announcing } from '../../lib/redis/changes.js';
 import { newOrderNumber, periodOf } from '../../lib/numbers.js';
 import { problem } from '../../lib/input/validation.js';
+import type { OrderFields } from './order.js';
 import type { LineRecord, OrderRecord } from './order-record.js';
 import { withPartition } from '../tables/partitions.js';
-import { insertStatement } from '../tables/rows.js';
+import { insertRow, insertSql } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
-import { over } from '../tables/sql.js';
+import { blank } from '../tables/table.js';
 import { Order, OrderDetail, User } from './tables.js';
-import { announcing } from '../tables/versions.js';
 
 export interface OrderLine {
   product_id?: number | null;
@@ -20,11 +22,10 @@ export interface OrderLine {
   quantity: number;
 }
 
-export interface NewOrder {
+export interface NewOrder extends OrderFields {
   user_id: number;
   details: OrderLine[];
   amount?: Money;
-  remark?: string | null;
   expire_in_seconds?: number;
 }
 
@@ -40,13 +41,14 @@ export async function placeOrder(order: NewOrder): Promise<OrderRecord> {
   if (order.amount && !order.amount.equals(amount)) fail('order_amount_mismatch', { field: 'amount' });
   const order_no = newOrderNumber(at);
   const period = periodOf(at);
-  const { expire_in_seconds: lifetime } = order;
-  const user = await ableUser(order.user_id);
+  const { user_id, details: _, amount: __, expire_in_seconds: lifetime, ...fields } = order;
+  const user = await ableUser(user_id);
   const head = {
+    ...blank(Order),
+    ...blankToNull(fields),
     order_no,
     user_id: user.id,
     amount,
-    remark: order.remark || null,
     expire_at: lifetime ? new Date(at.getTime() + lifetime * 1000) : null,
     created_at: at,
     updated_at: at,
@@ -54,20 +56,25 @@ export async function placeOrder(order: NewOrder): Promise<OrderRecord> {
   const details = order.details.map(toDetail);
   const lines = details.map((line) => ({ ...line, period, order_no }));
   const make = (): Promise<number> =>
-    payments.make(
-      insertStatement(Order, [{ ...head, period }]),
-      [insertStatement(OrderDetail, lines)],
-      sql('SELECT id FROM orders WHERE order_no = :order_no AND period = :period', { order_no, period }),
-    );
+    transact(async (t) => {
+      const id = await insertRow(Order, { ...head, period }, t);
+      const { sql, values } = insertSql(OrderDetail, lines);
+      await change(sql, values, t);
+      return id;
+    });
   const id = await announcing(['orders'], () => withPartition(['orders', 'order_details'], period, make));
-  return { id, ...head, status: 'pending', paid_at: null, payment_no: null, user, details };
+  return {
+    id,
+    ...head,
+    status: 'pending',
+    user,
+    details,
+  };
 }
-
-const sql = over({ orders: Order, 'users u': User });
 const users = selection(columnsOf(User, 'u', 'id', 'username', 'status'), 'users u');
 
 async function ableUser(id: number): Promise<{ id: number; username: string }> {
-  const user = await users.one(sql('WHERE u.id = :id AND u.deleted_at IS NULL', { id }));
+  const user = await users.first('WHERE u.id = :id AND u.deleted_at IS NULL', { id });
   if (!user) fail('user_unknown', { field: 'user_id' });
   if (user.status !== 1) fail('user_disabled');
   return { id, username: user.username };

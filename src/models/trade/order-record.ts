@@ -1,7 +1,6 @@
 // An order as it is answered: its columns, its user and its lines.
 import type { SqlValue } from '../../lib/database/db.js';
-import { columnsOf, joined, selection, type RowOf } from '../tables/selection.js';
-import { over } from '../tables/sql.js';
+import { columnsOf, joined, selection, type RowOf, type Run } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
 import { Order, OrderDetail, User } from './tables.js';
 
@@ -24,21 +23,21 @@ const lines = selection(
   'order_details d',
 );
 
-const sql = over({ 'order_details d': OrderDetail });
-
 /**
  * The orders that `tail` selects from `orders o`, in its order: one statement for them and their users, one for the
  * lines of all of them. (Aggregating lines as JSON in the first one makes MariaDB build a table on disk for every call.)
  *
  * @param tail WHERE, ORDER BY and LIMIT
  */
-export async function selectOrders(tail: string, values: SqlValue[]): Promise<OrderRecord[]> {
-  const rows = await heads.rows(tail, values);
+export async function selectOrders(tail: string, values: SqlValue[], run: Run = {}): Promise<OrderRecord[]> {
+  const rows = await heads.rows(tail, values, run);
   if (rows.length === 0) return [];
   const months = [...new Set(rows.map(({ period }) => period))];
   const numbers = rows.map(({ order_no }) => order_no);
-  const found = await lines.where(
-    sql('WHERE d.period IN (:months) AND d.order_no IN (:numbers) ORDER BY d.id', { months, numbers }),
+  const found = await lines.rows(
+    'WHERE d.period IN (:months) AND d.order_no IN (:numbers) ORDER BY d.id',
+    { months, numbers },
+    run,
   );
   const details = new Map<string, LineRecord[]>(numbers.map((number) => [number, []]));
   for (const { order_no, ...line } of found) details.get(order_no)?.push(line);

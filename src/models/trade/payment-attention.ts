@@ -1,19 +1,20 @@
 // Payments that need review: flagged on their row, every administrator being notified once.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { transact } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { change, transact } from '../../lib/database/db.js';
+import { AppError, fail } from '../../lib/errors.js';
+import { problem } from '../../lib/input/validation.js';
 import { inBoth, type Text } from '../../lib/language.js';
+import { announcing } from '../../lib/redis/changes.js';
+import type { Money } from '../../lib/money.js';
 import { paymentPeriod } from '../../lib/numbers.js';
 import { deliverStored, notifyWithin } from '../office/notification.js';
-import { journalChanges } from '../tables/list-journal.js';
-import { updateRows } from '../tables/rows.js';
+import { insertRow, updateRows } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
-import { over } from '../tables/sql.js';
+import type { Listed } from '../tables/table.js';
 import { findPayment } from './payment.js';
 import { Notification } from '../office/tables.js';
-import { Payment } from './tables.js';
-import { announcing } from '../tables/versions.js';
+import { Payment, PaymentHandling } from './tables.js';
 
 export type AttentionReason =
   | 'order_not_payable'
@@ -36,45 +37,62 @@ const texts: Record<AttentionReason, Text> = {
   },
 };
 
-/** Flags a payment for review; its state stays. Every administrator is notified once per payment and reason. */
-export async function flagForAttention(paymentNo: string, reason: AttentionReason): Promise<void> {
-  const key = { payment_no: paymentNo, period: paymentPeriod(paymentNo) ?? 0 };
-  const flag = async (t: Transaction): Promise<number[]> => {
-    const payment = await flagged.one(
-      sql('WHERE p.payment_no = :payment_no AND p.period = :period FOR UPDATE', key),
-      { t },
-    );
-    await updateRows(Payment, { needs_attention: true, fail_reason: reason, updated_at: now() }, key, t);
-    if (payment?.needs_attention === false) {
-      const rows = sql('r.payment_no = :payment_no AND r.period = :period', key);
-      await journalChanges('payments', rows, { needs_attention: false }, t);
-    }
-    return notifyAttention(paymentNo, reason, t);
-  };
-  await deliverStored(await announcing(['payments'], () => transact(flag)));
+/** Amounts that do not agree. */
+export interface Mismatch {
+  expected: Money;
+  reported: Money;
 }
 
-/**
- * Stores the notification of a flag in the transaction that sets it.
- *
- * @param nth of the further payments it was paid by, up to `maxTold`: each is told, and cleared by itself
- * @returns ids for `deliverStored`
- */
+interface FlagDetails {
+  /** Ordinal of the duplicate payment, up to `maxTold`: each one is notified and cleared separately. */
+  nth?: number;
+  mismatch?: Mismatch | undefined;
+}
+
+/** Flags a payment for review; its state stays. Every administrator is notified once per payment and reason. */
+export async function flagForAttention(
+  paymentNo: string,
+  reason: AttentionReason,
+  mismatch?: Mismatch,
+): Promise<void> {
+  await deliverStored(
+    await announcing(['payments'], () => transact((t) => flagWithin(paymentNo, reason, t, { mismatch }))),
+  );
+}
+
+/** The same in the transaction of what makes it necessary. @returns ids for `deliverStored` */
+export async function flagWithin(
+  paymentNo: string,
+  reason: AttentionReason,
+  t: Transaction,
+  details: FlagDetails = {},
+): Promise<number[]> {
+  const key = { payment_no: paymentNo, period: paymentPeriod(paymentNo) ?? 0 };
+  await updateRows(Payment, { needs_attention: true, fail_reason: reason, updated_at: now() }, key, t);
+  return notifyAttention(paymentNo, reason, t, details);
+}
+
+/** Stores the notification of a flag in the transaction that sets it. @returns ids for `deliverStored` */
 export function notifyAttention(
   paymentNo: string,
   reason: AttentionReason,
   t: Transaction,
-  nth = 1,
+  { nth = 1, mismatch }: FlagDetails = {},
 ): Promise<number[]> {
   return notifyWithin(t, {
     type: 'system',
     title: { zh: '支付需要人工处理', en: 'A payment needs attention' },
-    content: `${paymentNo}: ${inBoth(texts[reason])}`,
+    content: `${paymentNo}: ${inBoth(mismatch ? withAmounts(texts[reason], mismatch) : texts[reason])}`,
     eventKey: eventKey(paymentNo, reason, nth),
   });
 }
 
-/** Of further payments under one signature, which anybody who has seen it can repeat. */
+const withAmounts = ({ zh, en }: Text, { expected, reported }: Mismatch): Text => ({
+  zh: `${zh}（应为 ¥${expected.toString()}，通知为 ¥${reported.toString()}）`,
+  en: `${en} (expected ¥${expected.toString()}, reported ¥${reported.toString()})`,
+});
+
+/** Caps the notifications of duplicate payments: a captured mock signature can be replayed. */
 export const maxTold = 10;
 
 const everyReason = Object.keys(texts) as AttentionReason[];
@@ -104,37 +122,49 @@ export async function renewEvents(
   t: Transaction,
   events: readonly AttentionEvent[] = eventsOf(paymentNo),
 ): Promise<void> {
-  await updateRows(Notification, { event_key: null }, { event_key: events.map(({ key }) => key) }, t);
+  const keys = events.map(({ key }) => key);
+  await change('UPDATE notifications SET event_key = NULL WHERE event_key IN (:keys)', { keys }, t);
 }
 
 /** Events that nobody has cleared yet, the newest first: a payment shows the reason of the last one only. */
 async function openEvents(paymentNo: string, t: Transaction): Promise<AttentionEvent[]> {
   const events = new Map(eventsOf(paymentNo).map((event) => [event.key, event]));
   const keys = [...events.keys()];
-  const rows = await notified.where(sql('WHERE n.event_key IN (:keys) ORDER BY n.id DESC', { keys }), { t });
+  const rows = await notified.rows('WHERE n.event_key IN (:keys) ORDER BY n.id DESC', { keys }, { t });
   return rows.flatMap(({ event_key }) => events.get(event_key ?? '') ?? []);
 }
-
-const sql = over({ 'payments p': Payment, 'payments r': Payment, 'notifications n': Notification });
 const flagged = selection(columnsOf(Payment, 'p', 'needs_attention', 'fail_reason'), 'payments p');
+const handlings = selection(columnsOf(PaymentHandling, 'h'), 'payment_handlings h');
 const notified = selection(columnsOf(Notification, 'n', 'event_key'), 'notifications n');
+
+export type HandlingRecord = Listed<PaymentHandling>;
+
+/** Max handlings shown with a payment. */
+const maxHandlings = 200;
+
+/** The reasons of a payment that people cleared, oldest first. */
+export const handlingsOf = (paymentNo: string): Promise<HandlingRecord[]> =>
+  handlings.rows(`WHERE h.payment_no = :paymentNo ORDER BY h.id LIMIT ${maxHandlings}`, { paymentNo });
 
 export interface PaymentUpdate {
   remark?: string | null;
-  needs_attention?: false;
-  /** The reason that the person clearing the flag has seen; needed with `needs_attention`. */
-  fail_reason?: string;
+  /** False clears the flag; true is what a flagged payment is answered with, and changes nothing. */
+  needs_attention?: boolean;
+  /** The reason that the person clearing the flag has seen; needed to clear it. */
+  fail_reason?: string | null;
 }
 
 /**
  * Updates the remark of a payment, or clears the reason of its flag. The flag stays, with the reason before, while another
- * one has not been cleared. The last reason stays readable; a new flag is notified again.
+ * one has not been cleared. The last reason stays readable, who cleared it is recorded, and a new flag is notified again.
  *
- * @throws payment_record_not_found; payment_attention_changed when it now needs attention for another reason
+ * @throws payment_record_not_found; payment_attention_changed when it now needs attention for another reason;
+ * value_not_acceptable for a flag that only the service sets
  */
 export async function updatePayment(
   reference: string,
   { remark, needs_attention, fail_reason }: PaymentUpdate,
+  by: { id: number; username: string },
 ): Promise<void> {
   const { payment_no } = await findPayment(reference);
   const key = { payment_no, period: paymentPeriod(payment_no) as number };
@@ -142,12 +172,22 @@ export async function updatePayment(
     const updated_at = now();
     if (remark !== undefined) await updateRows(Payment, { remark: remark || null, updated_at }, key, t);
     if (needs_attention === undefined) return;
-    const payment = await flagged.one(
-      sql('WHERE p.payment_no = :payment_no AND p.period = :period FOR UPDATE', key),
+    const payment = await flagged.first(
+      'WHERE p.payment_no = :payment_no AND p.period = :period FOR UPDATE',
+      key,
       { t },
     );
-    if (!payment?.needs_attention) return;
-    if (payment.fail_reason !== fail_reason) fail('payment_attention_changed', { field: 'fail_reason' });
+    if (needs_attention && !payment?.needs_attention)
+      throw new AppError('value_not_acceptable', { fields: { needs_attention: [problem('any.only')] } });
+    if (needs_attention || !payment?.needs_attention) return;
+    if (fail_reason == null || payment.fail_reason !== fail_reason)
+      fail('payment_attention_changed', { field: 'fail_reason' });
+    const handled = { payment_no, reason: fail_reason, remark: remark || null };
+    await insertRow(
+      PaymentHandling,
+      { ...handled, admin_id: by.id, username: by.username, created_at: updated_at },
+      t,
+    );
     const open = await openEvents(payment_no, t);
     // Of several further payments the first: a later one may have come since somebody looked.
     const seen = open.findLast(({ reason }) => reason === fail_reason);
@@ -158,8 +198,6 @@ export async function updatePayment(
       return;
     }
     await updateRows(Payment, { needs_attention: false, updated_at }, key, t);
-    const rows = sql('r.payment_no = :payment_no AND r.period = :period', key);
-    await journalChanges('payments', rows, { needs_attention: true }, t);
   };
   await announcing(['payments'], () => transact(revise));
 }

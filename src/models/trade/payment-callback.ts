@@ -1,15 +1,13 @@
 // payment_callbacks: the inbox of the payment callback. Every attempt is kept; a verified one waits here to be settled.
 import { config } from '../../../config/index.js';
 import type { Transaction } from 'sequelize';
-import { payments } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
 import { unseal } from '../../lib/secrets/secret-box.js';
 import { columnsOf, computed, selection, type RowOf } from '../tables/selection.js';
 import { updateRows } from '../tables/rows.js';
 import type { Listed } from '../tables/table.js';
-import { over } from '../tables/sql.js';
-import { Payment, PaymentCallback } from './tables.js';
+import { PaymentCallback } from './tables.js';
 import { removeOld, removeOldRows } from '../tables/retention.js';
 
 export interface CallbackKey {
@@ -19,8 +17,6 @@ export interface CallbackKey {
 
 export type CallbackRecord = Listed<PaymentCallback>;
 
-const sql = over({ 'payment_callbacks c': PaymentCallback, 'payments p': Payment });
-
 const callbacks = selection(columnsOf(PaymentCallback, 'c'), 'payment_callbacks c');
 
 /** Max attempts shown with a payment. */
@@ -28,12 +24,10 @@ const maxShown = 200;
 
 /** The attempts for a payment: verified ones first, and of these and the others the newest first. */
 export const callbacksOf = (paymentNo: string): Promise<CallbackRecord[]> =>
-  callbacks.where(
-    sql(
-      `WHERE c.payment_no = :paymentNo AND c.period = :period
+  callbacks.rows(
+    `WHERE c.payment_no = :paymentNo AND c.period = :period
        ORDER BY c.state = 'refused', c.id DESC LIMIT ${maxShown}`,
-      { paymentNo, period: paymentPeriod(paymentNo) ?? 0 },
-    ),
+    { paymentNo, period: paymentPeriod(paymentNo) ?? 0 },
   );
 
 /** Whether a verified attempt waits to be settled that pays the order `o`. */
@@ -45,11 +39,12 @@ export const beingPaid = computed<boolean>(
 
 /** The same for the order of that number. */
 export async function isBeingPaid(orderNo: string, t: Transaction): Promise<boolean> {
-  const waiting = await waitingOnes.one(
-    sql(`WHERE p.order_no = :orderNo AND p.period >= :period AND c.state = 'pending' LIMIT 1`, {
+  const waiting = await waitingOnes.first(
+    `WHERE p.order_no = :orderNo AND p.period >= :period AND c.state = 'pending' LIMIT 1`,
+    {
       orderNo,
       period: orderPeriod(orderNo) ?? 0,
-    }),
+    },
     { t },
   );
   return waiting !== undefined;
@@ -73,13 +68,13 @@ const storedCallbacks = selection(stored, 'payment_callbacks c');
 
 /** An attempt for that payment. @throws payment_callback_not_found */
 export async function storedCallback(paymentNo: string, id: number): Promise<StoredCallback> {
-  const found = await storedCallbacks.one(
-    sql('WHERE c.id = :id AND c.period = :period AND c.payment_no = :paymentNo', {
+  const found = await storedCallbacks.first(
+    'WHERE c.id = :id AND c.period = :period AND c.payment_no = :paymentNo',
+    {
       id,
       period: paymentPeriod(paymentNo) ?? 0,
       paymentNo,
-    }),
-    { on: payments },
+    },
   );
   const { sealed, ...callback } = found ?? fail('payment_callback_not_found');
   const fields = sealed === null ? undefined : openedFields(sealed);
@@ -96,7 +91,7 @@ function openedFields(sealed: string): Record<string, unknown> | undefined {
 
 /** State and verdict of an attempt. */
 export const verdictOf = ({ id, period }: CallbackKey): Promise<RowOf<typeof outcome> | undefined> =>
-  outcomes.one(sql('WHERE c.id = :id AND c.period = :period', { id, period }), { on: payments });
+  outcomes.first('WHERE c.id = :id AND c.period = :period', { id, period });
 
 const outcome = columnsOf(PaymentCallback, 'c', 'state', 'verdict');
 const outcomes = selection(outcome, 'payment_callbacks c');
@@ -105,12 +100,10 @@ const outcomes = selection(outcome, 'payment_callbacks c');
 export async function* unsettledCallbacks(before: Date, from = new Date(0)): AsyncGenerator<CallbackKey> {
   let last: { id: number; created_at: Date } | undefined = { id: 0, created_at: from };
   while (last) {
-    const rows: RowOf<typeof keyColumns>[] = await keys.where(
-      sql(
-        `WHERE c.state = 'pending' AND c.created_at >= :since AND c.created_at < :before
+    const rows: RowOf<typeof keyColumns>[] = await keys.rows(
+      `WHERE c.state = 'pending' AND c.created_at >= :since AND c.created_at < :before
            AND (c.created_at > :since OR c.id > :id) ORDER BY c.created_at, c.id LIMIT ${atOnce}`,
-        { id: last.id, since: last.created_at, before },
-      ),
+      { id: last.id, since: last.created_at, before },
     );
     for (const { id, period } of rows) yield { id, period };
     last = rows.length < atOnce ? undefined : rows.at(-1);
@@ -127,13 +120,11 @@ export async function recordFailure({ id, period }: CallbackKey, reason: string)
 }
 
 /**
- * Applies CALLBACK_RETENTION_DAYS, and CALLBACK_REFUSED_RETENTION_DAYS to what proves nothing. What still waits to be
- * settled stays however old it is; callbacks come 13 months late at most.
+ * Applies CALLBACK_RETENTION_DAYS; callbacks that prove nothing stay 30 days, those not settled yet however old they are.
+ * Callbacks come 13 months late at most.
  */
 export async function pruneCallbacks(): Promise<void> {
-  const { callbackRetentionDays, callbackRefusedRetentionDays } = config.payments;
-  await removeOld('payment_callbacks', callbackRetentionDays, { isDone: `state IN ('settled', 'refused')` });
-  await removeOldRows('payment_callbacks', callbackRefusedRetentionDays, {
-    isDone: `state = 'refused' AND same_key IS NOT NULL`,
-  });
+  const { callbackDays, refusedCallbackDays } = config.retention;
+  await removeOld('payment_callbacks', callbackDays, `state IN ('settled', 'refused')`);
+  await removeOldRows('payment_callbacks', refusedCallbackDays, `state = 'refused' AND same_key IS NOT NULL`);
 }

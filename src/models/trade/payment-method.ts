@@ -18,7 +18,6 @@ import { PaymentMethod } from './tables.js';
 import type { Fields, Listed } from '../tables/table.js';
 import { columnsOf, computed, type RowOf, selection } from '../tables/selection.js';
 import { updateRows } from '../tables/rows.js';
-import { over } from '../tables/sql.js';
 
 export type MethodFields = Fields<PaymentMethod, 'name' | 'code' | 'config' | 'secrets'> & {
   name?: string;
@@ -82,7 +81,7 @@ export async function listMethods(query: MethodFilter): Promise<Page<MethodRecor
 
 /** @throws payment_method_not_found */
 export async function getMethod(id: number): Promise<MethodRecord> {
-  const row = await methods.one(sql('WHERE m.id = :id', { id }));
+  const row = await methods.first('WHERE m.id = :id', { id });
   return toRecord(row ?? fail('payment_method_not_found'));
 }
 
@@ -145,9 +144,9 @@ export async function openedMethod(id: number): Promise<{ type: string; config: 
 
 /** The configurations of the methods of that type, with their secrets; of very many those in use, the newest. */
 export async function configsOfType(type: string): Promise<MethodConfig[]> {
-  const rows = await settings.where(
-    sql('WHERE m.type = :type ORDER BY m.is_active DESC, m.id DESC LIMIT 100', { type }),
-  );
+  const rows = await settings.rows('WHERE m.type = :type ORDER BY m.is_active DESC, m.id DESC LIMIT 100', {
+    type,
+  });
   return rows.map(openedConfig).filter((config) => config !== undefined);
 }
 
@@ -177,7 +176,7 @@ export async function deleteMethod(id: number): Promise<void> {
 }
 
 async function reseal(id: number, t: Transaction): Promise<void> {
-  const method = await settings.one(sql('WHERE m.id = :id FOR UPDATE', { id }), { t });
+  const method = await settings.first('WHERE m.id = :id FOR UPDATE', { id }, { t });
   // The time of the last change stays that of an administrator's.
   const secrets = sealedAnew(method?.secrets ?? '{}');
   await updateRows(PaymentMethod, { secrets }, { id }, t);
@@ -187,5 +186,3 @@ function toRecord({ config, secret_names, ...row }: RowOf<typeof shown>): Method
   const whole = shownConfig(config, secret_names);
   return { ...row, config: whole, has_shared_secret: 'shared_secret' in whole };
 }
-
-const sql = over({ 'payment_methods m': PaymentMethod });

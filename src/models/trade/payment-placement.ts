@@ -5,7 +5,6 @@ import type { Money } from '../../lib/money.js';
 import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
 import { updateRows } from '../tables/rows.js';
-import { over } from '../tables/sql.js';
 import { beingPaid } from './payment-callback.js';
 import { Order, Payment } from './tables.js';
 
@@ -24,25 +23,21 @@ const shown = {
 
 const payables = selection(shown, 'orders o', 'JOIN payments p');
 
-const sql = over({ 'orders o': Order, 'payments p': Payment });
-
 /**
  * A waiting payment of an order that waits for it.
  *
  * @throws order_not_payable when one of them is paid, cancelled or expired; order_being_paid
  */
 export async function payablePayment(paymentNo: string, orderNo: string): Promise<Payable> {
-  const both = await payables.one(
-    sql(
-      `WHERE p.payment_no = :paymentNo AND p.period = :period AND o.order_no = :orderNo AND o.period = :month
+  const both = await payables.first(
+    `WHERE p.payment_no = :paymentNo AND p.period = :period AND o.order_no = :orderNo AND o.period = :month
          AND o.deleted_at IS NULL`,
-      {
-        paymentNo,
-        period: paymentPeriod(paymentNo) ?? 0,
-        orderNo,
-        month: orderPeriod(orderNo) ?? 0,
-      },
-    ),
+    {
+      paymentNo,
+      period: paymentPeriod(paymentNo) ?? 0,
+      orderNo,
+      month: orderPeriod(orderNo) ?? 0,
+    },
   );
   return both?.payment_status === 'pending' ? toPayable(both) : fail('order_not_payable');
 }

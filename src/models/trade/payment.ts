@@ -1,24 +1,20 @@
 // payments: attempts to pay an order. Only payment-settlement.ts makes a payment paid.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { transact, type SqlValue } from '../../lib/database/db.js';
+import { change, reports, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { isEnabled } from '../../lib/channels/index.js';
 import { Money } from '../../lib/money.js';
+import { announcing } from '../../lib/redis/changes.js';
 import { newPaymentNumber, orderPeriod, paymentPeriod, periodOf, startOfPeriod } from '../../lib/numbers.js';
-import { journals, journalChanges } from '../tables/list-journal.js';
-import { monthlyPage } from '../tables/month-pages.js';
 import { withPartition } from '../tables/partitions.js';
-import { insertRow, updateRows } from '../tables/rows.js';
-import { columnsOf, joined, selection, type RowOf } from '../tables/selection.js';
-import { over } from '../tables/sql.js';
+import { insertRow } from '../tables/rows.js';
+import { columnsOf, joined, selection, sumOf, type RowOf } from '../tables/selection.js';
 import { paymentsWhere, type PaymentCriteria } from './payment-criteria.js';
 import { beingPaid } from './payment-callback.js';
 import type { Payable } from './payment-placement.js';
-import { Order, Payment, PaymentMethod } from './tables.js';
-import { Totals } from '../tables/totals.js';
-import { announcing } from '../tables/versions.js';
+import { Order, Payment, PaymentMethod, User } from './tables.js';
 
 export type PaymentFilter = PaymentCriteria & ListQuery;
 
@@ -29,7 +25,11 @@ const shown = {
   payment_method: joined(columnsOf(PaymentMethod, 'm', 'id', 'name', 'code', 'type')),
 };
 
-const records = selection(shown, 'payments p', 'LEFT JOIN payment_methods m ON m.id = p.payment_method_id');
+const methodOf = 'LEFT JOIN payment_methods m ON m.id = p.payment_method_id';
+const records = selection(shown, 'payments p', methodOf);
+
+const withUser = { ...shown, user: joined(columnsOf(User, 'u', 'id', 'username')) };
+const listed = selection(withUser, 'payments p', `${methodOf} LEFT JOIN users u ON u.id = p.user_id`);
 
 /** A payment as it is answered. */
 export type PaymentRecord = RowOf<typeof shown>;
@@ -41,35 +41,11 @@ export interface NewPayment {
   remark?: string | null;
 }
 
-/** Totals of payment lists, month by month. */
-export const paymentTotals = new Totals({
-  table: 'payments',
-  scope: 'payments',
-  alias: 'p',
-  month: 'p.period',
-  journal: journals.payments,
-});
+/** As `PaymentRecord`, with the user whose order it pays. */
+export type ListedPayment = RowOf<typeof withUser>;
 
-/** Counts and amounts of payments. The amount of a payment never changes, so its row is enough. */
-export const paymentSums = new Totals({
-  table: 'payments',
-  scope: 'payments',
-  alias: 'p',
-  month: 'p.period',
-  journal: `(SELECT c.epoch, c.sign, c.id, c.period, c.payment_method_id, c.status, c.created_at, paid.amount
-    FROM ${journals.payments} c JOIN payments paid ON paid.id = c.id AND paid.period = c.period)`,
-});
-
-export async function listPayments(query: PaymentFilter, mark?: string): Promise<Page<PaymentRecord>> {
-  const where = paymentsWhere(query);
-  const months = await paymentTotals.months(where, mark);
-  const list = {
-    table: 'payments',
-    alias: 'p',
-    rows: (tail: string, values: SqlValue[]) => records.rows(tail, values),
-  };
-  return monthlyPage(list, where, query, months, { matching: () => paymentTotals.keys(where, mark) });
-}
+export const listPayments = (query: PaymentFilter): Promise<Page<ListedPayment>> =>
+  listed.page(query, paymentsWhere(query));
 
 /**
  * The payment of that number or numeric id.
@@ -84,6 +60,30 @@ export async function findPayment(reference: string): Promise<PaymentRecord> {
   else fail('payment_record_not_found');
   return (await records.first(where.sql, where.values)) ?? fail('payment_record_not_found');
 }
+
+/** The sum of the amounts of all of them. */
+export async function sumPayments(criteria: PaymentCriteria): Promise<Money | undefined> {
+  const { sql: where, values } = paymentsWhere(criteria);
+  return (await sums.first(where, values, { on: reports }))?.amount;
+}
+
+const sums = selection({ amount: sumOf(columnsOf(Payment, 'p').amount) }, 'payments p');
+
+/** The user whose order it pays. */
+export const userOf = ({ user_id }: PaymentRecord): Promise<UserOfPayment | undefined> =>
+  usersOfPayments.first('WHERE u.id = ?', [user_id]);
+
+const userShown = columnsOf(User, 'u', 'id', 'username');
+const usersOfPayments = selection(userShown, 'users u');
+
+type UserOfPayment = RowOf<typeof userShown>;
+
+/** The order of a payment, also a deleted one: whether it was paid, and by which payment. */
+export const orderOf = ({ order_no }: PaymentRecord): Promise<OrderOfPayment | undefined> =>
+  ordersOfPayments.first('WHERE o.order_no = :order_no AND o.period = :period', {
+    order_no,
+    period: orderPeriod(order_no) ?? 0,
+  });
 
 /**
  * Creates a pending payment for a payable order.
@@ -121,36 +121,29 @@ export async function createPayment(
       };
       const id = await insertRow(Payment, { ...row, period }, t);
       const open = { status: 'pending', needs_attention: false, fail_reason: null } as const;
-      return { id, ...row, ...open, third_party_no: null, pay_time: null, payment_method };
+      const never = { third_party_no: null, pay_time: null, closed_at: null } as const;
+      return { id, ...row, ...open, ...never, payment_method };
     });
   return announcing(['payments'], () => withPartition(['payments'], period, make));
 }
 
-const sql = over({ 'orders o': Order, 'payments p': Payment, 'payment_methods m': PaymentMethod });
-const changed = over({ 'payments r': Payment });
+const orderShown = columnsOf(Order, 'o', 'status', 'payment_no', 'expire_at', 'paid_at', 'cancelled_at');
+const ordersOfPayments = selection(orderShown, 'orders o');
+
+export type OrderOfPayment = RowOf<typeof orderShown>;
 
 /** Cancels the pending payments of an order, whose row is locked. */
 export async function cancelPayments(
   { order_no, period }: { order_no: string; period: number },
   t: Transaction,
 ): Promise<void> {
-  // A payment is never older than its order, so months before the order's need no look.
-  const pending = await keys.where(
-    sql(`WHERE p.order_no = :order_no AND p.period >= :period AND p.status = 'pending' FOR UPDATE`, {
-      order_no,
-      period,
-    }),
-    { t },
+  await change(
+    `UPDATE payments p SET p.status = 'cancelled', p.closed_at = :at, p.updated_at = :at
+     WHERE p.order_no = :order_no AND p.period >= :period AND p.status = 'pending'`,
+    { order_no, period, at: now() },
+    t,
   );
-  if (pending.length === 0) return;
-  const ids = pending.map(({ id }) => id);
-  const periods = pending.map((payment) => payment.period);
-  await updateRows(Payment, { status: 'cancelled', updated_at: now() }, { id: ids, period: periods }, t);
-  const rows = changed('r.id IN (:ids) AND r.period IN (:periods)', { ids, periods });
-  await journalChanges('payments', rows, { status: 'pending' }, t);
 }
-
-const keys = selection(columnsOf(Payment, 'p', 'id', 'period'), 'payments p');
 
 /** The order stays payable until the transaction ends. @throws order_unknown, order_not_payable, order_being_paid */
 async function lockPayable(
@@ -159,11 +152,12 @@ async function lockPayable(
   at: Date,
   t: Transaction,
 ): Promise<Payable & { userId: number }> {
-  const order = await payables.one(
-    sql('WHERE o.order_no = :orderNo AND o.period = :period AND o.deleted_at IS NULL FOR UPDATE', {
+  const order = await payables.first(
+    'WHERE o.order_no = :orderNo AND o.period = :period AND o.deleted_at IS NULL FOR UPDATE',
+    {
       orderNo,
       period,
-    }),
+    },
     { t },
   );
   if (!order) fail('order_unknown', { field: 'order_no' });
@@ -183,7 +177,7 @@ async function usableMethod(
   id: number,
   t: Transaction,
 ): Promise<NonNullable<PaymentRecord['payment_method']>> {
-  const method = await methods.one(sql('WHERE m.id = :id LOCK IN SHARE MODE', { id }), { t });
+  const method = await methods.first('WHERE m.id = :id LOCK IN SHARE MODE', { id }, { t });
   if (!method) fail('payment_method_unknown', { field: 'payment_method_id' });
   const { is_active, ...named } = method;
   if (!is_active) fail('payment_method_disabled');

@@ -1,6 +1,7 @@
 // The tables of this room: users and their balances, orders, payments, and what a payment callback leaves behind.
 import type { CreationOptional } from 'sequelize';
 import { Model } from 'sequelize-typescript';
+import { db } from '../../lib/database/db.js';
 import { Money } from '../../lib/money.js';
 import {
   ascii,
@@ -70,19 +71,20 @@ export type OrderStatus = (typeof orderStatuses)[number];
 export class Order extends Model<Row<Order>, NewRow<Order>> {
   @Column(id()) declare id: CreationOptional<number>;
   @Column(unsigned().primary().internal()) declare period: Unlisted<number>;
-  @Column(code(35)) declare order_no: string;
-  @Column(big()) declare user_id: number;
-  @Column(money()) declare amount: Money;
-  @Column(ascii(20, orderStatuses).default('pending')) declare status: CreationOptional<OrderStatus>;
-  @Column(text(500).nullable()) declare remark: string | null;
+  @Column(code(35).titled('订单号', 'Order number')) declare order_no: string;
+  @Column(big().titled('用户编号', 'User ID').filtered()) declare user_id: number;
+  @Column(money().titled('订单金额', 'Order amount')) declare amount: Money;
+  @Column(ascii(20, orderStatuses).default('pending').titled('状态', 'Status').filtered())
+  declare status: CreationOptional<OrderStatus>;
+  @Column(text(500).nullable().titled('备注', 'Remark')) declare remark: string | null;
   @Column(instant().nullable()) declare expire_at: Date | null;
-  @Column(instant().nullable()) declare paid_at: Date | null;
+  @Column(instant().nullable().titled('支付时间', 'Paid at')) declare paid_at: Date | null;
   /** The payment that paid it. */
-  @Column(code(37).nullable()) declare payment_no: string | null;
-  @Column(instant()) declare created_at: Date;
+  @Column(code(37).nullable().titled('支付单号', 'Payment number')) declare payment_no: string | null;
+  @Column(instant().titled('创建时间', 'Created at')) declare created_at: Date;
   @Column(instant()) declare updated_at: Date;
   @Column(instant().nullable().internal()) declare deleted_at: Unlisted<Date | null>;
-  @Column(instant().nullable().internal()) declare cancelled_at: Unlisted<Date | null>;
+  @Column(instant().nullable()) declare cancelled_at: Date | null;
 }
 
 /** The lines of orders. */
@@ -135,6 +137,8 @@ export class Payment extends Model<Row<Payment>, NewRow<Payment>> {
   /** The channel's number. */
   @Column(ascii(64).nullable()) declare third_party_no: string | null;
   @Column(instant().nullable()) declare pay_time: Date | null;
+  /** When it was cancelled or failed; money that arrives later leaves it. */
+  @Column(instant().nullable()) declare closed_at: Date | null;
   /** What the channel reported. */
   @Column(longText().nullable().internal()) declare notify_data: Unlisted<string | null>;
   @Column(flag().default(false)) declare needs_attention: CreationOptional<boolean>;
@@ -171,6 +175,8 @@ export class PaymentCallback extends Model<Row<PaymentCallback>, NewRow<PaymentC
   @Column(ascii(10, callbackStates)) declare state: CallbackState;
   /** Error slug of a refusal, or what settling it came to. */
   @Column(text(50)) declare verdict: string;
+  /** What it reports, where that is not the amount of the payment. */
+  @Column(money().nullable()) declare reported_amount: Money | null;
   @Column(ascii(64).internal()) declare trace_id: Unlisted<string>;
   /** Equal for those that prove nothing and are equal to the letter. */
   @Column(code(43).nullable().internal()) declare same_key: Unlisted<string | null>;
@@ -184,6 +190,21 @@ export class PaymentCallback extends Model<Row<PaymentCallback>, NewRow<PaymentC
   @Column(longText().nullable().secret()) declare sealed: Unlisted<string | null>;
 }
 
+/** Reasons for attention that people cleared. */
+@Table('payment_handlings')
+export class PaymentHandling extends Model<Row<PaymentHandling>, NewRow<PaymentHandling>> {
+  @Column(id()) declare id: CreationOptional<number>;
+  @Column(code(37).internal()) declare payment_no: Unlisted<string>;
+  /** The reason that was cleared. */
+  @Column(text(255)) declare reason: string;
+  /** What was written with it. */
+  @Column(text(500).nullable()) declare remark: string | null;
+  @Column(big()) declare admin_id: number;
+  /** As the administrator was called then. */
+  @Column(text(50)) declare username: string;
+  @Column(instant()) declare created_at: Date;
+}
+
 /** Creates that were made under an Idempotency-Key. */
 @Table('idempotency_keys')
 export class IdempotencyKey extends Model<Row<IdempotencyKey>, NewRow<IdempotencyKey>> {
@@ -195,3 +216,16 @@ export class IdempotencyKey extends Model<Row<IdempotencyKey>, NewRow<Idempotenc
   @Column(ascii(40)) declare result_no: string;
   @Column(instant()) declare created_at: Date;
 }
+
+db.addModels([
+  User,
+  BalanceLog,
+  Order,
+  OrderDetail,
+  PaymentMethod,
+  Payment,
+  ThirdPartyNumber,
+  PaymentCallback,
+  PaymentHandling,
+  IdempotencyKey,
+]);

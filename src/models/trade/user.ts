@@ -1,26 +1,18 @@
 // users: the customers who place orders.
 import Joi from 'joi';
+import type { Transaction } from 'sequelize';
 import { blankToNull } from '../../lib/input/blank-to-null.js';
 import { now } from '../../lib/clock.js';
-import { refuseDuplicates, reports, transact } from '../../lib/database/db.js';
+import { change, refuseDuplicates, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import {
-  pageSql,
-  toPage,
-  Where,
-  type ListQuery,
-  type Page,
-  type TimeRange,
-} from '../../lib/input/list-query.js';
+import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
 import { status } from '../../lib/input/schema.js';
+import { announcing } from '../../lib/redis/changes.js';
 import { hashPassword } from '../../lib/secrets/password.js';
-import { Totals } from '../tables/totals.js';
-import { announcing, changing } from '../tables/versions.js';
 import { User } from './tables.js';
 import { type Fields, type Listed, listed } from '../tables/table.js';
 import { updateRows } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
-import { over } from '../tables/sql.js';
 
 export type UserFields = Fields<
   User,
@@ -64,17 +56,8 @@ export type UserRecord = Listed<User>;
 
 const users = selection(columnsOf(User, 'u'), 'users u');
 
-/** Total of the user list. */
-export const userTotals = new Totals({ table: 'users', scope: 'users', alias: 'u' });
-
-export async function listUsers(query: UserFilter, mark?: string): Promise<Page<UserRecord>> {
-  const where = usersWhere(query);
-  const [rows, total] = await Promise.all([
-    users.rows(`${where.sql} ${pageSql(query, 'u')}`, where.values, { on: reports }),
-    userTotals.count(where, mark),
-  ]);
-  return toPage(query, rows, total);
-}
+export const listUsers = (query: UserFilter): Promise<Page<UserRecord>> =>
+  users.page(query, usersWhere(query));
 
 /** @throws user_not_found */
 export async function getUser(id: number): Promise<UserRecord> {
@@ -86,7 +69,7 @@ export async function createUser({ password, ...fields }: UserFields): Promise<n
   const password_hash = password === undefined ? null : await hashPassword(password);
   const columns = { ...fields, nickname: fields.nickname || fields.username, password_hash };
   return refuseDuplicates(
-    announcing(['users'], () => transact(async (t) => (await User.create(columns, { transaction: t })).id)),
+    changingUsers(async (t) => (await User.create(columns, { transaction: t })).id),
     duplicates,
   );
 }
@@ -95,7 +78,7 @@ export async function createUser({ password, ...fields }: UserFields): Promise<n
 export async function updateUser(id: number, fields: Partial<Omit<UserFields, 'password'>>): Promise<void> {
   const { nickname, ...columns } = blankToNull(fields);
   await refuseDuplicates(
-    changing(['users'], async (t) => {
+    changingUsers(async (t) => {
       const user = await User.findOne({
         where: { id, deleted_at: null },
         lock: t.LOCK.UPDATE,
@@ -114,7 +97,10 @@ export async function updateUser(id: number, fields: Partial<Omit<UserFields, 'p
 /** Sets a new password. @throws user_not_found */
 export async function resetUserPassword(id: number, password: string): Promise<void> {
   const password_hash = await hashPassword(password);
-  const changed = await updateRows(User, { password_hash, updated_at: now() }, { id, deleted_at: null });
+  const changed = await change(
+    'UPDATE users SET password_hash = :password_hash, updated_at = :at WHERE id = :id AND deleted_at IS NULL',
+    { password_hash, at: now(), id },
+  );
   if (changed === 0) fail('user_not_found');
 }
 
@@ -123,17 +109,22 @@ export async function resetUserPassword(id: number, password: string): Promise<v
  * payable until they expire. @throws user_has_balance while they own money
  */
 export async function deleteUser(id: number): Promise<void> {
-  await changing(['users'], async (t) => {
-    const user = await balances.one(sql('WHERE u.id = :id AND u.deleted_at IS NULL FOR UPDATE', { id }), {
-      t,
-    });
+  await changingUsers(async (t) => {
+    const user = await balances.first(
+      'WHERE u.id = :id AND u.deleted_at IS NULL FOR UPDATE',
+      { id },
+      {
+        t,
+      },
+    );
     if (!user) fail('user_not_found');
     if (user.balance.cents !== 0n) fail('user_has_balance');
     await updateRows(User, { deleted_at: now() }, { id }, t);
   });
 }
 
-const sql = over({ 'users u': User });
+const changingUsers = <T>(write: (t: Transaction) => Promise<T>): Promise<T> =>
+  announcing(['users'], () => transact(write));
 const balances = selection(columnsOf(User, 'u', 'balance'), 'users u');
 
 const duplicates = { uq_users_username: { slug: 'user_name_exists', field: 'username' } } as const;

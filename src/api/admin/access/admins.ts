@@ -9,6 +9,7 @@ import {
   ids,
   phone,
   status,
+  text as given,
   webAddress,
   username,
 } from '../../../lib/input/schema.js';
@@ -17,7 +18,6 @@ import {
   type AdminFields,
   type AdminFilter,
   adminSortable,
-  adminTotals,
   createAdmin,
   deleteAdmin,
   getAdmin,
@@ -37,7 +37,7 @@ import { Admin } from '../../../models/access/tables.js';
 const admin = resource('Admin', { ...keysOf(Admin), ...adminKeys, status: enabled() });
 
 const fields = {
-  nickname: Joi.string().allow('').max(50),
+  nickname: given(50).allow(''),
   email: email(),
   phone: phone(),
   avatar: webAddress(500),
@@ -56,8 +56,7 @@ export const routes = [
     access: can('admin.index', '查看管理员列表', 'List administrators'),
     query: Joi.object<AdminFilter, true>({ ...listKeys(adminSortable), ...adminFilters }),
     response: pageOf(admin),
-    versions: [adminTotals.scope],
-    handle: ({ query, marks }) => listAdmins(query, marks[0]),
+    handle: ({ query }) => listAdmins(query),
   }),
   route({
     method: 'POST',

@@ -5,6 +5,7 @@ import {
   email,
   parent,
   idParam,
+  optionalLines,
   optionalText,
   phone,
   sort,
@@ -19,11 +20,11 @@ import {
   getDepartment,
   updateDepartment,
 } from '../../../models/access/department.js';
-import { enabled, forestOf, keysOf, record, resource } from '../../declare/response.js';
+import { enabled, flag, forestOf, keysOf, record, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { Department } from '../../../models/access/tables.js';
 
-const keys = { ...keysOf(Department), status: enabled() };
+const keys = { ...keysOf(Department), status: enabled(), in_use: flag() };
 
 const department = resource('Department', keys);
 
@@ -34,7 +35,7 @@ const fields = {
   leader: optionalText(50),
   phone: phone(),
   email: email(),
-  remark: optionalText(255),
+  remark: optionalLines(255),
   status: status(),
   sort: sort(),
 };
@@ -44,7 +45,7 @@ export const routes = [
     method: 'GET',
     path: '/departments',
     name: 'listDepartments',
-    summary: 'The department tree; with a filter, the matching departments as a flat list',
+    summary: 'Get the department tree, or matching departments as a flat list',
     access: can('department.index', '查看部门列表', 'List departments'),
     query: Joi.object<{ name?: string; status?: number }, true>({
       name: Joi.string().allow('').max(50),

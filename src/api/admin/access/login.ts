@@ -15,7 +15,13 @@ import { limit } from '../../http/middleware/limits.js';
 import { logLogin } from '../../declare/operation-log.js';
 import { flag, integer, record, text, textOrNull, timestamp } from '../../declare/response.js';
 import { route } from '../../declare/route.js';
-import { clearFailures, countFailure, assertNotLocked, type Subject } from '../../flows/sign-in-limits.js';
+import {
+  assertNotLocked,
+  clearFailures,
+  countFailure,
+  countRefusedCaptcha,
+  type Subject,
+} from '../../flows/sign-in-limits.js';
 
 interface LoginBody {
   username: string;
@@ -83,7 +89,7 @@ export const routes = [
     method: 'GET',
     path: '/login/captcha',
     name: 'getCaptcha',
-    summary: 'Get a captcha, or learn whether one is required',
+    summary: 'Get a captcha, or check whether one is required',
     access: 'public',
     query: Joi.object<{ username?: string; check: boolean }, true>({
       username: Joi.string().allow('').max(100),
@@ -127,7 +133,11 @@ function notifyOwner(adminId: number, ip: string, jti: string): Promise<unknown>
 // Lock, captcha, password: in this order, so that a locked or unproven caller costs no hash.
 async function identify(body: LoginBody, subject: Subject): Promise<Credential> {
   const failures = await assertNotLocked(subject);
-  await checkCaptcha(body, failures);
+  const refusal = await captchaRefusal(body, failures);
+  if (refusal) {
+    await countRefusedCaptcha(subject);
+    fail(refusal.slug, { field: refusal.field });
+  }
   const admin = await findByPassword(body.username, body.password);
   if (!admin) {
     await countFailure(subject);
@@ -138,14 +148,21 @@ async function identify(body: LoginBody, subject: Subject): Promise<Credential> 
   return admin;
 }
 
-async function checkCaptcha({ captcha_id, captcha_code }: LoginBody, failures: number): Promise<void> {
-  if (captcha_id || captcha_code) {
-    if (!captcha_id || !captcha_code)
-      fail('captcha_invalid', { field: captcha_id ? 'captcha_code' : 'captcha_id' });
-    if (!(await consumeCaptcha(captcha_id, captcha_code))) fail('captcha_invalid', { field: 'captcha_code' });
-    return;
-  }
-  if (needsCaptcha(failures)) fail('captcha_required', { field: 'captcha_code' });
+interface CaptchaRefusal {
+  slug: 'captcha_invalid' | 'captcha_required';
+  field: 'captcha_id' | 'captcha_code';
+}
+
+/** What is wrong with the captcha of an attempt; one that is sent is used up. */
+async function captchaRefusal(
+  { captcha_id, captcha_code }: LoginBody,
+  failures: number,
+): Promise<CaptchaRefusal | undefined> {
+  const wrong = { slug: 'captcha_invalid', field: 'captcha_code' } as const;
+  if (captcha_id && captcha_code) return (await consumeCaptcha(captcha_id, captcha_code)) ? undefined : wrong;
+  if (captcha_id) return wrong;
+  if (captcha_code) return { ...wrong, field: 'captcha_id' };
+  return needsCaptcha(failures) ? { slug: 'captcha_required', field: 'captcha_code' } : undefined;
 }
 
 async function isCaptchaRequired(subject: Subject): Promise<boolean> {

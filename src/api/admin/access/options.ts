@@ -8,6 +8,7 @@ import { adminOptions } from '../../../models/access/admin.js';
 import { departmentOptions } from '../../../models/access/department.js';
 import { dictionaryEntries } from '../../../models/office/dictionary.js';
 import { menuOptions } from '../../../models/access/menu.js';
+import { permissionOptions } from '../../../models/access/permission.js';
 import { methodOptions } from '../../../models/trade/payment-method.js';
 import { roleOptions } from '../../../models/access/role.js';
 
@@ -20,6 +21,7 @@ interface Option {
 const sources = {
   role: () => roleOptions(),
   admin: () => adminOptions(),
+  permission: () => permissionOptions(),
   payment_method: () => methodOptions(),
   department: async () => toTree(await departmentOptions()).map(toOption),
   menu: async () => toTree(await menuOptions()).map(toOption),
@@ -41,6 +43,7 @@ type OptionType = keyof typeof sources;
 const lists: Record<OptionType | 'dictionary', string> = {
   role: 'roles',
   admin: 'admins',
+  permission: 'permissions',
   payment_method: 'payment-methods',
   department: 'departments',
   menu: 'menus',
@@ -52,29 +55,26 @@ export const routes = [
     method: 'GET',
     path: '/options',
     name: 'listOptions',
-    summary: 'Values and labels of enabled entries, for select boxes',
+    summary: 'List values and labels of enabled entries, for select boxes',
     description: 'Each type asks for the right to list what it shows.',
     access: 'signedIn',
     query: Joi.object<{ type: string }, true>({
       type: Joi.string()
-        .pattern(new RegExp(`^(?:${Object.keys(sources).join('|')}|dictionary:[A-Za-z0-9_.:-]{1,50})$`))
+        .pattern(new RegExp(`^(?:${Object.keys(sources).join('|')}|dictionary:.{1,50})$`, 'u'))
         .required(),
     }),
-    versions: ['dictionaries'],
     fails: ['no_permission'],
     response: options,
-    handle({ admin, query: { type }, marks }) {
+    handle({ admin, query: { type } }) {
       const kind = type.startsWith(dictionaryPrefix) ? 'dictionary' : (type as OptionType);
       if (!mayPass(admin, [`GET /api/admin/${lists[kind]}`])) fail('no_permission');
-      return kind === 'dictionary'
-        ? dictionaryOptions(type.slice(dictionaryPrefix.length), marks[0])
-        : sources[kind]();
+      return kind === 'dictionary' ? dictionaryOptions(type.slice(dictionaryPrefix.length)) : sources[kind]();
     },
   }),
 ];
 
-async function dictionaryOptions(code: string, mark: string | undefined): Promise<Option[]> {
-  const entries = await dictionaryEntries(code, mark);
+async function dictionaryOptions(code: string): Promise<Option[]> {
+  const entries = await dictionaryEntries(code);
   return entries.map((entry) => ({ value: entry.value ?? entry.code, label: entry.name }));
 }
 

@@ -5,7 +5,7 @@ import {
   id,
   idOrNone,
   idParam,
-  optionalText,
+  optionalLines,
   slug,
   sort,
   status,
@@ -42,7 +42,7 @@ const fields = {
   method: method(),
   path: given(255).pattern(/^\/[\x21-\x7e]*$/),
   menu_id: idOrNone(),
-  description: optionalText(255),
+  description: optionalLines(255),
   status: status(),
   sort: sort(),
 };
@@ -55,8 +55,7 @@ export const routes = [
     summary: 'List permissions',
     access: can('permission.index', '查看权限列表', 'List permissions'),
     query: Joi.object<PermissionFilter, true>({
-      // A role form needs all of them.
-      ...listKeys(permissionSortable, undefined, 1000),
+      ...listKeys(permissionSortable),
       name: Joi.string().allow('').max(100),
       slug: Joi.string().allow('').max(100),
       path: Joi.string().allow('').max(255),

@@ -1,7 +1,7 @@
 // /roles: named sets of permissions and menus.
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { idParam, ids, optionalText, slug, sort, status, text as given } from '../../../lib/input/schema.js';
+import { idParam, ids, optionalLines, slug, sort, status, text as given } from '../../../lib/input/schema.js';
 import {
   createRole,
   deleteRole,
@@ -12,13 +12,14 @@ import {
   roleSortable,
   updateRole,
 } from '../../../models/access/role.js';
-import { enabled, keysOf, listOf, pageOf, record, resource } from '../../declare/response.js';
+import { enabled, flag, keysOf, listOf, pageOf, record, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { Menu, Permission, Role } from '../../../models/access/tables.js';
 
 const keys = {
   ...keysOf(Role),
   status: enabled(),
+  in_use: flag(),
   permission_ids: listOf(Joi.number().integer()),
   menu_ids: listOf(Joi.number().integer()),
 };
@@ -32,7 +33,7 @@ const detail = resource('RoleDetail', {
 const fields = {
   name: given(50),
   slug: slug(50),
-  description: optionalText(255),
+  description: optionalLines(255),
   status: status(),
   sort: sort(),
   permission_ids: ids(2000),

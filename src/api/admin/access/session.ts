@@ -6,12 +6,16 @@ import { now } from '../../../lib/clock.js';
 import { currentLanguage } from '../../../lib/context.js';
 import { AppError, fail } from '../../../lib/errors.js';
 import { languages } from '../../../lib/language.js';
-import { assertDiffersFromUsername, newPassword } from '../../../lib/secrets/password-policy.js';
+import {
+  assertDiffersFromOld,
+  assertDiffersFromUsername,
+  newPassword,
+} from '../../../lib/secrets/password-policy.js';
 import { email, idParam, phone, text as given, webAddress } from '../../../lib/input/schema.js';
 import { problem } from '../../../lib/input/validation.js';
 import { type AdminFields, changeOwnPassword, getAdmin, updateAdmin } from '../../../models/access/admin.js';
 import { revokeSession } from '../../../models/access/admin-session.js';
-import { keptPerIdentity, type Identity } from '../../../models/access/identity.js';
+import type { Identity } from '../../../models/access/identity.js';
 import { endOwnSession, listOwnSessions } from '../../../models/access/online-admin.js';
 import { AdminSession } from '../../../models/access/tables.js';
 import { countUnread } from '../../../models/office/notification-inbox.js';
@@ -69,7 +73,7 @@ export const routes = [
     method: 'GET',
     path: '/info',
     name: 'getProfile',
-    summary: 'The signed-in administrator with permissions, menus and settings of the service',
+    summary: 'Get the signed-in administrator with permissions, menus and configuration',
     access: 'signedIn',
     beforePasswordChange: true,
     fails: ['admin_not_found'],
@@ -91,7 +95,7 @@ export const routes = [
     method: 'GET',
     path: '/heartbeat',
     name: 'keepAlive',
-    summary: 'Keep the session active',
+    summary: 'Keep the session alive',
     access: 'signedIn',
     response: record({ server_time: timestamp(), unread_count: integer() }),
     handle: async ({ admin }) => ({ server_time: now(), unread_count: await countUnread(admin.adminId) }),
@@ -100,7 +104,7 @@ export const routes = [
     method: 'PUT',
     path: '/profile',
     name: 'updateProfile',
-    summary: 'Change my profile',
+    summary: 'Change your profile',
     title: { zh: '修改个人资料', en: 'Change my profile' },
     description: 'Only the fields sent change; an empty text clears a field, but not the nickname.',
     access: 'signedIn',
@@ -114,14 +118,14 @@ export const routes = [
     response: profile,
     async handle({ admin, body }) {
       await updateAdmin(admin, admin.adminId, body);
-      return profileOf(admin, readAccount);
+      return profileOf(admin);
     },
   }),
   route({
     method: 'GET',
     path: '/profile/sessions',
     name: 'listOwnSessions',
-    summary: 'List the sessions I am signed in with',
+    summary: 'List your sessions',
     description: 'The last used first, at most 100; `is_current` is the one that asks.',
     access: 'signedIn',
     response: listOf(ownSession),
@@ -131,7 +135,7 @@ export const routes = [
     method: 'DELETE',
     path: '/profile/sessions/{id}',
     name: 'endOwnSession',
-    summary: 'End a session of mine at once',
+    summary: 'End one of your sessions at once',
     title: { zh: '结束个人会话', en: 'End a session of mine' },
     access: 'signedIn',
     params: idParam,
@@ -143,7 +147,7 @@ export const routes = [
     method: 'PUT',
     path: '/password',
     name: 'changePassword',
-    summary: 'Change my password and revoke my other sessions',
+    summary: 'Change your password and end your other sessions',
     title: { zh: '修改个人密码', en: 'Change my password' },
     access: 'signedIn',
     beforePasswordChange: true,
@@ -162,6 +166,7 @@ export const routes = [
         });
       }
       assertDiffersFromUsername(body.password, admin.username);
+      assertDiffersFromOld(body.password, body.old_password);
       await passwordChange.assertNotLocked(admin.adminId);
       if (!(await findByPassword(admin.username, body.old_password))) {
         await passwordChange.countFailure(admin.adminId);
@@ -187,14 +192,8 @@ async function readAccount(identity: Identity) {
   return { admin, permissions, menus };
 }
 
-// Built-in names are in the language of the request.
-const keptAccounts = { 'zh-CN': keptPerIdentity(readAccount), 'en-US': keptPerIdentity(readAccount) };
-
-async function profileOf(
-  identity: Identity,
-  read = keptAccounts[currentLanguage()],
-): Promise<Answered<typeof profile>> {
-  const { admin, permissions, menus } = await read(identity);
+async function profileOf(identity: Identity): Promise<Answered<typeof profile>> {
+  const { admin, permissions, menus } = await readAccount(identity);
   const { id, username, nickname, email, phone, avatar, department_id, department, roles } = admin;
   return {
     id,

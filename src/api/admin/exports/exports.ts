@@ -77,7 +77,7 @@ export const routes = [
     path: '/exports/{id}/progress',
     name: 'streamExport',
     limit: 'stream',
-    summary: 'An export as server-sent events until it has ended',
+    summary: 'Stream an export as server-sent events until it has ended',
     description:
       'Events `connected`, then `export` with the record twice a second; the stream ends with the last one.',
     access: show,
@@ -113,7 +113,7 @@ export const routes = [
     method: 'GET',
     path: '/exports/{id}/link',
     name: 'linkExport',
-    summary: 'An address of the file that works without a header',
+    summary: 'Get a signed URL of the file',
     description: linkDescription,
     fails: ['export_expired', 'export_failed', 'export_not_found', 'export_not_ready'],
     access: download,

@@ -6,7 +6,7 @@ import { QueueUnavailable } from '../../../lib/queue/queue.js';
 import { problem } from '../../../lib/input/validation.js';
 import { mergeChunks } from '../../../jobs/merge-chunks.js';
 import { findAttachment } from '../../../models/files/attachment.js';
-import type { SessionKey } from '../../../models/files/chunk.js';
+import { sessionKey, type SessionKey } from '../../../models/files/chunk.js';
 import { beginMerge, stopWaiting } from '../../../models/files/chunk-merge.js';
 import type { Merge } from '../../../models/files/merge-end.js';
 import { addChunk } from '../../../models/files/chunk-upload.js';
@@ -107,9 +107,10 @@ export const routes = [
     response: Joi.alternatives().try(opened, received, attachment, standing).required(),
     handle({ admin, body, upload }) {
       if (body.action === 'init') return open(admin.adminId, body);
-      const key = { admin_id: admin.adminId, chunk_id: body.chunk_id as string };
+      const chunkId = body.chunk_id as string;
+      const key = sessionKey(admin.adminId, chunkId);
       if (body.action === 'upload') return receive(key, body, upload);
-      return body.action === 'merge' ? merge(key, body) : cancel(key);
+      return body.action === 'merge' ? merge(key, body) : cancel(key, chunkId);
     },
   }),
   route({
@@ -124,7 +125,10 @@ export const routes = [
     }),
     fails: ['chunk_session_not_found'],
     response: progress,
-    handle: ({ admin, query }) => progressOf({ admin_id: admin.adminId, chunk_id: query.chunk_id }),
+    handle: async ({ admin, query: { chunk_id } }) => ({
+      ...(await progressOf(sessionKey(admin.adminId, chunk_id))),
+      chunk_id,
+    }),
   }),
 ];
 
@@ -168,7 +172,7 @@ async function receive(
   const chunk_index = call.chunk_index as number;
   const uploaded_count = await addChunk(session, { index: chunk_index, path, size });
   return {
-    chunk_id: key.chunk_id,
+    chunk_id: call.chunk_id as string,
     chunk_index,
     size,
     uploaded_count,
@@ -180,23 +184,21 @@ async function receive(
 // The row requests the merge; without the queue it runs when that is back.
 async function merge(key: SessionKey, call: ChunkCall): Promise<Standing> {
   const { begun, ...standing } = await beginMerge(key, resultOf(call));
-  if (!begun) return answerOf(key, standing);
+  const chunkId = call.chunk_id as string;
+  if (!begun) return answerOf(chunkId, standing);
   const result = await mergeChunks.enqueueAndWait(key, waitMs).catch((error: unknown) => {
     if (error instanceof QueueUnavailable) return undefined;
     throw error;
   });
-  return answerOf(key, result ?? (await stopWaiting(key)));
+  return answerOf(chunkId, result ?? (await stopWaiting(key)));
 }
 
-async function cancel(key: SessionKey): Promise<Standing> {
+async function cancel(key: SessionKey, chunk_id: string): Promise<Standing> {
   await cancelSession(key);
-  return { chunk_id: key.chunk_id, status: 'cancelled' };
+  return { chunk_id, status: 'cancelled' };
 }
 
-async function answerOf(
-  { chunk_id }: SessionKey,
-  { status, attachment_id, error }: Merge,
-): Promise<Standing> {
+async function answerOf(chunk_id: string, { status, attachment_id, error }: Merge): Promise<Standing> {
   if (status === 'merging') return { chunk_id, status };
   if (attachment_id !== null) return findAttachment(attachment_id);
   return fail(error ?? 'upload_failed', { field: 'file' });

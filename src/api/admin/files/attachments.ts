@@ -7,7 +7,7 @@ import { fail } from '../../../lib/errors.js';
 import { fileTypes, kindOf, type FileType } from '../../../lib/files/file-kinds.js';
 import { extensionOf } from '../../../lib/files/filename.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { id, idParam, ids, text as given } from '../../../lib/input/schema.js';
+import { id, idParam, ids } from '../../../lib/input/schema.js';
 import {
   addAttachment,
   attachmentSortable,
@@ -107,7 +107,7 @@ export const routes = [
     method: 'GET',
     path: '/attachments/{id}/preview',
     name: 'previewAttachment',
-    summary: 'Show the file in the page',
+    summary: 'Preview the file inline',
     description:
       'Raster images, mp4, webm, pdf and plain text are shown; everything else is a download. Answers one byte range.',
     access: show,
@@ -136,7 +136,7 @@ export const routes = [
     method: 'GET',
     path: '/attachments/{id}/link',
     name: 'linkAttachment',
-    summary: 'An address of the file that works without a header',
+    summary: 'Get a signed URL of the file',
     description: linkDescription,
     fails: ['attachment_not_found'],
     access: show,
@@ -154,10 +154,13 @@ export const routes = [
     method: 'PUT',
     path: '/attachments/{id}/display-name',
     name: 'renameAttachment',
-    summary: 'Change the name an attachment is shown under',
+    summary: 'Change the display name of an attachment',
     access: can('attachment.update', '重命名附件', 'Rename attachments'),
     params: idParam,
-    body: Joi.object<{ display_name: string }, true>({ display_name: given(255).required() }),
+    // Cleaned, as names of files are (`cleanFilename`).
+    body: Joi.object<{ display_name: string }, true>({
+      display_name: Joi.string().min(1).max(255).required(),
+    }),
     fails: ['attachment_not_found', 'file_name_invalid'],
     response: attachment,
     subject: ({ params }) => findAttachment(params.id),

@@ -20,15 +20,27 @@ import { listErrors } from '../../../models/imports/import-error.js';
 import { openErrorFile } from '../../../models/imports/import-error-file.js';
 import { Import, importStatuses, importTypes } from '../../../models/imports/tables.js';
 import { Admin } from '../../../models/access/tables.js';
-import { columnHead, sheetColumns } from '../../../models/imports/order-sheet.js';
+import { columnHead, columnRule, sheetColumns } from '../../../models/imports/order-sheet.js';
 import { sendEvents } from '../../http/event-stream.js';
 import { fileLink, linkDescription, linkTo } from '../../declare/file-link.js';
 import { sendFile } from '../../http/file-response.js';
-import { integer, keysOf, pageOf, recordOrNull, resource, text, textOrNull } from '../../declare/response.js';
+import {
+  described,
+  integer,
+  keysOf,
+  pageOf,
+  recordOrNull,
+  resource,
+  text,
+  textOrNull,
+} from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
 const item = resource('Import', {
-  ...keysOf(Import),
+  ...described(keysOf(Import), {
+    status: ['0 waiting or running, 1 finished, 2 failed'],
+    type: ['Imported records', 'orders'],
+  }),
   status_text: text(),
   processed_rows: integer(),
   error_msg: textOrNull(),
@@ -60,13 +72,16 @@ export const routes = [
     method: 'GET',
     path: '/imports/template',
     name: 'downloadImportTemplate',
-    summary: 'Download an empty sheet for orders',
+    summary: 'Download the import template',
+    description: 'The names of the columns, and below them a row that says what each takes; delete that row.',
     access: can('order.import', '导入订单', 'Import orders'),
     reply: 'file',
     response: null,
     handle(_call, ctx) {
-      const head = sheetColumns.map((column) => columnHead(column, currentLanguage()));
-      const sheet = Readable.from([byteOrderMark + csvLine(head)]);
+      const language = currentLanguage();
+      const head = sheetColumns.map((column) => columnHead(column, language));
+      const rules = sheetColumns.map((column) => columnRule(column, language));
+      const sheet = Readable.from([byteOrderMark + csvLine(head) + csvLine(rules)]);
       return sendCsv(ctx, 'orders.csv', () => Promise.resolve(sheet));
     },
   }),
@@ -86,7 +101,7 @@ export const routes = [
     path: '/imports/{id}/progress',
     name: 'streamImport',
     limit: 'stream',
-    summary: 'The import as server-sent events until it has ended',
+    summary: 'Stream an import as server-sent events until it has ended',
     description:
       'Events `connected`, then `import` with the record every second; the stream ends with the import.',
     access: show,
@@ -109,7 +124,7 @@ export const routes = [
     method: 'GET',
     path: '/imports/{id}/errors',
     name: 'listImportErrors',
-    summary: 'List the rows that were not imported, with the reasons, in the order of the file',
+    summary: 'List the failed rows of an import with their reasons',
     access: show,
     params: idParam,
     query: Joi.object<Pick<ListQuery, 'page' | 'page_size'>, true>({ page, page_size }),
@@ -126,7 +141,7 @@ export const routes = [
     method: 'GET',
     path: '/imports/{id}/error-file',
     name: 'downloadImportErrors',
-    summary: 'Download the rows that were not imported, to be corrected and imported again',
+    summary: 'Download the failed rows, to correct and import them again',
     description:
       'A csv (UTF-8 with byte order mark) with the columns of the file that was sent and a last one, `reason`: one line per row that was not imported, also those that only belong to an order with a bad row. Imported again, its column `reason` is not read. A cell of more than 1,000 characters is cut there and marked with `…`; of cells without a column the first five are shown. `/imports/{id}/errors` lists every single problem.',
     access: show,
@@ -146,7 +161,7 @@ export const routes = [
     method: 'GET',
     path: '/imports/{id}/link',
     name: 'linkImportErrors',
-    summary: 'An address of the error file that works without a header',
+    summary: 'Get a signed URL of the error file',
     description: linkDescription,
     fails: ['import_errors_missing', 'import_not_found'],
     access: show,

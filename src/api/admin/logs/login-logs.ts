@@ -2,14 +2,16 @@
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { id, status } from '../../../lib/input/schema.js';
-import { logTotals } from '../../../models/logs/log.js';
 import { findLogin, listLogins, loginSortable, type LoginFilter } from '../../../models/logs/login-log.js';
 import { logRoutes } from '../../declare/log-routes.js';
-import { keysOf, pageOf, resource, text } from '../../declare/response.js';
+import { described, keysOf, pageOf, resource, text } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { LoginLog } from '../../../models/logs/tables.js';
 
-const item = resource('LoginLog', { ...keysOf(LoginLog), message: text() });
+const item = resource('LoginLog', {
+  ...described(keysOf(LoginLog), { status: ['0 failure, 1 success'] }),
+  message: text().description('Outcome, in the language of the request'),
+});
 
 export const routes = [
   route({
@@ -26,8 +28,7 @@ export const routes = [
       status: status(),
     }),
     response: pageOf(item),
-    versions: [logTotals.login_logs.scope],
-    handle: ({ query, marks }) => listLogins(query, marks[0]),
+    handle: ({ query }) => listLogins(query),
   }),
   ...logRoutes({
     segment: 'login-logs',

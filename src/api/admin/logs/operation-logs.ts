@@ -2,7 +2,6 @@
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { id } from '../../../lib/input/schema.js';
-import { logTotals } from '../../../models/logs/log.js';
 import {
   findOperation,
   listOperations,
@@ -11,12 +10,25 @@ import {
 } from '../../../models/logs/operation-log.js';
 import { logRoutes } from '../../declare/log-routes.js';
 import { shownTitle } from '../../declare/operation-log.js';
-import { integer, json, keysOf, listOf, pageOf, record, resource, text } from '../../declare/response.js';
+import {
+  described,
+  integer,
+  json,
+  keysOf,
+  listOf,
+  pageOf,
+  record,
+  resource,
+  text,
+} from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { OperationLog } from '../../../models/logs/tables.js';
 
 const item = resource('OperationLog', {
-  ...keysOf(OperationLog),
+  ...described(keysOf(OperationLog), {
+    status: ['HTTP status of the answer', 200],
+    path: ['Path of the request', '/api/admin/orders'],
+  }),
   admin: record({ id: integer(), username: text() }),
   changes: listOf(record({ field: text(), old: json(), new: json() })),
 });
@@ -45,9 +57,8 @@ export const routes = [
       trace_id: filter(64),
     }),
     response: pageOf(item),
-    versions: [logTotals.operation_logs.scope],
-    async handle({ query, marks }) {
-      const page = await listOperations(query, marks[0]);
+    async handle({ query }) {
+      const page = await listOperations(query);
       return { ...page, list: page.list.map(titled) };
     },
   }),

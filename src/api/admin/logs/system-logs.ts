@@ -1,7 +1,6 @@
 // /system-logs: warnings and errors of API and worker.
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { logTotals } from '../../../models/logs/log.js';
 import {
   findSystemEntry,
   listSystemEntries,
@@ -30,8 +29,7 @@ export const routes = [
       message: Joi.string().allow('').max(200),
     }),
     response: pageOf(item),
-    versions: [logTotals.system_logs.scope],
-    handle: ({ query, marks }) => listSystemEntries(query, marks[0]),
+    handle: ({ query }) => listSystemEntries(query),
   }),
   ...logRoutes({
     segment: 'system-logs',

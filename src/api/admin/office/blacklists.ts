@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { fail } from '../../../lib/errors.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { idParam, ids, optionalText, status, text as given } from '../../../lib/input/schema.js';
+import { idParam, ids, optionalLines, status, text as given } from '../../../lib/input/schema.js';
 import {
   type BlacklistFields,
   type BlacklistFilter,
@@ -13,13 +13,19 @@ import {
   listBlacklists,
   updateBlacklist,
 } from '../../../models/office/blacklist.js';
-import { integer, keysOf, listOf, record, resource, text } from '../../declare/response.js';
+import { described, integer, keysOf, listOf, record, resource, text } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { Blacklist } from '../../../models/office/tables.js';
 
-const entry = resource('BlacklistEntry', keysOf(Blacklist));
+const entry = resource(
+  'BlacklistEntry',
+  described(keysOf(Blacklist), {
+    ip: ['Address, CIDR block or range first-last, in canonical form', '203.0.113.0/24'],
+    status: ['0 disabled, 1 enabled'],
+  }),
+);
 
-const fields = { ip: given(100), remark: optionalText(255), status: status() };
+const fields = { ip: given(100), remark: optionalLines(255), status: status() };
 
 export const routes = [
   route({

@@ -1,14 +1,12 @@
 // /dashboard: current figures, today's and those of the last months.
 import Joi from 'joi';
+import { LRUCache } from 'lru-cache';
 import { currentZone, inContext } from '../../../lib/context.js';
 import { defaultLanguage } from '../../../lib/language.js';
-import { readMarks } from '../../../lib/redis/marks.js';
 import { clamped } from '../../../lib/input/schema.js';
-import { singleFlight } from '../../../lib/single-flight.js';
 import {
   dailySales,
   dashboardCount,
-  dashboardScopes,
   monthlySales,
   paymentsByChannel,
   recentActivities,
@@ -22,6 +20,7 @@ import { shownTitle } from '../../declare/operation-log.js';
 import {
   amount,
   date,
+  described,
   enabled,
   integer,
   listOf,
@@ -34,25 +33,49 @@ import {
 } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
+const counts = described(
+  {
+    admin_count: integer(),
+    role_count: integer(),
+    menu_count: integer(),
+    login_count_today: integer(),
+    operation_count_today: integer(),
+    online_admin_count: integer(),
+    order_count_today: integer(),
+    paid_amount_today: amount(),
+    operation_count_yesterday: integer(),
+    order_count_yesterday: integer(),
+    paid_amount_yesterday: amount(),
+  },
+  {
+    admin_count: ['Number of administrators', 12],
+    role_count: ['Number of roles', 4],
+    menu_count: ['Number of menus', 30],
+    login_count_today: ['Sign-ins today', 9],
+    operation_count_today: ['Operations today', 57],
+    online_admin_count: ['Administrators who were active in the last 15 minutes', 3],
+    order_count_today: ['Orders placed today', 42],
+    paid_amount_today: ['Amount paid today', 3180.6],
+    operation_count_yesterday: ['Operations of the whole previous day', 61],
+    order_count_yesterday: ['Orders placed on the previous day', 39],
+    paid_amount_yesterday: ['Amount paid on the previous day', 2954.1],
+  },
+);
+
 const count = resource('DashboardCounts', {
-  admin_count: integer(),
-  role_count: integer(),
-  menu_count: integer(),
-  login_count_today: integer(),
-  operation_count_today: integer(),
-  online_admin_count: integer(),
-  order_count_today: integer(),
-  paid_amount_today: amount(),
-  operation_count_yesterday: integer(),
-  order_count_yesterday: integer(),
-  paid_amount_yesterday: amount(),
+  ...counts,
   recent_logins: listOf(
     record({ id: integer(), username: text(), ip: text(), status: enabled(), created_at: timestamp() }),
-  ),
+  ).description('The ten latest sign-ins'),
   recent_operations: listOf(
     record({ id: integer(), username: text(), module: text(), action: text(), created_at: timestamp() }),
-  ),
+  ).description('The ten latest operations'),
 });
+
+const sales = described(
+  { orders: integer(), amount: amount() },
+  { orders: ['Number of paid orders', 230], amount: ['Sum of their amounts', 12_480.5] },
+);
 
 const access = can('dashboard.show', '查看仪表盘', 'Watch the dashboard');
 
@@ -60,17 +83,15 @@ const access = can('dashboard.show', '查看仪表盘', 'Watch the dashboard');
 const titled = (activities: Activity[]): Activity[] =>
   activities.map((activity) => ({ ...activity, action: shownTitle(activity.action) }));
 
-// One snapshot per zone and process, shared by all streams.
-const snapshot = singleFlight((zone) =>
-  inContext({ traceId: '', language: defaultLanguage, zone: zone || undefined }, async () => {
-    const marks = await readMarks(dashboardScopes);
+async function readSnapshot(zone: string) {
+  return inContext({ traceId: '', language: defaultLanguage, zone: zone || undefined }, async () => {
     const [counts, sources, weekly, monthly, daily, byChannel, activities] = await Promise.all([
-      dashboardCount(marks),
-      userAccessSource(marks),
-      weeklyUserActivity(marks),
-      monthlySales(marks),
-      dailySales(marks),
-      paymentsByChannel(marks),
+      dashboardCount(),
+      userAccessSource(),
+      weeklyUserActivity(),
+      monthlySales(),
+      dailySales(),
+      paymentsByChannel(),
       recentActivities(),
     ]);
     return {
@@ -82,87 +103,129 @@ const snapshot = singleFlight((zone) =>
       payments_by_channel: byChannel,
       recent_activities: activities,
     };
-  }),
-);
+  });
+}
+
+// Shared by all streams of a zone, which ask every two seconds at most.
+const snapshots = new LRUCache<string, Awaited<ReturnType<typeof readSnapshot>>>({
+  max: 100,
+  ttl: 1800,
+  fetchMethod: readSnapshot,
+});
 
 export const routes = [
   route({
     method: 'GET',
     path: '/dashboard/count',
     name: 'showDashboardCounts',
-    summary: 'Counts of now and of today, with the latest sign-ins and operations',
+    summary: 'Get current and daily counts, with the latest sign-ins and operations',
     access,
     response: count,
-    versions: dashboardScopes,
-    handle: ({ marks }) => dashboardCount(marks),
+    handle: () => dashboardCount(),
   }),
   route({
     method: 'GET',
     path: '/dashboard/user-access-source',
     name: 'showAccessSources',
-    summary: 'Sign-ins of 30 days by kind of device',
+    summary: 'Get sign-ins of the last thirty days by kind of device',
     access,
-    response: listOf(record({ name: text(), value: integer() })),
-    versions: dashboardScopes,
-    handle: ({ marks }) => userAccessSource(marks),
+    response: listOf(
+      record(
+        described(
+          { name: text(), value: integer() },
+          {
+            name: ['Kind of device: desktop, mobile, tablet or other', 'desktop'],
+            value: ['Number of sign-ins', 31],
+          },
+        ),
+      ),
+    ),
+    handle: () => userAccessSource(),
   }),
   route({
     method: 'GET',
     path: '/dashboard/weekly-user-activity',
     name: 'showWeeklyActivity',
-    summary: 'Sign-ins and administrators of the last seven days, oldest first',
+    summary: 'Get sign-ins of the last seven days, oldest first',
     access,
-    response: listOf(record({ date: date(), visits: integer(), users: integer() })),
-    versions: dashboardScopes,
-    handle: ({ marks }) => weeklyUserActivity(marks),
+    response: listOf(
+      record(
+        described(
+          { date: date(), visits: integer(), users: integer() },
+          {
+            date: ['The day', '2026-11-22'],
+            visits: ['Number of sign-ins', 17],
+            users: ['Number of administrators who signed in', 5],
+          },
+        ),
+      ),
+    ),
+    handle: () => weeklyUserActivity(),
   }),
   route({
     method: 'GET',
     path: '/dashboard/monthly-sales',
     name: 'showMonthlySales',
-    summary: 'Paid orders of the last twelve months, oldest first',
+    summary: 'Get paid orders of the last twelve months, oldest first',
     access,
-    response: listOf(record({ month: month(), orders: integer(), amount: amount() })),
-    versions: dashboardScopes,
-    handle: ({ marks }) => monthlySales(marks),
+    response: listOf(record({ month: month().description('The month').example('2026-11'), ...sales })),
+    handle: () => monthlySales(),
   }),
   route({
     method: 'GET',
     path: '/dashboard/daily-sales',
     name: 'showDailySales',
-    summary: 'Paid orders of thirty days, the present one included, oldest first',
+    summary: 'Get paid orders of the last thirty days, oldest first',
     access,
-    response: listOf(record({ date: date(), orders: integer(), amount: amount() })),
-    versions: dashboardScopes,
-    handle: ({ marks }) => dailySales(marks),
+    response: listOf(record({ date: date().description('The day').example('2026-11-22'), ...sales })),
+    handle: () => dailySales(),
   }),
   route({
     method: 'GET',
     path: '/dashboard/payments-by-channel',
     name: 'showPaymentsByChannel',
-    summary: 'Payments created within thirty days, by channel and state',
+    summary: 'Get payments of the last thirty days by channel and state',
     description: 'Each state of every channel that has payments, channels by name.',
     access,
     response: listOf(
-      record({ type: text(), status: oneOf(...paymentStatuses), payments: integer(), amount: amount() }),
+      record(
+        described(
+          { type: text(), status: oneOf(...paymentStatuses), payments: integer(), amount: amount() },
+          {
+            type: ['Type of the payment channel', 'mock'],
+            status: ['State of the payments'],
+            payments: ['Number of payments', 17],
+            amount: ['Sum of their amounts', 3180.6],
+          },
+        ),
+      ),
     ),
-    versions: dashboardScopes,
-    handle: ({ marks }) => paymentsByChannel(marks),
+    handle: () => paymentsByChannel(),
   }),
   route({
     method: 'GET',
     path: '/dashboard/recent-activities',
     name: 'listRecentActivities',
-    summary: 'The last ten operations',
+    summary: 'List the last ten operations',
     access,
     response: listOf(
-      record({
-        id: integer(),
-        user: text(),
-        action: text(),
-        status: oneOf('success', 'failure'),
-        created_at: timestamp(),
-      }),
+      record(
+        described(
+          {
+            id: integer(),
+            user: text(),
+            action: text(),
+            status: oneOf('success', 'failure'),
+            created_at: timestamp(),
+          },
+          {
+            user: ['Username of the administrator', 'zhang.wei'],
+            action: ['Title of the operation, in the language of the request', '创建订单'],
+            status: ['Outcome of the operation'],
+            created_at: ['When the operation began', '2026-11-22T08:30:00.000Z'],
+          },
+        ),
+      ),
     ),
     handle: async () => titled(await recentActivities()),
   }),
@@ -171,13 +234,15 @@ export const routes = [
     path: '/dashboard/stream',
     name: 'streamDashboard',
     limit: 'stream',
-    summary: 'All figures as server-sent events',
+    summary: 'Stream all figures as server-sent events',
     description: 'Events `connected`, then `dashboard_data` every `interval` seconds.',
     access,
     ticket: true,
     reply: 'event-stream',
     query: Joi.object<{ interval: number }, true>({
-      interval: clamped({ fallback: 5, min: 2, max: 60 }),
+      interval: clamped({ fallback: 5, min: 2, max: 60 })
+        .description('Seconds between two events, 2 to 60')
+        .example(5),
     }),
     response: null,
     handle({ admin, query }, ctx) {
@@ -188,7 +253,7 @@ export const routes = [
         type: 'dashboard_data',
         intervalMs,
         read: async () => {
-          const shared = await snapshot(zone, intervalMs * 0.9);
+          const shared = await snapshots.forceFetch(zone);
           return { ...shared, recent_activities: titled(shared.recent_activities) };
         },
       });

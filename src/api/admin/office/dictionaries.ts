@@ -6,8 +6,8 @@ import {
   parent,
   parentFilter,
   idParam,
+  optionalLines,
   optionalText,
-  slug,
   sort,
   status,
   text as given,
@@ -24,18 +24,18 @@ import {
   listDictionaries,
   updateDictionary,
 } from '../../../models/office/dictionary.js';
-import { enabled, keysOf, listOf, pageOf, resource } from '../../declare/response.js';
+import { enabled, flag, keysOf, listOf, pageOf, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { Dictionary } from '../../../models/office/tables.js';
 
-const entry = resource('DictionaryEntry', { ...keysOf(Dictionary), status: enabled() });
+const entry = resource('DictionaryEntry', { ...keysOf(Dictionary), status: enabled(), in_use: flag() });
 
 const fields = {
   parent_id: parent(),
   name: given(50),
-  code: slug(50),
+  code: given(50),
   value: optionalText(500),
-  description: optionalText(255),
+  description: optionalLines(255),
   status: status(),
   sort: sort(),
 };
@@ -77,7 +77,7 @@ export const routes = [
     method: 'GET',
     path: '/dictionaries/types',
     name: 'listDictionaryTypes',
-    summary: 'All dictionary types',
+    summary: 'List the dictionary types',
     access: can('dictionary.index', '查看字典列表', 'List dictionaries'),
     response: listOf(entry),
     handle: () => dictionaryTypes(),
@@ -86,12 +86,11 @@ export const routes = [
     method: 'GET',
     path: '/dictionaries/type/{code}',
     name: 'listDictionaryEntries',
-    summary: 'The enabled entries of an enabled type',
+    summary: 'List the enabled entries of an enabled type',
     access: can('dictionary.index', '查看字典列表', 'List dictionaries'),
     params: Joi.object<{ code: string }, true>({ code: Joi.string().max(50).required() }),
     response: listOf(entry),
-    versions: ['dictionaries'],
-    handle: ({ params, marks }) => dictionaryEntries(params.code, marks[0]),
+    handle: ({ params }) => dictionaryEntries(params.code),
   }),
   route({
     method: 'GET',

@@ -13,16 +13,38 @@ import {
   type FailedJobCriteria,
   type FailedJobFilter,
 } from '../../../models/office/failed-job.js';
-import { integer, json, keysOf, pageOf, record, resource } from '../../declare/response.js';
+import { described, integer, json, keysOf, pageOf, record, resource } from '../../declare/response.js';
 import { FailedJob, failedJobStates } from '../../../models/office/tables.js';
 import { can, route } from '../../declare/route.js';
 
-const failedJob = resource('FailedJob', { ...keysOf(FailedJob), payload: json() });
+const failedJob = resource(
+  'FailedJob',
+  described(
+    { ...keysOf(FailedJob), payload: json() },
+    {
+      queue: ['Queue of the job', 'payments'],
+      job: ['Kind of job', 'settle-payment'],
+      job_key: ['Key of the job within its queue', 'settle-payment-42'],
+      error: ['Message of the last failure', 'the lock of the order timed out'],
+      attempts: ['Number of runs before it was given up', 8],
+      failures: ['How often it was given up', 1],
+      state: ['failed, retried (queued again) or done'],
+      failed_at: ['When it failed', '2026-11-22T08:31:12.000Z'],
+      retried_at: ['When it was queued again; null if it was not', null],
+    },
+  ),
+);
 
 const criteria = {
-  queue: Joi.string().valid(...queueNames),
-  job: Joi.string().allow('').max(60),
-  error: Joi.string().allow('').max(200),
+  queue: Joi.string()
+    .valid(...queueNames)
+    .description('Queue of the job'),
+  job: Joi.string().allow('').max(60).description('Kind of job').example('settle-payment'),
+  error: Joi.string()
+    .allow('')
+    .max(200)
+    .description('Part of the message of the failure')
+    .example('timed out'),
   trace_id: Joi.string().allow('').max(64),
 };
 
@@ -58,7 +80,10 @@ export const routes = [
     deadlineMs: 60_000,
     body: Joi.object<FailedJobCriteria, true>({ ...criteria, ...timeKeys() }),
     fails: ['failed_job_not_found', 'failed_job_over', 'failed_job_unknown'],
-    response: record({ count: integer(), refused: integer() }),
+    response: record({
+      count: integer().description('Number of jobs that were queued again').example(3),
+      refused: integer().description('Number of jobs that cannot be retried').example(0),
+    }),
     handle: ({ body }) => retryAllFailed(body),
   }),
   route({

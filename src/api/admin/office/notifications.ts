@@ -1,7 +1,7 @@
 // /notifications: messages to administrators.
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { clamped, id, idParam, ids, text as given } from '../../../lib/input/schema.js';
+import { clamped, id, idParam, ids, text as given, lines } from '../../../lib/input/schema.js';
 import { issueTicket, ticketSeconds } from '../../../lib/redis/ticket.js';
 import { sendNotification } from '../../../jobs/deliver-notification.js';
 import {
@@ -18,6 +18,7 @@ import {
   type NotificationRecord,
 } from '../../../models/office/notification.js';
 import {
+  described,
   flag,
   integer,
   keysOf,
@@ -43,7 +44,11 @@ interface NotificationBody {
   receiver_ids?: number[];
 }
 
-const keys = { ...keysOf(Notification), is_read: flag(), read_at: timestampOrNull() };
+const keys = {
+  ...described(keysOf(Notification), { type: ['announcement, message or system'] }),
+  is_read: flag(),
+  read_at: timestampOrNull(),
+};
 
 const item = resource('Notification', keys);
 
@@ -52,7 +57,7 @@ export const routes = [
     method: 'GET',
     path: '/notifications',
     name: 'listNotifications',
-    summary: 'List one’s notifications',
+    summary: 'List your notifications',
     access: 'signedIn',
     query: Joi.object<NotificationFilter, true>({
       ...listKeys(notificationSortable),
@@ -78,7 +83,7 @@ export const routes = [
     access: can('notification.store', '发送通知', 'Send notifications'),
     body: Joi.object<NotificationBody, true>({
       title: given(150).required(),
-      content: given(10_000).required(),
+      content: lines(10_000).required(),
       type: Joi.string()
         .valid(...sentTypes)
         .default('announcement'),
@@ -99,19 +104,21 @@ export const routes = [
     method: 'GET',
     path: '/notifications/unread-count',
     name: 'countUnreadNotifications',
-    summary: 'How many notifications are unread',
+    summary: 'Count unread notifications',
     access: 'signedIn',
-    response: record({ count: integer() }),
+    response: record({ count: integer().description('Number of unread notifications').example(2) }),
     handle: async ({ admin }) => ({ count: await countUnread(admin.adminId) }),
   }),
   route({
     method: 'GET',
     path: '/notifications/recent',
     name: 'listRecentNotifications',
-    summary: 'The latest notifications',
+    summary: 'List your latest notifications',
     access: 'signedIn',
     query: Joi.object<{ limit: number }, true>({
-      limit: clamped({ fallback: 5, min: 1, max: 20 }),
+      limit: clamped({ fallback: 5, min: 1, max: 20 })
+        .description('Number of notifications, at most 20')
+        .example(5),
     }),
     response: record({ list: listOf(item), unread_count: integer() }),
     async handle({ admin, query }) {
@@ -130,9 +137,9 @@ export const routes = [
     name: 'createTicket',
     limit: 'ticket',
     summary: 'Get a one-time ticket for the WebSocket or an event stream',
-    title: { zh: '获取实时连接票据', en: 'Get a ticket for live connections' },
     description: 'Good for one use within 60 seconds: `/ws/admin/notifications?ticket=…`.',
     access: 'signedIn',
+    isLogged: false,
     response: record({ ticket: text(), expires_in: integer() }),
     handle: async ({ admin }) => ({ ticket: await issueTicket(admin.jti), expires_in: ticketSeconds }),
   }),

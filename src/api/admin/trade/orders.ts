@@ -4,28 +4,30 @@ import { config } from '../../../../config/index.js';
 import { now } from '../../../lib/clock.js';
 import { logger } from '../../../lib/logger.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { id, money, optionalText, text as given } from '../../../lib/input/schema.js';
+import { id, money, optionalLines, lines } from '../../../lib/input/schema.js';
 import { expireOrder } from '../../../jobs/expire-order.js';
 import {
-  orderFilters,
   findOrder,
   listOrders,
+  orderFilters,
+  sumOrders,
   orderSortable,
-  orderTotals,
   removeOrder,
   updateOrder,
+  type OrderFields,
   type OrderFilter,
   type OrderUpdate,
 } from '../../../models/trade/order.js';
 import { placeOrder, type NewOrder, type OrderLine } from '../../../models/trade/order-placement.js';
 import { exportRoutes } from '../../declare/export-routes.js';
-import { importAnswer, importFrom } from '../../flows/order-import.js';
+import { importAnswer, receiveImport } from '../../flows/import-upload.js';
 import {
+  described,
   integer,
   integerOrNull,
   keysOf,
   listOf,
-  pageOf,
+  summedPageOf,
   record,
   recordOrNull,
   resource,
@@ -36,16 +38,22 @@ import { can, route } from '../../declare/route.js';
 import { Order, OrderDetail, orderStatuses, User } from '../../../models/trade/tables.js';
 
 const order = resource('Order', {
-  ...keysOf(Order),
+  ...described(keysOf(Order), {
+    status: ['pending, paid or cancelled'],
+    payment_no: ['The payment that paid the order; null if it is not paid', null],
+  }),
   user: recordOrNull(keysOf(User, 'id', 'username')),
   details: listOf(record(keysOf(OrderDetail))),
 });
+
+/** What callers set, when an order is placed and later. */
+const fields: Joi.StrictSchemaMap<OrderFields> = { remark: optionalLines(500) };
 
 const orderParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
 
 const line = Joi.object<OrderLine, true>({
   product_id: id().allow(null),
-  product_name: given(200).required(),
+  product_name: lines(200).required(),
   price: money(0n).required(),
   quantity: Joi.number().integer().min(1).max(1_000_000).required(),
 });
@@ -58,10 +66,17 @@ export const routes = [
     summary: 'List orders',
     access: can('order.index', '查看订单列表', 'List orders'),
     module: 'orders',
-    query: Joi.object<OrderFilter, true>({ ...listKeys(orderSortable), ...orderFilters }),
-    response: pageOf(order),
-    versions: [orderTotals.scope],
-    handle: ({ query, marks }) => listOrders(query, marks[0]),
+    query: Joi.object<OrderFilter & { with_sum: boolean }>({
+      ...listKeys(orderSortable),
+      ...orderFilters,
+      with_sum: Joi.boolean().default(false).description('Also answers `amount_sum`'),
+    }),
+    response: summedPageOf(order),
+    async handle({ query }) {
+      const sum = query.with_sum ? sumOrders(query) : undefined;
+      const [page, amount_sum] = await Promise.all([listOrders(query), sum]);
+      return { ...page, amount_sum };
+    },
   }),
   route({
     method: 'POST',
@@ -76,7 +91,7 @@ export const routes = [
       user_id: id().required(),
       details: Joi.array().items(line).min(1).max(200).required(),
       amount: money(0n),
-      remark: optionalText(500),
+      ...fields,
       expire_in_seconds: Joi.number().integer().min(1).max(31_536_000),
     }),
     aliases: { products: 'details' },
@@ -103,7 +118,7 @@ export const routes = [
     limit: 'upload',
     summary: 'Import orders from a CSV file',
     description:
-      'UTF-8, GBK or UTF-16 with a byte order mark; columns in any order: `user_id`, `amount`, `remark`, `order_ref`, `product_id`, `product_name`, `price`, `quantity`, or their Chinese names; a column `reason`, which an error file has, is not read. Rows with the same `order_ref` are one order. Orders with a bad row are left out and reported; `dry_run`, a field of the form or the query, only checks. The answer waits up to 3 seconds for the end.',
+      'UTF-8, GBK or UTF-16 with a byte order mark; columns in any order: `user_id`, `amount`, `remark`, `order_ref`, `product_id`, `product_name`, `price`, `quantity`, or their Chinese names; a column `reason`, which an error file has, is not read. Rows with the same `order_ref` are one order. A line needs `product_name`, `price` and `quantity`: an empty quantity is refused. Orders with a bad row are left out and reported; `dry_run`, a field of the form or the query, only checks. The answer waits up to 3 seconds for the end.',
     access: can('order.import', '导入订单', 'Import orders'),
     module: 'orders',
     upload: { parts: ['file'], maxBytes: config.storage.importMaxBytes, required: true, digest: true },
@@ -132,7 +147,7 @@ export const routes = [
       error_msg: textOrNull(),
       errors: listOf(record({ row: integer(), column: text(), value: text(), reason: text() })).max(100),
     }),
-    handle: ({ admin, query, body, upload }) => importFrom(upload, admin, query.dry_run || body.dry_run),
+    handle: ({ admin, query, body, upload }) => receiveImport(upload, admin, query.dry_run || body.dry_run),
     repeat: (id, { admin }) => importAnswer(id, admin),
   }),
   route({
@@ -157,7 +172,7 @@ export const routes = [
     module: 'orders',
     params: orderParam,
     body: Joi.object<OrderUpdate, true>({
-      remark: optionalText(500),
+      ...fields,
       status: Joi.string().valid(...orderStatuses),
     }),
     fails: ['order_being_paid', 'order_not_cancellable', 'order_not_found', 'order_status_unsettable'],

@@ -7,7 +7,7 @@ import { describeKeys } from '../../../lib/channels/method-config.js';
 import { fail } from '../../../lib/errors.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { documentedAs } from '../../../lib/input/schema-notes.js';
-import { idParam, optionalText, slug, sort, text as given } from '../../../lib/input/schema.js';
+import { idParam, optionalLines, slug, sort, text as given } from '../../../lib/input/schema.js';
 import {
   createMethod,
   deleteMethod,
@@ -80,7 +80,7 @@ const fields = {
   shared_secret: Joi.string().allow('', null).max(200),
   is_active: Joi.boolean(),
   sort: sort(),
-  description: optionalText(255),
+  description: optionalLines(255),
 };
 
 const secretsNote =
@@ -187,6 +187,7 @@ export const routes = [
       'callback is for a payment number that nobody has: nothing is paid. wechat and alipay callbacks are not implemented, so ' +
       'their verdict is `payment_gateway_not_implemented`.',
     access: can('payment_method.test', '测试支付方式', 'Test payment methods'),
+    isLogged: false,
     module: 'payments',
     deadlineMs: config.payments.gatewayTimeoutMs + 5000,
     params: idParam,

@@ -5,19 +5,21 @@ import type { Channel } from '../../../lib/channels/channel.js';
 import { channelOf, isEnabled } from '../../../lib/channels/index.js';
 import { fail } from '../../../lib/errors.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { id, money, optionalText } from '../../../lib/input/schema.js';
+import { id, money, optionalLines } from '../../../lib/input/schema.js';
 import {
   createPayment,
   findPayment,
   listPayments,
+  sumPayments,
+  orderOf,
+  userOf,
   paymentSortable,
-  paymentTotals,
   type NewPayment,
   type PaymentFilter,
   type PaymentRecord,
 } from '../../../models/trade/payment.js';
 import { paymentFilters } from '../../../models/trade/payment-criteria.js';
-import { updatePayment, type PaymentUpdate } from '../../../models/trade/payment-attention.js';
+import { handlingsOf, updatePayment, type PaymentUpdate } from '../../../models/trade/payment-attention.js';
 import { callbacksOf } from '../../../models/trade/payment-callback.js';
 import type { Identity } from '../../../models/access/identity.js';
 import { channelTypes, gatewayAnswer } from '../../declare/channel-schemas.js';
@@ -25,10 +27,11 @@ import { exportRoutes } from '../../declare/export-routes.js';
 import { assertFitsChannel, placePayment, placingChannel } from '../../flows/payment-placing.js';
 import {
   amount,
+  described,
   keysOf,
   listOf,
   oneOf,
-  pageOf,
+  summedPageOf,
   record,
   recordOrNull,
   resource,
@@ -38,16 +41,42 @@ import {
 } from '../../declare/response.js';
 import { mayPass } from '../../declare/permission.js';
 import { can, route } from '../../declare/route.js';
-import { Payment, PaymentCallback, PaymentMethod, type PaymentStatus } from '../../../models/trade/tables.js';
+import {
+  Order,
+  Payment,
+  PaymentCallback,
+  PaymentHandling,
+  PaymentMethod,
+  User,
+  type PaymentStatus,
+} from '../../../models/trade/tables.js';
 
 const keys = {
-  ...keysOf(Payment),
-  payment_method: recordOrNull(keysOf(PaymentMethod, 'id', 'name', 'code', 'type')),
+  ...described(keysOf(Payment), { status: ['pending, paid, failed or cancelled'] }),
+  payment_method: recordOrNull(
+    described(keysOf(PaymentMethod, 'id', 'name', 'code', 'type'), {
+      type: ['Type of the payment channel', 'mock'],
+    }),
+  ),
 };
 
 const payment = resource('Payment', keys);
 
-const callback = resource('PaymentCallback', { ...keysOf(PaymentCallback), type: oneOf(...channelTypes) });
+const user = recordOrNull(keysOf(User, 'id', 'username')).description('The user whose order it pays');
+
+const listedPayment = resource('ListedPayment', { ...keys, user });
+
+const callback = resource('PaymentCallback', {
+  ...keysOf(PaymentCallback),
+  type: oneOf(...channelTypes).description('Type of the payment channel'),
+});
+
+const handling = resource('PaymentHandling', {
+  ...keysOf(PaymentHandling),
+  reason: text().description('The reason that was cleared'),
+  remark: textOrNull().description('Remark of the administrator; null for none'),
+  username: text().description('Username of the administrator at the time'),
+});
 
 const tradeStates = {
   pending: 'NOTPAY',
@@ -69,10 +98,17 @@ export const routes = [
       '`fail_reason`; `pending_longer_than` (minutes) lists pending payments made longer ago than that, to the minute.',
     access: can('payment.index', '查看支付列表', 'List payments'),
     module: 'payments',
-    query: Joi.object<PaymentFilter, true>({ ...listKeys(paymentSortable), ...paymentFilters }),
-    response: pageOf(payment),
-    versions: [paymentTotals.scope],
-    handle: ({ query, marks }) => listPayments(query, marks[0]),
+    query: Joi.object<PaymentFilter & { with_sum: boolean }, true>({
+      ...listKeys(paymentSortable),
+      ...paymentFilters,
+      with_sum: Joi.boolean().default(false).description('Also answers `amount_sum`'),
+    }),
+    response: summedPageOf(listedPayment),
+    async handle({ query }) {
+      const sum = query.with_sum ? sumPayments(query) : undefined;
+      const [page, amount_sum] = await Promise.all([listPayments(query), sum]);
+      return { ...page, amount_sum };
+    },
   }),
   route({
     method: 'POST',
@@ -94,7 +130,7 @@ export const routes = [
       payment_method_id: id().required(),
       initiate: Joi.boolean().default(false),
       amount: money(0n),
-      remark: optionalText(500),
+      remark: optionalLines(500),
     }),
     fails: [
       'order_being_paid',
@@ -136,15 +172,29 @@ export const routes = [
     method: 'GET',
     path: '/payments/{id}',
     name: 'showPayment',
-    summary: 'Show a payment with the callbacks received for it',
+    summary: 'Show a payment with its order, callbacks and cleared reasons of attention',
     access: can('payment.show', '查看支付', 'Show payments'),
     module: 'payments',
     params: paymentParam,
     fails: ['payment_record_not_found'],
-    response: resource('PaymentDetail', { ...keys, callbacks: listOf(callback) }),
+    response: resource('PaymentDetail', {
+      ...keys,
+      user,
+      order: recordOrNull(
+        keysOf(Order, 'status', 'payment_no', 'expire_at', 'paid_at', 'cancelled_at'),
+      ).description('Its order: it was paid by `payment_no`, which may be another payment'),
+      callbacks: listOf(callback),
+      handlings: listOf(handling),
+    }),
     async handle({ params }) {
       const payment = await findPayment(params.id);
-      return { ...payment, callbacks: await callbacksOf(payment.payment_no) };
+      const [user, order, callbacks, handlings] = await Promise.all([
+        userOf(payment),
+        orderOf(payment),
+        callbacksOf(payment.payment_no),
+        handlingsOf(payment.payment_no),
+      ]);
+      return { ...payment, user: user ?? null, order: order ?? null, callbacks, handlings };
     },
   }),
   route({
@@ -155,21 +205,24 @@ export const routes = [
     description:
       '`needs_attention` can only be set to false, once the matter is handled, together with the `fail_reason` that was ' +
       'seen: when there is another one by now, the request is refused. While a reason before it has not been cleared, the ' +
-      'payment stays flagged for that one. The last reason stays to be read. State, amount and third-party number are ' +
-      'changed by callbacks only.',
+      'payment stays flagged for that one. The last reason stays to be read. What a payment is answered with may be sent ' +
+      'back. State, amount and third-party number are changed by callbacks only.',
     access: can('payment.update', '修改支付', 'Change payments'),
     module: 'payments',
     params: paymentParam,
     body: Joi.object<PaymentUpdate, true>({
-      remark: optionalText(500),
-      needs_attention: Joi.boolean<false>().valid(false),
-      fail_reason: Joi.string().max(255).when('needs_attention', { is: Joi.exist(), then: Joi.required() }),
+      remark: optionalLines(500),
+      needs_attention: Joi.boolean(),
+      fail_reason: Joi.string()
+        .allow(null)
+        .max(255)
+        .when('needs_attention', { is: Joi.valid(false).required(), then: Joi.required() }),
     }),
     fails: ['payment_attention_changed', 'payment_record_not_found'],
     response: payment,
     subject: ({ params }) => findPayment(params.id),
-    async handle({ params, body }) {
-      await updatePayment(params.id, body);
+    async handle({ admin, params, body }) {
+      await updatePayment(params.id, body, { id: admin.adminId, username: admin.username });
       return findPayment(params.id);
     },
   }),
@@ -178,7 +231,7 @@ export const routes = [
     path: '/payments/{payment_no}/place',
     name: 'placePayment',
     deadlineMs: config.payments.gatewayTimeoutMs + 5000,
-    summary: 'Place a pending payment with its channel, also once more',
+    summary: 'Place a pending payment with its channel, also again',
     description:
       'For what the customer needs to pay: see `gateway` of `POST /payments`. A channel that is asked again for the same payment ' +
       'answers for the same trade.',
@@ -209,9 +262,10 @@ export const routes = [
     method: 'POST',
     path: '/payments/{payment_no}/query',
     name: 'queryPayment',
-    summary: 'Ask for the state of a payment',
+    summary: 'Query the state of a payment',
     description: 'The mock channel reads the local state; wechat and alipay answer 501.',
     access: can('payment.query', '查询支付结果', 'Query payments'),
+    isLogged: false,
     module: 'payments',
     params: Joi.object<{ payment_no: string }, true>({ payment_no: Joi.string().max(64).required() }),
     fails: ['payment_gateway_disabled', 'payment_gateway_not_implemented', 'payment_record_not_found'],

@@ -17,7 +17,6 @@ import {
   type UserFields,
   type UserFilter,
   userSortable,
-  userTotals,
 } from '../../../models/trade/user.js';
 import { balanceChanged, balanceChangeKeys, operatorOf } from '../../flows/balance-change.js';
 import { exportRoutes } from '../../declare/export-routes.js';
@@ -48,8 +47,7 @@ export const routes = [
     access: can('user.index', '查看用户列表', 'List users'),
     query: Joi.object<UserFilter, true>({ ...listKeys(userSortable), ...userFilters }),
     response: pageOf(user),
-    versions: [userTotals.scope],
-    handle: ({ query, marks }) => listUsers(query, marks[0]),
+    handle: ({ query }) => listUsers(query),
   }),
   route({
     method: 'POST',

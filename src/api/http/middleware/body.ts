@@ -6,7 +6,6 @@ import { koaBody, type HttpMethodEnum } from 'koa-body';
 import { config } from '../../../../config/index.js';
 import { AppError, fail } from '../../../lib/errors.js';
 import { quoteLongNumbers } from '../../../lib/input/exact-json.js';
-import { exceeds } from '../../../lib/input/json-bounds.js';
 import { coercer, problem } from '../../../lib/input/validation.js';
 import type { Route, Upload, UploadDeclaration } from '../../declare/route.js';
 import { receiveForm } from './upload.js';
@@ -26,7 +25,7 @@ export function bodyParser({ method, body, form, upload, aliases, bodyBytes }: R
   if (!body) return undefined;
   const limit = Math.min(form?.maxBytes ?? bodyBytes ?? usualBytes, config.app.jsonMaxBytes);
   const parse = koaBody({
-    // JSON is read as text: its number of values is limited before parsing.
+    // JSON is read as text, for its long numbers (lib/input/exact-json.ts).
     json: false,
     text: true,
     textTypes: [jsonType],
@@ -54,19 +53,27 @@ export function bodyParser({ method, body, form, upload, aliases, bodyBytes }: R
 }
 
 const jsonType = 'application/json';
-/** Schemas, masks and logs recurse into a body. */
-const bounds = { values: 10_000, levels: 32 };
-
 // Numbers with too many digits for a double stay texts, and no key reaches a prototype.
 function parseJson(text: string): unknown {
   if (text === '') return {};
-  if (exceeds(text, bounds)) fail('payload_too_large');
   if (!/^[ \t\n\r]*[[{]/.test(text)) fail('bad_request');
+  let value: unknown;
   try {
-    return parseSafely(quoteLongNumbers(text) ?? text);
+    value = parseSafely(quoteLongNumbers(text) ?? text);
   } catch (error) {
-    return fail('bad_request', { cause: error });
+    fail('bad_request', { cause: error });
   }
+  assertShallow(value);
+  return value;
+}
+
+/** Schemas, masks and logs recurse into a body. */
+const maxLevels = 32;
+
+function assertShallow(value: unknown, level = 1): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (level > maxLevels) fail('payload_too_large');
+  for (const part of Object.values(value)) assertShallow(part, level + 1);
 }
 
 /** Removes the remains of an upload. */

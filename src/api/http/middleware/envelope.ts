@@ -1,7 +1,7 @@
 // The outermost middleware: gives each request its trace id, language and zone, and each answer its envelope, headers
 // and log line.
 import type { Context, Middleware, Next } from 'koa';
-import { currentSpan, inContext, type Context as RunContext } from '../../../lib/context.js';
+import { currentSpan, currentZone, inContext, type Context as RunContext } from '../../../lib/context.js';
 import { DatabaseBusy, isDatabaseDown } from '../../../lib/database/errors.js';
 import { AppError } from '../../../lib/errors.js';
 import { clientIp } from '../../../lib/ip.js';
@@ -14,7 +14,6 @@ import { isRedisDown } from '../../../lib/redis/redis.js';
 import { StorageUnavailable } from '../../../lib/storage/storage.js';
 import { isZone, withZone } from '../../../lib/time.js';
 import { requests, requestSeconds } from '../../../lib/watch/metrics.js';
-import { answerEarly, isStillSending } from '../body-deadline.js';
 import { compressed, isLong } from '../compression.js';
 import { beginRequestSpan, endRequestSpan } from '../request-span.js';
 import { logOperation } from '../../declare/operation-log.js';
@@ -48,23 +47,25 @@ export const envelope: Middleware<RequestState> = async (ctx, next) => {
   const traceId = traceIdOf(ctx.get('X-Trace-Id'));
   const language = languageOf(ctx.get('Accept-Language'));
   const zone = askedZone(ctx);
-  const isKnownZone = zone === undefined || isZone(zone);
   const ip = clientIp(ctx.req);
   const span = beginRequestSpan(ctx, traceId);
-  const context: RunContext = { traceId, language, zone: isKnownZone ? zone : undefined, ip, span };
-  if (ctx.method === 'GET') context.isAbandoned = () => ctx.res.closed;
+  const context: RunContext = {
+    traceId,
+    language,
+    zone: zone !== undefined && isZone(zone) ? zone : undefined,
+    ip,
+    span,
+  };
   ctx.state.traceId = traceId;
   ctx.state.ip = ip;
   for (const [name, value] of fixedHeaders) ctx.res.setHeader(name, value);
   ctx.res.setHeader('X-Trace-Id', traceId);
   await inContext(context, async () => {
     try {
-      if (!isKnownZone) throw new AppError('timezone_invalid', { field: 'timezone' });
       await answer(ctx, next, language, context.zone);
     } catch (error) {
       refuse(ctx, error, language);
     }
-    context.isAbandoned = undefined;
     const durationMs = performance.now() - started;
     void logOperation(ctx, durationMs);
     logAccess(ctx, durationMs);
@@ -72,6 +73,12 @@ export const envelope: Middleware<RequestState> = async (ctx, next) => {
     context.span = undefined;
     endRequestSpan(span, ctx, nameOf(ctx));
   });
+};
+
+/** Comes after the limit of the address: a refused request counts too. @throws timezone_invalid */
+export const refuseUnknownZone: Middleware<RequestState> = (ctx, next) => {
+  if (askedZone(ctx) !== currentZone()) throw new AppError('timezone_invalid', { field: 'timezone' });
+  return next();
 };
 
 async function answer(ctx: Context, next: Next, language: Language, zone: string | undefined): Promise<void> {
@@ -113,14 +120,9 @@ const hasGone = ({ req, res }: Context): boolean => res.closed || (req.destroyed
 function send(ctx: Context, status: number, content: unknown): void {
   ctx.status = status;
   ctx.type = 'application/json; charset=utf-8';
-  const text = toJson(content);
-  if (!isStillSending(ctx.req)) {
-    ctx.body = text;
-    return;
-  }
-  ctx.set('Connection', 'close');
-  ctx.body = answerEarly(ctx.req, text);
-  ctx.length = Buffer.byteLength(text);
+  // What still arrives of a refused body is read and forgotten: a client that is sending would not see the answer else.
+  if (!ctx.req.complete) ctx.req.resume();
+  ctx.body = toJson(content);
 }
 
 function outcomeOf(error: unknown): AppError {

@@ -6,44 +6,36 @@ import { fail } from '../../../lib/errors.js';
 import { readLink } from '../../../lib/secrets/link.js';
 import { consumeStreamTicket, consumeTicket } from '../../../lib/redis/ticket.js';
 import { verifyToken } from '../../../lib/secrets/token.js';
-import { readMarks } from '../../../lib/redis/marks.js';
 import { isBlocked } from '../../../models/office/blacklist.js';
 import { authenticate, type Identity } from '../../../models/access/identity.js';
+import { currentVersions } from '../../../models/tables/versions.js';
 import { mayCall } from '../../declare/permission.js';
 import type { RequestState } from '../request-state.js';
 import type { Route } from '../../declare/route.js';
 
-export interface Admitted {
-  identity?: Identity;
-  marks: (string | undefined)[];
-}
-
 /**
  * Checks the address, the bearer token, the first password, the module switch and the permission, in this
- * order. One round trip to Redis tells everything changed since the last request.
+ * order. One command to Redis says whether anything of it has changed since the last request.
  *
  * @throws bad_request, ip_blocked, not_logged_in, token_expired, token_revoked, token_invalid,
  * password_change_required, module_…_disabled, no_permission
  */
-export async function admit(route: Route, ctx: Context): Promise<Admitted> {
+/** @returns who is signed in; undefined on a public route */
+export async function admit(route: Route, ctx: Context): Promise<Identity | undefined> {
   if (isAmbiguous(ctx.req)) fail('bad_request');
-  if (route.anyAddress) return { marks: [] };
-  const [blacklistMark, identityMark, ...marks] = await readMarks([
-    'blacklist',
-    'identity',
-    ...(route.versions ?? []),
-  ]);
-  if (await isBlocked((ctx.state as RequestState).ip, blacklistMark)) fail('ip_blocked');
-  if (route.access === 'public') return { marks };
+  if (route.anyAddress) return undefined;
+  const versions = await currentVersions();
+  if (await isBlocked((ctx.state as RequestState).ip, versions)) fail('ip_blocked');
+  if (route.access === 'public') return undefined;
   const { jti, subject } = await sessionOf(route, ctx);
-  const identity = await authenticate(jti, identityMark);
+  const identity = await authenticate(jti, versions);
   if (subject !== undefined && subject !== String(identity.adminId)) fail('token_invalid');
   ctx.state.identity = identity;
   if (identity.needsPasswordChange && !route.beforePasswordChange) fail('password_change_required');
   if (route.module === 'orders' && !config.app.ordersEnabled) fail('module_orders_disabled');
   if (route.module === 'payments' && !config.payments.enabled) fail('module_payments_disabled');
   if (route.access !== 'signedIn' && !mayCall(identity, route)) fail('no_permission');
-  return { identity, marks };
+  return identity;
 }
 
 // Two hosts (RFC 9112, 3.2), or a version without headers: a proxy may have parsed it as another request.

@@ -12,7 +12,6 @@ import { privateFolder } from '../../../lib/files/folder.js';
 import { randomToken } from '../../../lib/secrets/random-id.js';
 import { isDiskFull } from '../../../lib/storage/local.js';
 import { problem } from '../../../lib/input/validation.js';
-import { allowUpload } from '../body-deadline.js';
 import { uploadFolder } from '../upload-folder.js';
 import type { Upload, UploadDeclaration } from '../../declare/route.js';
 
@@ -33,10 +32,9 @@ const blockBytes = 512 * 1024;
  * @throws payload_too_large, bad_request, validation_failed, storage_full, upload_failed
  */
 export async function receiveForm(ctx: Context, declaration: UploadDeclaration): Promise<ReceivedForm> {
-  const { req, res } = ctx;
+  const { req } = ctx;
   const most = declaration.maxBytes + maxFieldBytes + overheadBytes;
   if (Number(req.headers['content-length'] ?? 0) > most) fail('payload_too_large');
-  allowUpload(req, res);
   const form = new Form(declaration);
   try {
     await mkdir(uploadFolder, { recursive: true, mode: privateFolder });

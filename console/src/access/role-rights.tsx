@@ -1,0 +1,92 @@
+// What a role allows, and who holds it.
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'react-router';
+import { call, type Data } from '../contract/api.ts';
+import { plural, texts } from '../contract/texts.ts';
+import { Problem } from '../parts/show/problem.tsx';
+import { useMay } from '../parts/show/profile.ts';
+
+const t = texts({
+  'zh-CN': {
+    all: '超级管理员：拥有所有权限',
+    permissions: (count: number) => `权限（${count}）`,
+    menus: (count: number) => `菜单（${count}）`,
+    holders: (count: number) => `拥有此角色的管理员（${count}）`,
+    ...{ none: '没有权限', noMenus: '没有菜单', nobody: '还没有人拥有此角色' },
+  },
+  'en-US': {
+    all: 'Super administrator: holds every permission',
+    permissions: (count: number) => `${count} ${plural(count, 'permission', 'permissions')}`,
+    menus: (count: number) => `${count} ${plural(count, 'menu', 'menus')}`,
+    holders: (count: number) => `Held by ${count} ${plural(count, 'administrator', 'administrators')}`,
+    ...{ none: 'No permissions', noMenus: 'No menus', nobody: 'Nobody holds this role yet' },
+  },
+});
+
+type Role = Data<'GET /api/admin/roles/{id}'>;
+
+export function RoleRights({ row }: { row: unknown }) {
+  const { slug, permissions, menus, id } = row as Role;
+  const may = useMay();
+  return (
+    <div className="stack role-rights">
+      {slug === 'super-admin' ? (
+        <p className="soft">{t.all}</p>
+      ) : (
+        <Rights permissions={permissions} menus={menus} />
+      )}
+      {may('GET /api/admin/admins') && <Holders roleId={id} />}
+    </div>
+  );
+}
+
+function Rights({ permissions, menus }: Pick<Role, 'permissions' | 'menus'>) {
+  return (
+    <>
+      <section>
+        <h3>{t.permissions(permissions.length)}</h3>
+        {permissions.length === 0 && <span className="soft">{t.none}</span>}
+        <ul className="names">
+          {permissions.map((one) => (
+            <li key={one.id} title={one.slug}>
+              {one.name}
+            </li>
+          ))}
+        </ul>
+      </section>
+      <section>
+        <h3>{t.menus(menus.length)}</h3>
+        {menus.length === 0 && <span className="soft">{t.noMenus}</span>}
+        <ul className="names">
+          {menus.map((one) => (
+            <li key={one.id}>{one.title}</li>
+          ))}
+        </ul>
+      </section>
+    </>
+  );
+}
+
+function Holders({ roleId }: { roleId: number }) {
+  const { data, error } = useQuery({
+    queryKey: ['admins', 'list', { role_id: roleId }],
+    queryFn: ({ signal }) =>
+      call('GET /api/admin/admins', { query: { role_id: roleId, page_size: 100 }, signal }),
+    meta: { scopes: ['identity'] },
+  });
+  if (error) return <Problem error={error} />;
+  if (!data) return null;
+  return (
+    <section>
+      <h3>{t.holders(data.total)}</h3>
+      {data.total === 0 && <span className="soft">{t.nobody}</span>}
+      <ul className="names">
+        {data.list.map(({ id, username }) => (
+          <li key={id}>
+            <Link to={`/access/admins/${id}`}>{username}</Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

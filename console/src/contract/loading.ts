@@ -1,0 +1,30 @@
+// Parts of the console that are loaded on demand, and what it means when one does not come: no network, or files that a new
+// release has replaced.
+
+/** How browsers put that a script could not be loaded. */
+const notLoaded = /dynamically imported module|importing a module script|preload css|loading chunk/i;
+
+export const isLoadFailure = (error: unknown): boolean =>
+  error instanceof Error && notLoaded.test(error.message);
+
+const place = 'console.reloaded';
+const recentMs = 30_000;
+
+/** Whether the page of this console can be fetched now. */
+export async function isReachable(): Promise<boolean> {
+  try {
+    const { ok } = await fetch(import.meta.env.BASE_URL, { cache: 'no-store' });
+    return ok;
+  } catch {
+    return false;
+  }
+}
+
+/** Loads the page anew, once in a while. @returns false when that was just done in vain */
+export function reloadOnce(): boolean {
+  const last = Number(sessionStorage.getItem(place) ?? 0);
+  if (Date.now() - last < recentMs) return false;
+  sessionStorage.setItem(place, String(Date.now()));
+  location.reload();
+  return true;
+}

@@ -1,0 +1,73 @@
+// The session token: in memory and in the sessionStorage of this tab. Other tabs of this origin hand it over when they are asked,
+// so that a link in a new tab needs no second sign-in and no storage outlives the tabs.
+
+import { forgetRecent } from './recent.ts';
+
+const place = 'console.token';
+const answerMs = 150;
+
+type Message = { kind: 'ask' } | { kind: 'token'; token: string } | { kind: 'ended'; token: string };
+
+const tabs = new BroadcastChannel('console.session');
+const tell = (message: Message): void => tabs.postMessage(message);
+
+function store(token: string | undefined): void {
+  session.token = token;
+  if (token) sessionStorage.setItem(place, token);
+  else sessionStorage.removeItem(place);
+}
+
+export const session = {
+  token: sessionStorage.getItem(place) ?? undefined,
+  /** Called when another tab has signed in while this one shows the sign-in form. */
+  onBegin: undefined as (() => void) | undefined,
+  /** Called when another tab has signed out. */
+  onEnd: undefined as (() => void) | undefined,
+  /** Called when the service no longer takes the token. */
+  onRefused: undefined as ((failure: Error) => void) | undefined,
+  begin(token: string): void {
+    store(token);
+    tell({ kind: 'token', token });
+  },
+  /** Forgets the token, here only: the service has ended it, and every tab will hear so. */
+  forget(): void {
+    store(undefined);
+  },
+  /** Signs out everywhere. */
+  end(): void {
+    const { token } = session;
+    store(undefined);
+    forgetRecent();
+    if (token) tell({ kind: 'ended', token });
+  },
+  /** Asks the other tabs. @returns whether one of them is signed in */
+  async join(): Promise<boolean> {
+    if (session.token) return true;
+    tell({ kind: 'ask' });
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, answerMs);
+      arrived = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    arrived = undefined;
+    return session.token !== undefined;
+  },
+};
+
+let arrived: (() => void) | undefined;
+
+tabs.onmessage = ({ data }: MessageEvent<Message>) => {
+  if (data.kind === 'ask' && session.token) tell({ kind: 'token', token: session.token });
+  if (data.kind === 'token' && !session.token) {
+    store(data.token);
+    if (arrived) arrived();
+    else session.onBegin?.();
+  }
+  if (data.kind === 'ended' && data.token === session.token) {
+    store(undefined);
+    forgetRecent();
+    session.onEnd?.();
+  }
+};

@@ -1,0 +1,7 @@
+// The clear button of an input, which needs an accessible name.
+import { CloseCircleFilled } from '@ant-design/icons';
+import { texts } from '../../contract/texts.ts';
+
+const t = texts({ 'zh-CN': { clear: '清空' }, 'en-US': { clear: 'Clear' } });
+
+export const clearing = () => ({ clearIcon: <CloseCircleFilled role="img" aria-label={t.clear} /> });

@@ -1,0 +1,273 @@
+// Inputs of forms and filters. Every control gets its accessible name from its label.
+import { useQuery } from '@tanstack/react-query';
+import { Input, Select } from 'antd';
+import { lazy, Suspense, useDeferredValue, useState, type ReactNode } from 'react';
+import { call } from '../../contract/api.ts';
+import { texts } from '../../contract/texts.ts';
+import { clearing } from './clearing.tsx';
+import { isAmount } from '../show/money.ts';
+import { enabled, isOneOf, nameOf, yesNo, type States } from '../show/states.tsx';
+
+export interface Control<V = unknown> {
+  id?: string;
+  value?: V;
+  // A method, so that a field of texts fits into a form of fields of anything.
+  onChange?(value: V): void;
+  'aria-label'?: string;
+  placeholder?: string;
+}
+
+export interface Field<V = unknown> {
+  control(props: Control<V>): ReactNode;
+  /** Initial value of an empty form. */
+  initial?: V;
+  /** The value of the control for an existing row; by default its field of the same name. */
+  from?(row: Record<string, unknown>): V;
+  /** Whether a text of the URL is a value of this filter. */
+  check?(text: string): boolean;
+  /** Converts the text of the URL to the value of the control. */
+  parse?(text: string): V;
+  /** Checks beyond the contract; returns the problem. */
+  problem?(value: V): string | undefined;
+  /** Write-only: not stored in drafts. */
+  isSecret?: boolean;
+  /** The part of the value that may be stored in a draft. */
+  withoutSecrets?(value: unknown): unknown;
+  /** Several controls instead of one, with names below this field's. */
+  items?(place: { name: string; row: Record<string, unknown> | undefined }): ReactNode;
+  /** Typed: replaces the URL instead of adding to the history. */
+  isTyped?: boolean;
+  /** Shown without a label. */
+  isWide?: boolean;
+}
+
+const t = texts({
+  'zh-CN': { choose: '请选择', search: '输入以搜索', badAmount: '请输入最多两位小数的金额' },
+  'en-US': {
+    choose: 'Choose',
+    search: 'Type to search',
+    badAmount: 'Enter an amount with at most two decimals',
+  },
+});
+
+// Rare in filters, so loaded with the first form.
+const NumberInput = lazy(() => import('./number-input.tsx'));
+const Switch = lazy(() => import('./switch.tsx'));
+
+export const words = (): Field<string> => ({
+  isTyped: true,
+  control: ({ onChange, ...props }) => (
+    <Input {...props} allowClear={clearing()} onChange={(event) => onChange?.(event.target.value)} />
+  ),
+});
+
+export const note = (rows = 3): Field<string> => ({
+  isWide: true,
+  control: ({ onChange, ...props }) => (
+    <Input.TextArea {...props} rows={rows} onChange={(event) => onChange?.(event.target.value)} />
+  ),
+});
+
+export const secret = (): Field<string> => ({
+  isSecret: true,
+  control: ({ onChange, ...props }) => (
+    <Input.Password
+      {...props}
+      autoComplete="new-password"
+      onChange={(event) => onChange?.(event.target.value)}
+    />
+  ),
+});
+
+export const amount = (): Field<string> => ({
+  isTyped: true,
+  check: isAmount,
+  problem: (value) => (value && !isAmount(value) ? t.badAmount : undefined),
+  control: ({ onChange, ...props }) => (
+    <Input {...props} inputMode="decimal" prefix="¥" onChange={(event) => onChange?.(event.target.value)} />
+  ),
+});
+
+export const integer = (min = 0, max = 1_000_000_000): Field<number | null> => ({
+  check: (text) => /^-?\d{1,12}$/.test(text),
+  parse: Number,
+  isTyped: true,
+  control: (props) => (
+    <Suspense fallback={<Input disabled placeholder={props.placeholder} />}>
+      <NumberInput {...props} min={min} max={max} precision={0} className="wide" />
+    </Suspense>
+  ),
+});
+
+/** Minutes for people, seconds in the API. */
+export const minutes = (max: number): Field<number | null> => ({
+  control: ({ value, onChange, ...props }) => (
+    <Suspense fallback={<Input disabled />}>
+      <NumberInput
+        {...props}
+        min={1}
+        max={max}
+        precision={0}
+        className="wide"
+        value={typeof value === 'number' ? value / 60 : value}
+        onChange={(count) => onChange?.(typeof count === 'number' ? count * 60 : null)}
+      />
+    </Suspense>
+  ),
+});
+
+/** One of a few states. */
+export const choice = <K extends string>(all: States<K>): Field<K> => ({
+  check: (text) => isOneOf(all, text),
+  control: (props) => (
+    <Select<K>
+      {...props}
+      allowClear
+      placeholder={props.placeholder ?? t.choose}
+      options={(Object.keys(all) as K[]).map((value) => ({ value, label: nameOf(all, value) }))}
+    />
+  ),
+});
+
+/** The same for numbers, such as a status. */
+export const numberChoice = (all: States<string>): Field<number> => ({
+  check: (text) => isOneOf(all, text),
+  parse: Number,
+  control: (props) => (
+    <Select<number>
+      {...props}
+      allowClear
+      placeholder={props.placeholder ?? t.choose}
+      options={Object.keys(all).map((value) => ({ value: Number(value), label: nameOf(all, value) }))}
+    />
+  ),
+});
+
+export const status = (): Field<number> => numberChoice(enabled);
+
+export const yesOrNo = (): Field<boolean> => ({
+  check: (text) => text === 'true' || text === 'false',
+  parse: (text) => text === 'true',
+  control: ({ value, onChange, ...props }) => (
+    <Select<string>
+      {...props}
+      allowClear
+      placeholder={props.placeholder ?? t.choose}
+      value={value === undefined ? undefined : String(value)}
+      onChange={(chosen) => onChange?.((chosen === undefined ? undefined : chosen === 'true') as boolean)}
+      options={['true', 'false'].map((one) => ({ value: one, label: nameOf(yesNo, one) }))}
+    />
+  ),
+});
+
+/** A switch in a form; 0 and 1 in the API. */
+export const onOff = (initial = 1): Field<number> => ({
+  initial,
+  control: ({ value, onChange, ...props }) => (
+    <Suspense fallback={null}>
+      <Switch {...props} checked={value === 1} onChange={(isOn) => onChange?.(isOn ? 1 : 0)} />
+    </Suspense>
+  ),
+});
+
+export const trueOrFalse = (initial = true): Field<boolean> => ({
+  initial,
+  control: ({ value, onChange, ...props }) => (
+    <Suspense fallback={null}>
+      <Switch {...props} checked={value === true} onChange={(isOn) => onChange?.(isOn)} />
+    </Suspense>
+  ),
+});
+
+type Option = { value: string | number; label: string; children?: Option[] };
+
+type OptionKind = 'role' | 'admin' | 'payment_method' | 'department' | 'menu';
+
+const useOptions = (type: OptionKind) =>
+  useQuery({
+    queryKey: ['options', type],
+    queryFn: ({ signal }) =>
+      call('GET /api/admin/options', { query: { type }, signal }) as Promise<unknown> as Promise<Option[]>,
+    staleTime: 30_000,
+  });
+
+/** An entry of another resource that is small enough to list. */
+export const option = (type: OptionKind): Field<number | null> => ({
+  check: (text) => /^\d+$/.test(text),
+  parse: Number,
+  control: (props) => <OptionSelect {...(props as Control)} type={type} />,
+});
+
+export const options = (type: OptionKind): Field<number[]> => ({
+  control: (props) => <OptionSelect {...(props as Control)} type={type} multiple />,
+});
+
+// Two resources are trees.
+const TreePicker = lazy(() => import('./tree-picker.tsx'));
+
+function OptionSelect({ type, multiple, ...props }: Control & { type: OptionKind; multiple?: boolean }) {
+  const { data = [], isFetching } = useOptions(type);
+  if (type === 'department' || type === 'menu') {
+    return (
+      <Suspense fallback={<Input disabled placeholder={props.placeholder} />}>
+        <TreePicker
+          {...props}
+          allowClear
+          showSearch
+          treeDefaultExpandAll
+          loading={isFetching}
+          treeNodeFilterProp="label"
+          treeData={data}
+        />
+      </Suspense>
+    );
+  }
+  return (
+    <Select
+      {...props}
+      allowClear
+      mode={multiple ? 'multiple' : undefined}
+      placeholder={props.placeholder ?? (multiple ? undefined : t.choose)}
+      loading={isFetching}
+      showSearch={{ optionFilterProp: 'label' }}
+      options={data}
+    />
+  );
+}
+
+/** A user, found by a prefix of the name. */
+export const userPicker = (): Field<number> => ({
+  check: (text) => /^\d+$/.test(text),
+  parse: Number,
+  control: (props) => <UserSelect {...props} />,
+});
+
+function UserSelect(props: Control<number>) {
+  const [typed, setTyped] = useState('');
+  const username = useDeferredValue(typed.trim());
+  const found = useQuery({
+    queryKey: ['users', 'pick', username],
+    queryFn: ({ signal }) => call('GET /api/admin/users', { query: { username, page_size: 20 }, signal }),
+    placeholderData: (before) => before,
+    staleTime: 10_000,
+  });
+  const known = useQuery({
+    queryKey: ['users', 'one', String(props.value)],
+    queryFn: ({ signal }) => call('GET /api/admin/users/{id}', { path: { id: props.value ?? 0 }, signal }),
+    enabled: props.value !== undefined && !found.data?.list.some(({ id }) => id === props.value),
+    staleTime: 60_000,
+  });
+  const users = [...(found.data?.list ?? []), ...(known.data ? [known.data] : [])];
+  const label = (user: { username: string; nickname: string }) =>
+    user.nickname && user.nickname !== user.username ? `${user.username} · ${user.nickname}` : user.username;
+  return (
+    <Select<number>
+      {...props}
+      allowClear
+      placeholder={props.placeholder ?? t.search}
+      showSearch={{ filterOption: false, onSearch: setTyped }}
+      loading={found.isFetching}
+      options={[...new Map(users.map((user) => [user.id, { value: user.id, label: label(user) }])).values()]}
+    />
+  );
+}

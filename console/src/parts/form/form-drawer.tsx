@@ -1,0 +1,16 @@
+// A form loaded on demand: most visits of a list open none.
+import { lazy, Suspense } from 'react';
+import type { FormProps } from './form.tsx';
+import { Guard } from '../show/guard.tsx';
+
+const Form = lazy(() => import('./form.tsx'));
+
+export function FormDrawer(props: FormProps) {
+  return (
+    <Guard place="drawer" of={props.row}>
+      <Suspense fallback={null}>
+        <Form {...props} />
+      </Suspense>
+    </Guard>
+  );
+}

@@ -1,0 +1,260 @@
+// A form over the fields of a body: the contract is checked here, errors of the service are shown at their fields.
+import { Alert, App, Drawer, Button, Flex, Form } from 'antd';
+import { Fragment, useEffect, useMemo, useRef, useState } from 'react';
+import { call, type Route } from '../../contract/api.ts';
+import { bodies } from '../../contract/generated/bodies.ts';
+import { read, texts, type Both } from '../../contract/texts.ts';
+import { useDraft, useLeaveGuard } from './draft.ts';
+import type { Field } from './fields.tsx';
+import { changed, given, initialOf, rebase, type Fields } from './form-values.ts';
+import { detailsOf, failureOf } from '../show/problem.tsx';
+import type { AnyRow } from '../resource.ts';
+import { useReturnFocus } from '../show/use-return-focus.ts';
+
+const t = texts({
+  'zh-CN': {
+    ...{ save: '保存', cancel: '取消', draft: '已恢复上次未保存的内容', discard: '放弃', needed: '必填' },
+    ...{ sure: '放弃未保存的内容？', stay: '继续填写' },
+    conflict: (names: string) => `其他人刚刚也修改了：${names}。再次保存将以您填写的内容为准`,
+    theirs: '采用对方的修改',
+  },
+  'en-US': {
+    ...{ save: 'Save', cancel: 'Cancel', draft: 'Your unsaved changes are back', discard: 'Discard' },
+    ...{ needed: 'Required', sure: 'Discard your changes?', stay: 'Keep editing' },
+    conflict: (names: string) =>
+      `Someone else has just changed ${names}. Save again to overwrite their change`,
+    theirs: 'Use their change',
+  },
+});
+
+export interface FormProps {
+  title: string;
+  route: Route;
+  fields: Fields;
+  labelOf: (name: string) => Both;
+  path?: Record<string, string | number>;
+  /** The current row; only differences are sent. */
+  row?: AnyRow;
+  /** Refetches the row, so that concurrent changes are seen before saving. */
+  refresh?: () => Promise<AnyRow | undefined>;
+  /** Added to the body. */
+  fixed?: AnyRow;
+  wide?: boolean;
+  /** On the button; by default Save. */
+  submit?: string;
+  onDone: (answer: AnyRow) => void;
+  onClose: () => void;
+}
+
+export default function FormDrawer({
+  title,
+  route,
+  fields,
+  labelOf,
+  path,
+  row,
+  refresh,
+  fixed,
+  wide,
+  submit,
+  ...done
+}: FormProps) {
+  const { onDone, onClose } = done;
+  const { modal } = App.useApp();
+  const [form] = Form.useForm<AnyRow>();
+  const [isBusy, setBusy] = useState(false);
+  const [isDirty, setDirty] = useState(false);
+  const [failure, setFailure] = useState<ReturnType<typeof failureOf>>();
+  const [conflicts, setConflicts] = useState<string[]>([]);
+  // The key of repeated submits, as long as the form is open.
+  const key = useMemo(() => crypto.randomUUID(), []);
+  const base = useRef<AnyRow>(undefined);
+  const draft = useDraft(`${route} ${JSON.stringify(path ?? {})}`, fields);
+  const required = bodies[route]?.required ?? [];
+  useLeaveGuard(isDirty);
+  useReturnFocus();
+
+  // Rebases the edits onto a newer row; returns the fields in conflict.
+  const lay = (latest: AnyRow): string[] => {
+    const values = form.getFieldsValue(true) as AnyRow;
+    const { taken, conflicts: found } = rebase(values, base.current ?? latest, latest);
+    form.setFieldsValue(taken);
+    base.current = latest;
+    if (found.length > 0) setConflicts(found);
+    return found;
+  };
+  useEffect(() => {
+    const latest = initialOf(fields, row);
+    if (base.current) return void lay(latest);
+    base.current = latest;
+    form.setFieldsValue({ ...latest, ...draft.known });
+    setDirty(draft.known !== undefined);
+    // Only when the row is another one.
+  }, [row]);
+
+  const save = async (values: AnyRow) => {
+    setBusy(true);
+    setFailure(undefined);
+    setConflicts([]);
+    try {
+      const latest = await refresh?.();
+      if (latest && lay(initialOf(fields, latest)).length > 0) return setBusy(false);
+      const own = row ? changed(values, base.current ?? {}, required) : given(values);
+      const body = { ...own, ...fixed };
+      if (row && Object.keys(body).length === 0) return close();
+      const idempotencyKey = route.startsWith('POST') ? key : undefined;
+      const answer = await call(route, { path, body: body as never, idempotencyKey });
+      draft.forget();
+      onDone(answer ?? {});
+    } catch (error) {
+      setFailure(showAtFields(failureOf(error)));
+      setBusy(false);
+    }
+  };
+  const showAtFields = (known: ReturnType<typeof failureOf>) => {
+    const atFields = Object.entries(known.details.errors ?? {}).map(([name, messages]) => ({
+      name: fieldOf(name, fields),
+      errors: messages,
+    }));
+    form.setFields(atFields);
+    const [first] = atFields;
+    if (first) form.scrollToField(first.name, { focus: true });
+    return known;
+  };
+
+  const close = () => {
+    draft.forget();
+    onClose();
+  };
+  const askAndClose = () => {
+    if (!isDirty) return close();
+    return void modal.confirm({
+      title: t.sure,
+      okText: t.discard,
+      okButtonProps: { danger: true },
+      cancelText: t.stay,
+      onOk: close,
+    });
+  };
+  const startAgain = (values: AnyRow) => {
+    draft.forget();
+    form.resetFields();
+    form.setFieldsValue(values);
+    setDirty(false);
+    setConflicts([]);
+  };
+  const elsewhere = Object.entries(failure?.details.errors ?? {}).filter(
+    ([name]) => !Object.hasOwn(fields, name.split('.')[0] ?? ''),
+  );
+  return (
+    <Drawer
+      open
+      title={title}
+      size={wide ? 720 : 480}
+      onClose={askAndClose}
+      footer={
+        <Flex gap={8} justify="end">
+          <Button onClick={askAndClose}>{t.cancel}</Button>
+          <Button type="primary" loading={isBusy} onClick={() => form.submit()}>
+            {submit ?? t.save}
+          </Button>
+        </Flex>
+      }
+    >
+      {failure && (
+        <Alert
+          type="error"
+          showIcon
+          role="alert"
+          className="form-failure"
+          title={failure.message}
+          description={detailsOf(failure, elsewhere)}
+        />
+      )}
+      {conflicts.length > 0 && (
+        <Alert
+          type="warning"
+          showIcon
+          role="alert"
+          className="form-failure"
+          title={t.conflict(conflicts.map((name) => read(labelOf(name))).join(', '))}
+          action={
+            <Button size="small" onClick={() => startAgain(base.current ?? {})}>
+              {t.theirs}
+            </Button>
+          }
+        />
+      )}
+      {draft.known && !failure && (
+        <Alert
+          type="info"
+          className="form-failure"
+          title={t.draft}
+          action={
+            <Button size="small" onClick={() => startAgain(base.current ?? {})}>
+              {t.discard}
+            </Button>
+          }
+        />
+      )}
+      <Form
+        form={form}
+        layout="vertical"
+        disabled={isBusy}
+        requiredMark
+        onFinish={(values) => void save(values)}
+        onValuesChange={(_, values: AnyRow) => {
+          setDirty(true);
+          // What the service said was about other values.
+          setFailure(undefined);
+          draft.keep(values);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.submit();
+        }}
+      >
+        {Object.entries(fields).map(([name, field]) =>
+          field.items ? (
+            <Fragment key={name}>{field.items({ name, row })}</Fragment>
+          ) : (
+            <Form.Item key={name} name={name} label={read(labelOf(name))} rules={rulesOf(route, name, field)}>
+              <Slot field={field} />
+            </Form.Item>
+          ),
+        )}
+        <button type="submit" hidden tabIndex={-1} aria-hidden />
+      </Form>
+    </Drawer>
+  );
+}
+
+/** Where an error is shown: at the control of that name, or at the one that holds it. */
+function fieldOf(name: string, fields: Fields): string[] {
+  const parts = name.split('.');
+  return fields[parts[0] ?? '']?.items ? parts : parts.slice(0, 1);
+}
+
+// Form.Item passes id, value and onChange to its child.
+function Slot({ field, ...props }: { field: Field }) {
+  return field.control(props);
+}
+
+/** What a body needs; of a change also what a new record needs, which may not be emptied. */
+function requiredIn(route: Route): readonly string[] {
+  const creation = route.replace(/^PUT (.+)\/\{id\}$/, 'POST $1');
+  return [...(bodies[route]?.required ?? []), ...(bodies[creation]?.required ?? [])];
+}
+
+function rulesOf(route: Route, name: string, field: Field) {
+  const { max = {} } = bodies[route] ?? {};
+  const required = requiredIn(route);
+  const validator = (_: unknown, value: unknown): Promise<void> => {
+    const problem = field.problem?.(value);
+    return problem ? Promise.reject(new Error(problem)) : Promise.resolve();
+  };
+  return [
+    { required: required.includes(name), message: t.needed },
+    ...(max[name] ? [{ max: max[name] }] : []),
+    ...(field.problem ? [{ validator }] : []),
+  ];
+}

@@ -1,0 +1,13 @@
+// One line of an order in the editor.
+import { isAmount } from '../show/money.ts';
+
+export interface Line {
+  product_name: string;
+  price: string;
+  quantity: number;
+}
+
+export const emptyLine: Line = { product_name: '', price: '', quantity: 1 };
+
+export const isWhole = ({ product_name, price, quantity }: Line): boolean =>
+  Boolean(product_name) && isAmount(price) && quantity > 0;

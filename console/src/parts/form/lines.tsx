@@ -1,0 +1,27 @@
+// The lines of an order as a form field; its controls are loaded with the form.
+import { lazy, Suspense } from 'react';
+import { texts } from '../../contract/texts.ts';
+import type { Control, Field } from './fields.tsx';
+import { emptyLine, isWhole, type Line } from './line.ts';
+
+const t = texts({
+  'zh-CN': { incomplete: '请填写每一行的商品、单价和数量' },
+  'en-US': { incomplete: 'Every line needs a product, a price and a quantity' },
+});
+
+const LineTable = lazy(() => import('./line-table.tsx'));
+
+export const lines = (): Field<Line[]> => ({
+  isWide: true,
+  initial: [emptyLine],
+  problem: (value) => (value.every(isWhole) ? undefined : t.incomplete),
+  control: (props) => <Lines {...props} />,
+});
+
+function Lines(props: Control<Line[]>) {
+  return (
+    <Suspense fallback={null}>
+      <LineTable {...props} />
+    </Suspense>
+  );
+}

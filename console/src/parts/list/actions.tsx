@@ -1,0 +1,145 @@
+// Actions on a row: shown by permission and state, confirmed if irreversible, sent once.
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { App, Button, Flex } from 'antd';
+import { useState } from 'react';
+import { call, type Route } from '../../contract/api.ts';
+import { read, texts, type Both } from '../../contract/texts.ts';
+import { FormDrawer } from '../form/form-drawer.tsx';
+import { failureOf, Trace } from '../show/problem.tsx';
+import { useMay, useProfile, type Profile } from '../show/profile.ts';
+import { idOf, labelOf, type Action, type AnyRow, type Resource } from '../resource.ts';
+
+const t = texts({
+  'zh-CN': { done: '已完成', sure: '确定', back: '返回' },
+  'en-US': { done: 'Done', sure: 'Yes', back: 'Back' },
+});
+
+/** An action of any resource. */
+export type AnyAction = Omit<Action<AnyRow>, 'when' | 'body' | 'form' | 'labels'> & {
+  when?: (row: AnyRow, profile: Profile) => boolean;
+  body?: AnyRow | ((row: AnyRow) => AnyRow);
+  form?: Readonly<Record<string, never>>;
+  labels?: Readonly<Record<string, Both>>;
+};
+
+const removal = (route: Route, when: AnyAction['when']): AnyAction => ({
+  ...{ route, when, danger: true },
+  text: ['删除', 'Delete'],
+  sure: ['删除后无法恢复，确定删除？', 'This cannot be undone. Delete it?'],
+});
+
+/** Path parameters from the row. */
+export function pathOf(resource: Resource, route: Route, row: AnyRow): Record<string, string> {
+  const names = [...route.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  return Object.fromEntries(
+    names.map((name) => [name, name === 'id' ? idOf(resource, row) : String(row[name])]),
+  );
+}
+
+/** Whether the action is available for that row now. */
+export function useActions(resource: Resource): (row: AnyRow) => AnyAction[] {
+  const may = useMay();
+  const profile = useProfile();
+  const {
+    actions = [],
+    remove,
+    removable,
+  } = resource.spec as unknown as {
+    actions?: AnyAction[];
+    remove?: Route;
+    removable?: AnyAction['when'];
+  };
+  const all = [...actions, ...(remove ? [removal(remove, removable)] : [])];
+  return (row) => all.filter((one) => may(one.route) && (one.when?.(row, profile) ?? true));
+}
+
+/** The actions for several rows at once. */
+export const manyOf = ({ spec }: Resource): AnyAction[] =>
+  ((spec.actions ?? []) as unknown as AnyAction[]).filter(({ many }) => many);
+
+/** Whether the caller may do something with several rows. */
+export function useIsSelectable(resource: Resource): boolean {
+  const may = useMay();
+  const { removeMany } = resource.spec;
+  return (removeMany !== undefined && may(removeMany)) || manyOf(resource).some(({ route }) => may(route));
+}
+
+/** Runs it; all queries of the resource are refetched afterwards. */
+export function useAct(resource: Resource, onDone?: (action: AnyAction, answer: unknown) => void) {
+  const client = useQueryClient();
+  const { message, modal } = App.useApp();
+  const [asked, setAsked] = useState<{ action: AnyAction; row: AnyRow }>();
+  const finish = async (action: AnyAction, answer: unknown) => {
+    setAsked(undefined);
+    void message.success(t.done);
+    onDone?.(action, answer);
+    await client.invalidateQueries();
+  };
+  const run = useMutation({
+    mutationFn: ({ action, row }: { action: AnyAction; row: AnyRow }) => {
+      const body = typeof action.body === 'function' ? action.body(row) : action.body;
+      return call(action.route, { path: pathOf(resource, action.route, row), body: body as never });
+    },
+    onSuccess: (answer, { action }) => finish(action, answer),
+    onError: (error) => {
+      const failure = failureOf(error);
+      modal.error({ title: failure.message, content: <Trace failure={failure} /> });
+    },
+  });
+  const start = (action: AnyAction, row: AnyRow) => {
+    if (action.form) return setAsked({ action, row });
+    if (!action.sure) return run.mutate({ action, row });
+    return void modal.confirm({
+      title: read(action.sure),
+      content: String(row[resource.spec.label ?? resource.spec.id ?? 'id']),
+      okText: read(action.text),
+      cancelText: t.back,
+      okButtonProps: { danger: action.danger },
+      onOk: () => run.mutateAsync({ action, row }).catch(() => undefined),
+    });
+  };
+  const drawer = asked && (
+    <FormDrawer
+      title={read(asked.action.text)}
+      route={asked.action.route}
+      fields={asked.action.form ?? {}}
+      labelOf={(name) => asked.action.labels?.[name] ?? labelOf(resource, name)}
+      path={pathOf(resource, asked.action.route, asked.row)}
+      row={asked.action.route.startsWith('PUT') ? asked.row : undefined}
+      fixed={typeof asked.action.body === 'function' ? asked.action.body(asked.row) : asked.action.body}
+      onDone={(answer) => void finish(asked.action, answer)}
+      onClose={() => setAsked(undefined)}
+    />
+  );
+  return { start, drawer, isBusy: run.isPending };
+}
+
+/** The actions of a row as buttons. */
+export function ActionButtons({
+  resource,
+  row,
+  onDone,
+}: {
+  resource: Resource;
+  row: AnyRow;
+  onDone?: (action: AnyAction) => void;
+}) {
+  const actionsOf = useActions(resource);
+  const { start, drawer, isBusy } = useAct(resource, onDone);
+  return (
+    <Flex gap={8} wrap>
+      {actionsOf(row).map((action) => (
+        <Button
+          key={action.route + action.text[1]}
+          danger={action.danger}
+          icon={action.icon}
+          disabled={isBusy}
+          onClick={() => start(action, row)}
+        >
+          {read(action.text)}
+        </Button>
+      ))}
+      {drawer}
+    </Flex>
+  );
+}

@@ -1,0 +1,33 @@
+// A date range picker.
+import { DatePicker } from 'antd';
+import { dayToInstant, instantToDay } from '../show/time.ts';
+
+interface Props {
+  /** Instants; empty for none. */
+  start: string;
+  end: string;
+  names: string[];
+  label: string;
+  onChange: (range: Record<string, string>) => void;
+}
+
+export default function Calendar({ start, end, names: [from = '', to = ''], label, onChange }: Props) {
+  return (
+    <DatePicker.RangePicker
+      aria-label={label}
+      className="filter-period"
+      autoFocus
+      defaultOpen
+      placeholder={[from, to]}
+      allowEmpty
+      value={[instantToDay(start), instantToDay(end)]}
+      onChange={(days) => {
+        const [first, last] = days ?? [];
+        onChange({
+          ...(first ? { start_time: dayToInstant(first, 'start') } : {}),
+          ...(last ? { end_time: dayToInstant(last, 'end') } : {}),
+        });
+      }}
+    />
+  );
+}

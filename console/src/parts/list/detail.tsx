@@ -1,0 +1,148 @@
+// One row beside its list: fields, actions, and forms to create and change it.
+import { EditOutlined } from '@ant-design/icons';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { App, Drawer, Flex, Skeleton } from 'antd';
+import { useLocation, useNavigate, useParams } from 'react-router';
+import { call, type Route } from '../../contract/api.ts';
+import { read, texts } from '../../contract/texts.ts';
+import { ActionButtons } from './actions.tsx';
+import { FormDrawer } from '../form/form-drawer.tsx';
+import { Guard } from '../show/guard.tsx';
+import { isFirstPage } from '../show/is-first-page.ts';
+import { LinkButton } from '../show/link-button.tsx';
+import { Problem } from '../show/problem.tsx';
+import { useMay } from '../show/profile.ts';
+import { Facts } from '../show/facts.tsx';
+import { labelOf, type AnyRow, type Resource } from '../resource.ts';
+import { useReturnFocus } from '../show/use-return-focus.ts';
+
+const t = texts({
+  'zh-CN': { edit: '修改', create: (what: string) => `新建${what}`, created: '已创建' },
+  'en-US': { edit: 'Edit', create: (what: string) => `New ${what}`, created: 'Created' },
+});
+
+/** One row, by the id in the URL. */
+export function useRow({ spec }: Resource, id: string) {
+  const route = spec.show as Route;
+  return useQuery({
+    queryKey: [spec.name, 'one', id],
+    queryFn: async ({ signal }) => (await call(route, { path: { id }, signal })) as AnyRow,
+    meta: { scopes: spec.stale ?? [] },
+  });
+}
+
+function useClose(): () => void {
+  const navigate = useNavigate();
+  const { search } = useLocation();
+  // Back to the list, or to its route when opened by a shared link.
+  return () => void (isFirstPage() ? navigate(`..${search}`, { relative: 'path' }) : navigate(-1));
+}
+
+export function RowDrawer({ resource }: { resource: Resource }) {
+  const { id = '' } = useParams();
+  const { search } = useLocation();
+  const { data, error, refetch } = useRow(resource, id);
+  const { update, label, title, below: Below } = resource.spec;
+  useReturnFocus();
+  const may = useMay();
+  const close = useClose();
+  return (
+    <Drawer open size={560} title={data ? String(data[label ?? 'id']) : read(title)} onClose={close}>
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Skeleton active />}
+      {data && (
+        <>
+          <Flex gap={8} wrap className="drawer-actions">
+            {update && may(update.route) && (
+              <LinkButton to={`edit${search}`} icon={<EditOutlined />}>
+                {t.edit}
+              </LinkButton>
+            )}
+            <ActionButtons
+              resource={resource}
+              row={data}
+              onDone={(action) => {
+                if (action.route === resource.spec.remove) close();
+              }}
+            />
+          </Flex>
+          <Facts resource={resource} row={data} />
+          {Below && (
+            <Guard of={data}>
+              <Below row={data} />
+            </Guard>
+          )}
+        </>
+      )}
+    </Drawer>
+  );
+}
+
+export function CreateDrawer({ resource }: { resource: Resource }) {
+  const { create, title, one, show, detail } = resource.spec;
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const { search } = useLocation();
+  const { message } = App.useApp();
+  const may = useMay();
+  const close = useClose();
+  // What was made is shown at once, where it has a page or drawer.
+  const open = (answer: AnyRow) => {
+    const id = answer[resource.spec.id ?? 'id'] as string | number | undefined;
+    if (id === undefined || !show || !may(show)) return close();
+    const address = `../${encodeURIComponent(String(id))}${detail ? '' : search}`;
+    return void navigate(address, { relative: 'path', replace: true });
+  };
+  if (!create) return null;
+  return (
+    <FormDrawer
+      title={t.create(read(one ?? title))}
+      route={create.route}
+      fields={create.fields as never}
+      wide={create.wide}
+      labelOf={(name) => labelOf(resource, name)}
+      onClose={close}
+      onDone={(answer) => {
+        void message.success(t.created);
+        open(answer);
+        void client.invalidateQueries();
+      }}
+    />
+  );
+}
+
+export function UpdateDrawer({ resource }: { resource: Resource }) {
+  const { id = '' } = useParams();
+  const { update, title, label } = resource.spec;
+  const { data, error, refetch } = useRow(resource, id);
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const { search } = useLocation();
+  const close = () => void (isFirstPage() ? navigate(`../..${search}`, { relative: 'path' }) : navigate(-1));
+  if (!update) return null;
+  if (error) {
+    return (
+      <Drawer open size={480} title={read(title)} onClose={close}>
+        <Problem error={error} onRetry={() => void refetch()} />
+      </Drawer>
+    );
+  }
+  if (!data) return null;
+  return (
+    <FormDrawer
+      title={`${t.edit} · ${String(data[label ?? 'id'])}`}
+      route={update.route}
+      fields={update.fields as never}
+      wide={update.wide}
+      labelOf={(name) => labelOf(resource, name)}
+      path={{ id }}
+      row={data}
+      refresh={async () => (await refetch()).data}
+      onClose={close}
+      onDone={() => {
+        close();
+        void client.invalidateQueries();
+      }}
+    />
+  );
+}

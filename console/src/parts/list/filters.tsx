@@ -1,0 +1,182 @@
+// The filters of a list, each bound to its name in the URL.
+import { DownOutlined, FilterOutlined } from '@ant-design/icons';
+import { Button, ConfigProvider, Dropdown, Flex, Input, Space } from 'antd';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { read, texts } from '../../contract/texts.ts';
+import type { ListState } from './codec.ts';
+import type { Control, Field } from '../form/fields.tsx';
+import { labelOf, type Resource } from '../resource.ts';
+import { isPeriod, periodBounds, periodNames, periodOf, type PeriodName } from './periods.ts';
+import { showDay } from '../show/time.ts';
+
+const t = texts({
+  'zh-CN': {
+    ...{ from: '开始日期', to: '结束日期', clear: '清除筛选', period: '时间', filters: '筛选' },
+    ...{ more: '更多筛选', fewer: '收起', presets: '常用时间', any: '不限' },
+  },
+  'en-US': {
+    ...{ from: 'From', to: 'To', clear: 'Clear filters', period: 'Period', filters: 'Filters' },
+    ...{ more: 'More filters', fewer: 'Fewer filters', presets: 'Common periods', any: 'Any' },
+  },
+});
+
+type Change = (changes: Partial<ListState>, options?: { replace?: boolean }) => void;
+
+export function Filters({
+  resource,
+  state,
+  change,
+}: {
+  resource: Resource;
+  state: ListState;
+  change: Change;
+}) {
+  const { filters, period, rare = [] } = resource.spec;
+  const set = (name: string, text: string, isTyped = false) =>
+    change({ filters: { ...state.filters, [name]: text } }, { replace: isTyped });
+  const [isOpen, setOpen] = useState(false);
+  const [hasMore, setMore] = useState(false);
+  const count = Object.keys(state.filters).length;
+  const shown = Object.entries(filters).filter(
+    ([name]) => hasMore || !rare.includes(name) || state.filters[name] !== undefined,
+  );
+  return (
+    <Flex wrap gap={8} className={isOpen ? 'filters open' : 'filters'} role="search">
+      {/* On a narrow screen the rows come first. */}
+      <Button
+        className="only-narrow"
+        icon={<FilterOutlined />}
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {count > 0 ? `${t.filters} (${count})` : t.filters}
+      </Button>
+      {/* The frame around a control and its name takes the place of the control's own. */}
+      <ConfigProvider variant="borderless">
+        {shown.map(([name, field]) => (
+          <FilterControl
+            key={name}
+            name={name}
+            field={field}
+            label={read(labelOf(resource, name))}
+            value={state.filters[name]}
+            onChange={(text) => set(name, text, field.isTyped)}
+          />
+        ))}
+      </ConfigProvider>
+      {period && <Period state={state} change={change} />}
+      {rare.length > 0 && (
+        <Button
+          type="text"
+          className="more-filters"
+          aria-expanded={hasMore}
+          onClick={() => setMore(!hasMore)}
+        >
+          {hasMore ? t.fewer : t.more}
+        </Button>
+      )}
+      {count > 0 && (
+        <Button type="link" onClick={() => change({ filters: {} })}>
+          {t.clear}
+        </Button>
+      )}
+    </Flex>
+  );
+}
+
+const typingMs = 250;
+
+interface FilterProps {
+  name: string;
+  field: Field;
+  label: string;
+  value: string | undefined;
+  onChange: (text: string) => void;
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string'
+    ? value
+    : typeof value === 'number' || typeof value === 'boolean'
+      ? String(value)
+      : '';
+
+// Typing updates the URL after a pause; a change of the URL wins.
+function FilterControl({ name, field, label, value, onChange }: FilterProps) {
+  const [draft, setDraft] = useState<string | undefined>();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const shown = draft ?? value;
+  const parsed = shown === undefined ? undefined : field.parse ? field.parse(shown) : shown;
+  const take = (next: unknown) => {
+    const text = textOf(next);
+    clearTimeout(timer.current);
+    if (!field.isTyped) return onChange(text);
+    setDraft(text);
+    if (text !== '' && field.check && !field.check(text)) return undefined;
+    timer.current = setTimeout(() => {
+      setDraft(undefined);
+      onChange(text);
+    }, typingMs);
+    return undefined;
+  };
+  const props: Control = { value: parsed, onChange: take, 'aria-label': label, placeholder: t.any };
+  return (
+    <div className={shown ? 'filter set' : 'filter'} data-filter={name}>
+      <span className="filter-name" aria-hidden>
+        {label}
+      </span>
+      {field.control(props)}
+    </div>
+  );
+}
+
+// The calendar is heavy, so it is loaded on demand.
+const Calendar = lazy(() => import('./calendar.tsx'));
+
+function Period({ state, change }: { state: ListState; change: Change }) {
+  const [isWanted, setWanted] = useState(false);
+  const { start_time = '', end_time = '', ...others } = state.filters;
+  const shown = [start_time, end_time].map((time) => (time ? showDay(time) : ''));
+  const names = [t.from, t.to];
+  const plain = (
+    <Space.Compact className="filter-period" role="group" aria-label={t.period}>
+      {names.map((name, at) => (
+        <Input
+          key={name}
+          readOnly
+          aria-label={name}
+          placeholder={name}
+          value={shown[at]}
+          onFocus={() => setWanted(true)}
+        />
+      ))}
+    </Space.Compact>
+  );
+  const take = (range: Record<string, string>) => change({ filters: { ...others, ...range } });
+  const current = periodOf(start_time, end_time);
+  const periodName = current ? read(periodNames[current]) : t.period;
+  const items = (Object.keys(periodNames) as PeriodName[]).map((key) => ({
+    key,
+    label: read(periodNames[key]),
+  }));
+  return (
+    <Space.Compact className="filter-times">
+      <Dropdown
+        trigger={['click']}
+        menu={{ items, onClick: ({ key }) => isPeriod(key) && take(periodBounds(key)) }}
+      >
+        <Button aria-label={`${periodName} – ${t.presets}`} icon={<DownOutlined />} iconPlacement="end">
+          {periodName}
+        </Button>
+      </Dropdown>
+      {isWanted ? (
+        <Suspense fallback={plain}>
+          <Calendar start={start_time} end={end_time} names={names} label={t.period} onChange={take} />
+        </Suspense>
+      ) : (
+        plain
+      )}
+    </Space.Compact>
+  );
+}

@@ -1,0 +1,198 @@
+// Title, row count and actions of a list.
+import {
+  AppstoreOutlined,
+  BarsOutlined,
+  PlusOutlined,
+  PushpinFilled,
+  PushpinOutlined,
+  ReloadOutlined,
+  SettingOutlined,
+} from '@ant-design/icons';
+import { useQuery } from '@tanstack/react-query';
+import { Button, Checkbox, Flex, Popover } from 'antd';
+import { useState } from 'react';
+import { useLocation, useSearchParams } from 'react-router';
+import { call } from '../../contract/api.ts';
+import { changeSettings, useSettings } from '../../contract/settings.ts';
+import { plural, read, texts } from '../../contract/texts.ts';
+import type { ListState } from './codec.ts';
+import { ExportButton } from './export.tsx';
+import { LinkButton } from '../show/link-button.tsx';
+import { showAmount, showCount } from '../show/money.ts';
+import { useMay } from '../show/profile.ts';
+import { labelOf, type Resource } from '../resource.ts';
+import { useHiddenColumns, type Page } from './use-list.ts';
+import { Views } from './views.tsx';
+
+const t = texts({
+  'zh-CN': {
+    rows: (count: string, _: number) => `共 ${count} 条`,
+    create: (what: string) => `新建${what}`,
+    reload: '刷新',
+    columns: '显示的列',
+    compact: '紧凑显示',
+    pin: '固定到菜单顶部',
+    unpin: '取消固定',
+    sum: '计算合计',
+    total: (amount: string) => `合计 ${amount}`,
+    tiles: '显示为网格',
+    table: '显示为列表',
+  },
+  'en-US': {
+    rows: (count: string, exact: number) => `${count} ${plural(exact, 'entry', 'entries')}`,
+    create: (what: string) => `New ${what}`,
+    reload: 'Refresh',
+    columns: 'Columns',
+    compact: 'Compact rows',
+    pin: 'Pin to the top of the menu',
+    unpin: 'Unpin',
+    sum: 'Sum of amounts',
+    total: (amount: string) => `${amount} in all`,
+    tiles: 'As a grid',
+    table: 'As a list',
+  },
+});
+
+interface HeadProps {
+  resource: Resource;
+  data: Page | undefined;
+  state: ListState;
+  onReload: () => void;
+  children: React.ReactNode;
+}
+
+export function ListHead({ resource, data, state, onReload, children }: HeadProps) {
+  const { spec } = resource;
+  const may = useMay();
+  const { search } = useLocation();
+  const Extra = spec.extra;
+  return (
+    <Flex wrap gap={8} align="center" justify="space-between" className="screen-head">
+      <Flex align="baseline" gap={12} wrap>
+        <h1>{read(spec.title)}</h1>
+        <Pin />
+        <span className="soft" role="status">
+          {data?.total !== undefined && t.rows(showCount(data.total), data.total)}
+        </span>
+        {spec.hasSum && data && <Sum resource={resource} state={state} />}
+      </Flex>
+      <Flex gap={8} wrap>
+        {children}
+        <Button icon={<ReloadOutlined />} aria-label={t.reload} title={t.reload} onClick={onReload} />
+        {spec.tiles && <Tiles name={spec.name} />}
+        <Views resource={resource} />
+        <Columns resource={resource} />
+        {spec.exportTo && may(spec.exportTo) && (
+          <ExportButton route={spec.exportTo} filters={state.filters} />
+        )}
+        {Extra && <Extra />}
+        {spec.create && may(spec.create.route) && (
+          <LinkButton to={`new${search}`} type="primary" icon={<PlusOutlined />}>
+            {t.create(read(spec.one ?? spec.title))}
+          </LinkButton>
+        )}
+      </Flex>
+    </Flex>
+  );
+}
+
+// The sum costs more than a page of rows, so it is asked for on demand, and again with other filters.
+function Sum({ resource: { list, spec }, state }: { resource: Resource; state: ListState }) {
+  const filters = JSON.stringify(state.filters);
+  const [wanted, setWanted] = useState<string>();
+  const { data, isFetching } = useQuery({
+    queryKey: [spec.name, 'sum', filters],
+    queryFn: async ({ signal }) => {
+      const query = { ...state.filters, page_size: '1', with_sum: 'true' };
+      const page: unknown = await call(list, { query, signal });
+      return page as Page & { amount_sum?: string };
+    },
+    enabled: wanted === filters,
+    meta: { scopes: spec.stale ?? [] },
+  });
+  if (wanted === filters && data?.amount_sum !== undefined)
+    return <strong className="cell-figure">{t.total(showAmount(data.amount_sum))}</strong>;
+  return (
+    <Button size="small" type="link" loading={isFetching} onClick={() => setWanted(filters)}>
+      {t.sum}
+    </Button>
+  );
+}
+
+function Pin() {
+  const { pinned } = useSettings();
+  const { pathname } = useLocation();
+  const address = pathname.split('/').slice(0, 3).join('/');
+  const isPinned = pinned.includes(address);
+  const text = isPinned ? t.unpin : t.pin;
+  return (
+    <Button
+      type="text"
+      size="small"
+      icon={isPinned ? <PushpinFilled /> : <PushpinOutlined />}
+      aria-label={text}
+      aria-pressed={isPinned}
+      title={text}
+      onClick={() =>
+        changeSettings({ pinned: isPinned ? pinned.filter((one) => one !== address) : [...pinned, address] })
+      }
+    />
+  );
+}
+
+function Tiles({ name }: { name: string }) {
+  const { tiled } = useSettings();
+  const isTiled = tiled.includes(name);
+  const text = isTiled ? t.table : t.tiles;
+  return (
+    <Button
+      icon={isTiled ? <BarsOutlined /> : <AppstoreOutlined />}
+      aria-label={text}
+      title={text}
+      onClick={() =>
+        changeSettings({ tiled: isTiled ? tiled.filter((one) => one !== name) : [...tiled, name] })
+      }
+    />
+  );
+}
+
+// Chosen columns are a setting, not part of the link.
+function Columns({ resource }: { resource: Resource }) {
+  const { hidden, isCompact } = useSettings();
+  const [search, setSearch] = useSearchParams();
+  const { name, columns } = resource.spec;
+  const off = useHiddenColumns(resource);
+  const names = Object.keys(columns);
+  const show = (on: readonly string[]) => {
+    changeSettings({ hidden: { ...hidden, [name]: names.filter((column) => !on.includes(column)) } });
+    if (!search.has('columns')) return;
+    const next = new URLSearchParams(search);
+    next.delete('columns');
+    setSearch(next, { replace: true });
+  };
+  return (
+    <Popover
+      trigger="click"
+      placement="bottomRight"
+      title={t.columns}
+      content={
+        <div className="stack">
+          <Checkbox.Group
+            className="column-choice"
+            value={names.filter((column) => !off.includes(column))}
+            options={names.map((column) => ({ value: column, label: read(labelOf(resource, column)) }))}
+            onChange={show}
+          />
+          <Checkbox
+            checked={isCompact}
+            onChange={({ target }) => changeSettings({ isCompact: target.checked })}
+          >
+            {t.compact}
+          </Checkbox>
+        </div>
+      }
+    >
+      <Button icon={<SettingOutlined />} aria-label={t.columns} title={t.columns} />
+    </Popover>
+  );
+}

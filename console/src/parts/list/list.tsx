@@ -1,0 +1,235 @@
+// The screen of a list: title, filters, table, pages; forms and details are routes beside it.
+import { DeleteOutlined } from '@ant-design/icons';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { App, Button, Empty, Flex, Pagination, Skeleton, type PaginationProps } from 'antd';
+import {
+  cloneElement,
+  isValidElement,
+  lazy,
+  Suspense,
+  useEffect,
+  useState,
+  type AriaAttributes,
+  type ReactElement,
+} from 'react';
+import { Outlet } from 'react-router';
+import { call } from '../../contract/api.ts';
+import { changeSettings, useSettings } from '../../contract/settings.ts';
+import { plural, read, texts } from '../../contract/texts.ts';
+import type { ListState } from './codec.ts';
+import { Filters } from './filters.tsx';
+import { Guard } from '../show/guard.tsx';
+import { ListHead } from './list-head.tsx';
+import { failureOf, Problem } from '../show/problem.tsx';
+import { useMay } from '../show/profile.ts';
+import type { Resource } from '../resource.ts';
+import { useIsSelectable } from './actions.tsx';
+import { keyOf } from './row.tsx';
+import { Rows } from './rows.tsx';
+import { useIsNarrow } from '../show/use-is-narrow.ts';
+import { useList, useListState, type Page } from './use-list.ts';
+import { useTitle } from '../show/use-title.ts';
+
+const t = texts({
+  'zh-CN': {
+    empty: '还没有数据',
+    prev: '上一页',
+    next: '下一页',
+    'jump-prev': '向前几页',
+    'jump-next': '向后几页',
+    nothing: '没有符合条件的数据',
+    clear: '清除筛选',
+    remove: (count: number) => `删除 ${count} 条`,
+    removeSure: (count: number) => `确定删除选中的 ${count} 条？删除后无法恢复`,
+    removed: '已删除',
+    back: '返回',
+  },
+  'en-US': {
+    empty: 'Nothing here yet',
+    prev: 'Previous page',
+    next: 'Next page',
+    'jump-prev': 'Back several pages',
+    'jump-next': 'Forward several pages',
+    nothing: 'Nothing matches these filters',
+    clear: 'Clear filters',
+    remove: (count: number) => `Delete ${count}`,
+    removeSure: (count: number) =>
+      `Delete ${count} ${plural(count, 'entry', 'entries')}? This cannot be undone`,
+    removed: 'Deleted',
+    back: 'Back',
+  },
+});
+
+// Needed once rows are selected.
+const ManyActions = lazy(() => import('./many.tsx'));
+
+// Needed on narrow screens only.
+const RowCards = lazy(() => import('./row-cards.tsx'));
+
+export function ListScreen({ resource }: { resource: Resource }) {
+  const { spec } = resource;
+  const { state, change } = useListState(resource);
+  const list = useList(resource, state);
+  const [ticked, setTicked] = useState<string[]>([]);
+  const Above = spec.above;
+  const Tiles = spec.tiles;
+  const { tiled } = useSettings();
+  const isNarrow = useIsNarrow();
+  useTitle(read(spec.title));
+  const rows = list.data?.list ?? [];
+  const Shown = isNarrow && rows.length > 0 ? RowCards : Rows;
+  const isFiltered = Object.keys(state.filters).length > 0;
+  const isDenied = list.error !== null && failureOf(list.error).status === 403;
+  const isSelectable = useIsSelectable(resource);
+  const chosen = rows.filter((row) => ticked.includes(keyOf(resource, row)));
+  useLastPage(list.data, state.page, (page) => change({ page }, { replace: true }));
+  return (
+    <section className="screen" aria-busy={list.isFetching} data-resource={spec.name}>
+      <ListHead resource={resource} data={list.data} onReload={() => void list.refetch()} state={state}>
+        {chosen.length > 0 && (
+          <Guard of={chosen.length}>
+            <Suspense fallback={null}>
+              <ManyActions resource={resource} rows={chosen} onDone={() => setTicked([])} />
+            </Suspense>
+          </Guard>
+        )}
+        {spec.removeMany && chosen.length > 0 && (
+          <RemoveMany resource={resource} ids={ticked} onDone={() => setTicked([])} />
+        )}
+      </ListHead>
+      {Above && !isDenied && <Above data={list.data as never} />}
+      {!isDenied && (Object.keys(spec.filters).length > 0 || spec.period) ? (
+        <Filters resource={resource} state={state} change={change} />
+      ) : null}
+      {list.error && (
+        <Problem
+          error={list.error}
+          shownSince={list.data && list.dataUpdatedAt}
+          onRetry={() => void list.refetch()}
+        />
+      )}
+      {(list.data || !list.error) &&
+        (Tiles && tiled.includes(spec.name) && rows.length > 0 ? (
+          <Tiles rows={rows} />
+        ) : (
+          <Suspense fallback={<Skeleton active />}>
+            <Shown
+              resource={resource}
+              rows={rows}
+              isLoading={list.isPending}
+              isPale={list.isPlaceholderData}
+              state={state}
+              onSort={(order) => change({ order, page: 1 })}
+              ticked={ticked}
+              onTick={isSelectable ? setTicked : undefined}
+              empty={
+                <Nothing
+                  resource={resource}
+                  isFiltered={isFiltered}
+                  onClear={() => change({ filters: {} })}
+                />
+              }
+            />
+          </Suspense>
+        ))}
+      <Pages state={state} data={list.data} onPage={(page) => change({ page })} />
+      <Outlet />
+    </section>
+  );
+}
+
+// An address may name a page that is there no longer.
+function useLastPage(data: Page | undefined, page: number, go: (page: number) => void): void {
+  const { pageSize } = useSettings();
+  const last = data?.total ? Math.ceil(data.total / pageSize) : 1;
+  const isBeyond = data !== undefined && data.list.length === 0 && page > last;
+  useEffect(() => {
+    if (isBeyond) go(last);
+  }, [isBeyond, last]);
+}
+
+function RemoveMany({ resource, ids, onDone }: { resource: Resource; ids: string[]; onDone: () => void }) {
+  const route = resource.spec.removeMany;
+  const may = useMay();
+  const client = useQueryClient();
+  const { modal, message } = App.useApp();
+  const remove = useMutation({
+    mutationFn: async () => route && call(route, { body: { ids: ids.map(Number) } as never }),
+    onSuccess: async () => {
+      onDone();
+      void message.success(t.removed);
+      await client.invalidateQueries({ queryKey: [resource.spec.name] });
+    },
+    onError: (error) => void modal.error({ title: failureOf(error).message }),
+  });
+  if (!route || !may(route)) return null;
+  const ask = () =>
+    modal.confirm({
+      title: t.removeSure(ids.length),
+      cancelText: t.back,
+      okText: t.remove(ids.length),
+      okButtonProps: { danger: true },
+      onOk: () => remove.mutateAsync().catch(() => undefined),
+    });
+  return (
+    <Button danger icon={<DeleteOutlined />} loading={remove.isPending} onClick={() => void ask()}>
+      {t.remove(ids.length)}
+    </Button>
+  );
+}
+
+function Nothing({
+  resource,
+  isFiltered,
+  onClear,
+}: {
+  resource: Resource;
+  isFiltered: boolean;
+  onClear: () => void;
+}) {
+  const { empty } = resource.spec;
+  return (
+    <Empty
+      image={Empty.PRESENTED_IMAGE_SIMPLE}
+      description={isFiltered ? t.nothing : empty ? read(empty) : t.empty}
+    >
+      {isFiltered && <Button onClick={onClear}>{t.clear}</Button>}
+    </Empty>
+  );
+}
+
+// The arrows need accessible names.
+const named: PaginationProps['itemRender'] = (_, kind, element) =>
+  kind === 'page' || !isValidElement(element)
+    ? element
+    : cloneElement(element as ReactElement<AriaAttributes>, { 'aria-label': t[kind] });
+
+function Pages({
+  state,
+  data,
+  onPage,
+}: {
+  state: ListState;
+  data: Page | undefined;
+  onPage: (page: number) => void;
+}) {
+  const { pageSize } = useSettings();
+  if (data?.total === undefined || data.total <= 10) return null;
+  return (
+    <Flex justify="end" className="pages">
+      <Pagination
+        current={state.page}
+        pageSize={pageSize}
+        total={data.total}
+        responsive
+        showSizeChanger
+        pageSizeOptions={[10, 20, 50, 100]}
+        itemRender={named}
+        onChange={(page, size) => {
+          if (size !== pageSize) changeSettings({ pageSize: size });
+          onPage(size === pageSize ? page : 1);
+        }}
+      />
+    </Flex>
+  );
+}

@@ -1,0 +1,145 @@
+// Actions on selected rows: one call each, one after the other, with one form for all; what was refused is said row by row.
+import { useQueryClient } from '@tanstack/react-query';
+import { App, Button, Drawer, Flex, Input } from 'antd';
+import { useState } from 'react';
+import { call } from '../../contract/api.ts';
+import { plural, read, texts } from '../../contract/texts.ts';
+import { manyOf, pathOf, useActions, type AnyAction } from './actions.tsx';
+import { failureOf } from '../show/problem.tsx';
+import { idOf, labelOf, type AnyRow, type Resource } from '../resource.ts';
+
+const t = texts({
+  'zh-CN': {
+    run: (name: string, count: number) => `${name}（${count}）`,
+    sure: (name: string, count: number) => `对选中的 ${count} 条执行“${name}”？`,
+    done: (count: number) => `已完成 ${count} 条`,
+    refused: (count: number) => `${count} 条被拒绝`,
+    ...{ back: '返回', once: '对所有选中的记录生效' },
+  },
+  'en-US': {
+    run: (name: string, count: number) => `${name} (${count})`,
+    sure: (name: string, count: number) => `${name}: ${count} selected ${plural(count, 'row', 'rows')}?`,
+    done: (count: number) => `${count} done`,
+    refused: (count: number) => `${count} refused`,
+    ...{ back: 'Back', once: 'Applies to every selected row' },
+  },
+});
+
+interface Props {
+  resource: Resource;
+  rows: readonly AnyRow[];
+  onDone: () => void;
+}
+
+export default function ManyActions({ resource, rows, onDone }: Props) {
+  const possible = useActions(resource);
+  const { modal, message } = App.useApp();
+  const client = useQueryClient();
+  const [isBusy, setBusy] = useState(false);
+  const [asked, setAsked] = useState<AnyAction>();
+  const offered = manyOf(resource)
+    .map((action) => ({ action, own: rows.filter((row) => possible(row).includes(action)) }))
+    .filter(({ own }) => own.length > 0);
+
+  const run = async (action: AnyAction, own: readonly AnyRow[], input: AnyRow) => {
+    setAsked(undefined);
+    setBusy(true);
+    const refused: string[] = [];
+    for (const row of own) {
+      const fixed = typeof action.body === 'function' ? action.body(row) : action.body;
+      try {
+        await call(action.route, {
+          path: pathOf(resource, action.route, row),
+          body: { ...input, ...fixed } as never,
+        });
+      } catch (error) {
+        refused.push(`${idOf(resource, row)}: ${failureOf(error).message}`);
+      }
+    }
+    setBusy(false);
+    if (refused.length === 0) void message.success(t.done(own.length));
+    else
+      modal.warning({
+        title: `${t.done(own.length - refused.length)} · ${t.refused(refused.length)}`,
+        content: refused.map((line) => <p key={line}>{line}</p>),
+      });
+    onDone();
+    await client.invalidateQueries();
+  };
+  const start = (action: AnyAction, own: readonly AnyRow[]) => {
+    if (action.form) return setAsked(action);
+    return void modal.confirm({
+      title: t.sure(read(action.text), own.length),
+      okText: t.run(read(action.text), own.length),
+      cancelText: t.back,
+      okButtonProps: { danger: action.danger },
+      onOk: () => run(action, own, {}),
+    });
+  };
+  const current = offered.find(({ action }) => action === asked);
+  return (
+    <>
+      {offered.map(({ action, own }) => (
+        <Button
+          key={action.route + action.text[1]}
+          danger={action.danger}
+          loading={isBusy}
+          onClick={() => start(action, own)}
+        >
+          {t.run(read(action.text), own.length)}
+        </Button>
+      ))}
+      {current && (
+        <OneText
+          title={t.run(read(current.action.text), current.own.length)}
+          names={Object.keys(current.action.form ?? {})}
+          label={(name) => read(current.action.labels?.[name] ?? labelOf(resource, name))}
+          onClose={() => setAsked(undefined)}
+          onSave={(input) => void run(current.action, current.own, input)}
+        />
+      )}
+    </>
+  );
+}
+
+interface OneTextProps {
+  title: string;
+  names: readonly string[];
+  label: (name: string) => string;
+  onClose: () => void;
+  onSave: (input: AnyRow) => void;
+}
+
+// The forms of such actions are texts, a remark as a rule.
+function OneText({ title, names, label, onClose, onSave }: OneTextProps) {
+  const [values, setValues] = useState<Record<string, string>>({});
+  return (
+    <Drawer
+      open
+      title={title}
+      size={480}
+      onClose={onClose}
+      footer={
+        <Flex gap={8} justify="end">
+          <Button onClick={onClose}>{t.back}</Button>
+          <Button type="primary" onClick={() => onSave(values)}>
+            {title}
+          </Button>
+        </Flex>
+      }
+    >
+      <p className="soft">{t.once}</p>
+      {names.map((name) => (
+        <label key={name} className="stack">
+          {label(name)}
+          <Input.TextArea
+            rows={3}
+            maxLength={500}
+            value={values[name] ?? ''}
+            onChange={({ target }) => setValues({ ...values, [name]: target.value })}
+          />
+        </label>
+      ))}
+    </Drawer>
+  );
+}

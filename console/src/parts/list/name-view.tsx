@@ -1,0 +1,43 @@
+// Asks for the name of a view that is saved.
+import { Input, Modal } from 'antd';
+import { useState } from 'react';
+import { texts } from '../../contract/texts.ts';
+
+const t = texts({
+  'zh-CN': { name: '视图名称', keep: '保存', cancel: '取消' },
+  'en-US': { name: 'Name of the view', keep: 'Save', cancel: 'Cancel' },
+});
+
+interface Props {
+  title: string;
+  onSave: (name: string) => void;
+  onClose: () => void;
+}
+
+export default function NameView({ title, onSave, onClose }: Props) {
+  const [typed, setTyped] = useState('');
+  const name = typed.trim();
+  const save = () => name && onSave(name);
+  return (
+    <Modal
+      open
+      title={title}
+      okText={t.keep}
+      cancelText={t.cancel}
+      okButtonProps={{ disabled: !name }}
+      width={360}
+      onOk={save}
+      onCancel={onClose}
+    >
+      <Input
+        autoFocus
+        aria-label={t.name}
+        placeholder={t.name}
+        maxLength={60}
+        value={typed}
+        onChange={({ target }) => setTyped(target.value)}
+        onPressEnter={save}
+      />
+    </Modal>
+  );
+}

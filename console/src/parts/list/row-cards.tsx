@@ -1,0 +1,103 @@
+// Rows as cards, where a table has no room.
+import { Checkbox } from 'antd';
+import './row-cards.css';
+import { read, texts } from '../../contract/texts.ts';
+import { Label, Value } from '../show/cells.tsx';
+import { idOf, labelOf, type AnyRow } from '../resource.ts';
+import { useHiddenColumns } from './use-list.ts';
+import { keyOf, labelColumn, RowLink, RowMenu, type RowsProps } from './row.tsx';
+
+const t = texts({
+  'zh-CN': { sort: '排序', tick: (name: string) => `选择 ${name}` },
+  'en-US': { sort: 'Sort by', tick: (name: string) => `Select ${name}` },
+});
+
+const isEmpty = (value: unknown): boolean => value === null || value === undefined || value === '';
+
+export default function RowCards({ resource, rows, isPale, state, onSort, ticked, onTick }: RowsProps) {
+  const { spec } = resource;
+  const orders = ((spec.sortable ?? []) as readonly string[]).flatMap((column) => {
+    const label = read(labelOf(resource, column));
+    return [
+      { value: `${column}:desc`, label: `${label} ↓` },
+      { value: `${column}:asc`, label: `${label} ↑` },
+    ];
+  });
+  return (
+    <div className={isPale ? 'row-cards pale' : 'row-cards'}>
+      {orders.length > 0 && (
+        <select
+          className="row-sort"
+          aria-label={t.sort}
+          value={state.order}
+          onChange={({ target }) => onSort(target.value)}
+        >
+          <option value="">{t.sort}</option>
+          {orders.map(({ value, label }) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      )}
+      <Cards {...{ resource, rows, ticked, onTick }} />
+    </div>
+  );
+}
+
+function Cards({
+  resource,
+  rows,
+  ticked,
+  onTick,
+}: Pick<RowsProps, 'resource' | 'rows' | 'ticked' | 'onTick'>) {
+  const { columns } = resource.spec;
+  const off = useHiddenColumns(resource);
+  const first = labelColumn(resource);
+  const others = Object.entries(columns).filter(([column]) => column !== first && !off.includes(column));
+  return (
+    <ul>
+      {rows.map((row) => {
+        const key = keyOf(resource, row);
+        const children = (row.children ?? []) as AnyRow[];
+        return (
+          <li key={key} data-row={idOf(resource, row)}>
+            <div className="panel">
+              <div className="row-card-head">
+                {onTick && (
+                  <Checkbox
+                    aria-label={t.tick(key)}
+                    checked={ticked.includes(key)}
+                    onChange={({ target }) =>
+                      onTick(target.checked ? [...ticked, key] : ticked.filter((one) => one !== key))
+                    }
+                  />
+                )}
+                <RowLink resource={resource} row={row}>
+                  {columns[first] && <Value cell={columns[first]} value={row[first]} row={row} />}
+                </RowLink>
+                <span className="grow" />
+                <RowMenu resource={resource} row={row} />
+              </div>
+              <dl className="facts">
+                {others
+                  .filter(([column]) => !isEmpty(row[column]))
+                  .map(([column, cell]) => (
+                    <div key={column}>
+                      <dt>
+                        <Label text={read(labelOf(resource, column))} cell={cell} />
+                      </dt>
+                      <dd>
+                        <Value cell={cell} value={row[column]} row={row} />
+                      </dd>
+                    </div>
+                  ))}
+              </dl>
+            </div>
+            {children.length > 0 && <Cards {...{ resource, rows: children, ticked, onTick }} />}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,91 @@
+// One row of a list in any view: its key, its link, its menu of actions.
+import { MoreOutlined } from '@ant-design/icons';
+import { Button, Dropdown } from 'antd';
+import type { ReactNode } from 'react';
+import { Link, useLocation, useNavigate } from 'react-router';
+import { read, texts } from '../../contract/texts.ts';
+import { useAct, useActions } from './actions.tsx';
+import type { ListState } from './codec.ts';
+import { useMay } from '../show/profile.ts';
+import { idOf, type AnyRow, type Resource } from '../resource.ts';
+
+const t = texts({ 'zh-CN': { more: '操作' }, 'en-US': { more: 'Actions' } });
+
+/** What a list passes to its view. */
+export interface RowsProps {
+  resource: Resource;
+  rows: AnyRow[];
+  isLoading: boolean;
+  isPale: boolean;
+  state: ListState;
+  onSort: (order: string) => void;
+  ticked: string[];
+  onTick: ((ids: string[]) => void) | undefined;
+  empty: ReactNode;
+}
+
+// Rows are deleted by id.
+export const keyOf = (resource: Resource, row: AnyRow): string =>
+  typeof row.id === 'number' ? String(row.id) : idOf(resource, row);
+
+/** The column that names a row and links to it. */
+export const labelColumn = ({ spec }: Resource): string =>
+  String(spec.label ?? spec.id ?? Object.keys(spec.columns)[0]);
+
+export function RowLink({
+  resource,
+  row,
+  children,
+}: {
+  resource: Resource;
+  row: AnyRow;
+  children: ReactNode;
+}) {
+  const { detail, show } = resource.spec;
+  const { search } = useLocation();
+  const may = useMay();
+  if (!(detail ?? show) || (show && !may(show))) return children;
+  return (
+    <Link className="row-link" to={`${encodeURIComponent(idOf(resource, row))}${detail ? '' : search}`}>
+      {children}
+    </Link>
+  );
+}
+
+export function RowMenu({ resource, row }: { resource: Resource; row: AnyRow }) {
+  const { update } = resource.spec;
+  const may = useMay();
+  const navigate = useNavigate();
+  const { search } = useLocation();
+  const actions = useActions(resource)(row);
+  const { start, drawer } = useAct(resource);
+  const edit = update && may(update.route) ? [{ key: 'edit', label: read(['修改', 'Edit']) }] : [];
+  const items = [
+    ...edit,
+    ...actions.map((one, index) => ({
+      key: String(index),
+      label: read(one.text),
+      danger: one.danger,
+      icon: one.icon,
+    })),
+  ];
+  if (items.length === 0) return null;
+  const choose = (key: string) => {
+    const action = actions[Number(key)];
+    if (key === 'edit') void navigate(`${encodeURIComponent(idOf(resource, row))}/edit${search}`);
+    else if (action) start(action, row);
+  };
+  return (
+    <>
+      <Dropdown trigger={['click']} menu={{ items, onClick: ({ key }) => choose(key) }}>
+        <Button
+          type="text"
+          size="small"
+          icon={<MoreOutlined />}
+          aria-label={`${t.more} ${String(row[resource.spec.label ?? 'id'] ?? row.id)}`}
+        />
+      </Dropdown>
+      {drawer}
+    </>
+  );
+}

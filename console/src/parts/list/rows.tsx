@@ -1,0 +1,99 @@
+// The rows of a list as a table.
+import { Table, type TableProps } from 'antd';
+import { useSettings } from '../../contract/settings.ts';
+import { read, texts } from '../../contract/texts.ts';
+import { Label, Value } from '../show/cells.tsx';
+import type { ListState } from './codec.ts';
+import { labelOf, type AnyRow, type Resource } from '../resource.ts';
+import { useHiddenColumns } from './use-list.ts';
+import { keyOf, labelColumn, RowLink, RowMenu, type RowsProps } from './row.tsx';
+
+const t = texts({ 'zh-CN': { more: '操作' }, 'en-US': { more: 'Actions' } });
+
+export function Rows({ resource, rows, isLoading, isPale, state, onSort, ticked, onTick, empty }: RowsProps) {
+  const columns = useColumns(resource, state, useHiddenColumns(resource), rows.length > 0);
+  const { isCompact } = useSettings();
+  const width = columns.reduce((sum, column) => sum + Number(column.width ?? 120), onTick ? 48 : 0);
+  const sort: TableProps<AnyRow>['onChange'] = (_, __, sorter) => {
+    const { columnKey, order } = Array.isArray(sorter) ? (sorter[0] ?? {}) : sorter;
+    onSort(order ? `${String(columnKey)}:${order === 'ascend' ? 'asc' : 'desc'}` : '');
+  };
+  return (
+    <Table<AnyRow>
+      // The table takes its initially open rows once, when it has rows.
+      key={rows.length > 0 ? 'filled' : 'empty'}
+      className={isPale ? 'rows pale' : 'rows'}
+      size={isCompact ? 'small' : 'middle'}
+      rowKey={(row) => keyOf(resource, row)}
+      columns={columns}
+      dataSource={withoutNone(rows)}
+      loading={isLoading}
+      pagination={false}
+      scroll={rows.length > 0 ? { x: width } : undefined}
+      sticky={{ offsetHeader: 48 }}
+      onChange={sort}
+      locale={{ emptyText: isLoading ? ' ' : empty }}
+      expandable={{ defaultExpandAllRows: true }}
+      rowSelection={
+        onTick && {
+          selectedRowKeys: ticked,
+          onChange: (keys) => onTick(keys.map(String)),
+          columnWidth: 48,
+          preserveSelectedRowKeys: false,
+        }
+      }
+    />
+  );
+}
+
+// Without this a row that could have children, but has none, would get an expand button.
+const withoutNone = (rows: readonly AnyRow[]): AnyRow[] =>
+  rows.map(({ children, ...row }) =>
+    Array.isArray(children) && children.length > 0
+      ? { ...row, children: withoutNone(children as AnyRow[]) }
+      : row,
+  );
+
+type Columns = NonNullable<TableProps<AnyRow>['columns']>;
+
+// Without rows the columns share the width, so that the message is centred.
+function useColumns(
+  resource: Resource,
+  { order }: ListState,
+  off: readonly string[],
+  isFilled: boolean,
+): Columns {
+  const { spec } = resource;
+  const [field, direction] = order.split(':');
+  const name = labelColumn(resource);
+  const shown = Object.entries(spec.columns).filter(([column]) => !off.includes(column));
+  const columns: Columns = shown.map(([column, cell]) => ({
+    key: column,
+    dataIndex: column,
+    title: <Label text={read(labelOf(resource, column))} cell={cell} />,
+    ...(isFilled && cell.width ? { width: cell.width } : {}),
+    align: cell.align,
+    ...((spec.sortable as readonly string[] | undefined)?.includes(column)
+      ? { sorter: true, sortOrder: field === column ? (direction === 'asc' ? 'ascend' : 'descend') : null }
+      : {}),
+    render: (value: unknown, row) =>
+      column === name ? (
+        <RowLink resource={resource} row={row}>
+          <Value cell={cell} value={value} row={row} />
+        </RowLink>
+      ) : (
+        <Value cell={cell} value={value} row={row} />
+      ),
+  }));
+  return [
+    ...columns,
+    {
+      key: 'actions',
+      width: 52,
+      fixed: 'end',
+      align: 'center',
+      title: <span className="unseen">{t.more}</span>,
+      render: (_, row) => <RowMenu resource={resource} row={row} />,
+    },
+  ];
+}

@@ -1,0 +1,87 @@
+// A list whose state is the URL.
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useCallback, useMemo } from 'react';
+import { useSearchParams } from 'react-router';
+import { call } from '../../contract/api.ts';
+import { useSettings } from '../../contract/settings.ts';
+import { decode, encode, type Checks, type ListState } from './codec.ts';
+import { recoveryMs } from './recovery.ts';
+import { foldedIn, type AnyRow, type Resource } from '../resource.ts';
+import { isInstant } from '../show/time.ts';
+
+export interface Page {
+  list: AnyRow[];
+  total?: number;
+}
+
+const always = () => true;
+
+export function useListState({ spec }: Resource) {
+  const [search, setSearch] = useSearchParams();
+  const checks = useMemo((): Checks => {
+    const own = Object.entries(spec.filters).map(([name, field]) => [name, field.check ?? always] as const);
+    return {
+      ...Object.fromEntries(own),
+      ...(spec.period ? { start_time: isInstant, end_time: isInstant } : {}),
+    };
+  }, [spec]);
+  const state = useMemo(() => decode(search, checks, spec.sortable ?? []), [search, checks, spec.sortable]);
+  /** Typing replaces the history entry, anything else adds one. Another filter starts at the first page. */
+  const change = useCallback(
+    (changes: Partial<ListState>, { replace = false } = {}) => {
+      setSearch(
+        (before) => {
+          const next = encode({
+            ...decode(before, checks, spec.sortable ?? []),
+            ...(changes.filters ? { page: 1 } : {}),
+            ...changes,
+          });
+          const columns = before.get('columns');
+          if (columns) next.set('columns', columns);
+          return next;
+        },
+        {
+          replace,
+        },
+      );
+    },
+    [setSearch, checks, spec.sortable],
+  );
+  return { state, change };
+}
+
+/** Hidden columns: all but those the address names, as chosen, or as declared. */
+export function useHiddenColumns(resource: Resource): readonly string[] {
+  const settings = useSettings();
+  const [search] = useSearchParams();
+  const named = search.get('columns')?.split(',');
+  const all = Object.keys(resource.spec.columns);
+  return named?.some((column) => all.includes(column))
+    ? all.filter((column) => !named.includes(column))
+    : foldedIn(resource, settings);
+}
+
+/** The API query of a state. */
+export function queryOf({ page, order, filters }: ListState, pageSize: number): Record<string, string> {
+  return {
+    ...filters,
+    ...(order ? { order_by: order } : {}),
+    page: String(page),
+    page_size: String(pageSize),
+  };
+}
+
+export function useList({ list, spec }: Resource, state: ListState) {
+  const { pageSize } = useSettings();
+  const query = queryOf(state, pageSize);
+  return useQuery({
+    queryKey: [spec.name, 'list', query],
+    queryFn: async ({ signal }) => (await call(list, { query, signal })) as Page,
+    placeholderData: keepPreviousData,
+    meta: { scopes: spec.stale ?? [] },
+    refetchInterval: (query) =>
+      spec.pollMs && query.state.data?.list.some((row) => spec.isMoving?.(row))
+        ? spec.pollMs
+        : recoveryMs(query),
+  });
+}

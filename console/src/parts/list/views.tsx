@@ -1,0 +1,110 @@
+// Saved views of a list: its filters, order and columns under a name. The address of a view shows the same to somebody else.
+import { BookOutlined } from '@ant-design/icons';
+import { App, Button, Dropdown } from 'antd';
+import { lazy, Suspense, useState } from 'react';
+import { useLocation, useNavigate } from 'react-router';
+import { changeSettings, useSettings, type View } from '../../contract/settings.ts';
+import { texts } from '../../contract/texts.ts';
+import { isPeriod, periodBounds, periodOf } from './periods.ts';
+import type { Resource } from '../resource.ts';
+import { useHiddenColumns } from './use-list.ts';
+
+const t = texts({
+  'zh-CN': {
+    ...{ views: '视图', save: '保存当前视图…', copy: '复制链接', copied: '链接已复制' },
+    ...{ remove: '删除视图', saved: '视图已保存' },
+  },
+  'en-US': {
+    ...{ views: 'Views', save: 'Save this view…', copy: 'Copy the link', copied: 'Link copied' },
+    ...{ remove: 'Delete view', saved: 'View saved' },
+  },
+});
+
+// Needed when a view is saved.
+const NameView = lazy(() => import('./name-view.tsx'));
+
+// A period that has a name moves with the calendar.
+function stored(search: URLSearchParams): string {
+  const period = periodOf(search.get('start_time') ?? '', search.get('end_time') ?? '');
+  if (period) {
+    search.delete('start_time');
+    search.delete('end_time');
+    search.set('period', period);
+  }
+  search.delete('page');
+  return search.toString();
+}
+
+function opened({ search }: View): string {
+  const query = new URLSearchParams(search);
+  const period = query.get('period') ?? '';
+  query.delete('period');
+  if (isPeriod(period)) for (const [name, at] of Object.entries(periodBounds(period))) query.set(name, at);
+  return query.toString();
+}
+
+export function Views({ resource }: { resource: Resource }) {
+  const { name, columns } = resource.spec;
+  const { views } = useSettings();
+  const own = views[name] ?? [];
+  const { pathname, search } = useLocation();
+  const navigate = useNavigate();
+  const { message } = App.useApp();
+  const hidden = useHiddenColumns(resource);
+  const [isNaming, setNaming] = useState(false);
+  const current = (): URLSearchParams => {
+    const query = new URLSearchParams(search);
+    query.set(
+      'columns',
+      Object.keys(columns)
+        .filter((column) => !hidden.includes(column))
+        .join(),
+    );
+    return query;
+  };
+  const keep = (next: View[]) => changeSettings({ views: { ...views, [name]: next } });
+  const save = (title: string) => {
+    keep([...own.filter((one) => one.name !== title), { name: title, search: stored(current()) }]);
+    setNaming(false);
+    void message.success(t.saved);
+  };
+  const copy = async () => {
+    await navigator.clipboard.writeText(`${location.origin}${location.pathname}?${current().toString()}`);
+    void message.success(t.copied);
+  };
+  const choose = (key: string) => {
+    const [kind, title] = [key.slice(0, key.indexOf(' ')), key.slice(key.indexOf(' ') + 1)];
+    if (kind === 'save') return setNaming(true);
+    if (kind === 'copy') return void copy();
+    if (kind === 'remove') return keep(own.filter((one) => one.name !== title));
+    const view = own.find((one) => one.name === title);
+    return view && void navigate(`${pathname}?${opened(view)}`);
+  };
+  const items = [
+    ...own.map((one) => ({ key: `open ${one.name}`, label: one.name })),
+    ...(own.length > 0 ? [{ type: 'divider' as const }] : []),
+    { key: 'save ', label: t.save },
+    { key: 'copy ', label: t.copy },
+    ...(own.length > 0
+      ? [
+          {
+            key: 'removal',
+            label: t.remove,
+            children: own.map((one) => ({ key: `remove ${one.name}`, label: one.name })),
+          },
+        ]
+      : []),
+  ];
+  return (
+    <>
+      <Dropdown trigger={['click']} menu={{ items, onClick: ({ key }) => choose(key) }}>
+        <Button icon={<BookOutlined />} aria-label={t.views} title={t.views} />
+      </Dropdown>
+      {isNaming && (
+        <Suspense fallback={null}>
+          <NameView title={t.save} onSave={save} onClose={() => setNaming(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}

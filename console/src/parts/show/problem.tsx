@@ -1,0 +1,103 @@
+// Explains a failure and what can be done about it.
+import { Alert, Button, Flex } from 'antd';
+import { useEffect, useState } from 'react';
+import { Failure } from '../../contract/api.ts';
+import { texts } from '../../contract/texts.ts';
+import { Copyable } from './copyable.tsx';
+import { LinkButton } from './link-button.tsx';
+import { showClock } from './time.ts';
+
+const t = texts({
+  'zh-CN': {
+    retry: '重试',
+    wait: (seconds: number) => `${seconds} 秒后重试`,
+    unexpected: '出现意外错误',
+    trace: '追踪号',
+    denied: '没有权限查看此页面，请联系管理员',
+    home: '返回首页',
+    since: (clock: string) => `下面是 ${clock} 时的内容，恢复后自动刷新`,
+  },
+  'en-US': {
+    retry: 'Try again',
+    wait: (seconds: number) => `Try again in ${seconds} s`,
+    unexpected: 'Something unexpected went wrong',
+    trace: 'Trace',
+    denied: 'You have no permission for this page; ask an administrator',
+    home: 'Go to my first page',
+    since: (clock: string) => `Below is what it was at ${clock}; it is refreshed by itself`,
+  },
+});
+
+export const failureOf = (error: unknown): Failure =>
+  error instanceof Failure ? error : new Failure(t.unexpected, -1);
+
+/** A failed query in place of its result. After a limit it waits as long as the service says. */
+export function Problem({
+  error,
+  onRetry,
+  shownSince,
+}: {
+  error: unknown;
+  onRetry?: () => void;
+  /** When what is still shown was fetched, in milliseconds since 1970. */
+  shownSince?: number;
+}) {
+  const failure = failureOf(error);
+  const left = useCountdown(failure.details.retryAfter ?? 0, failure);
+  const isDenied = failure.status === 403 && failure.code === 'no_permission';
+  const retry = onRetry && !isDenied && (
+    <Button size="small" disabled={left > 0} onClick={onRetry}>
+      {left > 0 ? t.wait(left) : t.retry}
+    </Button>
+  );
+  return (
+    <Alert
+      type={failure.isPassing ? 'warning' : 'error'}
+      showIcon
+      role="alert"
+      title={isDenied ? t.denied : failure.message}
+      description={
+        (shownSince || failure.details.trace_id) && (
+          <>
+            {shownSince && failure.isPassing && t.since(showClock(shownSince))}
+            <Trace failure={failure} />
+          </>
+        )
+      }
+      action={isDenied ? <LinkButton to="/">{t.home}</LinkButton> : retry}
+    />
+  );
+}
+
+export function Trace({ failure }: { failure: Failure }) {
+  const id = failure.details.trace_id;
+  if (!id) return null;
+  return (
+    <Flex gap={6} className="trace">
+      <span>{t.trace}</span>
+      <Copyable value={id} />
+    </Flex>
+  );
+}
+
+/** Details beyond the message: errors of fields not shown, and the trace. */
+export const detailsOf = (failure: Failure, elsewhere: [string, string[]][]) =>
+  (elsewhere.length > 0 || failure.details.trace_id) && (
+    <>
+      {elsewhere.map(([name, messages]) => (
+        <div key={name}>{messages.join(' ')}</div>
+      ))}
+      <Trace failure={failure} />
+    </>
+  );
+
+function useCountdown(seconds: number, of: Failure): number {
+  const [left, setLeft] = useState(seconds);
+  useEffect(() => {
+    setLeft(seconds);
+    if (seconds <= 0) return undefined;
+    const timer = setInterval(() => setLeft((before) => Math.max(0, before - 1)), 1000);
+    return () => clearInterval(timer);
+  }, [seconds, of]);
+  return left;
+}

@@ -1,0 +1,61 @@
+// Progress of background work: bar, rows, rate and time left, then its outcome.
+import { Progress } from 'antd';
+import { useRef } from 'react';
+import { texts } from '../../contract/texts.ts';
+import { showCount } from './money.ts';
+import { Badge, states } from './states.tsx';
+import { showDuration } from './time.ts';
+
+const t = texts({
+  'zh-CN': { progress: '进度', rows: '行', left: (time: string) => `约剩 ${time}` },
+  'en-US': { progress: 'Progress', rows: 'rows', left: (time: string) => `about ${time} left` },
+});
+
+export interface Work {
+  status: number;
+  progress: number;
+  processed_rows: number;
+  total_rows: number | null;
+  error_msg?: string | null;
+}
+
+const outcomes = states({
+  0: ['进行中', 'Running', 'blue'],
+  1: ['完成', 'Done', 'green'],
+  2: ['失败', 'Failed', 'red'],
+  3: ['已取消', 'Cancelled', 'grey'],
+});
+
+export function Running({ row }: { row: Work }) {
+  const rate = useRate(row.processed_rows);
+  if (row.status !== 0) {
+    return (
+      <span>
+        <Badge states={outcomes} value={row.status} />{' '}
+        <span className="soft cell-figure">
+          {showCount(row.processed_rows)} {t.rows}
+        </span>
+        {row.error_msg && <span className="cell-text">{row.error_msg}</span>}
+      </span>
+    );
+  }
+  const left = row.total_rows && rate > 0 ? (row.total_rows - row.processed_rows) / rate : undefined;
+  return (
+    <span>
+      <Progress percent={row.progress} size="small" aria-label={t.progress} status="active" />
+      <span className="soft cell-figure">
+        {showCount(row.processed_rows)}
+        {row.total_rows ? ` / ${showCount(row.total_rows)}` : ''} {t.rows}
+        {rate > 0 && ` · ${showCount(Math.round(rate))}/s`}
+        {left !== undefined && ` · ${t.left(showDuration(left))}`}
+      </span>
+    </span>
+  );
+}
+
+// Rows per second since it was first shown.
+function useRate(rows: number): number {
+  const first = useRef({ rows, at: performance.now() });
+  const seconds = (performance.now() - first.current.at) / 1000;
+  return seconds < 1 ? 0 : (rows - first.current.rows) / seconds;
+}

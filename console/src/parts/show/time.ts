@@ -1,0 +1,85 @@
+// Times: UTC in the API, shown and entered in the chosen zone.
+import dayjs, { type Dayjs } from 'dayjs';
+import 'dayjs/locale/zh-cn';
+import relativeTime from 'dayjs/plugin/relativeTime';
+import timezone from 'dayjs/plugin/timezone';
+import utc from 'dayjs/plugin/utc';
+import { currentSettings } from '../../contract/settings.ts';
+
+dayjs.extend(utc);
+dayjs.extend(timezone);
+dayjs.extend(relativeTime);
+
+const zoned = (time: string | number | Date): Dayjs => dayjs(time).tz(currentSettings().zone);
+
+/** The offset of the chosen zone at that time, by default now: UTC+8. */
+export function showZone(time: string | number = Date.now()): string {
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone: currentSettings().zone,
+    timeZoneName: 'shortOffset',
+  }).formatToParts(new Date(time));
+  return (parts.find(({ type }) => type === 'timeZoneName')?.value ?? '').replace('GMT', 'UTC');
+}
+
+/** 2026-11-22 14:03:07 */
+export const showTime = (time: string): string => zoned(time).format('YYYY-MM-DD HH:mm:ss');
+
+export const showDay = (time: string): string => zoned(time).format('YYYY-MM-DD');
+
+/** The day it is in the chosen zone. */
+export const today = (): string => showDay(new Date().toISOString());
+
+/** Hours and minutes, for events of one day. */
+export const showClock = (time: string | number): string => zoned(time).format('HH:mm:ss');
+
+/** 3 minutes ago */
+export const showAgo = (time: string): string =>
+  dayjs(time)
+    .locale(currentSettings().language === 'zh-CN' ? 'zh-cn' : 'en')
+    .fromNow();
+
+/** The first or last moment of a day in the chosen zone, as the API takes it. */
+export const dayToInstant = (day: Dayjs, edge: 'start' | 'end'): string => {
+  const local = dayjs.tz(day.format('YYYY-MM-DD'), currentSettings().zone);
+  return (edge === 'start' ? local.startOf('day') : local.endOf('day')).toISOString();
+};
+
+export const instantToDay = (time: string): Dayjs | null => {
+  const at = zoned(time);
+  return at.isValid() ? dayjs(at.format('YYYY-MM-DD')) : null;
+};
+
+export const isInstant = (text: string): boolean => dayjs(text).isValid() && /^\d{4}-\d\d-\d\dT/.test(text);
+
+/** For file names and durations. */
+const spans = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** The two largest units: 3d 4h. */
+export function showDuration(seconds: number): string {
+  let left = Math.max(0, Math.round(seconds));
+  const parts = spans.map(([unit, length]) => {
+    const count = Math.floor(left / length);
+    left %= length;
+    return { unit, count };
+  });
+  const first = parts.findIndex(({ count }) => count > 0);
+  return (first < 0 ? parts.slice(-1) : parts.slice(first, first + 2))
+    .map(({ unit, count }) =>
+      Intl.NumberFormat(currentSettings().language, { style: 'unit', unit, unitDisplay: 'narrow' }).format(
+        count,
+      ),
+    )
+    .join(' ');
+}
+
+const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+export function showBytes(bytes: number): string {
+  const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), units.length - 1);
+  return `${(bytes / 1024 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power] ?? ''}`;
+}

@@ -1,0 +1,135 @@
+// Why a payment is not paid, with advice, at the top of its page.
+import { useQuery } from '@tanstack/react-query';
+import { Alert } from 'antd';
+import { Link } from 'react-router';
+import { call } from '../contract/api.ts';
+import { texts } from '../contract/texts.ts';
+import { useMay } from '../parts/show/profile.ts';
+import { showAgo, showTime } from '../parts/show/time.ts';
+import { mismatchOf, type Payment } from './story.tsx';
+import { adviceFor, meaningOf } from './verdicts.ts';
+
+const t = texts({
+  'zh-CN': {
+    ...{ title: '为什么还没有支付成功？', attention: '需要人工处理', ended: '这笔支付不会再到账' },
+    otherPaid: '订单已由另一笔支付付清',
+    ...{ orderCancelled: '订单已取消', orderPaid: '订单已支付' },
+    expired: (at: string) => `订单已于 ${at} 过期`,
+    expires: (at: string) => `订单将于 ${at} 过期，之后不能再支付`,
+    refused: (reason: string) => `渠道没有受理：${reason}`,
+    placeAgain: '排除原因后点击“取付款信息”再次提交。',
+    methodOff: '支付方式已停用',
+    methodAdvice: '启用支付方式，或用另一种方式重新发起支付。',
+    silent: (ago: string) => `创建于${ago}，渠道还没有发来任何回调`,
+    silentAdvice:
+      '顾客可能尚未付款：把付款码再给一次。若渠道后台显示已付款，请检查其回调地址能否访问本服务，再补发通知。',
+    settling: '回调已收到并验证，正在入账，一般只需几秒',
+    lastRefused: (reason: string) => `最近的回调被拒绝：${reason}`,
+  },
+  'en-US': {
+    ...{ title: 'Why is it not paid?', attention: 'Needs attention' },
+    ...{ ended: 'This payment can no longer be paid', otherPaid: 'Another payment has paid the order' },
+    ...{ orderCancelled: 'The order was cancelled', orderPaid: 'The order is paid' },
+    expired: (at: string) => `The order expired at ${at}`,
+    expires: (at: string) => `The order expires at ${at}; it cannot be paid afterwards`,
+    refused: (reason: string) => `The channel refused it: ${reason}`,
+    placeAgain: 'Once the cause is fixed, choose “Get payment details” to send it again.',
+    methodOff: 'The payment method is disabled',
+    methodAdvice: 'Enable the method, or start a payment with another one.',
+    silent: (ago: string) => `Created ${ago}; the channel has sent no callback yet`,
+    silentAdvice:
+      'The customer may not have paid: send the payment details again. If the channel says paid, check that its callback URL reaches this service, and have the callback sent again.',
+    settling: 'A verified callback is being settled; this takes a few seconds',
+    lastRefused: (reason: string) => `The latest callback was refused: ${reason}`,
+  },
+});
+
+type Order = NonNullable<Payment['order']>;
+
+interface Reason {
+  type: 'info' | 'warning' | 'error';
+  text: string;
+  advice?: string;
+  /** The order or payment that explains it. */
+  link?: string;
+}
+
+/**
+ * @param isMethodOn undefined when the caller may not see it
+ */
+export function reasonsOf(payment: Payment, isMethodOn: boolean | undefined): Reason[] {
+  const { status, fail_reason, needs_attention } = payment;
+  const attention: Reason[] =
+    needs_attention && fail_reason
+      ? [{ type: 'warning', text: withAmounts(payment, fail_reason), advice: adviceFor(fail_reason) }]
+      : [];
+  if (status === 'paid') return attention;
+  if (status !== 'pending') return [...attention, endOf(payment)];
+  return [...attention, ...waitOf(payment, isMethodOn)];
+}
+
+// The latest callback of that verdict knows the amounts.
+function withAmounts(payment: Payment, verdict: string): string {
+  const found = payment.callbacks.find((one) => one.verdict === verdict);
+  const mismatch = found && mismatchOf(payment, found);
+  return mismatch ? `${meaningOf(verdict)} · ${mismatch}` : meaningOf(verdict);
+}
+
+function endOf({ payment_no, order }: Payment): Reason {
+  if (order?.payment_no && order.payment_no !== payment_no)
+    return { type: 'info', text: t.otherPaid, link: `/trade/payments/${order.payment_no}` };
+  if (order?.status === 'cancelled') return { type: 'info', text: endOfOrder(order) };
+  return { type: 'info', text: t.ended };
+}
+
+const endOfOrder = ({ expire_at }: Order): string =>
+  expire_at && Date.parse(expire_at) <= Date.now() ? t.expired(showTime(expire_at)) : t.orderCancelled;
+
+function waitOf(payment: Payment, isMethodOn: boolean | undefined): Reason[] {
+  const { order, callbacks, fail_reason, needs_attention, created_at } = payment;
+  if (callbacks.some(({ state }) => state === 'pending')) return [{ type: 'info', text: t.settling }];
+  const reasons: Reason[] = [];
+  if (order?.status === 'paid') reasons.push({ type: 'warning', text: t.orderPaid });
+  if (order?.status === 'cancelled') reasons.push({ type: 'error', text: endOfOrder(order) });
+  if (isMethodOn === false) reasons.push({ type: 'error', text: t.methodOff, advice: t.methodAdvice });
+  if (fail_reason && !needs_attention)
+    reasons.push({ type: 'error', text: t.refused(fail_reason), advice: t.placeAgain });
+  const last = callbacks.find(({ state }) => state === 'refused');
+  if (last && last.verdict !== fail_reason)
+    reasons.push({
+      type: 'warning',
+      text: t.lastRefused(withAmounts(payment, last.verdict)),
+      advice: adviceFor(last.verdict),
+    });
+  if (!last && reasons.length === 0)
+    reasons.push({ type: 'info', text: t.silent(showAgo(created_at)), advice: t.silentAdvice });
+  if (order?.status === 'pending' && order.expire_at)
+    reasons.push({ type: 'info', text: t.expires(showTime(order.expire_at)) });
+  return reasons;
+}
+
+export function Diagnosis({ payment }: { payment: Payment }) {
+  const may = useMay();
+  const { data: method } = useQuery({
+    queryKey: ['payment-methods', 'one', String(payment.payment_method_id)],
+    queryFn: ({ signal }) =>
+      call('GET /api/admin/payment-methods/{id}', { path: { id: payment.payment_method_id }, signal }),
+    enabled: payment.status === 'pending' && may('GET /api/admin/payment-methods/{id}'),
+  });
+  const reasons = reasonsOf(payment, method?.is_active);
+  if (reasons.length === 0) return null;
+  return (
+    <section className="panel diagnosis" aria-label={payment.status === 'paid' ? t.attention : t.title}>
+      <h2>{payment.status === 'paid' ? t.attention : t.title}</h2>
+      {reasons.map(({ type, text, advice, link }) => (
+        <Alert
+          key={text}
+          type={type}
+          showIcon
+          title={link ? <Link to={link}>{text}</Link> : text}
+          description={advice}
+        />
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,124 @@
+// What happened to a payment and when: each point has the instant at which it happened, and none moves afterwards.
+import type { Data } from '../contract/api.ts';
+import { texts } from '../contract/texts.ts';
+import { Time } from '../parts/show/cells.tsx';
+import { showAmount } from '../parts/show/money.ts';
+import type { Tone } from '../parts/show/states.tsx';
+import { Json, type Point } from '../parts/show/timeline.tsx';
+import { Replay } from './replay.tsx';
+import { meaningOf } from './verdicts.ts';
+
+const t = texts({
+  'zh-CN': {
+    ...{ created: '支付单已创建', cancelled: '支付已取消', failed: '支付失败' },
+    settled: '已到账，订单已支付',
+    ...{ unpaid: '款项已到账，但订单未支付', otherPaid: '款项已到账，但订单已由另一笔支付付清' },
+    ...{ callback: '渠道回调', from: '来自', times: (count: number) => `，共 ${count} 次`, last: '最近一次' },
+    handled: (reason: string) => `标记为已处理：${reason}`,
+    mismatch: (expected: string, reported: string) => `应为 ${expected}，通知为 ${reported}`,
+  },
+  'en-US': {
+    ...{ created: 'Payment created', cancelled: 'Payment cancelled' },
+    ...{ failed: 'Payment failed', settled: 'Settled: the order is paid' },
+    unpaid: 'The money arrived; the order was not paid',
+    otherPaid: 'The money arrived; another payment had paid the order',
+    ...{ callback: 'Callback from the channel', from: 'from', times: (count: number) => `, ${count} times` },
+    last: 'last',
+    handled: (reason: string) => `marked as handled: ${reason}`,
+    mismatch: (expected: string, reported: string) => `expected ${expected}, reported ${reported}`,
+  },
+});
+
+export type Payment = Data<'GET /api/admin/payments/{id}'>;
+type Callback = Payment['callbacks'][number];
+
+/** Both amounts, where a callback reports another one than that of the payment. */
+export const mismatchOf = ({ amount }: Payment, { reported_amount }: Callback): string | undefined =>
+  reported_amount === null ? undefined : t.mismatch(showAmount(amount), showAmount(reported_amount));
+
+export function storyOf(payment: Payment, mayReplay: boolean): Point[] {
+  const points = [
+    created(payment),
+    ...payment.callbacks.map((one) => called(payment, one, mayReplay)),
+    ...closed(payment),
+    ...arrived(payment),
+    ...payment.handlings.map(handled),
+  ];
+  // Of one instant they stay in this order; what nobody recorded the time of comes last.
+  const timeOf = ({ at }: Point): number => (at === null ? Number.MAX_SAFE_INTEGER : Date.parse(at));
+  return points.sort((one, other) => timeOf(one) - timeOf(other));
+}
+
+const created = ({ created_at }: Payment): Point => ({
+  ...{ key: 'created', at: created_at, tone: 'blue', title: t.created },
+});
+
+/** Verdicts of settled callbacks whose money did not pay the order. */
+const conflicts = new Set(['paid_needs_attention', 'paid_twice']);
+
+function toneOf({ state, verdict }: Callback): Tone {
+  if (state === 'refused') return 'red';
+  return state === 'settled' && !conflicts.has(verdict) ? 'green' : 'gold';
+}
+
+function called(payment: Payment, one: Callback, mayReplay: boolean): Point {
+  const mismatch = mismatchOf(payment, one);
+  return {
+    key: `callback-${one.id}`,
+    at: one.created_at,
+    tone: toneOf(one),
+    title: (
+      <>
+        <strong>{t.callback}</strong>
+        {one.times > 1 && t.times(one.times)} {t.from} {one.ip} · {meaningOf(one.verdict)}
+        {mismatch && ` · ${mismatch}`}
+      </>
+    ),
+    children: (
+      <>
+        {one.last_at && (
+          <div className="timeline-when">
+            {t.last} <Time at={one.last_at} />
+          </div>
+        )}
+        <Json value={one.body} />
+        {mayReplay && one.state !== 'settled' && <Replay paymentNo={payment.payment_no} id={one.id} />}
+      </>
+    ),
+  };
+}
+
+function closed({ status, closed_at }: Payment): Point[] {
+  const isOver = status === 'cancelled' || status === 'failed';
+  if (!isOver && closed_at === null) return [];
+  const tone = status === 'failed' ? 'red' : 'grey';
+  return [{ key: 'closed', at: closed_at, tone, title: status === 'failed' ? t.failed : t.cancelled }];
+}
+
+// Whether the money paid the order, the order says.
+function arrived(payment: Payment): Point[] {
+  const { status, payment_no, pay_time, order } = payment;
+  if (status !== 'paid') return [];
+  const at = settledAt(payment) ?? pay_time;
+  if (order?.status !== 'paid') return [{ key: 'arrived', at, tone: 'gold', title: t.unpaid }];
+  if (order.payment_no !== payment_no) return [{ key: 'arrived', at, tone: 'gold', title: t.otherPaid }];
+  return [{ key: 'arrived', at, tone: 'green', title: t.settled }];
+}
+
+/** When the callback it was paid by was settled, as long as that is stored. */
+const settledAt = ({ callbacks, third_party_no }: Payment): string | null | undefined =>
+  callbacks.find(
+    (one) => one.third_party_no === third_party_no && /^paid(_needs_attention)?$/.test(one.verdict),
+  )?.settled_at;
+
+const handled = ({ id, username, reason, remark, created_at }: Payment['handlings'][number]): Point => ({
+  key: `handled-${id}`,
+  at: created_at,
+  tone: 'blue',
+  title: (
+    <>
+      <strong>{username}</strong> {t.handled(meaningOf(reason))}
+    </>
+  ),
+  children: remark,
+});

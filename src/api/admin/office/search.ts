@@ -1,0 +1,49 @@
+// /search: one box that finds orders, payments, users, administrators and traces.
+import Joi from 'joi';
+import { config } from '../../../../config/index.js';
+import { search, searchKinds, type SearchKind } from '../../../models/office/search.js';
+import { mayPass } from '../../declare/permission.js';
+import { listOf, oneOf, record, resource, text } from '../../declare/response.js';
+import { route } from '../../declare/route.js';
+
+/** What a kind shows is what its page or list shows. */
+const openedBy: Record<SearchKind, string[]> = {
+  order: ['GET /api/admin/orders', 'GET /api/admin/orders/{id}'],
+  payment: ['GET /api/admin/payments', 'GET /api/admin/payments/{id}'],
+  user: ['GET /api/admin/users', 'GET /api/admin/users/{id}'],
+  admin: ['GET /api/admin/admins', 'GET /api/admin/admins/{id}'],
+  trace: ['GET /api/admin/operation-logs'],
+};
+
+const isOn = (kind: SearchKind): boolean =>
+  (kind !== 'order' || config.app.ordersEnabled) && (kind !== 'payment' || config.payments.enabled);
+
+const hit = resource('SearchHit', {
+  kind: oneOf(...searchKinds).description('What the record is'),
+  id: text().description('What the path of the record takes: a number or an id; for a trace the id itself'),
+  title: text().description('The number or name of the record'),
+  note: text().description('What tells it from others: the user of an order, the order of a payment'),
+  status: text().description('State of an order or payment, 0 or 1 of a user or administrator'),
+});
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/search',
+    name: 'searchRecords',
+    summary: 'Find records of every kind by one text',
+    description:
+      'At most five each of orders, payments, users and administrators that the caller may list and show: by a number, its ' +
+      'beginning or its end (six characters or more; numbers of this month and the last), a third-party number, the beginning of a name, phone or e-mail ' +
+      'address, a numeric id of a user; and the operations of a trace id.',
+    access: 'signedIn',
+    query: Joi.object<{ q: string }, true>({
+      q: Joi.string().min(1).max(64).required().description('A number, a part of one, a name or a trace id'),
+    }),
+    response: record({ list: listOf(hit) }),
+    async handle({ admin, query: { q } }) {
+      const kinds = searchKinds.filter((kind) => isOn(kind) && mayPass(admin, openedBy[kind]));
+      return { list: await search(q, kinds) };
+    },
+  }),
+];

@@ -1,0 +1,92 @@
+// Receives a file of orders: an unusable file is refused at once, any other becomes an import and its job.
+import { createReadStream } from 'node:fs';
+import { basename } from 'node:path';
+import { currentLanguage } from '../../lib/context.js';
+import { CsvBroken, formatOf, isBlank, readCsv, type CsvFormat } from '../../lib/sheets/csv-source.js';
+import { fail } from '../../lib/errors.js';
+import { logger } from '../../lib/logger.js';
+import { importOrders } from '../../jobs/import-orders.js';
+import type { Identity } from '../../models/access/identity.js';
+import { createImport, findImport, type ImportRecord } from '../../models/imports/import.js';
+import { firstErrors, type ImportError } from '../../models/imports/import-error.js';
+import { layoutOf } from '../../models/imports/order-sheet.js';
+import { keepOrRemove, storeFile } from '../../models/files/stored-file.js';
+import type { Upload } from '../declare/route.js';
+
+/** How long an answer waits for the end of the import. */
+const waitMs = 3000;
+const maxErrors = 100;
+const maxName = 255;
+
+export interface OrderImport extends Pick<
+  ImportRecord,
+  'status' | 'status_text' | 'total_rows' | 'success_count' | 'failed_count' | 'order_count' | 'error_msg'
+> {
+  import_id: number;
+  errors: ImportError[];
+}
+
+/**
+ * Starts importing orders from an uploaded file.
+ *
+ * @returns how far it came within 3 seconds, with the first rows that were refused
+ * @throws import_not_csv, import_encoding_unknown, import_line_too_long, import_file_invalid, import_head_invalid,
+ * import_rows_missing, storage_full, upload_failed
+ */
+export async function receiveImport(upload: Upload, admin: Identity, dryRun: boolean): Promise<OrderImport> {
+  const filename = nameOf(upload);
+  const format = await formatOf(upload.path);
+  await assertRows(upload.path, format);
+  const storageKey = await storeFile('imports', upload.path);
+  const { size } = upload;
+  const made = {
+    type: 'orders',
+    adminId: admin.adminId,
+    filename,
+    size,
+    storageKey,
+    format,
+    dryRun,
+  } as const;
+  const id = await keepOrRemove(storageKey, () => createImport(made));
+  await importOrders
+    .enqueueAndWait({ id }, waitMs)
+    .catch((error: unknown) =>
+      logger.warn({ error }, 'enqueueing failed; the sweeper will queue this import'),
+    );
+  return importAnswer(id, admin);
+}
+
+/** How far an import has come, with the first rows that were refused. */
+export async function importAnswer(id: number, admin: Identity): Promise<OrderImport> {
+  const { status, status_text, total_rows, success_count, failed_count, order_count, error_msg } =
+    await findImport(admin, id);
+  const errors = await firstErrors(id, maxErrors, currentLanguage());
+  const counts = { total_rows, success_count, failed_count, order_count };
+  return { import_id: id, status, status_text, ...counts, error_msg, errors };
+}
+
+function nameOf({ filename }: Upload): string {
+  // Windows clients may send a whole path.
+  const name = basename(filename.replaceAll('\\', '/')).replace(/\p{C}/gu, '');
+  return /.\.csv$/i.test(name) ? name.slice(-maxName) : fail('import_not_csv', { field: 'file' });
+}
+
+// The first two records that are not blank; the whole file is not parsed here.
+async function assertRows(path: string, format: CsvFormat): Promise<void> {
+  let hasHead = false;
+  try {
+    for await (const { records } of readCsv(createReadStream(path), format)) {
+      for (const record of records) {
+        if (isBlank(record)) continue;
+        if (hasHead) return;
+        layoutOf(record);
+        hasHead = true;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof CsvBroken)) throw error;
+    fail('import_file_invalid', { field: 'file', params: { row: error.row } });
+  }
+  fail('import_rows_missing', { field: 'file' });
+}

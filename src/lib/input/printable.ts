@@ -1,0 +1,21 @@
+// Characters that are not seen but change what is: control characters, direction overrides, halves of characters.
+
+const unseen = String.raw`\p{Cs}\u202a-\u202e\u2066-\u2069`;
+const outOfLine = new RegExp(String.raw`[\p{Cc}\u2028\u2029${unseen}]`, 'u');
+const outOfLines = new RegExp(`[^\\P{Cc}\\t\\r\\n]|[${unseen}]`, 'u');
+const hidden = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
+
+/** Whether a text of one line has visible characters only. */
+export const isPrintable = (text: string): boolean => !outOfLine.test(text);
+
+/** As `isPrintable`; tabs and line breaks are allowed. */
+export const arePrintableLines = (text: string): boolean => !outOfLines.test(text);
+
+/** The text with every unseen character as JSON may write it (`\u001b`), for terminals. */
+export const escaped = (text: string): string => text.replace(hidden, escapes);
+
+const escapes = (character: string): string =>
+  character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');

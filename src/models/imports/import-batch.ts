@@ -1,0 +1,123 @@
+// One batch of an order import: some orders with their lines, the rows that were refused, and the position, in one transaction.
+import type { Transaction } from 'sequelize';
+import { now } from '../../lib/clock.js';
+import { bulk, change, type SqlValue } from '../../lib/database/db.js';
+import { orderNumbers, periodOf } from '../../lib/numbers.js';
+import { storeProblems } from './import-error.js';
+import { advance, type Advance, type ImportWork } from './import-progress.js';
+import { problemsByRow, type OrderDraft } from './order-draft.js';
+import { withPartition } from '../tables/partitions.js';
+import { User } from '../trade/tables.js';
+
+/** Another run was there first, or the import has ended; what was written is undone. */
+class Overtaken extends Error {}
+
+/**
+ * Writes a batch, or only its refused rows in a dry run. Its orders are written while the batch before it still is; the
+ * position, which decides whether they stay, is moved after that one has moved it.
+ *
+ * @param before the end of the batch before it
+ * @returns false when nothing was written: another run was there first, or the import has ended
+ */
+export async function writeBatch(
+  { id, dry_run }: ImportWork,
+  drafts: readonly OrderDraft[],
+  step: Pick<Advance, 'from' | 'rows' | 'progress'>,
+  before: Promise<boolean>,
+): Promise<boolean> {
+  const at = now();
+  try {
+    await withPartition(['orders', 'order_details'], periodOf(at), () =>
+      bulk.transact(async (t) => {
+        const { accepted, refused } = await judge(drafts, t);
+        const succeeded = accepted.reduce((sum, { rows }) => sum + rows.length, 0);
+        if (!dry_run && accepted.length > 0) await insertOrders(accepted, at, t);
+        // Nothing here may lock the import before its turn, as rows that refer to it do.
+        const isNext =
+          (await before) && (await advance(id, { ...step, succeeded, orders: accepted.length }, t));
+        if (!isNext) throw new Overtaken();
+        if (refused.length > 0) {
+          const problems = refused.flatMap(problemsByRow).sort((one, other) => one.row - other.row);
+          await storeProblems(id, problems, t);
+        }
+      }),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof Overtaken) return false;
+    throw error;
+  }
+}
+
+// Users are looked up as late as POST /orders does it.
+async function judge(
+  drafts: readonly OrderDraft[],
+  t: Transaction,
+): Promise<{ accepted: OrderDraft[]; refused: OrderDraft[] }> {
+  const sound = drafts.filter(({ problems }) => problems.length === 0);
+  const refused: OrderDraft[] = drafts.filter(({ problems }) => problems.length > 0);
+  const statuses = await statusesOf([...new Set(sound.map(({ userId }) => userId))], t);
+  const accepted: OrderDraft[] = [];
+  for (const draft of sound) {
+    const status = statuses.get(draft.userId);
+    if (status === 1) accepted.push(draft);
+    else refused.push(withoutUser(draft, status === undefined ? 'user_unknown' : 'user_disabled'));
+  }
+  return { accepted, refused };
+}
+
+async function statusesOf(userIds: number[], t: Transaction): Promise<Map<number, number>> {
+  if (userIds.length === 0) return new Map();
+  const users = await User.findAll({
+    attributes: ['id', 'status'],
+    where: { id: userIds, deleted_at: null },
+    transaction: t,
+  });
+  return new Map(users.map(({ id, status }) => [id, status]));
+}
+
+function withoutUser(draft: OrderDraft, reason: 'user_unknown' | 'user_disabled'): OrderDraft {
+  const { userId, userRow } = draft;
+  return { ...draft, problems: [{ row: userRow, column: 'user_id', value: String(userId), reason }] };
+}
+
+// A million rows pass through here, so the values are put one by one into one array.
+async function insertOrders(orders: readonly OrderDraft[], at: Date, t: Transaction): Promise<void> {
+  const period = periodOf(at);
+  const time = at.toISOString().slice(0, 23);
+  const newNumber = orderNumbers(at);
+  const [heads, lines]: [SqlValue[], SqlValue[]] = [[], []];
+  for (const { userId, amount, remark, lines: own } of orders) {
+    const orderNo = newNumber();
+    heads.push(period, orderNo, userId, amount.toString(), remark, time, time);
+    for (const { product_id, product_name, price, quantity } of own) {
+      const subtotal = quantity === 1 ? price : price.times(quantity);
+      lines.push(
+        period,
+        orderNo,
+        product_id ?? null,
+        product_name,
+        price.toString(),
+        quantity,
+        subtotal.toString(),
+      );
+    }
+  }
+  await change(
+    `INSERT INTO orders (period, order_no, user_id, amount, remark, created_at, updated_at) VALUES ${places(heads)}`,
+    heads,
+    t,
+  );
+  await change(
+    `INSERT INTO order_details (period, order_no, product_id, product_name, price, quantity, subtotal)
+     VALUES ${places(lines)}`,
+    lines,
+    t,
+  );
+}
+
+/** Both statements name seven columns. */
+const places = (values: SqlValue[]): string =>
+  Array<string>(values.length / 7)
+    .fill('(?, ?, ?, ?, ?, ?, ?)')
+    .join(', ');

@@ -1,0 +1,55 @@
+// What exports and imports share: their progress, and their end with the notification of their owner.
+import { Op, type ModelStatic, type Transaction, type WhereOptions } from 'sequelize';
+import type { Model } from 'sequelize-typescript';
+import { transact } from '../../lib/database/db.js';
+import { deliver, deliverStored, notifyWithin, type NewNotification } from './notification.js';
+
+/** A row of an export or an import. */
+export interface Transfer extends Model {
+  id: number;
+  admin_id: number;
+  /** 0 waiting or running, 1 success, 2 failed. */
+  status: 0 | 1 | 2;
+  /** Percent. */
+  progress: number;
+}
+
+export type TransferKind = 'export' | 'import';
+
+/** Sends how far it is to the sockets of its owner. */
+export const deliverProgress = (
+  kind: TransferKind,
+  { id, admin_id, status, progress }: Pick<Transfer, 'id' | 'admin_id' | 'status' | 'progress'>,
+): Promise<void> => deliver({ adminId: admin_id, frame: { type: kind, data: { id, status, progress } } });
+
+/**
+ * Ends a transfer and notifies its owner, in one transaction.
+ *
+ * @param end changes the row and returns it; undefined when it has ended before or belongs to another run
+ * @returns that row
+ */
+export async function endTransfer<T extends Transfer>(
+  kind: TransferKind,
+  end: (t: Transaction) => Promise<T | undefined>,
+  noticeOf: (ended: T) => NewNotification,
+): Promise<T | undefined> {
+  const outcome = await transact(async (t) => {
+    const ended = await end(t);
+    return ended && { ended, notifications: await notifyWithin(t, noticeOf(ended)) };
+  });
+  if (!outcome) return undefined;
+  await deliverProgress(kind, outcome.ended);
+  await deliverStored(outcome.notifications);
+  return outcome.ended;
+}
+
+/** The ids of running transfers not updated since that instant, 500 at most; their jobs were probably lost. */
+export async function stalledTransfers<T extends Transfer>(
+  model: ModelStatic<T>,
+  running: WhereOptions<T>,
+  before: Date,
+): Promise<number[]> {
+  const where = { ...running, updated_at: { [Op.lt]: before } } as WhereOptions<T>;
+  const rows = await model.findAll({ attributes: ['id'], where, order: ['id'], limit: 500 });
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,68 @@
+// Lists of small tables, as Sequelize reads them: the conditions of filters, and pages. Lists of long tables: page.ts.
+import {
+  literal,
+  Op,
+  type Attributes,
+  type FindAttributeOptions,
+  type FindOptions,
+  type Model,
+} from 'sequelize';
+import type { ModelStatic, WhereOptions } from 'sequelize';
+import {
+  escapeLike,
+  isAscii,
+  toPage,
+  type ListQuery,
+  type Page,
+  type TimeRange,
+} from '../../lib/input/list-query.js';
+
+/** A page of the rows that `findAll` would find, and how many there are. */
+export async function findPage<M extends Model>(
+  model: ModelStatic<M>,
+  query: ListQuery,
+  options: FindOptions<Attributes<M>>,
+): Promise<Page<M>> {
+  const { page, page_size, order_by } = query;
+  // The key makes the order of equal rows deterministic.
+  const order = [...order_by, { field: 'id', direction: 'DESC' }].map(
+    ({ field, direction }): [string, string] => [field, direction],
+  );
+  const paging = { order, limit: page_size, offset: (page - 1) * page_size };
+  const { rows, count } = await model.findAndCountAll({ ...options, ...paging, distinct: true });
+  return toPage(query, rows, count);
+}
+
+/** The conditions whose filters were given. */
+export function matching<M extends Model>(conditions: {
+  [K in keyof Attributes<M>]?: Attributes<M>[K] | object | undefined;
+}): WhereOptions<Attributes<M>> {
+  const given = Object.entries(conditions).filter(([, value]) => value !== undefined && value !== '');
+  return Object.fromEntries(given) as WhereOptions<Attributes<M>>;
+}
+
+/** A literal part of the text: `%`, `_` and `\` are escaped. */
+export const containing = (part: string | undefined): object | undefined =>
+  part ? { [Op.like]: `%${escapeLike(part)}%` } : undefined;
+
+/** That text, in an ASCII column, which cannot be compared with other characters: those match nothing. */
+export const equalAscii = (text: string | undefined): string | object | undefined =>
+  isAscii(text) ? text : { [Op.in]: [] };
+
+/** As `containing`, for an ASCII column, which cannot be compared with other characters: those match nothing. */
+export const containingAscii = (part: string | undefined): object | undefined =>
+  isAscii(part) ? containing(part) : { [Op.in]: [] };
+
+/** start_time and end_time (or their aliases). */
+export function during({ start_time, start_date, end_time, end_date }: TimeRange): object | undefined {
+  const from = start_time ?? start_date;
+  const to = end_time ?? end_date;
+  if (!from && !to) return undefined;
+  return { ...(from && { [Op.gte]: from }), ...(to && { [Op.lte]: to }) };
+}
+
+/** A scope that reads, as `in_use`, whether one of these has a row: `departments c WHERE c.parent_id = Department.id`. */
+export function inUse(...rows: string[]): { attributes: FindAttributeOptions } {
+  const found = rows.map((row) => `EXISTS (SELECT 1 FROM ${row})`).join(' OR ');
+  return { attributes: { include: [[literal(`(${found})`), 'in_use']] } };
+}

@@ -1,0 +1,296 @@
+// What somebody does all day: find anything, work through a queue, keep several tabs, come back to a view.
+import '../support/environment.js';
+import type { Page } from 'playwright-core';
+import { consoleTest } from '../support/console-test.js';
+import {
+  makeAdmin,
+  makeMethod,
+  makeOrder,
+  makePayment,
+  makeRole,
+  makeUser,
+  mockCallback,
+  signedInWith,
+  unique,
+  type MadePayment,
+} from '../support/factories.js';
+import { enter, inaccessible } from '../support/pages.js';
+import { selectRow } from '../support/rows.js';
+
+const own = consoleTest();
+const { journey } = own;
+
+/** A payment whose money came when its order was cancelled. */
+async function flagged(methodId: number, price = '30.00'): Promise<MadePayment> {
+  const payment = await makePayment(own.service.admin, methodId, price);
+  await own.service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+  await own.service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  return payment;
+}
+
+async function find(page: Page, text: string): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await page.getByRole('textbox', { name: 'Find orders' }).fill(text);
+  await page.keyboard.press('Enter');
+}
+
+journey('one box finds orders, payments, users, administrators and traces by keyboard', async (t, page) => {
+  const { admin } = own.service;
+  const payment = await makePayment(admin, (await makeMethod(admin)).id);
+  const username = unique('finder');
+  const { id } = await makeUser(admin, { username, phone: '13900001111' });
+  await enter(page, { at: '/console/trade/users' });
+  const heading = (name: string) => page.getByRole('heading', { name }).waitFor();
+  await find(page, payment.order_no);
+  await heading(payment.order_no);
+  await find(page, payment.payment_no);
+  await heading(payment.payment_no);
+  t.is(await page.getByText('The order does not exist').count(), 0);
+  await find(page, payment.order_no.slice(-9));
+  await heading(payment.order_no);
+  await find(page, '13900001111');
+  await heading(username);
+  t.regex(page.url(), new RegExp(`/trade/users/${id}$`));
+  const colleague = await makeAdmin(admin);
+  await find(page, colleague.username);
+  await page.getByText('Latest sign-ins').waitFor();
+  const { headers } = await admin.put(`/users/${id}`, { nickname: 'Found' });
+  await find(page, headers.get('X-Trace-Id') ?? '');
+  await page.waitForURL(/operation-logs\?trace_id=/);
+  await page.keyboard.press('/');
+  await page.getByText('Recently opened').waitFor();
+  await page.getByRole('button', { name: `${payment.order_no} · Order` }).waitFor();
+  t.deepEqual(await inaccessible(page), []);
+});
+
+journey('a new tab needs no second sign-in, and one sign-out ends both', async (t, page) => {
+  const order = await makeOrder(own.service.admin);
+  await enter(page, { at: '/console/trade/orders' });
+  const second = await page.context().newPage();
+  await second.goto(`/console/trade/orders/${order.order_no}`);
+  await second.getByRole('heading', { name: order.order_no }).waitFor();
+  t.is(
+    await second.evaluate<number>('Object.keys(localStorage).filter((key) => /token/.test(key)).length'),
+    0,
+  );
+  await second.getByRole('button', { name: /^Account/ }).click();
+  await second.getByRole('menuitem', { name: 'Sign out' }).click();
+  await second.getByLabel('Username').waitFor();
+  await page.getByLabel('Username').waitFor();
+});
+
+journey(
+  'a clerk begins at the first screen of theirs, and a typed address is refused calmly',
+  async (t, page) => {
+    const { account } = await signedInWith(own.service.admin, ['order.index', 'order.show']);
+    await enter(page, { at: '/', username: account?.username, password: account?.password });
+    await page.getByRole('heading', { name: 'Orders' }).waitFor();
+    t.is(await page.getByRole('alert').count(), 0);
+    await page.goto('/console/trade/payments');
+    await page.getByRole('alert').getByText('You have no permission for this page').waitFor();
+    t.is(await page.getByRole('search').count(), 0);
+    t.is(await page.getByRole('button', { name: 'Try again' }).count(), 0);
+    await page.getByRole('link', { name: 'Go to my first page' }).click();
+    await page.getByRole('heading', { name: 'Orders' }).waitFor();
+  },
+);
+
+journey('a screen that is not loaded opens when the network is back', async (t, page, complaints) => {
+  await enter(page, { at: '/console/trade/orders' });
+  await page.locator('[data-resource=orders][aria-busy=false]').waitFor();
+  await page.context().setOffline(true);
+  await page.evaluate(
+    `history.pushState(null, '', '/console/access/departments'); dispatchEvent(new PopStateEvent('popstate'))`,
+  );
+  await page.getByText('You are offline. This page opens by itself').waitFor();
+  await page.context().setOffline(false);
+  await page.getByRole('heading', { name: 'Departments' }).waitFor();
+  t.regex(page.url(), /departments$/);
+  complaints.splice(0);
+});
+
+journey('a screen whose files a release has replaced is reloaded once', async (t, page, complaints) => {
+  await enter(page, { at: '/console/trade/orders' });
+  await page.locator('[data-resource=orders][aria-busy=false]').waitFor();
+  // Until the page is loaded anew it asks for files that are there no longer.
+  let isOld = true;
+  let refused = 0;
+  page.on('load', () => (isOld = false));
+  await page.route(/assets\/departments-.*\.js$/, (route) => {
+    if (!isOld) return route.continue();
+    refused += 1;
+    return route.fulfill({ status: 404, body: 'gone' });
+  });
+  await page.evaluate(
+    `history.pushState(null, '', '/console/access/departments'); dispatchEvent(new PopStateEvent('popstate'))`,
+  );
+  await page.getByRole('heading', { name: 'Departments' }).waitFor();
+  t.true(refused > 0);
+  t.false(isOld);
+  complaints.splice(0);
+});
+
+journey(
+  'payments that need attention are handled several at once, and one after the other',
+  async (t, page) => {
+    const { id } = await makeMethod(own.service.admin);
+    const made = [
+      await flagged(id, '1.00'),
+      await flagged(id, '2.00'),
+      await flagged(id, '3.00'),
+      await flagged(id, '4.00'),
+    ];
+    await enter(page, { at: '/console/trade/payments?needs_attention=true' });
+    const row = ({ payment_no }: MadePayment) => page.locator('.rows tr', { hasText: payment_no });
+    await row(made[0] as MadePayment)
+      .getByText(made[0]?.order_no ?? '')
+      .waitFor();
+    await row(made[0] as MadePayment)
+      .getByRole('checkbox')
+      .check();
+    await row(made[1] as MadePayment)
+      .getByRole('checkbox')
+      .check();
+    await page.getByRole('button', { name: 'Mark as handled (2)' }).click();
+    const drawer = page.getByRole('dialog');
+    await drawer.getByLabel('Note').fill('Refunded at the channel');
+    await drawer.getByRole('button', { name: 'Mark as handled (2)' }).click();
+    await page.getByText('2 done').waitFor();
+    const { handled } = await selectRow<{ handled: number }>(
+      `SELECT COUNT(*) AS handled FROM payments WHERE needs_attention = 0 AND remark = 'Refunded at the channel'`,
+    );
+    t.is(handled, 2);
+    await page.locator('a.row-link', { hasText: made[3]?.payment_no }).click();
+    await page.getByText('1 of 2 that need attention').waitFor();
+    await page.getByRole('link', { name: 'Next that needs attention' }).click();
+    await page.getByRole('heading', { name: made[2]?.payment_no }).waitFor();
+    await page.getByText('2 of 2 that need attention').waitFor();
+  },
+);
+
+journey('the answer of the channel is put in words', async (t, page) => {
+  const payment = await makePayment(own.service.admin, (await makeMethod(own.service.admin)).id, '12.50');
+  await enter(page, { at: `/console/trade/payments/${payment.payment_no}` });
+  await page.getByRole('button', { name: 'Query the channel' }).click();
+  const answer = page.getByRole('status', { name: 'Answer of the channel' });
+  await answer.getByText('¥12.50').waitFor();
+  await answer.getByText('Pending').waitFor();
+  await answer.getByText('Agrees with what is recorded here').waitFor();
+  t.is(await page.locator('pre').count(), 0);
+  const { username } = (await own.service.admin.get(`/payments/${payment.payment_no}`)).data.user;
+  await page.getByRole('link', { name: username }).waitFor();
+});
+
+journey(
+  'a filter that is set keeps its name, and a view keeps filters, order and columns',
+  async (t, page) => {
+    await makeOrder(own.service.admin, '50.00');
+    await enter(page, { at: '/console/trade/orders' });
+    await page.getByRole('button', { name: 'More filters' }).click();
+    await page.getByLabel('Min. amount').fill('10');
+    await page.waitForURL(/min_amount=10/);
+    await page.locator('[data-filter=min_amount]').getByText('Min. amount').waitFor();
+    await page.getByRole('button', { name: 'Common periods' }).click();
+    await page.getByRole('menuitem', { name: 'Last 7 days' }).click();
+    await page.waitForURL(/start_time=.*end_time=/);
+    await page.getByRole('button', { name: 'Common periods' }).getByText('Last 7 days').waitFor();
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('checkbox', { name: 'Paid' }).uncheck();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Save this view' }).click();
+    await page.getByLabel('Name of the view').fill('Big ones');
+    await page.keyboard.press('Enter');
+    await page.getByText('View saved').waitFor();
+    await page.goto('/console/trade/orders');
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Big ones' }).click();
+    await page.waitForURL(/min_amount=10.*start_time=/);
+    await page.locator('a.row-link').first().waitFor();
+    t.is(await page.getByRole('columnheader', { name: /^Paid/ }).count(), 0);
+    await page.getByRole('button', { name: 'Sum of amounts' }).click();
+    const { data } = await own.service.admin.get(
+      `/orders${new URL(page.url()).search.replace(/&?columns=[^&]*/, '')}&with_sum=true`,
+    );
+    await page.getByText(`¥${Number(data.amount_sum).toFixed(2)} in all`).waitFor();
+  },
+);
+
+journey('what is created is opened, and its history says by whom', async (t, page) => {
+  await enter(page, { at: '/console/trade/users/new' });
+  const username = unique('fresh');
+  const form = page.getByRole('dialog');
+  await form.getByLabel('Username').fill(username);
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { name: username }).waitFor();
+  await page.getByText('admin Created').waitFor();
+  await page.getByRole('link', { name: 'Edit' }).click();
+  await form.getByLabel('Display name').fill('Renamed');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { name: username }).waitFor();
+  await page.getByText('admin changed it').waitFor();
+  await page.locator('.changes').getByText('Display name').waitFor();
+  t.pass();
+});
+
+journey('an error at a field goes when the field changes', async (t, page) => {
+  const { username } = await makeUser(own.service.admin);
+  await enter(page, { at: '/console/trade/users/new' });
+  const form = page.getByRole('dialog');
+  await form.getByLabel('Username').fill(username);
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.getByRole('alert').first().waitFor();
+  await form.getByLabel('Username').fill(unique('free'));
+  await form.locator('.ant-form-item-explain-error').waitFor({ state: 'detached' });
+  t.is(await form.locator('.form-failure').count(), 0);
+});
+
+journey('a role shows what it allows and who holds it', async (t, page) => {
+  const role = await makeRole(own.service.admin, ['order.index']);
+  const { account } = await signedInWith(own.service.admin, ['user.index']);
+  await own.service.admin.put(`/admins/${account?.id}`, { role_ids: [role.id] });
+  await enter(page, { at: `/console/access/roles/${role.id}` });
+  const drawer = page.getByRole('dialog');
+  await drawer.getByText('1 permission').waitFor();
+  await drawer.getByText('List orders').waitFor();
+  await drawer.getByRole('link', { name: account?.username }).click();
+  await page.getByRole('heading', { name: account?.username }).waitFor();
+  t.pass();
+});
+
+journey('a page beyond the last one shows the last one', async (t, page) => {
+  await makeOrder(own.service.admin);
+  await enter(page, { at: '/console/trade/orders?page=999' });
+  await page.locator('a.row-link').first().waitFor();
+  t.notRegex(page.url(), /page=999/);
+});
+
+journey('keys move through rows and open what is new', async (t, page) => {
+  await makeOrder(own.service.admin);
+  await enter(page, { at: '/console/access/profile' });
+  await page.getByRole('heading', { name: 'Profile' }).waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('o');
+  await page.locator('a.row-link').first().waitFor();
+  await page.keyboard.press('j');
+  await page.locator('a.row-link:focus').waitFor();
+  await page.keyboard.press('n');
+  await page.getByRole('dialog').getByText('New order').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.keyboard.press('?');
+  await page.getByText('Next row, previous row').waitFor();
+  t.pass();
+});
+
+journey('a pinned screen stands on top of the menu', async (t, page) => {
+  await enter(page, { at: '/console/access/roles' });
+  await page.getByRole('button', { name: 'Pin to the top of the menu' }).click();
+  const first = page.getByRole('navigation', { name: 'Menu' }).getByRole('menuitem').first();
+  await first.getByText('Roles').waitFor();
+  await page.reload();
+  await first.getByText('Roles').waitFor();
+  await page.getByRole('button', { name: 'Unpin' }).click();
+  await first.getByText('Dashboard').waitFor();
+  t.pass();
+});

@@ -1,0 +1,85 @@
+// The examples of the API document against the schemas they stand beside. Needs no database and no Redis.
+import './support/environment.js';
+import Ajv from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import test from 'ava';
+import { openApiDocument } from '../src/api/declare/openapi.js';
+import { routes } from '../src/api/declare/routes.js';
+import { orderPeriod, paymentPeriod } from '../src/lib/numbers.js';
+
+type Node = Record<string, unknown>;
+
+const ajv = new Ajv.default({ strict: false, allErrors: true, validateSchema: false });
+addFormats.default(ajv).addFormat('decimal', /^-?\d+(\.\d+)?$/);
+// Amounts are decimals: 0.29 is a multiple of 0.01, whatever their quotient is in binary.
+ajv.removeKeyword('multipleOf');
+
+interface Found {
+  /** JSON pointer of the schema. */
+  schema: string;
+  value: unknown;
+  /** Name of the field or parameter. */
+  name: string | undefined;
+}
+
+/** Every example with the place of its schema: `examples` in a schema, `example` beside one. */
+function* examplesIn(node: unknown, pointer = '', name?: string): Generator<Found> {
+  if (typeof node !== 'object' || node === null) return;
+  const { example, examples, schema } = node as Node;
+  if (Array.isArray(examples)) for (const value of examples) yield { schema: pointer, value, name };
+  if (example !== undefined && schema) yield { schema: `${pointer}/schema`, value: example, name };
+  for (const [key, part] of Object.entries(node)) {
+    if (['example', 'examples', 'enum', 'const', 'default'].includes(key)) continue;
+    const step = encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));
+    const inner = key === 'schema' ? ((node as Node).name as string | undefined) : key;
+    yield* examplesIn(part, `${pointer}/${step}`, inner);
+  }
+}
+
+/** The fields in an example, at any depth. */
+function* fieldsIn(value: unknown, name?: string): Generator<[string | undefined, unknown]> {
+  yield [name, value];
+  if (Array.isArray(value)) for (const item of value) yield* fieldsIn(item, name);
+  else if (typeof value === 'object' && value !== null)
+    for (const [key, part] of Object.entries(value)) yield* fieldsIn(part, key);
+}
+
+const document = await openApiDocument(routes);
+const found = [...examplesIn(document)];
+ajv.addSchema(document, 'document');
+
+test('every example is one of its schema', (t) => {
+  t.true(found.length > 1000, `${found.length} examples`);
+  const wrong = found.flatMap(({ schema, value }) => {
+    const validate = ajv.compile({ $ref: `document#${schema}` });
+    return validate(value) ? [] : [`${schema}: ${JSON.stringify(value)} ${ajv.errorsText(validate.errors)}`];
+  });
+  t.deepEqual(wrong, []);
+});
+
+/** Forms that answers do not spell out. */
+const forms: Record<string, (text: string) => boolean> = {
+  order_no: (text) => orderPeriod(text) !== undefined,
+  payment_no: (text) => paymentPeriod(text) !== undefined,
+  out_trade_no: (text) => paymentPeriod(text) !== undefined,
+  trace_id: (text) => /^[0-9A-HJKMNP-TV-Z]{26}$/.test(text),
+  sha256: (text) => /^[0-9a-f]{64}$/.test(text),
+  captcha_code: (text) => /^[2-9A-HJ-NP-Z]{5}$/.test(text),
+};
+
+test('numbers, digests and times of examples have the form of those that are answered', (t) => {
+  const fields = found.flatMap(({ value, name }) => [...fieldsIn(value, name)]);
+  for (const name of Object.keys(forms))
+    t.true(
+      fields.some(([field]) => field === name),
+      name,
+    );
+  const wrong = fields
+    .filter(([name = '', value]) => typeof value === 'string' && forms[name]?.(value) === false)
+    .map(([name, value]) => `${name}: ${String(value)}`);
+  t.deepEqual([...new Set(wrong)], []);
+  const times = fields.filter(([name = '', value]) => /_at$/.test(name) && typeof value === 'string');
+  t.true(times.length > 50);
+  for (const [name, value] of times)
+    t.regex(value as string, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, name);
+});

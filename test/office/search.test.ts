@@ -1,0 +1,99 @@
+// The search over records of every kind: what finds them, and who.
+import '../support/environment.js';
+import test from 'ava';
+import type { Client } from '../support/client.js';
+import {
+  makeMethod,
+  makePayment,
+  makeUser,
+  mockCallback,
+  signedInWith,
+  unique,
+  type MadePayment,
+} from '../support/factories.js';
+import { serviceTest } from '../support/service-test.js';
+import { until } from '../support/until.js';
+
+const service = serviceTest();
+let payment: MadePayment;
+
+interface Hit {
+  kind: string;
+  id: string;
+  note: string;
+  status: string;
+}
+
+async function find(q: string, client: Client = service.admin): Promise<Hit[]> {
+  const answer = await client.get(`/search?q=${encodeURIComponent(q)}`);
+  if (answer.status !== 200) throw new Error(answer.text);
+  return answer.data.list;
+}
+
+const named = async (q: string, client?: Client) =>
+  (await find(q, client)).map(({ kind, id }) => `${kind} ${id}`);
+
+test.before(async () => {
+  payment = await makePayment(service.admin, (await makeMethod(service.admin)).id);
+});
+
+test('an order is found by its number, its beginning and its end, in any case', async (t) => {
+  const { order_no } = payment;
+  for (const q of [order_no, order_no.toLowerCase(), order_no.slice(0, 30), order_no.slice(-8)])
+    t.true((await named(q)).includes(`order ${order_no}`), q);
+  t.deepEqual(await named(order_no.slice(-5)), [], 'five characters are too few');
+  const [hit] = await find(order_no);
+  t.regex(hit?.status ?? '', /^(pending|paid)$/);
+});
+
+test('a payment is found by its number, its end, its order and its third-party number', async (t) => {
+  const { payment_no, order_no } = payment;
+  const transaction_id = unique('4200');
+  await service.anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), transaction_id });
+  for (const q of [payment_no, payment_no.slice(-10), order_no, transaction_id, transaction_id.slice(0, 10)])
+    t.true((await named(q)).includes(`payment ${payment_no}`), q);
+});
+
+test('a user is found by number, name, phone and e-mail address', async (t) => {
+  const username = unique('Search');
+  const more = {
+    username,
+    nickname: `何${username}`,
+    phone: `139${Date.now()}`,
+    email: `${username}@example.com`,
+  };
+  const { id } = await makeUser(service.admin, more);
+  for (const q of [String(id), username.toLowerCase(), more.nickname, more.phone, more.email])
+    t.true((await named(q)).includes(`user ${id}`), q);
+  t.deepEqual(await named('%%'), [], 'wildcards are text');
+});
+
+test('an administrator and a trace are found', async (t) => {
+  t.true((await named('admi')).includes('admin 1'));
+  const { headers } = await service.admin.put('/profile', { nickname: 'Found' });
+  const traceId = headers.get('X-Trace-Id') ?? '';
+  await until(async () => (await named(traceId)).includes(`trace ${traceId}`));
+  t.pass();
+});
+
+test('what the caller may not list is not found', async (t) => {
+  const nobody = await signedInWith(service.admin, ['dashboard.show']);
+  const clerk = await signedInWith(service.admin, ['order.index', 'order.show']);
+  t.deepEqual(await find(payment.order_no, nobody), []);
+  t.deepEqual(await named(payment.order_no, clerk), [`order ${payment.order_no}`]);
+  t.is((await service.anonymous.get('/search?q=admin')).status, 401);
+});
+
+test('a text too short or too long is refused', async (t) => {
+  for (const q of ['', 'a'.repeat(65)])
+    t.true([400, 422].includes((await service.admin.get(`/search?q=${q}`)).status), q);
+});
+
+for (const path of ['orders', 'payments'])
+  test(`the sum of amounts of ${path} is that of what is filtered`, async (t) => {
+    const { data } = await service.admin.get(
+      `/${path}?page_size=1&order_no=${payment.order_no}&with_sum=true`,
+    );
+    t.is(data.amount_sum, payment.amount);
+    t.false('amount_sum' in (await service.admin.get(`/${path}`)).data);
+  });

@@ -1,0 +1,62 @@
+// The MariaDB and Redis that commands start for themselves: brought back when they end, gone when the command ends.
+import '../support/environment.js';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import test from 'ava';
+import { Redis } from 'ioredis';
+import { createConnection } from 'mysql2/promise';
+import { config } from '../../config/index.js';
+import { until } from '../support/until.js';
+
+const configured = /^(DB_|DATABASE_URL|REDIS_|THROW_AWAY_HOME)/;
+
+test('a database and a Redis that are killed are started again with what they held', async (t) => {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !configured.test(name)));
+  const command = spawn(process.execPath, ['bin/services.mjs', '--durable'], {
+    cwd: config.root,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  t.teardown(() => command.kill());
+  const settings = new Map<string, string>();
+  createInterface({ input: command.stdout }).on('line', (line) => {
+    const [, name, value] = /^([A-Z_]+)=(.*)$/.exec(line) ?? [];
+    if (name && value) settings.set(name, value);
+  });
+  await until(() => settings.has('REDIS_URL') && settings.has('DB_PORT'), 60_000);
+
+  const redis = new Redis(settings.get('REDIS_URL') ?? '', { retryStrategy: () => 100 });
+  redis.on('error', () => undefined);
+  t.teardown(() => redis.disconnect());
+  const query = async (sql: string): Promise<unknown> => {
+    const connection = await createConnection({
+      host: settings.get('DB_HOST'),
+      port: Number(settings.get('DB_PORT')),
+      user: settings.get('DB_USER'),
+      password: settings.get('DB_PASSWORD'),
+      database: settings.get('DB_NAME'),
+    });
+    return connection.query(sql).finally(() => connection.destroy());
+  };
+  await query('CREATE TABLE kept (id INT PRIMARY KEY)');
+  await query('INSERT INTO kept VALUES (7)');
+  await redis.set('kept', '7');
+
+  const [, folder] = (await redis.config('GET', 'dir')) as [string, string];
+  const home = dirname(folder);
+  const pidOf = (name: string) => Number(readFileSync(join(home, `${name}.pid`), 'utf8'));
+  const old = ['mariadb', 'redis'].map(pidOf);
+  for (const pid of old) process.kill(pid, 'SIGKILL');
+  const rows = await until(() => query('SELECT id FROM kept').catch(() => undefined), 60_000);
+  t.like(rows, [[{ id: 7 }]]);
+  t.is(await until(() => redis.get('kept').catch(() => undefined), 60_000), '7');
+  t.false(['mariadb', 'redis'].some((name) => old.includes(pidOf(name))));
+
+  command.kill();
+  const [code] = (await once(command, 'exit')) as [number | null];
+  t.is(code, 0);
+  t.false(existsSync(home));
+});

@@ -1,0 +1,328 @@
+// The configuration: its example file, its defaults, and what it refuses.
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import test from 'ava';
+import { envExample } from '../../config/env-example.js';
+import { projectRoot } from '../../config/environment.js';
+import type { config as ours } from '../../config/index.js';
+
+type Config = typeof ours;
+
+interface Loaded {
+  /** What was written about the configuration, unless it was refused. */
+  written: string;
+  problems: string[];
+  /** The one line that production writes. */
+  log?: FatalLine;
+  code?: unknown;
+  stderr?: string;
+}
+
+interface FatalLine {
+  level: string;
+  msg: string;
+  problems: string[];
+}
+
+const secret = '3a7f19c2e8b45d60f1927ac4be8d3056';
+const otherSecret = 'c81e05d7b93f62a4078de1c95ab3f246';
+
+/** What a process of its own makes of the configuration. */
+function load(env: Record<string, string> = {}, then = 'JSON.stringify(config)'): Promise<Loaded> {
+  const file = pathToFileURL(resolve(projectRoot, 'build/config/index.js')).href;
+  const script = `const { config } = await import(${JSON.stringify(file)}); process.stdout.write(${then});`;
+  const settings = { JWT_SECRET: secret, APP_KEY: otherSecret, ...env };
+  return new Promise((done) => {
+    execFile(
+      process.execPath,
+      ['--input-type=module', '-e', script],
+      { env: settings },
+      (error, stdout, stderr) => {
+        if (!error) return done({ written: stdout, problems: [], log: undefined });
+        const log = stdout ? (JSON.parse(stdout) as FatalLine) : undefined;
+        const list = [...stderr.matchAll(/^ {2}- (.*)$/gm)].map((match) => match[1] as string);
+        return done({ written: '', problems: log?.problems ?? list, log, code: error.code, stderr });
+      },
+    );
+  });
+}
+
+/** The configuration as a process of its own reads it. @throws Error when it is refused */
+async function configOf(env?: Record<string, string>): Promise<Config> {
+  const { written, problems } = await load(env);
+  if (!written) throw new Error(problems.join(', '));
+  return JSON.parse(written) as Config;
+}
+
+const production = {
+  ...{ NODE_ENV: 'production', DB_PASSWORD: 'of-this-database' },
+  STORAGE_ROOT: '/srv/back-office/storage',
+};
+
+const named = ({ problems }: Loaded): string[] =>
+  [...new Set(problems.map((problem) => /"(\w+)"/.exec(problem)?.[1] ?? problem))].sort();
+
+test('.env.example names every setting with its default', async (t) => {
+  t.is(await readFile(resolve(projectRoot, '.env.example'), 'utf8'), envExample());
+});
+
+test('every setting has a default', async (t) => {
+  const config = await configOf();
+  t.deepEqual(
+    [config.app.production, config.app.host, config.app.port, config.app.url],
+    [false, '127.0.0.1', 3000, 'http://localhost:3000'],
+  );
+  t.deepEqual(
+    [config.auth.jwtTtlMinutes, config.auth.captchaMode, config.auth.bcryptCost],
+    [600, 'adaptive', 10],
+  );
+  t.deepEqual(
+    [config.auth.loginMaxAttempts, config.auth.loginWindowSeconds, config.auth.loginLockSeconds],
+    [5, 300, 900],
+  );
+  t.deepEqual([config.auth.passwordMinLength, config.auth.passwordRequireMixed], [6, false]);
+  t.deepEqual([config.app.ordersEnabled, config.payments.enabled], [true, false]);
+});
+
+test('an empty setting counts as not set', async (t) => {
+  const config = await configOf({
+    PORT: '',
+    PAYMENT_GATEWAYS_ENABLED: '',
+    CORS_ORIGINS: ' https://a.example , ,https://b.example:1',
+  });
+  t.is(config.app.port, 3000);
+  t.is(config.payments.gateways, undefined);
+  t.deepEqual(config.app.corsOrigins, ['https://a.example', 'https://b.example:1']);
+});
+
+test('an empty, * or all setting means all gateways', async (t) => {
+  const gateways = async (text: string) =>
+    (await configOf({ PAYMENT_GATEWAYS_ENABLED: text })).payments.gateways;
+  for (const text of ['*', 'all', 'mock,*']) t.is(await gateways(text), undefined, text);
+  t.deepEqual(await gateways('mock, wechat'), ['mock', 'wechat']);
+});
+
+test('all wrong settings are reported at once', async (t) => {
+  const wrong = {
+    ...{
+      PORT: '99999',
+      BCRYPT_COST: 'ten',
+      CAPTCHA_MODE: 'sometimes',
+      MODULE_PAYMENTS_ENABLED: 'yes',
+      REDIS_URL: 'http://x',
+    },
+    ...{
+      DATABASE_URL: 'postgres://x/y',
+      LOG_LEVEL: 'loud',
+      JWT_SECRET: 'short',
+      APP_KEY_PREVIOUS: 'long-enough-to-be-a-key, short',
+      DB_NAME: 'a;b',
+      TENANT_CODE: 'A B',
+    },
+    ...{
+      TRUSTED_PROXIES: '127.0.0.1, nowhere',
+      CORS_ORIGINS: 'https://a.example/, *',
+      APP_URL: 'back-office',
+    },
+  };
+  t.deepEqual(named(await load(wrong)), Object.keys(wrong).sort());
+  t.deepEqual(
+    named(await load({ ...wrong, NODE_ENV: 'production', APP_KEY: '' })),
+    [...Object.keys(wrong), 'APP_KEY', 'STORAGE_ROOT'].sort(),
+  );
+});
+
+test('wrong settings end the process with a list', async (t) => {
+  const here = await load({ PORT: '99999', REDIS_URL: 'localhost:6379' });
+  t.is(
+    here.stderr,
+    'The configuration is not usable:\n  - "PORT" must be a valid port\n' +
+      '  - "REDIS_URL" must begin with redis:// or rediss://, as in redis://127.0.0.1:6379\n',
+  );
+  t.is(here.code, 78);
+  const { log, stderr, code } = await load({ ...production, PORT: '99999', APP_KEY_PREVIOUS: 'tell-nobody' });
+  t.deepEqual([log?.level, log?.msg, code], ['fatal', 'the configuration is not usable', 78]);
+  t.deepEqual(log?.problems, [
+    '"PORT" must be a valid port',
+    '"APP_KEY_PREVIOUS" contains a key of under 16 characters',
+  ]);
+  t.is(stderr, '');
+});
+
+test('misspelt settings are reported', async (t) => {
+  const given = { MODULE_PAYMENT_ENABLED: 'false', DB_PASS: 'x', REDIS_URI: 'x', DB_USERNAME: 'x' };
+  const others = {
+    DB_ROOT_PASSWORD: 'x',
+    REDIS_PASSWORD: 'x',
+    HOST_: 'x',
+    PM2_HOME: 'x',
+    API_INSTANCES: '2',
+  };
+  const { misspellings } = await configOf({ ...given, ...others });
+  t.deepEqual(misspellings.map(({ given: name, meant }) => `${name} ${meant}`).sort(), [
+    ...['DB_PASS DB_PASSWORD', 'DB_USERNAME DB_USER', 'MODULE_PAYMENT_ENABLED MODULE_PAYMENTS_ENABLED'],
+    'REDIS_URI REDIS_URL',
+  ]);
+});
+
+test('an unknown gateway is refused with the known ones', async (t) => {
+  t.deepEqual((await load({ PAYMENT_GATEWAYS_ENABLED: 'mock,mok' })).problems, [
+    '"PAYMENT_GATEWAYS_ENABLED" contains "mok", which is no gateway; there are mock, wechat, alipay',
+  ]);
+});
+
+test('production requires storage outside the release', async (t) => {
+  const outside = { DB_TLS: 'true', DB_HOST: 'db.example', DB_TLS_CA: 'db.pem' };
+  t.deepEqual(named(await load({ ...production, ...outside, STORAGE_ROOT: 'storage' })), [
+    ...['DB_TLS_CA', 'STORAGE_ROOT'],
+  ]);
+  t.deepEqual(named(await load({ ...production, STORAGE_ROOT: '' })), ['STORAGE_ROOT']);
+});
+
+test('production refuses missing and weak secrets', async (t) => {
+  t.deepEqual(named(await load({ ...production, JWT_SECRET: '', APP_KEY: '' })), ['APP_KEY', 'JWT_SECRET']);
+  const weak = {
+    'a byte too short': secret.slice(1),
+    'one character': 'x'.repeat(64),
+    'few characters': 'abcdbacdbadcbadcabdcbadcabdcbacdbabc',
+    'a piece again and again': '7Yq2!kfPz0wD'.repeat(4),
+    'a sequence': 'abcdefghijklmnopqrstuvwxyz0123456789',
+  };
+  for (const [name, JWT_SECRET] of Object.entries(weak)) {
+    t.deepEqual(named(await load({ ...production, JWT_SECRET })), ['JWT_SECRET'], name);
+    t.deepEqual(named(await load({ ...production, APP_KEY: JWT_SECRET })), ['APP_KEY'], name);
+    if (name !== 'a byte too short')
+      t.truthy((await load({ JWT_SECRET })).written, `${name}, outside production`);
+  }
+  t.deepEqual(named(await load({ ...production, APP_KEY: secret })), ['JWT_SECRET'], 'one for both');
+  const config = await configOf(production);
+  t.is(config.app.host, '0.0.0.0');
+  t.deepEqual([config.auth.passwordMinLength, config.auth.passwordRequireMixed], [8, true]);
+  t.is(config.auth.loginMaxPerAddress, 50);
+  t.deepEqual([config.auth.passwordRefuseCommon, config.auth.passwordChangeRequired], [true, true]);
+  t.is(config.auth.sessionIdleMs, 3_600_000);
+  t.false(config.payments.unsignedMockAllowed);
+});
+
+test('production refuses well-known passwords', async (t) => {
+  const refused: Record<string, Record<string, string>> = {
+    ADMIN_PASSWORD: { ADMIN_PASSWORD: 'admin123' },
+    DB_PASSWORD: { DB_PASSWORD: 'back_office' },
+    DATABASE_URL: { DATABASE_URL: 'mysql://back_office:back_office@db/back_office' },
+    REDIS_URL: { REDIS_URL: 'redis://:redis@cache:6379/0' },
+  };
+  for (const [name, env] of Object.entries(refused)) {
+    t.deepEqual(named(await load({ ...production, ...env })), [name], name);
+    t.truthy((await load(env)).written, `${name}, outside production`);
+  }
+  t.deepEqual(named(await load({ DB_TLS: 'true', DB_HOST: 'db.example', DB_TLS_CA: 'no/such.pem' })), [
+    'DB_TLS_CA',
+  ]);
+  t.deepEqual(named(await load({ DB_TLS: 'true', DB_HOST: '127.0.0.1' })), ['DB_TLS']);
+  t.deepEqual(named(await load({ ...production, DB_PASSWORD: '' })), ['DB_PASSWORD']);
+  t.deepEqual(named(await load({ ...production, DATABASE_URL: 'mysql://root@db/x' })), ['DATABASE_URL']);
+});
+
+test('Redis is one server or a Sentinel master', async (t) => {
+  const one = (await configOf({ REDIS_URL: 'redis://user:p%40ss@[::1]:6380/2' })).redis;
+  t.deepEqual(
+    [one.server, one.db, one.username, one.password, one.tls],
+    [...[{ host: '::1', port: 6380 }, 2, 'user', 'p@ss', undefined]],
+  );
+  const { redis } = await configOf({
+    REDIS_SENTINELS: 'a:26379, [fd00::1]:26380',
+    REDIS_SENTINEL_NAME: 'money',
+  });
+  t.deepEqual(redis.sentinels, [
+    { host: 'a', port: 26379 },
+    { host: 'fd00::1', port: 26380 },
+  ]);
+  t.is(redis.sentinel.name, 'money');
+  const refused: [Record<string, string>, string[]][] = [
+    [{ REDIS_SENTINELS: 'a' }, ['REDIS_SENTINELS']],
+    [{ REDIS_SENTINELS: 'a:99999' }, ['REDIS_SENTINELS']],
+    [{ REDIS_SENTINELS: 'a:1,redis://b:2' }, ['REDIS_SENTINELS']],
+    [{ REDIS_URL: 'redis://a/main' }, ['REDIS_URL']],
+    [{ REDIS_TLS_CA: 'package.json' }, ['REDIS_TLS_CA']],
+    [{ REDIS_TLS_CA: 'no/such.pem', REDIS_URL: 'rediss://a' }, ['REDIS_TLS_CA']],
+  ];
+  for (const [env, names] of refused) {
+    const { code, ...here } = await load(env);
+    t.deepEqual([named({ code, ...here }), code], [names, 78], JSON.stringify(env));
+  }
+});
+
+test('a missing secret is generated once outside production', async (t) => {
+  const started = await Promise.all(
+    Array.from({ length: 4 }, () => configOf({ JWT_SECRET: '', APP_KEY: '' })),
+  );
+  const [first] = started.map(({ auth }) => auth);
+  t.regex(first?.jwtSecret ?? '', /^[0-9a-f]{64}$/);
+  t.not(first?.jwtSecret, first?.appKey);
+  for (const { auth } of started) t.deepEqual(auth, first as Config['auth']);
+});
+
+test('a database URL overrides the single settings', async (t) => {
+  const config = await configOf({
+    DATABASE_URL: 'mysql://us%40er:p%3Aw@db.example:3307/shop',
+    DB_HOST: 'elsewhere',
+    TENANT_CODE: 'acme-1',
+  });
+  const { host, port, user, password, name } = config.database;
+  t.deepEqual(
+    { host, port, user, password, name },
+    { host: 'db.example', port: 3307, user: 'us@er', password: 'p:w', name: 'shop_acme_1' },
+  );
+  t.is(config.redis.prefix, 'back-office-acme-1');
+  const long = { DB_NAME: 'x'.repeat(48), TENANT_CODE: 'y'.repeat(32) };
+  t.deepEqual(named(await load(long)), ['DB_NAME']);
+});
+
+test('the environment overrides the tenant file, which overrides the shared file', async (t) => {
+  const tenant = `test-${randomBytes(4).toString('hex')}`;
+  const file = resolve(projectRoot, `.env.${tenant}`);
+  t.teardown(() => rm(file));
+  await writeFile(file, 'APP_URL=https://own.example\nPORT=4001\nLOG_LEVEL=error\n');
+  const config = await configOf({ TENANT_CODE: tenant, PORT: '4002' });
+  t.deepEqual(
+    [config.app.url, config.app.port, config.watching.logLevel],
+    ['https://own.example', 4002, 'error'],
+  );
+  t.is((await configOf({ TENANT_CODE: 'test-other' })).app.port, 3000);
+});
+
+test('the configuration is frozen', async (t) => {
+  const { written } = await load(
+    {},
+    `JSON.stringify([config, ...Object.values(config)].map((part) => Object.isFrozen(part)))`,
+  );
+  const isFrozen = JSON.parse(written) as boolean[];
+  t.true(isFrozen.length > 5 && isFrozen.every(Boolean));
+});
+
+test('spans are off without an address', async (t) => {
+  t.false((await configOf()).watching.tracing);
+  t.true((await configOf({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318/' })).watching.tracing);
+  t.deepEqual(named(await load({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' })), [
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+  ]);
+});
+
+test('settings of earlier releases have no effect and are named', async (t) => {
+  const { retired, payments } = await configOf({
+    CALLBACK_WAIT_MS: '1',
+    LIMIT_EXPORTS: '1',
+    REDIS_PREFIX: 'x',
+  });
+  t.deepEqual([...retired].sort(), ['CALLBACK_WAIT_MS', 'LIMIT_EXPORTS']);
+  t.is(payments.callbackWaitMs, 2000);
+});
+
+test('a file of settings fits on four screens', (t) => {
+  const lines = envExample().split('\n');
+  t.true(lines.length <= 200);
+  t.true(lines.filter((line) => /^#[A-Z]/.test(line)).length <= 70 + 4);
+});
