@@ -25,8 +25,9 @@ export interface Watched {
 /** How long a state is waited for before the test gives up. A loaded machine needs its time; one that works never waits it out. */
 const patienceMs = 60_000;
 
-// Refused calls are answers like any other; the browser writes a line about each.
-const isRefusal = (text: string): boolean => text.startsWith('Failed to load resource');
+// Refused calls and a socket without a network are answers like any other; the browser writes a line about each.
+const isRefusal = (text: string): boolean =>
+  text.startsWith('Failed to load resource') || /^WebSocket .*ERR_INTERNET_DISCONNECTED/.test(text);
 
 /** Opens a page of a browser context of its own. */
 export async function openPage(

@@ -35,13 +35,13 @@ export interface NewOrder extends OrderFields {
  * @throws order_amount_mismatch, user_unknown, user_disabled
  */
 export async function placeOrder(order: NewOrder): Promise<OrderRecord> {
+  const { user_id, details: ordered, amount: stated, expire_in_seconds: lifetime, ...fields } = order;
   const at = now();
-  const amount = order.details.map(subtotal).reduce((sum, part) => sum.plus(part), new Money(0n));
+  const amount = ordered.map(subtotal).reduce((sum, part) => sum.plus(part), new Money(0n));
   if (!amount.withinLimit) fail('value_not_acceptable', { fields: { amount: [problem('number.unsafe')] } });
-  if (order.amount && !order.amount.equals(amount)) fail('order_amount_mismatch', { field: 'amount' });
+  if (stated && !stated.equals(amount)) fail('order_amount_mismatch', { field: 'amount' });
   const order_no = newOrderNumber(at);
   const period = periodOf(at);
-  const { user_id, details: _, amount: __, expire_in_seconds: lifetime, ...fields } = order;
   const user = await ableUser(user_id);
   const head = {
     ...blank(Order),
@@ -53,7 +53,7 @@ export async function placeOrder(order: NewOrder): Promise<OrderRecord> {
     created_at: at,
     updated_at: at,
   };
-  const details = order.details.map(toDetail);
+  const details = ordered.map(toDetail);
   const lines = details.map((line) => ({ ...line, period, order_no }));
   const make = (): Promise<number> =>
     transact(async (t) => {
