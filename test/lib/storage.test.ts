@@ -143,7 +143,7 @@ test('the server copies parts where it can', async (t) => {
 test('old unfinished uploads are removed by age', async (t) => {
   const server = await startS3();
   t.teardown(() => server.stop());
-  const driver = s3Of(server, { timeoutMs: 1500 });
+  const driver = s3Of(server, { timeoutMs: 4000 });
   const parts = [5, 6].map((mebibytes) => ({ key: newKey(), size: mebibytes * 1024 * 1024 }));
   for (const { key, size } of parts) await driver.put(key, Readable.from([textOf(size)]));
   // As when the process dies between two requests: the store hears nothing of this upload any more.

@@ -128,8 +128,8 @@ export const orders: Fault[] = [
   },
   {
     file: placement,
-    from: `!order.amount.equals(amount)`,
-    to: `order.amount.equals(new Money(0n))`,
+    from: `!stated.equals(amount)`,
+    to: `stated.equals(new Money(0n))`,
     breaks: 'an amount that is not the sum of the lines is taken',
     test: orderTests,
     match: 'a given amount*',
