@@ -2,7 +2,7 @@
 //
 // One transaction of the leanest statements, none of which needs a temporary table: find the payment with its method, check
 // the signature, keep the attempt, pay order and payment, mark the attempt, take the third-party number. It has no queue, so
-// it also has none of what the queue is for: an attempt that is kept when settling fails, retries, work apart from the
+// it also has none of what the queue is for: an attempt that stays stored when settling fails, retries, work apart from the
 // answer. Nor does it cancel other payments of the order, or keep totals of lists exact.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';

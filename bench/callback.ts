@@ -4,7 +4,7 @@
 // - API, one worker (--queues payments,logs,notifications) and the baseline are processes of their own with the same
 //   settings (NODE_ENV=production, LOG_LEVEL=warn, pools of 10 connections) over one MariaDB with durable commits and one
 //   Redis. One load generator (autocannon in this process) with 32 connections sends to both.
-// - Every request carries another payment with its right signature, so every answer stands for one payment made paid. The
+// - Every request carries another payment with its right signature, so every answer means one payment made paid. The
 //   service verifies, commits the attempt, queues it, the worker settles it in a transaction of its own, the API answers
 //   "paid". Throughput counts until the last payment of the run is paid in the database, whatever the answers said;
 //   answers "processing" are counted apart.

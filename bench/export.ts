@@ -9,7 +9,7 @@
 // - The baselines (baseline-export.ts) are the least anybody could do: the same pages by key over mysql2, their cells put together
 //   with commas, or given to exceljs; nothing is escaped, shown or told, and they give way as the bulk worker does
 //   (config/worker.ts). Bare exceljs keeps what is not compressed yet, so of many orders workbooks are compared over one month.
-// - Memory is the largest resident set, looked at every 50 ms, of a bulk worker that was started for that export; one
+// - Memory is the largest resident set, sampled every 50 ms, of a bulk worker that was started for that export; one
 //   month against all of them shows whether it grows with the file, and 2,500 orders of 200 lines whether it grows with an order.
 // - While another export runs, 50 signed-in lists a second are asked for and a payment is called back every 300 ms; the
 //   same is measured before, without an export.
@@ -76,7 +76,7 @@ await runBench(async () => {
   ] as const) {
     const few = await exported(service, { format, ...month });
     const all = await exported(service, { format });
-    // A workbook takes its time; some of it is enough to see what goes on beside it.
+    // A workbook takes long; a part of it is enough to see its effect on other requests.
     const some = format === 'csv' ? {} : lately;
     const loaded = await underLoad(service, async () => void (await exported(service, { format, ...some })));
     rows.push(
@@ -192,7 +192,7 @@ interface Latency {
   callbacks: number;
 }
 
-/** What lists and callbacks take while something goes on. */
+/** Durations of lists and callbacks during something else. */
 async function underLoad({ api, headers }: Service, work: () => Promise<void>): Promise<Latency> {
   const callbacks = await callbacksFor(api.url, headers, 150);
   let over = false;

@@ -5,9 +5,9 @@
 // - Attackers are a process of their own (attacker.ts) on the same two cores, so that what an attack costs its sender counts
 //   against the service as well. The honest client is this process: 25 lists a second over kept connections and a sign-in
 //   every two seconds. Lists are held against 250 ms, sign-ins must succeed.
-// - Memory is the resident set: before the attack, and the most of it sampled while it goes on.
+// - Memory is the resident set: before the attack, and its maximum sampled during the attack.
 // - Afterwards hostile requests are sent one by one to a process that does nothing else. Held against 50 ms is the processor
-//   time of its main thread from request to answer, the worst of five; the longest gap of a 5 ms probe is told beside it.
+//   time of its main thread from request to answer, the worst of five; the longest gap of a 5 ms probe is printed beside it.
 // - 10,000 connections take as many open files; with fewer (ulimit -n) fewer are tried, which the summary then shows.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attacks } from './support/attacks.js';

@@ -5,7 +5,7 @@
 //   NODE_ENV=production and LOG_LEVEL=warn, over one MariaDB with durable commits and one Redis.
 // - The file has one order of one line in each row, every row with an order_ref of its own, Chinese text in two columns. It is
 //   sent to POST /orders/import. Time counts from the record's created_at (the file has arrived) to its finished_at.
-// - Memory is the largest resident set of the bulk worker, looked at every 100 ms, for a tenth of the rows and for all.
+// - Memory is the largest resident set of the bulk worker, sampled every 100 ms, for a tenth of the rows and for all.
 // - The least anybody could do: LOAD DATA LOCAL INFILE of the same file into the same two tables, one statement each, with
 //   order numbers from a counter, no check of anything and one commit for all.
 // With --profile the worker is profiled instead.

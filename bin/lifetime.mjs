@@ -46,7 +46,7 @@ export function end(exitCode) {
 /**
  * Runs a command from its first line to its exit code.
  *
- * @param {() => Promise<number | void>} main answers the exit code, or nothing when the command goes on until a signal arrives
+ * @param {() => Promise<number | void>} main answers the exit code, or nothing when the command continues until a signal arrives
  * @param {{ endsBySignal?: boolean }} [options] a signal is the usual end of this command, and no failure
  */
 export function command(main, { endsBySignal = false } = {}) {

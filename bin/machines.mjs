@@ -14,7 +14,7 @@ import { Failure, root, say, seconds } from './step.mjs';
 
 /**
  * @typedef {object} Row
- * @property {string[][]} runs the test files of each run; a folder stands for all of its files
+ * @property {string[][]} runs the test files of each run; a folder means all of its files
  * @property {Record<string, string>} [needs] programs besides those of `npm test`, each with its Debian package
  * @property {import('./debian-suite.mjs').Outside} [servers] of another Debian suite, in the place of MariaDB and Redis
  */

@@ -28,17 +28,10 @@ export function findProgram(...names) {
  *
  * @param {string} program
  * @param {string[]} args
- * @param {{ name?: string, env?: NodeJS.ProcessEnv, cwd?: string, stopSignal?: NodeJS.Signals, mayBeKilled?: boolean, giveUp?: AbortSignal }} [options]
+ * @param {{ name?: string, env?: NodeJS.ProcessEnv, cwd?: string, stopSignal?: NodeJS.Signals, mayBeKilled?: boolean }} [options]
  */
 export async function run(program, args, options = {}) {
-  const {
-    name = path.basename(program),
-    env,
-    cwd,
-    stopSignal = 'SIGTERM',
-    mayBeKilled = true,
-    giveUp,
-  } = options;
+  const { name = path.basename(program), env, cwd, stopSignal = 'SIGTERM', mayBeKilled = true } = options;
   refuseWhenEnding();
   const child = spawn(program, args, {
     cwd,
@@ -53,7 +46,6 @@ export async function run(program, args, options = {}) {
     child.on('error', (error) => reject(new Failure(`${name} cannot be started: ${error.message}`)));
     child.on('close', (code, signal) => resolve(code ?? signal));
   });
-  giveUp?.addEventListener('abort', () => child.kill('SIGKILL'), { once: true });
   const forget = atEnd(async () => {
     child.kill(stopSignal);
     const timer = mayBeKilled && setTimeout(() => sendToGroup(child.pid, 'SIGKILL'), INTERRUPT_TIMEOUT_MS);

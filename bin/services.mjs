@@ -139,7 +139,7 @@ async function main() {
   const { THROW_AWAY_HOME: _, ...env } = await provide({
     persistent: false,
     durable: process.argv.includes('--durable'),
-  }); // whoever inherits THROW_AWAY_HOME is ended together with the instances
+  }); // a process that inherits THROW_AWAY_HOME ends together with the instances
   for (const [name, value] of Object.entries(env)) say(`${name}=${value}`);
   setInterval(() => {}, 1 << 30); // stays until a signal arrives
 }

@@ -8,7 +8,7 @@ import { Failure, note, root } from './step.mjs';
 
 /**
  * Fails with the list of problems if the service cannot run with these settings, and says where the data of a
- * production without a configured database are kept. Needs the build.
+ * production without a configured database are stored. Needs the build.
  */
 export function checkSettings() {
   const isOwn = !isDatabaseConfigured();

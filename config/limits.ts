@@ -13,7 +13,7 @@ const perMinute = (count: number, what: string) =>
   Joi.number().integer().min(1).default(count).description(`${what} a minute`);
 
 export const limitsSchema = Joi.object<LimitsEnvironment, true>({
-  LIMITS_ENABLED: Joi.boolean().default(true).description('whether the limits below are kept'),
+  LIMITS_ENABLED: Joi.boolean().default(true).description('whether the limits below apply'),
   LIMIT_PER_ADDRESS: perMinute(10_000, 'requests of one address (IPv6: one /64)'),
   LIMIT_PER_ADMIN: perMinute(6000, 'requests of one administrator'),
   LIMIT_SIGN_INS: perMinute(600, 'sign-ins of one address'),

@@ -1,4 +1,4 @@
-// How long records are kept.
+// Retention of records.
 import Joi from 'joi';
 
 export interface RetentionEnvironment {

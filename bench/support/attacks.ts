@@ -329,7 +329,7 @@ export const attacks: Record<string, Attack> = {
   },
 };
 
-// Sends a byte of the request a second over each connection; what is cut is opened anew.
+// Sends a byte of the request a second over each connection; opens a closed one again.
 async function drip(field: Field, request: Buffer, connections: number, at = 10): Promise<void> {
   const slow = new Map<Socket, number>();
   while (field.goesOn) {

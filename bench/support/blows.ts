@@ -106,7 +106,7 @@ export async function strike(api: Process, request: string | Buffer): Promise<Bl
   return { threadMs: Math.max(...threads), gapMs: gaps[tries >> 1] as number, status };
 }
 
-// The whole answer is taken, as whoever wants to do harm would not.
+// Reads the whole answer, which an attacker would not.
 async function send(url: string, request: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), localAddress: '127.0.0.8' });

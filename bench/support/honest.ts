@@ -1,4 +1,4 @@
-// An honest client that goes on while others attack: lists at a modest pace, and a sign-in now and then.
+// An honest client that continues while others attack: lists at a modest pace, and a sign-in now and then.
 import { Agent, request } from 'node:http';
 import { percentiles } from './load.js';
 import { adminPassword } from './site.js';

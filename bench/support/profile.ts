@@ -90,7 +90,7 @@ function top(frames: Frame[], nameOf: (frame: Frame) => string, most: number): [
   return [...sums].sort(([, one], [, other]) => other - one).slice(0, most);
 }
 
-// A function counts once per stack, however often it stands in it.
+// A function counts once per stack, however often it occurs in it.
 function inclusive(frames: Frame[], most: number): [string, number][] {
   const sums = new Map<string, number>();
   for (const frame of frames) {

@@ -9,7 +9,7 @@ const [source = '../../build/openapi.json', target] = process.argv.slice(2);
 
 const blob = ts.factory.createTypeReferenceNode('Blob');
 const types = await openapiTS(/^https?:/.test(source) ? new URL(source) : pathToFileURL(resolve(source)), {
-  // A file is a Blob to whoever sends or receives it.
+  // A file is a Blob, sent or received.
   transform: ({ format }) => (format === 'binary' ? blob : undefined),
 });
 writeFileSync(target ?? resolve(import.meta.dirname, 'src/schema.ts'), astToString(types));

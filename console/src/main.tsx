@@ -41,7 +41,7 @@ function Page() {
     setIn(false);
   };
   if (isIn === undefined) return null;
-  // A new language renders everything anew, because texts are read during rendering.
+  // A new language renders everything again: texts are read during rendering.
   if (!isIn) return <SignIn key={language} reason={reason} onEnter={enter} />;
   return (
     <Suspense fallback={<div className="page-wait" role="status" aria-label="…" />}>

@@ -139,7 +139,7 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
   }
   // Money may have been paid that nobody here would see otherwise.
   const isOpen = payment?.methodType === type && payment.status !== 'paid';
-  // Its number is all that anybody needs for one that is not sealed: only the first is kept whole until a person has looked.
+  // Anybody who knows the number can forge an unsealed notice: only the first is stored in full until a person has seen it.
   const isNews = isSealed || payment?.attention !== 'notice_unverified';
   if (judged === 'payment_gateway_not_implemented' && claimedNo !== undefined && isOpen && isNews) {
     await keep(judged);

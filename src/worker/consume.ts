@@ -79,7 +79,7 @@ export function consume(queue: QueueName): RunningWorker {
       connection,
       telemetry: queueTelemetry(),
       concurrency,
-      // By default a job whose worker died runs again within 20 s, as often as it takes (docs/architecture.md).
+      // By default a job whose worker died runs again within 20 s, as often as it takes (docs/operations.md, Outages).
       lockDuration: config.worker.jobLockMs,
       stalledInterval: Math.min(maxStallCheckMs, config.worker.jobLockMs / 2),
       maxStalledCount: 20,

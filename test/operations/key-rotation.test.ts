@@ -103,7 +103,7 @@ test.serial('a start under a wrong key is refused', async (t) => {
   t.is((await admin.get(`/payment-methods/${id}`)).data.has_shared_secret, true);
   t.is((await admin.put(`/payment-methods/${id}`, { name: 'Counter' })).data.name, 'Counter');
   await worker.stop();
-  t.regex(worker.output(), /secrets could not be sealed anew/);
+  t.regex(worker.output(), /secrets could not be sealed again/);
   t.is((await rowOf(id)).secrets, secrets);
   t.is((await admin.put(`/payment-methods/${id}`, { shared_secret: 'entered anew' })).status, 200);
   const again = await service.anonymous.at(api.url).post('//api/payment/notify/mock', {

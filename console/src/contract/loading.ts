@@ -20,7 +20,7 @@ export async function isReachable(): Promise<boolean> {
   }
 }
 
-/** Loads the page anew, once in a while. @returns false when that was just done in vain */
+/** Reloads the page, at most once in 30 s. @returns false when a reload has just not helped */
 export function reloadOnce(): boolean {
   const last = Number(sessionStorage.getItem(place) ?? 0);
   if (Date.now() - last < recentMs) return false;

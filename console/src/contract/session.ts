@@ -13,8 +13,10 @@ const tell = (message: Message): void => tabs.postMessage(message);
 
 function store(token: string | undefined): void {
   session.token = token;
-  if (token) sessionStorage.setItem(place, token);
-  else sessionStorage.removeItem(place);
+  if (token) return sessionStorage.setItem(place, token);
+  sessionStorage.removeItem(place);
+  // The next person in this tab may be another one.
+  forgetRecent();
 }
 
 export const session = {
@@ -37,7 +39,6 @@ export const session = {
   end(): void {
     const { token } = session;
     store(undefined);
-    forgetRecent();
     if (token) tell({ kind: 'ended', token });
   },
   /** Asks the other tabs. @returns whether one of them is signed in */
@@ -67,7 +68,6 @@ tabs.onmessage = ({ data }: MessageEvent<Message>) => {
   }
   if (data.kind === 'ended' && data.token === session.token) {
     store(undefined);
-    forgetRecent();
     session.onEnd?.();
   }
 };

@@ -74,7 +74,7 @@ interface Sample {
 }
 
 const kept = 900;
-/** What this tab has seen before, so that the plots do not start anew at every visit. */
+/** Earlier samples of this tab: the plots continue on the next visit. */
 let earlier: Sample[] = [];
 const health = states({ up: ['正常', 'Up', 'green'], down: ['不可用', 'Down', 'red'] });
 

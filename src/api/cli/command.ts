@@ -36,7 +36,7 @@ interface Needs {
   anySchema?: boolean;
   /** Asks this before it is done, unless --yes was given. */
   asks?: (given: Given) => string | undefined;
-  /** It changes something, and is kept in the system log. */
+  /** Whether it changes something and is recorded in the system log. */
   changes?: boolean;
 }
 

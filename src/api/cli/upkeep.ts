@@ -26,7 +26,7 @@ export function addUpkeepCommands(program: Command): void {
   );
   const cache = program.command('cache').description('copies that processes keep: renew');
   does(
-    cache.command('renew').description('has every process read anew what it keeps; after changes by SQL'),
+    cache.command('renew').description('clears the caches of every process; for changes made by SQL'),
     renewCopies,
     { changes: true },
   );
@@ -92,7 +92,7 @@ async function removeEntry(entry: string): Promise<Outcome> {
 
 async function renewCopies(): Promise<Outcome> {
   await changing(scopes, () => Promise.resolve());
-  return { data: { scopes }, text: `every process reads anew: ${scopes.join(', ')}` };
+  return { data: { scopes }, text: `caches cleared in every process: ${scopes.join(', ')}` };
 }
 
 const keyTexts = {

@@ -61,7 +61,7 @@ A payment company sends its result to \`${config.app.url}/api/payment/notify/{ty
 lower-case hex HMAC-SHA-256 of \`out_trade_no|SUCCESS|amount\` under the method's \`shared_secret\`, the amount with two decimals.
 For payment \`PAY1\` of 25.80 under the secret \`secret\` that is the HMAC of the text \`PAY1|SUCCESS|25.80\`.
 The answer is 200 with \`status\` \`paid\`, or \`processing\` when it was stored and will be settled. 503 means: send it again. Repeats are
-safe; refusals are 4xx with their \`error_code\`. \`transaction_id\`, \`trade_no\` or \`third_party_no\` is kept as the company's number;
+safe; refusals are 4xx with their \`error_code\`. \`transaction_id\`, \`trade_no\` or \`third_party_no\` is stored as the company's number;
 \`amount\`, \`total_amount\` or \`pay_amount\`, when sent, must be the amount of the payment.
 
 ${Object.entries(callbackSamples)

@@ -57,7 +57,7 @@ function isOpenedBy(
   if (rule.slug === permission.slug) return true;
   if (permission.slugOnly || rule.method.toUpperCase() !== method || ruled.length !== segments.length)
     return false;
-  // A literal segment must match exactly: `*` stands for parameters only.
+  // A literal segment must match exactly: `*` matches parameters only.
   return ruled.every((segment, index) =>
     isPlaceholder(segment) ? isPlaceholder(segments[index] as string) : segment === segments[index],
   );

@@ -49,7 +49,7 @@ const value = (items?: object) => ({
   anyOf: [...plain, object, ...(items ? [{ type: 'array', items }] : [])],
 });
 
-/** As deep as logs store it; endless nesting would be a type TypeScript cannot name. */
+/** As deep as logs store it; TypeScript cannot express unbounded nesting. */
 const anyValue = Array.from({ length: maxDepth }).reduce<Record<string, unknown>>(
   (items) => value(items),
   value(),

@@ -92,7 +92,7 @@ export const vocabulary: Record<string, Words> = {
   is_hidden: ['1 if it is hidden', 0],
   link_type: ['1 a page of the client, 2 an external address', 1],
   open_type: ['1 in the same window, 2 in a new one', 1],
-  no_cache: ['1 if the page is rendered anew each time it is opened', 0],
+  no_cache: ['1 if the page is rendered again each time it is opened', 0],
   menu: ['The menu; null for none'],
   menu_id: ['Id of the menu; null for none', 4],
   method: ['HTTP method', 'POST'],

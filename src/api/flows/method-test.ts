@@ -14,7 +14,7 @@ import { newOrderNumber, newPaymentNumber, paymentPeriod } from '../../lib/numbe
 import { openedMethod } from '../../models/trade/payment-method.js';
 import { judge } from './callback-judgement.js';
 
-/** What was looked at. */
+/** The check. */
 export interface MethodCheck {
   /** `config.<key>`, or `notify_url` for the way a callback takes. */
   field: string;
@@ -30,7 +30,7 @@ export interface MethodTest {
   /** `verified`, or what such a callback would be refused with. */
   verdict: ErrorSlug | 'verified';
   message: string;
-  /** Where the payment company is told to call back. */
+  /** The notify URL sent to the payment company. */
   notify_url: string;
   checks: MethodCheck[];
 }

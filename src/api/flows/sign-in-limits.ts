@@ -25,7 +25,7 @@ export interface Subject {
 }
 
 /**
- * How many failures stand against that address and name; endlessly many when the address has used half of those it has
+ * Counted failures of that address and name; `Infinity` once the address has used half its quota
  * under all names. Strangers who guess at a name do not lock out the addresses it
  * has signed in from lately.
  *
@@ -65,7 +65,7 @@ export async function countRefusedCaptcha(subject: Subject): Promise<void> {
   if (lockedFor > 0) fail('login_locked', { retryAfter: lockedFor });
 }
 
-/** Forgets the failures under a name after a success; what locks strangers out goes on locking them. */
+/** Resets the failures of a name after a success; a lock on the name for other addresses stays in force. */
 export async function clearFailures(subject: Subject): Promise<void> {
   const [{ lockedFor }] = await Promise.all([
     byName.state(nameKey(subject)),

@@ -1,4 +1,4 @@
-// The HTTP server with Node's own limits, and its drain. The proxies of deploy/ limit addresses, rates, bodies and slow clients.
+// The HTTP server with Node's own limits, and its drain. deploy/nginx.conf limits addresses, rates, bodies and slow clients.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../../config/index.js';

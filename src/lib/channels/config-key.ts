@@ -50,7 +50,7 @@ export const publicKey = () =>
     pem,
   );
 
-// A parser passes over blanks and control characters, and what stands before an @ would be shown to everybody.
+// A parser skips blanks and control characters, and the user info before an @ would be shown to everybody.
 function isWebUrl(text: string): boolean {
   if (/[\p{C}\p{Z}]/u.test(text) || !URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);

@@ -40,7 +40,7 @@ export class NotPublic extends ChannelFailure {
   }
 }
 
-/** Whether a gateway URL is acceptable, as far as can be told without DNS. */
+/** Whether a gateway URL is acceptable, as far as it can be checked without DNS. */
 export function isGatewayUrl(text: string): boolean {
   if (/[\p{C}\p{Z}]/u.test(text) || !URL.canParse(text)) return false;
   const url = new URL(text);

@@ -101,7 +101,7 @@ export function openPool(options: PoolOptions): Sequelize {
       },
       beforeDisconnect: (connection) => {
         const driver = connection as DriverConnection;
-        // A COM_QUIT to a silent server would keep the socket open until TCP gives up.
+        // A COM_QUIT to a silent server would keep the socket open until TCP times out.
         if (!deadline.trusts(driver)) driver.destroy();
       },
     },

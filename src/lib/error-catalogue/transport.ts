@@ -19,7 +19,7 @@ export const transport = {
     content_encoding_unsupported: ['不支持压缩的请求内容', 'Compressed request bodies are not accepted'],
   }),
   ...outcomes(416, 416, {
-    range_not_satisfiable: ['请求的范围无效', 'The range lies outside the file'],
+    range_not_satisfiable: ['请求的范围无效', 'The range is outside the file'],
   }),
   ...outcomes(422, 30001, {
     value_not_acceptable: ['参数值不符合要求', 'Some values are not acceptable'],

@@ -5,7 +5,7 @@ import { withTimeout } from '../with-timeout.js';
 const limitMs = 5000;
 
 /**
- * Waits 5 s for a part of a start; one that takes longer goes on beside the process.
+ * Waits 5 s for a part of a start; one that takes longer continues in the background.
  *
  * @throws what the part throws in time; what it throws later is logged
  */
@@ -16,6 +16,6 @@ export async function withinStart(part: string, work: Promise<void>): Promise<vo
     (resolve) => resolve(false),
   );
   if (isDone) return;
-  logger.warn({ part }, 'a part of the start has not ended within 5 s; the process goes on without it');
+  logger.warn({ part }, 'a part of the start has not ended within 5 s; the process continues without it');
   work.catch((error: unknown) => logger.error({ error, part }, 'a part of the start failed late'));
 }

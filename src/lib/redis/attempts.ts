@@ -14,7 +14,7 @@ export interface AttemptLimit {
 
 export class Attempts {
   readonly #shared: RateLimiterRedis;
-  /** What was counted without Redis: it goes on counting when Redis is back. */
+  /** Counts made without Redis; they remain in force when Redis is back. */
   readonly #alone: RateLimiterMemory;
   readonly #points: number;
   readonly #prefix: string;

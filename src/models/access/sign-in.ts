@@ -22,7 +22,7 @@ export async function findByPassword(username: string, password: string): Promis
   if (!match || !row) return undefined;
   if (match !== 'outdated') return row;
   const password_hash = await rehash(row, password);
-  // Another sign-in has hashed it anew, or it has been changed: what is stored now decides.
+  // Another sign-in has rehashed the password, or it was changed: the stored hash decides.
   return password_hash ? { ...row, password_hash } : findByPassword(username, password);
 }
 

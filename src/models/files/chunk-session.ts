@@ -41,7 +41,7 @@ export async function openSession(adminId: number, session: NewSession): Promise
 /**
  * The session a chunk belongs to; the first chunk opens it under the name its client chose.
  *
- * @param session undefined when the client told nothing that a session could be opened with
+ * @param session undefined when the client sent nothing to open a session with
  * @throws chunk_session_not_found, file_name_invalid, file_type_not_allowed, chunk_sessions_exhausted
  */
 export async function findOrOpenSession(key: SessionKey, session?: NewSession): Promise<ChunkUpload> {

@@ -100,7 +100,7 @@ const rowText = { zh: '第 {row} 行。{problems}', en: 'Row {row}. {problems}' 
 const problemText = { zh: '{head}：{reason}', en: '{head}: {reason}' };
 const separator = { zh: '；', en: '; ' };
 
-/** Writes rows below the columns of their file, but for an error file's own, which is written anew as the last one. */
+/** Writes rows below the columns of their file; the column of an earlier error file is replaced, as the last one. */
 class LineWriter {
   readonly head: string;
   readonly #width: number;

@@ -1,11 +1,11 @@
-// Files: what lies in the storage, attachments, and the chunks of uploads on their way.
+// Files: stored files, attachments, and chunks of unfinished uploads.
 import type { Migration } from './migration.js';
 
 const times = `created_at DATETIME(3) NOT NULL, updated_at DATETIME(3) NOT NULL`;
 const ascii = `CHARACTER SET ascii COLLATE ascii_bin`;
 
 const tables = [
-  // A row before a file: whatever lies in the storage has one, so that files nobody owns are found without listing them.
+  // A row before a file: every stored file has one, so files without an owner are found without listing the storage.
   `CREATE TABLE IF NOT EXISTS stored_files (
     storage_key VARCHAR(100) ${ascii} NOT NULL PRIMARY KEY,
     state VARCHAR(10) ${ascii} NOT NULL,

@@ -1,4 +1,4 @@
-// Callbacks that prove nothing are kept once a day each, with how often they came.
+// Stores each unverified callback once a day, with the number of its repeats.
 import { passDone, type Migration } from './migration.js';
 
 const ascii = `CHARACTER SET ascii COLLATE ascii_bin`;

@@ -1,4 +1,4 @@
-// Refused callbacks are kept whole as well, sealed: their signature can be verified again once the configuration is right.
+// Stores refused callbacks in full, sealed: their signature can be verified again once the configuration is right.
 import { passDone, type Migration } from './migration.js';
 
 export const sealedCallbacks: Migration = {

@@ -19,7 +19,7 @@ interface Result {
 
 interface Query {
   statement: { sql: string; values: SqlValues };
-  /** How long a result is kept at least, in milliseconds. */
+  /** Minimum lifetime of a result, in milliseconds. */
   keepMs: number;
   result?: Result;
   /** What its last runs took, in milliseconds. */

@@ -92,7 +92,7 @@ function toCalled(row: RowOf<typeof called>): CalledPayment {
 }
 
 /**
- * Keeps an attempt; once this returns, it is committed. It lies in the month of its payment, else in the present one:
+ * Stores an attempt; committed once this returns. Its partition is the month of its payment, else the current one:
  * a number that anybody made up must not decide which partitions there are.
  */
 export async function recordAttempt(attempt: Attempt): Promise<CallbackKey> {

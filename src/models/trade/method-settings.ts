@@ -24,7 +24,7 @@ export function newSettings(type: string, config: MethodConfig): StoredSettings 
 
 /**
  * Settings after a change: an empty text removes a key, a hidden secret stays. What is replaced need not open any more,
- * so that secrets whose key is lost can be entered anew.
+ * so that secrets whose key is lost can be entered again.
  *
  * @throws as `newSettings`
  */

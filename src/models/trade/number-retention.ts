@@ -43,7 +43,7 @@ async function* oldCallbacks(before: Date): AsyncGenerator<Shown[]> {
   }
 }
 
-// Locked first: a concurrent callback that claims a number is either seen here or claims it anew.
+// Locked first: a concurrent callback that claims a number is either seen here or claims it again.
 async function remove(shown: readonly Shown[], before: Date, t: Transaction): Promise<number> {
   const pairs = shown.map(() => '(?, ?)').join(', ');
   const numbers = shown.flatMap(({ type, third_party_no }) => [type, third_party_no]);

@@ -1,4 +1,4 @@
-// payment_callbacks: the inbox of the payment callback. Every attempt is kept; a verified one waits here to be settled.
+// payment_callbacks: the inbox of the payment callback. Every attempt is stored; a verified one waits here for settlement.
 import { config } from '../../../config/index.js';
 import type { Transaction } from 'sequelize';
 import { fail } from '../../lib/errors.js';

@@ -159,7 +159,7 @@ export async function resealSecrets(): Promise<void> {
   for (const { id } of old) {
     await transact((t) => reseal(id, t)).then(
       () => logger.info({ payment_method_id: id }, 'secrets are sealed under the new APP_KEY'),
-      (error: unknown) => logger.error({ error, payment_method_id: id }, 'secrets could not be sealed anew'),
+      (error: unknown) => logger.error({ error, payment_method_id: id }, 'secrets could not be sealed again'),
     );
   }
 }

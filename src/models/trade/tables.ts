@@ -158,7 +158,7 @@ export class ThirdPartyNumber extends Model<Row<ThirdPartyNumber>, NewRow<ThirdP
 
 export const callbackStates = ['pending', 'settled', 'refused'] as const;
 
-/** pending: verified, to be settled; settled: its result stands; refused: changed nothing. */
+/** pending: verified, to be settled; settled: its result is final; refused: changed nothing. */
 export type CallbackState = (typeof callbackStates)[number];
 
 /** The inbox of the payment callback. */

@@ -44,7 +44,7 @@ export const code = (width = 180): Cell<Maybe<string>> => ({
     )),
 });
 
-/** A long number of which people read the end; in full on hover, and when it is copied. */
+/** A long number, shortened to its end; in full on hover and when copied. */
 export const numberEnd = (width = 136): Cell<Maybe<string>> => ({
   width,
   render: (value) => shown(value, (known) => <NumberEnd value={known} />),

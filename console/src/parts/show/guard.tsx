@@ -1,4 +1,4 @@
-// Keeps a fault in its place: what breaks says so, and the rest of the page stands.
+// Error boundary: a broken part says so, and the rest of the page continues to work.
 import { Component, type ReactNode } from 'react';
 import { isLoadFailure } from '../../contract/loading.ts';
 import { texts } from '../../contract/texts.ts';
@@ -10,9 +10,9 @@ const t = texts({
 });
 
 interface Props {
-  /** What it shows: with another value it is tried anew. */
+  /** What it shows; another value resets it. */
   of?: unknown;
-  /** Where it stands; a drawer lies above the page. */
+  /** Its place: in the page, or in a drawer above it. */
   place?: 'cell' | 'part' | 'drawer';
   children: ReactNode;
 }

@@ -1,4 +1,4 @@
-// In place of a part of the console that could not be loaded: waits for the network, then loads the page anew, once.
+// In place of a part of the console that could not be loaded: waits for the network, then reloads the page once.
 import { Button } from 'antd';
 import { useEffect, useState } from 'react';
 import { isReachable, reloadOnce } from '../../contract/loading.ts';

@@ -57,7 +57,7 @@ const tested = resource('PaymentMethodTest', {
     .description('The verdict for people')
     .example('A callback signed with the stored keys is accepted'),
   notify_url: text()
-    .description('Where the payment company is told to call back')
+    .description('The notify URL sent to the payment company')
     .example('https://pay.example.com/api/payment/notify/mock'),
   checks: listOf(
     resource('PaymentMethodCheck', {
@@ -67,7 +67,7 @@ const tested = resource('PaymentMethodTest', {
       state: oneOf('passed', 'failed', 'skipped').description('What it came to'),
       message: textOrNull().description('Why it failed or was skipped; null when it passed'),
     }),
-  ).description('What was looked at'),
+  ).description('The check'),
 });
 
 const fields = {
