@@ -140,10 +140,10 @@ test('the server copies parts where it can', async (t) => {
   t.true((servers[0]?.copies() ?? 0) >= before + 3);
 });
 
-test('old unfinished uploads are removed by age', async (t) => {
+test.serial('old unfinished uploads are removed by age', async (t) => {
   const server = await startS3();
   t.teardown(() => server.stop());
-  const driver = s3Of(server, { timeoutMs: 4000 });
+  const driver = s3Of(server, { timeoutMs: 3000 });
   const parts = [5, 6].map((mebibytes) => ({ key: newKey(), size: mebibytes * 1024 * 1024 }));
   for (const { key, size } of parts) await driver.put(key, Readable.from([textOf(size)]));
   // As when the process dies between two requests: the store hears nothing of this upload any more.
@@ -160,9 +160,11 @@ test('old unfinished uploads are removed by age', async (t) => {
   t.deepEqual(server.uploads(), []);
 });
 
-test('a store that does not answer times out', async (t) => {
+test.serial('a store that does not answer times out', async (t) => {
   const held = await startS3();
-  const driver = s3Of(held, { timeoutMs: 1000 });
+  let isStopped = false;
+  t.teardown(() => (isStopped ? undefined : held.stop()));
+  const driver = s3Of(held, { timeoutMs: 2000 });
   const key = newKey();
   await driver.put(key, Readable.from(['there']));
   held.hold(() => true);
@@ -174,6 +176,7 @@ test('a store that does not answer times out', async (t) => {
   held.hold(() => false);
   t.is(await text(await driver.get(key)), 'there');
   await held.stop();
+  isStopped = true;
   await t.throwsAsync(driver.get(key), expected);
 });
 
