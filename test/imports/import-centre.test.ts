@@ -246,9 +246,9 @@ test('the template says what each column takes, in a row that is no order', asyn
   for (const language of ['zh-CN', 'en-US']) {
     const { bytes, headers } = await admin.download('/imports/template', { 'Accept-Language': language });
     const text = bytes.toString();
-    t.regex(text, language === 'en-US' ? /^\ufeffuser_id,amount,/ : /^\ufeff用户ID,金额,/);
+    t.regex(text, language === 'en-US' ? /^\ufeffuser_id,username,amount,/ : /^\ufeff用户ID,用户名,金额,/);
     t.is(headers.get('Content-Type'), 'text/csv; charset=utf-8');
-    const row = `${userId},2,,,,,,\r\n`;
+    const row = `${userId},,2,,,,,,\r\n`;
     const [, rules] = readCsv(bytes);
     t.regex(rules?.at(-1) ?? '', language === 'en-US' ? /^required in a line/ : /^明细必填/, 'the quantity');
     const id = await start(admin, text + row);

@@ -100,6 +100,26 @@ test('columns are found in any order, language and letter case', async (t) => {
   );
 });
 
+test('the user of an order can be given by name, by number, or by both', async (t) => {
+  const [user, other] = [await newUser(), await newUser()];
+  const name = (await admin.get(`/users/${user}`)).data.username as string;
+  const { data } = await imported(
+    `user_id,username,amount,remark\n,${name.toUpperCase()},1,by name\n${user},${name},2,by both\n${other},${name},3,\n,nobody-of-that-name,4,\n,,5,\n`,
+  );
+  t.deepEqual(await ordersOf(user), [
+    ['1.00', 'by name', 'Imported order|1.00|1|1.00'],
+    ['2.00', 'by both', 'Imported order|2.00|1|2.00'],
+  ]);
+  t.deepEqual(
+    data.errors.map(({ row, column, reason }: Record<string, unknown>) => [row, column, reason]),
+    [
+      [4, 'username', `is not the name of user ${other}`],
+      [5, 'username', 'The user does not exist'],
+      [6, 'user_id', 'is required'],
+    ],
+  );
+});
+
 test('the encoding is detected wherever a character is cut', async (t) => {
   // 你好 in GBK; rows of odd and even length put every byte of it on a border of what is read at once.
   const gbk = Buffer.from([0xc4, 0xe3, 0xba, 0xc3]);

@@ -24,7 +24,7 @@ const t = texts({
       template: '下载模板',
     },
     ...{
-      hint: 'UTF-8、GBK 或 UTF-16；同一 order_ref 的行属于同一个订单；每行明细都要填写数量；user_id 是用户列表中的用户编号',
+      hint: 'UTF-8、GBK 或 UTF-16；同一 order_ref 的行属于同一个订单；每行明细都要填写数量；user_id 或 username 填用户列表中的编号或用户名',
       start: '开始导入',
       startGood: '只导入没有问题的订单',
       another: '换一个文件',
@@ -41,7 +41,7 @@ const t = texts({
       template: 'Download a template',
     },
     ...{
-      hint: 'UTF-8, GBK or UTF-16; rows with the same order_ref are one order; each line needs a quantity; user_id is the User ID of the users list',
+      hint: 'UTF-8, GBK or UTF-16; rows with the same order_ref are one order; each line needs a quantity; name the user by user_id or username, as in the users list',
       start: 'Start the import',
       startGood: 'Import the valid orders only',
       another: 'Choose another file',

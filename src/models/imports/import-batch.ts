@@ -6,6 +6,7 @@ import { orderNumbers, periodOf } from '../../lib/numbers.js';
 import { storeProblems } from './import-error.js';
 import { advance, type Advance, type ImportWork } from './import-progress.js';
 import { problemsByRow, type OrderDraft } from './order-draft.js';
+import type { Problem } from './order-sheet.js';
 import { withPartition } from '../tables/partitions.js';
 import { User } from '../trade/tables.js';
 
@@ -53,36 +54,62 @@ export async function writeBatch(
 async function judge(
   drafts: readonly OrderDraft[],
   t: Transaction,
-): Promise<{ accepted: OrderDraft[]; refused: OrderDraft[] }> {
+): Promise<{ accepted: AcceptedDraft[]; refused: OrderDraft[] }> {
   const sound = drafts.filter(({ problems }) => problems.length === 0);
   const refused: OrderDraft[] = drafts.filter(({ problems }) => problems.length > 0);
-  const statuses = await statusesOf([...new Set(sound.map(({ userId }) => userId))], t);
-  const accepted: OrderDraft[] = [];
+  const users = await usersOf(sound, t);
+  const accepted: AcceptedDraft[] = [];
   for (const draft of sound) {
-    const status = statuses.get(draft.userId);
-    if (status === 1) accepted.push(draft);
-    else refused.push(withoutUser(draft, status === undefined ? 'user_unknown' : 'user_disabled'));
+    const { userId, username } = draft;
+    const user = userId === undefined ? users.byName.get(nameKey(username)) : users.byId.get(userId);
+    const problem = userProblem(draft, user);
+    if (problem) refused.push({ ...draft, problems: [problem] });
+    else accepted.push({ ...draft, userId: (user as User).id });
   }
   return { accepted, refused };
 }
 
-async function statusesOf(userIds: number[], t: Transaction): Promise<Map<number, number>> {
-  if (userIds.length === 0) return new Map();
-  const users = await User.findAll({
-    attributes: ['id', 'status'],
-    where: { id: userIds, deleted_at: null },
-    transaction: t,
-  });
-  return new Map(users.map(({ id, status }) => [id, status]));
+type AcceptedDraft = OrderDraft & { userId: number };
+
+/** Names are equal whatever their case, as their unique key has it. */
+const nameKey = (username = ''): string => username.toLowerCase();
+
+async function usersOf(
+  drafts: readonly OrderDraft[],
+  t: Transaction,
+): Promise<{ byId: Map<number, User>; byName: Map<string, User> }> {
+  const ids = new Set(drafts.flatMap(({ userId }) => userId ?? []));
+  const names = new Set(
+    drafts.flatMap(({ userId, username }) => (userId === undefined ? (username ?? []) : [])),
+  );
+  const attributes = ['id', 'username', 'status'];
+  const found = (where: object) =>
+    User.findAll({ attributes, where: { ...where, deleted_at: null }, transaction: t });
+  const numbered = ids.size > 0 ? await found({ id: [...ids] }) : [];
+  const named = names.size > 0 ? await found({ username: [...names] }) : [];
+  return {
+    byId: new Map(numbered.map((user) => [user.id, user])),
+    byName: new Map(named.map((user) => [nameKey(user.username), user])),
+  };
 }
 
-function withoutUser(draft: OrderDraft, reason: 'user_unknown' | 'user_disabled'): OrderDraft {
-  const { userId, userRow } = draft;
-  return { ...draft, problems: [{ row: userRow, column: 'user_id', value: String(userId), reason }] };
+/** Why an order cannot be placed for its user. */
+function userProblem(
+  { userId, username, userRow: row }: OrderDraft,
+  user: User | undefined,
+): Problem | undefined {
+  const given =
+    userId === undefined
+      ? ({ column: 'username', value: username ?? '' } as const)
+      : ({ column: 'user_id', value: String(userId) } as const);
+  if (!user) return { row, ...given, reason: 'user_unknown' };
+  if (username !== undefined && nameKey(username) !== nameKey(user.username))
+    return { row, column: 'username', value: username, reason: 'user_mismatch', detail: user.id };
+  return user.status === 1 ? undefined : { row, ...given, reason: 'user_disabled' };
 }
 
 // A million rows pass through here, so the values are put one by one into one array.
-async function insertOrders(orders: readonly OrderDraft[], at: Date, t: Transaction): Promise<void> {
+async function insertOrders(orders: readonly AcceptedDraft[], at: Date, t: Transaction): Promise<void> {
   const period = periodOf(at);
   const time = at.toISOString().slice(0, 23);
   const newNumber = orderNumbers(at);

@@ -16,6 +16,7 @@ const texts = {
   },
   too_many_cells: { zh: '该行的单元格多于表头', en: 'The row has more cells than the head' },
   user_unknown: { zh: '用户不存在', en: 'The user does not exist' },
+  user_mismatch: { zh: '不是编号为 {detail} 的用户', en: 'is not the name of user {detail}' },
   user_disabled: { zh: '用户已被禁用', en: 'The user is disabled' },
   differs: {
     zh: '与同一订单第 {detail} 行的值不一致',

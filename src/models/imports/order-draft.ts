@@ -8,7 +8,9 @@ export interface OrderDraft {
   rows: number[];
   /** Not empty: the order is not made. */
   problems: Problem[];
-  userId: number;
+  /** The user by number, by name, or by both. */
+  userId?: number;
+  username?: string;
   /** The row that names the user. */
   userRow: number;
   amount: Money;
@@ -29,9 +31,10 @@ export function draftOrder(rows: readonly SheetRow[], unnamed: string): OrderDra
   const problems: Problem[] = [];
   for (const row of rows) problems.push(...row.problems);
   const userRow = agreed(rows, 'user_id', (row) => row.userId, problems);
+  const nameRow = agreed(rows, 'username', (row) => row.username, problems);
   const amountRow = agreed(rows, 'amount', (row) => row.amount?.toString(), problems);
   const remarkRow = agreed(rows, 'remark', (row) => row.remark, problems);
-  if (!userRow && !rows.some((row) => isRefused(row, 'user_id')))
+  if (!userRow && !nameRow && !rows.some((row) => isRefused(row, 'user_id', 'username')))
     demand(rows[0] as SheetRow, 'user_id', problems);
   const given = rows.map((row) => lineOf(row, rows.length === 1, unnamed, problems));
   const lines = given.every((line) => line !== undefined) ? given : [];
@@ -40,8 +43,9 @@ export function draftOrder(rows: readonly SheetRow[], unnamed: string): OrderDra
   return {
     rows: rows.map(({ row }) => row),
     problems,
-    userId: userRow?.userId ?? 0,
-    userRow: userRow?.row ?? 0,
+    userId: userRow?.userId,
+    username: nameRow?.username,
+    userRow: (userRow ?? nameRow)?.row ?? 0,
     amount,
     remark: remarkRow?.remark ?? null,
     lines,
@@ -57,7 +61,7 @@ export function oversizedDraft({ row, ref, problems }: SheetRow): OrderDraft {
     reason: 'too_many_lines',
     detail: maxLines,
   };
-  const nothing = { userId: 0, userRow: 0, amount: new Money(0n), remark: null, lines: [] };
+  const nothing = { userRow: 0, amount: new Money(0n), remark: null, lines: [] };
   return { rows: [row], problems: [tooMany, ...problems], ...nothing };
 }
 

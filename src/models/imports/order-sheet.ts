@@ -9,6 +9,7 @@ import type { ImportReason } from './import-reason.js';
 
 const heads = {
   user_id: '用户ID',
+  username: '用户名',
   amount: '金额',
   remark: '备注',
   order_ref: '订单标识',
@@ -20,7 +21,11 @@ const heads = {
 
 /** What each column takes, as the second row of the template says; as an order that row is refused for its user. */
 const rules: Record<SheetColumn, Text> = {
-  user_id: { zh: '必填，用户编号；导入前请删除本行', en: 'required: number of the user; delete this row' },
+  user_id: {
+    zh: '用户编号，与用户名至少填一项；导入前请删除本行',
+    en: 'number of the user; required without a username; delete this row',
+  },
+  username: { zh: '用户名，可代替用户编号', en: 'in place of the user_id' },
   amount: {
     zh: '可选，等于明细合计；没有明细时必填',
     en: 'optional: sum of the lines; required without lines',
@@ -70,6 +75,7 @@ export interface SheetRow {
   /** Rows with the same one are one order; empty for an order of its own. */
   ref: string;
   userId?: number;
+  username?: string;
   amount?: Money;
   remark?: string;
   productId?: number;
@@ -80,7 +86,7 @@ export interface SheetRow {
 }
 
 export const maxQuantity = 1_000_000;
-const longest = { order_ref: 64, remark: 500, product_name: 200 } as const;
+const longest = { order_ref: 64, username: 50, remark: 500, product_name: 200 } as const;
 const maxNamed = 10;
 /** Max characters stored of a refused value. */
 const maxShown = 200;
@@ -134,7 +140,7 @@ export function readRow(cells: readonly string[], row: number, layout: Layout): 
   const text = (column: keyof typeof longest): string | undefined => {
     const value = cellText(cells, layout[column]);
     if (value.length > longest[column]) return refuse(column, value, 'too_long', longest[column]);
-    const isFit = column === 'order_ref' ? isPrintable : arePrintableLines;
+    const isFit = column === 'order_ref' || column === 'username' ? isPrintable : arePrintableLines;
     if (!isFit(value)) return refuse(column, value, 'control');
     return value === '' ? undefined : value;
   };
@@ -162,6 +168,7 @@ export function readRow(cells: readonly string[], row: number, layout: Layout): 
     row,
     ref: text('order_ref') ?? '',
     userId: key('user_id'),
+    username: text('username'),
     amount: money('amount'),
     remark: text('remark'),
     productId: key('product_id'),
@@ -179,11 +186,12 @@ function columnNamed(name: string): SheetColumn | undefined {
 
 // An order needs its user, and either its amount or lines that it is the sum of. A line says how many: nothing is no number.
 function missingFrom(found: ReadonlySet<SheetColumn | undefined>): SheetColumn[] {
+  const user: SheetColumn = found.has('username') ? 'username' : 'user_id';
   const needed: SheetColumn[] = found.has('price')
-    ? ['user_id', 'product_name', 'quantity']
+    ? [user, 'product_name', 'quantity']
     : found.has('amount')
-      ? ['user_id']
-      : ['user_id', 'product_name', 'price', 'quantity'];
+      ? [user]
+      : [user, 'product_name', 'price', 'quantity'];
   return needed.filter((column) => !found.has(column));
 }
 
