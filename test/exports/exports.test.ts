@@ -256,7 +256,13 @@ test('the record has state, counts, file and times', async (t) => {
   const record = await endOf(admin, id);
   t.like(record, {
     ...{ id, type: 'orders', format: 'csv', status: 1, status_text: '成功', progress: 100 },
-    ...{ processed_rows: 3, total_rows: 3, error_msg: null, file_url: `/api/admin/exports/${id}/download` },
+    ...{
+      processed_rows: 3,
+      total_rows: 3,
+      filters: [{ name: 'user_id', value: String(user_id) }],
+      error_msg: null,
+    },
+    file_url: `/api/admin/exports/${id}/download`,
   });
   t.regex(record.filename, /^orders-\d{8}-\d{6}\.csv$/);
   t.is(record.admin.username, 'admin');

@@ -3,8 +3,9 @@ import { badge, bytes, custom, named, text, time } from '../parts/show/cells.tsx
 import { SaveButton } from '../parts/list/export.tsx';
 import { choice, numberChoice } from '../parts/form/fields.tsx';
 import { Running } from '../parts/show/progress.tsx';
-import { resource } from '../parts/resource.ts';
+import { commonLabels, resource } from '../parts/resource.ts';
 import { states } from '../parts/show/states.tsx';
+import { read, type Both } from '../contract/texts.ts';
 
 const kinds = states({
   orders: ['订单', 'Orders', 'blue'],
@@ -19,6 +20,20 @@ const outcomes = states({
   1: ['完成', 'Done', 'green'],
   2: ['失败', 'Failed', 'red'],
 });
+
+interface Filter {
+  name: string;
+  value: string;
+}
+
+/** As `Status: paid · User: 17`; a dash for the whole list. */
+function showFilters(filters: Filter[]): string {
+  const labels: Readonly<Record<string, Both>> = { ...commonLabels, ...timeLabels };
+  const parts = filters.map(({ name, value }) => `${read(labels[name] ?? [name, name])}: ${value}`);
+  return parts.join(' · ') || '–';
+}
+
+const timeLabels: Record<string, Both> = { start_time: ['开始', 'From'], end_time: ['结束', 'To'] };
 
 export default resource('GET /api/admin/exports', {
   name: 'exports',
@@ -35,6 +50,7 @@ export default resource('GET /api/admin/exports', {
     expires_at: ['过期时间', 'Expires'],
     finished_at: ['完成时间', 'Finished'],
     file_url: ['下载', 'Download'],
+    filters: ['筛选条件', 'Filters'],
   },
   pollMs: 1000,
   isMoving: (row) => row.status === 0,
@@ -46,6 +62,7 @@ export default resource('GET /api/admin/exports', {
     progress: custom<number>((_, row) => <Running row={row as never} />, 180),
     size: bytes(90),
     file_url: custom<string | null>((url, row) => (url ? <SaveButton id={Number(row.id)} /> : null), 116),
+    filters: custom<Filter[]>(showFilters, 200),
     error_msg: text(200),
     admin: named('username'),
     created_at: time(),

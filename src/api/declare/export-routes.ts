@@ -10,7 +10,17 @@ import { Admin } from '../../models/access/tables.js';
 import { findExport, requestExport } from '../../models/exports/export.js';
 import { exportSources } from '../../models/exports/export-sources.js';
 import { Export, exportFormats, type ExportFormat, type ExportType } from '../../models/exports/tables.js';
-import { described, integer, keysOf, record, recordOrNull, resource, text, textOrNull } from './response.js';
+import {
+  described,
+  integer,
+  keysOf,
+  listOf,
+  record,
+  recordOrNull,
+  resource,
+  text,
+  textOrNull,
+} from './response.js';
 import { can, nounOf, route, type Route, type RouteDefinition } from './route.js';
 
 export interface ExportResource {
@@ -32,6 +42,7 @@ export const exportRecord = resource('Export', {
   status_text: text(),
   error_msg: textOrNull(),
   admin: recordOrNull(keysOf(Admin, 'id', 'username')),
+  filters: listOf(record({ name: text(), value: text() })).description('Filters of the export'),
   file_url: textOrNull(),
 });
 

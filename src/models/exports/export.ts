@@ -33,6 +33,7 @@ export interface ExportRecord extends Listed<Export> {
   status_text: string;
   error_msg: string | null;
   admin: Pick<Listed<Admin>, 'id' | 'username'> | null;
+  filters: { name: string; value: string }[];
   file_url: string | null;
 }
 
@@ -187,6 +188,9 @@ const statusTexts = {
 
 const withAdmin = { association: 'admin', attributes: ['id', 'username'] };
 
+const filtersOf = ({ filter }: Export): ExportRecord['filters'] =>
+  Object.entries(JSON.parse(filter) as object).map(([name, value]) => ({ name, value: String(value) }));
+
 function toRecord(row: Export): ExportRecord {
   const { id, admin, storage_key, error } = row;
   const status: ExportStatus = row.status;
@@ -198,6 +202,7 @@ function toRecord(row: Export): ExportRecord {
     status_text: say(statusTexts[shown], language),
     error_msg: error === null ? null : new AppError(error).text(language),
     admin: admin ? { id: admin.id, username: admin.username } : null,
+    filters: filtersOf(row),
     file_url: status === 1 ? `/api/admin/exports/${id}/download` : null,
   };
 }
