@@ -35,8 +35,8 @@ export const settlement: Fault[] = [
   },
   {
     file,
-    from: `p.pay_time = c.created_at, p.notify_data = c.body,`,
-    to: `p.pay_time = c.created_at,`,
+    from: `p.notify_data = c.body, p.needs_attention`,
+    to: `p.needs_attention`,
     breaks: 'what the provider said is not kept with the payment',
     test: conflicts,
     match: 'attempts are shown with their secrets masked',

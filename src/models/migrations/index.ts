@@ -21,6 +21,7 @@ import { paymentInstants } from './0020-payment-instants.js';
 import { plainLists } from './0021-plain-lists.js';
 import { directLogs } from './0022-direct-logs.js';
 import { searchKeys } from './0023-search-keys.js';
+import { callbackPaidAt } from './0024-callback-paid-at.js';
 import type { Migration } from './migration.js';
 
 export const migrations: Migration[] = [
@@ -46,4 +47,5 @@ export const migrations: Migration[] = [
   plainLists,
   directLogs,
   searchKeys,
+  callbackPaidAt,
 ];

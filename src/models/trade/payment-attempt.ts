@@ -16,7 +16,7 @@ export type Settlement =
   'paid' | 'already_paid' | 'paid_needs_attention' | 'paid_twice' | 'payment_third_party_no_used' | 'gone';
 
 const attempt = {
-  ...columnsOf(PaymentCallback, 'c', 'id', 'period', 'type', 'created_at'),
+  ...columnsOf(PaymentCallback, 'c', 'id', 'period', 'type', 'created_at', 'paid_at'),
   // A verified attempt names both.
   ...(columnsOf(PaymentCallback, 'c', 'payment_no', 'third_party_no') as Record<
     'payment_no' | 'third_party_no',

@@ -57,7 +57,8 @@ async function apply(callback: CallbackKey, t: Transaction): Promise<Settled> {
   return payment.third_party_no === attempt.third_party_no ? alreadyPaid(attempt, t) : paidTwice(attempt, t);
 }
 
-// Money that was reported before the order was cancelled, or expired, came in time.
+// Money that was reported before the order was cancelled, or expired, came in time. What counts is when this service
+// learned of it, not the clock of the company.
 function canBePaid(
   { status, deleted_at, cancelled_at }: LockedOrder,
   { created_at }: PaymentAttempt,
@@ -76,12 +77,12 @@ async function pay(
 ): Promise<Settled> {
   await payPayment(attempt, null, t);
   const { order_no, period } = order;
-  const { payment_no, created_at } = attempt;
+  const { payment_no, created_at, paid_at } = attempt;
   await change(
-    `UPDATE orders o SET o.status = 'paid', o.paid_at = :created_at, o.payment_no = :payment_no, o.cancelled_at = NULL,
+    `UPDATE orders o SET o.status = 'paid', o.paid_at = :paid_at, o.payment_no = :payment_no, o.cancelled_at = NULL,
        o.updated_at = :at
      WHERE o.order_no = :order_no AND o.period = :period AND o.status <> 'paid'`,
-    { created_at, payment_no, at: now(), order_no, period },
+    { paid_at: paid_at ?? created_at, payment_no, at: now(), order_no, period },
     t,
   );
   await cancelPayments(order, t);
@@ -120,7 +121,11 @@ async function numberUsed(attempt: PaymentAttempt, t: Transaction): Promise<Sett
   return { verdict: 'payment_third_party_no_used', notifications };
 }
 
-/** @param reason why a person must look at it, if so */
+/**
+ * The payment carries the time of its company's books, where the callback tells it.
+ *
+ * @param reason why a person must look at it, if so
+ */
 async function payPayment(
   attempt: PaymentAttempt,
   reason: 'order_not_payable' | null,
@@ -129,8 +134,8 @@ async function payPayment(
   const { id, period, payment_no } = attempt;
   await change(
     `UPDATE payments p JOIN payment_callbacks c ON c.id = :id AND c.period = :period
-     SET p.status = 'paid', p.third_party_no = c.third_party_no, p.pay_time = c.created_at, p.notify_data = c.body,
-       p.needs_attention = :isFlagged, p.fail_reason = :reason, p.updated_at = :at
+     SET p.status = 'paid', p.third_party_no = c.third_party_no, p.pay_time = COALESCE(c.paid_at, c.created_at),
+       p.notify_data = c.body, p.needs_attention = :isFlagged, p.fail_reason = :reason, p.updated_at = :at
      WHERE p.payment_no = :payment_no AND p.period = :period AND p.status <> 'paid'`,
     { id, period, isFlagged: reason !== null, reason, at: now(), payment_no },
     t,

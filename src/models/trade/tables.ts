@@ -186,8 +186,10 @@ export class PaymentCallback extends Model<Row<PaymentCallback>, NewRow<PaymentC
   @Column(instant().nullable()) declare last_at: Date | null;
   @Column(instant()) declare created_at: Date;
   @Column(instant().nullable()) declare settled_at: Date | null;
-  /** The fields of a refused one as they came, sealed; null for very long ones and for those of no payment. */
+  /** A refused one as it arrived, sealed; null for very long ones and for those of no payment. */
   @Column(longText().nullable().secret()) declare sealed: Unlisted<string | null>;
+  /** When the money arrived, by the company's clock; null when it does not say. */
+  @Column(instant().nullable().internal()) declare paid_at: Unlisted<Date | null>;
 }
 
 /** Reasons for attention that people cleared. */
