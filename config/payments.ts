@@ -8,12 +8,16 @@ export const gatewayTypes = ['mock', 'wechat', 'alipay'] as const;
 
 export type GatewayType = (typeof gatewayTypes)[number];
 
+/** Channels of a company, which signs its results. */
+const resultTypes: readonly string[] = ['wechat', 'alipay'] satisfies GatewayType[];
+
 /** Words for all of them. */
 const everyGateway = ['*', 'all'];
 
 export interface PaymentsEnvironment {
   MODULE_PAYMENTS_ENABLED: boolean;
   PAYMENT_GATEWAYS_ENABLED: string;
+  PAYMENT_CHANNEL_RESULTS: string;
   PAYMENT_UNSIGNED_MOCK_ALLOWED?: boolean;
   PAYMENT_LOCAL_GATEWAYS_ALLOWED: boolean;
 }
@@ -26,6 +30,12 @@ export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
     (word) => [...gatewayTypes, ...everyGateway].includes(word),
     `"{#word}", which is no gateway; there are ${gatewayTypes.join(', ')}`,
   ).description('enabled gateway types; empty, * or all means every one'),
+  PAYMENT_CHANNEL_RESULTS: list(
+    (word) => resultTypes.includes(word),
+    `"{#word}", which has no results to open; there are ${resultTypes.join(', ')}`,
+  ).description(
+    'channels whose callbacks are verified and settled: wechat, alipay (docs/channels.md); those of others are stored and answered 501',
+  ),
   PAYMENT_UNSIGNED_MOCK_ALLOWED: Joi.boolean().description(
     'accept mock callbacks of a method without a shared secret; false in production only',
   ),
@@ -40,6 +50,8 @@ export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {
     enabled: env.MODULE_PAYMENTS_ENABLED,
     /** Gateway types by name; `undefined` when all are enabled. */
     gateways: named.length === 0 || named.some((word) => everyGateway.includes(word)) ? undefined : named,
+    /** Types whose results are open. */
+    channelResults: words(env.PAYMENT_CHANNEL_RESULTS),
     unsignedMockAllowed: env.PAYMENT_UNSIGNED_MOCK_ALLOWED ?? !production,
     mockSignVisible: !production,
     localGatewaysAllowed: env.PAYMENT_LOCAL_GATEWAYS_ALLOWED && !production,

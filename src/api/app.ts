@@ -18,7 +18,7 @@ import { openApiDocument } from './declare/openapi.js';
 import { readQueriesOnce } from './http/query.js';
 import { guardRoutes } from './declare/permission.js';
 import type { Change, RequestState } from './http/request-state.js';
-import { fullPath, type Access, type Call, type Route } from './declare/route.js';
+import { fullPath, PlainAnswer, type Access, type Call, type Route } from './declare/route.js';
 import { routes } from './declare/routes.js';
 import { nameOperations } from './declare/operation-log.js';
 import { handleAsUnit } from './declare/write-unit.js';
@@ -62,7 +62,7 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
     const identity = await admit(route, ctx);
     await limitWork(route, ctx);
     assertConnected(ctx);
-    const { body, upload } = parseBody ? await parseBody(ctx) : {};
+    const { body, raw = '', upload } = parseBody ? await parseBody(ctx) : {};
     try {
       if (ctx.method !== 'GET') state.input = { query: ctx.query, body };
       const call: Call<Access, object, object, object> = {
@@ -72,6 +72,7 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
             : {},
         query: route.query && coerceQuery ? validate(route.query, coerceQuery(ctx.query)) : {},
         body: route.body ? validate(route.body, withAliases(body, route.aliases)) : {},
+        raw,
         admin: identity,
         ip: state.ip,
         userAgent: ctx.get('User-Agent') || undefined,
@@ -82,7 +83,8 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
       const before = await route.subject?.(call);
       const data = await handleAsUnit(route, call, ctx);
       if (before) state.changes = changesBetween(before, ctx.method === 'DELETE' ? {} : (data as object));
-      if (route.reply === undefined) state.data = data;
+      if (data instanceof PlainAnswer) sendPlainly(ctx, data);
+      else if (route.reply === undefined) state.data = data;
     } finally {
       if (upload) await discard(upload);
     }
@@ -100,6 +102,13 @@ function handlerOf(route: Route): (ctx: Context) => Promise<void> {
       reject(new AppError(ctx.req.complete ? 'database_unavailable' : 'request_timeout', { cause }));
     });
   };
+}
+
+function sendPlainly(ctx: Context, { status, text }: PlainAnswer): void {
+  ctx.status = status;
+  if (status === 204) return;
+  ctx.type = 'text/plain; charset=utf-8';
+  ctx.body = text;
 }
 
 // A client that has disconnected needs no answer.

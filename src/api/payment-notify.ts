@@ -2,8 +2,9 @@
 import Joi from 'joi';
 import type { Context } from 'koa';
 import { config } from '../../config/index.js';
-import type { Channel } from '../lib/channels/channel.js';
-import { channelOf } from '../lib/channels/index.js';
+import type { CallbackClaim, Channel, RawCallback } from '../lib/channels/channel.js';
+import { allChannels, channelOf, hasOpenResults } from '../lib/channels/index.js';
+import { now } from '../lib/clock.js';
 import type { ErrorSlug } from '../lib/error-catalogue/index.js';
 import { fail } from '../lib/errors.js';
 import type { Money } from '../lib/money.js';
@@ -12,16 +13,19 @@ import { documentedAs } from '../lib/input/schema-notes.js';
 import { flagForAttention } from '../models/trade/payment-attention.js';
 import { findCalledPayment, recordAttempt, recordUnproven } from '../models/trade/callback-intake.js';
 import type { CallbackKey } from '../models/trade/payment-callback.js';
-import { judge, acceptCallback } from './flows/callback-judgement.js';
+import { acceptCallback, judge, readClaim } from './flows/callback-judgement.js';
 import { settleAccepted, type Accepted } from './flows/callback-settlement.js';
 import { limit } from './http/middleware/limits.js';
 import type { RequestState } from './http/request-state.js';
 import { callbackBody, channelType } from './declare/channel-schemas.js';
 import { record, text } from './declare/response.js';
-import { route } from './declare/route.js';
-import { configsOfType } from '../models/trade/payment-method.js';
+import { PlainAnswer, route } from './declare/route.js';
 
 const maxBody = 64 * 1024;
+/** How long a key of the company is waited for: half of what a callback has. */
+const maxKeyMs = Math.floor(config.payments.callbackDeadlineMs / 2);
+
+const plainAnswer = ({ status, body }: NonNullable<Channel['accepted']>) => new PlainAnswer(status, body);
 
 const shared = {
   method: 'POST',
@@ -39,6 +43,16 @@ const shared = {
     order_no: text(),
     status: Joi.string().valid('paid', 'processing').required(),
   }),
+  plainAnswers: allChannels.filter(hasOpenResults).flatMap(({ type, accepted }) =>
+    accepted
+      ? [
+          {
+            answer: plainAnswer(accepted),
+            description: `What ${type} takes for a yes, once the callback is stored`,
+          },
+        ]
+      : [],
+  ),
 } as const;
 
 const refusals: ErrorSlug[] = [
@@ -46,6 +60,8 @@ const refusals: ErrorSlug[] = [
   'payment_amount_mismatch',
   'payment_gateway_disabled',
   'payment_gateway_not_implemented',
+  'payment_key_unavailable',
+  'payment_merchant_mismatch',
   'payment_not_found',
   'payment_notify_invalid',
   'payment_secret_unreadable',
@@ -62,9 +78,9 @@ export const routes = [
     summary: 'Receive the result of a payment from its channel',
     params: Joi.object<{ type: string }, true>({ type: channelType().max(64).required() }),
     fails: [...refusals, 'tenant_required'],
-    handle({ params, body, deadline }, ctx) {
+    handle({ params, ...call }, ctx) {
       if (config.app.tenant) fail('tenant_required');
-      return receive(params.type, body, ctx, deadline);
+      return receive(params.type, call, ctx);
     },
   }),
   route({
@@ -77,10 +93,10 @@ export const routes = [
       tenant: Joi.string().max(64).required(),
     }),
     fails: [...refusals, 'route_not_found', 'tenant_not_found'],
-    handle({ params, body, deadline }, ctx) {
+    handle({ params, ...call }, ctx) {
       if (!config.app.tenant) fail('route_not_found');
       if (params.tenant !== config.app.tenant) fail('tenant_not_found');
-      return receive(params.type, body, ctx, deadline);
+      return receive(params.type, call, ctx);
     },
   }),
 ];
@@ -93,35 +109,46 @@ interface Answer {
 
 async function receive(
   type: string,
-  fields: Record<string, unknown>,
+  { body: fields, raw, deadline }: { body: Record<string, unknown>; raw: string; deadline: number },
   ctx: Context,
-  deadline: number,
-): Promise<Answer> {
+): Promise<Answer | PlainAnswer> {
   const channel = channelOf(type) ?? fail('invalid_payment_type');
-  const accepted = await accept(channel, fields, ctx);
+  const callback = { raw, headers: headersOf(ctx), fields, receivedAt: now() };
+  const accepted = await accept(channel, callback, ctx);
   const settlement = await settleAccepted(accepted, deadline);
   if (settlement === 'payment_third_party_no_used') fail('payment_third_party_no_used');
+  if (channel.accepted) return plainAnswer(channel.accepted);
   const status = settlement === undefined || settlement === 'gone' ? 'processing' : 'paid';
   return { payment_no: accepted.paymentNo, order_no: accepted.orderNo, status };
 }
 
+/** Headers stored with a callback: how to read its body, and what signs it. */
+const keptHeader = /^(content-type|wechatpay-[a-z-]+)$/;
+
+const headersOf = ({ headers }: Context): RawCallback['headers'] =>
+  Object.fromEntries(
+    Object.entries(headers)
+      .filter(([name]) => keptHeader.test(name))
+      .map(([name, value]) => [name, String(value)]),
+  );
+
 // Verifies a callback and stores it with any verdict.
-async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Context): Promise<Accepted> {
+async function accept(channel: Channel, callback: RawCallback, ctx: Context): Promise<Accepted> {
   const { ip, traceId } = ctx.state as RequestState;
   const { type } = channel;
-  const notification = channel.read?.(fields);
-  const { claimedNo, isSealed } = notification
-    ? { claimedNo: notification.paymentNo, isSealed: false }
-    : await claimedNumber(channel, fields);
+  const { raw, headers, fields } = callback;
+  const isOpened = hasOpenResults(channel);
+  // While its results are closed a callback names a payment and nothing else; probes do, too.
+  const claim = await readClaim(channel, isOpened ? callback : { ...callback, headers: {} });
+  const { claimedNo, isSealed } = claimedNumber(claim, fields);
   const payment = claimedNo === undefined ? undefined : await findCalledPayment(claimedNo);
+  const circumstances = { type, period: payment?.period, arrived: { raw, headers }, ip, traceId };
+  const believable = isOpened ? claim : undefined;
   const attempt = {
-    type,
-    period: payment?.period,
+    ...circumstances,
     paymentNo: claimedNo,
-    thirdPartyNo: notification?.thirdPartyNo,
-    fields,
-    ip,
-    traceId,
+    thirdPartyNo: believable?.thirdPartyNo,
+    fields: believable?.fields ?? fields,
   };
   const keep = (verdict: string, reportedAmount?: Money): Promise<CallbackKey> =>
     recordAttempt({ ...attempt, state: 'refused', verdict, reportedAmount });
@@ -133,22 +160,30 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
     return fail(slug);
   };
 
-  const judged = judge(channel, { fields, notification, payment });
+  const judged = await judge(channel, { callback, claim, payment }, AbortSignal.timeout(maxKeyMs));
   if (typeof judged !== 'string') {
-    return (await acceptCallback(judged, attempt)) ?? fail('payment_third_party_no_used');
+    return (await acceptCallback(judged, circumstances)) ?? fail('payment_third_party_no_used');
   }
   // Money may have been paid that nobody here would see otherwise.
   const isOpen = payment?.methodType === type && payment.status !== 'paid';
   // Anybody who knows the number can forge an unsealed notice: only the first is stored in full until a person has seen it.
   const isNews = isSealed || payment?.attention !== 'notice_unverified';
-  if (judged === 'payment_gateway_not_implemented' && claimedNo !== undefined && isOpen && isNews) {
+  const isUnverified =
+    judged === 'payment_gateway_not_implemented' ||
+    (channel.results !== undefined && claim !== undefined && unverified.has(judged));
+  if (isUnverified && claimedNo !== undefined && isOpen && isNews) {
     await keep(judged);
     await flagForAttention(claimedNo, 'notice_unverified');
     return fail(judged);
   }
+  if (judged === 'payment_merchant_mismatch' && claimedNo !== undefined) {
+    await keep(judged);
+    await flagForAttention(claimedNo, judged);
+    return fail(judged);
+  }
   if (judged === 'payment_amount_mismatch' && claimedNo !== undefined && payment) {
     const { amount } = payment;
-    const reported = notification?.amounts.find((given) => !given.equals(amount));
+    const reported = claim?.amounts.find((given) => !given.equals(amount));
     await keep(judged, reported);
     await flagForAttention(claimedNo, judged, reported && { expected: amount, reported });
     return fail(judged);
@@ -156,17 +191,22 @@ async function accept(channel: Channel, fields: Record<string, unknown>, ctx: Co
   return refuse(judged);
 }
 
+/** What a company's callback about money may be refused with while something is wrong on our side. */
+const unverified: ReadonlySet<ErrorSlug> = new Set([
+  'payment_key_unavailable',
+  'payment_notify_invalid',
+  'payment_sign_invalid',
+]);
+
 interface Claimed {
   claimedNo: string | undefined;
   /** Whether it was sealed under a key of ours, so that only the company can have sent it. */
   isSealed: boolean;
 }
 
-// A malformed callback is still stored with the payment it names.
-async function claimedNumber(channel: Channel, fields: Record<string, unknown>): Promise<Claimed> {
-  const named = channel.nameOf?.(fields, await configsOfType(channel.type));
-  const { out_trade_no = named } = fields;
-  if (typeof out_trade_no !== 'string' || paymentPeriod(out_trade_no) === undefined)
-    return { claimedNo: undefined, isSealed: false };
-  return { claimedNo: out_trade_no, isSealed: out_trade_no === named };
+// A malformed callback is still stored with the payment it names in the clear.
+function claimedNumber(claim: CallbackClaim | undefined, { out_trade_no }: Record<string, unknown>): Claimed {
+  if (claim) return { claimedNo: claim.paymentNo, isSealed: out_trade_no === undefined };
+  const isNumber = typeof out_trade_no === 'string' && paymentPeriod(out_trade_no) !== undefined;
+  return { claimedNo: isNumber ? out_trade_no : undefined, isSealed: false };
 }

@@ -13,7 +13,7 @@ const notify = 'test/trade/payment-notify.test.ts';
 export const callbacks: Fault[] = [
   {
     file: judgement,
-    from: `if (notification.amounts.some((given) => !given.equals(amount))) return`,
+    from: `if (claim.amounts.some((given) => !given.equals(amount))) return`,
     to: `if (false as boolean) return`,
     breaks: 'the amount is ignored',
     test: conflicts,
@@ -21,8 +21,8 @@ export const callbacks: Fault[] = [
   },
   {
     file: judgement,
-    from: `notification.amounts.some((given)`,
-    to: `notification.amounts.every((given)`,
+    from: `claim.amounts.some((given)`,
+    to: `claim.amounts.every((given)`,
     breaks: 'one right amount hides a wrong one',
     test: conflicts,
     match: 'a wrong amount*',
@@ -38,8 +38,8 @@ export const callbacks: Fault[] = [
   },
   {
     file: judgement,
-    from: `if (!channel.isAuthentic(fields, {`,
-    to: `if (!notification && !channel.isAuthentic(fields, {`,
+    from: `if (authenticity === 'forged') return`,
+    to: `if ((authenticity as string) === '') return`,
     breaks: 'the signature is ignored',
     test: 'test/trade/mutations.test.ts',
     match: 'no mutated signature*',
@@ -63,7 +63,7 @@ export const callbacks: Fault[] = [
   },
   {
     file: judgement,
-    from: `payment.status === 'paid' && payment.thirdPartyNo === notification.thirdPartyNo`,
+    from: `payment.status === 'paid' && payment.thirdPartyNo === claim.thirdPartyNo`,
     to: `payment.status === 'paid'`,
     breaks: 'a second transaction for a paid payment is swallowed',
     test: 'test/trade/concurrency.test.ts',

@@ -105,6 +105,17 @@ test('an empty, * or all setting means all gateways', async (t) => {
   t.deepEqual(await gateways('mock, wechat'), ['mock', 'wechat']);
 });
 
+test('results are closed unless a channel with a company is named', async (t) => {
+  t.deepEqual((await configOf()).payments.channelResults, []);
+  const named = { PAYMENT_CHANNEL_RESULTS: ' wechat,alipay ' };
+  t.deepEqual((await configOf(named)).payments.channelResults, ['wechat', 'alipay']);
+  for (const word of ['mock', 'Wechat', '*']) {
+    t.deepEqual((await load({ PAYMENT_CHANNEL_RESULTS: `wechat,${word}` })).problems, [
+      `"PAYMENT_CHANNEL_RESULTS" contains "${word}", which has no results to open; there are wechat, alipay`,
+    ]);
+  }
+});
+
 test('all wrong settings are reported at once', async (t) => {
   const wrong = {
     ...{

@@ -20,6 +20,7 @@ const labels: Readonly<Record<string, Both>> = {
   platform_public_key: ['微信支付公钥（PEM）', 'WeChat Pay public key (PEM)'],
   platform_public_key_id: ['微信支付公钥 ID', 'WeChat Pay public key ID'],
   alipay_public_key: ['支付宝公钥（PEM）', 'Alipay public key (PEM)'],
+  seller_id: ['卖家支付宝用户号（2088…）；填写后核对回调', 'Seller ID (2088…; compared when set)'],
   openid: ['付款人 openid；填写后使用 JSAPI 支付', 'Payer openid (pays by JSAPI when set)'],
   gateway: ['网关地址；留空使用官方地址', 'Gateway URL (optional)'],
   notify_url: ['回调地址；留空使用本服务', 'Callback URL (optional)'],

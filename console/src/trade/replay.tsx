@@ -16,6 +16,7 @@ const t = texts<{ replay: string } & Record<Outcome, string>>({
     paid_needs_attention: '款项已记录，但订单已无法支付，请处理',
     paid_twice: '该支付此前已用另一个交易号付清，请处理',
     processing: '已保存，稍后入账',
+    noted: '通知真实，但没有款项到账',
   },
   'en-US': {
     replay: 'Replay',
@@ -24,6 +25,7 @@ const t = texts<{ replay: string } & Record<Outcome, string>>({
     paid_needs_attention: 'The money is recorded, but its order could not be paid; needs attention',
     paid_twice: 'It was already paid under another number; needs attention',
     processing: 'Stored; it will be settled shortly',
+    noted: 'Genuine, but it reports no money',
   },
 });
 

@@ -38,6 +38,27 @@ const known: ReadonlyMap<string, readonly [meaning: Both, advice?: Both]> = new 
       ['本服务还不能验证这个渠道的回调', 'Callbacks of this channel cannot be verified here'],
       lookUp,
     ],
+    payment_merchant_mismatch: [
+      [
+        '通知属于其他商户、应用、卖家或币种',
+        'A callback for another merchant, application, seller or currency',
+      ],
+      [
+        '核对支付方式中的商户号、应用、卖家号与渠道后台是否一致，并在渠道后台核对这笔交易。',
+        'Compare merchant, application and seller of the payment method with the account, and look up the trade at the channel.',
+      ],
+    ],
+    payment_key_unavailable: [
+      [
+        '无法取得渠道的公钥，回调未能验证',
+        'The key of the channel could not be had, so a callback was not verified',
+      ],
+      [
+        '渠道会再次发送；请检查支付方式的密钥和外网连接，然后可以重放。',
+        'The channel sends it again. Check the keys of the payment method and outgoing connections; then it can be replayed.',
+      ],
+    ],
+    noted: [['已验证，没有款项到账', 'Verified; it reports no money']],
     payment_gateway_disabled: [
       ['渠道已停用，回调未被接受', 'The channel is disabled, so its callback was not accepted'],
       [

@@ -64,6 +64,9 @@ The answer is 200 with \`status\` \`paid\`, or \`processing\` when it was stored
 safe; refusals are 4xx with their \`error_code\`. \`transaction_id\`, \`trade_no\` or \`third_party_no\` is stored as the company's number;
 \`amount\`, \`total_amount\` or \`pay_amount\`, when sent, must be the amount of the payment.
 
+Callbacks of WeChat Pay and Alipay are signed as these companies document it. Where the operator has opened them a yes is an empty 204 for
+WeChat Pay and the text \`success\` for Alipay; elsewhere they are stored and answered 501.
+
 ${Object.entries(callbackSamples)
   .map(([language, code]) => `### ${languages[language]}\n\n\`\`\`${language}\n${code}\n\`\`\``)
   .join('\n\n')}

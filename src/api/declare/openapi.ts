@@ -55,7 +55,8 @@ function operation(route: Route, writer: SchemaWriter, failures: FailureWriter):
     parameters: parametersOf(route, writer),
     ...(route.body || route.upload ? { requestBody: requestBody(route, writer) } : {}),
     responses: {
-      200: { description: 'Success', content: successContent(route, writer) },
+      200: { description: 'Success', content: { ...successContent(route, writer), ...plainContent(route) } },
+      ...emptyAnswers(route),
       ...failures.answersOf(route),
     },
   };
@@ -106,6 +107,20 @@ function successContent(route: Route, writer: SchemaWriter): Schema {
   if (route.reply === 'file') return { 'application/octet-stream': { schema: binary } };
   const whole = success(schema);
   return { 'application/json': { schema: whole, example: exampleOf(whole, writer.schemas) } };
+}
+
+function plainContent({ plainAnswers = [] }: Route): Schema {
+  const texts = plainAnswers.filter(({ answer }) => answer.status === 200);
+  const contents = texts.map(({ answer: { text }, description }) => [
+    'text/plain',
+    { schema: { type: 'string', const: text, description }, example: text },
+  ]);
+  return Object.fromEntries(contents) as Schema;
+}
+
+function emptyAnswers({ plainAnswers = [] }: Route): Schema {
+  const empty = plainAnswers.filter(({ answer }) => answer.status === 204);
+  return Object.fromEntries(empty.map(({ description }) => [204, { description }])) as Schema;
 }
 
 function success(data: Schema | null): Schema {

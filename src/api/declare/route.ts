@@ -28,6 +28,8 @@ export interface Call<A extends Access, P, Q, B, U = UploadDeclaration | undefin
   params: P;
   query: Q;
   body: B;
+  /** The body as text, of a route that takes forms; empty when it was neither JSON nor a form. */
+  raw: string;
   /** The signed-in administrator; undefined on public routes. */
   admin: A extends 'public' ? undefined : Identity;
   /** Canonical address of the client. */
@@ -47,6 +49,17 @@ type Received<U> = U extends { required: true }
     ? Upload & { sha256: string }
     : Upload
   : Upload | undefined;
+
+/** An answer in the words of a payment company, without the envelope. */
+export class PlainAnswer {
+  readonly status: 200 | 204;
+  readonly text: string;
+
+  constructor(status: 200 | 204, text = '') {
+    this.status = status;
+    this.text = text;
+  }
+}
 
 /** A received file on the local disk. */
 export interface Upload {
@@ -132,9 +145,11 @@ export interface RouteDefinition<
   fails?: readonly ErrorSlug[];
   /** Schema of `data` in the answer, returned by the handler; null when there is none. */
   response: Joi.AnySchema<R> | null;
+  /** Answers that the handler may return in place of `data`, with what each means. */
+  plainAnswers?: readonly { answer: PlainAnswer; description: string }[];
   /** Whether a call is logged, by its raw body; false for a POST that changes nothing. By default every write is. */
   isLogged?: false | ((body: unknown) => boolean);
-  handle(call: Call<A, P, Q, B, U>, ctx: Context): Promise<NoInfer<R>>;
+  handle(call: Call<A, P, Q, B, U>, ctx: Context): Promise<NoInfer<R> | PlainAnswer>;
   /**
    * The answer to a repeated Idempotency-Key, about the record made first. Its presence makes the route accept
    * the header.

@@ -1,65 +1,110 @@
 // Verification of callbacks: the same for a new one, a replayed one and a test.
-import type { Channel, Notification } from '../../lib/channels/channel.js';
-import { isEnabled } from '../../lib/channels/index.js';
+import {
+  ChannelFailure,
+  type CallbackClaim,
+  type Channel,
+  type RawCallback,
+} from '../../lib/channels/channel.js';
+import { hasOpenResults, isEnabled } from '../../lib/channels/index.js';
 import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
+import { throttled } from '../../lib/log-throttle.js';
+import { logger } from '../../lib/logger.js';
 import {
   recordAttempt,
   recordVerified,
   type Attempt,
   type CalledPayment,
 } from '../../models/trade/callback-intake.js';
+import { configsOfType } from '../../models/trade/payment-method.js';
 import type { Accepted } from './callback-settlement.js';
 
 /** A verified callback. */
 export interface Believed {
-  notification: Notification;
+  claim: CallbackClaim;
   payment: CalledPayment;
 }
 
 /** A callback as it is read. */
 export interface Claimed {
-  fields: Record<string, unknown>;
-  /** What it claims; undefined when it is no success notice, or its channel reads none. */
-  notification: Notification | undefined;
+  callback: RawCallback;
+  /** What it claims; undefined when nothing can be read, or its channel reads none. */
+  claim: CallbackClaim | undefined;
   /** The payment it names. */
   payment: CalledPayment | undefined;
 }
 
-/** Verifies a callback. @returns the slug of the refusal when it fails */
-export function judge(channel: Channel, { fields, notification, payment }: Claimed): Believed | ErrorSlug {
+/** Verdict of a verified callback that reports no money. */
+export const noted = 'noted';
+
+/** What a callback claims, unverified. */
+export async function readClaim(channel: Channel, callback: RawCallback): Promise<CallbackClaim | undefined> {
+  if (!channel.read) return undefined;
+  // Only a company seals what it sends.
+  return channel.read(callback, channel.results ? await configsOfType(channel.type) : []);
+}
+
+/**
+ * Verifies a callback.
+ *
+ * @param signal ends the wait for a key of the company
+ * @returns the slug of the refusal when it fails
+ */
+export async function judge(
+  channel: Channel,
+  { callback, claim, payment }: Claimed,
+  signal: AbortSignal,
+): Promise<Believed | ErrorSlug> {
   const { type } = channel;
   if (!isEnabled(type)) return 'payment_gateway_disabled';
-  if (!channel.read || !channel.isAuthentic) return 'payment_gateway_not_implemented';
-  if (!notification) return 'payment_notify_invalid';
+  if (!channel.read || !channel.isAuthentic || !hasOpenResults(channel))
+    return 'payment_gateway_not_implemented';
+  if (!claim) return 'payment_notify_invalid';
   if (!payment || payment.methodType !== type) return 'payment_not_found';
   const { amount, config } = payment;
   if (!config) return 'payment_secret_unreadable';
-  if (!channel.isAuthentic(fields, { paymentNo: notification.paymentNo, amount, config }))
-    return 'payment_sign_invalid';
-  if (notification.amounts.some((given) => !given.equals(amount))) return 'payment_amount_mismatch';
-  return { notification, payment };
+  const { paymentNo } = claim;
+  try {
+    const authenticity = await channel.isAuthentic(callback, { paymentNo, amount, config }, signal);
+    if (authenticity === 'forged') return 'payment_sign_invalid';
+    if (authenticity === 'foreign') return 'payment_merchant_mismatch';
+  } catch (error) {
+    if (!(error instanceof ChannelFailure)) throw error;
+    throttled(`key of ${type}`, (count) =>
+      logger.warn({ error, payment_no: paymentNo, type, count }, 'a callback cannot be verified now'),
+    );
+    return 'payment_key_unavailable';
+  }
+  if (claim.says === 'paid' && claim.thirdPartyNo === undefined) return 'payment_notify_invalid';
+  if (claim.amounts.some((given) => !given.equals(amount))) return 'payment_amount_mismatch';
+  return { claim, payment };
 }
 
 /** Whether the payment was paid by that very callback before. */
-export const isPaidBy = ({ notification, payment }: Believed): boolean =>
-  payment.status === 'paid' && payment.thirdPartyNo === notification.thirdPartyNo;
+export const isPaidBy = ({ claim, payment }: Believed): boolean =>
+  payment.status === 'paid' && payment.thirdPartyNo === claim.thirdPartyNo;
+
+type Circumstances = Omit<Attempt, 'paymentNo' | 'thirdPartyNo' | 'fields' | 'state' | 'verdict' | 'paidAt'>;
 
 /**
- * Stores a verified callback, to be settled.
+ * Stores a verified callback, one of paid money to be settled.
  *
  * @returns undefined when its third-party number belongs to another payment; its own is then flagged
  */
 export async function acceptCallback(
   believed: Believed,
-  attempt: Omit<Attempt, 'paymentNo' | 'thirdPartyNo' | 'state' | 'verdict'>,
+  circumstances: Circumstances,
 ): Promise<Accepted | undefined> {
-  const { paymentNo, thirdPartyNo } = believed.notification;
+  const { paymentNo, says, thirdPartyNo, paidAt, fields } = believed.claim;
   const numbers = { paymentNo, orderNo: believed.payment.orderNo };
-  const kept = { ...attempt, paymentNo, thirdPartyNo };
+  const kept = { ...circumstances, paymentNo, thirdPartyNo, paidAt, fields };
+  if (says === 'other' || thirdPartyNo === undefined) {
+    await recordAttempt({ ...kept, state: 'settled', verdict: noted });
+    return { ...numbers, callback: undefined };
+  }
   if (isPaidBy(believed)) {
     await recordAttempt({ ...kept, state: 'settled', verdict: 'already_paid' });
     return { ...numbers, callback: undefined };
   }
-  const callback = await recordVerified({ ...kept, state: 'pending', verdict: 'verified' });
+  const callback = await recordVerified({ ...kept, thirdPartyNo, state: 'pending', verdict: 'verified' });
   return callback && { ...numbers, callback };
 }

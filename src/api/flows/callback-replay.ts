@@ -5,19 +5,21 @@ import { fail } from '../../lib/errors.js';
 import { findCalledPayment, type CalledPayment } from '../../models/trade/callback-intake.js';
 import { storedCallback, type StoredCallback } from '../../models/trade/payment-callback.js';
 import type { Settlement } from '../../models/trade/payment-attempt.js';
-import { isPaidBy, judge, acceptCallback } from './callback-judgement.js';
+import { acceptCallback, isPaidBy, judge, noted, readClaim } from './callback-judgement.js';
 import { settleAccepted, type Accepted } from './callback-settlement.js';
 
-/** What a replay came to: as settling says it, or `processing` when it takes longer. */
+/** What a replay came to: as settling says it, `processing` when it takes longer, `noted` when it reports no money. */
 export const replayOutcomes = [
   'paid',
   'already_paid',
   'paid_needs_attention',
   'paid_twice',
   'processing',
+  noted,
 ] as const;
 
-export type ReplayOutcome = Exclude<Settlement, 'payment_third_party_no_used' | 'gone'> | 'processing';
+export type ReplayOutcome =
+  Exclude<Settlement, 'payment_third_party_no_used' | 'gone'> | 'processing' | 'noted';
 
 /**
  * Settles a stored callback. One that was refused is verified again, against the configuration of now; one that was
@@ -34,8 +36,10 @@ export async function replayCallback(
 ): Promise<ReplayOutcome> {
   const payment = (await findCalledPayment(paymentNo)) ?? fail('payment_record_not_found');
   const stored = await storedCallback(paymentNo, id);
+  if (stored.verdict === noted) return noted;
   const accepted =
-    stored.state === 'refused' ? await believedAgain(stored, payment) : waiting(stored, payment);
+    stored.state === 'refused' ? await believedAgain(stored, payment, deadline) : waiting(stored, payment);
+  if (accepted === noted) return noted;
   const settlement = await settleAccepted(accepted, deadline);
   if (settlement === 'payment_third_party_no_used') fail(settlement);
   return settlement === undefined || settlement === 'gone' ? 'processing' : settlement;
@@ -49,14 +53,23 @@ function waiting(stored: StoredCallback, { orderNo }: CalledPayment): Accepted {
 
 // What was refused stays in the inbox as it is. What is taken in now counts from when it came: the order may have expired
 // since.
-async function believedAgain(stored: StoredCallback, payment: CalledPayment): Promise<Accepted> {
-  const { type, period, ip, fields, verdict, created_at } = stored;
+async function believedAgain(
+  stored: StoredCallback,
+  payment: CalledPayment,
+  deadline: number,
+): Promise<Accepted | typeof noted> {
+  const { type, period, ip, arrived, verdict, created_at } = stored;
   const channel = channelOf(type) ?? fail('invalid_payment_type');
-  if (!fields) fail(verdict === 'payment_third_party_no_used' ? verdict : 'payment_callback_not_whole');
-  const judged = judge(channel, { fields, notification: channel.read?.(fields), payment });
+  if (!arrived) fail(verdict === 'payment_third_party_no_used' ? verdict : 'payment_callback_not_whole');
+  const claim = await readClaim(channel, arrived);
+  // Under the keys of now it may name another payment than the one it was stored with.
+  if (claim && claim.paymentNo !== stored.payment_no) fail('payment_not_found');
+  const signal = AbortSignal.timeout(Math.floor(Math.max(0, deadline - Date.now()) / 2));
+  const judged = await judge(channel, { callback: arrived, claim, payment }, signal);
   if (typeof judged === 'string') fail(judged);
   if (isPaidBy(judged)) return waiting(stored, payment);
   const traceId = currentTraceId() ?? '';
-  const attempt = { type, period, fields, ip, traceId, receivedAt: created_at };
-  return (await acceptCallback(judged, attempt)) ?? fail('payment_third_party_no_used');
+  const attempt = { type, period, arrived, ip, traceId, receivedAt: created_at };
+  const accepted = (await acceptCallback(judged, attempt)) ?? fail('payment_third_party_no_used');
+  return judged.claim.says === 'other' ? noted : accepted;
 }

@@ -3,7 +3,7 @@
 import { config } from '../../../config/index.js';
 import { ChannelFailure, type Channel, type MethodConfig } from '../../lib/channels/channel.js';
 import { NotPublic, requestGateway } from '../../lib/channels/gateway.js';
-import { channelOf, defaultNotifyUrl } from '../../lib/channels/index.js';
+import { channelOf, defaultNotifyUrl, missingKeys } from '../../lib/channels/index.js';
 import { now } from '../../lib/clock.js';
 import { currentLanguage } from '../../lib/context.js';
 import { errorCatalogue, type ErrorSlug } from '../../lib/error-catalogue/index.js';
@@ -12,7 +12,7 @@ import { fill, say, type Text } from '../../lib/language.js';
 import { Money } from '../../lib/money.js';
 import { newOrderNumber, newPaymentNumber, paymentPeriod } from '../../lib/numbers.js';
 import { openedMethod } from '../../models/trade/payment-method.js';
-import { judge } from './callback-judgement.js';
+import { judge, readClaim } from './callback-judgement.js';
 
 /** The check. */
 export interface MethodCheck {
@@ -39,6 +39,10 @@ const texts = {
   verified: {
     zh: '用已保存的密钥签名的回调会被接受',
     en: 'A callback signed with the stored keys is accepted',
+  },
+  companySigns: {
+    zh: '密钥齐全；回调只能由支付公司签名，此处无法试验',
+    en: 'The keys are complete; only the payment company can sign a callback, so none can be tried here',
   },
   elsewhere: {
     zh: '回调发往别的系统，未作检查',
@@ -77,29 +81,37 @@ export async function testMethod(id: number): Promise<MethodTest> {
   const orderNo = newOrderNumber(at);
   const paymentNo = newPaymentNumber(at, orderNo);
   const fields = asSent(channel.sampleCallback({ paymentNo, amount, config: stored ?? {} }));
-  const judged = judge(channel, {
-    fields,
-    notification: channel.read?.(fields),
-    payment: {
-      period: paymentPeriod(paymentNo) as number,
-      orderNo,
-      amount,
-      config: stored,
-      status: 'pending',
-      thirdPartyNo: null,
-      attention: null,
-      methodType: type,
-    },
-  });
-  const verdict = typeof judged === 'string' ? judged : 'verified';
+  // As JSON, as it is sent below.
+  const callback = { raw: JSON.stringify(fields), headers: {}, fields, receivedAt: at };
+  const payment = {
+    period: paymentPeriod(paymentNo) as number,
+    orderNo,
+    amount,
+    config: stored,
+    status: 'pending',
+    thirdPartyNo: null,
+    attention: null,
+    methodType: type,
+  };
+  const claim = await readClaim(channel, callback);
+  const signal = AbortSignal.timeout(config.payments.gatewayTimeoutMs);
+  const judged = await judge(channel, { callback, claim, payment }, signal);
+  const missing = stored ? missingKeys(channel, stored) : [];
+  const verdict =
+    missing.length > 0 ? 'payment_method_incomplete' : typeof judged === 'string' ? judged : 'verified';
   const language = currentLanguage();
+  const message = (): string => {
+    if (verdict === 'verified') return say(texts.verified, language);
+    if (verdict === 'payment_sign_invalid' && channel.results) return say(texts.companySigns, language);
+    return new AppError(verdict, { params: { keys: missing.join(', ') } }).text(language);
+  };
   const notifyUrl = stored?.notify_url ?? defaultNotifyUrl(type);
   return {
     type,
     accepted: verdict === 'verified',
     verdict,
     notify_url: notifyUrl,
-    message: verdict === 'verified' ? say(texts.verified, language) : new AppError(verdict).text(language),
+    message: message(),
     checks: [...keyChecks(channel, stored), await doorCheck({ notifyUrl, type, fields, verdict })],
   };
 }

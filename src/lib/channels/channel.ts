@@ -20,12 +20,47 @@ export interface Placement {
   config: MethodConfig;
 }
 
-/** The claims of a callback, unverified. */
-export interface Notification {
+/** A message of a company as it arrived. */
+export interface RawCallback {
+  /** The body as signed, never parsed and written again. */
+  raw: string;
+  /** `content-type` and `wechatpay-*`, by lower-case name. */
+  headers: Readonly<Record<string, string | undefined>>;
+  /** JSON or form fields; a repeated form name has a list of its values. */
+  fields: Record<string, unknown>;
+  /** What clocks are compared with, at a replay too. */
+  receivedAt: Date;
+}
+
+/** What a callback says, unverified. */
+export interface CallbackClaim {
   paymentNo: string;
-  thirdPartyNo: string;
-  /** Every amount in the callback, under any name. */
+  /** paid: money arrived; other: anything else, which changes nothing. */
+  says: 'paid' | 'other';
+  /** The company's number; a paid one without it is refused. */
+  thirdPartyNo?: string;
+  /** By the company's clock. */
+  paidAt?: Date;
+  /** Every amount that must be that of the payment, under any name; none when it says other. */
   amounts: Money[];
+  /** For people, unsealed. */
+  fields: Record<string, unknown>;
+}
+
+/** forged: signature or clock; foreign: another merchant, application, seller, currency. */
+export type Authenticity = 'authentic' | 'forged' | 'foreign';
+
+/** A payment as its channel knows it. */
+export interface ChannelPayment {
+  paymentNo: string;
+  amount: Money;
+  config: MethodConfig;
+}
+
+/** What only a real company has: results that it signs. PAYMENT_CHANNEL_RESULTS opens them. */
+export interface ChannelResults {
+  /** Keys that a method needs for them beyond those of placing; without one it cannot place. */
+  requiredKeys: readonly string[];
 }
 
 /** The payment company refused, was unreachable, or sent an invalid answer. */
@@ -82,20 +117,23 @@ export interface Channel {
   /**
    * Parses a callback. Omitted: callbacks are not implemented.
    *
-   * @returns undefined when it is no success notice
+   * @param configs of all methods of the type, deactivated ones too; none for a channel without `results`
+   * @returns undefined when it claims nothing that can be read
    */
-  read?(fields: Record<string, unknown>): Notification | undefined;
+  read?(callback: RawCallback, configs: readonly MethodConfig[]): CallbackClaim | undefined;
   /**
-   * The payment number of a callback, if it is not simply `out_trade_no`; unverified.
+   * Verifies a callback under the payment's own method; also decides for methods without a secret.
    *
-   * @param configs of the methods of this type
+   * @throws ChannelFailure while the company's key cannot be had
    */
-  nameOf?(fields: Record<string, unknown>, configs: readonly MethodConfig[]): string | undefined;
-  /** Whether the callback's signature is valid for the payment; also decides for methods without a secret. */
   isAuthentic?(
-    fields: Record<string, unknown>,
-    payment: { paymentNo: string; amount: Money; config: MethodConfig },
-  ): boolean;
+    callback: RawCallback,
+    payment: ChannelPayment,
+    signal: AbortSignal,
+  ): Authenticity | Promise<Authenticity>;
+  /** A yes in the company's form; omitted: the envelope. */
+  accepted?: { status: 200 | 204; body?: string };
+  results?: ChannelResults;
   /** Signs or seals with each stored key and verifies the result. */
   checkKeys(config: MethodConfig): KeyCheck[];
   /** A success callback of that payment, signed as far as the stored keys allow. */

@@ -2,7 +2,7 @@
 import { config } from '../../../config/index.js';
 import type { GatewayType } from '../../../config/payments.js';
 import { alipay } from './alipay.js';
-import type { Channel } from './channel.js';
+import type { Channel, MethodConfig } from './channel.js';
 import { mock } from './mock.js';
 import { wechat } from './wechat.js';
 
@@ -18,6 +18,19 @@ export const channelOf = (type: string): Channel | undefined => channels.get(typ
 
 /** Whether PAYMENT_GATEWAYS_ENABLED includes that type. */
 export const isEnabled = (type: string): boolean => config.payments.gateways?.includes(type) ?? true;
+
+/**
+ * Whether the results of that channel are open: PAYMENT_CHANNEL_RESULTS includes its type, or it has no company that
+ * signs them. Those of others are answered 501.
+ */
+export const hasOpenResults = ({ type, results }: Channel): boolean =>
+  !results || config.payments.channelResults.includes(type);
+
+/** The keys that a method lacks for the results of its channel; none while they are closed. */
+export function missingKeys(channel: Channel, config: MethodConfig): string[] {
+  const { requiredKeys = [] } = hasOpenResults(channel) ? (channel.results ?? {}) : {};
+  return requiredKeys.filter((name) => !config[name]);
+}
 
 /** The enabled types, in the order of the registry. */
 export const enabledTypes = (): string[] => [...channels.keys()].filter(isEnabled);

@@ -4,7 +4,7 @@ import { config } from '../../../config/index.js';
 import { Money } from '../money.js';
 import { paymentPeriod } from '../numbers.js';
 import { hmacHex, sameDigest } from '../secrets/secret-box.js';
-import type { Channel, MethodConfig, Notification } from './channel.js';
+import type { CallbackClaim, Channel, MethodConfig } from './channel.js';
 import { exactAmount } from '../input/schema.js';
 import { secret, webUrl } from './config-key.js';
 
@@ -71,7 +71,7 @@ export const mock: Channel = {
     });
   },
 
-  read(fields): Notification | undefined {
+  read({ fields }): CallbackClaim | undefined {
     const paymentNo = fields.out_trade_no;
     if (
       fields.trade_status !== success ||
@@ -84,12 +84,15 @@ export const mock: Channel = {
     if (typeof thirdPartyNo !== 'string' || !/^[\x21-\x7e]{1,64}$/.test(thirdPartyNo)) return undefined;
     const given = amountNames.filter((name) => name in fields).map((name) => Money.parse(fields[name]));
     const amounts = given.filter((amount) => amount !== undefined);
-    return amounts.length < given.length ? undefined : { paymentNo, thirdPartyNo, amounts };
+    if (amounts.length < given.length) return undefined;
+    return { paymentNo, says: 'paid', thirdPartyNo, amounts, fields };
   },
 
-  isAuthentic(fields, { paymentNo, amount, config: { shared_secret } }) {
-    if (!shared_secret) return config.payments.unsignedMockAllowed;
-    return sameDigest(sign(paymentNo, amount, shared_secret), fields.sign);
+  isAuthentic({ fields }, { paymentNo, amount, config: { shared_secret } }) {
+    const isGood = shared_secret
+      ? sameDigest(sign(paymentNo, amount, shared_secret), fields.sign)
+      : config.payments.unsignedMockAllowed;
+    return isGood ? 'authentic' : 'forged';
   },
 
   checkKeys({ shared_secret }) {

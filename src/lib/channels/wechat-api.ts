@@ -4,7 +4,7 @@ import { config as settings } from '../../../config/index.js';
 import { now } from '../clock.js';
 import { randomToken } from '../secrets/random-id.js';
 import { readPublicKey, signRsa, verifyRsa } from '../secrets/rsa.js';
-import { ChannelFailure, type MethodConfig } from './channel.js';
+import { ChannelFailure, type MethodConfig, type RawCallback } from './channel.js';
 import { requestGateway, type GatewayAnswer } from './gateway.js';
 
 const defaultGateway = 'https://api.mch.weixin.qq.com';
@@ -12,8 +12,14 @@ const clockDifferenceMs = 5 * 60_000;
 // New certificates are announced a day ahead; the company asks for a lookup every twelve hours.
 const certificatesLastMs = 12 * 3_600_000;
 const certificatesRestMs = 60_000;
+/** Public keys of the platform have ids that begin so; certificates have serial numbers in hex. */
+const publicKeyId = 'PUB_KEY_ID_';
 
 const reasons = {
+  late: {
+    zh: '平台证书未能及时取得',
+    en: 'the platform certificates could not be downloaded in time',
+  },
   forged: { zh: '渠道应答的签名无效', en: 'the answer of the channel carries no valid signature' },
   unreadable: { zh: '渠道应答无法识别', en: 'the answer of the channel cannot be read' },
 };
@@ -32,7 +38,7 @@ export async function callWechat(
   const answer = await ask(config, 'POST', path, JSON.stringify(content), signal);
   if (answer.status !== 200) throw refusal(answer);
   const key = await platformKey(config, String(answer.headers['wechatpay-serial']), signal);
-  if (!key || !isAuthentic(answer, key)) throw new ChannelFailure(reasons.forged);
+  if (!key || !isSigned(answer, key, now())) throw new ChannelFailure(reasons.forged);
   return readJson(answer.body);
 }
 
@@ -68,12 +74,15 @@ function authorization(config: MethodConfig, method: string, path: string, body:
 /** The signed text: each part ends with a line feed. */
 export const lines = (...parts: string[]): string => parts.map((part) => `${part}\n`).join('');
 
-function isAuthentic({ headers, body }: GatewayAnswer, key: KeyObject): boolean {
+type Signed = Pick<GatewayAnswer, 'headers' | 'body'>;
+
+/** @param at what its timestamp is compared with, ± 5 minutes */
+function isSigned({ headers, body }: Signed, key: KeyObject, at: Date): boolean {
   const { 'wechatpay-timestamp': timestamp, 'wechatpay-nonce': nonce } = headers;
   const signature = headers['wechatpay-signature'];
   if (typeof timestamp !== 'string' || typeof nonce !== 'string' || typeof signature !== 'string')
     return false;
-  const difference = Math.abs(Number(timestamp) * 1000 - now().getTime());
+  const difference = Math.abs(Number(timestamp) * 1000 - at.getTime());
   return difference <= clockDifferenceMs && verifyRsa(lines(timestamp, nonce, body), signature, key);
 }
 
@@ -92,14 +101,79 @@ async function platformKey(
 ): Promise<KeyObject | undefined> {
   const { platform_public_key, platform_public_key_id } = config;
   if (platform_public_key && serial === platform_public_key_id) return readPublicKey(platform_public_key);
-  const owner = `${config.gateway ?? defaultGateway} ${config.mch_id}`;
-  const known = certificates.get(owner);
+  const known = freshCertificates(config, serial) ?? (await renewCertificates(config, signal));
+  return known.get(serial);
+}
+
+const ownerOf = (config: MethodConfig): string => `${config.gateway ?? defaultGateway} ${config.mch_id}`;
+
+/** Undefined when they must be downloaded to know that serial number. */
+function freshCertificates(config: MethodConfig, serial: string): Certificates['keys'] | undefined {
+  const known = certificates.get(ownerOf(config));
   const age = known ? now().getTime() - known.at : Infinity;
   const isFresh = age < certificatesLastMs && (known?.keys.has(serial) || age < certificatesRestMs);
-  if (known && isFresh) return known.keys.get(serial);
+  return isFresh ? known?.keys : undefined;
+}
+
+async function renewCertificates(config: MethodConfig, signal: AbortSignal): Promise<Certificates['keys']> {
   const keys = await downloadCertificates(config, signal);
-  certificates.set(owner, { keys, at: now().getTime() });
-  return keys.get(serial);
+  certificates.set(ownerOf(config), { keys, at: now().getTime() });
+  return keys;
+}
+
+/**
+ * Whether WeChat signed the callback: `timestamp\nnonce\nbody\n`
+ * (pay.weixin.qq.com/docs/merchant/development/interface-rules/signature-verification.html). Only for what was sealed
+ * under the method's key: a serial number that nobody knows makes this service ask for the certificates.
+ *
+ * @throws ChannelFailure while they cannot be had
+ */
+export async function isSignedNotice(
+  { raw, headers, receivedAt }: RawCallback,
+  config: MethodConfig,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const key = await noticeKey(config, headers['wechatpay-serial'] ?? '', signal);
+  return key !== undefined && isSigned({ headers, body: raw }, key, receivedAt);
+}
+
+interface Download {
+  at: number;
+  keys: Promise<Certificates['keys']>;
+}
+
+const downloads = new Map<string, Download>();
+
+// Anybody who has seen a notice can repeat it under any serial number: an account is asked once a minute, and all wait
+// for that answer.
+async function noticeKey(
+  config: MethodConfig,
+  serial: string,
+  signal: AbortSignal,
+): Promise<KeyObject | undefined> {
+  const { platform_public_key = '', platform_public_key_id } = config;
+  if (serial === platform_public_key_id) return readPublicKey(platform_public_key);
+  if (serial === '' || serial.startsWith(publicKeyId)) return undefined;
+  const known = freshCertificates(config, serial);
+  if (known) return known.get(serial);
+  const owner = ownerOf(config);
+  let download = downloads.get(owner);
+  if (!download || now().getTime() - download.at >= certificatesRestMs) {
+    // It outlasts the callback that began it: the next one finds the key.
+    const keys = renewCertificates(config, AbortSignal.timeout(settings.payments.gatewayTimeoutMs));
+    download = { at: now().getTime(), keys };
+    downloads.set(owner, download);
+  }
+  return (await unlessAborted(download.keys, signal)).get(serial);
+}
+
+function unlessAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = new Promise<never>((_, reject) => {
+    const stop = (): void => reject(new ChannelFailure(reasons.late));
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+  return Promise.race([result, aborted]);
 }
 
 // The list is signed with one of the certificates in it. Sealing with the merchant's API v3 key proves the
@@ -114,7 +188,7 @@ async function downloadCertificates(
   if (!Array.isArray(data)) throw new ChannelFailure(reasons.unreadable);
   const keys = new Map(data.flatMap((item) => readCertificate(item as SealedCertificate, config)));
   const signer = keys.get(String(answer.headers['wechatpay-serial']));
-  if (!signer || !isAuthentic(answer, signer)) throw new ChannelFailure(reasons.forged);
+  if (!signer || !isSigned(answer, signer, now())) throw new ChannelFailure(reasons.forged);
   return keys;
 }
 

@@ -23,6 +23,7 @@ export const trade = {
   }),
   ...outcomes(400, 40004, {
     user_disabled: ['用户已被禁用', 'The user is disabled'],
+    payment_method_incomplete: ['支付方式缺少验证支付结果所需的密钥：{keys}', 'The payment method lacks keys that its results are verified with: {keys}'],
   }),
   ...outcomes(404, 20002, {
     balance_log_not_found: ['余额记录不存在', 'The balance log does not exist'],

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import type { MethodConfig } from '../../lib/channels/channel.js';
+import type { MethodConfig, RawCallback } from '../../lib/channels/channel.js';
 import { change, transact } from '../../lib/database/db.js';
 import { mask } from '../../lib/secrets/mask.js';
 import type { Money } from '../../lib/money.js';
@@ -25,7 +25,10 @@ export interface Attempt {
   period: number | undefined;
   paymentNo: string | undefined;
   thirdPartyNo: string | undefined;
+  /** What people see of it, unsealed where its channel could. */
   fields: Record<string, unknown>;
+  /** As it arrived; without it a refused one cannot be verified again. */
+  arrived?: Pick<RawCallback, 'raw' | 'headers'>;
   ip: string;
   state: CallbackState;
   /** Error slug of a refusal, or what settling it came to. */
@@ -33,6 +36,8 @@ export interface Attempt {
   /** What it reports, where that is not the amount of the payment. */
   reportedAmount?: Money;
   traceId: string;
+  /** When the money arrived, by the company's clock. */
+  paidAt?: Date | undefined;
   /** When it was received, if not just now. */
   receivedAt?: Date;
 }
@@ -161,13 +166,14 @@ function rowOf(attempt: Attempt, longest = maxBody) {
     trace_id: attempt.traceId,
     created_at: at,
     settled_at: attempt.state === 'settled' ? now() : null,
-    sealed: attempt.state === 'refused' ? sealedFields(attempt) : null,
+    sealed: attempt.state === 'refused' ? sealedWhole(attempt) : null,
+    paid_at: attempt.paidAt ?? null,
   };
 }
 
-// A refused callback may be verified again once the configuration is right, which needs its signature.
-function sealedFields({ period, fields }: Attempt): string | null {
-  if (period === undefined) return null;
-  const whole = JSON.stringify(fields);
+// A refused callback may be verified again once the configuration is right, which needs the bytes that were signed.
+function sealedWhole({ period, arrived }: Attempt): string | null {
+  if (period === undefined || !arrived) return null;
+  const whole = JSON.stringify(arrived);
   return whole.length > maxBody ? null : seal(whole);
 }

@@ -19,6 +19,7 @@ import { Payment, PaymentHandling } from './tables.js';
 export type AttentionReason =
   | 'order_not_payable'
   | 'payment_amount_mismatch'
+  | 'payment_merchant_mismatch'
   | 'third_party_no_used'
   | 'paid_twice'
   | 'notice_unverified';
@@ -29,6 +30,10 @@ const texts: Record<AttentionReason, Text> = {
     en: 'the money arrived, but its order could no longer be paid',
   },
   payment_amount_mismatch: { zh: '通知金额与支付金额不一致', en: 'a callback carried another amount' },
+  payment_merchant_mismatch: {
+    zh: '通知属于其他商户、应用、卖家或币种',
+    en: 'a callback was for another merchant, application, seller or currency',
+  },
   third_party_no_used: { zh: '第三方交易号已被使用', en: 'a third-party number was used before' },
   paid_twice: { zh: '该支付被重复付款', en: 'the payment was paid a second time' },
   notice_unverified: {

@@ -1,7 +1,9 @@
 // payment_callbacks: the inbox of the payment callback. Every attempt is stored; a verified one waits here for settlement.
 import { config } from '../../../config/index.js';
 import type { Transaction } from 'sequelize';
+import type { RawCallback } from '../../lib/channels/channel.js';
 import { fail } from '../../lib/errors.js';
+import { fieldsOf } from '../../lib/input/body-fields.js';
 import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
 import { unseal } from '../../lib/secrets/secret-box.js';
 import { columnsOf, computed, selection, type RowOf } from '../tables/selection.js';
@@ -59,8 +61,8 @@ const waitingOnes = selection(
 /** An attempt as it came. */
 export interface StoredCallback extends Omit<RowOf<typeof stored>, 'sealed'> {
   payment_no: string;
-  /** Its fields, of a refused one; undefined when they were not kept whole, or are sealed under a key that is no longer given. */
-  fields: Record<string, unknown> | undefined;
+  /** Of a refused one; undefined when it was not kept whole, or is sealed under a key that is no longer given. */
+  arrived: RawCallback | undefined;
 }
 
 const stored = { ...columnsOf(PaymentCallback, 'c'), ...columnsOf(PaymentCallback, 'c', 'period', 'sealed') };
@@ -77,13 +79,18 @@ export async function storedCallback(paymentNo: string, id: number): Promise<Sto
     },
   );
   const { sealed, ...callback } = found ?? fail('payment_callback_not_found');
-  const fields = sealed === null ? undefined : openedFields(sealed);
-  return { ...callback, payment_no: paymentNo, fields };
+  const arrived = sealed === null ? undefined : openedCallback(sealed, callback.created_at);
+  return { ...callback, payment_no: paymentNo, arrived };
 }
 
-function openedFields(sealed: string): Record<string, unknown> | undefined {
+function openedCallback(sealed: string, receivedAt: Date): RawCallback | undefined {
   try {
-    return JSON.parse(unseal(sealed)) as Record<string, unknown>;
+    const whole = JSON.parse(unseal(sealed)) as Record<string, unknown>;
+    const { raw, headers } = whole as Partial<RawCallback>;
+    // Earlier releases kept the fields alone.
+    if (typeof raw !== 'string' || !headers) return { raw: '', headers: {}, fields: whole, receivedAt };
+    const fields = fieldsOf(raw, headers['content-type']) as Record<string, unknown>;
+    return { raw, headers, fields, receivedAt };
   } catch {
     return undefined;
   }

@@ -29,6 +29,8 @@ export const routes = [
       'payment_callback_not_whole',
       'payment_gateway_disabled',
       'payment_gateway_not_implemented',
+      'payment_key_unavailable',
+      'payment_merchant_mismatch',
       'payment_not_found',
       'payment_notify_invalid',
       'payment_record_not_found',
@@ -40,7 +42,7 @@ export const routes = [
       payment_no: text(),
       outcome: oneOf(...replayOutcomes).description(
         '`paid` now; `already_paid` before; `paid_needs_attention`: the money is recorded, but its order could not be paid; ' +
-          '`paid_twice`: it was paid under another number before; `processing`: it is stored and will be settled',
+          '`paid_twice`: it was paid under another number before; `processing`: it is stored and will be settled; `noted`: it is genuine and reports no money',
       ),
     }),
     async handle({ params, deadline }) {

@@ -185,7 +185,8 @@ export const routes = [
       'Signs, or seals, with each stored key and verifies the result; judges a test callback that is signed with them as the ' +
       'public notify address does (`accepted`, `verdict`); and sends it to that address, where it must meet this service. The ' +
       'callback is for a payment number that nobody has: nothing is paid. wechat and alipay callbacks are not implemented, so ' +
-      'their verdict is `payment_gateway_not_implemented`.',
+      'their verdict is `payment_gateway_not_implemented`. Where PAYMENT_CHANNEL_RESULTS opens them only the company can ' +
+      'sign one: `payment_sign_invalid` is what a complete method comes to.',
     access: can('payment_method.test', '测试支付方式', 'Test payment methods'),
     isLogged: false,
     module: 'payments',

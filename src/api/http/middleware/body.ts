@@ -1,17 +1,18 @@
 // Reads request bodies: JSON everywhere, forms and uploads where a route accepts them, within its limit.
 import { rm } from 'node:fs/promises';
-import { parse as parseSafely } from '@hapi/bourne';
 import type { Context } from 'koa';
 import { koaBody, type HttpMethodEnum } from 'koa-body';
 import { config } from '../../../../config/index.js';
 import { AppError, fail } from '../../../lib/errors.js';
-import { quoteLongNumbers } from '../../../lib/input/exact-json.js';
+import { fieldsOf } from '../../../lib/input/body-fields.js';
 import { coercer, problem } from '../../../lib/input/validation.js';
 import type { Route, Upload, UploadDeclaration } from '../../declare/route.js';
 import { receiveForm } from './upload.js';
 
 export interface Received {
   body?: unknown;
+  /** The body as text, of a route that takes forms. */
+  raw?: string;
   upload?: Upload;
 }
 
@@ -25,13 +26,12 @@ export function bodyParser({ method, body, form, upload, aliases, bodyBytes }: R
   if (!body) return undefined;
   const limit = Math.min(form?.maxBytes ?? bodyBytes ?? usualBytes, config.app.jsonMaxBytes);
   const parse = koaBody({
-    // JSON is read as text, for its long numbers (lib/input/exact-json.ts).
+    // JSON is read as text for its long numbers (lib/input/exact-json.ts), forms because signatures cover their text.
     json: false,
     text: true,
-    textTypes: [jsonType],
+    textTypes: form ? [jsonType, formType] : [jsonType],
     textLimit: limit,
-    urlencoded: form !== undefined,
-    formLimit: limit,
+    urlencoded: false,
     multipart: false,
     parsedMethods: [method as HttpMethodEnum],
     onError: refuse,
@@ -48,33 +48,14 @@ export function bodyParser({ method, body, form, upload, aliases, bodyBytes }: R
     await parse(ctx, () => Promise.resolve());
     if (upload?.required) fileMissing(upload);
     const { body: received = {} } = ctx.request as { body?: unknown };
-    return { body: typeof received === 'string' ? parseJson(received) : received };
+    if (typeof received !== 'string') return { body: received };
+    const fields = { body: fieldsOf(received, ctx.get('Content-Type')) };
+    return form ? { ...fields, raw: received } : fields;
   };
 }
 
 const jsonType = 'application/json';
-// Numbers with too many digits for a double stay texts, and no key reaches a prototype.
-function parseJson(text: string): unknown {
-  if (text === '') return {};
-  if (!/^[ \t\n\r]*[[{]/.test(text)) fail('bad_request');
-  let value: unknown;
-  try {
-    value = parseSafely(quoteLongNumbers(text) ?? text);
-  } catch (error) {
-    fail('bad_request', { cause: error });
-  }
-  assertShallow(value);
-  return value;
-}
-
-/** Schemas, masks and logs recurse into a body. */
-const maxLevels = 32;
-
-function assertShallow(value: unknown, level = 1): void {
-  if (typeof value !== 'object' || value === null) return;
-  if (level > maxLevels) fail('payload_too_large');
-  for (const part of Object.values(value)) assertShallow(part, level + 1);
-}
+const formType = 'application/x-www-form-urlencoded';
 
 /** Removes the remains of an upload. */
 export async function discard(upload: Upload): Promise<void> {
