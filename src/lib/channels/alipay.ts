@@ -1,11 +1,19 @@
 // Alipay page pay (alipay.trade.page.pay, opendocs.alipay.com/open/028r8t): the customer's browser opens a signed
-// URL, so no outbound request is made. Its callback and query answer 501 (docs/spec.md, Payment callback, rule 4).
+// URL, so no outbound request is made. Its query answers 501, and so does its callback unless PAYMENT_CHANNEL_RESULTS
+// opens it (docs/spec.md, Payment callback, rule 4).
 import Joi from 'joi';
 import { now } from '../clock.js';
-import { signRsa } from '../secrets/rsa.js';
+import { paymentPeriod } from '../numbers.js';
+import { readPublicKey, signRsa, verifyRsa } from '../secrets/rsa.js';
 import { beijingTime } from '../time.js';
 import { Money } from '../money.js';
-import type { Channel, MethodConfig, Placement } from './channel.js';
+import {
+  ChannelFailure,
+  type CallbackClaim,
+  type Channel,
+  type MethodConfig,
+  type Placement,
+} from './channel.js';
 import { checkPrivateKey, checkPublicKey } from './key-checks.js';
 import { gatewayUrl, identifier, privateKey, publicKey, webUrl } from './config-key.js';
 
@@ -17,6 +25,7 @@ export const alipay: Channel = {
     app_id: identifier(32).required().description('APPID of the application'),
     private_key: privateKey().required().description('RSA private key of the application, PEM'),
     alipay_public_key: publicKey().description('RSA public key of Alipay, PEM'),
+    seller_id: identifier(28).description('Number of the seller; a callback for another one is refused'),
     gateway: gatewayUrl().description(`Address of Alipay; ${defaultGateway}`),
     return_url: webUrl().description('Where the customer returns to after paying'),
     notify_url: webUrl().description('Where callbacks go, when not to the service itself'),
@@ -41,6 +50,20 @@ export const alipay: Channel = {
     minMs: 60_000,
     maxMs: 15 * 86_400_000,
   },
+
+  read: ({ fields }) => (isForm(fields) ? claimOf(fields) : undefined),
+
+  isAuthentic({ fields }, { config: { app_id, seller_id, alipay_public_key } }) {
+    const key = readPublicKey(alipay_public_key ?? '');
+    if (!key) throw new ChannelFailure(noKey);
+    if (!isForm(fields) || !verifyRsa(signedText(fields), fields.sign ?? '', key)) return 'forged';
+    const isOwn = fields.app_id === app_id && (seller_id === undefined || fields.seller_id === seller_id);
+    return isOwn ? 'authentic' : 'foreign';
+  },
+
+  accepted: { status: 200, body: 'success' },
+
+  results: { requiredKeys: ['alipay_public_key'] },
 
   place(placement) {
     const { config, paymentNo } = placement;
@@ -83,6 +106,51 @@ function signedParameters(placement: Placement): [string, string][] {
   });
   const text = parameters.map(([name, value]) => `${name}=${value}`).join('&');
   return [...parameters, ['sign', signRsa(text, config.private_key ?? '')]];
+}
+
+const noKey = {
+  zh: '支付方式没有填写支付宝公钥',
+  en: 'the payment method has no public key of Alipay',
+};
+
+type Form = Record<string, string | undefined>;
+
+/** A field that came twice has a list of values: which of them was signed is anybody's guess. */
+const isForm = (fields: Record<string, unknown>): fields is Form =>
+  Object.values(fields).every((value) => typeof value === 'string');
+
+// All fields that came are signed, empty ones too, except these two (docs.open.alipay.com/270/105902).
+const unsigned = new Set(['sign', 'sign_type']);
+
+function signedText(fields: Form): string {
+  return Object.keys(fields)
+    .filter((name) => !unsigned.has(name))
+    .sort()
+    .map((name) => `${name}=${fields[name]}`)
+    .join('&');
+}
+
+// TRADE_FINISHED can no longer be refunded. After a refund a trade may be reported as TRADE_SUCCESS once more. The signed
+// text does not tell a field from an `&` in the value before it, so what is read must have its exact form.
+function claimOf(fields: Form): CallbackClaim | undefined {
+  const { out_trade_no, trade_status = '', trade_no = '', gmt_payment } = fields;
+  if (out_trade_no === undefined || paymentPeriod(out_trade_no) === undefined) return undefined;
+  const claim = { paymentNo: out_trade_no, fields };
+  const isPaid = /^TRADE_(SUCCESS|FINISHED)$/.test(trade_status) && !isRefund(fields);
+  if (!isPaid) return { ...claim, says: 'other', amounts: [] };
+  const amount = Money.parse(fields.total_amount);
+  const paidAt = instantOf(gmt_payment);
+  if (!amount || !paidAt || !/^[\w-]{1,64}$/.test(trade_no)) return { ...claim, says: 'paid', amounts: [] };
+  return { ...claim, says: 'paid', thirdPartyNo: trade_no, paidAt, amounts: [amount] };
+}
+
+const isRefund = ({ gmt_refund, refund_fee }: Form): boolean =>
+  Boolean(gmt_refund) || /[1-9]/.test(refund_fee ?? '');
+
+/** The instant of a wall-clock time in Beijing: 2019-08-15 15:56:24. */
+function instantOf(text = ''): Date | undefined {
+  const at = new Date(`${text.replace(' ', 'T')}+08:00`);
+  return Number.isNaN(at.getTime()) ? undefined : at;
 }
 
 function trade({ paymentNo, orderNo, amount, expireAt }: Placement): object {
