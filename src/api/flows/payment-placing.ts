@@ -1,7 +1,7 @@
 // Places payments with the channel of their method.
 import { config } from '../../../config/index.js';
 import { ChannelFailure, type Channel } from '../../lib/channels/channel.js';
-import { channelOf, defaultNotifyUrl, isEnabled } from '../../lib/channels/index.js';
+import { channelOf, defaultNotifyUrl, isEnabled, missingKeys } from '../../lib/channels/index.js';
 import { now } from '../../lib/clock.js';
 import { currentLanguage } from '../../lib/context.js';
 import { AppError, fail } from '../../lib/errors.js';
@@ -17,17 +17,25 @@ const maxReason = 200;
  * The channel that a payment by that method will be placed with. Found before the payment is made, so that a channel
  * that cannot place leaves nothing behind.
  *
- * @throws payment_method_unknown, payment_method_disabled, payment_gateway_disabled, payment_gateway_not_implemented
+ * @throws payment_method_unknown, payment_method_disabled, payment_gateway_disabled, payment_gateway_not_implemented;
+ * payment_method_incomplete when its results could not be verified
  */
 export async function placingChannel(methodId: number): Promise<Channel> {
-  const { type, is_active } = await getMethod(methodId).catch((error: unknown) => {
+  const {
+    type,
+    is_active,
+    config: shown,
+  } = await getMethod(methodId).catch((error: unknown) => {
     if (error instanceof AppError) fail('payment_method_unknown', { field: 'payment_method_id' });
     throw error;
   });
   if (!is_active) fail('payment_method_disabled');
   if (!isEnabled(type)) fail('payment_gateway_disabled');
   const channel = channelOf(type);
-  return channel?.place ? channel : fail('payment_gateway_not_implemented');
+  if (!channel?.place) return fail('payment_gateway_not_implemented');
+  const missing = missingKeys(channel, shown);
+  if (missing.length > 0) fail('payment_method_incomplete', { params: { keys: missing.join(', ') } });
+  return channel;
 }
 
 /**
