@@ -5,11 +5,12 @@ import type { Fault } from './fault.js';
 import { imports } from './imports.js';
 import { lists } from './lists.js';
 import { logs } from './logs.js';
+import { notices } from './notices.js';
 import { orders } from './orders.js';
 import { payments } from './payments.js';
 import { settlement } from './settlement.js';
 
-const subjects = { settlement, callbacks, orders, payments, balances, imports, lists, logs };
+const subjects = { settlement, callbacks, notices, orders, payments, balances, imports, lists, logs };
 
 export const faults: readonly (Fault & { subject: string })[] = Object.entries(subjects).flatMap(
   ([subject, planted]) => planted.map((fault) => ({ subject, ...fault })),

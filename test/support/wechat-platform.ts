@@ -1,9 +1,11 @@
-// WeChat Pay as a server of the test's own: verifies signed requests, signs its answers, and misbehaves when told to.
-import { createCipheriv, randomBytes, sign, verify } from 'node:crypto';
+// WeChat Pay as a server of the test's own: verifies signed requests, signs its answers and notices, and misbehaves as
+// its dials say.
+import { createCipheriv, randomBytes, randomUUID, sign, verify } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Notice } from './notices.js';
 import { newCertificate, newRsaKeys, type Certificate, type RsaKeys } from './rsa-keys.js';
 import { reset } from './reset.js';
 
@@ -41,6 +43,30 @@ export interface Transaction {
   content: TransactionContent;
 }
 
+/** What is inside a notice of a payment. */
+export interface PaidTransaction {
+  appid: string;
+  mchid: string;
+  out_trade_no: string;
+  transaction_id: string;
+  success_time: string;
+  amount: { total: number; payer_total: number; currency: string; payer_currency: string };
+}
+
+export interface NoticeDials {
+  event?: string;
+  /** Seals it with another APIv3 key. */
+  apiV3Key?: string;
+  /** When it is signed. */
+  at?: Date;
+  /** Signs it with another key under that name. */
+  by?: { keys: RsaKeys; serial: string };
+  /** A probe, whose signature is wrong. */
+  signTest?: boolean;
+  /** What happens to it after it was signed. */
+  mutate?: (notice: Notice) => Notice;
+}
+
 export interface Tls {
   key: string;
   cert: string;
@@ -50,10 +76,12 @@ export class WechatPlatform {
   readonly merchant = newRsaKeys();
   readonly merchantSerial = '5157F09EFDC096DE15EBE81A47057A7232F1B8E1';
   readonly mchId = '1900000001';
-  readonly apiV3Key = 'api-v3-key-of-32-characters-here';
+  apiV3Key = 'api-v3-key-of-32-characters-here';
   /** Transactions that were signed rightly, in the order they came. */
   readonly transactions: Transaction[] = [];
   mood: WechatMood = 'well';
+  /** Whether asking for its certificates fails. */
+  certificatesAway = false;
   /** How often its certificates were asked for. */
   downloads = 0;
   /** Signs the answers. */
@@ -99,6 +127,47 @@ export class WechatPlatform {
   renew(until?: Date): void {
     this.keys = newRsaKeys();
     this.certificate = newCertificate(this.keys, until);
+  }
+
+  /** What is inside the notice of a payment that was placed here, once it is paid. */
+  paid(paymentNo: string, more: object = {}): PaidTransaction {
+    const number = `PAY${paymentNo.slice(-26)}`;
+    const placed = this.transactions.findLast(({ content }) => content.out_trade_no === number);
+    if (!placed) throw new Error(`${number} was not placed here`);
+    const { appid, mchid, amount } = placed.content;
+    const { total, currency } = amount;
+    return {
+      ...{ appid, mchid, out_trade_no: number, transaction_id: `4200${randomBytes(10).toString('hex')}` },
+      ...{ trade_type: 'NATIVE', trade_state: 'SUCCESS', trade_state_desc: '支付成功', bank_type: 'OTHERS' },
+      ...{ attach: '', success_time: beijing(new Date()), payer: { openid: 'oUpF8uMuAJO' } },
+      ...{ amount: { total, payer_total: total, currency, payer_currency: 'CNY' }, ...more },
+    };
+  }
+
+  /** Seals and signs a notice (pay.weixin.qq.com/docs/partner/apis/partner-native-payment/payment-notice.html). */
+  notice(inside: object, dials: NoticeDials = {}): Notice {
+    const { event = 'TRANSACTION.SUCCESS', at = new Date(), signTest, mutate = (same) => same } = dials;
+    const content = {
+      ...{ id: randomUUID(), create_time: beijing(at), event_type: event, resource_type: 'encrypt-resource' },
+      ...{
+        summary: '支付成功/回调',
+        resource: sealed(JSON.stringify(inside), dials.apiV3Key ?? this.apiV3Key),
+      },
+    };
+    // As their serialiser writes it.
+    const body = JSON.stringify(content).replaceAll('/', '\\/');
+    const { keys, serial } = dials.by ?? {
+      keys: this.keys,
+      serial: this.publicKeyId ?? this.certificate.serial,
+    };
+    const { signature, ...signed } = signatureOf(body, keys, at);
+    const headers = {
+      ...{ 'Content-Type': 'application/json; charset=utf-8', 'User-Agent': 'Mozilla/4.0' },
+      ...{ 'Wechatpay-Timestamp': signed.timestamp, 'Wechatpay-Nonce': signed.nonce },
+      ...{ 'Wechatpay-Serial': serial, 'Wechatpay-Signature-Type': 'WECHATPAY2-SHA256-RSA2048' },
+      'Wechatpay-Signature': signTest ? `WECHATPAY/SIGNTEST/${signature}` : signature,
+    };
+    return mutate({ headers, body });
   }
 
   stop(): void {
@@ -167,17 +236,10 @@ export class WechatPlatform {
 
   #sendCertificates(response: ServerResponse): void {
     this.downloads++;
-    const nonce = randomBytes(6).toString('hex');
-    const cipher = createCipheriv('aes-256-gcm', Buffer.from(this.apiV3Key), Buffer.from(nonce));
-    cipher.setAAD(Buffer.from('certificate'));
-    const sealed = Buffer.concat([cipher.update(this.certificate.pem), cipher.final(), cipher.getAuthTag()]);
-    const encrypt_certificate = {
-      algorithm: 'AEAD_AES_256_GCM',
-      nonce,
-      associated_data: 'certificate',
-      ciphertext: sealed.toString('base64'),
-    };
-    this.#send(response, 200, { data: [{ serial_no: this.certificate.serial, encrypt_certificate }] });
+    if (this.certificatesAway)
+      return this.#send(response, 500, { code: 'SYSTEM_ERROR', message: '系统错误' });
+    const encrypt_certificate = sealed(this.certificate.pem, this.apiV3Key, 'certificate');
+    return this.#send(response, 200, { data: [{ serial_no: this.certificate.serial, encrypt_certificate }] });
   }
 
   #send(
@@ -187,20 +249,35 @@ export class WechatPlatform {
     { with: keys = this.keys, at = new Date() } = {},
   ): void {
     const body = typeof content === 'string' ? content : JSON.stringify(content);
-    const timestamp = String(Math.floor(at.getTime() / 1000));
-    const nonce = randomBytes(16).toString('hex');
-    const text = `${timestamp}\n${nonce}\n${body}\n`;
+    const { timestamp, nonce, signature } = signatureOf(body, keys, at);
     response
       .writeHead(status, {
         'Content-Type': 'application/json; charset=utf-8',
         'Wechatpay-Timestamp': timestamp,
         'Wechatpay-Nonce': nonce,
         'Wechatpay-Serial': this.publicKeyId ?? this.certificate.serial,
-        'Wechatpay-Signature': sign('sha256', Buffer.from(text), keys.privateKey).toString('base64'),
+        'Wechatpay-Signature': signature,
       })
       .end(body);
   }
 }
+
+function signatureOf(body: string, { privateKey }: RsaKeys, at: Date) {
+  const timestamp = String(Math.floor(at.getTime() / 1000));
+  const nonce = randomBytes(16).toString('hex');
+  const text = Buffer.from(`${timestamp}\n${nonce}\n${body}\n`);
+  return { timestamp, nonce, signature: sign('sha256', text, privateKey).toString('base64') };
+}
+
+function sealed(text: string, apiV3Key: string, associated_data = 'transaction') {
+  const nonce = randomBytes(6).toString('hex');
+  const cipher = createCipheriv('aes-256-gcm', apiV3Key, nonce).setAAD(Buffer.from(associated_data));
+  const bytes = Buffer.concat([cipher.update(text), cipher.final(), cipher.getAuthTag()]);
+  return { algorithm: 'AEAD_AES_256_GCM', ciphertext: bytes.toString('base64'), nonce, associated_data };
+}
+
+const beijing = (at: Date): string =>
+  `${new Date(at.getTime() + 8 * 3_600_000).toISOString().slice(0, 19)}+08:00`;
 
 // What the documentation of the two endpoints demands.
 function parameterProblem(content: TransactionContent): string | undefined {

@@ -1,0 +1,192 @@
+// Faults in the verification of the notices of payment companies.
+import type { Fault } from './fault.js';
+
+const wechat = 'src/lib/channels/wechat.ts';
+const wechatApi = 'src/lib/channels/wechat-api.ts';
+const alipay = 'src/lib/channels/alipay.ts';
+const intake = 'src/api/payment-notify.ts';
+const judgement = 'src/api/flows/callback-judgement.ts';
+const wechatNotices = 'test/trade/notices-wechat.test.ts';
+const alipayNotices = 'test/trade/notices-alipay.test.ts';
+const everyNotice = 'test/trade/notices.test.ts';
+
+export const notices: Fault[] = [
+  {
+    file: wechat,
+    from: `if (!(await isSignedNotice(callback, config, signal))) return 'forged';`,
+    to: `await isSignedNotice(callback, config, signal);`,
+    breaks: 'what is sealed for us pays without a signature',
+    test: wechatNotices,
+    match: 'a notice with *changes no state',
+  },
+  {
+    file: wechatApi,
+    from: `isSigned({ headers, body: raw }, key, receivedAt)`,
+    to: `isSigned({ headers, body: JSON.stringify(JSON.parse(raw)) }, key, receivedAt)`,
+    breaks: 'a body is verified as this service would write it',
+    test: wechatNotices,
+    match: 'V2*',
+  },
+  {
+    file: wechatApi,
+    from: `difference <= clockDifferenceMs &&`,
+    to: `difference >= 0 &&`,
+    breaks: 'a captured notice is good for ever',
+    test: wechatNotices,
+    match: 'a notice signed more than five minutes away*',
+  },
+  {
+    file: wechatApi,
+    from: `isSigned({ headers, body: raw }, key, receivedAt)`,
+    to: `isSigned({ headers, body: raw }, key, now())`,
+    breaks: 'a replay compares the clock of the notice with that of today',
+    test: wechatNotices,
+    match: 'a refused notice is replayed*',
+  },
+  {
+    file: wechat,
+    from: `return content && isOwn(content, config) ? 'authentic' : 'foreign';`,
+    to: `return content ? 'authentic' : 'foreign';`,
+    breaks: 'the money of another merchant pays',
+    test: wechatNotices,
+    match: 'a signed notice for another merchant*',
+  },
+  {
+    file: wechat,
+    from: `if (mchid !== mch_id) return false;`,
+    to: ``,
+    breaks: 'the merchant number is ignored',
+    test: wechatNotices,
+    match: 'a signed notice for another merchant*',
+  },
+  {
+    file: wechat,
+    from: `appid === app_id && amount?.currency === 'CNY'`,
+    to: `appid === app_id`,
+    breaks: 'fen are taken for cents of any currency',
+    test: wechatNotices,
+    match: 'a signed notice for another merchant*',
+  },
+  {
+    file: wechat,
+    from: `if (!isPaid(content)) return {`,
+    to: `if (!content.trade_state) return {`,
+    breaks: 'a transaction that is closed pays',
+    test: wechatNotices,
+    match: 'notices that report no money*',
+  },
+  {
+    file: wechatApi,
+    from: `serial.startsWith(publicKeyId)`,
+    to: `serial.startsWith('0')`,
+    breaks: 'the name of an unknown public key makes this service ask for certificates',
+    test: wechatNotices,
+    match: 'while the platform changes*',
+  },
+  {
+    file: wechatApi,
+    from: `now().getTime() - download.at >= certificatesRestMs`,
+    to: `now().getTime() >= download.at`,
+    breaks: 'each notice under an unknown name makes this service ask for certificates',
+    test: wechatNotices,
+    match: 'what does not open*',
+  },
+  {
+    file: alipay,
+    from: `!verifyRsa(signedText(fields), fields.sign ?? '', key)`,
+    to: `!fields.sign`,
+    breaks: 'any text is a signature of Alipay',
+    test: alipayNotices,
+    match: 'a notice with a changed*',
+  },
+  {
+    file: alipay,
+    from: `.filter((name) => !unsigned.has(name))`,
+    to: `.filter((name) => !unsigned.has(name) && fields[name])`,
+    breaks: 'an empty field may be added to a signed notice',
+    test: alipayNotices,
+    match: 'V3*',
+  },
+  {
+    file: alipay,
+    from: `new Set(['sign', 'sign_type'])`,
+    to: `new Set(['sign'])`,
+    breaks: 'sign_type counts as signed, so that no notice of Alipay is genuine',
+    test: alipayNotices,
+    match: 'V3*',
+  },
+  {
+    file: alipay,
+    from: `fields.app_id === app_id && (seller_id`,
+    to: `(seller_id`,
+    breaks: 'the money of another application pays',
+    test: alipayNotices,
+    match: 'a signed notice for another application*',
+  },
+  {
+    file: alipay,
+    from: `(seller_id === undefined || fields.seller_id === seller_id)`,
+    to: `fields.seller_id !== ''`,
+    breaks: 'the money of another seller pays',
+    test: alipayNotices,
+    match: 'a signed notice for another application*',
+  },
+  {
+    file: alipay,
+    from: `!amount || !paidAt ||`,
+    to: `!amount ||`,
+    breaks: 'a refund pays whose fields are moved about',
+    test: alipayNotices,
+    match: 'a field that is hidden*',
+  },
+  {
+    file: alipay,
+    from: `.test(trade_status) && !isRefund(fields)`,
+    to: `.test(trade_status)`,
+    breaks: 'a refund pays',
+    test: alipayNotices,
+    match: 'notices that report no money*',
+  },
+  {
+    file: judgement,
+    from: `if (authenticity === 'foreign') return 'payment_merchant_mismatch';`,
+    to: ``,
+    breaks: 'a foreign notice is taken for ours',
+    test: alipayNotices,
+    match: 'a signed notice for another application*',
+  },
+  {
+    file: intake,
+    from: `    await flagForAttention(claimedNo, judged);
+`,
+    to: ``,
+    breaks: 'a foreign notice is not flagged',
+    test: wechatNotices,
+    match: 'a signed notice for another merchant*',
+  },
+  {
+    file: judgement,
+    from: `  const callback = await recordVerified({ ...kept, thirdPartyNo, state: 'pending', verdict: 'verified' });`,
+    to: `  void recordVerified({ ...kept, thirdPartyNo, state: 'pending', verdict: 'verified' }).catch(() => undefined);
+  const callback = { id: 0, period: 0 };`,
+    breaks: 'a notice is acknowledged before it is committed',
+    test: everyNotice,
+    match: '*no yes before*',
+  },
+  {
+    file: intake,
+    from: `const accepted = await accept(channel, callback, ctx);`,
+    to: `const accepted = await accept(channel, callback, ctx).catch(() => ({ paymentNo: '', orderNo: '', callback: undefined }));`,
+    breaks: 'a notice is acknowledged while the database is away',
+    test: 'test/faults/notices.test.ts',
+    match: '*a notice is answered 503*',
+  },
+  {
+    file: 'src/models/trade/payment-settlement.ts',
+    from: `p.pay_time = COALESCE(c.paid_at, c.created_at)`,
+    to: `p.pay_time = c.created_at`,
+    breaks: 'money is booked on the day its notice came',
+    test: wechatNotices,
+    match: 'whether an order can still be paid*',
+  },
+];

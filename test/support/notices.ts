@@ -1,0 +1,57 @@
+// The notices of payment companies on their way: sent at once, late, many times, or lost.
+import { once } from 'node:events';
+import { Agent, request, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A notice as its company sends it. */
+export interface Notice {
+  headers: Record<string, string>;
+  body: string;
+}
+
+export interface NoticeAnswer {
+  status: number;
+  /** Media type. */
+  type: string | null;
+  text: string;
+  /** Slug of a refusal. */
+  slug: string | undefined;
+}
+
+export interface DeliveryDials {
+  /** It never arrives. */
+  drop?: boolean;
+  /** It is sent so often, all at the same time. */
+  repeat?: number;
+  delayMs?: number;
+}
+
+/** More than a company has connections; a server in the same process takes them all. */
+const maxSockets = 200;
+
+/** Sends a notice to that address. @returns the answer to each copy; none when it was dropped */
+export async function deliver(
+  url: string,
+  notice: Notice,
+  { drop = false, repeat = 1, delayMs = 0 }: DeliveryDials = {},
+): Promise<NoticeAnswer[]> {
+  if (drop) return [];
+  await sleep(delayMs);
+  const agent = new Agent({ keepAlive: true, maxSockets });
+  try {
+    return await Promise.all(Array.from({ length: repeat }, () => send(agent, url, notice)));
+  } finally {
+    agent.destroy();
+  }
+}
+
+async function send(agent: Agent, url: string, { headers, body }: Notice): Promise<NoticeAnswer> {
+  const sent = request(url, { agent, method: 'POST', headers });
+  sent.end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const answer = await text(response);
+  const slug = /"error_code":"(\w+)"/.exec(answer)?.[1];
+  const type = response.headers['content-type'] ?? null;
+  return { status: response.statusCode ?? 0, type, text: answer, slug };
+}

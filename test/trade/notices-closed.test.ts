@@ -1,0 +1,115 @@
+// While PAYMENT_CHANNEL_RESULTS is empty, wechat and alipay answer as they did before there was such a setting: the answers
+// below were recorded then.
+import '../support/environment.js';
+import '../support/local-gateways.js';
+import test from 'ava';
+import { AlipayPlatform } from '../support/alipay-platform.js';
+import { trace as traceOf } from '../support/callbacks.js';
+import { makeOrder, type MadePayment } from '../support/factories.js';
+import { startApi } from '../support/processes.js';
+import { serviceTest } from '../support/service-test.js';
+import { WechatPlatform } from '../support/wechat-platform.js';
+
+const service = serviceTest();
+let wechat: WechatPlatform;
+let alipay: AlipayPlatform;
+
+test.before(async () => {
+  [wechat, alipay] = await Promise.all([WechatPlatform.start(), AlipayPlatform.start()]);
+});
+
+test.after.always(() => {
+  wechat.stop();
+  alipay.stop();
+});
+
+interface Placed extends MadePayment {
+  gateway: { pay_url: string };
+}
+
+async function place(type: string, config: Record<string, string>): Promise<Placed> {
+  const method = await service.admin.post('/payment-methods', { type, config });
+  const { order_no } = await makeOrder(service.admin);
+  const body = { order_no, payment_method_id: method.data.id, initiate: true };
+  const { data, text } = await service.admin.post('/payments', body);
+  if (!data) throw new Error(text);
+  return data;
+}
+
+/** The whole answer but for its trace id. */
+async function answerOf(path: string, init: RequestInit): Promise<[number, string | null, string]> {
+  const response = await fetch(`${service.url}${path}`, { method: 'POST', ...init });
+  const text = (await response.text()).replace(/"trace_id":"\w+"/, '"trace_id":"…"');
+  return [response.status, response.headers.get('Content-Type'), text];
+}
+
+const recorded = {
+  'zh-CN':
+    '{"code":501,"message":"支付网关尚未实现该操作","data":null,"error_code":"payment_gateway_not_implemented","trace_id":"…"}',
+  'en-US':
+    '{"code":501,"message":"The payment gateway does not implement this operation","data":null,"error_code":"payment_gateway_not_implemented","trace_id":"…"}',
+};
+
+const trace = (payment: MadePayment) => traceOf(service.admin, payment);
+
+for (const type of ['wechat', 'alipay'] as const) {
+  test(`${type}: callback and query answer as recorded, and the open payment is flagged`, async (t) => {
+    const config = type === 'wechat' ? wechat.config : alipay.config;
+    const payment = await place(type, config);
+    const notice =
+      type === 'wechat'
+        ? wechat.notice(wechat.paid(payment.payment_no))
+        : alipay.notice(alipay.paid(payment.gateway.pay_url));
+    const json = { 'Content-Type': 'application/json' };
+    const unreadable = [
+      { headers: json, body: '{}' },
+      { headers: json, body: '{"id":"1","resource":{"ciphertext":"AAAA","nonce":"x"}}' },
+      {
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+        body: 'a=1&a=2&b[c]=d&__proto__=e',
+      },
+      { headers: { 'Content-Type': 'text/plain' }, body: 'x' },
+    ];
+    const probe = wechat.notice(wechat.paid((await place('wechat', wechat.config)).payment_no), {
+      signTest: true,
+    });
+    for (const language of ['zh-CN', 'en-US'] as const) {
+      for (const { headers, body } of [...unreadable, notice, probe]) {
+        const init = { headers: { ...headers, 'Accept-Language': language }, body };
+        t.deepEqual(await answerOf(`/api/payment/notify/${type}`, init), [
+          501,
+          'application/json; charset=utf-8',
+          recorded[language],
+        ]);
+      }
+      const authorized = { headers: { ...service.admin.headers, 'Accept-Language': language } };
+      t.deepEqual(await answerOf(`/api/admin/payments/${payment.payment_no}/query`, authorized), [
+        501,
+        'application/json; charset=utf-8',
+        recorded[language],
+      ]);
+    }
+    const { payment: after, order, verdicts } = await trace(payment);
+    t.deepEqual(after, {
+      ...{ status: 'pending', third_party_no: null, pay_time: null },
+      ...{ needs_attention: true, fail_reason: 'notice_unverified' },
+    });
+    t.is(order?.status, 'pending');
+    t.deepEqual([...new Set(verdicts)], ['payment_gateway_not_implemented']);
+    const { data } = await service.admin.get(`/payments/${payment.payment_no}`);
+    const [callback] = data.callbacks;
+    t.is(callback.third_party_no, null, 'only its number is read');
+    t.true('resource' in callback.body ? 'ciphertext' in callback.body.resource : true);
+  });
+}
+
+test('a notice that was kept while the switch was off can be replayed only when it is on', async (t) => {
+  const payment = await place('alipay', alipay.resultConfig);
+  const { headers, body } = alipay.notice(alipay.paid(payment.gateway.pay_url));
+  await answerOf('/api/payment/notify/alipay', { headers, body });
+  const { data } = await service.admin.get(`/payments/${payment.payment_no}`);
+  const path = `/payments/${payment.payment_no}/callbacks/${data.callbacks[0].id}/replay`;
+  t.is((await service.admin.post(path)).errorCode, 'payment_gateway_not_implemented');
+  const open = await startApi({ PAYMENT_CHANNEL_RESULTS: 'alipay' });
+  t.is((await service.admin.at(open.url).post(path)).data.outcome, 'paid');
+});

@@ -1,0 +1,392 @@
+// Notices of WeChat Pay while PAYMENT_CHANNEL_RESULTS opens them: what is signed, sealed and meant for this merchant pays.
+import '../support/environment.js';
+import '../support/local-gateways.js';
+import '../support/open-results.js';
+import test from 'ava';
+import { setClock } from '../../src/lib/clock.js';
+import { select } from '../../src/lib/database/db.js';
+import { openSealed } from '../../src/lib/channels/wechat-api.js';
+import { trace as traceOf, untouched } from '../support/callbacks.js';
+import { makeOrder, type MadePayment } from '../support/factories.js';
+import { deliver, type DeliveryDials, type Notice, type NoticeAnswer } from '../support/notices.js';
+import { newRsaKeys } from '../support/rsa-keys.js';
+import { serviceTest } from '../support/service-test.js';
+import { WechatPlatform } from '../support/wechat-platform.js';
+
+const service = serviceTest();
+let platform: WechatPlatform;
+let methodId: number;
+
+test.before(async () => {
+  platform = await WechatPlatform.start();
+  methodId = await newMethod();
+});
+
+test.afterEach.always(() => setClock());
+
+test.after.always(() => platform.stop());
+
+async function newMethod(more: Record<string, string> = {}, type = 'wechat'): Promise<number> {
+  const config = { ...platform.config, ...more };
+  const { data, text } = await service.admin.post('/payment-methods', { type, config });
+  if (!data) throw new Error(text);
+  return data.id;
+}
+
+async function place(payment_method_id = methodId): Promise<MadePayment> {
+  const { order_no } = await makeOrder(service.admin);
+  const body = { order_no, payment_method_id, initiate: true };
+  const { data, text } = await service.admin.post('/payments', body);
+  if (!data) throw new Error(text);
+  return data;
+}
+
+const send = (notice: Notice, dials?: DeliveryDials): Promise<NoticeAnswer[]> =>
+  deliver(`${service.url}/api/payment/notify/wechat`, notice, dials);
+
+const sendOne = async (notice: Notice): Promise<NoticeAnswer> => (await send(notice))[0] as NoticeAnswer;
+
+const trace = (payment: MadePayment) => traceOf(service.admin, payment);
+
+const yes = { status: 204, type: null, text: '', slug: undefined };
+const refused = (slug: string, status = 400) => ({ status, slug });
+
+/** A payment that a refused notice has flagged and nothing else. */
+const flagged = (fail_reason: string) => ({
+  payment: { ...untouched.payment, needs_attention: true, fail_reason },
+  order: untouched.order,
+});
+
+test.serial('V1: sealed text opens as the SDKs open it', (t) => {
+  const sealed = {
+    ciphertext: 'ulwSiIajGClcvcOYvOQ7+l+0PAbzzwI=',
+    nonce: 'uluk4a9R25RW',
+    associated_data: 'associatedData',
+  };
+  t.is(openSealed(sealed, 'a7cde1ZJB1kG2e7VfTs3jQzaWizur8Gb').toString(), 'message');
+  // A tag of four bytes can be guessed.
+  const bytes = Buffer.from(sealed.ciphertext, 'base64');
+  const short = { ...sealed, ciphertext: bytes.subarray(0, -12).toString('base64') };
+  t.throws(() => openSealed(short, 'a7cde1ZJB1kG2e7VfTs3jQzaWizur8Gb'));
+});
+
+test.serial('V2: a signed notice pays, and only the bytes that were signed do', async (t) => {
+  const payment = await place();
+  const inside = platform.paid(payment.payment_no);
+  const rewritten = platform.notice(inside, {
+    mutate: ({ headers, body }) => ({ headers, body: JSON.stringify(JSON.parse(body)) }),
+  });
+  t.like(await sendOne(rewritten), refused('payment_sign_invalid'));
+  t.deepEqual(await sendOne(platform.notice(inside)), yes);
+  const { payment: paid, order, verdicts } = await trace(payment);
+  t.like(paid, { status: 'paid', third_party_no: inside.transaction_id, needs_attention: false });
+  t.is(Date.parse(paid.pay_time), Date.parse(inside.success_time), 'by the clock of the company');
+  t.like(order, { status: 'paid', payment_no: payment.payment_no });
+  const [row] = await select<{ paid_at: Date }>('SELECT paid_at FROM orders WHERE order_no = ?', [
+    payment.order_no,
+  ]);
+  t.is(row?.paid_at.getTime(), Date.parse(inside.success_time));
+  t.deepEqual(verdicts, ['paid', 'payment_sign_invalid']);
+});
+
+test.serial('a stored notice shows what was sealed and no signature', async (t) => {
+  const payment = await place();
+  const notice = platform.notice(platform.paid(payment.payment_no));
+  const forged = { ...notice, headers: { ...notice.headers, 'Wechatpay-Nonce': 'another' } };
+  await sendOne(forged);
+  await sendOne(notice);
+  const { data, text } = await service.admin.get(`/payments/${payment.payment_no}`);
+  t.is(data.callbacks[0].body.resource.trade_state, 'SUCCESS');
+  const rows = await select<object>('SELECT * FROM payment_callbacks WHERE payment_no = ?', [
+    payment.payment_no,
+  ]);
+  for (const shown of [text, JSON.stringify(rows)])
+    t.false(shown.includes(notice.headers['Wechatpay-Signature'] ?? ''));
+});
+
+const mutations: [string, (notice: Notice) => Notice, slug?: string][] = [
+  ['another body', ({ headers, body }) => ({ headers, body: body.replace('支付成功', '支付失败') })],
+  ['a blank behind its body', ({ headers, body }) => ({ headers, body: `${body} ` })],
+  ['another event', ({ headers, body }) => ({ headers, body: body.replace('TRANSACTION', 'REFUND') })],
+  [
+    'another sealed text',
+    ({ headers, body }) => ({
+      headers,
+      body: body.replace(/"ciphertext":"(.)/, (_, one) => `"ciphertext":"${one === 'A' ? 'B' : 'A'}`),
+    }),
+    'payment_notify_invalid',
+  ],
+  ...['Timestamp', 'Nonce', 'Signature', 'Serial'].flatMap((name): [string, (notice: Notice) => Notice][] => [
+    [
+      `another Wechatpay-${name}`,
+      ({ headers, body }) => ({
+        headers: {
+          ...headers,
+          [`Wechatpay-${name}`]: `${headers[`Wechatpay-${name}`]}`.replace(/^./, (one) =>
+            one === '1' ? '2' : '1',
+          ),
+        },
+        body,
+      }),
+    ],
+    [
+      `no Wechatpay-${name}`,
+      ({ headers, body }) => ({
+        headers: Object.fromEntries(Object.entries(headers).filter(([key]) => key !== `Wechatpay-${name}`)),
+        body,
+      }),
+    ],
+  ]),
+];
+
+for (const [what, mutate, slug = 'payment_sign_invalid'] of mutations) {
+  test.serial(`a notice with ${what} changes no state`, async (t) => {
+    const payment = await place();
+    const inside = platform.paid(payment.payment_no);
+    // The certificates are known, so that a wrong serial number is compared with them.
+    t.like(await sendOne(platform.notice(inside, { mutate })), refused(slug));
+    const { verdicts, ...rest } = await trace(payment);
+    t.deepEqual(rest, slug === 'payment_sign_invalid' ? flagged('notice_unverified') : untouched);
+    t.deepEqual(verdicts, slug === 'payment_sign_invalid' ? [slug] : []);
+    t.deepEqual(await sendOne(platform.notice(inside)), yes);
+    t.like((await trace(payment)).payment, { status: 'paid', needs_attention: false, fail_reason: null });
+  });
+}
+
+test.serial('a notice signed more than five minutes away from its arrival is refused', async (t) => {
+  const payment = await place();
+  const inside = platform.paid(payment.payment_no);
+  for (const seconds of [-310, 310, -86_400]) {
+    const at = new Date(Date.now() + seconds * 1000);
+    t.like(await sendOne(platform.notice(inside, { at })), refused('payment_sign_invalid'), `${seconds} s`);
+  }
+  t.deepEqual(await sendOne(platform.notice(inside, { at: new Date(Date.now() - 280_000) })), yes);
+});
+
+test.serial('a probe is refused without attention, and the notice after it pays', async (t) => {
+  const payment = await place();
+  const inside = platform.paid(payment.payment_no);
+  t.like(await sendOne(platform.notice(inside, { signTest: true })), refused('payment_notify_invalid'));
+  t.deepEqual(await trace(payment), { ...untouched, verdicts: [] });
+  t.deepEqual(await sendOne(platform.notice(inside)), yes);
+  t.is((await trace(payment)).payment.status, 'paid');
+});
+
+test.serial(
+  'a signed notice for another merchant, application or currency is flagged and pays nothing',
+  async (t) => {
+    for (const other of ['mchid', 'appid', 'currency', 'no currency']) {
+      const payment = await place();
+      const inside = platform.paid(payment.payment_no);
+      const foreign = {
+        mchid: { ...inside, mchid: '1900000002' },
+        appid: { ...inside, appid: 'wx0000000000000000' },
+        currency: { ...inside, amount: { ...inside.amount, currency: 'USD' } },
+        'no currency': { ...inside, amount: { total: inside.amount.total } },
+      }[other] as object;
+      t.like(await sendOne(platform.notice(foreign)), refused('payment_merchant_mismatch'), other);
+      const after = await trace(payment);
+      t.deepEqual(after, {
+        ...flagged('payment_merchant_mismatch'),
+        verdicts: ['payment_merchant_mismatch'],
+      });
+      t.deepEqual(await sendOne(platform.notice(inside)), yes);
+    }
+  },
+);
+
+test.serial('another total is flagged; what a coupon takes off is none of it', async (t) => {
+  const payment = await place();
+  const inside = platform.paid(payment.payment_no);
+  const less = { ...inside, amount: { ...inside.amount, total: 1229 } };
+  t.like(await sendOne(platform.notice(less)), refused('payment_amount_mismatch'));
+  t.like((await trace(payment)).payment, { status: 'pending', fail_reason: 'payment_amount_mismatch' });
+  const coupon = { ...inside, amount: { ...inside.amount, payer_total: 1 } };
+  t.deepEqual(await sendOne(platform.notice(coupon)), yes);
+  t.is((await trace(payment)).payment.status, 'paid');
+});
+
+test.serial('paid money without a number or a readable total is refused and flagged', async (t) => {
+  for (const missing of [{ transaction_id: undefined }, { amount: { total: '12.30', currency: 'CNY' } }]) {
+    const payment = await place();
+    const inside = platform.paid(payment.payment_no, missing);
+    t.like(await sendOne(platform.notice(inside)), refused('payment_notify_invalid'));
+    t.like(await trace(payment), flagged('notice_unverified'));
+  }
+});
+
+test.serial('of two methods the one of the payment verifies, also when it is deactivated', async (t) => {
+  const other = await WechatPlatform.start();
+  t.teardown(() => other.stop());
+  other.apiV3Key = 'another-api-v3-key-of-32-letters';
+  const id = await newMethod(other.config);
+  const payment = await place(id);
+  await service.admin.put(`/payment-methods/${id}`, { is_active: false });
+  const inside = other.paid(payment.payment_no);
+  // Sealed under the key of the first method, and signed for it.
+  t.like(await sendOne(platform.notice(inside)), refused('payment_sign_invalid'));
+  t.deepEqual(await sendOne(other.notice(inside)), yes);
+  t.is((await trace(payment)).payment.status, 'paid');
+});
+
+test.serial('while the platform changes from certificates to a public key both are verified', async (t) => {
+  const own = await WechatPlatform.start();
+  t.teardown(() => own.stop());
+  const keys = newRsaKeys();
+  const serial = 'PUB_KEY_ID_0119000000012024';
+  const id = await newMethod({
+    ...own.config,
+    mch_id: own.mchId,
+    platform_public_key: keys.publicPem,
+    platform_public_key_id: serial,
+  });
+  const [first, second, third] = [await place(id), await place(id), await place(id)];
+  t.deepEqual(await sendOne(own.notice(own.paid(first.payment_no))), yes, 'by certificate');
+  t.deepEqual(await sendOne(own.notice(own.paid(second.payment_no), { by: { keys, serial } })), yes);
+  // Neither name stands for the other's key.
+  for (const by of [
+    { keys: own.keys, serial },
+    { keys, serial: own.certificate.serial },
+  ])
+    t.like(await sendOne(own.notice(own.paid(third.payment_no), { by })), refused('payment_sign_invalid'));
+  const { downloads } = own;
+  // The certificates could be asked for again.
+  const at = new Date(Date.now() + 61_000);
+  setClock(at);
+  const unknown = { at, by: { keys, serial: 'PUB_KEY_ID_9' } };
+  t.like(await sendOne(own.notice(own.paid(third.payment_no), unknown)), refused('payment_sign_invalid'));
+  t.is(own.downloads, downloads, 'a public key is not downloaded');
+  // A new certificate is fetched once it signs.
+  own.renew();
+  t.deepEqual(await sendOne(own.notice(own.paid(third.payment_no), { at })), yes);
+  t.is(own.downloads, downloads + 1);
+});
+
+test.serial(
+  'while the certificates are away a notice is answered 503, and pays when they are back',
+  async (t) => {
+    const own = await WechatPlatform.start();
+    t.teardown(() => own.stop());
+    const id = await newMethod(own.config);
+    const payment = await place(id);
+    // As in a process that has just started: none is known under the new name.
+    own.renew();
+    own.certificatesAway = true;
+    setClock(new Date(Date.now() + 61_000));
+    const at = new Date(Date.now() + 61_000);
+    const notice = own.notice(own.paid(payment.payment_no), { at });
+    const before = own.downloads;
+    for (const answer of await send(notice, { repeat: 20 }))
+      t.like(answer, refused('payment_key_unavailable', 503));
+    t.is(own.downloads, before + 1, 'asked once a minute');
+    t.like(await trace(payment), flagged('notice_unverified'));
+    own.certificatesAway = false;
+    setClock(new Date(Date.now() + 125_000));
+    t.deepEqual(await sendOne(notice), yes);
+    t.like((await trace(payment)).payment, { status: 'paid', needs_attention: false });
+  },
+);
+
+test.serial('what does not open under a key of ours causes no download', async (t) => {
+  const own = await WechatPlatform.start();
+  t.teardown(() => own.stop());
+  const payment = await place(await newMethod(own.config));
+  const before = own.downloads;
+  setClock(new Date(Date.now() + 61_000));
+  const at = new Date(Date.now() + 61_000);
+  const by = { keys: own.keys, serial: '51AAAA' };
+  const dials = { at, by, apiV3Key: 'x'.repeat(32) };
+  t.like(await sendOne(own.notice(own.paid(payment.payment_no), dials)), refused('payment_notify_invalid'));
+  t.is(own.downloads, before);
+  for (const answer of await send(own.notice(own.paid(payment.payment_no), { at, by }), { repeat: 10 }))
+    t.like(answer, refused('payment_sign_invalid'));
+  t.is(own.downloads, before + 1);
+});
+
+test.serial('notices that report no money are kept and change nothing', async (t) => {
+  const payment = await place();
+  const { mchid, out_trade_no, transaction_id, amount } = platform.paid(payment.payment_no);
+  const refund = {
+    ...{
+      mchid,
+      out_trade_no,
+      transaction_id,
+      out_refund_no: 'REF1',
+      refund_id: '50',
+      refund_status: 'SUCCESS',
+    },
+    amount: { total: amount.total, refund: 5, payer_total: amount.total, payer_refund: 5 },
+  };
+  t.deepEqual(await sendOne(platform.notice(refund, { event: 'REFUND.SUCCESS' })), yes);
+  const closed = platform.paid(payment.payment_no, { trade_state: 'CLOSED' });
+  t.deepEqual(await sendOne(platform.notice(closed)), yes);
+  t.deepEqual(await trace(payment), { ...untouched, verdicts: ['noted', 'noted'] });
+  const { data } = await service.admin.get(`/payments/${payment.payment_no}`);
+  const [{ id }] = data.callbacks;
+  const replayed = await service.admin.post(`/payments/${payment.payment_no}/callbacks/${id}/replay`);
+  t.is(replayed.data.outcome, 'noted');
+  const elsewhere = { ...refund, mchid: '1900000002' };
+  t.like(
+    await sendOne(platform.notice(elsewhere, { event: 'REFUND.SUCCESS' })),
+    refused('payment_merchant_mismatch'),
+  );
+});
+
+test.serial('a refused notice is replayed from the bytes that came, by the clock of then', async (t) => {
+  const own = await WechatPlatform.start();
+  t.teardown(() => own.stop());
+  const keys = newRsaKeys();
+  const serial = 'PUB_KEY_ID_0119000000012025';
+  const id = await newMethod({
+    ...own.config,
+    platform_public_key: newRsaKeys().publicPem,
+    platform_public_key_id: serial,
+  });
+  const payment = await place(id);
+  t.like(
+    await sendOne(own.notice(own.paid(payment.payment_no), { by: { keys, serial } })),
+    refused('payment_sign_invalid'),
+  );
+  const { data } = await service.admin.get(`/payments/${payment.payment_no}`);
+  const path = `/payments/${payment.payment_no}/callbacks/${data.callbacks[0].id}/replay`;
+  t.is((await service.admin.post(path)).errorCode, 'payment_sign_invalid');
+  await service.admin.put(`/payment-methods/${id}`, { config: { platform_public_key: keys.publicPem } });
+  setClock(new Date(Date.now() + 3_600_000));
+  t.is((await service.admin.post(path)).data.outcome, 'paid');
+  t.like((await trace(payment)).payment, { status: 'paid', needs_attention: false });
+});
+
+test.serial(
+  'whether an order can still be paid depends on when this service learned of the money',
+  async (t) => {
+    const payment = await place();
+    const inside = platform.paid(payment.payment_no, { success_time: '2026-01-02T03:04:05+08:00' });
+    await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+    t.deepEqual(await sendOne(platform.notice(inside)), yes);
+    const { payment: paid, order } = await trace(payment);
+    t.like(paid, { status: 'paid', needs_attention: true, fail_reason: 'order_not_payable' });
+    t.is(paid.pay_time, '2026-01-01T19:04:05.000Z');
+    t.is(order?.status, 'cancelled');
+  },
+);
+
+test.serial('a dropped notice changes nothing; a late and repeated one pays once', async (t) => {
+  const payment = await place();
+  const notice = platform.notice(platform.paid(payment.payment_no));
+  t.deepEqual(await send(notice, { drop: true }), []);
+  t.deepEqual(await trace(payment), { ...untouched, verdicts: [] });
+  t.deepEqual(await send(notice, { delayMs: 200, repeat: 3 }), [yes, yes, yes]);
+  const { verdicts, payment: paid } = await trace(payment);
+  t.like(paid, { status: 'paid', needs_attention: false });
+  t.is(verdicts.filter((verdict: string) => verdict === 'paid').length, 1);
+});
+
+test.serial('a test of the method says that only the company signs', async (t) => {
+  const { data } = await service.admin.post(
+    `/payment-methods/${methodId}/test`,
+    {},
+    { 'Accept-Language': 'en-US' },
+  );
+  t.like(data, { accepted: false, verdict: 'payment_sign_invalid' });
+  t.regex(data.message, /^The keys are complete/);
+});
