@@ -15,7 +15,7 @@
 //   same is measured before, without an export.
 // - Every file must have as many rows as there are lines, or the exit code is 1.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { periodOf } from '../src/lib/numbers.js';
+import { periodOf } from '../src/lib/values/numbers.js';
 import type { BareExport, BareExported } from './baseline-export.js';
 import { load, percentiles } from './support/load.js';
 import { fillOrders, widenOrders } from './support/orders.js';

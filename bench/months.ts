@@ -13,7 +13,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import type { Connection } from 'mysql2/promise';
 import { createConnection } from 'mysql2/promise';
-import { periodOf, shiftPeriod } from '../src/lib/numbers.js';
+import { periodOf, shiftPeriod } from '../src/lib/values/numbers.js';
 import { percentiles } from './support/load.js';
 import { fillOrders } from './support/orders.js';
 import { fillMonthsOfPayments } from './support/payments.js';

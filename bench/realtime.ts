@@ -5,7 +5,7 @@
 // shared snapshot must make them equal. Memory is the resident set of the API process.
 import type { Connection, RowDataPacket } from 'mysql2/promise';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { IpSet, ipNumber, parseRange } from '../src/lib/ip-range.js';
+import { IpSet, ipNumber, parseRange } from '../src/lib/values/ip-range.js';
 import { openSockets, openStreams, signInMany } from './support/audience.js';
 import { startApi, startWorker } from './support/processes.js';
 import { printTable, say } from './support/report.js';

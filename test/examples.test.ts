@@ -5,7 +5,7 @@ import addFormats from 'ajv-formats';
 import test from 'ava';
 import { openApiDocument } from '../src/api/declare/openapi.js';
 import { routes } from '../src/api/declare/routes.js';
-import { orderPeriod, paymentPeriod } from '../src/lib/numbers.js';
+import { orderPeriod, paymentPeriod } from '../src/lib/values/numbers.js';
 
 type Node = Record<string, unknown>;
 

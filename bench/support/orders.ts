@@ -1,6 +1,6 @@
 // Fills a site with users and orders by SQL, month by month: a million orders within a minute.
 import type { Connection, RowDataPacket } from 'mysql2/promise';
-import { periodOf, shiftPeriod } from '../../src/lib/numbers.js';
+import { periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 
 const users = 1000;
 

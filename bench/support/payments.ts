@@ -1,7 +1,7 @@
 // Pending payments for bench:callback, each for an order of its own, and the callbacks that pay them.
 import { createHmac } from 'node:crypto';
 import type { Connection } from 'mysql2/promise';
-import { periodOf } from '../../src/lib/numbers.js';
+import { periodOf } from '../../src/lib/values/numbers.js';
 import { makeNumbers, makeUsers, splitPast } from './orders.js';
 import { call } from './session.js';
 import { rows } from './site.js';

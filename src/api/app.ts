@@ -5,7 +5,7 @@ import Koa, { type Context } from 'koa';
 import { config } from '../../config/index.js';
 import { isCommitting, setDeadline } from '../lib/context.js';
 import { AppError, fail } from '../lib/errors.js';
-import { withTimeout } from '../lib/with-timeout.js';
+import { withTimeout } from '../lib/process/with-timeout.js';
 import { coercer, validate } from '../lib/input/validation.js';
 import { webConsole } from './http/console.js';
 import { docs } from './http/docs.js';

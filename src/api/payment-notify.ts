@@ -7,8 +7,8 @@ import { allChannels, channelOf, hasOpenResults } from '../lib/channels/index.js
 import { now } from '../lib/clock.js';
 import type { ErrorSlug } from '../lib/error-catalogue/index.js';
 import { fail } from '../lib/errors.js';
-import type { Money } from '../lib/money.js';
-import { paymentPeriod } from '../lib/numbers.js';
+import type { Money } from '../lib/values/money.js';
+import { paymentPeriod } from '../lib/values/numbers.js';
 import { documentedAs } from '../lib/input/schema-notes.js';
 import { flagForAttention } from '../models/trade/payment-attention.js';
 import { findCalledPayment, recordAttempt, recordUnproven } from '../models/trade/callback-intake.js';

@@ -6,7 +6,7 @@ import { isDatabaseDown } from '../lib/database/errors.js';
 import { logger } from '../lib/logger.js';
 import type { Envelope } from '../lib/queue/queue.js';
 import type { QueueName } from '../lib/queue/names.js';
-import { throttled } from '../lib/log-throttle.js';
+import { throttled } from '../lib/watch/log-throttle.js';
 
 type Queued = QueuedJob<Envelope>;
 

@@ -1,7 +1,7 @@
 // A worker: the consumers of some queues with their sweeper and canary, put together and taken down again.
 import type { Readiness } from '../lib/watch/port.js';
 import { checkReachable } from '../models/office/service-figures.js';
-import { withTimeout } from '../lib/with-timeout.js';
+import { withTimeout } from '../lib/process/with-timeout.js';
 import { closeQueues } from '../lib/queue/queue.js';
 import type { QueueName } from '../lib/queue/names.js';
 import { maxConnectMs } from '../lib/redis/redis.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { config } from '../../config/index.js';
 import { change, closeDatabase, db, select } from '../../src/lib/database/db.js';
-import { newOrderNumber, periodOf } from '../../src/lib/numbers.js';
+import { newOrderNumber, periodOf } from '../../src/lib/values/numbers.js';
 import { prepareDatabase } from '../../src/models/migrations/schema.js';
 import { seed } from '../../src/models/access/seed.js';
 import { somePaymentNumber } from '../support/factories.js';

@@ -4,7 +4,7 @@ import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import { recordVerified } from '../../src/models/trade/callback-intake.js';
 import { beginMerge, stopWaiting } from '../../src/models/files/chunk-merge.js';
-import { paymentPeriod } from '../../src/lib/numbers.js';
+import { paymentPeriod } from '../../src/lib/values/numbers.js';
 import { askExport } from '../support/exports.js';
 import { makeMethod, makePayment, unique } from '../support/factories.js';
 import { sendChunk } from '../support/files.js';

@@ -3,7 +3,7 @@ import '../support/environment.js';
 import { s3 } from '../support/s3-environment.js';
 import test from 'ava';
 import { closeDatabase, db, select } from '../../src/lib/database/db.js';
-import { paymentPeriod } from '../../src/lib/numbers.js';
+import { paymentPeriod } from '../../src/lib/values/numbers.js';
 import { recordAttempt } from '../../src/models/trade/callback-intake.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import { Client } from '../support/client.js';

@@ -11,7 +11,7 @@ import { storage } from '../../src/lib/storage/index.js';
 import { releaseFiles, reserveFile } from '../../src/models/files/stored-file.js';
 import { recordAttempt } from '../../src/models/trade/callback-intake.js';
 import type { CallbackKey } from '../../src/models/trade/payment-callback.js';
-import { paymentPeriod } from '../../src/lib/numbers.js';
+import { paymentPeriod } from '../../src/lib/values/numbers.js';
 import { settle } from '../../src/models/trade/payment-settlement.js';
 import { stateChanges, watchStates } from '../support/changes.js';
 import {

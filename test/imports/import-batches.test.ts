@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
-import { Money } from '../../src/lib/money.js';
+import { Money } from '../../src/lib/values/money.js';
 import { findWork, type ImportWork } from '../../src/models/imports/import-progress.js';
 import type { OrderDraft } from '../../src/models/imports/order-draft.js';
 import { writeBatch } from '../../src/models/imports/import-batch.js';

@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import fc from 'fast-check';
-import { canonicalIp } from '../../src/lib/ip.js';
+import { canonicalIp } from '../../src/lib/values/ip.js';
 
 test('every notation of an address has one canonical form', (t) => {
   const cases: Record<string, string> = {

@@ -1,8 +1,8 @@
 // Exact amounts: read, added, written, and never touched by floating point.
 import test from 'ava';
 import fc from 'fast-check';
-import { toJson } from '../../src/lib/json.js';
-import { Money } from '../../src/lib/money.js';
+import { toJson } from '../../src/lib/values/json.js';
+import { Money } from '../../src/lib/values/money.js';
 
 const limit = 10n ** 15n;
 const cents = () => fc.bigInt({ min: -limit, max: limit });

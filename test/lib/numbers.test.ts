@@ -9,8 +9,8 @@ import {
   paymentPeriod,
   periodOf,
   shiftPeriod,
-} from '../../src/lib/numbers.js';
-import { inZone, isZone, readTime, withZone } from '../../src/lib/time.js';
+} from '../../src/lib/values/numbers.js';
+import { inZone, isZone, readTime, withZone } from '../../src/lib/values/time.js';
 
 const instant = () =>
   fc.date({

@@ -1,7 +1,14 @@
 // Trees out of rows with a parent_id.
 import test from 'ava';
 import fc from 'fast-check';
-import { depthOf, heightOf, toTree, withAncestors, withDescendants, type Tree } from '../../src/lib/tree.js';
+import {
+  depthOf,
+  heightOf,
+  toTree,
+  withAncestors,
+  withDescendants,
+  type Tree,
+} from '../../src/lib/values/tree.js';
 
 interface Row {
   id: number;

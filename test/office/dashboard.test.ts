@@ -3,7 +3,7 @@ import '../support/environment.js';
 import test from 'ava';
 import moment from 'moment-timezone';
 import { change, select } from '../../src/lib/database/db.js';
-import { periodOf } from '../../src/lib/numbers.js';
+import { periodOf } from '../../src/lib/values/numbers.js';
 import { makeAdmin, makeMethod, makeOrder, makePayment, mockCallback, unique } from '../support/factories.js';
 import { writeLogins } from '../support/logs.js';
 import { serviceTest } from '../support/service-test.js';

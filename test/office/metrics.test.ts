@@ -8,7 +8,7 @@ import test from 'ava';
 import { config } from '../../config/index.js';
 import { closeDatabase, db, insert } from '../../src/lib/database/db.js';
 import { queueNames } from '../../src/lib/queue/names.js';
-import { periodOf } from '../../src/lib/numbers.js';
+import { periodOf } from '../../src/lib/values/numbers.js';
 import { partitionedTables } from '../../src/models/tables/partitions.js';
 import { Client } from '../support/client.js';
 import { makeMethod, makePayment, mockCallback } from '../support/factories.js';

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { change, db, select } from '../../src/lib/database/db.js';
-import { paymentPeriod } from '../../src/lib/numbers.js';
+import { paymentPeriod } from '../../src/lib/values/numbers.js';
 import { migrations } from '../../src/models/migrations/index.js';
 import { storeFailure } from '../../src/models/office/failed-job.js';
 import { recordVerified } from '../../src/models/trade/callback-intake.js';

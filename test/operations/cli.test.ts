@@ -4,7 +4,7 @@ import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { storeFailure } from '../../src/models/office/failed-job.js';
 import { recordVerified } from '../../src/models/trade/callback-intake.js';
-import { paymentPeriod } from '../../src/lib/numbers.js';
+import { paymentPeriod } from '../../src/lib/values/numbers.js';
 import { makeMethod, makePayment, unique } from '../support/factories.js';
 import { runCli } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';

@@ -1,5 +1,5 @@
 // Records for tests, made through the API as an administrator would make them.
-import { newOrderNumber, newPaymentNumber } from '../../src/lib/numbers.js';
+import { newOrderNumber, newPaymentNumber } from '../../src/lib/values/numbers.js';
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Client } from './client.js';
 

@@ -1,7 +1,7 @@
 // Everything that can happen to orders and payments, each done to the service and to the model (docs/promises.md R4).
 import fc from 'fast-check';
 import { change, select } from '../../src/lib/database/db.js';
-import { paymentPeriod } from '../../src/lib/numbers.js';
+import { paymentPeriod } from '../../src/lib/values/numbers.js';
 import { expireOrder } from '../../src/models/trade/order.js';
 import { recordVerified } from '../../src/models/trade/callback-intake.js';
 import { verdictOf, type CallbackKey } from '../../src/models/trade/payment-callback.js';

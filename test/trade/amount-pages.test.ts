@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
-import { periodOf, shiftPeriod } from '../../src/lib/numbers.js';
+import { periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { makeOrder, makeUser } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';
 import { rowsReadBy, statementsDuring } from '../support/statements.js';

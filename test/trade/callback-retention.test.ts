@@ -5,7 +5,7 @@ import { config } from '../../config/index.js';
 import { maintainTables } from '../../src/jobs/maintain-tables.js';
 import { setClock } from '../../src/lib/clock.js';
 import { change, select } from '../../src/lib/database/db.js';
-import { periodOf } from '../../src/lib/numbers.js';
+import { periodOf } from '../../src/lib/values/numbers.js';
 import { recordAttempt } from '../../src/models/trade/callback-intake.js';
 import type { CallbackState } from '../../src/models/trade/tables.js';
 import { extendPartitions } from '../../src/models/tables/partitions.js';

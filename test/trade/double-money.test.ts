@@ -3,7 +3,7 @@ import '../support/environment.js';
 import { createCipheriv } from 'node:crypto';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
-import { paymentPeriod, periodOf, shiftPeriod } from '../../src/lib/numbers.js';
+import { paymentPeriod, periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { expireOrder } from '../../src/models/trade/order.js';
 import { recordAttempt, recordVerified } from '../../src/models/trade/callback-intake.js';
 import type { CallbackKey } from '../../src/models/trade/payment-callback.js';

@@ -3,7 +3,7 @@ import '../support/environment.js';
 import test from 'ava';
 import { setClock, stopClock } from '../../src/lib/clock.js';
 import { db, select } from '../../src/lib/database/db.js';
-import { periodOf, shiftPeriod } from '../../src/lib/numbers.js';
+import { periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { extendPartitions, partitionedTables } from '../../src/models/tables/partitions.js';
 import type { Client } from '../support/client.js';
 import { makeMethod, makeOrder, makePayment, mockCallback } from '../support/factories.js';

@@ -6,7 +6,7 @@ import test from 'ava';
 import { alipay } from '../../src/lib/channels/alipay.js';
 import { select } from '../../src/lib/database/db.js';
 import { fieldsOf } from '../../src/lib/input/body-fields.js';
-import { Money } from '../../src/lib/money.js';
+import { Money } from '../../src/lib/values/money.js';
 import { AlipayPlatform, type NoticeForm } from '../support/alipay-platform.js';
 import { trace as traceOf, untouched } from '../support/callbacks.js';
 import { makeOrder, type MadePayment } from '../support/factories.js';

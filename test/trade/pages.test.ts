@@ -4,7 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { setClock } from '../../src/lib/clock.js';
 import { change } from '../../src/lib/database/db.js';
-import { newOrderNumber, periodOf, shiftPeriod } from '../../src/lib/numbers.js';
+import { newOrderNumber, periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { extendPartitions } from '../../src/models/tables/partitions.js';
 import { makeMethod, makeUser, somePaymentNumber } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';

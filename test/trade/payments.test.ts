@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
-import { paymentPeriod } from '../../src/lib/numbers.js';
+import { paymentPeriod } from '../../src/lib/values/numbers.js';
 import {
   makeMethod,
   makeOrder,

@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { change } from '../../src/lib/database/db.js';
-import { newOrderNumber, periodOf } from '../../src/lib/numbers.js';
+import { newOrderNumber, periodOf } from '../../src/lib/values/numbers.js';
 import { countJobs } from '../../src/lib/queue/queue.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import { somePaymentNumber } from '../support/factories.js';

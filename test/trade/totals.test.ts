@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
-import { paymentPeriod } from '../../src/lib/numbers.js';
+import { paymentPeriod } from '../../src/lib/values/numbers.js';
 import { expireOrder } from '../../src/models/trade/order.js';
 import { recordVerified } from '../../src/models/trade/callback-intake.js';
 import type { CallbackKey } from '../../src/models/trade/payment-callback.js';

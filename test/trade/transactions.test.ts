@@ -4,7 +4,7 @@ import '../support/long-deadlines.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { change, db, select, transact } from '../../src/lib/database/db.js';
-import { periodOf } from '../../src/lib/numbers.js';
+import { periodOf } from '../../src/lib/values/numbers.js';
 import { DatabaseBusy, errno, isDatabaseDown } from '../../src/lib/database/errors.js';
 import { makeMethod, makeOrder, makePayment, makeUser, mockCallback } from '../support/factories.js';
 import { lockWaits, otherConnection } from '../support/other-connection.js';

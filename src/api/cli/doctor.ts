@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
 import { select } from '../../lib/database/db.js';
-import { periodOf, shiftPeriod } from '../../lib/numbers.js';
+import { periodOf, shiftPeriod } from '../../lib/values/numbers.js';
 import { countJobs } from '../../lib/queue/queue.js';
 import { redis } from '../../lib/redis/redis.js';
 import { keyState } from '../../models/access/key-check.js';

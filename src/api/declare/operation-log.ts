@@ -6,7 +6,7 @@ import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { say, type Text } from '../../lib/language.js';
 import { mask, maskText } from '../../lib/secrets/mask.js';
 import { newUlid } from '../../lib/secrets/random-id.js';
-import { readUserAgent, shortUserAgent } from '../../lib/user-agent.js';
+import { readUserAgent, shortUserAgent } from '../../lib/values/user-agent.js';
 import { keepEntry } from '../../jobs/log-keeping.js';
 import type { Identity } from '../../models/access/identity.js';
 import type { OperationEntry } from '../../models/logs/operation-log.js';

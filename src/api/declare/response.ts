@@ -4,9 +4,9 @@ import Joi from 'joi';
 import { maxDepth } from '../../lib/secrets/mask.js';
 import { keywords, named } from '../../lib/input/schema-notes.js';
 import { exactAmount } from '../../lib/input/schema.js';
-import type { Money } from '../../lib/money.js';
+import type { Money } from '../../lib/values/money.js';
 import type { Page } from '../../lib/input/list-query.js';
-import type { Tree } from '../../lib/tree.js';
+import type { Tree } from '../../lib/values/tree.js';
 import type { ColumnType, ValueKind } from '../../models/tables/column.js';
 import {
   declarationOf,

@@ -7,7 +7,7 @@ import {
 } from '../../lib/channels/channel.js';
 import { hasOpenResults, isEnabled } from '../../lib/channels/index.js';
 import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
-import { throttled } from '../../lib/log-throttle.js';
+import { throttled } from '../../lib/watch/log-throttle.js';
 import { logger } from '../../lib/logger.js';
 import {
   recordAttempt,

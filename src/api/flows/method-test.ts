@@ -9,8 +9,8 @@ import { currentLanguage } from '../../lib/context.js';
 import { errorCatalogue, type ErrorSlug } from '../../lib/error-catalogue/index.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { fill, say, type Text } from '../../lib/language.js';
-import { Money } from '../../lib/money.js';
-import { newOrderNumber, newPaymentNumber, paymentPeriod } from '../../lib/numbers.js';
+import { Money } from '../../lib/values/money.js';
+import { newOrderNumber, newPaymentNumber, paymentPeriod } from '../../lib/values/numbers.js';
 import { openedMethod } from '../../models/trade/payment-method.js';
 import { judge, readClaim } from './callback-judgement.js';
 

@@ -2,7 +2,7 @@
 import { config } from '../../../config/index.js';
 import { Attempts } from '../../lib/redis/attempts.js';
 import { fail } from '../../lib/errors.js';
-import { networkOf } from '../../lib/ip.js';
+import { networkOf } from '../../lib/values/ip.js';
 import { signedInLately } from '../../models/access/admin-session.js';
 
 const { auth } = config;

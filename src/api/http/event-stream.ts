@@ -1,9 +1,9 @@
 // Server-sent events (WHATWG HTML, 9.2): unnamed events, one data line each with {type, data, timestamp}.
 import type { Context } from 'koa';
 import { now } from '../../lib/clock.js';
-import { toJson } from '../../lib/json.js';
+import { toJson } from '../../lib/values/json.js';
 import { logger } from '../../lib/logger.js';
-import { withZone } from '../../lib/time.js';
+import { withZone } from '../../lib/values/time.js';
 import { currentZone } from '../../lib/context.js';
 import type { Identity } from '../../models/access/identity.js';
 import { track } from './live-connections.js';

@@ -3,10 +3,10 @@
 // opens it (docs/spec.md, Payment callback, rule 4).
 import Joi from 'joi';
 import { now } from '../clock.js';
-import { paymentPeriod } from '../numbers.js';
+import { paymentPeriod } from '../values/numbers.js';
 import { readPublicKey, signRsa, verifyRsa } from '../secrets/rsa.js';
-import { beijingTime } from '../time.js';
-import { Money } from '../money.js';
+import { beijingTime } from '../values/time.js';
+import { Money } from '../values/money.js';
 import {
   ChannelFailure,
   type CallbackClaim,

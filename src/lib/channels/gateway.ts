@@ -5,7 +5,7 @@ import { request as sendPlainly, type IncomingHttpHeaders, type IncomingMessage 
 import { request as sendOverTls } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { config } from '../../../config/index.js';
-import { parseIp } from '../ip.js';
+import { parseIp } from '../values/ip.js';
 import { ChannelFailure } from './channel.js';
 
 export interface GatewayRequest {

@@ -1,8 +1,8 @@
 // The built-in mock channel (spec.md, Payment callback), a simulated payment company for trials and tests.
 import Joi from 'joi';
 import { config } from '../../../config/index.js';
-import { Money } from '../money.js';
-import { paymentPeriod } from '../numbers.js';
+import { Money } from '../values/money.js';
+import { paymentPeriod } from '../values/numbers.js';
 import { hmacHex, sameDigest } from '../secrets/secret-box.js';
 import type { CallbackClaim, Channel, MethodConfig } from './channel.js';
 import { exactAmount } from '../input/schema.js';

@@ -4,11 +4,11 @@ import { createCipheriv, randomUUID } from 'node:crypto';
 import Joi from 'joi';
 import { decodeTime } from 'ulid';
 import { now } from '../clock.js';
-import { Money } from '../money.js';
-import { paymentPeriod } from '../numbers.js';
+import { Money } from '../values/money.js';
+import { paymentPeriod } from '../values/numbers.js';
 import { randomToken } from '../secrets/random-id.js';
 import { signRsa } from '../secrets/rsa.js';
-import { beijingTime } from '../time.js';
+import { beijingTime } from '../values/time.js';
 import {
   ChannelFailure,
   type CallbackClaim,

@@ -2,7 +2,7 @@
 // filters.
 import Joi from 'joi';
 import type { SqlValue } from '../database/db.js';
-import { periodsOf } from '../numbers.js';
+import { periodsOf } from '../values/numbers.js';
 import { clamped, time } from './schema.js';
 import { keywords } from './schema-notes.js';
 

@@ -1,7 +1,7 @@
 // The Joi building blocks of requests: ids, texts, amounts, times.
 import Joi from 'joi';
-import { maxAmount, Money } from '../money.js';
-import { readTime } from '../time.js';
+import { maxAmount, Money } from '../values/money.js';
+import { readTime } from '../values/time.js';
 import { currentZone } from '../context.js';
 import { arePrintableLines, isPrintable } from './printable.js';
 import { keywords } from './schema-notes.js';

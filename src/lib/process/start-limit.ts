@@ -1,6 +1,6 @@
 // A limit for what a start asks of the storage: while a shared folder hangs, a process still serves what needs no file.
 import { logger } from '../logger.js';
-import { withTimeout } from '../with-timeout.js';
+import { withTimeout } from './with-timeout.js';
 
 const limitMs = 5000;
 

@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { hostname, loadavg } from 'node:os';
 import { currentLoad, fsSize, mem } from 'systeminformation';
-import { withTimeout } from '../with-timeout.js';
+import { withTimeout } from './with-timeout.js';
 
 export interface SystemInfo {
   cpu: { cores: number; usage: number; percent: number };

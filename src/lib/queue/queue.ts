@@ -8,7 +8,7 @@ import { logger } from '../logger.js';
 import { queueNames, queuePrefix, type QueueName } from './names.js';
 import { queueTelemetry } from './telemetry.js';
 import { listen, publish, untilListening } from '../redis/pubsub.js';
-import { withTimeout } from '../with-timeout.js';
+import { withTimeout } from '../process/with-timeout.js';
 import { newUlid } from '../secrets/random-id.js';
 import { closeConnection, failingFast, openConnection } from '../redis/connection.js';
 import { redis } from '../redis/redis.js';

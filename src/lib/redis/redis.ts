@@ -2,7 +2,7 @@
 // unavailable.
 import { config } from '../../../config/index.js';
 import { closeConnection, failingFast, openConnection, silenceMs } from './connection.js';
-import { withTimeout } from '../with-timeout.js';
+import { withTimeout } from '../process/with-timeout.js';
 
 /**
  * For callers with a fallback: fails at once while Redis is unavailable, and after 200 ms without a

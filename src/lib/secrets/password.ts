@@ -6,8 +6,8 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import { config } from '../../../config/index.js';
 import { currentIp } from '../context.js';
 import { AppError, fail } from '../errors.js';
-import { networkOf } from '../ip.js';
-import { withTimeout } from '../with-timeout.js';
+import { networkOf } from '../values/ip.js';
+import { withTimeout } from '../process/with-timeout.js';
 import { derivedKeys } from './secret-box.js';
 
 const { bcryptCost, hashConcurrency, hashQueue, hashQueuePerAddress, hashWaitMs } = config.auth;

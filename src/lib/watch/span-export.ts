@@ -6,8 +6,8 @@ import { detectResources, envDetector, resourceFromAttributes } from '@opentelem
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { config } from '../../../config/index.js';
 import { logger } from '../logger.js';
-import { throttled } from '../log-throttle.js';
-import { withTimeout } from '../with-timeout.js';
+import { throttled } from './log-throttle.js';
+import { withTimeout } from '../process/with-timeout.js';
 
 /** Max spans in the buffer; more are dropped. About 1 KiB each. */
 const maxQueueSize = 4096;

@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import { toTree, withDescendants, type Tree } from '../../lib/tree.js';
+import { toTree, withDescendants, type Tree } from '../../lib/values/tree.js';
 import { containing, matching } from '../tables/find.js';
 import { listed, type Fields, type Listed } from '../tables/table.js';
 import { changing } from '../tables/versions.js';

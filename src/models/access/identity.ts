@@ -5,7 +5,7 @@ import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
 import { fail } from '../../lib/errors.js';
 import { logger } from '../../lib/logger.js';
-import { withAncestors } from '../../lib/tree.js';
+import { withAncestors } from '../../lib/values/tree.js';
 import type { Versions } from '../tables/versions.js';
 import { AdminSession, Menu, Permission, Role, RoleMenu } from './tables.js';
 

@@ -3,7 +3,7 @@ import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import { depthOf, heightOf, toTree, withDescendants, type Tree } from '../../lib/tree.js';
+import { depthOf, heightOf, toTree, withDescendants, type Tree } from '../../lib/values/tree.js';
 import { menuTitle } from './builtin-names.js';
 import type { Identity } from './identity.js';
 import { assertHolds, type Holder } from './rights.js';

@@ -3,7 +3,7 @@ import type Joi from 'joi';
 import { say, type Language, type Text } from '../../lib/language.js';
 import type { Where } from '../../lib/input/list-query.js';
 import type { Cell, SheetColumn } from '../../lib/sheets/sheet.js';
-import { localTimes } from '../../lib/time.js';
+import { localTimes } from '../../lib/values/time.js';
 import type { Snapshot } from './snapshot.js';
 
 export interface SourceColumn {

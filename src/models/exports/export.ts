@@ -9,7 +9,7 @@ import { isDuplicate } from '../../lib/database/errors.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { say, type Language, type Text } from '../../lib/language.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
-import { localTimes } from '../../lib/time.js';
+import { localTimes } from '../../lib/values/time.js';
 import type { Identity } from '../access/identity.js';
 import type { Admin } from '../access/tables.js';
 import { releaseFiles, removeFiles } from '../files/stored-file.js';

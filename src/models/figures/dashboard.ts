@@ -2,9 +2,9 @@
 import { currentZone } from '../../lib/context.js';
 import { now } from '../../lib/clock.js';
 import { reports, type SqlValue } from '../../lib/database/db.js';
-import { Money } from '../../lib/money.js';
-import { periodOf } from '../../lib/numbers.js';
-import { daysBack, monthsBack, type Span } from '../../lib/time.js';
+import { Money } from '../../lib/values/money.js';
+import { periodOf } from '../../lib/values/numbers.js';
+import { daysBack, monthsBack, type Span } from '../../lib/values/time.js';
 import { countOnline } from '../access/online-admin.js';
 import type { LogTable } from '../logs/log.js';
 import { figures, pastFigures } from '../tables/count.js';

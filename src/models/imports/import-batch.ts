@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
 import { bulk, change, type SqlValue } from '../../lib/database/db.js';
-import { orderNumbers, periodOf } from '../../lib/numbers.js';
+import { orderNumbers, periodOf } from '../../lib/values/numbers.js';
 import { storeProblems } from './import-error.js';
 import { advance, type Advance, type ImportWork } from './import-progress.js';
 import { problemsByRow, type OrderDraft } from './order-draft.js';

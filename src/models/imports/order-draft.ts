@@ -1,5 +1,5 @@
 // An order as the rows of a sheet describe it, and the rules that rows of one order obey together.
-import { Money } from '../../lib/money.js';
+import { Money } from '../../lib/values/money.js';
 import type { OrderLine } from '../trade/order-placement.js';
 import type { Problem, SheetColumn, SheetRow } from './order-sheet.js';
 

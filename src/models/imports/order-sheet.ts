@@ -3,7 +3,7 @@ import { currentLanguage } from '../../lib/context.js';
 import { fail } from '../../lib/errors.js';
 import { arePrintableLines, isPrintable } from '../../lib/input/printable.js';
 import { say, type Language, type Text } from '../../lib/language.js';
-import { Money } from '../../lib/money.js';
+import { Money } from '../../lib/values/money.js';
 import { restore } from '../../lib/sheets/sheet.js';
 import type { ImportReason } from './import-reason.js';
 

@@ -5,7 +5,7 @@ import { now } from '../../lib/clock.js';
 import { bulk, change, select, type SqlValue } from '../../lib/database/db.js';
 import { isDatabaseDown } from '../../lib/database/errors.js';
 import { logger } from '../../lib/logger.js';
-import { periodOf } from '../../lib/numbers.js';
+import { periodOf } from '../../lib/values/numbers.js';
 import { announce } from '../../lib/redis/changes.js';
 import { withPartition } from '../tables/partitions.js';
 import { declarationOf, type Model, type TableClass } from '../tables/table.js';

@@ -1,7 +1,7 @@
 // blacklists: addresses that are refused before any other check.
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
-import { ipBytes, ipNumber, IpSet, parseRange, type IpRange } from '../../lib/ip-range.js';
+import { ipBytes, ipNumber, IpSet, parseRange, type IpRange } from '../../lib/values/ip-range.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { containingAscii, during, findPage, matching } from '../tables/find.js';
 import { changing, type Versions } from '../tables/versions.js';

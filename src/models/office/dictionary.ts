@@ -4,7 +4,7 @@ import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { announcing } from '../../lib/redis/changes.js';
-import { withDescendants } from '../../lib/tree.js';
+import { withDescendants } from '../../lib/values/tree.js';
 import { Dictionary } from './tables.js';
 import { containing, during, findPage, matching } from '../tables/find.js';
 import { listed, type Fields, type Listed } from '../tables/table.js';

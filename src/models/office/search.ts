@@ -2,7 +2,7 @@
 // Every condition is an exact or prefix match on an index, but for administrators, of whom there are few, and for the ends of numbers.
 import { now } from '../../lib/clock.js';
 import { reports, select, type SqlValue } from '../../lib/database/db.js';
-import { orderPeriod, paymentPeriod, periodOf, periodsOf, shiftPeriod } from '../../lib/numbers.js';
+import { orderPeriod, paymentPeriod, periodOf, periodsOf, shiftPeriod } from '../../lib/values/numbers.js';
 
 export const searchKinds = ['order', 'payment', 'user', 'admin', 'trace'] as const;
 

@@ -4,7 +4,7 @@ import { DataType } from 'sequelize-typescript';
 import { now } from '../../lib/clock.js';
 import type { SqlValue } from '../../lib/database/db.js';
 import type { Text } from '../../lib/language.js';
-import { Money } from '../../lib/money.js';
+import { Money } from '../../lib/values/money.js';
 
 /** What an answer says of a value. */
 export type ValueKind = 'integer' | 'text' | 'boolean' | 'amount' | 'time' | 'any';

@@ -6,7 +6,7 @@ import { select } from '../../lib/database/db.js';
 import { errno } from '../../lib/database/errors.js';
 import { openConnection } from '../../lib/database/connection.js';
 import { logger } from '../../lib/logger.js';
-import { periodOf, shiftPeriod } from '../../lib/numbers.js';
+import { periodOf, shiftPeriod } from '../../lib/values/numbers.js';
 
 /** Every table partitioned by month. */
 export const partitionedTables = [

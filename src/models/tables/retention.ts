@@ -2,7 +2,7 @@
 import { now } from '../../lib/clock.js';
 import { bulk, select, type SqlValue } from '../../lib/database/db.js';
 import { logger } from '../../lib/logger.js';
-import { periodOf } from '../../lib/numbers.js';
+import { periodOf } from '../../lib/values/numbers.js';
 import { alterPartitions, type PartitionedTable } from './partitions.js';
 
 const batchSize = 5000;

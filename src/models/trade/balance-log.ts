@@ -5,7 +5,7 @@ import { reports } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
 import { id } from '../../lib/input/schema.js';
-import { Money } from '../../lib/money.js';
+import { Money } from '../../lib/values/money.js';
 import { Admin } from '../access/tables.js';
 import { figures } from '../tables/count.js';
 import { columnsOf, computed, joined, selection, sumOf, type RowOf } from '../tables/selection.js';

@@ -3,7 +3,7 @@ import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/clock.js';
 import { bulk } from '../../lib/database/db.js';
-import { periodOf } from '../../lib/numbers.js';
+import { periodOf } from '../../lib/values/numbers.js';
 
 const batchSize = 1000;
 

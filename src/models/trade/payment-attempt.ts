@@ -2,7 +2,7 @@
 import { change } from '../../lib/database/db.js';
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/clock.js';
-import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
+import { orderPeriod, paymentPeriod } from '../../lib/values/numbers.js';
 import { columnsOf, selection, type Expression, type RowOf } from '../tables/selection.js';
 import type { CallbackKey } from './payment-callback.js';
 import { Order, Payment, PaymentCallback, ThirdPartyNumber } from './tables.js';

@@ -4,7 +4,7 @@ import type { Transaction } from 'sequelize';
 import type { RawCallback } from '../../lib/channels/channel.js';
 import { fail } from '../../lib/errors.js';
 import { fieldsOf } from '../../lib/input/body-fields.js';
-import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
+import { orderPeriod, paymentPeriod } from '../../lib/values/numbers.js';
 import { unseal } from '../../lib/secrets/secret-box.js';
 import { columnsOf, computed, selection, type RowOf } from '../tables/selection.js';
 import { updateRows } from '../tables/rows.js';

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { now } from '../../lib/clock.js';
 import { Where, type TimeRange } from '../../lib/input/list-query.js';
-import { periodOf } from '../../lib/numbers.js';
+import { periodOf } from '../../lib/values/numbers.js';
 import { id } from '../../lib/input/schema.js';
 import { paymentStatuses, type PaymentStatus } from './tables.js';
 

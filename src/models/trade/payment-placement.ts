@@ -1,8 +1,8 @@
 // What placing a payment with its channel reads and writes; it never changes a payment's status.
 import { now } from '../../lib/clock.js';
 import { fail } from '../../lib/errors.js';
-import type { Money } from '../../lib/money.js';
-import { orderPeriod, paymentPeriod } from '../../lib/numbers.js';
+import type { Money } from '../../lib/values/money.js';
+import { orderPeriod, paymentPeriod } from '../../lib/values/numbers.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';
 import { updateRows } from '../tables/rows.js';
 import { beingPaid } from './payment-callback.js';

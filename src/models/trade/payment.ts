@@ -5,9 +5,15 @@ import { change, reports, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { isEnabled } from '../../lib/channels/index.js';
-import { Money } from '../../lib/money.js';
+import { Money } from '../../lib/values/money.js';
 import { announcing } from '../../lib/redis/changes.js';
-import { newPaymentNumber, orderPeriod, paymentPeriod, periodOf, startOfPeriod } from '../../lib/numbers.js';
+import {
+  newPaymentNumber,
+  orderPeriod,
+  paymentPeriod,
+  periodOf,
+  startOfPeriod,
+} from '../../lib/values/numbers.js';
 import { withPartition } from '../tables/partitions.js';
 import { insertRow } from '../tables/rows.js';
 import { columnsOf, joined, selection, sumOf, type RowOf } from '../tables/selection.js';

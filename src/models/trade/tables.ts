@@ -2,7 +2,7 @@
 import type { CreationOptional } from 'sequelize';
 import { Model } from 'sequelize-typescript';
 import { db } from '../../lib/database/db.js';
-import { Money } from '../../lib/money.js';
+import { Money } from '../../lib/values/money.js';
 import {
   ascii,
   big,

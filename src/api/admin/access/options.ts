@@ -1,7 +1,7 @@
 // /options: values and labels for select boxes.
 import Joi from 'joi';
 import { fail } from '../../../lib/errors.js';
-import { toTree, type Tree } from '../../../lib/tree.js';
+import { toTree, type Tree } from '../../../lib/values/tree.js';
 import { mayPass } from '../../declare/permission.js';
 import { route } from '../../declare/route.js';
 import { adminOptions } from '../../../models/access/admin.js';

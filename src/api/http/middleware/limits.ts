@@ -3,7 +3,7 @@ import type { Context, Middleware } from 'koa';
 import type { LimitName } from '../../../../config/limits.js';
 import { config } from '../../../../config/index.js';
 import { fail } from '../../../lib/errors.js';
-import { networkOf } from '../../../lib/ip.js';
+import { networkOf } from '../../../lib/values/ip.js';
 import { RateLimit } from '../../../lib/redis/rate-limit.js';
 import type { RequestState } from '../request-state.js';
 import { fullPath, type Route } from '../../declare/route.js';

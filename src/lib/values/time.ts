@@ -1,6 +1,6 @@
 // Times at the boundary: UTC inside, the request's zone outside.
 import moment from 'moment-timezone';
-import { config } from '../../config/index.js';
+import { config } from '../../../config/index.js';
 
 /** Response fields converted to the request zone (spec.md, Timezone rules), with the configured ones. */
 const zonedFields = new Set([

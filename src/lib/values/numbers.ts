@@ -1,5 +1,5 @@
 // Order and payment numbers, and the months in them.
-import { newUlid } from './secrets/random-id.js';
+import { newUlid } from '../secrets/random-id.js';
 
 const orderNumber = /^ORD(\d{4})(0[1-9]|1[0-2])[0-9A-HJKMNP-TV-Z]{26}$/;
 const paymentNumber = /^PAY(\d{4})(0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9A-HJKMNP-TV-Z]{26}$/;

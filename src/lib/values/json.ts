@@ -1,5 +1,5 @@
 // Writes answers as JSON with amounts as exact numbers.
-import { randomToken } from './secrets/random-id.js';
+import { randomToken } from '../secrets/random-id.js';
 import { Money } from './money.js';
 
 // JSON.stringify cannot emit a number from its digits, so amounts are written as marked strings that are unquoted

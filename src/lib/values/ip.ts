@@ -1,9 +1,9 @@
 // Client addresses in canonical form; X-Forwarded-For is used only behind trusted proxies.
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
-import { config } from '../../config/index.js';
-import { logger } from './logger.js';
-import { throttled } from './log-throttle.js';
+import { config } from '../../../config/index.js';
+import { logger } from '../logger.js';
+import { throttled } from '../watch/log-throttle.js';
 
 type Block = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
