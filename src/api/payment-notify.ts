@@ -198,14 +198,17 @@ const unverified: ReadonlySet<ErrorSlug> = new Set([
   'payment_sign_invalid',
 ]);
 
-interface Claimed {
+interface ClaimedNumber {
   claimedNo: string | undefined;
   /** Whether it was sealed under a key of ours, so that only the company can have sent it. */
   isSealed: boolean;
 }
 
 // A malformed callback is still stored with the payment it names in the clear.
-function claimedNumber(claim: CallbackClaim | undefined, { out_trade_no }: Record<string, unknown>): Claimed {
+function claimedNumber(
+  claim: CallbackClaim | undefined,
+  { out_trade_no }: Record<string, unknown>,
+): ClaimedNumber {
   if (claim) return { claimedNo: claim.paymentNo, isSealed: out_trade_no === undefined };
   const isNumber = typeof out_trade_no === 'string' && paymentPeriod(out_trade_no) !== undefined;
   return { claimedNo: isNumber ? out_trade_no : undefined, isSealed: false };

@@ -23,10 +23,10 @@ function setConnected(value: boolean): void {
   for (const watcher of watchers) watcher();
 }
 
-let hurry = (): void => undefined;
+let connectAtOnce = (): void => undefined;
 
 /** Connects at once: the service has just answered. */
-export const reconnectNow = (): void => hurry();
+export const reconnectNow = (): void => connectAtOnce();
 
 /**
  * Opens the socket and keeps it open; returns a function that closes it. `onOpen` is called whenever frames may
@@ -81,11 +81,11 @@ export function connectLive(onOpen: (isFirst: boolean) => void): () => void {
   };
   window.addEventListener('online', atOnce);
   window.addEventListener('offline', atLoss);
-  hurry = atOnce;
+  connectAtOnce = atOnce;
   void open();
   return () => {
     isWanted = false;
-    hurry = () => undefined;
+    connectAtOnce = () => undefined;
     clearTimeout(timer);
     window.removeEventListener('online', atOnce);
     window.removeEventListener('offline', atLoss);

@@ -10,15 +10,15 @@ type Converted = Joi.Schema & {
 };
 
 /** The part of `describe()` used here. */
-interface Told {
+interface Description {
   metas?: Notes[];
   examples?: unknown[];
   allow?: unknown[];
-  keys?: Record<string, Told>;
-  items?: Told[];
-  matches?: { schema?: Told }[];
-  patterns?: { rule: Told }[];
-  shared?: Told[];
+  keys?: Record<string, Description>;
+  items?: Description[];
+  matches?: { schema?: Description }[];
+  patterns?: { rule: Description }[];
+  shared?: Description[];
   flags?: { id?: string; description?: string };
 }
 
@@ -53,36 +53,38 @@ export class SchemaWriter {
   #convert(schema: Joi.Schema, direction: 'input' | 'output'): Schema {
     const standard = (schema as Converted)['~standard'].jsonSchema[direction];
     const { $defs = {}, ...converted } = standard({ target: 'draft-2020-12' });
-    return this.#lay(schema.describe(), converted, { direction, defs: $defs as Conversion['defs'] });
+    return this.#annotate(schema.describe(), converted, { direction, defs: $defs as Conversion['defs'] });
   }
 
-  #lay(told: Told, converted: Schema, conversion: Conversion): Schema {
-    const { name, keywords, documented } = Object.assign({}, ...(told.metas ?? [])) as Notes;
-    if (documented) return { ...this.#convert(documented(), conversion.direction), ...wordsOf(told) };
-    for (const { flags, ...shared } of told.shared ?? []) {
+  #annotate(described: Description, converted: Schema, conversion: Conversion): Schema {
+    const { name, keywords, documented } = Object.assign({}, ...(described.metas ?? [])) as Notes;
+    if (documented) return { ...this.#convert(documented(), conversion.direction), ...wordsOf(described) };
+    for (const { flags, ...shared } of described.shared ?? []) {
       const id = flags?.id ?? '';
-      this.#name(id, this.#lay(shared, conversion.defs[id] ?? {}, conversion));
+      this.#name(id, this.#annotate(shared, conversion.defs[id] ?? {}, conversion));
     }
-    const full = { ...this.#members(told, converted, conversion), ...keywords };
-    if (name === undefined) return { ...full, ...wordsOf(told) };
-    const isNullable = told.allow?.includes(null) ?? false;
+    const full = { ...this.#members(described, converted, conversion), ...keywords };
+    if (name === undefined) return { ...full, ...wordsOf(described) };
+    const isNullable = described.allow?.includes(null) ?? false;
     const reference = this.#name(name, isNullable ? withoutNull(full) : full);
-    return { ...(isNullable ? { anyOf: [reference, { type: 'null' }] } : reference), ...wordsOf(told) };
+    return { ...(isNullable ? { anyOf: [reference, { type: 'null' }] } : reference), ...wordsOf(described) };
   }
 
-  #members(told: Told, converted: Schema, conversion: Conversion): Schema {
-    const lay = (part: Told, schema: unknown) => this.#lay(part, schema as Schema, conversion);
+  #members(described: Description, converted: Schema, conversion: Conversion): Schema {
+    const annotate = (part: Description, schema: unknown) =>
+      this.#annotate(part, schema as Schema, conversion);
     const full = { ...converted };
     if (typeof full.$ref === 'string') full.$ref = full.$ref.replace('#/$defs/', '#/components/schemas/');
-    if (told.keys && full.properties) full.properties = mapped(full.properties as Schema, told.keys, lay);
-    const [item] = told.items ?? [];
-    if (item && told.items?.length === 1 && full.items) full.items = lay(item, full.items);
-    const [pattern] = told.patterns ?? [];
+    if (described.keys && full.properties)
+      full.properties = mapped(full.properties as Schema, described.keys, annotate);
+    const [item] = described.items ?? [];
+    if (item && described.items?.length === 1 && full.items) full.items = annotate(item, full.items);
+    const [pattern] = described.patterns ?? [];
     if (pattern && full.additionalProperties)
-      full.additionalProperties = lay(pattern.rule, full.additionalProperties);
-    const parts = (told.matches ?? []).flatMap(({ schema }) => schema ?? []);
+      full.additionalProperties = annotate(pattern.rule, full.additionalProperties);
+    const parts = (described.matches ?? []).flatMap(({ schema }) => schema ?? []);
     for (const kind of ['anyOf', 'oneOf']) {
-      if (full[kind] && parts.length > 0) full[kind] = branched(full[kind] as Schema[], parts, lay);
+      if (full[kind] && parts.length > 0) full[kind] = branched(full[kind] as Schema[], parts, annotate);
     }
     return unwrapped(full);
   }
@@ -99,19 +101,19 @@ export class SchemaWriter {
 // A property has its own description, or that of the vocabulary.
 function mapped(
   properties: Schema,
-  keys: Record<string, Told>,
-  lay: (part: Told, schema: unknown) => Schema,
+  keys: Record<string, Description>,
+  annotate: (part: Description, schema: unknown) => Schema,
 ): Schema {
-  const described = Object.entries(keys).map(([key, told]) => {
+  const annotated = Object.entries(keys).map(([key, described]) => {
     const [description, example] = vocabulary[key] ?? [];
-    const schema = lay(told, properties[key]);
+    const schema = annotate(described, properties[key]);
     const words = description === undefined ? {} : { description };
     return [key, { ...words, ...withExample(schema, example) }];
   });
-  return Object.fromEntries(described) as Schema;
+  return Object.fromEntries(annotated) as Schema;
 }
 
-function wordsOf({ flags, examples }: Told): Schema {
+function wordsOf({ flags, examples }: Description): Schema {
   return {
     ...(flags?.description ? { description: flags.description } : {}),
     ...(examples ? { examples } : {}),
@@ -135,12 +137,16 @@ function fits(example: unknown, { type, anyOf }: Schema): boolean {
 
 const jsonType = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value);
 
-function branched(branches: Schema[], parts: Told[], lay: (part: Told, schema: unknown) => Schema): Schema[] {
+function branched(
+  branches: Schema[],
+  parts: Description[],
+  annotate: (part: Description, schema: unknown) => Schema,
+): Schema[] {
   // An allowed null comes before the branches.
   const ahead = branches.length - parts.length;
   return branches.map((branch, index) => {
     const part = parts[index - ahead];
-    return part ? lay(part, branch) : branch;
+    return part ? annotate(part, branch) : branch;
   });
 }
 

@@ -19,13 +19,13 @@ import { configsOfType } from '../../models/trade/payment-method.js';
 import type { Accepted } from './callback-settlement.js';
 
 /** A verified callback. */
-export interface Believed {
+export interface VerifiedCallback {
   claim: CallbackClaim;
   payment: CalledPayment;
 }
 
 /** A callback as it is read. */
-export interface Claimed {
+export interface ReadCallback {
   callback: RawCallback;
   /** What it claims; undefined when nothing can be read, or its channel reads none. */
   claim: CallbackClaim | undefined;
@@ -51,9 +51,9 @@ export async function readClaim(channel: Channel, callback: RawCallback): Promis
  */
 export async function judge(
   channel: Channel,
-  { callback, claim, payment }: Claimed,
+  { callback, claim, payment }: ReadCallback,
   signal: AbortSignal,
-): Promise<Believed | ErrorSlug> {
+): Promise<VerifiedCallback | ErrorSlug> {
   const { type } = channel;
   if (!isEnabled(type)) return 'payment_gateway_disabled';
   if (!channel.read || !channel.isAuthentic || !hasOpenResults(channel))
@@ -80,7 +80,7 @@ export async function judge(
 }
 
 /** Whether the payment was paid by that very callback before. */
-export const isPaidBy = ({ claim, payment }: Believed): boolean =>
+export const isPaidBy = ({ claim, payment }: VerifiedCallback): boolean =>
   payment.status === 'paid' && payment.thirdPartyNo === claim.thirdPartyNo;
 
 type Circumstances = Omit<Attempt, 'paymentNo' | 'thirdPartyNo' | 'fields' | 'state' | 'verdict' | 'paidAt'>;
@@ -91,17 +91,17 @@ type Circumstances = Omit<Attempt, 'paymentNo' | 'thirdPartyNo' | 'fields' | 'st
  * @returns undefined when its third-party number belongs to another payment; its own is then flagged
  */
 export async function acceptCallback(
-  believed: Believed,
+  verified: VerifiedCallback,
   circumstances: Circumstances,
 ): Promise<Accepted | undefined> {
-  const { paymentNo, says, thirdPartyNo, paidAt, fields } = believed.claim;
-  const numbers = { paymentNo, orderNo: believed.payment.orderNo };
+  const { paymentNo, says, thirdPartyNo, paidAt, fields } = verified.claim;
+  const numbers = { paymentNo, orderNo: verified.payment.orderNo };
   const kept = { ...circumstances, paymentNo, thirdPartyNo, paidAt, fields };
   if (says === 'other' || thirdPartyNo === undefined) {
     await recordAttempt({ ...kept, state: 'settled', verdict: noted });
     return { ...numbers, callback: undefined };
   }
-  if (isPaidBy(believed)) {
+  if (isPaidBy(verified)) {
     await recordAttempt({ ...kept, state: 'settled', verdict: 'already_paid' });
     return { ...numbers, callback: undefined };
   }

@@ -38,7 +38,7 @@ export async function replayCallback(
   const stored = await storedCallback(paymentNo, id);
   if (stored.verdict === noted) return noted;
   const accepted =
-    stored.state === 'refused' ? await believedAgain(stored, payment, deadline) : waiting(stored, payment);
+    stored.state === 'refused' ? await verifyAgain(stored, payment, deadline) : waiting(stored, payment);
   if (accepted === noted) return noted;
   const settlement = await settleAccepted(accepted, deadline);
   if (settlement === 'payment_third_party_no_used') fail(settlement);
@@ -53,7 +53,7 @@ function waiting(stored: StoredCallback, { orderNo }: CalledPayment): Accepted {
 
 // What was refused stays in the inbox as it is. What is taken in now counts from when it came: the order may have expired
 // since.
-async function believedAgain(
+async function verifyAgain(
   stored: StoredCallback,
   payment: CalledPayment,
   deadline: number,

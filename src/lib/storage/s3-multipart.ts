@@ -12,7 +12,7 @@ import {
 import { logger } from '../logger.js';
 
 /** Location of an object. */
-export interface Place {
+export interface ObjectAddress {
   Bucket: string;
   Key: string;
 }
@@ -20,17 +20,22 @@ export interface Place {
 /** An object composed of copies of others; it appears complete or not at all. */
 export class MultipartCopy {
   readonly #client: S3Client;
-  readonly #upload: Place & { UploadId: string | undefined };
+  readonly #upload: ObjectAddress & { UploadId: string | undefined };
   readonly #parts: CompletedPart[] = [];
   readonly #options: { abortSignal: AbortSignal };
 
-  private constructor(client: S3Client, place: Place, id: string | undefined, abortSignal: AbortSignal) {
+  private constructor(
+    client: S3Client,
+    place: ObjectAddress,
+    id: string | undefined,
+    abortSignal: AbortSignal,
+  ) {
     this.#client = client;
     this.#upload = { ...place, UploadId: id };
     this.#options = { abortSignal };
   }
 
-  static async begin(client: S3Client, place: Place, signal: AbortSignal): Promise<MultipartCopy> {
+  static async begin(client: S3Client, place: ObjectAddress, signal: AbortSignal): Promise<MultipartCopy> {
     const { UploadId } = await client.send(new CreateMultipartUploadCommand(place), { abortSignal: signal });
     return new MultipartCopy(client, place, UploadId, signal);
   }
@@ -39,7 +44,7 @@ export class MultipartCopy {
    * @param index from 0
    * @param source at least 5 MiB except for the last
    */
-  async copy(source: Place, index: number): Promise<void> {
+  async copy(source: ObjectAddress, index: number): Promise<void> {
     const command = new UploadPartCopyCommand({
       ...this.#upload,
       PartNumber: index + 1,
@@ -87,7 +92,10 @@ export async function abortUploads(
   }
 }
 
-async function abort(client: S3Client, upload: Place & { UploadId: string | undefined }): Promise<void> {
+async function abort(
+  client: S3Client,
+  upload: ObjectAddress & { UploadId: string | undefined },
+): Promise<void> {
   await client
     .send(new AbortMultipartUploadCommand(upload))
     .catch((error: unknown) =>

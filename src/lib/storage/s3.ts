@@ -18,7 +18,7 @@ import { logger } from '../logger.js';
 import { Digest } from './digest.js';
 import { makeClient, type S3Settings } from './s3-client.js';
 import { callStore, statusOf } from './s3-errors.js';
-import { MultipartCopy, abortUploads, type Place } from './s3-multipart.js';
+import { MultipartCopy, abortUploads, type ObjectAddress } from './s3-multipart.js';
 import {
   FileMissing,
   StorageUnavailable,
@@ -144,7 +144,7 @@ export class S3Storage implements Storage {
     };
     try {
       // One first: a server that cannot copy says so before anything is read.
-      await copy.copy(sources[0] as Place, 0);
+      await copy.copy(sources[0] as ObjectAddress, 0);
       await Promise.all([
         read(),
         ...sources.slice(1).map((source, index) => atOnce(() => copy.copy(source, index + 1))),
@@ -211,7 +211,7 @@ export class S3Storage implements Storage {
     return getSignedUrl(this.#client, command, { expiresIn: presignedSeconds });
   }
 
-  #place(key: string): Place {
+  #place(key: string): ObjectAddress {
     return { Bucket: this.#settings.bucket, Key: this.#settings.prefix + key };
   }
 }

@@ -105,23 +105,29 @@ export function localTimes(zone = 'UTC'): (utc: string) => string {
 
 const maxMinutes = 4096;
 
-export interface Span {
+export interface CalendarSpan {
   /** 2026-11-21, or 2026-11 for a month. */
   label: string;
   start: Date;
 }
 
 /** The last `count` days in that zone, including today, oldest first. */
-export function daysBack(count: number, at: Date, zone = 'UTC'): Span[] {
+export function daysBack(count: number, at: Date, zone = 'UTC'): CalendarSpan[] {
   return spansBack(count, at, zone, 'day', 'YYYY-MM-DD');
 }
 
 /** The last `count` months in that zone, including this one, oldest first. */
-export function monthsBack(count: number, at: Date, zone = 'UTC'): Span[] {
+export function monthsBack(count: number, at: Date, zone = 'UTC'): CalendarSpan[] {
   return spansBack(count, at, zone, 'month', 'YYYY-MM');
 }
 
-function spansBack(count: number, at: Date, zone: string, unit: 'day' | 'month', format: string): Span[] {
+function spansBack(
+  count: number,
+  at: Date,
+  zone: string,
+  unit: 'day' | 'month',
+  format: string,
+): CalendarSpan[] {
   return Array.from({ length: count }, (_, index) => {
     const start = moment
       .tz(at, zone)

@@ -4,7 +4,7 @@ import { now } from '../../lib/clock.js';
 import { reports, type SqlValue } from '../../lib/database/db.js';
 import { Money } from '../../lib/values/money.js';
 import { periodOf } from '../../lib/values/numbers.js';
-import { daysBack, monthsBack, type Span } from '../../lib/values/time.js';
+import { daysBack, monthsBack, type CalendarSpan } from '../../lib/values/time.js';
 import { countOnline } from '../access/online-admin.js';
 import type { LogTable } from '../logs/log.js';
 import { figures, pastFigures } from '../tables/count.js';
@@ -81,7 +81,7 @@ export async function dashboardCount(): Promise<DashboardCount> {
 
 /** @param from a table with months, and a condition */
 async function madeInTwoDays(from: string): Promise<{ today: number; yesterday: number }> {
-  const [yesterday, today] = daysBack(2, now(), currentZone()) as [Span, Span];
+  const [yesterday, today] = daysBack(2, now(), currentZone()) as [CalendarSpan, CalendarSpan];
   const [row] = await figures.select<{ today: number; yesterday: number }>(
     `SELECT COUNT(IF(created_at >= ?, 1, NULL)) AS today, COUNT(IF(created_at < ?, 1, NULL)) AS yesterday
      FROM ${from} AND created_at >= ? AND period >= ?`,
@@ -92,7 +92,7 @@ async function madeInTwoDays(from: string): Promise<{ today: number; yesterday: 
 
 /** Successful sign-ins of 30 days of the request zone, the present one included, by kind of device. */
 export async function userAccessSource(): Promise<{ name: string; value: number }[]> {
-  const [{ start }] = daysBack(30, now(), currentZone()) as [Span];
+  const [{ start }] = daysBack(30, now(), currentZone()) as [CalendarSpan];
   const counted = await figures.select<{ device: string; sign_ins: number }>(
     `SELECT device, COUNT(*) AS sign_ins FROM login_logs
      WHERE status = 1 AND created_at >= ? AND period >= ? GROUP BY device`,
@@ -106,7 +106,7 @@ export async function userAccessSource(): Promise<{ name: string; value: number 
 
 /** Sign-ins and different administrators of the last seven days of the request zone, oldest first. */
 export async function weeklyUserActivity(): Promise<{ date: string; visits: number; users: number }[]> {
-  const days = daysBack(7, now(), currentZone()) as [Span, ...Span[]];
+  const days = daysBack(7, now(), currentZone()) as [CalendarSpan, ...CalendarSpan[]];
   const { start } = days[0];
   const day = spanOf('created_at', days);
   const found = await figures.select<{ day: number; visits: number; users: number }>(
@@ -143,7 +143,7 @@ export async function monthlySales(): Promise<({ month: string } & Sales)[]> {
 
 /** Paid orders of thirty days of the request zone, the present one included, oldest first. */
 export async function dailySales(): Promise<({ date: string } & Sales)[]> {
-  const days = daysBack(30, now(), currentZone()) as [Span, ...Span[]];
+  const days = daysBack(30, now(), currentZone()) as [CalendarSpan, ...CalendarSpan[]];
   const day = spanOf('paid_at', days);
   const found = await figures.select<{ day: number; orders: number; amount: string }>(
     `SELECT ${day.sql} AS day, COUNT(*) AS orders, SUM(amount) AS amount FROM orders
@@ -165,7 +165,7 @@ export interface ChannelState {
 
 /** Payments by channel and state: those created on the last thirty days, as the request zone has them; every state of each channel that has payments. */
 export async function paymentsByChannel(): Promise<ChannelState[]> {
-  const [{ start }] = daysBack(30, now(), currentZone()) as [Span];
+  const [{ start }] = daysBack(30, now(), currentZone()) as [CalendarSpan];
   const found = await figures.select<{ type: string; status: string; payments: number; amount: string }>(
     `SELECT m.type, p.status, COUNT(*) AS payments, SUM(p.amount) AS amount
      FROM payments p JOIN payment_methods m ON m.id = p.payment_method_id
@@ -193,7 +193,7 @@ const latest = <T extends object>(log: LogTable, columns: string): Promise<T[]> 
   reports.select<T>(`SELECT ${columns} FROM ${log} ORDER BY id DESC LIMIT 10`);
 
 // The number of the span that contains a time. Offsets of zones change, so each span has its own start.
-function spanOf(column: string, spans: readonly Span[]): { sql: string; values: SqlValue[] } {
+function spanOf(column: string, spans: readonly CalendarSpan[]): { sql: string; values: SqlValue[] } {
   const later = spans.slice(1);
   const cases = later.map((_, index) => `WHEN ${column} < ? THEN ${index}`).join(' ');
   return { sql: `CASE ${cases} ELSE ${later.length} END`, values: later.map(({ start }) => start) };

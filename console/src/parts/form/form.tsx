@@ -75,7 +75,7 @@ export default function FormDrawer({
   useReturnFocus();
 
   // Rebases the edits onto a newer row; returns the fields in conflict.
-  const lay = (latest: AnyRow): string[] => {
+  const rebaseOn = (latest: AnyRow): string[] => {
     const values = form.getFieldsValue(true) as AnyRow;
     const { taken, conflicts: found } = rebase(values, base.current ?? latest, latest);
     form.setFieldsValue(taken);
@@ -85,7 +85,7 @@ export default function FormDrawer({
   };
   useEffect(() => {
     const latest = initialOf(fields, row);
-    if (base.current) return void lay(latest);
+    if (base.current) return void rebaseOn(latest);
     base.current = latest;
     form.setFieldsValue({ ...latest, ...draft.known });
     setDirty(draft.known !== undefined);
@@ -98,7 +98,7 @@ export default function FormDrawer({
     setConflicts([]);
     try {
       const latest = await refresh?.();
-      if (latest && lay(initialOf(fields, latest)).length > 0) return setBusy(false);
+      if (latest && rebaseOn(initialOf(fields, latest)).length > 0) return setBusy(false);
       const own = row ? changed(values, base.current ?? {}, required) : given(values);
       const body = { ...own, ...fixed };
       if (row && Object.keys(body).length === 0) return close();
