@@ -152,7 +152,7 @@ async function accept(channel: Channel, callback: RawCallback, ctx: Context): Pr
   };
   const keep = (verdict: string, reportedAmount?: Money): Promise<CallbackKey> =>
     recordAttempt({ ...attempt, state: 'refused', verdict, reportedAmount });
-  // Anybody can send unverified callbacks, so they must not fill the disk. Verified ones are stored whole and never
+  // Anybody can send unverified callbacks, so they must not fill the disk. Verified ones are stored in full and never
   // limited.
   const refuse = async (slug: ErrorSlug): Promise<never> => {
     await limit('refused-callback', ctx);

@@ -32,7 +32,7 @@ export interface JobDefinition<P, R = unknown> {
 export interface Job<P = unknown, R = unknown> extends JobDefinition<P, R> {
   /** @throws QueueUnavailable */
   enqueue(payload: P, options?: { delayMs?: number }): Promise<void>;
-  /** As `enqueue`, for work that failed for good: a job of its own, even while another one for the same work waits. */
+  /** As `enqueue`, for work that failed for good: a separate job, even while another one for the same work waits. */
   enqueueAgain(payload: P): Promise<void>;
   /** The result, or undefined when the job has not finished in time. @throws QueueUnavailable */
   enqueueAndWait(payload: P, ms: number): Promise<R | undefined>;

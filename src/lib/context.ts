@@ -7,7 +7,7 @@ import type { Transaction } from './database/transaction.js';
 export interface Context {
   traceId: string;
   language: Language;
-  /** IANA zone the request asked for, else undefined: times are UTC. */
+  /** IANA zone of the request; undefined means UTC. */
   zone?: string;
   /** Canonical address of the client. */
   ip?: string;
@@ -91,5 +91,5 @@ export const currentIp = (): string | undefined => storage.getStore()?.ip;
 /** The language of the current request. */
 export const currentLanguage = (): Language => storage.getStore()?.language ?? defaultLanguage;
 
-/** The zone the current request asked for, if any. */
+/** The zone of the current request, if any. */
 export const currentZone = (): string | undefined => storage.getStore()?.zone;

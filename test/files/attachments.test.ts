@@ -45,6 +45,12 @@ test('an upload is stored with its name, kind, size and digest', async (t) => {
   t.deepEqual(await storedOf([key]), [key]);
 });
 
+test('a refusal of a type names the allowed ones', async (t) => {
+  const answer = await upload(png, 'tool.exe');
+  isRefused(t, answer, 'file_type_not_allowed', 'file');
+  t.regex(answer.message, /：.*\bpng\b.*\bpdf\b/);
+});
+
 test('each kind is recognised by its content', async (t) => {
   const kinds: [Uint8Array | string, string, string, string][] = [
     [gif, 'a.gif', 'image', 'image/gif'],

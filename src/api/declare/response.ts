@@ -119,7 +119,7 @@ export const listOf = <T>(item: Answer<T>) => Joi.array().items(item).required()
 export const pageOf = <T>(item: Answer<T>): Answer<Page<T>> =>
   record({ list: listOf(item), page: integer(), page_size: integer(), total: integer() });
 
-/** As `pageOf`, with the sum of the amounts of the whole list when it is asked for. */
+/** As `pageOf`, with the sum of the amounts of the whole list on request. */
 export const summedPageOf = <T>(item: Answer<T>): Answer<Page<T> & { amount_sum: Money | undefined }> =>
   record({
     ...{ list: listOf(item), page: integer(), page_size: integer(), total: integer() },

@@ -119,7 +119,7 @@ export interface RouteDefinition<
    * Max duration, everything included, before a 503; 9.5 s by default. Uploads, files and streams have none.
    */
   deadlineMs?: number;
-  /** Has a limit of its own, besides those of the address and the administrator. */
+  /** An additional limit, besides those of the address and the administrator. */
   limit?: LimitName;
   /** Does not count for its address. */
   unlimited?: boolean;
@@ -141,7 +141,7 @@ export interface RouteDefinition<
   form?: { maxBytes: number };
   /** Accepts multipart bodies with one file besides JSON. */
   upload?: U;
-  /** Errors of its own, besides those of access, schemas and limits (`failures.ts`); others fail the tests. */
+  /** Specific errors, besides those of access, schemas and limits (`failures.ts`); others fail the tests. */
   fails?: readonly ErrorSlug[];
   /** Schema of `data` in the answer, returned by the handler; null when there is none. */
   response: Joi.AnySchema<R> | null;

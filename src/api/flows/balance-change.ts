@@ -24,7 +24,7 @@ export const balanceChangeKeys = {
     .pattern(/^[\x21-\x7e]+$/),
 };
 
-/** A log entry as it is answered. */
+/** A log entry in answers. */
 export const balanceLog = resource('UserBalanceLog', {
   ...keysOf(BalanceLog),
   user: recordOrNull(keysOf(User, 'id', 'username')),

@@ -24,7 +24,7 @@ export interface VerifiedCallback {
   payment: CalledPayment;
 }
 
-/** A callback as it is read. */
+/** A callback with what it claims, unverified. */
 export interface ReadCallback {
   callback: RawCallback;
   /** What it claims; undefined when nothing can be read, or its channel reads none. */

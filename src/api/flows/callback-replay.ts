@@ -8,7 +8,7 @@ import type { Settlement } from '../../models/trade/payment-attempt.js';
 import { acceptCallback, isPaidBy, judge, noted, readClaim } from './callback-judgement.js';
 import { settleAccepted, type Accepted } from './callback-settlement.js';
 
-/** What a replay came to: as settling says it, `processing` when it takes longer, `noted` when it reports no money. */
+/** Outcome of a replay: that of settling, `processing` when it takes longer, `noted` when it reports no money. */
 export const replayOutcomes = [
   'paid',
   'already_paid',
@@ -22,7 +22,7 @@ export type ReplayOutcome =
   Exclude<Settlement, 'payment_third_party_no_used' | 'gone'> | 'processing' | 'noted';
 
 /**
- * Settles a stored callback. One that was refused is verified again, against the configuration of now; one that was
+ * Settles a stored callback. A refused one is verified again, with the current configuration; one that was
  * verified when it came stays so. However often and by however many it is replayed, it pays once.
  *
  * @param deadline milliseconds since 1970
@@ -51,7 +51,7 @@ function waiting(stored: StoredCallback, { orderNo }: CalledPayment): Accepted {
   return { paymentNo: payment_no, orderNo, callback };
 }
 
-// What was refused stays in the inbox as it is. What is taken in now counts from when it came: the order may have expired
+// The refused entry stays in the inbox. The accepted one counts from its first arrival: the order may have expired
 // since.
 async function verifyAgain(
   stored: StoredCallback,
@@ -62,7 +62,7 @@ async function verifyAgain(
   const channel = channelOf(type) ?? fail('invalid_payment_type');
   if (!arrived) fail(verdict === 'payment_third_party_no_used' ? verdict : 'payment_callback_not_whole');
   const claim = await readClaim(channel, arrived);
-  // Under the keys of now it may name another payment than the one it was stored with.
+  // Under the current keys it may name another payment than the one it was stored with.
   if (claim && claim.paymentNo !== stored.payment_no) fail('payment_not_found');
   const signal = AbortSignal.timeout(Math.floor(Math.max(0, deadline - Date.now()) / 2));
   const judged = await judge(channel, { callback: arrived, claim, payment }, signal);

@@ -23,7 +23,7 @@ export interface Accepted {
 }
 
 /**
- * What settling a callback comes to.
+ * Outcome of settling a callback.
  *
  * @param deadline milliseconds since 1970 at which the provider must have its answer
  * @returns undefined when it is not settled in time; the sweeper will finish it

@@ -90,7 +90,7 @@ export function openPool(options: PoolOptions): Sequelize {
     dialectOptions: { ...driverOptions, ...address, typeCast: true },
     define: { underscored: true, timestamps: true, createdAt: 'created_at', updatedAt: 'updated_at' },
     hooks: {
-      // Each has a default of its own, and a new row has one time.
+      // Each has its own default, but a new row needs one time.
       beforeCreate: (row) => {
         if (row.get('created_at')) row.set({ updated_at: row.get('created_at') });
       },

@@ -28,7 +28,7 @@ export function errno(error: unknown): number | undefined {
 
 const duplicateEntry = 1062;
 
-/** Whether a statement violated this unique key; what commits with a write has keys of its own. @param key its name */
+/** Whether a statement violated this unique key; other rows of the same commit have other keys. @param key its name */
 export function isDuplicate(error: unknown, key: string): boolean {
   if (errno(error) !== duplicateEntry) return false;
   // Behind the value, which may hold any text, and in MySQL behind the table; the words between depend on lc_messages.
@@ -51,7 +51,7 @@ const demoted = new Set([1290, 1792, 1836, 1047, 3100, 3101]);
 export const isDemoted = (error: unknown): boolean => demoted.has(errno(error) ?? 0);
 
 // The server refuses connections, shuts down, is full, has killed the statement or connection, or a proxy found no
-// server. A sort says it in numbers of its own: 1028 when it was killed, 3 and 1026 when the folder for its files is full.
+// server. A sort has its own numbers: 1028 when killed, 3 and 1026 when its folder is full.
 const unavailable = new Set([
   3, 1021, 1026, 1028, 1030, 1037, 1038, 1040, 1041, 1053, 1077, 1114, 1135, 1152, 1158, 1159, 1160, 1161,
   1180, 1203, 1317, 1927, 1969, 2006, 2013, 3024, 4031, 9001,

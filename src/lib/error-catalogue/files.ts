@@ -13,7 +13,7 @@ export const files = {
     chunk_session_not_found: ['分片上传会话不存在', 'There is no such chunked upload'],
   }),
   ...outcomes(422, 40005, {
-    file_type_not_allowed: ['不允许上传该类型的文件', 'Files of this type may not be uploaded'],
+    file_type_not_allowed: ['不允许上传该类型的文件；允许的类型：{types}', 'Files of this type may not be uploaded; allowed: {types}'],
     file_content_mismatch: ['文件内容与扩展名不符', 'The content of the file does not fit its extension'],
     file_type_mismatch: ['文件不属于所声明的类型', 'The file is not of the type that was announced'],
     file_name_invalid: ['文件名无效', 'The file name is not usable'],

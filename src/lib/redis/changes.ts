@@ -23,7 +23,7 @@ export function announce(lists: readonly ListName[]): void {
   publish(changesChannel, lists).catch(() => undefined);
 }
 
-/** Runs a write and tells open pages, also when it fails: its COMMIT may have succeeded. */
+/** Runs a write and notifies open pages, also when it fails: its COMMIT may have succeeded. */
 export async function announcing<T>(lists: readonly ListName[], write: () => Promise<T>): Promise<T> {
   try {
     return await write();

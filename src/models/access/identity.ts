@@ -23,7 +23,7 @@ export interface Identity {
   jti: string;
   adminId: number;
   username: string;
-  /** When the session ends by itself. */
+  /** When the session expires. */
   expiresAt: Date;
   /** Only the routes that say so are open until the password has been changed. */
   needsPasswordChange: boolean;

@@ -3,7 +3,7 @@ import { logger } from '../../lib/logger.js';
 import { hashPassword, matchPassword } from '../../lib/secrets/password.js';
 import { Admin } from './tables.js';
 
-/** With the hash as it is stored now: a session is opened for the password that was proven, not for its successor. */
+/** With the stored hash: the session is opened for the proven password, not for its successor. */
 export type Credential = Pick<
   Admin,
   'id' | 'username' | 'nickname' | 'avatar' | 'status' | 'password_must_change' | 'password_hash'
@@ -16,7 +16,7 @@ export type Credential = Pick<
  */
 export async function findByPassword(username: string, password: string): Promise<Credential | undefined> {
   const found = await Admin.unscoped().findOne({ where: { username } });
-  // The database also finds `ádmin` and `admin ` equal to `admin`; each would have a count of failures of its own.
+  // The database also finds `ádmin` and `admin ` equal to `admin`; each would have a separate count of failures.
   const row = found?.username.toLowerCase() === username.toLowerCase() ? credentialOf(found) : undefined;
   const match = await matchPassword(password, row?.password_hash);
   if (!match || !row) return undefined;

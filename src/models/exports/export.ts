@@ -28,7 +28,7 @@ export interface ExportRequest {
   zone: string | undefined;
 }
 
-/** An export as it is answered. */
+/** An export in answers. */
 export interface ExportRecord extends Listed<Export> {
   status_text: string;
   error_msg: string | null;
@@ -103,7 +103,7 @@ export async function listExports(viewer: Viewer, query: ExportFilter): Promise<
   return { ...page, list: page.list.map(toRecord) };
 }
 
-/** @throws export_not_found also when it is another's, or of another type than asked for */
+/** @throws export_not_found also for another administrator's export, or one of another type */
 export async function findExport(viewer: Viewer, id: number, type?: ExportType): Promise<ExportRecord> {
   const where = { ...matching<Export>({ id, type }), ...visibleTo(viewer) };
   const found = await Export.findOne({ where, include: withAdmin });

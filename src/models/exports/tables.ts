@@ -1,4 +1,4 @@
-// The table of this room: files that administrators asked for.
+// Exported files.
 import type { CreationOptional, NonAttribute } from 'sequelize';
 import { BelongsTo, Model } from 'sequelize-typescript';
 import { db } from '../../lib/database/db.js';

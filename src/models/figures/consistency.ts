@@ -58,7 +58,7 @@ const contradictions: Record<string, string> = {
     WHERE f.state IS NULL OR f.state <> 'kept'`,
 };
 
-/** Sums of orders and payments by month and state, and what contradicts itself; over a connection of its own. */
+/** Sums of orders and payments by month and state, and contradictions between them; over a dedicated connection. */
 export async function checkBooks(): Promise<{ months: MonthSum[]; contradictions: Contradiction[] }> {
   const connection = await openConnection({ database: config.database.name, statementSeconds });
   const rows = async <T>(sql: string): Promise<T[]> =>

@@ -50,7 +50,7 @@ export interface Activity {
   created_at: Date;
 }
 
-/** Counts of now, of today and of the whole day before; days are those of the request zone. */
+/** Counts of now, of today and of yesterday; days are those of the request zone. */
 export async function dashboardCount(): Promise<DashboardCount> {
   const [[counts], week, operations, orders, sales] = await Promise.all([
     figures.select<{ admin_count: number; role_count: number; menu_count: number }>(

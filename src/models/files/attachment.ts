@@ -14,7 +14,7 @@ import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './
 import { Attachment } from './tables.js';
 import { assertFitsQuota } from './upload-quota.js';
 
-/** An attachment as it is answered. */
+/** An attachment in answers. */
 export interface AttachmentRecord extends Listed<Attachment> {
   admin: Pick<Listed<Admin>, 'id' | 'username'> | null;
   /** Path of its preview. */
@@ -63,8 +63,10 @@ export interface FileName {
 export function readFileName(given: string, field: string): FileName {
   const filename = cleanFilename(given) ?? fail('file_name_invalid', { field });
   const extension = extensionOf(filename);
-  const kind = config.storage.extensions.includes(extension) ? kindOf(extension) : undefined;
-  return { filename, extension, kind: kind ?? fail('file_type_not_allowed', { field }) };
+  const allowed = config.storage.extensions;
+  const kind = allowed.includes(extension) ? kindOf(extension) : undefined;
+  if (!kind) fail('file_type_not_allowed', { field, params: { types: allowed.join(', ') } });
+  return { filename, extension, kind };
 }
 
 export interface ReceivedFile {

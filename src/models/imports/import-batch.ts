@@ -50,7 +50,7 @@ export async function writeBatch(
   }
 }
 
-// Users are looked up as late as POST /orders does it.
+// Users are looked up at the time of writing, as by POST /orders.
 async function judge(
   drafts: readonly OrderDraft[],
   t: Transaction,

@@ -72,7 +72,7 @@ async function* linesOf(
     if (text !== '') yield text;
     if (next.done) break;
   }
-  // Better a download that breaks off than one that lacks rows and looks whole.
+  // A download that breaks off is better than one that silently lacks rows.
   if (found < expected) throw new Error('rows of an import have gone while its error file was read');
 }
 

@@ -16,7 +16,7 @@ import { removeErrors } from './import-error.js';
 import { endImport, importErrorText } from './import-end.js';
 import { Import, type ImportStatus, type ImportType } from './tables.js';
 
-/** An import as it is answered. */
+/** An import in answers. */
 export interface ImportRecord extends Listed<Import> {
   status_text: string;
   processed_rows: number;

@@ -76,7 +76,7 @@ class Gathering {
   readonly #unnamed: string;
   /** The rows of the current order of adjacent rows. */
   #adjacent: SheetRow[] = [];
-  /** The rows of scattered orders that are not whole yet. */
+  /** The rows of scattered orders that are still incomplete. */
   readonly #waiting = new Map<string, SheetRow[]>();
   #ready: OrderDraft[] = [];
 

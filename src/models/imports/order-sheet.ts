@@ -72,7 +72,7 @@ export interface Problem {
 /** A row of the file, checked by itself; what is undefined was left empty or is a problem. */
 export interface SheetRow {
   row: number;
-  /** Rows with the same one are one order; empty for an order of its own. */
+  /** Rows with the same one are one order; empty for an order of one row. */
   ref: string;
   userId?: number;
   username?: string;
@@ -209,5 +209,5 @@ function cellText(cells: readonly string[], place: number): string {
   return raw.length - text.length > maxPadding ? detached(text) : text;
 }
 
-// A part of a text keeps the whole of it in memory; a copy does not.
+// A substring keeps its whole text in memory; a copy does not.
 const detached = (part: string): string => Buffer.from(part).toString();

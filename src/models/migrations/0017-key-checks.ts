@@ -1,4 +1,4 @@
-// What tells whether a key is the one this database was made with.
+// Checks whether a key is the one this database was made with.
 import type { Migration } from './migration.js';
 
 const ascii = `CHARACTER SET ascii COLLATE ascii_bin`;

@@ -113,7 +113,7 @@ async function madeMigrations(): Promise<Set<string>> {
   }
 }
 
-// Over a connection of its own, whose statements may take long. Umzug is loaded when needed only: it brings a whole
+// Over a dedicated connection, whose statements may take long. Umzug is loaded when needed only: it brings a whole
 // command line with it.
 async function migrate(work: (migrator: Umzug) => Promise<unknown>, lost: AbortSignal): Promise<void> {
   const connection = await openConnection({

@@ -70,7 +70,7 @@ export function deleteBlacklists(ids: readonly number[]): Promise<number> {
 let ranges: { version: number; set: Promise<IpSet> } | undefined;
 
 /**
- * Whether an address is turned away, as of now on every process.
+ * Whether an address is refused, by the current list on every process.
  *
  * @param versions as read at the start of the request
  */

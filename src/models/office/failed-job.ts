@@ -35,7 +35,7 @@ export const failedJobSortable = [
   'created_at',
 ] as const;
 
-/** A failed job as it is shown: its payload is masked. */
+/** A failed job in answers: its payload is masked. */
 export type FailedJobRecord = Listed<FailedJob> & { payload: unknown };
 
 export interface Failure {
@@ -128,7 +128,7 @@ export async function findFailedJob(id: number): Promise<FailedJobRecord> {
   return toRecord((await FailedJob.findByPk(id)) ?? fail('failed_job_not_found'));
 }
 
-/** What is needed to queue a failed job again: its payload whole. @throws failed_job_not_found */
+/** A failed job with its unmasked payload, to queue it again. @throws failed_job_not_found */
 export async function workOf(id: number): Promise<{ job: string; payload: unknown; failures: number }> {
   const { job, payload, failures } = (await FailedJob.findByPk(id)) ?? fail('failed_job_not_found');
   return { job, payload, failures };

@@ -13,7 +13,7 @@ export interface SearchHit {
   /** Number or id of the record; the trace id itself. */
   id: string;
   title: string;
-  /** What tells it from others: the user of an order, the order of a payment. */
+  /** What distinguishes it: the user of an order, the order of a payment. */
   note: string;
   /** State of an order or payment, 0 or 1 of users and administrators; empty for traces. */
   status: string;
@@ -22,7 +22,7 @@ export interface SearchHit {
 const maxHits = 5;
 /** Shorter ends of numbers belong to too many records. */
 const minEnd = 6;
-/** An end is looked for in the index of numbers of this month and the one before. */
+/** The end of a number is searched in this month and the one before. */
 const monthsOfEnds = 1;
 const minThirdParty = 6;
 

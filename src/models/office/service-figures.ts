@@ -42,7 +42,7 @@ export async function checkReachable(): Promise<{ database: boolean; redis: bool
   return { database, redis: cache };
 }
 
-/** Declares the gauges of what the whole service holds; all processes report the same values: aggregate with max(). */
+/** Declares the gauges of the whole service; all processes report the same values: aggregate with max(). */
 export function exposeServiceFigures(): void {
   const row = shared(countRows);
   const queues = shared(countJobs);

@@ -61,7 +61,7 @@ export const notificationTypes = [...sentTypes, 'system'] as const;
 
 export type NotificationType = (typeof notificationTypes)[number];
 
-/** Messages to one administrator or, without a receiver, to every one. */
+/** Messages to one administrator or, without a receiver, to all. */
 @Table('notifications', { uq_notifications_event: ['event_key'] })
 export class Notification extends Model<Row<Notification>, NewRow<Notification>> {
   @Column(id()) declare id: CreationOptional<number>;

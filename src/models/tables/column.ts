@@ -113,7 +113,7 @@ export class ColumnType<V> {
       allowNull: isNullable || isGenerated || preset !== undefined,
       primaryKey: isPrimary,
       autoIncrement: isGenerated,
-      // Sequelize would fill them with a clock of its own.
+      // Sequelize would fill them from another clock.
       ...(timestamps.includes(name) ? { defaultValue: now } : {}),
       ...(read ? accessors : {}),
     };

@@ -57,7 +57,7 @@ export function columnsOf(table: TableClass, alias: string, ...names: string[]):
   );
 }
 
-/** Those columns as a record of its own, null where the LEFT JOIN found no row. */
+/** Those columns as a nested record, null where the LEFT JOIN found no row. */
 export const joined = <L extends SelectList>(list: L): Joined<L> => ({ joined: list });
 
 /** An expression with an explicit type. */

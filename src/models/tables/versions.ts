@@ -59,7 +59,7 @@ const trustMs = 2000;
 
 let known: { mark: string | null; versions: Versions; readAt: number } | undefined;
 
-/** The versions of now. */
+/** The current versions. */
 export async function currentVersions(): Promise<Versions> {
   // null before the first change, undefined while Redis is unavailable
   const mark = await redis.get(markKey).catch(() => undefined);

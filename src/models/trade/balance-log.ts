@@ -42,7 +42,7 @@ const logs = selection(
   'LEFT JOIN users u ON u.id = l.user_id LEFT JOIN admins a ON a.id = l.operator_id',
 );
 
-/** A balance change as it is answered. */
+/** A balance change in answers. */
 export type BalanceLogRecord = RowOf<typeof shown>;
 
 export const listBalanceLogs = (query: BalanceLogFilter): Promise<Page<BalanceLogRecord>> =>

@@ -31,7 +31,7 @@ export interface Attempt {
   arrived?: Pick<RawCallback, 'raw' | 'headers'>;
   ip: string;
   state: CallbackState;
-  /** Error slug of a refusal, or what settling it came to. */
+  /** Error slug of a refusal, or the outcome of settling it. */
   verdict: string;
   /** What it reports, where that is not the amount of the payment. */
   reportedAmount?: Money;

@@ -13,7 +13,7 @@ export interface Repeatable {
   scope: string;
   adminId: number;
   key: string;
-  /** What was asked for; the same key with another request is refused. */
+  /** The request; the same key with another one is refused. */
   request: unknown;
 }
 

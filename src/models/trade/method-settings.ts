@@ -10,7 +10,7 @@ export interface StoredSettings {
   secrets: string;
 }
 
-/** What an answer shows instead of a secret; sent back, it leaves the secret as it is. */
+/** The placeholder of a secret in answers; sent back, it leaves the secret unchanged. */
 const hiddenSecret = '***';
 
 /**

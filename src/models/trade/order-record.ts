@@ -1,4 +1,4 @@
-// An order as it is answered: its columns, its user and its lines.
+// An order in answers: its columns, its user and its lines.
 import type { SqlValue } from '../../lib/database/db.js';
 import { columnsOf, joined, selection, type RowOf, type Run } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
@@ -6,10 +6,10 @@ import { Order, OrderDetail, User } from './tables.js';
 
 const head = { ...columnsOf(Order, 'o'), user: joined(columnsOf(User, 'u', 'id', 'username')) };
 
-/** A line of an order as it is answered. */
+/** A line of an order in answers. */
 export type LineRecord = Listed<OrderDetail>;
 
-/** An order as it is answered. */
+/** An order in answers. */
 export type OrderRecord = RowOf<typeof head> & { details: LineRecord[] };
 
 const heads = selection(

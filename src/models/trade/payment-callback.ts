@@ -61,7 +61,7 @@ const waitingOnes = selection(
 /** An attempt as it came. */
 export interface StoredCallback extends Omit<RowOf<typeof stored>, 'sealed'> {
   payment_no: string;
-  /** Of a refused one; undefined when it was not kept whole, or is sealed under a key that is no longer given. */
+  /** Of a refused one; undefined when it was not stored in full, or is sealed under a key that is no longer configured. */
   arrived: RawCallback | undefined;
 }
 

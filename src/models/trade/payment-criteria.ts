@@ -1,4 +1,4 @@
-// What payments may be looked for by, in lists, exports and totals.
+// Filters of payments in lists, exports and totals.
 import Joi from 'joi';
 import { now } from '../../lib/clock.js';
 import { Where, type TimeRange } from '../../lib/input/list-query.js';

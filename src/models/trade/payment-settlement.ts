@@ -122,7 +122,7 @@ async function numberUsed(attempt: PaymentAttempt, t: Transaction): Promise<Sett
 }
 
 /**
- * The payment carries the time of its company's books, where the callback tells it.
+ * The payment gets the time of the company's books, where the callback states it.
  *
  * @param reason why a person must look at it, if so
  */

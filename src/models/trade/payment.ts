@@ -37,7 +37,7 @@ const records = selection(shown, 'payments p', methodOf);
 const withUser = { ...shown, user: joined(columnsOf(User, 'u', 'id', 'username')) };
 const listed = selection(withUser, 'payments p', `${methodOf} LEFT JOIN users u ON u.id = p.user_id`);
 
-/** A payment as it is answered. */
+/** A payment in answers. */
 export type PaymentRecord = RowOf<typeof shown>;
 
 export interface NewPayment {

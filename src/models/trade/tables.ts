@@ -173,7 +173,7 @@ export class PaymentCallback extends Model<Row<PaymentCallback>, NewRow<PaymentC
   @Column(cutJson()) declare body: unknown;
   @Column(text(45)) declare ip: string;
   @Column(ascii(10, callbackStates)) declare state: CallbackState;
-  /** Error slug of a refusal, or what settling it came to. */
+  /** Error slug of a refusal, or the outcome of settling it. */
   @Column(text(50)) declare verdict: string;
   /** What it reports, where that is not the amount of the payment. */
   @Column(money().nullable()) declare reported_amount: Money | null;
