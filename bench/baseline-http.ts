@@ -21,7 +21,7 @@ const pool = createPool({
 const redis = openConnection('commands', {});
 const secret = createSecretKey(Buffer.from(jwtSecret, 'utf8'));
 
-const columns = `o.id, o.order_no, o.user_id, u.username, o.amount, o.status, o.remark, o.expire_at, o.paid_at, o.payment_no`;
+const columns = `o.id, o.order_no, o.user_id, u.username, o.amount, o.status, o.remark, o.expire_at, o.paid_at, o.cancelled_at, o.payment_no`;
 const page =
   'FROM orders o LEFT JOIN users u ON u.id = o.user_id WHERE o.deleted_at IS NULL ORDER BY o.id DESC LIMIT ? OFFSET ?';
 const orderTotal = 'SELECT COUNT(*) AS total FROM orders o WHERE o.deleted_at IS NULL';
