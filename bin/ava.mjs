@@ -1,7 +1,7 @@
 // One run of AVA, as TAP.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -47,7 +47,10 @@ export async function runAva(args, { cwd, env, onLine }) {
     else if (title && !isLeftOut) passed++;
     onLine(line);
   });
-  const log = createWriteStream(path.join(cwd, TEST_LOG), { flags: 'a' });
+  // In a fresh clone AVA makes the build later.
+  const logFile = path.join(cwd, TEST_LOG);
+  mkdirSync(path.dirname(logFile), { recursive: true });
+  const log = createWriteStream(logFile, { flags: 'a' });
   createInterface({ input: ava.stderr }).on('line', (line) => {
     if (line.startsWith('{"level":')) log.write(`${line}\n`);
     else onLine(line);

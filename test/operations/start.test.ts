@@ -2,7 +2,8 @@
 import '../support/environment.js';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { config } from '../../config/index.js';
@@ -164,6 +165,20 @@ test('npm test does not run on production servers', async (t) => {
   const [code] = (await once(child, 'close')) as [number];
   t.is(code, 1);
   t.regex(output, /settings are those of production.*TEST_ON_CONFIGURED=1/s);
+});
+
+test('a run of AVA begins in a checkout without a build', async (t) => {
+  const checkout = await mkdtemp(join(tmpdir(), 'checkout-'));
+  t.teardown(() => rm(checkout, { recursive: true }));
+  const run = `import { runAva } from '${join(config.root, 'bin/ava.mjs')}';
+    const { code } = await runAva(['--version'], { cwd: '${checkout}', env: process.env, onLine() {} });
+    process.exit(code);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', run]);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += String(data)));
+  const [code] = (await once(child, 'close')) as [number];
+  t.is(code, 0, output);
+  t.deepEqual(await readdir(join(checkout, 'build')), ['test.log']);
 });
 
 test.serial('files are readable by this account only', async (t) => {
