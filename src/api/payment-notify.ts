@@ -7,12 +7,10 @@ import { allChannels, channelOf, hasOpenResults } from '../lib/channels/index.js
 import { now } from '../lib/clock.js';
 import type { ErrorSlug } from '../lib/error-catalogue/index.js';
 import { fail } from '../lib/errors.js';
-import type { Money } from '../lib/values/money.js';
 import { paymentPeriod } from '../lib/values/numbers.js';
 import { documentedAs } from '../lib/input/schema-notes.js';
-import { flagForAttention } from '../models/trade/payment-attention.js';
+import { flagForAttention, type AttentionReason, type Mismatch } from '../models/trade/payment-attention.js';
 import { findCalledPayment, recordAttempt, recordUnproven } from '../models/trade/callback-intake.js';
-import type { CallbackKey } from '../models/trade/payment-callback.js';
 import { acceptCallback, judge, readClaim } from './flows/callback-judgement.js';
 import { settleAccepted, type Accepted } from './flows/callback-settlement.js';
 import { limit } from './http/middleware/limits.js';
@@ -150,8 +148,6 @@ async function accept(channel: Channel, callback: RawCallback, ctx: Context): Pr
     thirdPartyNo: believable?.thirdPartyNo,
     fields: believable?.fields ?? fields,
   };
-  const keep = (verdict: string, reportedAmount?: Money): Promise<CallbackKey> =>
-    recordAttempt({ ...attempt, state: 'refused', verdict, reportedAmount });
   // Anybody can send unverified callbacks, so they must not fill the disk. Verified ones are stored in full and never
   // limited.
   const refuse = async (slug: ErrorSlug): Promise<never> => {
@@ -164,6 +160,12 @@ async function accept(channel: Channel, callback: RawCallback, ctx: Context): Pr
   if (typeof judged !== 'string') {
     return (await acceptCallback(judged, circumstances)) ?? fail('payment_third_party_no_used');
   }
+  if (claimedNo === undefined) return refuse(judged);
+  const flag = async (reason: AttentionReason, amounts?: Mismatch): Promise<never> => {
+    await recordAttempt({ ...attempt, state: 'refused', verdict: judged, reportedAmount: amounts?.reported });
+    await flagForAttention(claimedNo, reason, amounts);
+    return fail(judged);
+  };
   // Money may have been paid that nobody here would see otherwise.
   const isOpen = payment?.methodType === type && payment.status !== 'paid';
   // Anybody who knows the number can forge an unsealed notice: only the first is stored in full until a person has seen it.
@@ -171,22 +173,12 @@ async function accept(channel: Channel, callback: RawCallback, ctx: Context): Pr
   const isUnverified =
     judged === 'payment_gateway_not_implemented' ||
     (channel.results !== undefined && claim !== undefined && unverified.has(judged));
-  if (isUnverified && claimedNo !== undefined && isOpen && isNews) {
-    await keep(judged);
-    await flagForAttention(claimedNo, 'notice_unverified');
-    return fail(judged);
-  }
-  if (judged === 'payment_merchant_mismatch' && claimedNo !== undefined) {
-    await keep(judged);
-    await flagForAttention(claimedNo, judged);
-    return fail(judged);
-  }
-  if (judged === 'payment_amount_mismatch' && claimedNo !== undefined && payment) {
+  if (isUnverified && isOpen && isNews) return flag('notice_unverified');
+  if (judged === 'payment_merchant_mismatch') return flag(judged);
+  if (judged === 'payment_amount_mismatch' && payment) {
     const { amount } = payment;
     const reported = claim?.amounts.find((given) => !given.equals(amount));
-    await keep(judged, reported);
-    await flagForAttention(claimedNo, judged, reported && { expected: amount, reported });
-    return fail(judged);
+    return flag(judged, reported && { expected: amount, reported });
   }
   return refuse(judged);
 }

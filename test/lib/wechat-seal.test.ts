@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import { createCipheriv } from 'node:crypto';
 import test from 'ava';
-import { openSealed } from '../../src/lib/channels/wechat-api.js';
+import { openSealed } from '../../src/lib/channels/wechat-seal.js';
 
 const key = 'api-v3-key-of-32-characters-here';
 const [nonce, associated_data] = ['0123456789ab', 'certificate'];

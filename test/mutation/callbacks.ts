@@ -29,7 +29,7 @@ export const callbacks: Fault[] = [
   },
   {
     file: intake,
-    from: `    await flagForAttention(claimedNo, judged, reported && { expected: amount, reported });
+    from: `    await flagForAttention(claimedNo, reason, amounts);
 `,
     to: ``,
     breaks: 'a wrong amount is not flagged',
@@ -54,7 +54,7 @@ export const callbacks: Fault[] = [
   },
   {
     file: intake,
-    from: `    await keep(judged, reported);
+    from: `    await recordAttempt({ ...attempt, state: 'refused', verdict: judged, reportedAmount: amounts?.reported });
 `,
     to: ``,
     breaks: 'proven attempts with a wrong amount are not kept',
@@ -79,7 +79,7 @@ export const callbacks: Fault[] = [
   },
   {
     file: intake,
-    from: `    await flagForAttention(claimedNo, 'notice_unverified');
+    from: `  if (isUnverified && isOpen && isNews) return flag('notice_unverified');
 `,
     to: ``,
     breaks: 'a notice that cannot be verified is not flagged',

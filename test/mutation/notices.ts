@@ -3,6 +3,9 @@ import type { Fault } from './fault.js';
 
 const wechat = 'src/lib/channels/wechat.ts';
 const wechatApi = 'src/lib/channels/wechat-api.ts';
+const wechatKeys = 'src/lib/channels/wechat-keys.ts';
+const wechatNotice = 'src/lib/channels/wechat-notice.ts';
+const wechatRequest = 'src/lib/channels/wechat-request.ts';
 const alipay = 'src/lib/channels/alipay.ts';
 const intake = 'src/api/payment-notify.ts';
 const judgement = 'src/api/flows/callback-judgement.ts';
@@ -28,7 +31,7 @@ export const notices: Fault[] = [
     match: 'V2*',
   },
   {
-    file: wechatApi,
+    file: wechatRequest,
     from: `difference <= clockDifferenceMs &&`,
     to: `difference >= 0 &&`,
     breaks: 'a captured notice is good for ever',
@@ -52,7 +55,7 @@ export const notices: Fault[] = [
     match: 'a signed notice for another merchant*',
   },
   {
-    file: wechat,
+    file: wechatNotice,
     from: `if (mchid !== mch_id) return false;`,
     to: ``,
     breaks: 'the merchant number is ignored',
@@ -60,7 +63,7 @@ export const notices: Fault[] = [
     match: 'a signed notice for another merchant*',
   },
   {
-    file: wechat,
+    file: wechatNotice,
     from: `appid === app_id && amount?.currency === 'CNY'`,
     to: `appid === app_id`,
     breaks: 'fen are taken for cents of any currency',
@@ -68,7 +71,7 @@ export const notices: Fault[] = [
     match: 'a signed notice for another merchant*',
   },
   {
-    file: wechat,
+    file: wechatNotice,
     from: `if (!isPaid(content)) return {`,
     to: `if (!content.trade_state) return {`,
     breaks: 'a transaction that is closed pays',
@@ -76,7 +79,7 @@ export const notices: Fault[] = [
     match: 'notices that report no money*',
   },
   {
-    file: wechatApi,
+    file: wechatKeys,
     from: `serial.startsWith(publicKeyId)`,
     to: `serial.startsWith('0')`,
     breaks: 'the name of an unknown public key makes this service ask for certificates',
@@ -84,7 +87,7 @@ export const notices: Fault[] = [
     match: 'while the platform changes*',
   },
   {
-    file: wechatApi,
+    file: wechatKeys,
     from: `now().getTime() - download.at >= certificatesRestMs`,
     to: `now().getTime() >= download.at`,
     breaks: 'each notice under an unknown name makes this service ask for certificates',
@@ -157,7 +160,7 @@ export const notices: Fault[] = [
   },
   {
     file: intake,
-    from: `    await flagForAttention(claimedNo, judged);
+    from: `  if (judged === 'payment_merchant_mismatch') return flag(judged);
 `,
     to: ``,
     breaks: 'a foreign notice is not flagged',

@@ -5,7 +5,7 @@ import '../support/open-results.js';
 import test from 'ava';
 import { setClock } from '../../src/lib/clock.js';
 import { select } from '../../src/lib/database/db.js';
-import { openSealed } from '../../src/lib/channels/wechat-api.js';
+import { openSealed } from '../../src/lib/channels/wechat-seal.js';
 import { trace as traceOf, untouched } from '../support/callbacks.js';
 import { makeOrder, type MadePayment } from '../support/factories.js';
 import { deliver, type DeliveryDials, type Notice, type NoticeAnswer } from '../support/notices.js';

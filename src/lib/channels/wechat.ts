@@ -1,24 +1,19 @@
 // WeChat Pay, API v3: Native (a code to scan) or, with an openid, JSAPI (inside WeChat). Its query answers 501, and so
 // does its callback unless PAYMENT_CHANNEL_RESULTS opens it (spec.md, Payment callback, rule 4).
-import { createCipheriv, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import Joi from 'joi';
-import { decodeTime } from 'ulid';
 import { now } from '../clock.js';
 import { Money } from '../values/money.js';
-import { paymentPeriod } from '../values/numbers.js';
 import { randomToken } from '../secrets/random-id.js';
 import { signRsa } from '../secrets/rsa.js';
 import { beijingTime } from '../values/time.js';
-import {
-  ChannelFailure,
-  type CallbackClaim,
-  type Channel,
-  type MethodConfig,
-  type Placement,
-} from './channel.js';
+import { ChannelFailure, type Channel, type MethodConfig, type Placement } from './channel.js';
 import { gatewayUrl, identifier, privateKey, publicKey, secret, webUrl } from './config-key.js';
 import { checkPrivateKey, checkPublicKey } from './key-checks.js';
-import { callWechat, isSignedNotice, lines, openSealed } from './wechat-api.js';
+import { callWechat, isSignedNotice } from './wechat-api.js';
+import { claimOf, contentOf, isOwn, isProbe, tradeNumber } from './wechat-notice.js';
+import { lines } from './wechat-request.js';
+import { openResource, sealResource } from './wechat-seal.js';
 
 export const wechat: Channel = {
   type: 'wechat',
@@ -78,9 +73,9 @@ export const wechat: Channel = {
   // Limits of pay.weixin.qq.com/doc/v3/merchant/4012791877: at least a cent, and an expiry at least a minute away.
   placingLimits: { least: Money.from('0.01'), minMs: 60_000 },
 
-  read({ headers, fields }, configs) {
-    // A probe: WeChat signs some notices wrongly on purpose, and sends a good one afterwards.
-    if (headers['wechatpay-signature']?.startsWith(probe)) return undefined;
+  read(callback, configs) {
+    const { fields } = callback;
+    if (isProbe(callback)) return undefined;
     for (const { api_v3_key = '' } of configs) {
       const content = contentOf(fields.resource, api_v3_key);
       if (content) return claimOf(content, fields);
@@ -137,110 +132,10 @@ export const wechat: Channel = {
   }),
 };
 
-/**
- * The payment number for WeChat, which takes at most 32 characters
- * (pay.weixin.qq.com/doc/v3/merchant/4012525171): PAY and the ULID, without the date, which the ULID's
- * timestamp contains.
- */
-const tradeNumber = (paymentNo: string): string => `PAY${paymentNo.slice(-26)}`;
-
-/** The payment number of a `tradeNumber`. */
-function readNumber(number: unknown): string | undefined {
-  // A ULID begins with 7 at most.
-  const tail =
-    typeof number === 'string' ? /^PAY([0-7][0-9A-HJKMNP-TV-Z]{25})$/.exec(number)?.[1] : undefined;
-  if (tail === undefined) return undefined;
-  const day = new Date(decodeTime(tail)).toISOString().slice(0, 10).replaceAll('-', '');
-  const paymentNo = `PAY${day}${tail}`;
-  return paymentPeriod(paymentNo) === undefined ? undefined : paymentNo;
-}
-
-const probe = 'WECHATPAY/SIGNTEST/';
-
-/** What a notice has inside: a transaction, or a refund, which has no trade_state. */
-interface Content {
-  appid?: unknown;
-  mchid?: unknown;
-  out_trade_no?: unknown;
-  transaction_id?: unknown;
-  trade_state?: unknown;
-  success_time?: unknown;
-  amount?: { total?: unknown; currency?: unknown };
-}
-
-function contentOf(resource: unknown, key: string): Content | undefined {
-  try {
-    const content: unknown = JSON.parse(openResource(resource, key) ?? '');
-    return typeof content === 'object' && content !== null ? content : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-const isPaid = ({ trade_state }: Content): boolean => trade_state === 'SUCCESS';
-
-function claimOf(content: Content, fields: Record<string, unknown>): CallbackClaim | undefined {
-  const paymentNo = readNumber(content.out_trade_no);
-  if (paymentNo === undefined) return undefined;
-  const claim = { paymentNo, fields: { ...fields, resource: content } };
-  if (!isPaid(content)) return { ...claim, says: 'other', amounts: [] };
-  const { transaction_id, success_time, amount } = content;
-  const total = amount?.total;
-  // Coupons lower what the payer pays; what the order is worth is the total, in fen.
-  const isComplete =
-    typeof transaction_id === 'string' && /^[\x21-\x7e]{1,64}$/.test(transaction_id) && isCents(total);
-  if (!isComplete) return { ...claim, says: 'paid', amounts: [] };
-  const at = typeof success_time === 'string' ? new Date(success_time) : undefined;
-  return {
-    ...claim,
-    says: 'paid',
-    thirdPartyNo: transaction_id,
-    amounts: [new Money(BigInt(total))],
-    ...(at && !Number.isNaN(at.getTime()) ? { paidAt: at } : {}),
-  };
-}
-
-const isCents = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
-
-// A refund names neither application nor currency.
-function isOwn({ mchid, appid, amount, ...rest }: Content, { mch_id, app_id }: MethodConfig): boolean {
-  if (mchid !== mch_id) return false;
-  if (!isPaid(rest)) return appid === undefined || appid === app_id;
-  return appid === app_id && amount?.currency === 'CNY';
-}
-
-// A notice is sealed with the method's own key (AES-256-GCM, pay.weixin.qq.com/doc/v3/merchant/4012071382).
-function openResource(resource: unknown, key: string): string | undefined {
-  const { ciphertext, nonce, associated_data = '' } = (resource ?? {}) as Record<string, unknown>;
-  if (typeof ciphertext !== 'string' || typeof nonce !== 'string' || typeof associated_data !== 'string')
-    return undefined;
-  try {
-    return openSealed({ ciphertext, nonce, associated_data }, key).toString();
-  } catch {
-    return undefined;
-  }
-}
-
 const unusableKey = {
   zh: '无法用来加解密，请重新填写 32 位的 APIv3 密钥',
   en: 'neither seals nor opens; enter the APIv3 key of 32 characters again',
 };
-
-function sealResource(text: string, key: string): object | undefined {
-  const nonce = randomToken(9);
-  try {
-    const cipher = createCipheriv('aes-256-gcm', key, nonce);
-    const sealed = Buffer.concat([cipher.update(text), cipher.final(), cipher.getAuthTag()]);
-    return {
-      algorithm: 'AEAD_AES_256_GCM',
-      ciphertext: sealed.toString('base64'),
-      nonce,
-      associated_data: '',
-    };
-  } catch {
-    return undefined;
-  }
-}
 
 function transaction({ config, paymentNo, orderNo, amount, expireAt, notifyUrl }: Placement): object {
   return {

@@ -1,0 +1,89 @@
+// WeChat Pay API v3: signed requests, and the signature of what WeChat sends
+// (pay.weixin.qq.com/doc/v3/merchant/4012081606).
+import type { KeyObject } from 'node:crypto';
+import { config as settings } from '../../../config/index.js';
+import { now } from '../clock.js';
+import { randomToken } from '../secrets/random-id.js';
+import { signRsa, verifyRsa } from '../secrets/rsa.js';
+import { ChannelFailure, type MethodConfig } from './channel.js';
+import { requestGateway, type GatewayAnswer } from './gateway.js';
+
+export const forged = {
+  zh: '渠道应答的签名无效',
+  en: 'the answer of the channel carries no valid signature',
+};
+export const unreadable = { zh: '渠道应答无法识别', en: 'the answer of the channel cannot be read' };
+
+const clockDifferenceMs = 5 * 60_000;
+
+export const gatewayOf = ({ gateway = 'https://api.mch.weixin.qq.com' }: MethodConfig): string => gateway;
+
+/** Sends a request; its answer is unverified. @throws ChannelFailure when there is none, or another status than 200 */
+export async function requestWechat(
+  config: MethodConfig,
+  method: 'GET' | 'POST',
+  path: string,
+  body: string,
+  signal: AbortSignal,
+): Promise<GatewayAnswer> {
+  const headers = {
+    Accept: 'application/json',
+    'User-Agent': `back-office/${settings.version}`,
+    Authorization: authorization(config, method, path, body),
+    ...(config.platform_public_key_id ? { 'Wechatpay-Serial': config.platform_public_key_id } : {}),
+    ...(body
+      ? { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) }
+      : {}),
+  };
+  const answer = await requestGateway(new URL(path, gatewayOf(config)), { method, headers, body }, signal);
+  if (answer.status !== 200) throw refusal(answer);
+  return answer;
+}
+
+function authorization(config: MethodConfig, method: string, path: string, body: string): string {
+  const { mch_id = '', cert_serial_no = '', private_key = '' } = config;
+  const timestamp = String(Math.floor(now().getTime() / 1000));
+  const nonce = randomToken(16);
+  const signature = signRsa(lines(method, path, timestamp, nonce, body), private_key);
+  const parts = { mchid: mch_id, nonce_str: nonce, signature, timestamp, serial_no: cert_serial_no };
+  const list = Object.entries(parts).map(([name, value]) => `${name}="${value}"`);
+  return `WECHATPAY2-SHA256-RSA2048 ${list.join(',')}`;
+}
+
+/** The signed text: each part ends with a line feed. */
+export const lines = (...parts: string[]): string => parts.map((part) => `${part}\n`).join('');
+
+type Signed = Pick<GatewayAnswer, 'headers' | 'body'>;
+
+/** Whether WeChat signed it. @param at what its timestamp is compared with, ± 5 minutes */
+export function isSigned({ headers, body }: Signed, key: KeyObject, at: Date): boolean {
+  const { 'wechatpay-timestamp': timestamp, 'wechatpay-nonce': nonce } = headers;
+  const signature = headers['wechatpay-signature'];
+  if (typeof timestamp !== 'string' || typeof nonce !== 'string' || typeof signature !== 'string')
+    return false;
+  const difference = Math.abs(Number(timestamp) * 1000 - at.getTime());
+  return difference <= clockDifferenceMs && verifyRsa(lines(timestamp, nonce, body), signature, key);
+}
+
+// {code, message}; the text is only shown to administrators.
+function refusal({ status, body }: GatewayAnswer): ChannelFailure {
+  const { code, message } = jsonOf(body) ?? {};
+  const words = [code, message].filter((part) => typeof part === 'string' && part !== '');
+  return new ChannelFailure(words.length > 0 ? words.join(': ') : `HTTP ${status}`);
+}
+
+/** @throws ChannelFailure unless the body is a JSON object */
+export function readJson(body: string): Record<string, unknown> {
+  const content = jsonOf(body);
+  if (!content) throw new ChannelFailure(unreadable);
+  return content;
+}
+
+function jsonOf(body: string): Record<string, unknown> | undefined {
+  try {
+    const content: unknown = JSON.parse(body);
+    return typeof content === 'object' && content !== null ? (content as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
