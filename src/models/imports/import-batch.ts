@@ -64,7 +64,7 @@ async function judge(
     const user = userId === undefined ? users.byName.get(nameKey(username)) : users.byId.get(userId);
     const problem = userProblem(draft, user);
     if (problem) refused.push({ ...draft, problems: [problem] });
-    else accepted.push({ ...draft, userId: (user as User).id });
+    else if (user) accepted.push({ ...draft, userId: user.id });
   }
   return { accepted, refused };
 }
