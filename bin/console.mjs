@@ -37,7 +37,7 @@ export function ensureConsole() {
 }
 
 /** Writes what the console knows of the API; its sources cannot be checked without. */
-export async function writeContract() {
+async function writeContract() {
   const env = { ...process.env, NODE_ENV: 'development' };
   const print = ['build/src/api/print-openapi.js'];
   writeFileSync(

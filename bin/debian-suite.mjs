@@ -19,7 +19,7 @@ const KEYS = '/usr/share/keyrings/debian-archive-keyring.gpg';
  */
 
 /** Whether another suite's packages can be had here: by apt, from an archive whose keys are known. */
-export function canUnpack() {
+function canUnpack() {
   return existsSync(KEYS) && findProgram('apt-get') !== undefined && findProgram('dpkg-deb') !== undefined;
 }
 

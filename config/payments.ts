@@ -4,7 +4,7 @@ import { constant } from './constant.js';
 import { list, words } from './environment.js';
 
 /** Payment channels; src/lib/channels has one for each. */
-export const gatewayTypes = ['mock', 'wechat', 'alipay'] as const;
+const gatewayTypes = ['mock', 'wechat', 'alipay'] as const;
 
 export type GatewayType = (typeof gatewayTypes)[number];
 

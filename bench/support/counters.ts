@@ -28,7 +28,7 @@ const variables = {
 } as const;
 
 /** Reads all counters now; subtract one reading from another. */
-export async function readCounters(site: Site): Promise<Counts> {
+async function readCounters(site: Site): Promise<Counts> {
   const found = await rows<{ Variable_name: string; Value: string }>(
     site.db,
     `SHOW GLOBAL STATUS WHERE Variable_name IN (?)`,
@@ -56,7 +56,7 @@ export async function readCounters(site: Site): Promise<Counts> {
 }
 
 /** What happened between two readings, for each of that many requests. */
-export function perRequest(before: Counts, after: Counts, requests: number): Counts {
+function perRequest(before: Counts, after: Counts, requests: number): Counts {
   const entries = Object.entries(after).map(([name, value]) => [
     name,
     (Number(value) - before[name as keyof Counts]) / requests,

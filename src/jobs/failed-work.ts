@@ -30,7 +30,7 @@ export interface QueuedWork extends Envelope {
 }
 
 /** An ASCII key of the work, the same for all of its jobs. */
-export function workKey({ name, id, payload: given }: QueuedWork): string {
+function workKey({ name, id, payload: given }: QueuedWork): string {
   const job = jobNamed(name);
   const payload = job && readPayload(job, given);
   const key = job && payload !== undefined ? `${name}-${job.key(payload)}` : id;

@@ -70,7 +70,7 @@ export function changeSettings(changes: Partial<Settings>): void {
   for (const listener of listeners) listener();
 }
 
-export function subscribeSettings(listener: () => void): () => void {
+function subscribeSettings(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }

@@ -57,7 +57,7 @@ interface Reason {
 /**
  * @param isMethodOn undefined when the caller may not see it
  */
-export function reasonsOf(payment: Payment, isMethodOn: boolean | undefined): Reason[] {
+function reasonsOf(payment: Payment, isMethodOn: boolean | undefined): Reason[] {
   const { status, fail_reason, needs_attention } = payment;
   const attention: Reason[] =
     needs_attention && fail_reason

@@ -29,7 +29,7 @@ export const failureSchemas: Record<string, Schema> = {
 };
 
 /** All possible errors of an operation by slug, in the order of the catalogue. */
-export function failuresOf(route: Route): ErrorSlug[] {
+function failuresOf(route: Route): ErrorSlug[] {
   const found = new Set<ErrorSlug>([...outOfAccess(route), ...outOfInput(route), ...outOfWork(route)]);
   for (const slug of route.fails ?? []) found.add(slug);
   return slugs.filter((slug) => found.has(slug));

@@ -83,7 +83,7 @@ export async function logLogin(attempt: {
 }
 
 /** Module, action and title of a route in the operation log. */
-export function operationOf(route: Route): { module: string; action: string; title: string } {
+function operationOf(route: Route): { module: string; action: string; title: string } {
   const permission = permissionOf(route);
   const [module = '', action = ''] = permission ? permission.slug.split('.') : nameOf(route);
   return { module, action, title: titleOf(route).en };

@@ -14,7 +14,7 @@ export function readQueriesOnce(app: Koa): void {
 }
 
 /** The parameters of a query string; repeated ones become arrays. */
-export function parseQuery(text: string): Query {
+function parseQuery(text: string): Query {
   const values = new Map<string, string | string[]>();
   for (const [name, value] of new URLSearchParams(text)) {
     const known = values.get(name);

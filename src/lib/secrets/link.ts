@@ -5,7 +5,7 @@ import { now } from '../clock.js';
 import { sameDigest } from './secret-box.js';
 
 /** Long enough for a browser that requests the ranges of a video while it plays. */
-export const linkSeconds = 3600;
+const linkSeconds = 3600;
 
 const key = createHmac('sha256', config.auth.jwtSecret).update('file links').digest();
 

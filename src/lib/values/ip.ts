@@ -43,9 +43,6 @@ function warnOfProxy(): void {
   );
 }
 
-/** Whether a peer is one of TRUSTED_PROXIES. */
-export const isTrustedProxy = (address: string): boolean => trusted.length > 0 && isTrusted(address);
-
 /** The key a client is counted by: its address, or the /64 of an IPv6 address, which belongs to one client. */
 export function networkOf(text: string): string {
   if (!text.includes(':')) return text;

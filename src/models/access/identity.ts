@@ -114,7 +114,7 @@ async function load(jti: string): Promise<Identity> {
 }
 
 /** The rights an administrator holds through enabled roles. */
-export async function loadRights(
+async function loadRights(
   adminId: number,
 ): Promise<Pick<Identity, 'isSuperAdmin' | 'rules' | 'permissionIds' | 'menuIds'>> {
   const roles = await Role.scope('enabled').findAll({

@@ -39,7 +39,7 @@ export class Attachment extends Model<Row<Attachment>, NewRow<Attachment>> {
   @BelongsTo(() => Admin, 'admin_id') declare admin?: NonAttribute<Admin | null>;
 }
 
-export const chunkStatuses = ['uploading', 'merging', 'completed', 'failed'] as const;
+const chunkStatuses = ['uploading', 'merging', 'completed', 'failed'] as const;
 
 export type ChunkStatus = (typeof chunkStatuses)[number];
 

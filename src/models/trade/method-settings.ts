@@ -35,7 +35,7 @@ export function changedSettings(type: string, before: StoredSettings, changes: M
 }
 
 /** Every setting with its value, for the channel's eyes only. @throws Error when a secret does not open */
-export function wholeConfig(stored: StoredSettings): MethodConfig {
+function wholeConfig(stored: StoredSettings): MethodConfig {
   const name = `${stored.config}\n${stored.secrets}`;
   const known = opened.get(name);
   if (known) return known;

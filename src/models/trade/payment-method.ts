@@ -92,14 +92,6 @@ export function methodOptions(): Promise<{ value: number; label: string }[]> {
   );
 }
 
-const types = selection(columnsOf(PaymentMethod, 'm', 'id', 'type'), 'payment_methods m');
-
-/** The type of every method. */
-export async function methodTypes(): Promise<ReadonlyMap<number, string>> {
-  const rows = await types.rows('');
-  return new Map(rows.map(({ id, type }) => [id, type]));
-}
-
 /** @throws what `newSettings` throws, payment_method_code_exists */
 export async function createMethod({ config = {}, ...fields }: MethodFields): Promise<number> {
   const { name = fields.type, code = `${fields.type}_${randomToken(6)}` } = fields;

@@ -156,7 +156,7 @@ export class ThirdPartyNumber extends Model<Row<ThirdPartyNumber>, NewRow<ThirdP
   @Column(code(37)) declare payment_no: string;
 }
 
-export const callbackStates = ['pending', 'settled', 'refused'] as const;
+const callbackStates = ['pending', 'settled', 'refused'] as const;
 
 /** pending: verified, to be settled; settled: its result is final; refused: changed nothing. */
 export type CallbackState = (typeof callbackStates)[number];

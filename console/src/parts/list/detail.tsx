@@ -22,7 +22,7 @@ const t = texts({
 });
 
 /** One row, by the id in the URL. */
-export function useRow({ spec }: Resource, id: string) {
+function useRow({ spec }: Resource, id: string) {
   const route = spec.show as Route;
   return useQuery({
     queryKey: [spec.name, 'one', id],

@@ -144,7 +144,7 @@ export const custom = <V,>(
   render,
 });
 
-export function NumberEnd({ value }: { value: string }) {
+function NumberEnd({ value }: { value: string }) {
   return (
     <span className="cell-code cell-end" title={value}>
       {value}
@@ -185,7 +185,7 @@ export function Label({ text: words, cell }: { text: string; cell: Cell | undefi
   );
 }
 
-export function TraceLink({ id }: { id: string }) {
+function TraceLink({ id }: { id: string }) {
   return (
     <Link to={`/logs/operation-logs?trace_id=${encodeURIComponent(id)}`} className="cell-code">
       {id}
