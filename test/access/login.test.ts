@@ -10,6 +10,7 @@ import { beforeRedis } from '../support/faulty-proxy.js';
 import { startApi, type TestProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
+import { connectionsAt } from '../support/other-connection.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
@@ -177,10 +178,8 @@ function signsInMeanwhile(what: string, sql: string): void {
         username: account.username,
         password: account.password,
       });
-      const waiting =
-        'SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND info LIKE ?';
       await until(
-        async () => (await select(waiting, [`%FROM \`admins\`%${account.id}%FOR UPDATE%`])).length > 0,
+        async () => (await connectionsAt(`%FROM \`admins\`%= ${account.id} %FOR UPDATE%`)).length > 0,
       );
     });
     const { status, code } = (await answer) as Answer;

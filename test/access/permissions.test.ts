@@ -1,10 +1,11 @@
 // Permissions: records, lists, which routes they open, and who may change them.
 import '../support/environment.js';
 import test from 'ava';
-import { change, select, transact } from '../../src/lib/database/db.js';
+import { change, transact } from '../../src/lib/database/db.js';
 import { makeAdmin, makeRole, permissionId, unique, type MadeAdmin } from '../support/factories.js';
 import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
+import { connectionsAt } from '../support/other-connection.js';
 import { selectRow } from '../support/rows.js';
 import { until } from '../support/until.js';
 
@@ -83,9 +84,8 @@ test('a menu that is deleted concurrently is reported as unknown', async (t) => 
     await change('DELETE FROM menus WHERE id = ?', [menu.id], own);
     answer = admin.post('/permissions', body);
     // Either for the row of the menu or, having found it, for leave to refer to it.
-    const waiting = `SELECT id FROM information_schema.processlist
-      WHERE id <> CONNECTION_ID() AND (info LIKE '%INTO \`permissions\`%' OR info LIKE ?)`;
-    await until(async () => (await select(waiting, [`%\`menus\`%= ${menu.id} LOCK%`])).length > 0);
+    const waiting = ['%INTO `permissions`%', `%\`menus\`%= ${menu.id} LOCK%`];
+    await until(async () => (await Promise.all(waiting.map(connectionsAt))).flat().length > 0);
   });
   const { status, errorCode } = (await answer) as Answer;
   t.deepEqual([status, errorCode], [422, 'menu_unknown']);

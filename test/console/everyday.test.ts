@@ -206,6 +206,8 @@ journey(
     await page.getByRole('button', { name: 'Views' }).click();
     await page.getByRole('menuitem', { name: 'Big ones' }).click();
     await page.waitForURL(/min_amount=10.*start_time=/);
+    // The address is ahead of what is drawn.
+    await page.locator('[data-filter=min_amount].set').waitFor();
     await page.locator('a.row-link').first().waitFor();
     t.is(await page.getByRole('columnheader', { name: /^Paid/ }).count(), 0);
     await page.getByRole('button', { name: 'Sum of amounts' }).click();
@@ -213,6 +215,21 @@ journey(
       `/orders${new URL(page.url()).search.replace(/&?columns=[^&]*/, '')}&with_sum=true`,
     );
     await page.getByText(`¥${Number(data.amount_sum).toFixed(2)} in all`).waitFor();
+  },
+);
+
+journey(
+  'filters that are set faster than the list is drawn all stay, and are cleared together',
+  async (t, page) => {
+    await enter(page, { at: '/console/trade/orders' });
+    await page.getByRole('button', { name: 'More filters' }).click();
+    await page.getByLabel('Min. amount').fill('10');
+    await page.getByLabel('Max. amount').fill('90');
+    await page.waitForURL(/min_amount=10&max_amount=90/);
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.waitForURL(/orders$/);
+    await page.locator('[data-filter=min_amount]:not(.set)').waitFor();
+    t.is(await page.getByLabel('Min. amount').inputValue(), '');
   },
 );
 

@@ -25,7 +25,7 @@ import {
 import { storedOf } from '../support/files.js';
 import { startWorkerProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
-import { holding } from '../support/other-connection.js';
+import { connectionsAt, holding } from '../support/other-connection.js';
 import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
@@ -48,11 +48,7 @@ const paidOnce = ({ payment_no }: MadePayment) => [{ number: payment_no, before:
 
 /** Ends the connections whose statement names that text, as the database does once it notices that their peer is gone. */
 async function killStatements(text: string): Promise<void> {
-  const found = await select<{ id: number }>(
-    'SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND info LIKE ?',
-    [`%${text}%`],
-  );
-  for (const { id } of found) await change('KILL ?', [id]);
+  for (const id of await connectionsAt(`%${text}%`)) await change('KILL ?', [id]);
 }
 
 const activeJobs = () => redis.llen(`${queuePrefix('payments')}:payments:active`);

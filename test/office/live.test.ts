@@ -22,6 +22,7 @@ import {
   signedInWith,
   unique,
 } from '../support/factories.js';
+import { connectionsAt } from '../support/other-connection.js';
 import { startApi, type TestProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
@@ -233,13 +234,7 @@ test.serial('a socket that opens while sessions are being read stays open', asyn
     await db.query('LOCK TABLES admin_sessions WRITE', { transaction });
     // Both processes look at their connections, because the blacklist may have changed.
     await changing(['blacklist'], () => Promise.resolve());
-    await until(async () => {
-      const waiting = await select(
-        'SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND info LIKE ?',
-        ['%FROM `admin_sessions`%JOIN `admins`%'],
-      );
-      return waiting.length >= 2;
-    });
+    await until(async () => (await connectionsAt('%FROM `admin_sessions`%JOIN `admins`%')).length >= 2);
     const socket = await openSocket(second.url, ticket);
     await db.query('UNLOCK TABLES', { transaction });
     return socket;

@@ -22,6 +22,16 @@ export async function holding(sql: string, values: (string | number)[] = []): Pr
   return () => connection.end();
 }
 
+/** Connections of this test file whose statement is under way. @param like pattern of its text */
+export const connectionsAt = async (like: string): Promise<number[]> =>
+  (
+    await select<{ id: number }>(
+      `SELECT id FROM information_schema.processlist
+       WHERE db = DATABASE() AND id <> CONNECTION_ID() AND info LIKE ?`,
+      [like],
+    )
+  ).map(({ id }) => id);
+
 /** How many statements of this test file wait for the lock of a row. @param text which they have in them */
 export async function lockWaits(text: string): Promise<number> {
   // InnoDB looks anew only when nobody has asked for 100 ms.

@@ -6,6 +6,7 @@ import { useRef, type ReactNode } from 'react';
 import { useSearchParams } from 'react-router';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
+import { useEditQuery } from '../parts/list/edit-query.ts';
 import { LinkButton } from '../parts/show/link-button.tsx';
 
 const t = texts({
@@ -25,7 +26,8 @@ const t = texts({
 });
 
 export function AttentionTabs() {
-  const [search, setSearch] = useSearchParams();
+  const [search] = useSearchParams();
+  const editQuery = useEditQuery();
   const { data } = useQuery({
     queryKey: ['payments', 'attention'],
     queryFn: ({ signal }) =>
@@ -33,12 +35,10 @@ export function AttentionTabs() {
     meta: { scopes: ['payments'] },
   });
   const choose = (value: string) =>
-    setSearch((before) => {
-      const next = new URLSearchParams(before);
-      next.delete('page');
-      if (value === 'attention') next.set('needs_attention', 'true');
-      else next.delete('needs_attention');
-      return next;
+    editQuery((query) => {
+      query.delete('page');
+      if (value === 'attention') query.set('needs_attention', 'true');
+      else query.delete('needs_attention');
     });
   return (
     <div>

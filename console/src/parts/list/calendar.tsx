@@ -24,8 +24,8 @@ export default function Calendar({ start, end, names: [from = '', to = ''], labe
       onChange={(days) => {
         const [first, last] = days ?? [];
         onChange({
-          ...(first ? { start_time: dayToInstant(first, 'start') } : {}),
-          ...(last ? { end_time: dayToInstant(last, 'end') } : {}),
+          start_time: first ? dayToInstant(first, 'start') : '',
+          end_time: last ? dayToInstant(last, 'end') : '',
         });
       }}
     />

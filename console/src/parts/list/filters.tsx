@@ -20,20 +20,22 @@ const t = texts({
   },
 });
 
-type Change = (changes: Partial<ListState>, options?: { replace?: boolean }) => void;
+type Change = (changes: Partial<ListState>, options?: { replace: boolean }) => void;
 
 export function Filters({
   resource,
   state,
   change,
+  clear,
 }: {
   resource: Resource;
   state: ListState;
   change: Change;
+  clear: () => void;
 }) {
   const { filters, period, rare = [] } = resource.spec;
   const set = (name: string, text: string, isTyped = false) =>
-    change({ filters: { ...state.filters, [name]: text } }, { replace: isTyped });
+    change({ filters: { [name]: text } }, { replace: isTyped });
   const [isOpen, setOpen] = useState(false);
   const [hasMore, setMore] = useState(false);
   const count = Object.keys(state.filters).length;
@@ -76,7 +78,7 @@ export function Filters({
         </Button>
       )}
       {count > 0 && (
-        <Button type="link" onClick={() => change({ filters: {} })}>
+        <Button type="link" onClick={clear}>
           {t.clear}
         </Button>
       )}
@@ -136,7 +138,7 @@ const Calendar = lazy(() => import('./calendar.tsx'));
 
 function Period({ state, change }: { state: ListState; change: Change }) {
   const [isWanted, setWanted] = useState(false);
-  const { start_time = '', end_time = '', ...others } = state.filters;
+  const { start_time = '', end_time = '' } = state.filters;
   const shown = [start_time, end_time].map((time) => (time ? showDay(time) : ''));
   const names = [t.from, t.to];
   const plain = (
@@ -153,7 +155,7 @@ function Period({ state, change }: { state: ListState; change: Change }) {
       ))}
     </Space.Compact>
   );
-  const take = (range: Record<string, string>) => change({ filters: { ...others, ...range } });
+  const take = (range: Record<string, string>) => change({ filters: range });
   const current = periodOf(start_time, end_time);
   const periodName = current ? read(periodNames[current]) : t.period;
   const items = (Object.keys(periodNames) as PeriodName[]).map((key) => ({

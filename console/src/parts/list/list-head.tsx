@@ -11,11 +11,12 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { Button, Checkbox, Flex, Popover } from 'antd';
 import { useState } from 'react';
-import { useLocation, useSearchParams } from 'react-router';
+import { useLocation } from 'react-router';
 import { call } from '../../contract/api.ts';
 import { changeSettings, useSettings } from '../../contract/settings.ts';
 import { plural, read, texts } from '../../contract/texts.ts';
 import type { ListState } from './codec.ts';
+import { useEditQuery } from './edit-query.ts';
 import { ExportButton } from './export.tsx';
 import { LinkButton } from '../show/link-button.tsx';
 import { showAmount, showCount } from '../show/money.ts';
@@ -159,16 +160,13 @@ function Tiles({ name }: { name: string }) {
 // Chosen columns are a setting, not part of the link.
 function Columns({ resource }: { resource: Resource }) {
   const { hidden, isCompact } = useSettings();
-  const [search, setSearch] = useSearchParams();
+  const editQuery = useEditQuery();
   const { name, columns } = resource.spec;
   const off = useHiddenColumns(resource);
   const names = Object.keys(columns);
   const show = (on: readonly string[]) => {
     changeSettings({ hidden: { ...hidden, [name]: names.filter((column) => !on.includes(column)) } });
-    if (!search.has('columns')) return;
-    const next = new URLSearchParams(search);
-    next.delete('columns');
-    setSearch(next, { replace: true });
+    editQuery((query) => void query.delete('columns'), { replace: true });
   };
   return (
     <Popover

@@ -68,7 +68,7 @@ const RowCards = lazy(() => import('./row-cards.tsx'));
 
 export function ListScreen({ resource }: { resource: Resource }) {
   const { spec } = resource;
-  const { state, change } = useListState(resource);
+  const { state, change, clear } = useListState(resource);
   const list = useList(resource, state);
   const [ticked, setTicked] = useState<string[]>([]);
   const Above = spec.above;
@@ -99,7 +99,7 @@ export function ListScreen({ resource }: { resource: Resource }) {
       </ListHead>
       {Above && !isDenied && <Above data={list.data as never} />}
       {!isDenied && (Object.keys(spec.filters).length > 0 || spec.period) ? (
-        <Filters resource={resource} state={state} change={change} />
+        <Filters resource={resource} state={state} change={change} clear={clear} />
       ) : null}
       {list.error && (
         <Problem
@@ -122,13 +122,7 @@ export function ListScreen({ resource }: { resource: Resource }) {
               onSort={(order) => change({ order, page: 1 })}
               ticked={ticked}
               onTick={isSelectable ? setTicked : undefined}
-              empty={
-                <Nothing
-                  resource={resource}
-                  isFiltered={isFiltered}
-                  onClear={() => change({ filters: {} })}
-                />
-              }
+              empty={<Nothing resource={resource} isFiltered={isFiltered} onClear={clear} />}
             />
           </Suspense>
         ))}

@@ -5,6 +5,7 @@ import { useSearchParams } from 'react-router';
 import { call } from '../../contract/api.ts';
 import { useSettings } from '../../contract/settings.ts';
 import { decode, encode, type Checks, type ListState } from './codec.ts';
+import { useEditQuery } from './edit-query.ts';
 import { recoveryMs } from './recovery.ts';
 import { foldedIn, type AnyRow, type Resource } from '../resource.ts';
 import { isInstant } from '../show/time.ts';
@@ -17,7 +18,8 @@ export interface Page {
 const always = () => true;
 
 export function useListState({ spec }: Resource) {
-  const [search, setSearch] = useSearchParams();
+  const [search] = useSearchParams();
+  const editQuery = useEditQuery();
   const checks = useMemo((): Checks => {
     const own = Object.entries(spec.filters).map(([name, field]) => [name, field.check ?? always] as const);
     return {
@@ -26,28 +28,27 @@ export function useListState({ spec }: Resource) {
     };
   }, [spec]);
   const state = useMemo(() => decode(search, checks, spec.sortable ?? []), [search, checks, spec.sortable]);
-  /** Typing replaces the history entry, anything else adds one. Another filter starts at the first page. */
+  /**
+   * Typing replaces the history entry, anything else adds one. Another filter starts at the first page. Filters that
+   * are not named stay.
+   */
   const change = useCallback(
-    (changes: Partial<ListState>, { replace = false } = {}) => {
-      setSearch(
-        (before) => {
-          const next = encode({
-            ...decode(before, checks, spec.sortable ?? []),
-            ...(changes.filters ? { page: 1 } : {}),
-            ...changes,
-          });
-          const columns = before.get('columns');
-          if (columns) next.set('columns', columns);
-          return next;
-        },
-        {
-          replace,
-        },
-      );
-    },
-    [setSearch, checks, spec.sortable],
+    ({ filters, ...others }: Partial<ListState>, options?: { replace: boolean }) =>
+      editQuery((query) => {
+        const before = decode(query, checks, spec.sortable ?? []);
+        const next = encode({
+          ...before,
+          ...(filters && { page: 1, filters: { ...before.filters, ...filters } }),
+          ...others,
+        });
+        const columns = query.get('columns');
+        if (columns) next.set('columns', columns);
+        return next;
+      }, options),
+    [editQuery, checks, spec.sortable],
   );
-  return { state, change };
+  const clear = () => change({ filters: Object.fromEntries(Object.keys(checks).map((name) => [name, ''])) });
+  return { state, change, clear };
 }
 
 /** Hidden columns: all but those the address names, as chosen, or as declared. */
