@@ -119,9 +119,15 @@ module.exports = {
       'how requests travel knows no resource',
     ),
     rule(
+      'declarations-below-http',
+      { path: '^src/api/declare/' },
+      { path: '^src/api/(?!declare/)' },
+      'a declaration does not know how requests travel',
+    ),
+    rule(
       'flows-below-resources',
       { path: '^src/api/flows/' },
-      { path: '^src/api/(admin/|declare/routes|app|server|main)' },
+      { path: '^src/api/(admin/|routes|app|server|main)' },
       'resources use flows',
     ),
     rule(

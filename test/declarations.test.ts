@@ -6,7 +6,7 @@ import test from 'ava';
 import { config } from '../config/index.js';
 import { opens, guardRoutes } from '../src/api/declare/permission.js';
 import { fullPath, permissionOf } from '../src/api/declare/route.js';
-import { routes } from '../src/api/declare/routes.js';
+import { routes } from '../src/api/routes.js';
 import { jobs } from '../src/jobs/index.js';
 import { errorCatalogue } from '../src/lib/error-catalogue/index.js';
 import { queueNames } from '../src/lib/queue/names.js';

@@ -4,7 +4,7 @@ import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import test from 'ava';
 import { openApiDocument } from '../src/api/declare/openapi.js';
-import { routes } from '../src/api/declare/routes.js';
+import { routes } from '../src/api/routes.js';
 import { orderPeriod, paymentPeriod } from '../src/lib/values/numbers.js';
 
 type Node = Record<string, unknown>;

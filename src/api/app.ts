@@ -17,9 +17,9 @@ import { refuseOddTargets } from './http/middleware/target.js';
 import { openApiDocument } from './declare/openapi.js';
 import { readQueriesOnce } from './http/query.js';
 import { guardRoutes } from './declare/permission.js';
-import type { Change, RequestState } from './http/request-state.js';
+import type { Change, RequestState } from './declare/request-state.js';
 import { fullPath, PlainAnswer, type Access, type Call, type Route } from './declare/route.js';
-import { routes } from './declare/routes.js';
+import { routes } from './routes.js';
 import { nameOperations } from './declare/operation-log.js';
 import { handleAsUnit } from './declare/write-unit.js';
 

@@ -22,7 +22,7 @@ import { exposeServiceFigures } from '../models/office/service-figures.js';
 import { readiness } from './http/health.js';
 import { cleanUploadFolder } from './http/upload-folder.js';
 import { syncPermissions } from './declare/permission-sync.js';
-import { routes } from './declare/routes.js';
+import { routes } from './routes.js';
 import { drain, listen } from './http/server.js';
 
 await start(async () => {

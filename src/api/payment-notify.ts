@@ -14,7 +14,7 @@ import { findCalledPayment, recordAttempt, recordUnproven } from '../models/trad
 import { acceptCallback, judge, readClaim } from './flows/callback-judgement.js';
 import { settleAccepted, type Accepted } from './flows/callback-settlement.js';
 import { limit } from './http/middleware/limits.js';
-import type { RequestState } from './http/request-state.js';
+import type { RequestState } from './declare/request-state.js';
 import { callbackBody, channelType } from './declare/channel-schemas.js';
 import { record, text } from './declare/response.js';
 import { PlainAnswer, route } from './declare/route.js';

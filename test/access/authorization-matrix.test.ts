@@ -3,7 +3,7 @@ import '../support/environment.js';
 import test from 'ava';
 import pLimit from 'p-limit';
 import { permissionOf, type Route } from '../../src/api/declare/route.js';
-import { routes } from '../../src/api/declare/routes.js';
+import { routes } from '../../src/api/routes.js';
 import { select } from '../../src/lib/database/db.js';
 import { makeAdmin, makeRole } from '../support/factories.js';
 import { startApi } from '../support/processes.js';

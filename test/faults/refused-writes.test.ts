@@ -4,7 +4,7 @@ import '../support/environment.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { change, closeDatabase, db, insert, select } from '../../src/lib/database/db.js';
-import { routes } from '../../src/api/declare/routes.js';
+import { routes } from '../../src/api/routes.js';
 import { Client, type Answer } from '../support/client.js';
 import {
   makeAdmin,

@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import test from 'ava';
 import { closeDatabase, db } from '../../src/lib/database/db.js';
 import { openApiDocument } from '../../src/api/declare/openapi.js';
-import { routes } from '../../src/api/declare/routes.js';
+import { routes } from '../../src/api/routes.js';
 import { Client } from '../support/client.js';
 import { killProcesses, startApi, startWorkerProcess, type TestProcess } from '../support/processes.js';
 import { until } from '../support/until.js';

@@ -7,7 +7,7 @@ import pLimit from 'p-limit';
 import type Joi from 'joi';
 import test from 'ava';
 import { fullPath, type Route } from '../../src/api/declare/route.js';
-import { routes } from '../../src/api/declare/routes.js';
+import { routes } from '../../src/api/routes.js';
 import { makeAdmin, makeMethod, makePayment, makeRole, makeUser, unique } from '../support/factories.js';
 import { startApi } from '../support/processes.js';
 import { sendText } from '../support/raw-request.js';

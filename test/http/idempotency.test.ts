@@ -1,7 +1,7 @@
 // Idempotency-Key: on every route that creates, a request repeated under its key makes nothing and answers the first record.
 import '../support/environment.js';
 import test from 'ava';
-import { routes } from '../../src/api/declare/routes.js';
+import { routes } from '../../src/api/routes.js';
 import { permissionOf } from '../../src/api/declare/route.js';
 import { change, select } from '../../src/lib/database/db.js';
 import type { Answer, Client } from '../support/client.js';

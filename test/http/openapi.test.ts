@@ -3,7 +3,7 @@ import '../support/environment.js';
 import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import test from 'ava';
-import { routes } from '../../src/api/declare/routes.js';
+import { routes } from '../../src/api/routes.js';
 import { fullPath } from '../../src/api/declare/route.js';
 import { serviceTest } from '../support/service-test.js';
 

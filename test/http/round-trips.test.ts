@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { permissionOf } from '../../src/api/declare/route.js';
-import { routes } from '../../src/api/declare/routes.js';
+import { routes } from '../../src/api/routes.js';
 import {
   makeAdmin,
   makeMethod,

@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import Joi from 'joi';
 import test from 'ava';
-import { routes } from '../../src/api/declare/routes.js';
+import { routes } from '../../src/api/routes.js';
 import { makeMethod, makePayment, makeUser, signedInWith, unique } from '../support/factories.js';
 import { concluded, startImport } from '../support/imports.js';
 import { serviceTest } from '../support/service-test.js';

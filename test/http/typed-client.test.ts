@@ -10,7 +10,7 @@ import test from 'ava';
 import { config } from '../../config/index.js';
 import { callbackSamples } from '../../src/api/declare/callback-samples.js';
 import { openApiDocument } from '../../src/api/declare/openapi.js';
-import { routes } from '../../src/api/declare/routes.js';
+import { routes } from '../../src/api/routes.js';
 import { select } from '../../src/lib/database/db.js';
 import { makeMethod, makePayment } from '../support/factories.js';
 import { startService, type Service } from '../support/service.js';

@@ -2,7 +2,7 @@
 import Ajv, { type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { openApiDocument } from '../../src/api/declare/openapi.js';
-import { routes } from '../../src/api/declare/routes.js';
+import { routes } from '../../src/api/routes.js';
 import { fullPath, type Route } from '../../src/api/declare/route.js';
 
 interface Response {

@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { closeConnections } from '../../src/api/http/live-connections.js';
 import { syncPermissions } from '../../src/api/declare/permission-sync.js';
-import { routes } from '../../src/api/declare/routes.js';
+import { routes } from '../../src/api/routes.js';
 import { listen } from '../../src/api/http/server.js';
 import { closeDatabase, db } from '../../src/lib/database/db.js';
 import { closeLogs } from '../../src/jobs/log-keeping.js';

@@ -22,7 +22,7 @@ export function addMigrateCommands(program: Command): void {
 async function up(): Promise<Outcome> {
   const before = await migrationState();
   // Loads the whole API, which no other command needs.
-  const { routes } = await import('../declare/routes.js');
+  const { routes } = await import('../routes.js');
   await prepareDatabase(async () => {
     await seed();
     await syncPermissions(routes);

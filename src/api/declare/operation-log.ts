@@ -10,7 +10,7 @@ import { readUserAgent, shortUserAgent } from '../../lib/values/user-agent.js';
 import { keepEntry } from '../../jobs/log-keeping.js';
 import type { Identity } from '../../models/access/identity.js';
 import type { OperationEntry } from '../../models/logs/operation-log.js';
-import type { RequestState } from '../http/request-state.js';
+import type { RequestState } from './request-state.js';
 import { fullPath, permissionOf, type Route } from './route.js';
 
 const maxRequest = 20_000;

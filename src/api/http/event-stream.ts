@@ -7,7 +7,7 @@ import { withZone } from '../../lib/values/time.js';
 import { currentZone } from '../../lib/context.js';
 import type { Identity } from '../../models/access/identity.js';
 import { track } from './live-connections.js';
-import type { RequestState } from './request-state.js';
+import type { RequestState } from '../declare/request-state.js';
 import type { Route } from '../declare/route.js';
 
 export interface EventSource {

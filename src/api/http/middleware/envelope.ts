@@ -18,7 +18,7 @@ import { compressed, isLong } from '../compression.js';
 import { beginRequestSpan, endRequestSpan } from '../request-span.js';
 import { logOperation } from '../../declare/operation-log.js';
 import { fullPath } from '../../declare/route.js';
-import type { RequestState } from '../request-state.js';
+import type { RequestState } from '../../declare/request-state.js';
 
 // Fixed headers of a JSON API (OWASP REST security); the documentation page sets its own policy.
 export const securityHeaders = {

@@ -10,7 +10,7 @@ import { isBlocked } from '../../../models/office/blacklist.js';
 import { authenticate, type Identity } from '../../../models/access/identity.js';
 import { currentVersions } from '../../../models/tables/versions.js';
 import { mayCall } from '../../declare/permission.js';
-import type { RequestState } from '../request-state.js';
+import type { RequestState } from '../../declare/request-state.js';
 import type { Route } from '../../declare/route.js';
 
 /**

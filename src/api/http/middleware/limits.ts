@@ -5,7 +5,7 @@ import { config } from '../../../../config/index.js';
 import { fail } from '../../../lib/errors.js';
 import { networkOf } from '../../../lib/values/ip.js';
 import { RateLimit } from '../../../lib/redis/rate-limit.js';
-import type { RequestState } from '../request-state.js';
+import type { RequestState } from '../../declare/request-state.js';
 import { fullPath, type Route } from '../../declare/route.js';
 
 const { enabled, ...rates } = config.limits;

@@ -1,7 +1,7 @@
 // Refuses requests without a path: `GET a://b`, CONNECT. They count for their address like any other.
 import type { Middleware } from 'koa';
 import { fail } from '../../../lib/errors.js';
-import type { RequestState } from '../request-state.js';
+import type { RequestState } from '../../declare/request-state.js';
 import { limit } from './limits.js';
 
 /** A path, or the `*` of OPTIONS. Koa answers null for a target that has none. */

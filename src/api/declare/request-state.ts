@@ -1,7 +1,7 @@
 // State shared by the layers of one request, on ctx.state.
 import type { Identity } from '../../models/access/identity.js';
 import type { OperationEntry } from '../../models/logs/operation-log.js';
-import type { Route } from '../declare/route.js';
+import type { Route } from './route.js';
 
 export interface RequestState {
   traceId: string;
