@@ -145,12 +145,22 @@ journey(
     await row(made[0] as MadePayment)
       .getByText(made[0]?.order_no ?? '')
       .waitFor();
-    await row(made[0] as MadePayment)
-      .getByRole('checkbox')
-      .check();
-    await row(made[1] as MadePayment)
-      .getByRole('checkbox')
-      .check();
+    const tick = (payment?: MadePayment) =>
+      row(payment as MadePayment)
+        .getByRole('checkbox')
+        .check();
+    await tick(made[0]);
+    await tick(made[1]);
+    await page.getByRole('button', { name: 'Assign to me (2)' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Assign to me (2)' }).click();
+    await page.getByText('2 done').waitFor();
+    const { assigned } = await selectRow<{ assigned: number }>(
+      `SELECT COUNT(*) AS assigned FROM payments p JOIN admins a ON a.id = p.assignee_id WHERE a.username = 'admin'`,
+    );
+    t.is(assigned, 2);
+    await page.getByText('2 done').waitFor({ state: 'hidden' });
+    await tick(made[0]);
+    await tick(made[1]);
     await page.getByRole('button', { name: 'Mark as handled (2)' }).click();
     const drawer = page.getByRole('dialog');
     await drawer.getByLabel('Note').fill('Refunded at the channel');
@@ -165,6 +175,10 @@ journey(
     await page.getByRole('link', { name: 'Next that needs attention' }).click();
     await page.getByRole('heading', { name: made[2]?.payment_no }).waitFor();
     await page.getByText('2 of 2 that need attention').waitFor();
+    await page.getByRole('button', { name: 'Assign to me' }).click();
+    await page.locator('.facts', { hasText: 'Assignee' }).getByText('admin').waitFor();
+    await page.getByRole('button', { name: 'Release' }).click();
+    await page.getByRole('button', { name: 'Assign to me' }).waitFor();
   },
 );
 

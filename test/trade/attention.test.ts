@@ -3,6 +3,7 @@ import '../support/environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import {
+  makeAdmin,
   makeMethod,
   makeOrder,
   makePayment,
@@ -11,6 +12,7 @@ import {
   signedInWith,
 } from '../support/factories.js';
 import type { MadePayment } from '../support/factories.js';
+import { exportedCsv } from '../support/exports.js';
 import { pruneNotifications } from '../../src/models/office/notification-retention.js';
 import { serviceTest } from '../support/service-test.js';
 import { openSocket, ticketOf } from '../support/socket.js';
@@ -57,6 +59,37 @@ test('a payment that needs attention is notified once until it is cleared', asyn
   t.is((await notify(payment)).data.status, 'paid');
   const { data: paid } = await service.admin.get(`/payments/${payment.payment_no}`);
   t.like(paid, { status: 'paid', needs_attention: false, fail_reason: null, remark: 'asked the provider' });
+});
+
+test('a payment has an assignee, who is listed, exported, logged and may be sent back', async (t) => {
+  const { admin } = service;
+  const payment = await makePayment(admin, methodId);
+  const address = `/payments/${payment.payment_no}`;
+  const colleague = await makeAdmin(admin);
+  const assigned = await admin.put(address, { assignee_id: colleague.id });
+  const assignee = { id: colleague.id, username: colleague.username };
+  t.like(assigned.data, { assignee_id: colleague.id, assignee });
+  const { list } = (await admin.get(`/payments?assignee_id=${colleague.id}`)).data;
+  t.deepEqual(
+    list.map((one: MadePayment) => one.payment_no),
+    [payment.payment_no],
+  );
+  t.like(list[0], { assignee });
+  const [head = [], row = []] = await exportedCsv(admin, '/payments', { assignee_id: colleague.id });
+  t.is(row[head.indexOf('处理人')], colleague.username);
+  const logged = await select('SELECT id FROM operation_logs WHERE path LIKE ? AND changes LIKE ?', [
+    `%${address}`,
+    '%assignee_id%',
+  ]);
+  t.is(logged.length, 1);
+  const other = await makeAdmin(admin, [], { status: 0 });
+  for (const id of [other.id, 4_000_000_000]) {
+    const refused = await admin.put(address, { assignee_id: id, remark: 'not written' });
+    t.deepEqual([refused.status, refused.errorCode], [422, 'admin_unknown']);
+  }
+  t.is((await admin.put(`/admins/${colleague.id}`, { status: 0 })).status, 200);
+  t.is((await admin.put(address, (await admin.get(address)).data)).status, 200);
+  t.like((await admin.put(address, { assignee_id: null })).data, { assignee: null, remark: null });
 });
 
 test('attention that a good callback cleared is notified again', async (t) => {

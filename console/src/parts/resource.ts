@@ -56,8 +56,8 @@ interface ActionOn<R extends Route, T> {
   /** Confirmation before it is done. */
   sure?: Both;
   /** Rows it applies to. */
-  when?: (row: T) => boolean;
-  body?: Partial<Body<R>> | ((row: T) => Partial<Body<R>>);
+  when?: (row: T, profile: Profile) => boolean;
+  body?: Partial<Body<R>> | ((row: T, profile: Profile) => Partial<Body<R>>);
   /** Input asked for first, in a drawer. */
   form?: FieldsOf<Body<R>>;
   labels?: Readonly<Record<string, Both>>;

@@ -125,7 +125,10 @@ export default function PaymentPage({ id, resource }: { id: string; resource: Re
                 <Facts
                   resource={resource}
                   row={payment}
-                  only={['amount', 'payment_method', 'third_party_no', 'pay_time', 'created_at', 'remark']}
+                  only={[
+                    ...['amount', 'payment_method', 'third_party_no', 'pay_time', 'created_at'],
+                    ...['assignee', 'remark'],
+                  ]}
                 />
               </section>
               <History resource={resource} id={payment.payment_no} createdAt={payment.created_at} />

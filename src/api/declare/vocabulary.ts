@@ -205,6 +205,7 @@ export const vocabulary: Record<string, Words> = {
   payment_method_id: ['Id of the payment method', 1],
   third_party_no: ['Number at the payment company; null until it is paid', null],
   needs_attention: ['Whether a person must look at the payment', false],
+  assignee_id: ['Id of the administrator who handles it; null for nobody', 1],
   fail_reason: ['Reason why a person must look at it, or why it could not be placed; null for none', null],
   pending_longer_than: ['Minutes that the payment has been pending at least', 60],
   time_field: ['Column that `start_time` and `end_time` apply to', 'created_at'],

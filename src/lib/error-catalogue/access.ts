@@ -70,6 +70,7 @@ export const access = {
     permission_slug_exists: ['权限标识已存在', 'The permission slug is taken'],
   }),
   ...outcomes(422, 30003, {
+    admin_unknown: ['所选管理员不存在或已停用', 'The administrator referred to does not exist or is disabled'],
     department_unknown: ['所选部门不存在', 'The department referred to does not exist'],
     role_unknown: ['所选角色不存在', 'A role referred to does not exist'],
     menu_unknown: ['所选菜单不存在', 'A menu referred to does not exist'],

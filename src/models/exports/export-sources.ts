@@ -61,6 +61,7 @@ const order = columnsOf(Order, 'o');
 const line = columnsOf(OrderDetail, 'd');
 const payment = columnsOf(Payment, 'p');
 const method = columnsOf(PaymentMethod, 'm');
+const assignee = columnsOf(Admin, 'a', 'username');
 const log = columnsOf(BalanceLog, 'l');
 
 const enabled = { 0: text('禁用', 'Disabled'), 1: text('启用', 'Enabled') };
@@ -185,6 +186,7 @@ const payments: SheetSource<PaymentCriteria> = {
     column(payment.pay_time, '支付时间', 'Paid at'),
     column(payment.needs_attention, '需人工处理', 'Needs attention', yesNo),
     column(payment.fail_reason, '原因', 'Reason'),
+    column(assignee.username, '处理人', 'Assignee'),
     column(payment.remark, '备注', 'Remark'),
     column(payment.created_at, '创建时间', 'Created at'),
   ],
@@ -193,7 +195,7 @@ const payments: SheetSource<PaymentCriteria> = {
   isNarrow: ({ user_id }) => user_id !== undefined,
   from: (records, where, limit) =>
     `FROM ${records} LEFT JOIN users u ON u.id = p.user_id LEFT JOIN payment_methods m ON m.id = p.payment_method_id
-     ${where} ORDER BY p.id ${limit}`,
+     LEFT JOIN admins a ON a.id = p.assignee_id ${where} ORDER BY p.id ${limit}`,
 };
 
 const balanceLogs: SheetSource<BalanceLogCriteria> = {

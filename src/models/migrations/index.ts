@@ -22,6 +22,7 @@ import { plainLists } from './0021-plain-lists.js';
 import { directLogs } from './0022-direct-logs.js';
 import { searchKeys } from './0023-search-keys.js';
 import { callbackPaidAt } from './0024-callback-paid-at.js';
+import { paymentAssignee } from './0025-payment-assignee.js';
 import type { Migration } from './migration.js';
 
 export const migrations: Migration[] = [
@@ -48,4 +49,5 @@ export const migrations: Migration[] = [
   directLogs,
   searchKeys,
   callbackPaidAt,
+  paymentAssignee,
 ];

@@ -8,6 +8,7 @@ import { inBoth, type Text } from '../../lib/language.js';
 import { announcing } from '../../lib/redis/changes.js';
 import type { Money } from '../../lib/values/money.js';
 import { paymentPeriod } from '../../lib/values/numbers.js';
+import { Admin } from '../access/tables.js';
 import { deliverStored, notifyWithin } from '../office/notification.js';
 import { insertRow, updateRows } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
@@ -157,25 +158,32 @@ export interface PaymentUpdate {
   needs_attention?: boolean;
   /** The reason that the person clearing the flag has seen; needed to clear it. */
   fail_reason?: string | null;
+  /** The administrator who handles it; null for nobody. */
+  assignee_id?: number | null;
 }
 
 /**
- * Updates the remark of a payment, or clears the reason of its flag. The flag stays, with the reason before, while another
+ * Updates remark and assignee of a payment, or clears the reason of its flag. The flag stays, with the reason before, while another
  * one has not been cleared. The last reason stays readable, who cleared it is recorded, and a new flag is notified again.
  *
- * @throws payment_record_not_found; payment_attention_changed when it now needs attention for another reason;
+ * @throws payment_record_not_found; admin_unknown; payment_attention_changed when it now needs attention for another reason;
  * value_not_acceptable for a flag that only the service sets
  */
 export async function updatePayment(
   reference: string,
-  { remark, needs_attention, fail_reason }: PaymentUpdate,
+  { remark, needs_attention, fail_reason, assignee_id }: PaymentUpdate,
   by: { id: number; username: string },
 ): Promise<void> {
-  const { payment_no } = await findPayment(reference);
+  const { payment_no, assignee_id: assigned } = await findPayment(reference);
   const key = { payment_no, period: paymentPeriod(payment_no) as number };
   const revise = async (t: Transaction): Promise<void> => {
     const updated_at = now();
     if (remark !== undefined) await updateRows(Payment, { remark: remark || null, updated_at }, key, t);
+    // Who was assigned may be disabled by now: what is answered may be sent back.
+    if (assignee_id !== undefined && assignee_id !== assigned) {
+      if (assignee_id !== null) await assertEnabled(assignee_id, t);
+      await updateRows(Payment, { assignee_id, updated_at }, key, t);
+    }
     if (needs_attention === undefined) return;
     const payment = await flagged.first(
       'WHERE p.payment_no = :payment_no AND p.period = :period FOR UPDATE',
@@ -205,4 +213,9 @@ export async function updatePayment(
     await updateRows(Payment, { needs_attention: false, updated_at }, key, t);
   };
   await announcing(['payments'], () => transact(revise));
+}
+
+async function assertEnabled(adminId: number, transaction: Transaction): Promise<void> {
+  const admin = await Admin.findOne({ where: { id: adminId, status: 1 }, attributes: ['id'], transaction });
+  if (!admin) fail('admin_unknown', { field: 'assignee_id' });
 }

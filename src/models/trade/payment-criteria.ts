@@ -14,6 +14,7 @@ export interface PaymentCriteria extends TimeRange {
   user_id?: number;
   status?: PaymentStatus;
   needs_attention?: boolean;
+  assignee_id?: number;
   /** Minutes; only pending payments made longer ago. */
   pending_longer_than?: number;
   time_field: 'pay_time' | 'created_at';
@@ -31,6 +32,7 @@ export const paymentFilters = {
   user_id: id(),
   status: Joi.string().valid(...paymentStatuses),
   needs_attention: Joi.boolean(),
+  assignee_id: id(),
   pending_longer_than: Joi.number().integer().min(1).max(maxPendingMinutes),
   time_field: Joi.string().valid('created_at', 'pay_time').default('created_at'),
 };
@@ -44,7 +46,8 @@ export function paymentsWhere(criteria: PaymentCriteria): Where {
     .equals('p.payment_method_id', criteria.payment_method_id)
     .equals('p.user_id', criteria.user_id)
     .equals('p.status', criteria.status)
-    .equals('p.needs_attention', criteria.needs_attention);
+    .equals('p.needs_attention', criteria.needs_attention)
+    .equals('p.assignee_id', criteria.assignee_id);
   if (criteria.pending_longer_than !== undefined) {
     const madeBefore = wholeMinutesAgo(criteria.pending_longer_than);
     where.and(`p.status = 'pending' AND p.created_at < ?`, madeBefore);

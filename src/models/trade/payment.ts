@@ -14,6 +14,7 @@ import {
   periodOf,
   startOfPeriod,
 } from '../../lib/values/numbers.js';
+import { Admin } from '../access/tables.js';
 import { withPartition } from '../tables/partitions.js';
 import { insertRow } from '../tables/rows.js';
 import { columnsOf, joined, selection, sumOf, type RowOf } from '../tables/selection.js';
@@ -29,13 +30,15 @@ export const paymentSortable = ['id', 'amount', 'status', 'pay_time', 'created_a
 const shown = {
   ...columnsOf(Payment, 'p'),
   payment_method: joined(columnsOf(PaymentMethod, 'm', 'id', 'name', 'code', 'type')),
+  assignee: joined(columnsOf(Admin, 'a', 'id', 'username')),
 };
 
-const methodOf = 'LEFT JOIN payment_methods m ON m.id = p.payment_method_id';
-const records = selection(shown, 'payments p', methodOf);
+const joins = `LEFT JOIN payment_methods m ON m.id = p.payment_method_id
+  LEFT JOIN admins a ON a.id = p.assignee_id`;
+const records = selection(shown, 'payments p', joins);
 
 const withUser = { ...shown, user: joined(columnsOf(User, 'u', 'id', 'username')) };
-const listed = selection(withUser, 'payments p', `${methodOf} LEFT JOIN users u ON u.id = p.user_id`);
+const listed = selection(withUser, 'payments p', `${joins} LEFT JOIN users u ON u.id = p.user_id`);
 
 /** A payment in answers. */
 export type PaymentRecord = RowOf<typeof shown>;
@@ -128,7 +131,7 @@ export async function createPayment(
       const id = await insertRow(Payment, { ...row, period }, t);
       const open = { status: 'pending', needs_attention: false, fail_reason: null } as const;
       const never = { third_party_no: null, pay_time: null, closed_at: null } as const;
-      return { id, ...row, ...open, ...never, payment_method };
+      return { id, ...row, ...open, ...never, assignee_id: null, assignee: null, payment_method };
     });
   return announcing(['payments'], () => withPartition(['payments'], period, make));
 }

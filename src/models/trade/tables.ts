@@ -143,6 +143,8 @@ export class Payment extends Model<Row<Payment>, NewRow<Payment>> {
   @Column(longText().nullable().internal()) declare notify_data: Unlisted<string | null>;
   @Column(flag().default(false)) declare needs_attention: CreationOptional<boolean>;
   @Column(text(255).nullable()) declare fail_reason: string | null;
+  /** The administrator who handles it. */
+  @Column(big().nullable()) declare assignee_id: number | null;
   @Column(text(500).nullable()) declare remark: string | null;
   @Column(instant()) declare created_at: Date;
   @Column(instant()) declare updated_at: Date;

@@ -17,7 +17,7 @@ const t = texts({
 /** An action of any resource. */
 export type AnyAction = Omit<Action<AnyRow>, 'when' | 'body' | 'form' | 'labels'> & {
   when?: (row: AnyRow, profile: Profile) => boolean;
-  body?: AnyRow | ((row: AnyRow) => AnyRow);
+  body?: AnyRow | ((row: AnyRow, profile: Profile) => AnyRow);
   form?: Readonly<Record<string, never>>;
   labels?: Readonly<Record<string, Both>>;
 };
@@ -35,6 +35,10 @@ export function pathOf(resource: Resource, route: Route, row: AnyRow): Record<st
     names.map((name) => [name, name === 'id' ? idOf(resource, row) : String(row[name])]),
   );
 }
+
+/** What the action sends besides what is asked for. */
+export const bodyOf = ({ body }: AnyAction, row: AnyRow, profile: Profile): AnyRow | undefined =>
+  typeof body === 'function' ? body(row, profile) : body;
 
 /** Whether the action is available for that row now. */
 export function useActions(resource: Resource): (row: AnyRow) => AnyAction[] {
@@ -67,6 +71,7 @@ export function useIsSelectable(resource: Resource): boolean {
 /** Runs it; all queries of the resource are refetched afterwards. */
 export function useAct(resource: Resource, onDone?: (action: AnyAction, answer: unknown) => void) {
   const client = useQueryClient();
+  const profile = useProfile();
   const { message, modal } = App.useApp();
   const [asked, setAsked] = useState<{ action: AnyAction; row: AnyRow }>();
   const finish = async (action: AnyAction, answer: unknown) => {
@@ -76,10 +81,11 @@ export function useAct(resource: Resource, onDone?: (action: AnyAction, answer: 
     await client.invalidateQueries();
   };
   const run = useMutation({
-    mutationFn: ({ action, row }: { action: AnyAction; row: AnyRow }) => {
-      const body = typeof action.body === 'function' ? action.body(row) : action.body;
-      return call(action.route, { path: pathOf(resource, action.route, row), body: body as never });
-    },
+    mutationFn: ({ action, row }: { action: AnyAction; row: AnyRow }) =>
+      call(action.route, {
+        path: pathOf(resource, action.route, row),
+        body: bodyOf(action, row, profile) as never,
+      }),
     onSuccess: (answer, { action }) => finish(action, answer),
     onError: (error) => {
       const failure = failureOf(error);
@@ -106,7 +112,7 @@ export function useAct(resource: Resource, onDone?: (action: AnyAction, answer: 
       labelOf={(name) => asked.action.labels?.[name] ?? labelOf(resource, name)}
       path={pathOf(resource, asked.action.route, asked.row)}
       row={asked.action.route.startsWith('PUT') ? asked.row : undefined}
-      fixed={typeof asked.action.body === 'function' ? asked.action.body(asked.row) : asked.action.body}
+      fixed={bodyOf(asked.action, asked.row, profile)}
       onDone={(answer) => void finish(asked.action, answer)}
       onClose={() => setAsked(undefined)}
     />

@@ -166,7 +166,11 @@ function Columns({ resource }: { resource: Resource }) {
   const names = Object.keys(columns);
   const show = (on: readonly string[]) => {
     changeSettings({ hidden: { ...hidden, [name]: names.filter((column) => !on.includes(column)) } });
-    editQuery((query) => void query.delete('columns'), { replace: true });
+    const forget = (query: URLSearchParams) => {
+      query.delete('columns');
+      return query;
+    };
+    editQuery(forget, { replace: true });
   };
   return (
     <Popover

@@ -4,8 +4,9 @@ import { App, Button, Drawer, Flex, Input } from 'antd';
 import { useState } from 'react';
 import { call } from '../../contract/api.ts';
 import { plural, read, texts } from '../../contract/texts.ts';
-import { manyOf, pathOf, useActions, type AnyAction } from './actions.tsx';
+import { bodyOf, manyOf, pathOf, useActions, type AnyAction } from './actions.tsx';
 import { failureOf } from '../show/problem.tsx';
+import { useProfile } from '../show/profile.ts';
 import { idOf, labelOf, type AnyRow, type Resource } from '../resource.ts';
 
 const t = texts({
@@ -35,6 +36,7 @@ export default function ManyActions({ resource, rows, onDone }: Props) {
   const possible = useActions(resource);
   const { modal, message } = App.useApp();
   const client = useQueryClient();
+  const profile = useProfile();
   const [isBusy, setBusy] = useState(false);
   const [asked, setAsked] = useState<AnyAction>();
   const offered = manyOf(resource)
@@ -46,11 +48,10 @@ export default function ManyActions({ resource, rows, onDone }: Props) {
     setBusy(true);
     const refused: string[] = [];
     for (const row of own) {
-      const fixed = typeof action.body === 'function' ? action.body(row) : action.body;
       try {
         await call(action.route, {
           path: pathOf(resource, action.route, row),
-          body: { ...input, ...fixed } as never,
+          body: { ...input, ...bodyOf(action, row, profile) } as never,
         });
       } catch (error) {
         refused.push(`${idOf(resource, row)}: ${failureOf(error).message}`);

@@ -22,6 +22,7 @@ import { paymentFilters } from '../../../models/trade/payment-criteria.js';
 import { handlingsOf, updatePayment, type PaymentUpdate } from '../../../models/trade/payment-attention.js';
 import { callbacksOf } from '../../../models/trade/payment-callback.js';
 import type { Identity } from '../../../models/access/identity.js';
+import { Admin } from '../../../models/access/tables.js';
 import { channelTypes, gatewayAnswer } from '../../declare/channel-schemas.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { assertFitsChannel, placePayment, placingChannel } from '../../flows/payment-placing.js';
@@ -58,6 +59,7 @@ const keys = {
       type: ['Type of the payment channel', 'mock'],
     }),
   ),
+  assignee: recordOrNull(keysOf(Admin, 'id', 'username')).description('The administrator who handles it'),
 };
 
 const payment = resource('Payment', keys);
@@ -202,7 +204,7 @@ export const routes = [
     method: 'PUT',
     path: '/payments/{id}',
     name: 'updatePayment',
-    summary: 'Change the remark of a payment or clear its attention flag',
+    summary: 'Change the remark or the assignee of a payment, or clear its attention flag',
     description:
       '`needs_attention` can only be set to false, once the matter is handled, together with the `fail_reason` that was ' +
       'seen: when there is another one by now, the request is refused. While a reason before it has not been cleared, the ' +
@@ -218,8 +220,9 @@ export const routes = [
         .allow(null)
         .max(255)
         .when('needs_attention', { is: Joi.valid(false).required(), then: Joi.required() }),
+      assignee_id: id().allow(null),
     }),
-    fails: ['payment_attention_changed', 'payment_record_not_found'],
+    fails: ['admin_unknown', 'payment_attention_changed', 'payment_record_not_found'],
     response: payment,
     subject: ({ params }) => findPayment(params.id),
     async handle({ admin, params, body }) {
