@@ -7,7 +7,7 @@ import { serviceTest } from '../support/service-test.js';
 
 const service = serviceTest();
 
-const fill = (env?: Record<string, string>) => runCli(['demo', '--days', '4'], env);
+const fill = (env?: Record<string, string>) => runCli(['demo', '--days', '4', '--lang', 'en-US'], env);
 
 const countOf = async (what: string): Promise<number> =>
   (await selectRow<{ count: number }>(`SELECT COUNT(*) AS count FROM ${what}`)).count;
@@ -37,6 +37,14 @@ test.serial('demo data fills the screens once', async (t) => {
   t.true((await countOf("operation_logs WHERE ip LIKE '198.51.100.%'")) >= 10);
   t.deepEqual(await titlesOf('en-US', /\p{Script=Han}/u), [], 'operations are in the language of the reader');
   t.deepEqual(await titlesOf('zh-CN', /^[\w\s]*$/), []);
+  const chinese = ['users WHERE nickname', 'order_details WHERE product_name', 'departments WHERE name'];
+  for (const names of [
+    ...chinese,
+    'payment_methods WHERE name',
+    'dictionaries WHERE name',
+    'roles WHERE id > 1 AND name',
+  ])
+    t.is(await countOf(`${names} REGEXP '[一-龥]'`), 0, names);
   const orders = await countOf('orders');
   t.is((await service.admin.get('/orders?page_size=1')).data.total, orders);
 

@@ -1,9 +1,10 @@
 // back-office demo: half a year of made-up data for trials, created by the service's own models with the clock set back.
 import { randomInt } from 'node:crypto';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { config } from '../../../config/index.js';
 import { setClock } from '../../lib/clock.js';
 import { change } from '../../lib/database/db.js';
+import { languageOf, languages, type Language } from '../../lib/language.js';
 import { Money } from '../../lib/values/money.js';
 import { newUlid, randomToken } from '../../lib/secrets/random-id.js';
 import { hmacHex } from '../../lib/secrets/secret-box.js';
@@ -25,6 +26,7 @@ import { createPayment, type PaymentRecord } from '../../models/trade/payment.js
 import { PaymentMethod } from '../../models/trade/tables.js';
 import { createUser } from '../../models/trade/user.js';
 import { does, Misuse } from './command.js';
+import { words, type Words } from './demo-words.js';
 
 interface Person {
   id: number;
@@ -35,16 +37,14 @@ const [minuteMs, dayMs] = [60_000, 86_400_000];
 const secret = 'a secret for trials only';
 const methodCode = 'demo_scan';
 const agent = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/141.0.0.0 Safari/537.36';
-/** Slug, name, what the role may see, and its people. */
-const staff = `support 客户服务 order,user,payment 王心怡,刘浩然,Alice
-finance 财务 payment,export,user_balance_log 林若溪,黄子轩
-operations 运营 order,import,attachment 陈思远,赵雨桐
-audit 审计 operation_log,login_log,system_log 周一鸣`;
-const buyers = [...'张王李赵陈杨黄吴徐孙马朱胡郭何'].flatMap((one) =>
-  [...'伟芳敏静磊艳涛娟'].map((two) => one + two),
-);
-const products =
-  '龙井茶 128.00,手冲咖啡壶 159.90,咖啡豆 89.00,陶瓷马克杯 39.90,台灯 219.00,人体工学椅 1299.00'.split(',');
+const prices = ['128.00', '159.90', '89.00', '39.90', '219.00', '1299.00'];
+/** What each role may see, by its slug. */
+const staff = {
+  support: ['order', 'user', 'payment'],
+  finance: ['payment', 'export', 'user_balance_log'],
+  operations: ['order', 'import', 'attachment'],
+  audit: ['operation_log', 'login_log', 'system_log'],
+};
 /** Titles as the routes have them: the API translates them for the reader. */
 const operations = [
   { module: 'order', action: 'update', title: 'Change orders', method: 'PUT', path: '/api/admin/orders/1' },
@@ -55,23 +55,32 @@ const pick = <T>(all: readonly T[]): T => all[randomInt(all.length)] as T;
 
 export function addDemoCommand(program: Command): void {
   const command = program.command('demo').description('makes data up for a trial, once; not in production');
-  does(command.option('--days <number>', 'how far back it goes', '182'), async ({ option }) => {
+  const locale = Intl.DateTimeFormat().resolvedOptions().locale;
+  command
+    .option('--days <number>', 'how far back it goes', '182')
+    .addOption(
+      new Option('--lang <language>', 'of names')
+        .choices(languages)
+        .default(languageOf(`${locale}, en;q=0.1`)),
+    );
+  does(command, async ({ option }) => {
     if (config.app.production)
       throw new Misuse('This makes people and orders up; it refuses to do so in production.');
     if ((await PaymentMethod.count({ where: { code: methodCode } })) > 0)
       return { data: { orders: 0 }, text: 'the data of the demo are there already' };
-    const orders = await fill(Number(option('days'))).finally(() => setClock());
+    const named = words[option('lang') as Language];
+    const orders = await fill(Number(option('days')), named).finally(() => setClock());
     return { data: { orders }, text: `made ${orders} orders and what belongs to them` };
   });
 }
 
-async function fill(days: number): Promise<number> {
+async function fill(days: number, named: Words): Promise<number> {
   const today = Math.floor(Date.now() / dayMs) * dayMs;
   const owner = await Admin.findOne({ where: { username: 'admin' }, rejectOnEmpty: true });
   setClock(new Date(today - days * dayMs));
-  const admins = await makeStaff(owner.id);
-  const users = await makeBuyers(today - days * dayMs);
-  const method = { name: '扫码支付（演示）', code: methodCode, config: { shared_secret: secret } };
+  const admins = await makeStaff(owner.id, named);
+  const users = await makeBuyers(named.buyers, today - days * dayMs);
+  const method = { name: named.method, code: methodCode, config: { shared_secret: secret } };
   const methodId = await createMethod({ ...method, type: 'mock' });
   let made = 0;
   for (let back = days; back >= 0; back--) {
@@ -81,38 +90,32 @@ async function fill(days: number): Promise<number> {
     const count = Math.round((4 + ((days - back) / days) * 8) * (0.8 + Math.random() * 0.4));
     const times = Array.from({ length: count }, () => start + randomInt(480, 1320) * minuteMs).sort();
     for (const at of times.filter((one) => one + 10 * minuteMs < Date.now())) {
-      await trade(at, pick(users).id, methodId, back < 2);
+      await trade(at, named.products, pick(users).id, methodId, back < 2);
       made++;
     }
     const amount = Money.from(`${randomInt(10, 500)}.00`);
-    const topUp = {
-      type: 'income',
-      amount,
-      source: 'manual',
-      description: '充值',
-      request_id: `demo-${back}`,
-    } as const;
-    await changeBalance(pick(users).id, topUp, pick(admins));
+    const topUp = { type: 'income', source: 'manual', description: named.topUp } as const;
+    await changeBalance(pick(users).id, { ...topUp, amount, request_id: `demo-${back}` }, pick(admins));
   }
   setClock();
-  await fillOffice(new Date(today).toISOString().slice(0, 7));
+  await fillOffice(new Date(today).toISOString().slice(0, 7), named.couriers);
   return made;
 }
 
 /** @returns administrators; they cannot sign in until somebody sets their passwords */
-async function makeStaff(adminId: number): Promise<Person[]> {
+async function makeStaff(adminId: number, named: Words): Promise<Person[]> {
   const none = new Set<number>();
   const holder = { adminId, isSuperAdmin: true, permissionIds: none, menuIds: none };
   const menu_ids = (await Menu.findAll({ attributes: ['id'] })).map(({ id }) => id);
   const permissions = await Permission.findAll({ attributes: ['id', 'slug'] });
   const made: Person[] = [];
-  for (const line of staff.split('\n')) {
-    const [slug = '', name = '', nouns = '', people = ''] = line.split(' ');
-    const granted = permissions.filter((one) => nouns.split(',').includes(one.slug.split('.')[0] ?? ''));
+  for (const [slug, nouns] of Object.entries(staff)) {
+    const [name = '', ...people] = named[slug as keyof typeof staff];
+    const granted = permissions.filter((one) => nouns.includes(one.slug.split('.')[0] ?? ''));
     const role = { name, slug, permission_ids: granted.map(({ id }) => id), menu_ids };
     const role_ids = [await createRole(holder, role)];
     const department_id = await createDepartment({ name, code: slug });
-    for (const [at, nickname] of people.split(',').entries()) {
+    for (const [at, nickname] of people.entries()) {
       const admin = { username: `${slug}.${at + 1}`, password: `${randomToken(18)}-Aa1`, nickname };
       const id = await createAdmin(holder, { ...admin, role_ids, department_id });
       made.push({ id, username: admin.username });
@@ -121,7 +124,7 @@ async function makeStaff(adminId: number): Promise<Person[]> {
   return made;
 }
 
-async function makeBuyers(since: number): Promise<Person[]> {
+async function makeBuyers(buyers: readonly string[], since: number): Promise<Person[]> {
   const made: Person[] = [];
   for (const [at, nickname] of buyers.entries()) {
     const username = `customer.${at + 1}`;
@@ -133,11 +136,18 @@ async function makeBuyers(since: number): Promise<Person[]> {
 }
 
 /** An order and what becomes of it: most are paid, some cancelled or still open, a few payments late. */
-async function trade(at: number, user_id: number, method: number, isRecent: boolean): Promise<void> {
+async function trade(
+  at: number,
+  products: readonly string[],
+  user_id: number,
+  method: number,
+  isRecent: boolean,
+): Promise<void> {
   setClock(new Date(at));
   const details = Array.from({ length: randomInt(1, 4) }, () => {
-    const [product_name = '', price = ''] = pick(products).split(' ');
-    return { product_id: 1, product_name, price: Money.from(price), quantity: randomInt(1, 4) };
+    const at = randomInt(products.length);
+    const [product_name = '', price = ''] = [products[at], prices[at]];
+    return { product_id: at + 1, product_name, price: Money.from(price), quantity: randomInt(1, 4) };
   });
   const { order_no } = await placeOrder({ user_id, details, remark: null });
   const fate = Math.random();
@@ -177,10 +187,10 @@ async function logDay(start: number, people: readonly Person[]): Promise<void> {
   await writeEntries(items.filter(({ entry }) => Date.parse(entry.created_at) <= Date.now()));
 }
 
-async function fillOffice(month: string): Promise<void> {
+async function fillOffice(month: string, [courier = '', ...couriers]: readonly string[]): Promise<void> {
   const title = { zh: `${month} 月度对账完成`, en: `${month}: reconciled` };
   await storeNotification({ type: 'announcement', title, content: title, eventKey: `demo-${month}` });
-  const parent_id = await createDictionary({ name: '快递公司', code: 'express' });
-  for (const [sort, name] of ['顺丰速运', '京东物流', '中国邮政'].entries())
+  const parent_id = await createDictionary({ name: courier, code: 'express' });
+  for (const [sort, name] of couriers.entries())
     await createDictionary({ parent_id, name, code: `express_${sort + 1}`, value: String(sort + 1), sort });
 }
