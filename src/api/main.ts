@@ -22,6 +22,7 @@ import { exposeServiceFigures } from '../models/office/service-figures.js';
 import { readiness } from './http/health.js';
 import { cleanUploadFolder } from './http/upload-folder.js';
 import { syncPermissions } from './declare/permission-sync.js';
+import { watchMonitor } from './flows/monitor-snapshot.js';
 import { routes } from './routes.js';
 import { drain, listen } from './http/server.js';
 
@@ -42,10 +43,12 @@ await start(async () => {
   const stopCleaning = cleanUploadFolder();
   const server = await listen(config.app.port, config.app.host);
   exposeServiceFigures();
+  const stopWatching = watchMonitor();
   const closeWatchPort = openWatchPort('api', readiness);
   endGracefully([
     () => drain(server),
     stopCleaning,
+    stopWatching,
     closeLogs,
     () => closeQueues(),
     () => closePubsub(),

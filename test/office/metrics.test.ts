@@ -62,6 +62,18 @@ function figure(text: string, name: string, labels: Record<string, string> = {})
   return line === undefined ? undefined : Number(line.split(' ').at(-1));
 }
 
+test.serial('a monitor begins with the figures of the last half hour', async (t) => {
+  const samples = async () => (await admin.get('/monitor/system-info/history')).data;
+  const [first] = await until(
+    async () => ((await samples()).length > 0 ? samples() : undefined),
+    30_000,
+    500,
+  );
+  t.true(Math.abs(Date.now() - Date.parse(first.at)) < 40_000);
+  t.true(first.cpu >= 0 && first.memory > 0 && first.database_ms > 0 && first.redis_ms > 0);
+  t.deepEqual([first.failed, first.active], [0, 0]);
+});
+
 test.serial('a payment appears in the metrics of requests, settlement, jobs and statements', async (t) => {
   const payment = await makePayment(admin, (await makeMethod(admin)).id);
   const route = '/api/payment/notify/{type}';

@@ -1,7 +1,8 @@
 // Machine, process, queues, database and Redis, live.
+import { useQuery } from '@tanstack/react-query';
 import { Skeleton } from 'antd';
 import { useState } from 'react';
-import { type Data } from '../contract/api.ts';
+import { call, type Data } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { showCount } from '../parts/show/money.ts';
 import { Plot } from '../parts/show/plot.tsx';
@@ -68,32 +69,38 @@ const t = texts({
 
 type Info = Data<'GET /api/admin/monitor/system-info'>;
 
-interface Sample {
-  at: string;
-  info: Info;
-}
+type Sample = Data<'GET /api/admin/monitor/system-info/history'>[number];
 
 const kept = 900;
-/** Earlier samples of this tab: the plots continue on the next visit. */
-let earlier: Sample[] = [];
 const health = states({ up: ['正常', 'Up', 'green'], down: ['不可用', 'Down', 'red'] });
 
 export default function Monitor() {
-  const [samples, setSamples] = useState(earlier);
+  const [last, setLast] = useState<Info>();
+  const [fresh, setFresh] = useState<Sample[]>([]);
   useTitle(t.title);
-  useStream<Info>('GET /api/admin/monitor/system-info/stream', 'system_info', { interval: '2' }, (info) =>
-    setSamples((before) => (earlier = [...before.slice(1 - kept), { at: showClock(Date.now()), info }])),
-  );
-  const last = samples.at(-1)?.info;
-  if (!last) return <Skeleton active className="screen" data-screen="monitor" />;
-  const labels = samples.map(({ at }) => at);
-  const values = (pick: (info: Info) => number) => samples.map(({ info }) => pick(info));
-  const line = (label: string, pick: (info: Info) => number) => ({
-    labels,
-    series: [{ label, values: values(pick) }],
+  // What came before the visit, read once.
+  const { data: past = [] } = useQuery({
+    queryKey: ['monitor', 'history'],
+    queryFn: ({ signal }) => call('GET /api/admin/monitor/system-info/history', { signal }),
+    staleTime: Infinity,
+    gcTime: 0,
   });
-  const jobs = (pick: (queue: Info['queues'][number]) => number) =>
-    values(({ queues }) => queues.reduce((sum, queue) => sum + pick(queue), 0));
+  useStream<Info>('GET /api/admin/monitor/system-info/stream', 'system_info', { interval: '2' }, (info) => {
+    setLast(info);
+    setFresh((before) => [...before.slice(1 - kept), sampleOf(info)]);
+  });
+  if (!last) return <Skeleton active className="screen" data-screen="monitor" />;
+  const since = fresh[0]?.at ?? '';
+  const samples = [...past.filter(({ at }) => at < since), ...fresh].slice(-kept);
+  const labels = samples.map(({ at }) => showClock(Date.parse(at)));
+  const series = (label: string, name: Exclude<keyof Sample, 'at'>) => ({
+    label,
+    values: samples.map((sample) => sample[name]),
+  });
+  const line = (label: string, name: Exclude<keyof Sample, 'at'>) => ({
+    labels,
+    series: [series(label, name)],
+  });
   return (
     <section className="screen" data-screen="monitor">
       <h1>{t.title}</h1>
@@ -106,32 +113,26 @@ export default function Monitor() {
         <Figure label={t.uptime} value={showDuration(last.runtime.uptime)} />
       </div>
       <div className="plots">
-        <Plot title={t.cpu} max={100} draw={() => line(t.cpu, ({ cpu }) => cpu.percent)} />
-        <Plot title={t.memory} max={100} draw={() => line(t.memory, ({ memory }) => memory.percent)} />
-        <Plot title={t.delay} draw={() => line(t.delay, ({ runtime }) => runtime.event_loop_lag_ms)} />
+        <Plot title={t.cpu} max={100} draw={() => line(t.cpu, 'cpu')} />
+        <Plot title={t.memory} max={100} draw={() => line(t.memory, 'memory')} />
+        <Plot title={t.delay} draw={() => line(t.delay, 'event_loop_lag_ms')} />
         <Plot
           title={t.jobs}
           draw={() => ({
             labels,
             series: [
-              { label: t.waiting, values: jobs(({ waiting }) => waiting) },
-              { label: t.active, values: jobs(({ active }) => active) },
-              { label: t.failed, tone: 'red', values: jobs(({ failed }) => failed) },
+              series(t.waiting, 'waiting'),
+              series(t.active, 'active'),
+              { ...series(t.failed, 'failed'), tone: 'red' },
             ],
           })}
         />
-        <Plot
-          title={t.age}
-          draw={() => line(t.age, ({ queues: all }) => Math.max(0, ...all.map((one) => one.oldest_seconds)))}
-        />
+        <Plot title={t.age} draw={() => line(t.age, 'oldest_seconds')} />
         <Plot
           title={t.latency}
           draw={() => ({
             labels,
-            series: [
-              { label: t.database, values: values(({ database }) => database.latency_ms) },
-              { label: t.redis, values: values(({ redis }) => redis.latency_ms) },
-            ],
+            series: [series(t.database, 'database_ms'), series(t.redis, 'redis_ms')],
           })}
         />
       </div>
@@ -167,6 +168,20 @@ export default function Monitor() {
       </section>
     </section>
   );
+}
+
+function sampleOf({ cpu, memory, runtime, queues, database, redis }: Info): Sample {
+  const jobs = (state: 'waiting' | 'active' | 'failed') =>
+    queues.reduce((sum, queue) => sum + queue[state], 0);
+  return {
+    at: new Date().toISOString(),
+    cpu: cpu.percent,
+    memory: memory.percent,
+    event_loop_lag_ms: runtime.event_loop_lag_ms,
+    ...{ waiting: jobs('waiting'), active: jobs('active'), failed: jobs('failed') },
+    oldest_seconds: Math.max(0, ...queues.map(({ oldest_seconds }) => oldest_seconds)),
+    ...{ database_ms: database.latency_ms, redis_ms: redis.latency_ms },
+  };
 }
 
 function Health({ name, part }: { name: string; part: Info['database'] }) {

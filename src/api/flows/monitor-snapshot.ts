@@ -1,5 +1,6 @@
-// The live figures of this process, sampled at most once a second however many ask.
+// The live figures of this process, sampled at most once a second however many ask, and those of the last half hour.
 import { LRUCache } from 'lru-cache';
+import { now } from '../../lib/clock.js';
 import { select } from '../../lib/database/db.js';
 import { patientRedis } from '../../lib/redis/redis.js';
 import { sampleSystem } from '../../lib/process/system-info.js';
@@ -26,6 +27,40 @@ const samples = new LRUCache<'system', Awaited<ReturnType<typeof sample>>>({
 });
 
 export const monitorSnapshot = () => samples.forceFetch('system');
+
+const pastEveryMs = 10_000;
+const pastSamples = 180;
+
+async function pastSample() {
+  const { cpu, memory, runtime, queues, database, redis } = await monitorSnapshot();
+  const jobs = (state: 'waiting' | 'active' | 'failed') =>
+    queues.reduce((sum, queue) => sum + queue[state], 0);
+  return {
+    at: now(),
+    cpu: cpu.percent,
+    memory: memory.percent,
+    event_loop_lag_ms: runtime.event_loop_lag_ms,
+    ...{ waiting: jobs('waiting'), active: jobs('active'), failed: jobs('failed') },
+    oldest_seconds: Math.max(0, ...queues.map(({ oldest_seconds }) => oldest_seconds)),
+    database_ms: database.latency_ms,
+    redis_ms: redis.latency_ms,
+  };
+}
+
+const past: Awaited<ReturnType<typeof pastSample>>[] = [];
+
+/** The samples of the last half hour, oldest first. */
+export const monitorHistory = (): typeof past => past;
+
+/** Takes a sample every ten seconds, so that a monitor does not begin empty. @returns ends it */
+export function watchMonitor(): () => void {
+  const take = async (): Promise<void> => {
+    past.push(await pastSample());
+    if (past.length > pastSamples) past.shift();
+  };
+  const timer = setInterval(() => void take().catch(() => undefined), pastEveryMs).unref();
+  return () => clearInterval(timer);
+}
 
 async function probe(
   question: () => Promise<unknown>,

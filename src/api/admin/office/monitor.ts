@@ -2,9 +2,9 @@
 import Joi from 'joi';
 import { clamped } from '../../../lib/input/schema.js';
 import { sendEvents } from '../../http/event-stream.js';
-import { monitorSnapshot } from '../../flows/monitor-snapshot.js';
+import { monitorHistory, monitorSnapshot } from '../../flows/monitor-snapshot.js';
 import { queueKeys } from '../../declare/queue-response.js';
-import { described, integer, listOf, record, resource, text } from '../../declare/response.js';
+import { described, integer, listOf, record, resource, text, timestamp } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 
 const number = () => Joi.number().required();
@@ -84,6 +84,29 @@ const systemInfo = resource('SystemInfo', {
   redis: health('Redis'),
 });
 
+const pastSample = resource(
+  'SystemSample',
+  described(
+    {
+      ...{ at: timestamp(), cpu: number(), memory: number(), event_loop_lag_ms: number() },
+      ...{ waiting: integer(), active: integer(), failed: integer(), oldest_seconds: number() },
+      ...{ database_ms: number(), redis_ms: number() },
+    },
+    {
+      at: ['When it was taken'],
+      cpu: ['Processor in use, in percent', 42],
+      memory: ['Memory in use, in percent', 50],
+      event_loop_lag_ms: ['Delay of the event loop, in milliseconds', 1.1],
+      waiting: ['Jobs waiting in all queues', 3],
+      active: ['Jobs running', 1],
+      failed: ['Jobs failed for good', 0],
+      oldest_seconds: ['How long the oldest job has been waiting, in seconds', 0],
+      database_ms: ['Time of the database to answer, in milliseconds', 0.8],
+      redis_ms: ['Time of Redis to answer, in milliseconds', 0.3],
+    },
+  ),
+);
+
 export const routes = [
   route({
     method: 'GET',
@@ -93,6 +116,16 @@ export const routes = [
     access: can('monitor.show', '查看实时指标', 'Watch live metrics'),
     response: systemInfo,
     handle: () => monitorSnapshot(),
+  }),
+  route({
+    method: 'GET',
+    path: '/monitor/system-info/history',
+    name: 'listSystemSamples',
+    summary: 'List the figures of the last half hour',
+    description: 'One sample every ten seconds, oldest first, of the process that answers.',
+    access: can('monitor.show', '查看实时指标', 'Watch live metrics'),
+    response: listOf(pastSample),
+    handle: () => Promise.resolve(monitorHistory()),
   }),
   route({
     method: 'GET',
