@@ -179,10 +179,11 @@ function Figures({ data }: { data: Snapshot }) {
       <div className="plots">
         <Plot
           bars
+          unit="¥"
           title={t.daily}
           draw={() => ({ labels: days.map(({ date }) => date.slice(5)), series: [amounts(days)] })}
         />
-        <Plot bars title={t.monthly} draw={() => ({ labels: names(), series: [amounts(months)] })} />
+        <Plot bars unit="¥" title={t.monthly} draw={() => ({ labels: names(), series: [amounts(months)] })} />
         <Plot bars stacked kinds title={t.channels} draw={() => byChannel(data.payments_by_channel)} />
         <Plot
           bars
@@ -250,7 +251,7 @@ function Card({ label, value, before, to, isUrgent }: CardProps) {
   return (
     <Link to={to} className={isUrgent ? 'panel card urgent' : 'panel card'}>
       <span className="card-label">{label}</span>
-      <span className="figure">{value}</span>
+      <span className={value.length > 9 ? 'figure long' : 'figure'}>{value}</span>
       {before !== undefined && <span className="soft">{t.yesterday(before)}</span>}
     </Link>
   );

@@ -40,6 +40,8 @@ interface Frame {
   height?: number;
   /** Max of the axis; automatic by default. */
   max?: number;
+  /** Stands before the values of the axis. */
+  unit?: string;
 }
 
 const colours: Record<'light' | 'dark', Record<Tone, string>> = {
@@ -127,7 +129,8 @@ function Values({ labels, series }: Drawing) {
   );
 }
 
-function Canvas({ title, labels, series, bars, stacked, kinds, height = 200, max }: Frame & Drawing) {
+function Canvas(frame: Frame & Drawing) {
+  const { title, labels, series, bars, stacked, kinds, height = 200, max, unit = '' } = frame;
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const shown = useRef({ labels, series, kinds });
@@ -188,7 +191,8 @@ function Canvas({ title, labels, series, bars, stacked, kinds, height = 200, max
             ...axis,
             size: 56,
             ...(isWhole ? { incrs: wholeSteps } : {}),
-            values: (_, at) => at.map((one) => Intl.NumberFormat('en', { notation: 'compact' }).format(one)),
+            values: (_, at) =>
+              at.map((one) => `${unit}${Intl.NumberFormat('en', { notation: 'compact' }).format(one)}`),
           },
         ],
       },
@@ -202,7 +206,7 @@ function Canvas({ title, labels, series, bars, stacked, kinds, height = 200, max
       resize.disconnect();
       made.destroy();
     };
-  }, [shape, bars, height, max, isDark, isWhole]);
+  }, [shape, bars, height, max, unit, isDark, isWhole]);
   useEffect(() => {
     const frame = requestAnimationFrame(() =>
       plot.current?.setData([
@@ -211,6 +215,6 @@ function Canvas({ title, labels, series, bars, stacked, kinds, height = 200, max
       ]),
     );
     return () => cancelAnimationFrame(frame);
-  }, [labels, series, stacked, isDark, isWhole]);
+  }, [labels, series, stacked, unit, isDark, isWhole]);
   return <div ref={place} role="img" aria-label={title} className="canvas" />;
 }
