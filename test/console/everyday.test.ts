@@ -235,15 +235,22 @@ journey(
 journey(
   'filters that are set faster than the list is drawn all stay, and are cleared together',
   async (t, page) => {
+    await makeOrder(own.service.admin, '50.00');
     await enter(page, { at: '/console/trade/orders' });
     await page.getByRole('button', { name: 'More filters' }).click();
     await page.getByLabel('Min. amount').fill('10');
     await page.getByLabel('Max. amount').fill('90');
     await page.waitForURL(/min_amount=10&max_amount=90/);
-    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByRole('search').getByRole('button', { name: 'Clear filters' }).click();
     await page.waitForURL(/orders$/);
     await page.locator('[data-filter=min_amount]:not(.set)').waitFor();
     t.is(await page.getByLabel('Min. amount').inputValue(), '');
+    // On a slow machine the list is drawn after further keys.
+    const browser = await page.context().newCDPSession(page);
+    await browser.send('Emulation.setCPUThrottlingRate', { rate: 8 });
+    const number = page.getByRole('textbox', { name: 'Order', exact: true });
+    await number.pressSequentially('ORD20', { delay: 350 });
+    await page.waitForURL(/order_no=ORD20$/);
   },
 );
 

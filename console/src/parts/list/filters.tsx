@@ -103,21 +103,27 @@ const textOf = (value: unknown): string =>
       ? String(value)
       : '';
 
-// Typing updates the URL after a pause; a change of the URL wins.
+// Typing updates the URL after a pause. What is typed shows until the list is drawn as the URL says; then the URL wins,
+// unless somebody is typing again.
 function FilterControl({ name, field, label, value, onChange }: FilterProps) {
   const [draft, setDraft] = useState<string | undefined>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
+  useEffect(() => {
+    const isDrawn = (value ?? '') === (new URLSearchParams(location.search).get(name) ?? '');
+    if (isDrawn && timer.current === undefined) setDraft(undefined);
+  }, [name, value]);
   const shown = draft ?? value;
   const parsed = shown === undefined ? undefined : field.parse ? field.parse(shown) : shown;
   const take = (next: unknown) => {
     const text = textOf(next);
     clearTimeout(timer.current);
+    timer.current = undefined;
     if (!field.isTyped) return onChange(text);
     setDraft(text);
     if (text !== '' && field.check && !field.check(text)) return undefined;
     timer.current = setTimeout(() => {
-      setDraft(undefined);
+      timer.current = undefined;
       onChange(text);
     }, typingMs);
     return undefined;
