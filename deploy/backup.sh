@@ -10,7 +10,7 @@ folder=${1:?the folder of the backups}
 keep=${2:-14}
 . deploy/backup-settings.sh
 
-path=$folder/$(date -u +%Y-%m-%dT%H-%M-%SZ)
+path=$folder/$(date -u +%Y-%m-%dT%H-%M-%S.%3NZ)
 previous=$(ls -d "$folder"/2*Z 2>/dev/null | tail -1 || true)
 mkdir -p "$path.unfinished/files"
 

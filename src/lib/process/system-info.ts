@@ -1,13 +1,20 @@
-// Figures of this machine and this process. No input of a request reaches the commands behind it.
+// Figures of this machine and this process, without starting a program: that would stop the event loop.
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
-import { hostname, loadavg } from 'node:os';
-import { currentLoad, fsSize, mem } from 'systeminformation';
-import { withTimeout } from './with-timeout.js';
+import { statfs } from 'node:fs/promises';
+import { cpus, hostname, loadavg } from 'node:os';
+import { mem } from 'systeminformation';
+
+interface Capacity {
+  total: number;
+  used: number;
+  usage: number;
+  percent: number;
+}
 
 export interface SystemInfo {
   cpu: { cores: number; usage: number; percent: number };
-  memory: { total: number; used: number; usage: number; percent: number };
-  disk: { total: number; used: number; usage: number; percent: number };
+  memory: Capacity;
+  disk: Capacity;
   go: { version: string; goroutines: number; gc_pause: string };
   runtime: {
     name: string;
@@ -22,43 +29,45 @@ export interface SystemInfo {
   system: { hostname: string; os: string; arch: string };
 }
 
-/** Time for the sizes of the disks; without them they are 0. */
-const diskTimeoutMs = 2000;
-
-// Runs df, which waits for every file system, also for a shared folder that hangs: one at a time.
-let running: ReturnType<typeof fsSize> | undefined;
-const disksNow = () => (running ??= fsSize().finally(() => (running = undefined)));
-
 let lastPauseMs = 0;
 const delay = monitorEventLoopDelay({ resolution: 20 });
 
-/** Starts measuring; without it pauses and lag stay 0, and the first CPU figure takes half a second. */
+let processorTimes = timesOf();
+
+function timesOf(): { idle: number; total: number } {
+  const all = cpus().map(({ times }) => times);
+  const sum = (numbers: number[]): number => numbers.reduce((one, other) => one + other, 0);
+  return { idle: sum(all.map(({ idle }) => idle)), total: sum(all.flatMap((times) => Object.values(times))) };
+}
+
+/** Share of processor time in use since the previous call, in percent. */
+function processorUsage(): number {
+  const before = processorTimes;
+  processorTimes = timesOf();
+  const passed = processorTimes.total - before.total;
+  return passed === 0 ? 0 : 100 * (1 - (processorTimes.idle - before.idle) / passed);
+}
+
+/** Starts measuring; without it pauses and lag stay 0. */
 export function watchSystem(): void {
   delay.enable();
   new PerformanceObserver((list) => {
     lastPauseMs = list.getEntries().at(-1)?.duration ?? lastPauseMs;
   }).observe({ entryTypes: ['gc'] });
-  void currentLoad();
 }
 
-/**
- * One sample. CPU usage covers the time since the previous sample; sizes are bytes, times seconds unless named
- * otherwise. The disk is 0 while a file system does not answer.
- */
+/** One sample. CPU usage covers the time since the previous one; sizes are bytes, times seconds unless named otherwise. */
 export async function sampleSystem(): Promise<SystemInfo> {
-  const [load, memory, disks] = await Promise.all([
-    currentLoad(),
-    mem(),
-    withTimeout(disksNow(), diskTimeoutMs, (resolve) => resolve([])),
-  ]);
-  const root = disks.find(({ mount }) => mount === '/') ?? disks[0];
+  const [memory, disk] = await Promise.all([mem(), statfs('/')]);
+  const diskSize = disk.blocks * disk.bsize;
+  const diskUsed = (disk.blocks - disk.bfree) * disk.bsize;
   const lag = Number.isNaN(delay.mean) ? 0 : Math.max(0, delay.mean / 1e6 - 20);
   delay.reset();
   const { heapUsed, heapTotal, rss } = process.memoryUsage();
   return {
-    cpu: { cores: load.cpus.length, ...percent(load.currentLoad) },
+    cpu: { cores: cpus().length, ...percent(processorUsage()) },
     memory: { total: memory.total, used: memory.active, ...share(memory.active, memory.total) },
-    disk: { total: root?.size ?? 0, used: root?.used ?? 0, ...share(root?.used ?? 0, root?.size ?? 0) },
+    disk: { total: diskSize, used: diskUsed, ...share(diskUsed, diskSize) },
     go: {
       version: process.version,
       goroutines: process.getActiveResourcesInfo().length,
