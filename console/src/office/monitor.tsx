@@ -90,8 +90,7 @@ export default function Monitor() {
     setFresh((before) => [...before.slice(1 - kept), sampleOf(info)]);
   });
   if (!last) return <Skeleton active className="screen" data-screen="monitor" />;
-  const since = fresh[0]?.at ?? '';
-  const samples = [...past.filter(({ at }) => at < since), ...fresh].slice(-kept);
+  const samples = [...past, ...fresh].slice(-kept);
   const labels = samples.map(({ at }) => showClock(Date.parse(at)));
   const series = (label: string, name: Exclude<keyof Sample, 'at'>) => ({
     label,
