@@ -1,14 +1,17 @@
-// Alipay's gateway as a server of the test's own: what a customer's browser meets when it opens a payment address, and the
-// notices that follow.
-import { randomBytes, sign, verify } from 'node:crypto';
+// Alipay's gateway as a server of the test's own: what a customer's browser meets when it opens a payment address, the
+// notices that follow, and the answers when it is asked for results.
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { AlipayLedger } from './alipay-ledger.js';
+import { AlipayResults } from './alipay-results.js';
+import { beijing, requestProblem, signatureOf, signedText, type NoticeForm } from './alipay-signature.js';
 import type { Notice } from './notices.js';
 import { newRsaKeys, type RsaKeys } from './rsa-keys.js';
 
-/** The fields of a notice. */
-export type NoticeForm = Record<string, string>;
+export type { NoticeForm } from './alipay-signature.js';
 
 export interface NoticeDials {
   /** Signs it with another key. */
@@ -22,14 +25,13 @@ export interface NoticeDials {
 export class AlipayPlatform {
   readonly merchant = newRsaKeys();
   readonly sellerId = '2088531891668739';
-  /** Signs the notices. */
+  /** Signs notices and answers. */
   keys: RsaKeys = newRsaKeys();
   readonly appId = '2021000000000001';
-  readonly #server: Server = createServer((request, response) => {
-    const problem = this.#problemWith(new URL(request.url ?? '', 'http://gateway').searchParams);
-    if (problem) response.writeHead(200).end(`<html>${problem}</html>`);
-    else response.writeHead(302, { Location: '/cashier' }).end();
-  });
+  readonly ledger = new AlipayLedger();
+  /** How it answers when it is asked for results. */
+  readonly results = new AlipayResults(this.ledger);
+  readonly #server: Server = createServer((request, response) => void this.#answer(request, response));
 
   /** Starts it on a free port. */
   static async start(): Promise<AlipayPlatform> {
@@ -52,11 +54,25 @@ export class AlipayPlatform {
     return { ...this.config, alipay_public_key: this.keys.publicPem, seller_id: this.sellerId };
   }
 
-  /** The fields of the notice of a payment, once it was paid at that address. */
+  /** The customer opens that address. @throws Error when there is no cashier behind it */
+  open(payUrl: string): void {
+    const problem = this.#open(new URL(payUrl).searchParams);
+    if (problem) throw new Error(problem);
+  }
+
+  /** The customer opens that address and pays. @returns Alipay's number */
+  pay(payUrl: string, at?: Date): string {
+    this.open(payUrl);
+    const { out_trade_no } = JSON.parse(new URL(payUrl).searchParams.get('biz_content') ?? '');
+    return this.ledger.pay(out_trade_no, at);
+  }
+
+  /** The fields of the notice of a payment, once it was paid at that address, in the ledger or not. */
   paid(payUrl: string, more: NoticeForm = {}): NoticeForm {
     const placed = new URL(payUrl).searchParams;
     const { out_trade_no, total_amount, subject } = JSON.parse(placed.get('biz_content') ?? '');
-    const time = beijing(new Date());
+    const trade = this.ledger.find(out_trade_no);
+    const time = beijing(trade?.paidAt ?? new Date());
     return {
       ...{ app_id: placed.get('app_id') ?? '', auth_app_id: placed.get('app_id') ?? '', body: '' },
       ...{ buyer_id: '2088102534368455', buyer_logon_id: 'xud***@126.com', buyer_pay_amount: total_amount },
@@ -64,7 +80,8 @@ export class AlipayPlatform {
       ...{ gmt_create: time, gmt_payment: time, notify_id: randomBytes(17).toString('hex') },
       ...{ notify_time: time, notify_type: 'trade_status_sync', out_trade_no, receipt_amount: total_amount },
       ...{ seller_email: 'shop@service.test', seller_id: this.sellerId, subject, total_amount },
-      ...{ trade_no: `20190815${randomBytes(10).toString('hex')}`, trade_status: 'TRADE_SUCCESS' },
+      ...{ trade_no: (trade?.paidAt && trade.tradeNo) ?? `20190815${randomBytes(10).toString('hex')}` },
+      ...{ trade_status: 'TRADE_SUCCESS' },
       ...{ version: '1.0', ...more },
     };
   }
@@ -74,11 +91,7 @@ export class AlipayPlatform {
     fields: NoticeForm,
     { keys = this.keys, mutate = (same) => same, more = '' }: NoticeDials = {},
   ): Notice {
-    const text = Object.keys(fields)
-      .sort()
-      .map((name) => `${name}=${fields[name]}`)
-      .join('&');
-    const signature = sign('sha256', Buffer.from(text), keys.privateKey).toString('base64');
+    const signature = signatureOf(signedText(fields), keys);
     const form = new URLSearchParams(mutate({ ...fields, sign_type: 'RSA2', sign: signature }));
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded; charset=utf-8' };
     return { headers, body: `${form.toString()}${more}` };
@@ -89,25 +102,33 @@ export class AlipayPlatform {
     this.#server.close();
   }
 
-  #problemWith(parameters: URLSearchParams): string | undefined {
-    const { sign = '', ...rest } = Object.fromEntries(parameters);
-    const text = Object.keys(rest)
-      .sort()
-      .filter((name) => rest[name] !== '')
-      .map((name) => `${name}=${rest[name]}`)
-      .join('&');
-    if (!verify('sha256', Buffer.from(text), this.merchant.publicKey, Buffer.from(sign, 'base64')))
-      return 'isv.invalid-signature';
-    if (rest.app_id !== this.appId) return 'isv.invalid-app-id';
-    if (rest.method !== 'alipay.trade.page.pay' || rest.sign_type !== 'RSA2' || rest.version !== '1.0')
-      return 'isv.invalid-method';
-    const age = Date.now() - Date.parse(`${rest.timestamp?.replace(' ', 'T')}+08:00`);
-    if (!(Math.abs(age) < 15 * 60_000)) return 'isv.invalid-timestamp';
-    const { out_trade_no, total_amount, subject, product_code } = JSON.parse(rest.biz_content ?? '{}');
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const parameters = new URL(request.url ?? '', this.url).searchParams;
+    if (request.method !== 'POST') {
+      const problem = this.#open(parameters);
+      if (problem) response.writeHead(200).end(`<html>${problem}</html>`);
+      else response.writeHead(302, { Location: '/cashier' }).end();
+      return;
+    }
+    const body = new URLSearchParams(await text(request));
+    for (const [name, value] of body) parameters.append(name, value);
+    // Without the word in the address the body is taken for GBK.
+    const problem = /[?&]charset=utf-8(&|$)/.test(request.url ?? '')
+      ? requestProblem(parameters, this.appId, this.merchant.publicKey)
+      : 'isv.invalid-signature';
+    if (problem) return this.results.refuse(response, problem, this.keys);
+    const { method = '', biz_content = '{}' } = Object.fromEntries(parameters);
+    await this.results.answer(response, method, biz_content, this.keys);
+  }
+
+  #open(parameters: URLSearchParams): string | undefined {
+    const problem = requestProblem(parameters, this.appId, this.merchant.publicKey);
+    if (problem) return problem;
+    if (parameters.get('method') !== 'alipay.trade.page.pay') return 'isv.invalid-method';
+    const content = JSON.parse(parameters.get('biz_content') ?? '{}');
+    const { out_trade_no, total_amount, subject, product_code } = content;
     const isComplete = /^\w{1,64}$/.test(out_trade_no) && /^\d+\.\d\d$/.test(total_amount) && subject;
-    return isComplete && product_code === 'FAST_INSTANT_TRADE_PAY' ? undefined : 'isv.invalid-parameter';
+    if (!isComplete || product_code !== 'FAST_INSTANT_TRADE_PAY') return 'isv.invalid-parameter';
+    return this.ledger.open(content);
   }
 }
-
-const beijing = (at: Date): string =>
-  new Date(at.getTime() + 8 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');

@@ -1,13 +1,23 @@
 // WeChat Pay as a server of the test's own: verifies signed requests, signs its answers and notices, and misbehaves as
 // its dials say.
-import { createCipheriv, randomBytes, randomUUID, sign, verify } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Notice } from './notices.js';
-import { newCertificate, newRsaKeys, type Certificate, type RsaKeys } from './rsa-keys.js';
 import { reset } from './reset.js';
+import type { Answer } from './result-dials.js';
+import { newCertificate, newRsaKeys, type Certificate, type RsaKeys } from './rsa-keys.js';
+import {
+  parameterProblem,
+  shortNumber,
+  WechatLedger,
+  type PaidTransaction,
+  type TransactionContent,
+} from './wechat-ledger.js';
+import { WechatResults, type Signing } from './wechat-results.js';
+import { beijing, sealed, signatureOf, signatureProblem } from './wechat-signature.js';
 
 /** How it answers a transaction. */
 export type WechatMood =
@@ -25,32 +35,10 @@ export type WechatMood =
   | 'redirecting'
   | 'flooding';
 
-/** A transaction as it should be sent; `parameterProblem` says what is wrong with one. */
-export interface TransactionContent {
-  out_trade_no: string;
-  description: string;
-  notify_url: string;
-  time_expire?: string;
-  amount: { total: number; currency: string };
-  payer?: { openid: string };
-  appid: string;
-  mchid: string;
-}
-
 export interface Transaction {
   path: string;
   headers: IncomingMessage['headers'];
   content: TransactionContent;
-}
-
-/** What is inside a notice of a payment. */
-export interface PaidTransaction {
-  appid: string;
-  mchid: string;
-  out_trade_no: string;
-  transaction_id: string;
-  success_time: string;
-  amount: { total: number; payer_total: number; currency: string; payer_currency: string };
 }
 
 export interface NoticeDials {
@@ -80,6 +68,9 @@ export class WechatPlatform {
   /** Transactions that were signed rightly, in the order they came. */
   readonly transactions: Transaction[] = [];
   mood: WechatMood = 'well';
+  readonly ledger = new WechatLedger();
+  /** How it answers when it is asked for results. */
+  readonly results = new WechatResults(this.ledger);
   /** Whether asking for its certificates fails. */
   certificatesAway = false;
   /** How often its certificates were asked for. */
@@ -129,18 +120,24 @@ export class WechatPlatform {
     this.certificate = newCertificate(this.keys, until);
   }
 
-  /** What is inside the notice of a payment that was placed here, once it is paid. */
+  /** What is inside the notice of a payment that was placed here, once it is paid, in the ledger or not. */
   paid(paymentNo: string, more: object = {}): PaidTransaction {
-    const number = `PAY${paymentNo.slice(-26)}`;
+    const number = shortNumber(paymentNo);
     const placed = this.transactions.findLast(({ content }) => content.out_trade_no === number);
     if (!placed) throw new Error(`${number} was not placed here`);
     const { appid, mchid, amount } = placed.content;
     const { total, currency } = amount;
+    const made = {
+      transactionId: `4200${randomBytes(10).toString('hex')}`,
+      payerTotal: total,
+      at: new Date(),
+    };
+    const { transactionId, payerTotal, at } = this.ledger.find(paymentNo)?.paid ?? made;
     return {
-      ...{ appid, mchid, out_trade_no: number, transaction_id: `4200${randomBytes(10).toString('hex')}` },
+      ...{ appid, mchid, out_trade_no: number, transaction_id: transactionId },
       ...{ trade_type: 'NATIVE', trade_state: 'SUCCESS', trade_state_desc: '支付成功', bank_type: 'OTHERS' },
-      ...{ attach: '', success_time: beijing(new Date()), payer: { openid: 'oUpF8uMuAJO' } },
-      ...{ amount: { total, payer_total: total, currency, payer_currency: 'CNY' }, ...more },
+      ...{ attach: '', success_time: beijing(at), payer: { openid: 'oUpF8uMuAJO' } },
+      ...{ amount: { total, payer_total: payerTotal, currency, payer_currency: 'CNY' }, ...more },
     };
   }
 
@@ -179,9 +176,12 @@ export class WechatPlatform {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const body = Buffer.concat(chunks).toString('utf8');
-    const problem = this.#problemWith(request, body);
+    const { mchId, merchantSerial: serial, merchant } = this;
+    const problem = signatureProblem(request, body, { mchId, serial, publicKey: merchant.publicKey });
     if (problem) return this.#send(response, 401, { code: 'SIGN_ERROR', message: problem });
     if (request.url === '/v3/certificates') return this.#sendCertificates(response);
+    const asked = this.results.read(request, body, mchId);
+    if (asked) return this.results.answer(response, asked, (...parts) => this.#signed(...parts));
     const transaction = {
       path: request.url ?? '',
       headers: request.headers,
@@ -190,6 +190,10 @@ export class WechatPlatform {
     this.transactions.push(transaction);
     const wrong = parameterProblem(transaction.content);
     if (wrong) return this.#send(response, 400, { code: 'PARAM_ERROR', message: wrong });
+    const unplaced = ['refusing', 'redirecting'].includes(this.mood)
+      ? undefined
+      : this.ledger.place(transaction.content);
+    if (unplaced) return this.#send(response, unplaced.status, unplaced.content);
     this.#misbehave(response, transaction);
   }
 
@@ -218,22 +222,6 @@ export class WechatPlatform {
     actions[this.mood]();
   }
 
-  #problemWith({ headers, method, url }: IncomingMessage, body: string): string | undefined {
-    const given = headers.authorization ?? '';
-    const scheme = 'WECHATPAY2-SHA256-RSA2048 ';
-    if (!given.startsWith(scheme)) return 'the scheme is wrong';
-    if (!headers['user-agent'] || !headers.accept) return 'a header is missing';
-    const parts = Object.fromEntries(
-      [...given.slice(scheme.length).matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
-    ) as Record<string, string>;
-    if (parts.mchid !== this.mchId || parts.serial_no !== this.merchantSerial) return 'who is that';
-    if (Math.abs(Number(parts.timestamp) - Date.now() / 1000) > 300) return 'the time is wrong';
-    const text = `${method}\n${url}\n${parts.timestamp}\n${parts.nonce_str}\n${body}\n`;
-    const signature = Buffer.from(parts.signature ?? '', 'base64');
-    const fits = verify('sha256', Buffer.from(text), this.merchant.publicKey, signature);
-    return fits ? undefined : 'the signature is wrong';
-  }
-
   #sendCertificates(response: ServerResponse): void {
     this.downloads++;
     if (this.certificatesAway)
@@ -242,53 +230,26 @@ export class WechatPlatform {
     return this.#send(response, 200, { data: [{ serial_no: this.certificate.serial, encrypt_certificate }] });
   }
 
-  #send(
-    response: ServerResponse,
-    status: number,
-    content: unknown,
-    { with: keys = this.keys, at = new Date() } = {},
-  ): void {
-    const body = typeof content === 'string' ? content : JSON.stringify(content);
-    const { timestamp, nonce, signature } = signatureOf(body, keys, at);
-    response
-      .writeHead(status, {
-        'Content-Type': 'application/json; charset=utf-8',
-        'Wechatpay-Timestamp': timestamp,
-        'Wechatpay-Nonce': nonce,
-        'Wechatpay-Serial': this.publicKeyId ?? this.certificate.serial,
-        'Wechatpay-Signature': signature,
-      })
-      .end(body);
+  #send(response: ServerResponse, status: number, content: unknown, by?: Signing): void {
+    const { headers, body } = this.#signed(
+      status,
+      typeof content === 'string' ? content : JSON.stringify(content),
+      by,
+    );
+    response.writeHead(status, headers).end(body);
   }
-}
 
-function signatureOf(body: string, { privateKey }: RsaKeys, at: Date) {
-  const timestamp = String(Math.floor(at.getTime() / 1000));
-  const nonce = randomBytes(16).toString('hex');
-  const text = Buffer.from(`${timestamp}\n${nonce}\n${body}\n`);
-  return { timestamp, nonce, signature: sign('sha256', text, privateKey).toString('base64') };
-}
-
-function sealed(text: string, apiV3Key: string, associated_data = 'transaction') {
-  const nonce = randomBytes(6).toString('hex');
-  const cipher = createCipheriv('aes-256-gcm', apiV3Key, nonce).setAAD(Buffer.from(associated_data));
-  const bytes = Buffer.concat([cipher.update(text), cipher.final(), cipher.getAuthTag()]);
-  return { algorithm: 'AEAD_AES_256_GCM', ciphertext: bytes.toString('base64'), nonce, associated_data };
-}
-
-const beijing = (at: Date): string =>
-  `${new Date(at.getTime() + 8 * 3_600_000).toISOString().slice(0, 19)}+08:00`;
-
-// What the documentation of the two endpoints demands.
-function parameterProblem(content: TransactionContent): string | undefined {
-  const { out_trade_no, description, notify_url, time_expire, amount, payer, appid, mchid } = content;
-  if (!/^[\w|*-]{6,32}$/.test(out_trade_no)) return 'out_trade_no';
-  if (!description || description.length > 127) return 'description';
-  if (!/^https:\/\/[^?]+$/.test(notify_url) || notify_url.length > 255) return 'notify_url';
-  if (time_expire && !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+08:00$/.test(time_expire)) return 'time_expire';
-  if (!Number.isInteger(amount?.total) || amount.total < 1 || amount.currency !== 'CNY') return 'amount';
-  if (payer?.openid === 'o-unknown') return '无效的openid';
-  return appid && mchid ? undefined : 'appid';
+  #signed(status: number, body: string, { with: keys = this.keys, at = new Date() }: Signing = {}): Answer {
+    const { timestamp, nonce, signature } = signatureOf(body, keys, at);
+    const headers = {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Wechatpay-Timestamp': timestamp,
+      'Wechatpay-Nonce': nonce,
+      'Wechatpay-Serial': this.publicKeyId ?? this.certificate.serial,
+      'Wechatpay-Signature': signature,
+    };
+    return { status, headers, body };
+  }
 }
 
 // Never ends, and is never idle for long.

@@ -1,0 +1,110 @@
+// What Alipay answers when it is asked about trades and refunds: by its books, or as its dials say.
+import type { ServerResponse } from 'node:http';
+import type { AlipayLedger, AlipayReply } from './alipay-ledger.js';
+import { signatureOf } from './alipay-signature.js';
+import { ResultDials, sendAnswer, type Operation, type ResultMood } from './result-dials.js';
+import { newRsaKeys, type RsaKeys } from './rsa-keys.js';
+
+const noPermission: AlipayReply = {
+  ...{ code: '40006', msg: 'Insufficient Permissions' },
+  ...{ sub_code: 'isv.insufficient-isv-permissions', sub_msg: 'ISV权限不足' },
+};
+const limited: AlipayReply = {
+  ...{ code: '40005', msg: 'Call Limited', sub_code: 'isv.app-call-limited', sub_msg: '应用调用次数超限' },
+};
+const unsure: AlipayReply = {
+  ...{ code: '20000', msg: 'Service Currently Unavailable' },
+  ...{ sub_code: 'isp.unknow-error', sub_msg: '系统繁忙' },
+};
+
+interface Asked {
+  operation: Operation;
+  /** Ours of the payment or refund. */
+  number: string;
+  reply: () => AlipayReply;
+}
+
+// A new key may take longer to make than the caller waits.
+const strange = newRsaKeys();
+
+export class AlipayResults extends ResultDials {
+  /** What it says while it is refusing. */
+  refusal = noPermission;
+  /** Whether slashes are escaped after signing, which the official SDKs allow for. */
+  escapesLater = false;
+  readonly #ledger: AlipayLedger;
+  #sent = 0;
+
+  constructor(ledger: AlipayLedger) {
+    super();
+    this.#ledger = ledger;
+  }
+
+  override reset(): void {
+    super.reset();
+    this.refusal = noPermission;
+    this.escapesLater = false;
+  }
+
+  /** Answers a request that was signed rightly. */
+  async answer(response: ServerResponse, method: string, text: string, keys: RsaKeys): Promise<void> {
+    const content = JSON.parse(text) as Record<string, string>;
+    const asked = this.#read(method, content);
+    if (!asked) return this.refuse(response, 'isv.invalid-method', keys);
+    const { operation, number, reply } = asked;
+    this.requests.push({ operation, number, content });
+    await this.before(operation, number);
+    const mood = this.moodOf(operation);
+    const undone: Partial<Record<ResultMood, AlipayReply>> = { busy: limited, refusing: this.refusal };
+    const good = mood === 'failing' ? unsure : (undone[mood] ?? reply());
+    await this.after(operation, number);
+    if (mood === 'failing') response.writeHead(502).end('<html>502 Bad Gateway</html>');
+    else
+      this.#send(response, `${method.replaceAll('.', '_')}_response`, lies[mood]?.(good) ?? good, keys, mood);
+  }
+
+  /** Refuses one that was not, or that nobody understands. */
+  refuse(response: ServerResponse, sub_code: string, keys: RsaKeys): void {
+    const refused = { code: '40002', msg: 'Invalid Arguments', sub_code, sub_msg: '参数无效' };
+    this.#send(response, 'error_response', refused, keys, 'well');
+  }
+
+  #read(method: string, { out_trade_no: number = '' }: Record<string, string>): Asked | undefined {
+    if (method === 'alipay.trade.query')
+      return { operation: 'query', number, reply: () => this.#ledger.query(number) };
+    if (method === 'alipay.trade.close')
+      return { operation: 'close', number, reply: () => this.#ledger.closeFor(number) };
+    return undefined;
+  }
+
+  #send(response: ServerResponse, name: string, content: AlipayReply, keys: RsaKeys, mood: ResultMood): void {
+    const plain = JSON.stringify(content);
+    const raw = plain.replaceAll('/', '\\/');
+    const sign = signatureOf(this.escapesLater ? plain : raw, mood === 'forging' ? strange : keys);
+    const members = [`"${name}":${raw}`, ...(mood === 'unsigned' ? [] : [`"sign":${JSON.stringify(sign)}`])];
+    // The order of the two is nobody's promise.
+    if (this.#sent++ % 2 === 1) members.reverse();
+    const body = `{${members.join(',')}}`;
+    const headers = { 'Content-Type': 'text/html;charset=utf-8' };
+    sendAnswer(response, { status: 200, headers, body: mood === 'garbled' ? body.slice(1) : body }, mood);
+  }
+}
+
+/** Changes fields of what was processed. */
+const lie =
+  (change: (told: { total_amount?: string; refund_amount?: string }) => object) =>
+  (reply: AlipayReply): AlipayReply =>
+    reply.code === '10000' ? { ...reply, ...change(reply as object) } : reply;
+
+const more = (amount?: string): string | undefined => amount && (Number(amount) + 0.01).toFixed(2);
+
+const lies: Partial<Record<ResultMood, (reply: AlipayReply) => AlipayReply>> = {
+  unsure: () => unsure,
+  incomplete: lie(() => ({ trade_no: undefined })),
+  otherPayment: lie(() => ({ out_trade_no: 'PAY0', out_request_no: 'REF0' })),
+  otherAmount: lie(({ total_amount, refund_amount }) => ({
+    total_amount: more(total_amount),
+    refund_amount: more(refund_amount),
+  })),
+  newWord: lie(() => ({ trade_status: 'NEW_WORD', refund_status: 'NEW_WORD' })),
+};

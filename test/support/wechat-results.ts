@@ -1,0 +1,106 @@
+// What WeChat Pay answers when it is asked about payments and refunds: by its books, or as its dials say.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ResultDials, sendAnswer, type Answer, type Operation, type ResultMood } from './result-dials.js';
+import { newRsaKeys, type RsaKeys } from './rsa-keys.js';
+import { refusal, type Reply, type WechatLedger } from './wechat-ledger.js';
+
+/** What an answer is signed with, and when. */
+export interface Signing {
+  with?: RsaKeys;
+  at?: Date;
+}
+
+type Sign = (status: number, body: string, by: Signing) => Answer;
+
+interface Asked {
+  operation: Operation;
+  /** Of the payment or refund, as WeChat has it. */
+  number: string;
+  content: { mchid?: string };
+  reply: () => Reply;
+}
+
+const trade = /^\/v3\/pay\/transactions\/out-trade-no\/(\w+)(\/close)?$/;
+// A new key may take longer to make than the caller waits.
+const strange = newRsaKeys();
+
+const noPermission = refusal(403, 'NO_AUTH', '商户号未开通此产品权限');
+const systemError = refusal(500, 'SYSTEM_ERROR', '系统错误');
+
+export class WechatResults extends ResultDials {
+  /** What it says while it is refusing. */
+  refusal = noPermission;
+  readonly #ledger: WechatLedger;
+
+  constructor(ledger: WechatLedger) {
+    super();
+    this.#ledger = ledger;
+  }
+
+  override reset(): void {
+    super.reset();
+    this.refusal = noPermission;
+  }
+
+  /** Undefined when the request asks for something else. */
+  read({ url = '', method }: IncomingMessage, body: string, mchId: string): Asked | undefined {
+    const { pathname, searchParams } = new URL(url, 'http://wechat');
+    const [, number = '', close] = trade.exec(pathname) ?? [];
+    const content = (body === '' ? {} : JSON.parse(body)) as { mchid?: string };
+    if (number && method === 'GET' && !close) {
+      const mchid = searchParams.get('mchid');
+      return { operation: 'query', number, content, reply: () => this.#ledger.query(number, mchid, mchId) };
+    }
+    if (number && method === 'POST' && close) {
+      const reply = () => this.#ledger.closeFor(number, content.mchid, mchId);
+      return { operation: 'close', number, content, reply };
+    }
+    return undefined;
+  }
+
+  async answer(response: ServerResponse, asked: Asked, sign: Sign): Promise<void> {
+    const { operation, number, content, reply } = asked;
+    this.requests.push({ operation, number, content });
+    await this.before(operation, number);
+    const mood = this.moodOf(operation);
+    const undone: Partial<Record<ResultMood, Reply>> = {
+      failing: systemError,
+      busy: refusal(429, 'FREQUENCY_LIMITED', '请求频率过高'),
+      refusing: this.refusal,
+    };
+    const good = undone[mood] ?? reply();
+    await this.after(operation, number);
+    const { status, content: told } = lies[mood]?.(good) ?? good;
+    const body = told === undefined ? '' : JSON.stringify(told);
+    const answer = sign(status, mood === 'garbled' ? `<html>${body}` : body, {
+      ...(mood === 'forging' && { with: strange }),
+      ...(mood === 'replaying' && { at: new Date(Date.now() - 3_600_000) }),
+    });
+    sendAnswer(response, mood === 'unsigned' ? { ...answer, headers: {} } : answer, mood);
+  }
+}
+
+/** A transaction or refund as it is told. */
+interface Told {
+  amount?: { total?: number; refund?: number };
+}
+
+const lie =
+  (change: (told: Told) => object) =>
+  ({ status, content }: Reply): Reply => ({
+    status,
+    ...(content && { content: status === 200 ? { ...content, ...change(content) } : content }),
+  });
+
+const lies: Partial<Record<ResultMood, (reply: Reply) => Reply>> = {
+  unsure: () => systemError,
+  incomplete: lie(({ amount }) => ({ transaction_id: undefined, amount: { ...amount, refund: undefined } })),
+  otherPayment: lie(() => ({ out_trade_no: 'PAY00000000000000000000000000', out_refund_no: 'REF0' })),
+  otherMerchant: lie(() => ({ mchid: '1900000002' })),
+  otherApplication: lie(() => ({ appid: 'wx0000000000000000' })),
+  otherCurrency: lie(({ amount }) => ({ amount: { ...amount, currency: 'USD' } })),
+  otherAmount: lie(({ amount }) => ({
+    amount: { ...amount, total: (amount?.total ?? 0) + 1, refund: (amount?.refund ?? 0) + 1 },
+  })),
+  newWord: lie(() => ({ trade_state: 'NEW_WORD', status: 'NEW_WORD' })),
+};
