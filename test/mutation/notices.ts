@@ -136,8 +136,8 @@ export const notices: Fault[] = [
   },
   {
     file: alipay,
-    from: `!amount || !paidAt ||`,
-    to: `!amount ||`,
+    from: `if (!paid?.paidAt) return`,
+    to: `if (!paid) return`,
     breaks: 'a refund pays whose fields are moved about',
     test: alipayNotices,
     match: 'a field that is hidden*',

@@ -1,23 +1,15 @@
 // Alipay page pay (alipay.trade.page.pay, opendocs.alipay.com/open/028r8t): the customer's browser opens a signed
-// URL, so no outbound request is made. Its query answers 501, and so does its callback unless PAYMENT_CHANNEL_RESULTS
-// opens it (docs/spec.md, Payment callback, rule 4).
+// URL, so no outbound request is made. Its callback and query answer 501 unless PAYMENT_CHANNEL_RESULTS opens them
+// (docs/spec.md, Payment callback, rule 4).
 import Joi from 'joi';
-import { now } from '../clock.js';
 import { paymentPeriod } from '../values/numbers.js';
-import { readPublicKey, signRsa, verifyRsa } from '../secrets/rsa.js';
-import { beijingTime } from '../values/time.js';
+import { verifyRsa } from '../secrets/rsa.js';
 import { Money } from '../values/money.js';
-import {
-  ChannelFailure,
-  type CallbackClaim,
-  type Channel,
-  type MethodConfig,
-  type Placement,
-} from './channel.js';
+import { alipayKey, defaultGateway, signedUrl, wallClock } from './alipay-request.js';
+import { closeTrade, paidTrade, queryTrade } from './alipay-trade.js';
+import type { CallbackClaim, Channel, MethodConfig, Placement } from './channel.js';
 import { checkPrivateKey, checkPublicKey } from './key-checks.js';
 import { gatewayUrl, identifier, privateKey, publicKey, webUrl } from './config-key.js';
-
-const defaultGateway = 'https://openapi.alipay.com/gateway.do';
 
 export const alipay: Channel = {
   type: 'alipay',
@@ -53,22 +45,26 @@ export const alipay: Channel = {
 
   read: ({ fields }) => (isForm(fields) ? claimOf(fields) : undefined),
 
-  isAuthentic({ fields }, { config: { app_id, seller_id, alipay_public_key } }) {
-    const key = readPublicKey(alipay_public_key ?? '');
-    if (!key) throw new ChannelFailure(noKey);
+  isAuthentic({ fields }, { config }) {
+    const key = alipayKey(config);
     if (!isForm(fields) || !verifyRsa(signedText(fields), fields.sign ?? '', key)) return 'forged';
+    const { app_id, seller_id } = config;
     const isOwn = fields.app_id === app_id && (seller_id === undefined || fields.seller_id === seller_id);
     return isOwn ? 'authentic' : 'foreign';
   },
 
   accepted: { status: 200, body: 'success' },
 
-  results: { requiredKeys: ['alipay_public_key'] },
+  results: { requiredKeys: ['alipay_public_key'], query: queryTrade, close: closeTrade },
 
   place(placement) {
-    const { config, paymentNo } = placement;
-    const url = new URL(config.gateway ?? defaultGateway);
-    for (const [name, value] of signedParameters(placement)) url.searchParams.set(name, value);
+    const { config, paymentNo, notifyUrl } = placement;
+    const { return_url } = config;
+    const url = signedUrl(config, 'alipay.trade.page.pay', {
+      biz_content: JSON.stringify(trade(placement)),
+      notify_url: notifyUrl,
+      ...(return_url ? { return_url } : {}),
+    });
     return Promise.resolve({ payment_no: paymentNo, pay_url: url.href });
   },
 
@@ -87,30 +83,6 @@ export const alipay: Channel = {
     sign_type: 'RSA2',
     sign: '',
   }),
-};
-
-// The parameters are signed in order of their names, without empty ones (opendocs.alipay.com/common/02kdnc).
-function signedParameters(placement: Placement): [string, string][] {
-  const { config, notifyUrl } = placement;
-  const parameters: [string, string][] = Object.entries({
-    app_id: config.app_id ?? '',
-    biz_content: JSON.stringify(trade(placement)),
-    charset: 'utf-8',
-    format: 'JSON',
-    method: 'alipay.trade.page.pay',
-    notify_url: notifyUrl,
-    ...(config.return_url ? { return_url: config.return_url } : {}),
-    sign_type: 'RSA2',
-    timestamp: wallClock(now()),
-    version: '1.0',
-  });
-  const text = parameters.map(([name, value]) => `${name}=${value}`).join('&');
-  return [...parameters, ['sign', signRsa(text, config.private_key ?? '')]];
-}
-
-const noKey = {
-  zh: '支付方式没有填写支付宝公钥',
-  en: 'the payment method has no public key of Alipay',
 };
 
 type Form = Record<string, string | undefined>;
@@ -133,25 +105,19 @@ function signedText(fields: Form): string {
 // TRADE_FINISHED can no longer be refunded. After a refund a trade may be reported as TRADE_SUCCESS once more. The signed
 // text does not tell a field from an `&` in the value before it, so what is read must have its exact form.
 function claimOf(fields: Form): CallbackClaim | undefined {
-  const { out_trade_no, trade_status = '', trade_no = '', gmt_payment } = fields;
+  const { out_trade_no, trade_status = '', trade_no, gmt_payment } = fields;
   if (out_trade_no === undefined || paymentPeriod(out_trade_no) === undefined) return undefined;
   const claim = { paymentNo: out_trade_no, fields };
   const isPaid = /^TRADE_(SUCCESS|FINISHED)$/.test(trade_status) && !isRefund(fields);
   if (!isPaid) return { ...claim, says: 'other', amounts: [] };
-  const amount = Money.parse(fields.total_amount);
-  const paidAt = instantOf(gmt_payment);
-  if (!amount || !paidAt || !/^[\w-]{1,64}$/.test(trade_no)) return { ...claim, says: 'paid', amounts: [] };
-  return { ...claim, says: 'paid', thirdPartyNo: trade_no, paidAt, amounts: [amount] };
+  const paid = paidTrade(trade_no, fields.total_amount, gmt_payment);
+  if (!paid?.paidAt) return { ...claim, says: 'paid', amounts: [] };
+  const { amount, ...rest } = paid;
+  return { ...claim, says: 'paid', ...rest, amounts: [amount] };
 }
 
 const isRefund = ({ gmt_refund, refund_fee }: Form): boolean =>
   Boolean(gmt_refund) || /[1-9]/.test(refund_fee ?? '');
-
-/** The instant of a wall-clock time in Beijing: 2019-08-15 15:56:24. */
-function instantOf(text = ''): Date | undefined {
-  const at = new Date(`${text.replace(' ', 'T')}+08:00`);
-  return Number.isNaN(at.getTime()) ? undefined : at;
-}
 
 function trade({ paymentNo, orderNo, amount, expireAt }: Placement): object {
   return {
@@ -162,5 +128,3 @@ function trade({ paymentNo, orderNo, amount, expireAt }: Placement): object {
     ...(expireAt ? { time_expire: wallClock(expireAt) } : {}),
   };
 }
-
-const wallClock = (at: Date): string => beijingTime(at).replace('T', ' ');

@@ -57,10 +57,41 @@ export interface ChannelPayment {
   config: MethodConfig;
 }
 
+/**
+ * A signed answer about a payment. waiting: the customer may still pay; absent: unknown to the company, or not opened by
+ * the customer yet; closed and failed: nobody can pay it any more.
+ */
+export interface TradeAnswer {
+  state: 'paid' | 'waiting' | 'closed' | 'failed' | 'absent';
+  /** The company's word for it, up to 50 characters. */
+  code: string;
+  /** What it claims of a paid one; without number or amount it is incomplete and refused. */
+  thirdPartyNo?: string;
+  amount?: Money;
+  /** By the company's clock. */
+  paidAt?: Date;
+  /** For people. */
+  fields: Record<string, unknown>;
+}
+
 /** What only a real company has: results that it signs. PAYMENT_CHANNEL_RESULTS opens them. */
 export interface ChannelResults {
   /** Keys that a method needs for them beyond those of placing; without one it cannot place. */
   requiredKeys: readonly string[];
+  /**
+   * Asks what became of a payment.
+   *
+   * @throws ChannelFailure when nothing was learned: silence, an error, an answer that is not signed or is about another
+   * merchant or payment
+   */
+  query(payment: ChannelPayment, signal: AbortSignal): Promise<TradeAnswer>;
+  /**
+   * Closes a payment that nobody has paid.
+   *
+   * @returns ask: anything but a proven closing; the company must be asked what became of it
+   * @throws ChannelFailure when nothing was learned
+   */
+  close(payment: ChannelPayment, signal: AbortSignal): Promise<'closed' | 'ask'>;
 }
 
 /** The payment company refused, was unreachable, or sent an invalid answer. */

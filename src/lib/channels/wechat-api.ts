@@ -1,8 +1,10 @@
 // WeChat Pay API v3: what WeChat sends, verified.
 import { now } from '../clock.js';
+import { forged, withWords } from './answer-reasons.js';
 import { ChannelFailure, type MethodConfig, type RawCallback } from './channel.js';
+import type { GatewayAnswer } from './gateway.js';
 import { answerKey, noticeKey } from './wechat-keys.js';
-import { forged, isSigned, readJson, requestWechat } from './wechat-request.js';
+import { assertOk, isSigned, readJson, requestWechat, wordsOf } from './wechat-request.js';
 
 /**
  * Sends a request and returns the verified answer.
@@ -16,9 +18,39 @@ export async function callWechat(
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   const answer = await requestWechat(config, 'POST', path, JSON.stringify(content), signal);
-  const key = await answerKey(config, String(answer.headers['wechatpay-serial']), signal);
-  if (!key || !isSigned(answer, key, now())) throw new ChannelFailure(forged);
+  assertOk(answer);
+  if (!(await isSignedAnswer(answer, config, signal))) throw new ChannelFailure(forged);
   return readJson(answer.body);
+}
+
+async function isSignedAnswer(
+  answer: GatewayAnswer,
+  config: MethodConfig,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const key = await answerKey(config, String(answer.headers['wechatpay-serial']), signal);
+  return key !== undefined && isSigned(answer, key, now());
+}
+
+/**
+ * Sends a request and returns the verified answer, which may be a refusal.
+ *
+ * @param content of a POST; a GET without it
+ * @throws ChannelFailure when nothing was learned: no answer, one for the moment (429, 5xx), or without a valid signature
+ */
+export async function askWechat(
+  config: MethodConfig,
+  path: string,
+  content: object | undefined,
+  signal: AbortSignal,
+): Promise<GatewayAnswer> {
+  const method = content ? 'POST' : 'GET';
+  const answer = await requestWechat(config, method, path, content ? JSON.stringify(content) : '', signal);
+  const { status } = answer;
+  if (status === 429 || status >= 500) throw new ChannelFailure(wordsOf(answer));
+  if (!(await isSignedAnswer(answer, config, signal)))
+    throw new ChannelFailure(status < 300 ? forged : withWords(forged, wordsOf(answer)));
+  return answer;
 }
 
 /**

@@ -3,8 +3,9 @@ import { X509Certificate, type KeyObject } from 'node:crypto';
 import { config as settings } from '../../../config/index.js';
 import { now } from '../clock.js';
 import { readPublicKey } from '../secrets/rsa.js';
+import { forged, unreadable } from './answer-reasons.js';
 import { ChannelFailure, type MethodConfig } from './channel.js';
-import { forged, gatewayOf, isSigned, readJson, requestWechat, unreadable } from './wechat-request.js';
+import { assertOk, gatewayOf, isSigned, readJson, requestWechat } from './wechat-request.js';
 import { openSealed, type Sealed } from './wechat-seal.js';
 
 // New certificates are announced a day ahead; the company asks for a lookup every twelve hours.
@@ -103,6 +104,7 @@ async function downloadCertificates(
   signal: AbortSignal,
 ): Promise<Map<string, KeyObject>> {
   const answer = await requestWechat(config, 'GET', '/v3/certificates', '', signal);
+  assertOk(answer);
   const { data } = readJson(answer.body);
   if (!Array.isArray(data)) throw new ChannelFailure(unreadable);
   const keys = new Map(data.flatMap((item) => readCertificate(item as SealedCertificate, config)));

@@ -5,21 +5,17 @@ import { config as settings } from '../../../config/index.js';
 import { now } from '../clock.js';
 import { randomToken } from '../secrets/random-id.js';
 import { signRsa, verifyRsa } from '../secrets/rsa.js';
+import { unreadable } from './answer-reasons.js';
 import { ChannelFailure, type MethodConfig } from './channel.js';
 import { requestGateway, type GatewayAnswer } from './gateway.js';
-
-export const forged = {
-  zh: '渠道应答的签名无效',
-  en: 'the answer of the channel carries no valid signature',
-};
-export const unreadable = { zh: '渠道应答无法识别', en: 'the answer of the channel cannot be read' };
+import { parseObject } from './json-object.js';
 
 const clockDifferenceMs = 5 * 60_000;
 
 export const gatewayOf = ({ gateway = 'https://api.mch.weixin.qq.com' }: MethodConfig): string => gateway;
 
-/** Sends a request; its answer is unverified. @throws ChannelFailure when there is none, or another status than 200 */
-export async function requestWechat(
+/** Sends a request; its answer is unverified and may have any status. @throws ChannelFailure when there is none */
+export function requestWechat(
   config: MethodConfig,
   method: 'GET' | 'POST',
   path: string,
@@ -35,9 +31,7 @@ export async function requestWechat(
       ? { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) }
       : {}),
   };
-  const answer = await requestGateway(new URL(path, gatewayOf(config)), { method, headers, body }, signal);
-  if (answer.status !== 200) throw refusal(answer);
-  return answer;
+  return requestGateway(new URL(path, gatewayOf(config)), { method, headers, body }, signal);
 }
 
 function authorization(config: MethodConfig, method: string, path: string, body: string): string {
@@ -65,25 +59,21 @@ export function isSigned({ headers, body }: Signed, key: KeyObject, at: Date): b
   return difference <= clockDifferenceMs && verifyRsa(lines(timestamp, nonce, body), signature, key);
 }
 
-// {code, message}; the text is only shown to administrators.
-function refusal({ status, body }: GatewayAnswer): ChannelFailure {
-  const { code, message } = jsonOf(body) ?? {};
+/** The company's words for an error, {code, message}; they are only shown to administrators. */
+export function wordsOf({ status, body }: GatewayAnswer): string {
+  const { code, message } = parseObject(body) ?? {};
   const words = [code, message].filter((part) => typeof part === 'string' && part !== '');
-  return new ChannelFailure(words.length > 0 ? words.join(': ') : `HTTP ${status}`);
+  return words.length > 0 ? words.join(': ') : `HTTP ${status}`;
+}
+
+/** @throws ChannelFailure with the company's words unless the status is 200 */
+export function assertOk(answer: GatewayAnswer): void {
+  if (answer.status !== 200) throw new ChannelFailure(wordsOf(answer));
 }
 
 /** @throws ChannelFailure unless the body is a JSON object */
 export function readJson(body: string): Record<string, unknown> {
-  const content = jsonOf(body);
+  const content = parseObject(body);
   if (!content) throw new ChannelFailure(unreadable);
   return content;
-}
-
-function jsonOf(body: string): Record<string, unknown> | undefined {
-  try {
-    const content: unknown = JSON.parse(body);
-    return typeof content === 'object' && content !== null ? (content as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
-// WeChat Pay, API v3: Native (a code to scan) or, with an openid, JSAPI (inside WeChat). Its query answers 501, and so
-// does its callback unless PAYMENT_CHANNEL_RESULTS opens it (spec.md, Payment callback, rule 4).
+// WeChat Pay, API v3: Native (a code to scan) or, with an openid, JSAPI (inside WeChat). Its callback and query answer
+// 501 unless PAYMENT_CHANNEL_RESULTS opens them (spec.md, Payment callback, rule 4).
 import { randomUUID } from 'node:crypto';
 import Joi from 'joi';
 import { now } from '../clock.js';
@@ -11,9 +11,10 @@ import { ChannelFailure, type Channel, type MethodConfig, type Placement } from 
 import { gatewayUrl, identifier, privateKey, publicKey, secret, webUrl } from './config-key.js';
 import { checkPrivateKey, checkPublicKey } from './key-checks.js';
 import { callWechat, isSignedNotice } from './wechat-api.js';
-import { claimOf, contentOf, isOwn, isProbe, tradeNumber } from './wechat-notice.js';
+import { claimOf, contentOf, isOwn, isProbe } from './wechat-notice.js';
 import { lines } from './wechat-request.js';
 import { openResource, sealResource } from './wechat-seal.js';
+import { closeTrade, queryTrade, tradeNumber } from './wechat-trade.js';
 
 export const wechat: Channel = {
   type: 'wechat',
@@ -93,7 +94,7 @@ export const wechat: Channel = {
   accepted: { status: 204 },
 
   // What places also downloads the certificates; a public key of the platform may replace them.
-  results: { requiredKeys: [] },
+  results: { requiredKeys: [], query: queryTrade, close: closeTrade },
 
   async place(placement, signal) {
     const { config, paymentNo } = placement;
