@@ -61,7 +61,7 @@ const processes = (metricsPort) => [
     instances: API_INSTANCES,
   },
   // Money, logs and notifications must never wait behind a large export.
-  worker('worker-quick', 'payments,logs,notifications', metricsPort + 50),
+  worker('worker-quick', 'payments,channels,logs,notifications', metricsPort + 50),
   worker('worker-bulk', 'exports,imports,files,maintenance', metricsPort + 51),
 ];
 

@@ -1,7 +1,7 @@
 // npm run bench -- callback: signed payment callbacks, settled end to end, held against one hand-written transaction.
 //
 // What is compared, and why that is fair:
-// - API, one worker (--queues payments,logs,notifications) and the baseline are processes of their own with the same
+// - API, one worker (--queues payments,channels,logs,notifications) and the baseline are processes of their own with the same
 //   settings (NODE_ENV=production, LOG_LEVEL=warn, pools of 10 connections) over one MariaDB with durable commits and one
 //   Redis. One load generator (autocannon in this process) with 32 connections sends to both.
 // - Every request carries another payment with its right signature, so every answer means one payment made paid. The

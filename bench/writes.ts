@@ -1,6 +1,6 @@
 // npm run bench -- writes: what placing orders, making payments and signing in cost, by counters and processor time.
 //
-// API, one worker (--queues payments,logs,notifications), database and Redis run as in bench:callback; one load generator
+// API, one worker (--queues payments,channels,logs,notifications), database and Redis run as in bench:callback; one load generator
 // (autocannon in this process) sends from 1 and from 32 connections. Every answer is checked.
 //
 // With --profile API and worker are profiled under the load of 32 connections instead of being measured.

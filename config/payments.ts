@@ -55,6 +55,10 @@ export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {
     unsignedMockAllowed: env.PAYMENT_UNSIGNED_MOCK_ALLOWED ?? !production,
     mockSignVisible: !production,
     localGatewaysAllowed: env.PAYMENT_LOCAL_GATEWAYS_ALLOWED && !production,
+    /** Questions to companies, of all workers together. */
+    asksPerSecond: constant('PAYMENT_QUERY_PER_SECOND', 10),
+    /** A placed payment is asked for until so long after its expiry; also the lifetime of orders that never expire. */
+    followMs: constant('PAYMENT_FOLLOW_HOURS', 24) * 3_600_000,
     gatewayTimeoutMs: constant('PAYMENT_GATEWAY_TIMEOUT_MS', 10_000),
     callbackWaitMs: constant('CALLBACK_WAIT_MS', 2000),
     /** A provider must be answered within 2.5 s (docs/promises.md R8); network and load take part of that. */

@@ -29,7 +29,7 @@ process.on('exit', () => {
 export const startApi = (site: Site): Promise<Process> => startProcess('src/api/main.js', site);
 
 /** A worker, by default as ecosystem.config.js runs the quick one. */
-export const startWorker = (site: Site, queues = 'payments,logs,notifications'): Promise<Process> =>
+export const startWorker = (site: Site, queues = 'payments,channels,logs,notifications'): Promise<Process> =>
   startProcess('src/worker/main.js', site, ['--queues', queues]);
 
 /** A worker as ecosystem.config.js runs the bulk one. */

@@ -11,6 +11,7 @@ import { paymentPeriod } from '../lib/values/numbers.js';
 import { documentedAs } from '../lib/input/schema-notes.js';
 import { flagForAttention, type AttentionReason, type Mismatch } from '../models/trade/payment-attention.js';
 import { findCalledPayment, recordAttempt, recordUnproven } from '../models/trade/callback-intake.js';
+import { askSoon } from '../models/trade/payment-follow-up.js';
 import { acceptCallback, judge, readClaim } from './flows/callback-judgement.js';
 import { settleAccepted, type Accepted } from './flows/callback-settlement.js';
 import { limit } from './http/middleware/limits.js';
@@ -173,7 +174,11 @@ async function accept(channel: Channel, callback: RawCallback, ctx: Context): Pr
   const isUnverified =
     judged === 'payment_gateway_not_implemented' ||
     (channel.results !== undefined && claim !== undefined && unverified.has(judged));
-  if (isUnverified && isOpen && isNews) return flag('notice_unverified');
+  if (isUnverified && isOpen) {
+    // Its answer would need the same key.
+    const isAsked = judged !== 'payment_key_unavailable' && (await askSoon(claimedNo));
+    if (isNews && !isAsked) return flag('notice_unverified');
+  }
   if (judged === 'payment_merchant_mismatch') return flag(judged);
   if (judged === 'payment_amount_mismatch' && payment) {
     const { amount } = payment;

@@ -1,4 +1,5 @@
 // Every job of the service.
+import { askChannel } from './ask-channel.js';
 import { deliverNotification } from './deliver-notification.js';
 import { expireOrder } from './expire-order.js';
 import { importOrders } from './import-orders.js';
@@ -12,6 +13,7 @@ import { writeLogs } from './write-logs.js';
 export const jobs = [
   settlePayment,
   expireOrder,
+  askChannel,
   importOrders,
   writeLogs,
   deliverNotification,

@@ -37,6 +37,8 @@ const retryEveryMs = 1000;
 
 const concurrencies: Record<QueueName, number> = {
   payments: config.worker.concurrency,
+  // Each waits for a company.
+  channels: 10,
   // Each moves everything that waits.
   logs: 1,
   notifications: 10,
@@ -79,6 +81,7 @@ export function consume(queue: QueueName): RunningWorker {
       connection,
       telemetry: queueTelemetry(),
       concurrency,
+      ...(queue === 'channels' ? { limiter: { max: config.payments.asksPerSecond, duration: 1000 } } : {}),
       // By default a job whose worker died runs again within 20 s, as often as it takes (docs/operations.md, Outages).
       lockDuration: config.worker.jobLockMs,
       stalledInterval: Math.min(maxStallCheckMs, config.worker.jobLockMs / 2),

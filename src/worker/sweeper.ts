@@ -5,6 +5,7 @@ import { now } from '../lib/clock.js';
 import { logger } from '../lib/logger.js';
 import { QueueUnavailable } from '../lib/queue/queue.js';
 import { key, redis, redisOr } from '../lib/redis/redis.js';
+import { askChannel } from '../jobs/ask-channel.js';
 import { deliverNotification } from '../jobs/deliver-notification.js';
 import { expireOrder } from '../jobs/expire-order.js';
 import { importOrders } from '../jobs/import-orders.js';
@@ -21,6 +22,7 @@ import { stalledExports } from '../models/exports/export-run.js';
 import { pruneImports } from '../models/imports/import.js';
 import { stalledImports } from '../models/imports/import-progress.js';
 import { overdueOrders } from '../models/trade/order.js';
+import { closeCancelled, dueFollowUps } from '../models/trade/payment-follow-up.js';
 import { unsettledCallbacks } from '../models/trade/payment-callback.js';
 import { removeUnowned, sweepStorage } from '../models/files/stored-file.js';
 
@@ -59,7 +61,7 @@ const cronLog: Logger = {
 
 /** Queues again every row that may have lost its job. */
 export async function sweep(): Promise<void> {
-  await inParts(sweepPayments, sweepMerges, sweepExports, sweepImports, sweepNotifications);
+  await inParts(sweepPayments, sweepFollowUps, sweepMerges, sweepExports, sweepImports, sweepNotifications);
 }
 
 /** Removes what has expired with its files, and the files that nobody owns. */
@@ -76,6 +78,11 @@ async function inParts(...parts: ((before: Date) => Promise<unknown>)[]): Promis
 async function sweepPayments(before: Date): Promise<void> {
   for await (const callback of unsettledCallbacks(before)) await sweepOne(settlePayment, callback);
   for await (const order_no of overdueOrders(before)) await sweepOne(expireOrder, { order_no });
+}
+
+async function sweepFollowUps(): Promise<void> {
+  await closeCancelled();
+  for (const payment_no of await dueFollowUps()) await queueOne(askChannel, { payment_no });
 }
 
 async function sweepMerges(before: Date): Promise<void> {

@@ -146,7 +146,7 @@ test.serial('a released file is removed by workers of files, and left alone by o
   const rows = () => select('SELECT state FROM stored_files WHERE storage_key = ?', [key]);
   const sweeping = { SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '1' };
   const elsewhere = { ...sweeping, STORAGE_ROOT: join(process.env.STORAGE_ROOT as string, 'elsewhere') };
-  const other = await startWorkerProcess(elsewhere, 'payments,logs,notifications');
+  const other = await startWorkerProcess(elsewhere, 'payments,channels,logs,notifications');
   // Sweeps that are over once they have settled callbacks younger than the file.
   for (const turn of ['first', 'second']) {
     const payment = await makePayment(service.admin, methodId);

@@ -79,7 +79,7 @@ export const callbacks: Fault[] = [
   },
   {
     file: intake,
-    from: `  if (isUnverified && isOpen && isNews) return flag('notice_unverified');
+    from: `    if (isNews && !isAsked) return flag('notice_unverified');
 `,
     to: ``,
     breaks: 'a notice that cannot be verified is not flagged',

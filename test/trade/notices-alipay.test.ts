@@ -4,7 +4,7 @@ import '../support/local-gateways.js';
 import '../support/open-results.js';
 import test from 'ava';
 import { alipay } from '../../src/lib/channels/alipay.js';
-import { select } from '../../src/lib/database/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { fieldsOf } from '../../src/lib/input/body-fields.js';
 import { Money } from '../../src/lib/values/money.js';
 import { AlipayPlatform, type NoticeForm } from '../support/alipay-platform.js';
@@ -38,6 +38,8 @@ async function place(payment_method_id = methodId): Promise<Placed> {
   const body = { order_no, payment_method_id, initiate: true };
   const { data, text } = await service.admin.post('/payments', body);
   if (!data) throw new Error(text);
+  // What the companies are asked has tests of its own (asking.test.ts).
+  await change('DELETE FROM payment_follow_ups');
   return data;
 }
 

@@ -4,7 +4,7 @@ import '../support/local-gateways.js';
 import '../support/open-results.js';
 import test from 'ava';
 import { setClock } from '../../src/lib/clock.js';
-import { select } from '../../src/lib/database/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { openSealed } from '../../src/lib/channels/wechat-seal.js';
 import { trace as traceOf, untouched } from '../support/callbacks.js';
 import { makeOrder, type MadePayment } from '../support/factories.js';
@@ -38,6 +38,8 @@ async function place(payment_method_id = methodId): Promise<MadePayment> {
   const body = { order_no, payment_method_id, initiate: true };
   const { data, text } = await service.admin.post('/payments', body);
   if (!data) throw new Error(text);
+  // What the companies are asked has tests of its own (asking.test.ts).
+  await change('DELETE FROM payment_follow_ups');
   return data;
 }
 

@@ -57,6 +57,7 @@ test('a new payment is pending with the amount and user of its order', async (t)
     user,
     order: { status, payment_no, expire_at, paid_at, cancelled_at },
     callbacks: [],
+    follow_up: null,
     handlings: [],
   };
   for (const reference of [answer.data.payment_no, answer.data.id]) {

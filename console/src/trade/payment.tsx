@@ -58,6 +58,7 @@ export default function PaymentPage({ id, resource }: { id: string; resource: Re
       answer: await call('POST /api/admin/payments/{payment_no}/query', { path: { payment_no: id } }),
       at: new Date().toISOString(),
     }),
+    onSuccess: () => void refetch(),
   });
   return (
     <RowPage

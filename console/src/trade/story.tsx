@@ -13,7 +13,15 @@ const t = texts({
     ...{ created: '支付单已创建', cancelled: '支付已取消', failed: '支付失败' },
     settled: '已到账，订单已支付',
     ...{ unpaid: '款项已到账，但订单未支付', otherPaid: '款项已到账，但订单已由另一笔支付付清' },
-    ...{ callback: '渠道回调', from: '来自', times: (count: number) => `，共 ${count} 次`, last: '最近一次' },
+    ...{
+      callback: '渠道回调',
+      answer: '渠道的应答',
+      from: '来自',
+      times: (count: number) => `，共 ${count} 次`,
+      last: '最近一次',
+    },
+    asked: (count: number) => `已向渠道查询 ${count} 次`,
+    ...{ said: '最近的应答', nothing: '没有应答', closing: '正在渠道关闭', next: '下次查询' },
     handled: (reason: string) => `标记为已处理：${reason}`,
     mismatch: (expected: string, reported: string) => `应为 ${expected}，通知为 ${reported}`,
   },
@@ -23,7 +31,9 @@ const t = texts({
     unpaid: 'The money arrived; the order was not paid',
     otherPaid: 'The money arrived; another payment had paid the order',
     ...{ callback: 'Callback from the channel', from: 'from', times: (count: number) => `, ${count} times` },
-    last: 'last',
+    ...{ last: 'last', answer: 'Answer of the channel', said: 'last answer', nothing: 'none' },
+    asked: (count: number) => `Asked the channel ${count === 1 ? 'once' : `${count} times`}`,
+    ...{ closing: 'being closed there', next: 'next' },
     handled: (reason: string) => `marked as handled: ${reason}`,
     mismatch: (expected: string, reported: string) => `expected ${expected}, reported ${reported}`,
   },
@@ -40,6 +50,7 @@ export function storyOf(payment: Payment, mayReplay: boolean): Point[] {
   const points = [
     created(payment),
     ...payment.callbacks.map((one) => called(payment, one, mayReplay)),
+    ...asked(payment),
     ...closed(payment),
     ...arrived(payment),
     ...payment.handlings.map(handled),
@@ -69,8 +80,9 @@ function called(payment: Payment, one: Callback, mayReplay: boolean): Point {
     tone: toneOf(one),
     title: (
       <>
-        <strong>{t.callback}</strong>
-        {one.times > 1 && t.times(one.times)} {t.from} {one.ip} · {meaningOf(one.verdict)}
+        <strong>{one.source === 'query' ? t.answer : t.callback}</strong>
+        {one.times > 1 && t.times(one.times)} {one.source === 'callback' && `${t.from} ${one.ip} `}·{' '}
+        {meaningOf(one.verdict)}
         {mismatch && ` · ${mismatch}`}
       </>
     ),
@@ -86,6 +98,25 @@ function called(payment: Payment, one: Callback, mayReplay: boolean): Point {
       </>
     ),
   };
+}
+
+/** What its company is still asked. */
+function asked({ follow_up }: Payment): Point[] {
+  if (!follow_up) return [];
+  const { asked: count, last_asked_at, last_answer, closing_at, due_at } = follow_up;
+  const title = (
+    <>
+      <strong>{t.asked(count)}</strong>
+      {count > 0 && ` · ${t.said}: ${last_answer ?? t.nothing}`}
+      {closing_at && ` · ${t.closing}`}
+    </>
+  );
+  const children = (
+    <div className="timeline-when">
+      {t.next} <Time at={due_at} />
+    </div>
+  );
+  return count === 0 ? [] : [{ key: 'asked', at: last_asked_at, tone: 'blue', title, children }];
 }
 
 function closed({ status, closed_at }: Payment): Point[] {

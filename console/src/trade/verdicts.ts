@@ -34,6 +34,10 @@ const known: ReadonlyMap<string, readonly [meaning: Both, advice?: Both]> = new 
       ['收到了本服务无法验证的通知', 'A callback arrived that cannot be verified here'],
       lookUp,
     ],
+    channel_unanswered: [
+      ['渠道始终没有给出最终结果', 'The channel never said what became of the payment'],
+      lookUp,
+    ],
     payment_gateway_not_implemented: [
       ['本服务还不能验证这个渠道的回调', 'Callbacks of this channel cannot be verified here'],
       lookUp,

@@ -12,6 +12,7 @@ import { migrationState } from '../../models/migrations/schema.js';
 import { countFailedJobs } from '../../models/office/failed-job.js';
 import { lastMonth } from '../../models/tables/partitions.js';
 import { unsettledCallbacks } from '../../models/trade/payment-callback.js';
+import { oldestDue } from '../../models/trade/payment-follow-up.js';
 import { does, assertRedis, table, type Outcome } from './command.js';
 import { checkDatabaseDurability, checkReplication } from './database-checks.js';
 import { fault, ok, warning, type Finding } from './finding.js';
@@ -41,6 +42,7 @@ const checks: Record<string, () => Promise<Finding> | Finding> = {
   storage: checkStorage,
   partitions: checkPartitions,
   callbacks: checkCallbacks,
+  channels: checkChannels,
   jobs: checkJobs,
 };
 
@@ -157,6 +159,14 @@ async function checkCallbacks(): Promise<Finding> {
   return waiting > 0
     ? fault(`${waiting} verified ones wait for more than 5 minutes; does a worker run?`)
     : ok('none waits');
+}
+
+async function checkChannels(): Promise<Finding> {
+  const due = await oldestDue();
+  const minutes = due ? Math.floor((now().getTime() - due.getTime()) / 60_000) : 0;
+  return minutes >= 10
+    ? fault(`no company has been asked for ${minutes} minutes; does a worker run?`)
+    : ok('no question is overdue');
 }
 
 async function checkJobs(): Promise<Finding> {

@@ -1,7 +1,11 @@
 // back-office payments …, callbacks …: payments that need attention, and callbacks that were not settled.
 import type { Command } from 'commander';
 import { now } from '../../lib/clock.js';
-import { listPayments } from '../../models/trade/payment.js';
+import { allChannels, hasOpenResults } from '../../lib/channels/index.js';
+import { paymentPeriod } from '../../lib/values/numbers.js';
+import { askNow } from '../../models/trade/channel-asking.js';
+import { followSince } from '../../models/trade/payment-follow-up.js';
+import { findPayment, listPayments } from '../../models/trade/payment.js';
 import type { PaymentCriteria } from '../../models/trade/payment-criteria.js';
 import { unsettledCallbacks } from '../../models/trade/payment-callback.js';
 import { settle } from '../../models/trade/payment-settlement.js';
@@ -10,13 +14,31 @@ import { does, Misuse, table, type Given, type Outcome } from './command.js';
 const shown = 100;
 
 export function addPaymentCommands(program: Command): void {
-  const payments = program.command('payments').description('payments: stuck');
+  const payments = program.command('payments').description('payments: stuck, ask, follow');
   does(
     payments
       .command('stuck')
       .option('--minutes <n>', 'pending for longer than so many minutes', '60')
       .description(`those that need a person, and those pending for long, the newest ${shown} of each`),
     listUnsettled,
+  );
+  does(
+    payments
+      .command('ask')
+      .argument('<payment_no>')
+      .description('asks its company what became of a payment, and settles what it says'),
+    ask,
+    { changes: true },
+  );
+  does(
+    payments
+      .command('follow')
+      .requiredOption('--since <days>', 'made in the last so many days, as 15d')
+      .description(
+        'has the companies asked about pending payments that were placed before their results were open',
+      ),
+    followPending,
+    { changes: true },
   );
   const callbacks = program.command('callbacks').description('payment callbacks: redrive');
   does(
@@ -69,6 +91,32 @@ async function some(criteria: Omit<PaymentCriteria, 'time_field'>) {
     created_at,
   }));
   return { total, rows };
+}
+
+async function ask(given: Given): Promise<Outcome> {
+  const payment_no = given.args[0] ?? '';
+  if (paymentPeriod(payment_no) === undefined) throw new Misuse('<payment_no>: a payment number, PAY…');
+  const { payment_method } = await findPayment(payment_no);
+  if (!openTypes().includes(payment_method?.type ?? ''))
+    throw new Misuse('the results of its channel are not open (PAYMENT_CHANNEL_RESULTS)');
+  const state = await askNow(payment_no);
+  const { status, fail_reason } = await findPayment(payment_no);
+  return {
+    data: { state, status, fail_reason },
+    text: `the company says: ${state}; the payment is ${status}${fail_reason ? ` (${fail_reason})` : ''}`,
+  };
+}
+
+const openTypes = (): string[] =>
+  allChannels.filter((channel) => channel.results && hasOpenResults(channel)).map(({ type }) => type);
+
+async function followPending(given: Given): Promise<Outcome> {
+  const days = Number(/^(\d{1,3})d?$/.exec(given.option('since') ?? '')?.[1]);
+  if (!(days >= 1)) throw new Misuse('--since: days, as 15d');
+  const types = openTypes();
+  if (types.length === 0) throw new Misuse('no results are open (PAYMENT_CHANNEL_RESULTS)');
+  const followed = await followSince(new Date(now().getTime() - days * 86_400_000), types);
+  return { data: { followed }, text: `${followed} more payments are followed` };
 }
 
 async function redrive(given: Given): Promise<Outcome> {

@@ -15,6 +15,7 @@ import {
   type Attempt,
   type CalledPayment,
 } from '../../models/trade/callback-intake.js';
+import { askSoon } from '../../models/trade/payment-follow-up.js';
 import { configsOfType } from '../../models/trade/payment-method.js';
 import type { Accepted } from './callback-settlement.js';
 
@@ -99,6 +100,8 @@ export async function acceptCallback(
   const kept = { ...circumstances, paymentNo, thirdPartyNo, paidAt, fields };
   if (says === 'other' || thirdPartyNo === undefined) {
     await recordAttempt({ ...kept, state: 'settled', verdict: noted });
+    // A refund or a closing: the company knows what became of the money.
+    await askSoon(paymentNo);
     return { ...numbers, callback: undefined };
   }
   if (isPaidBy(verified)) {

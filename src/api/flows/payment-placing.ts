@@ -1,14 +1,23 @@
 // Places payments with the channel of their method.
 import { config } from '../../../config/index.js';
 import { ChannelFailure, type Channel } from '../../lib/channels/channel.js';
-import { channelOf, defaultNotifyUrl, isEnabled, missingKeys } from '../../lib/channels/index.js';
+import {
+  channelOf,
+  defaultNotifyUrl,
+  hasOpenResults,
+  isEnabled,
+  missingKeys,
+} from '../../lib/channels/index.js';
 import { now } from '../../lib/clock.js';
 import { currentLanguage } from '../../lib/context.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { logger } from '../../lib/logger.js';
+import { measured } from '../../lib/watch/metrics.js';
 import { maskText } from '../../lib/secrets/mask.js';
 import { recordPlacement, payablePayment, type Payable } from '../../models/trade/payment-placement.js';
-import type { PaymentRecord } from '../../models/trade/payment.js';
+import { askNow } from '../../models/trade/channel-asking.js';
+import { follow } from '../../models/trade/payment-follow-up.js';
+import { findPayment, type PaymentRecord } from '../../models/trade/payment.js';
 import { configOfMethod, getMethod } from '../../models/trade/payment-method.js';
 
 const maxReason = 200;
@@ -70,12 +79,17 @@ export async function placePayment(
     payablePayment(payment_no, order_no),
   ]);
   assertFitsChannel(channel, payable);
-  const expireAt = expiryForChannel(channel, payable.expireAt);
+  const until = expiryForChannel(channel, payable.expireAt);
+  // A row before the call: whatever becomes of it, the company will be asked.
+  const expireAt =
+    channel.results && hasOpenResults(channel) ? await follow(payment_no, channel.type, until) : until;
   const notifyUrl = methodConfig.notify_url ?? defaultNotifyUrl(channel.type);
   const placement = { paymentNo: payment_no, orderNo: order_no, amount, expireAt, notifyUrl, showsSignature };
   try {
     const signal = AbortSignal.timeout(config.payments.gatewayTimeoutMs);
-    const gateway = await channel.place?.({ ...placement, config: methodConfig }, signal);
+    const gateway = await measured(channel.type, 'place', async () =>
+      channel.place?.({ ...placement, config: methodConfig }, signal),
+    );
     if (payment.fail_reason !== null) await recordPlacement(payment_no, null);
     // It may have been paid while the channel was asked.
     if (!channel.answersLocally) await payablePayment(payment_no, order_no);
@@ -87,6 +101,19 @@ export async function placePayment(
     const reason = readable(error.text(currentLanguage()));
     return fail('third_party_error', { params: { reason }, cause: error });
   }
+}
+
+/**
+ * Asks the company of a payment now, and settles what it says.
+ *
+ * @throws third_party_error with the reason when nothing was learned
+ */
+export async function queryPayment({ payment_no }: PaymentRecord): Promise<PaymentRecord> {
+  await askNow(payment_no).catch((error: unknown) => {
+    if (!(error instanceof ChannelFailure)) throw error;
+    fail('third_party_error', { params: { reason: readable(error.text(currentLanguage())) }, cause: error });
+  });
+  return findPayment(payment_no);
 }
 
 function expiryForChannel({ placingLimits }: Channel, expireAt: Date | null): Date | null {

@@ -4,6 +4,7 @@ import { config } from '../../../config/index.js';
 /** The queues by latency class: a long export never delays money. */
 export const queueNames = [
   'payments',
+  'channels',
   'logs',
   'notifications',
   'exports',

@@ -33,6 +33,27 @@ export const settlementSeconds = new Histogram({
   labelNames: ['verdict'] as const,
 });
 
+const channelSeconds = new Histogram({
+  registers,
+  buckets,
+  name: 'back_office_channel_request_seconds',
+  help: 'requests to payment companies; failed: nothing was learned',
+  labelNames: ['type', 'operation', 'outcome'] as const,
+});
+
+/** Times a request to a company. */
+export async function measured<T>(type: string, operation: string, request: () => Promise<T>): Promise<T> {
+  const stop = channelSeconds.startTimer({ type, operation });
+  try {
+    const answer = await request();
+    stop({ outcome: 'answered' });
+    return answer;
+  } catch (error) {
+    stop({ outcome: 'failed' });
+    throw error;
+  }
+}
+
 export const jobSeconds = new Histogram({
   registers,
   buckets: jobBuckets,

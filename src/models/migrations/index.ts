@@ -23,6 +23,7 @@ import { directLogs } from './0022-direct-logs.js';
 import { searchKeys } from './0023-search-keys.js';
 import { callbackPaidAt } from './0024-callback-paid-at.js';
 import { paymentAssignee } from './0025-payment-assignee.js';
+import { paymentFollowUps } from './0026-payment-follow-ups.js';
 import type { Migration } from './migration.js';
 
 export const migrations: Migration[] = [
@@ -50,4 +51,5 @@ export const migrations: Migration[] = [
   searchKeys,
   callbackPaidAt,
   paymentAssignee,
+  paymentFollowUps,
 ];

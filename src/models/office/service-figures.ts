@@ -63,6 +63,14 @@ export function exposeServiceFigures(): void {
     '': ageOf((await row()).oldest),
   }));
   gauge(
+    'follow_up_overdue_seconds',
+    'how long the longest question to a company is overdue',
+    [],
+    async () => ({
+      '': ageOf((await row()).due),
+    }),
+  );
+  gauge(
     'payments_needing_attention',
     'payments a person must look at; 10000: so many or more',
     [],
@@ -115,6 +123,7 @@ function shared<T extends object>(read: () => Promise<T>, ttl = maxAgeMs): () =>
 interface Counts {
   unsettled: number;
   oldest: Date | null;
+  due: Date | null;
   attention: number;
   exports: number;
   imports: number;
@@ -126,6 +135,7 @@ async function countRows(): Promise<Counts> {
   const [counts] = await select<Counts>(
     `SELECT ${some(`payment_callbacks WHERE state = 'pending'`)} AS unsettled,
        (SELECT MIN(created_at) FROM payment_callbacks WHERE state = 'pending') AS oldest,
+       (SELECT MIN(due_at) FROM payment_follow_ups) AS due,
        ${some('payments WHERE needs_attention = 1')} AS attention,
        ${some('exports WHERE status = 0')} AS exports,
        ${some('imports WHERE concluded = 0 AND status = 0')} AS imports`,

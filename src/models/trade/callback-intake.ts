@@ -16,7 +16,13 @@ import { columnsOf, selection, type RowOf } from '../tables/selection.js';
 import { openedConfig } from './method-settings.js';
 import { flagWithin } from './payment-attention.js';
 import type { CallbackKey } from './payment-callback.js';
-import { Payment, PaymentCallback, PaymentMethod, type CallbackState } from './tables.js';
+import {
+  Payment,
+  PaymentCallback,
+  PaymentMethod,
+  type CallbackSource,
+  type CallbackState,
+} from './tables.js';
 import { claimNumber } from './third-party-number.js';
 
 export interface Attempt {
@@ -40,6 +46,8 @@ export interface Attempt {
   paidAt?: Date | undefined;
   /** When it was received, if not just now. */
   receivedAt?: Date;
+  /** How it came, if not by a call of the company. */
+  source?: CallbackSource;
 }
 
 /** A payment as far as verifying a callback needs it. */
@@ -168,6 +176,7 @@ function rowOf(attempt: Attempt, longest = maxBody) {
     settled_at: attempt.state === 'settled' ? now() : null,
     sealed: attempt.state === 'refused' ? sealedWhole(attempt) : null,
     paid_at: attempt.paidAt ?? null,
+    source: attempt.source,
   };
 }
 

@@ -19,6 +19,7 @@ import type { Fields } from '../tables/table.js';
 import { Order, type OrderStatus } from './tables.js';
 import { cancelPayments } from './payment.js';
 import { isBeingPaid } from './payment-callback.js';
+import { closeBeforeExpiry } from './payment-follow-up.js';
 
 /** Also the filters that the class declares (`filtersOf`). */
 export interface OrderCriteria extends TimeRange {
@@ -137,8 +138,12 @@ export async function removeOrder(reference: string): Promise<void> {
   });
 }
 
-/** Cancels an order whose time is up; does nothing when it is no longer pending. */
-export async function expireOrder(orderNo: string): Promise<'cancelled' | 'not_due'> {
+/**
+ * Cancels an order whose time is up; does nothing when it is no longer pending.
+ *
+ * @returns closing: its payments are closed at their company first, for ten minutes at most
+ */
+export async function expireOrder(orderNo: string): Promise<'cancelled' | 'closing' | 'not_due'> {
   const period = orderPeriod(orderNo);
   if (period === undefined) return 'not_due';
   return changingOrders(async (t) => {
@@ -150,6 +155,8 @@ export async function expireOrder(orderNo: string): Promise<'cancelled' | 'not_d
     );
     // A callback that came in time is settled first.
     if (!order || (await isBeingPaid(orderNo, t))) return 'not_due';
+    // Nobody shall pay what can no longer be paid.
+    if (await closeBeforeExpiry(orderNo, t)) return 'closing';
     await cancel(order, t);
     return 'cancelled';
   });

@@ -23,7 +23,8 @@ export type AttentionReason =
   | 'payment_merchant_mismatch'
   | 'third_party_no_used'
   | 'paid_twice'
-  | 'notice_unverified';
+  | 'notice_unverified'
+  | 'channel_unanswered';
 
 const texts: Record<AttentionReason, Text> = {
   order_not_payable: {
@@ -40,6 +41,10 @@ const texts: Record<AttentionReason, Text> = {
   notice_unverified: {
     zh: '收到无法验证的支付通知，请到渠道核实',
     en: 'a notice came that cannot be verified here; look at the channel',
+  },
+  channel_unanswered: {
+    zh: '渠道始终没有给出最终结果，请到渠道核实',
+    en: 'the channel never said what became of it; look at the channel',
   },
 };
 

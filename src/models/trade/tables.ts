@@ -163,6 +163,10 @@ const callbackStates = ['pending', 'settled', 'refused'] as const;
 /** pending: verified, to be settled; settled: its result is final; refused: changed nothing. */
 export type CallbackState = (typeof callbackStates)[number];
 
+const callbackSources = ['callback', 'query'] as const;
+
+export type CallbackSource = (typeof callbackSources)[number];
+
 /** The inbox of the payment callback. */
 @Table('payment_callbacks', { uq_payment_callbacks_same: ['same_key', 'period'] })
 export class PaymentCallback extends Model<Row<PaymentCallback>, NewRow<PaymentCallback>> {
@@ -192,6 +196,33 @@ export class PaymentCallback extends Model<Row<PaymentCallback>, NewRow<PaymentC
   @Column(longText().nullable().secret()) declare sealed: Unlisted<string | null>;
   /** When the money arrived, by the company's clock; null when it does not say. */
   @Column(instant().nullable().internal()) declare paid_at: Unlisted<Date | null>;
+  /** callback: the company called; query: it was asked. */
+  @Column(ascii(10, callbackSources).default('callback')) declare source: CreationOptional<CallbackSource>;
+}
+
+/** Placed payments of channels with open results, until the company has said the last word about them. */
+@Table('payment_follow_ups')
+export class PaymentFollowUp extends Model<Row<PaymentFollowUp>, NewRow<PaymentFollowUp>> {
+  @Column(code(37).primary().internal()) declare payment_no: Unlisted<string>;
+  @Column(unsigned().internal()) declare period: Unlisted<number>;
+  /** Type of the payment channel. */
+  @Column(ascii(20).internal()) declare type: Unlisted<string>;
+  /** When the customer can no longer pay, as the company was told. */
+  @Column(instant()) declare expire_at: Date;
+  /** When asking ends. */
+  @Column(instant()) declare until_at: Date;
+  /** When the company is asked next; a run moves it before it asks. */
+  @Column(instant()) declare due_at: Date;
+  /** How often it was asked. */
+  @Column(unsigned().default(0)) declare asked: CreationOptional<number>;
+  @Column(instant().nullable()) declare last_asked_at: Date | null;
+  /** The company's word; null when it has not answered. */
+  @Column(text(50).nullable()) declare last_answer: string | null;
+  /** Since when it is to be closed there. */
+  @Column(instant().nullable()) declare closing_at: Date | null;
+  /** Whether an order that is to expire waits for it. */
+  @Column(flag().default(true).internal()) declare holds_order: CreationOptional<Unlisted<boolean>>;
+  @Column(instant()) declare created_at: Date;
 }
 
 /** Reasons for attention that people cleared. */
@@ -230,6 +261,7 @@ db.addModels([
   Payment,
   ThirdPartyNumber,
   PaymentCallback,
+  PaymentFollowUp,
   PaymentHandling,
   IdempotencyKey,
 ]);

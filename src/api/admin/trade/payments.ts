@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import type { Channel } from '../../../lib/channels/channel.js';
-import { channelOf, isEnabled } from '../../../lib/channels/index.js';
+import { channelOf, hasOpenResults, isEnabled } from '../../../lib/channels/index.js';
 import { fail } from '../../../lib/errors.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { id, money, optionalLines } from '../../../lib/input/schema.js';
@@ -20,12 +20,18 @@ import {
 } from '../../../models/trade/payment.js';
 import { paymentFilters } from '../../../models/trade/payment-criteria.js';
 import { handlingsOf, updatePayment, type PaymentUpdate } from '../../../models/trade/payment-attention.js';
+import { followUpOf } from '../../../models/trade/payment-follow-up.js';
 import { callbacksOf } from '../../../models/trade/payment-callback.js';
 import type { Identity } from '../../../models/access/identity.js';
 import { Admin } from '../../../models/access/tables.js';
 import { channelTypes, gatewayAnswer } from '../../declare/channel-schemas.js';
 import { exportRoutes } from '../../declare/export-routes.js';
-import { assertFitsChannel, placePayment, placingChannel } from '../../flows/payment-placing.js';
+import {
+  assertFitsChannel,
+  placePayment,
+  placingChannel,
+  queryPayment,
+} from '../../flows/payment-placing.js';
 import {
   amount,
   described,
@@ -46,6 +52,7 @@ import {
   Order,
   Payment,
   PaymentCallback,
+  PaymentFollowUp,
   PaymentHandling,
   PaymentMethod,
   User,
@@ -187,17 +194,28 @@ export const routes = [
         keysOf(Order, 'status', 'payment_no', 'expire_at', 'paid_at', 'cancelled_at'),
       ).description('Its order: it was paid by `payment_no`, which may be another payment'),
       callbacks: listOf(callback),
+      follow_up: recordOrNull(keysOf(PaymentFollowUp)).description(
+        'What its company is still asked; null when it has said its last word, or is not asked',
+      ),
       handlings: listOf(handling),
     }),
     async handle({ params }) {
       const payment = await findPayment(params.id);
-      const [user, order, callbacks, handlings] = await Promise.all([
+      const [user, order, callbacks, follow_up, handlings] = await Promise.all([
         userOf(payment),
         orderOf(payment),
         callbacksOf(payment.payment_no),
+        followUpOf(payment.payment_no),
         handlingsOf(payment.payment_no),
       ]);
-      return { ...payment, user: user ?? null, order: order ?? null, callbacks, handlings };
+      return {
+        ...payment,
+        user: user ?? null,
+        order: order ?? null,
+        callbacks,
+        follow_up: follow_up ?? null,
+        handlings,
+      };
     },
   }),
   route({
@@ -268,12 +286,20 @@ export const routes = [
     path: '/payments/{payment_no}/query',
     name: 'queryPayment',
     summary: 'Query the state of a payment',
-    description: 'The mock channel reads the local state; wechat and alipay answer 501.',
+    description:
+      'Asks the company and settles what it says, where the results of the channel are open (PAYMENT_CHANNEL_RESULTS); ' +
+      'otherwise wechat and alipay answer 501. The mock channel reads the local state.',
+    deadlineMs: config.payments.gatewayTimeoutMs + 5000,
     access: can('payment.query', '查询支付结果', 'Query payments'),
     isLogged: false,
     module: 'payments',
     params: Joi.object<{ payment_no: string }, true>({ payment_no: Joi.string().max(64).required() }),
-    fails: ['payment_gateway_disabled', 'payment_gateway_not_implemented', 'payment_record_not_found'],
+    fails: [
+      'payment_gateway_disabled',
+      'payment_gateway_not_implemented',
+      'payment_record_not_found',
+      'third_party_error',
+    ],
     response: record({
       payment_no: text(),
       status: keys.status,
@@ -285,10 +311,13 @@ export const routes = [
       pay_time: timestampOrNull(),
     }),
     async handle({ params }) {
-      const payment = await findPayment(params.payment_no);
-      const type = payment.payment_method?.type ?? '';
+      const known = await findPayment(params.payment_no);
+      const type = known.payment_method?.type ?? '';
       if (!isEnabled(type)) fail('payment_gateway_disabled');
-      if (!channelOf(type)?.answersLocally) fail('payment_gateway_not_implemented');
+      const channel = channelOf(type);
+      if (!channel?.answersLocally && !(channel?.results && hasOpenResults(channel)))
+        fail('payment_gateway_not_implemented');
+      const payment = channel.answersLocally || known.status === 'paid' ? known : await queryPayment(known);
       const { payment_no, third_party_no, amount, pay_time } = payment;
       const status: PaymentStatus = payment.status;
       return { payment_no, status, trade_state: tradeStates[status], third_party_no, amount, pay_time };

@@ -1,0 +1,167 @@
+// Asks a company what became of a payment. Only its signed answer moves money, as a callback does.
+import { config } from '../../../config/index.js';
+import { ChannelFailure, type TradeAnswer } from '../../lib/channels/channel.js';
+import { channelOf, hasOpenResults } from '../../lib/channels/index.js';
+import { now } from '../../lib/clock.js';
+import { currentTraceId } from '../../lib/context.js';
+import { change } from '../../lib/database/db.js';
+import { logger } from '../../lib/logger.js';
+import { announcing } from '../../lib/redis/changes.js';
+import { measured } from '../../lib/watch/metrics.js';
+import { findCalledPayment, recordAttempt, recordVerified, type CalledPayment } from './callback-intake.js';
+import { expireOrder } from './order.js';
+import { flagForAttention } from './payment-attention.js';
+import {
+  absentMs,
+  claimFollowUp,
+  endFollowUp,
+  postpone,
+  releaseOrder,
+  type FollowUp,
+} from './payment-follow-up.js';
+import { settle } from './payment-settlement.js';
+
+/** not_due: another run had it; unanswered: the company said nothing that counts. */
+export type AskingOutcome = TradeAnswer['state'] | 'not_due' | 'unanswered';
+
+/** Asks about a payment that is due, and closes it at its company when it is to be closed. */
+export async function askChannel(paymentNo: string): Promise<AskingOutcome> {
+  const followUp = await claimFollowUp(paymentNo);
+  if (!followUp) return 'not_due';
+  try {
+    return await ask(paymentNo, followUp, followUp.closing_at !== null);
+  } catch (error) {
+    if (!(error instanceof ChannelFailure)) throw error;
+    logger.info({ error, payment_no: paymentNo }, 'a channel did not say what became of a payment');
+    await goOn(paymentNo, followUp, null);
+    return 'unanswered';
+  }
+}
+
+/**
+ * Asks about any payment, due or not, and closes nothing.
+ *
+ * @throws ChannelFailure when nothing was learned
+ */
+export async function askNow(paymentNo: string): Promise<AskingOutcome> {
+  const followUp = await claimFollowUp(paymentNo, true);
+  try {
+    return await ask(paymentNo, followUp, false);
+  } catch (error) {
+    if (followUp && error instanceof ChannelFailure) await goOn(paymentNo, followUp, null);
+    throw error;
+  }
+}
+
+async function ask(
+  paymentNo: string,
+  followUp: FollowUp | undefined,
+  isClosing: boolean,
+): Promise<TradeAnswer['state']> {
+  const payment = await findCalledPayment(paymentNo);
+  if (!payment || payment.status === 'paid') {
+    await endFollowUp(paymentNo);
+    return 'paid';
+  }
+  const answer = await learn(paymentNo, payment, isClosing);
+  if (answer.state === 'paid') await acceptAnswer(paymentNo, payment, answer);
+  if (isFinal(answer, followUp)) await conclude(paymentNo, payment, answer, followUp);
+  else if (followUp) await goOn(paymentNo, followUp, answer.code);
+  // The company takes no payment after the expiry it was given: the order need not wait, though asking goes on.
+  if (answer.state === 'absent' && followUp?.closing_at && followUp.expire_at <= now()) {
+    await releaseOrder(paymentNo);
+    await expireOrder(payment.orderNo);
+  }
+  return answer.state;
+}
+
+const inTime = (): AbortSignal => AbortSignal.timeout(config.payments.gatewayTimeoutMs);
+
+const closedResults = {
+  zh: '该渠道的结果没有开放，或支付方式的密钥无法读取',
+  en: 'the results of this channel are not open, or the keys of the method cannot be read',
+};
+
+/** @throws ChannelFailure */
+async function learn(
+  paymentNo: string,
+  { methodType, amount, config: keys }: CalledPayment,
+  isClosing: boolean,
+): Promise<TradeAnswer> {
+  const channel = channelOf(methodType);
+  const results = channel && hasOpenResults(channel) ? channel.results : undefined;
+  if (!results || !keys) throw new ChannelFailure(closedResults);
+  const payment = { paymentNo, amount, config: keys };
+  const query = () => measured(methodType, 'query', () => results.query(payment, inTime()));
+  const answer = await query();
+  if (answer.state !== 'waiting' || !isClosing) return answer;
+  const end = await measured(methodType, 'close', () => results.close(payment, inTime()));
+  // Anything but a proven closing: it may have been paid in between.
+  return end === 'closed' ? { ...answer, state: 'closed', code: 'CLOSED' } : query();
+}
+
+const incomplete = {
+  zh: '渠道确认已支付，但没有说明交易号或金额',
+  en: 'the channel says that it is paid, but not under which number or what',
+};
+
+/** Books what the company says that was paid. @throws ChannelFailure */
+async function acceptAnswer(
+  paymentNo: string,
+  { period, methodType: type, amount: expected }: CalledPayment,
+  { thirdPartyNo, amount, paidAt, fields }: TradeAnswer,
+): Promise<void> {
+  if (thirdPartyNo === undefined || amount === undefined) throw new ChannelFailure(incomplete);
+  const attempt = {
+    ...{ type, period, paymentNo, thirdPartyNo, fields, paidAt, ip: '', source: 'query' as const },
+    traceId: currentTraceId() ?? '',
+  };
+  if (!amount.equals(expected)) {
+    const verdict = 'payment_amount_mismatch';
+    await recordAttempt({ ...attempt, state: 'refused', verdict, reportedAmount: amount });
+    return flagForAttention(paymentNo, verdict, { expected, reported: amount });
+  }
+  const callback = await recordVerified({ ...attempt, state: 'pending', verdict: 'verified' });
+  // Undefined: its number belongs to another payment, and this one is flagged.
+  if (callback) await settle(callback);
+}
+
+function isFinal({ state }: TradeAnswer, followUp: FollowUp | undefined): boolean {
+  // Many customers never open what was placed: the company does not know it then.
+  if (state === 'absent')
+    return followUp !== undefined && now().getTime() >= followUp.expire_at.getTime() + absentMs;
+  return state !== 'waiting';
+}
+
+/** Nobody can pay it any more, or it is paid. */
+async function conclude(
+  payment_no: string,
+  { period, orderNo }: CalledPayment,
+  { state, code }: TradeAnswer,
+  followUp: FollowUp | undefined,
+): Promise<void> {
+  // What was closed on our behalf stays pending until its order has expired.
+  if (state !== 'paid' && !followUp?.closing_at) {
+    const at = now();
+    await announcing(['payments'], () =>
+      change(
+        `UPDATE payments p SET p.status = 'failed', p.fail_reason = IF(p.needs_attention, p.fail_reason, :code),
+           p.closed_at = :at, p.updated_at = :at
+         WHERE p.payment_no = :payment_no AND p.period = :period AND p.status = 'pending'`,
+        { payment_no, period, code, at },
+      ),
+    );
+  }
+  await endFollowUp(payment_no);
+  await expireOrder(orderNo);
+}
+
+/** @param answer the company's word; null for none */
+async function goOn(paymentNo: string, followUp: FollowUp, answer: string | null): Promise<void> {
+  if (followUp.until_at <= now()) {
+    await flagForAttention(paymentNo, 'channel_unanswered');
+    await endFollowUp(paymentNo);
+    return;
+  }
+  await postpone(followUp, paymentNo, answer);
+}

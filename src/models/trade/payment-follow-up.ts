@@ -1,0 +1,173 @@
+// payment_follow_ups: placed payments that their company is asked about until its last word. A row says when; the sweeper
+// finds it.
+import { config } from '../../../config/index.js';
+import { now } from '../../lib/clock.js';
+import { change } from '../../lib/database/db.js';
+import type { Transaction } from 'sequelize';
+import { orderPeriod, paymentPeriod, periodOf, shiftPeriod } from '../../lib/values/numbers.js';
+import { insertSql, updateRows } from '../tables/rows.js';
+import { columnsOf, selection } from '../tables/selection.js';
+import type { Listed } from '../tables/table.js';
+import { PaymentFollowUp } from './tables.js';
+
+const minuteMs = 60_000;
+
+/** A run that has not ended by then is repeated. */
+const leaseMs = 2 * minuteMs;
+
+/** Waits between questions; the last one repeats. */
+const ladderMs = [1, 5, 15, 60].map((minutes) => minutes * minuteMs);
+
+/** An expired order waits so long for its payments to be closed. */
+const closingMs = 10 * minuteMs;
+
+/** A payment that the company does not know this long after its expiry was never opened. */
+export const absentMs = 60 * minuteMs;
+
+export type FollowUp = Listed<PaymentFollowUp>;
+
+const followUps = selection(columnsOf(PaymentFollowUp, 'f'), 'payment_follow_ups f');
+const keys = selection(columnsOf(PaymentFollowUp, 'f', 'payment_no'), 'payment_follow_ups f');
+
+export const followUpOf = (payment_no: string): Promise<FollowUp | undefined> =>
+  followUps.first('WHERE f.payment_no = :payment_no', { payment_no });
+
+/**
+ * Follows a payment that is about to be placed. Placing it again keeps the expiry that the company was told first.
+ *
+ * @param expireAt when the order expires, as far as the company takes it; null when it does not
+ * @returns the expiry to send
+ */
+export async function follow(payment_no: string, type: string, expireAt: Date | null): Promise<Date> {
+  const at = now();
+  const expire_at = expireAt ?? new Date(at.getTime() + config.payments.followMs);
+  const until_at = new Date(expire_at.getTime() + config.payments.followMs);
+  const due_at = new Date(at.getTime() + (ladderMs[0] ?? 0));
+  const period = paymentPeriod(payment_no) ?? 0;
+  const row = { payment_no, period, type, expire_at, until_at, due_at, created_at: at };
+  const { sql, values } = insertSql(PaymentFollowUp, [row]);
+  await change(`${sql} ON DUPLICATE KEY UPDATE due_at = LEAST(due_at, VALUES(due_at))`, values);
+  return (await followUpOf(payment_no))?.expire_at ?? expire_at;
+}
+
+/**
+ * Follows the pending payments of those types that were made since that instant and are not followed yet.
+ *
+ * @returns how many
+ */
+export function followSince(since: Date, types: readonly string[]): Promise<number> {
+  const at = now();
+  const seconds = config.payments.followMs / 1000;
+  return change(
+    `INSERT IGNORE INTO payment_follow_ups (payment_no, period, type, expire_at, until_at, due_at, created_at)
+     SELECT p.payment_no, p.period, m.type, COALESCE(o.expire_at, p.created_at + INTERVAL :seconds SECOND),
+       GREATEST(COALESCE(o.expire_at, :at), :at) + INTERVAL :seconds SECOND, :at, :at
+     FROM payments p JOIN payment_methods m ON m.id = p.payment_method_id AND m.type IN (:types)
+       JOIN orders o ON o.order_no = p.order_no AND o.period BETWEEN :first AND p.period
+     WHERE p.status = 'pending' AND p.created_at >= :since AND p.period >= :month`,
+    { types, since, seconds, at, month: periodOf(since), first: shiftPeriod(periodOf(since), -24) },
+  );
+}
+
+/** When the longest overdue question was due; null when none is. */
+export async function oldestDue(): Promise<Date | null> {
+  const [first] = await dues.rows('WHERE f.due_at <= :at ORDER BY f.due_at LIMIT 1', { at: now() });
+  return first?.due_at ?? null;
+}
+
+const dues = selection(columnsOf(PaymentFollowUp, 'f', 'due_at'), 'payment_follow_ups f');
+
+/** Payments that are to be asked about, the most overdue first. */
+export async function dueFollowUps(): Promise<string[]> {
+  const rows = await keys.rows('WHERE f.due_at <= :at ORDER BY f.due_at LIMIT 1000', { at: now() });
+  return rows.map(({ payment_no }) => payment_no);
+}
+
+/**
+ * Takes a due payment for one run: of two at the same time one has it.
+ *
+ * @param isAsked also before it is due, on request
+ */
+export async function claimFollowUp(payment_no: string, isAsked = false): Promise<FollowUp | undefined> {
+  const at = now();
+  const taken = await change(
+    `UPDATE payment_follow_ups f SET f.due_at = :lease, f.asked = f.asked + 1, f.last_asked_at = :at
+     WHERE f.payment_no = :payment_no ${isAsked ? '' : 'AND f.due_at <= :at'}`,
+    { payment_no, at, lease: new Date(at.getTime() + leaseMs) },
+  );
+  return taken > 0 ? followUpOf(payment_no) : undefined;
+}
+
+/** Notes what the company said and when it is asked next. @param answer null for none */
+export async function postpone(
+  { asked, closing_at }: FollowUp,
+  payment_no: string,
+  answer: string | null,
+): Promise<void> {
+  const at = now();
+  // Each minute while an order waits to expire.
+  const step = isAwaited(closing_at, at) ? 0 : Math.min(asked, ladderMs.length - 1);
+  const wait = (ladderMs[step] ?? 0) * (0.8 + 0.4 * Math.random());
+  const due_at = new Date(at.getTime() + wait);
+  await updateRows(PaymentFollowUp, { due_at, last_answer: answer }, { payment_no });
+}
+
+const isAwaited = (closingAt: Date | null, at: Date): boolean =>
+  closingAt !== null && closingAt.getTime() > at.getTime() - closingMs;
+
+/** Lets the order of a payment expire that can no longer be paid, though the company has not said its last word. */
+export const releaseOrder = (payment_no: string): Promise<number> =>
+  updateRows(PaymentFollowUp, { holds_order: false }, { payment_no });
+
+/** The company has said its last word. */
+export const endFollowUp = (payment_no: string): Promise<number> =>
+  change('DELETE FROM payment_follow_ups WHERE payment_no = ?', [payment_no]);
+
+/** Has a payment asked about now, at most once a minute. @returns whether it is followed */
+export async function askSoon(payment_no: string): Promise<boolean> {
+  const at = now();
+  const earliest = new Date(at.getTime() - minuteMs);
+  await change(
+    `UPDATE payment_follow_ups f SET f.due_at = LEAST(f.due_at, :at)
+     WHERE f.payment_no = :payment_no AND COALESCE(f.last_asked_at <= :earliest, 1)`,
+    { payment_no, at, earliest },
+  );
+  return (await followUpOf(payment_no)) !== undefined;
+}
+
+/** Has payments closed at their company that were cancelled here. */
+export const closeCancelled = (): Promise<number> =>
+  change(
+    `UPDATE payment_follow_ups f JOIN payments p ON p.payment_no = f.payment_no AND p.period = f.period
+     SET f.closing_at = :at, f.due_at = :at
+     WHERE f.closing_at IS NULL AND p.status = 'cancelled'`,
+    { at: now() },
+  );
+
+/**
+ * Has the pending payments of an order closed before it expires.
+ *
+ * @returns whether it must wait for that
+ */
+export async function closeBeforeExpiry(order_no: string, t: Transaction): Promise<boolean> {
+  const at = now();
+  const open = await openOnes.rows(
+    `WHERE p.order_no = :order_no AND p.period >= :period AND p.status = 'pending' AND f.holds_order = 1`,
+    { order_no, period: orderPeriod(order_no) ?? 0 },
+    { t },
+  );
+  const fresh = open.flatMap(({ payment_no, closing_at }) => (closing_at ? [] : [payment_no]));
+  if (fresh.length > 0)
+    await change(
+      'UPDATE payment_follow_ups SET closing_at = :at, due_at = :at WHERE payment_no IN (:fresh)',
+      { at, fresh },
+      t,
+    );
+  return open.some(({ closing_at }) => !closing_at || isAwaited(closing_at, at));
+}
+
+const openOnes = selection(
+  columnsOf(PaymentFollowUp, 'f', 'payment_no', 'closing_at'),
+  'payment_follow_ups f',
+  'JOIN payments p ON p.payment_no = f.payment_no AND p.period = f.period',
+);

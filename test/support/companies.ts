@@ -1,0 +1,82 @@
+// Both payment companies with a method each, for tests of what they are asked.
+import test from 'ava';
+import { change } from '../../src/lib/database/db.js';
+import { AlipayPlatform } from './alipay-platform.js';
+import { makeOrder, type MadePayment } from './factories.js';
+import type { Service } from './service.js';
+import { WechatPlatform } from './wechat-platform.js';
+
+export interface Placed extends MadePayment {
+  payment_method_id: number;
+  created_at: string;
+  gateway: { pay_url: string };
+}
+
+export interface Companies {
+  wechat: WechatPlatform;
+  alipay: AlipayPlatform;
+  /** Places a payment with a company; at Alipay the customer has opened it unless told otherwise. */
+  place: (type: Type, more?: { expire_in_seconds?: number; isOpened?: boolean }) => Promise<Placed>;
+  /** The customer pays, and no callback is sent. @returns the company's number */
+  pay: (type: Type, payment: Placed) => string;
+  /** The payment as an administrator sees it. */
+  shown: (payment: MadePayment) => Promise<any>;
+}
+
+export type Type = 'wechat' | 'alipay';
+
+export const types: Type[] = ['wechat', 'alipay'];
+
+/** Makes payments due that are followed. */
+export const makeDue = (...payments: MadePayment[]): Promise<number> =>
+  change('UPDATE payment_follow_ups SET due_at = created_at WHERE payment_no IN (?)', [
+    payments.map(({ payment_no }) => payment_no),
+  ]);
+
+/** Makes a payment and its order older: the clocks of the companies, which sign, are those of this machine. */
+export async function growOlder({ payment_no, order_no }: MadePayment, minutes: number): Promise<void> {
+  const earlier = (...columns: string[]): string =>
+    columns.map((name) => `${name} = ${name} - INTERVAL ${minutes} MINUTE`).join(', ');
+  const times = earlier('created_at', 'due_at', 'last_asked_at', 'closing_at', 'expire_at', 'until_at');
+  await change(`UPDATE payment_follow_ups SET ${times} WHERE payment_no = ?`, [payment_no]);
+  await change(`UPDATE orders SET ${earlier('expire_at')} WHERE order_no = ?`, [order_no]);
+}
+
+/** Declares the companies of a test file. */
+export function companiesTest(service: Omit<Service, 'stop'>): Companies {
+  const ids = {} as Record<Type, number>;
+  const own = {
+    async place(type, { isOpened = true, ...more } = {}) {
+      const { order_no } = await makeOrder(service.admin, '69.00', more);
+      const body = { order_no, payment_method_id: ids[type], initiate: true };
+      const { data, text } = await service.admin.post('/payments', body);
+      if (!data) throw new Error(text);
+      if (type === 'alipay' && isOpened) own.alipay.open(data.gateway.pay_url);
+      return data;
+    },
+    pay: (type, { payment_no }) => own[type].ledger.pay(payment_no),
+    shown: async ({ payment_no }) => (await service.admin.get(`/payments/${payment_no}`)).data,
+  } as Companies;
+
+  test.serial.before(async () => {
+    own.wechat = await WechatPlatform.start();
+    own.alipay = await AlipayPlatform.start();
+    for (const [type, config] of [
+      ['wechat', own.wechat.config],
+      ['alipay', own.alipay.resultConfig],
+    ] as const) {
+      const { data, text } = await service.admin.post('/payment-methods', { type, config });
+      if (!data) throw new Error(text);
+      ids[type] = data.id;
+    }
+  });
+
+  test.afterEach.always(() => {
+    for (const type of types) own[type].results.reset();
+  });
+
+  test.after.always(() => {
+    for (const type of types) own[type]?.stop();
+  });
+  return own;
+}
