@@ -1,4 +1,5 @@
 // Every planted fault, by subject: `node bin/mutation.mjs settlement` plants those of one.
+import { questions } from './asking.js';
 import { balances } from './balances.js';
 import { callbacks } from './callbacks.js';
 import type { Fault } from './fault.js';
@@ -10,7 +11,7 @@ import { orders } from './orders.js';
 import { payments } from './payments.js';
 import { settlement } from './settlement.js';
 
-const subjects = { settlement, callbacks, notices, orders, payments, balances, imports, lists, logs };
+const subjects = { settlement, callbacks, notices, questions, orders, payments, balances, imports, lists, logs };
 
 export const faults: readonly (Fault & { subject: string })[] = Object.entries(subjects).flatMap(
   ([subject, planted]) => planted.map((fault) => ({ subject, ...fault })),

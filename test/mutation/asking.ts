@@ -1,0 +1,91 @@
+// Faults in asking payment companies what became of a payment.
+import type { Fault } from './fault.js';
+
+const asking = 'src/models/trade/channel-asking.ts';
+const followUp = 'src/models/trade/payment-follow-up.ts';
+const placing = 'src/api/flows/payment-placing.ts';
+const wechatApi = 'src/lib/channels/wechat-api.ts';
+const asked = 'test/trade/asking.test.ts';
+const closing = 'test/trade/closing.test.ts';
+
+export const questions: Fault[] = [
+  {
+    file: wechatApi,
+    from: `  if (!(await isSignedAnswer(answer, config, signal)))
+    throw new ChannelFailure(status < 300`,
+    to: `  if (!(await isSignedAnswer(answer, config, signal)) && status < 100)
+    throw new ChannelFailure(status < 300`,
+    breaks: 'what nobody signed is booked',
+    test: closing,
+    match: 'an answer of wechat that does not count*',
+  },
+  {
+    file: asking,
+    from: `  return state !== 'waiting';`,
+    to: `  return true;`,
+    breaks: 'a payment that waits is failed',
+    test: asked,
+    match: 'a callback of no money*',
+  },
+  {
+    file: asking,
+    from: `if (!amount.equals(expected)) {`,
+    to: `if (!expected) {`,
+    breaks: 'another amount is booked',
+    test: closing,
+    match: 'another amount*',
+  },
+  {
+    file: asking,
+    from: `return end === 'closed' ? { ...answer, state: 'closed', code: 'CLOSED' } : query();`,
+    to: `return { ...answer, state: 'closed', code: String(end) };`,
+    breaks: 'whatever a closing is answered counts as closed',
+    test: closing,
+    match: 'a customer who is still paying*',
+  },
+  {
+    file: asking,
+    from: `  if (answer.state !== 'waiting' || !isClosing) return answer;
+`,
+    to: `  if (answer.state !== 'waiting' || isClosing) return answer;
+`,
+    breaks: 'what is cancelled here stays open there',
+    test: closing,
+    match: 'a payment of a cancelled order*',
+  },
+  {
+    file: asking,
+    from: `    await flagForAttention(paymentNo, 'channel_unanswered');
+`,
+    to: ``,
+    breaks: 'a payment is forgotten that its company never spoke of',
+    test: closing,
+    match: 'a company that never says*',
+  },
+  {
+    file: followUp,
+    from: "${isAsked ? '' : 'AND f.due_at <= :at'}",
+    to: '',
+    breaks: 'two runs ask at the same time',
+    test: closing,
+    match: 'two runs*',
+  },
+  {
+    file: placing,
+    from: `await follow(payment_no, channel.type, until)`,
+    to: `until`,
+    breaks: 'nobody is asked when the callback is lost',
+    test: asked,
+    match: 'payments become paid by the answers*',
+  },
+  {
+    file: 'src/models/trade/order.ts',
+    from: `    if (await closeBeforeExpiry(orderNo, t)) return 'closing';
+`,
+    to: `    await closeBeforeExpiry(orderNo, t);
+`,
+    breaks: 'an order expires while its payment can still be paid',
+    test: closing,
+    match: 'an order expires once*',
+  },
+];
