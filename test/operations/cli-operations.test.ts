@@ -18,6 +18,7 @@ import { makeMethod, makePayment, unique, type MadePayment } from '../support/fa
 import { runCli, startWorkerProcess } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
+import { WechatPlatform } from '../support/wechat-platform.js';
 
 const service = serviceTest({ withWorker: false });
 let methodId: number;
@@ -252,4 +253,51 @@ test('without settings the command uses the servers of the running npm start', a
   const cwd = join(checkout, 'bin');
   const { stdout } = await run('npx', ['back-office', '--json', 'key', 'status'], { cwd, env });
   t.deepEqual(JSON.parse(stdout), { state: 'right' });
+});
+
+const open = { PAYMENT_CHANNEL_RESULTS: 'wechat', PAYMENT_LOCAL_GATEWAYS_ALLOWED: 'true' };
+
+test('a company is asked about a payment from the command line', async (t) => {
+  const company = await WechatPlatform.start();
+  t.teardown(() => company.stop());
+  const { data: method } = await service.admin.post('/payment-methods', {
+    type: 'wechat',
+    config: { ...company.config, gateway: 'https://api.mch.weixin.qq.com' },
+  });
+  // The service of this test would not ask a local company; the command does.
+  await change(`UPDATE payment_methods SET config = JSON_SET(config, '$.gateway', ?) WHERE id = ?`, [
+    company.url,
+    method.id,
+  ]);
+  const payment = await makePayment(service.admin, method.id, '69.00');
+  const { payment_no } = payment;
+  company.ledger.place({
+    ...{ out_trade_no: `PAY${payment_no.slice(-26)}`, description: 'Tea', notify_url: 'https://shop.test/' },
+    ...{ amount: { total: 6900, currency: 'CNY' }, appid: 'wx8888888888888888', mchid: company.mchId },
+  });
+  const waits = await answerOf(['payments', 'ask', payment_no], open);
+  t.deepEqual([waits.data, waits.code], [{ state: 'waiting', status: 'pending', fail_reason: null }, 0]);
+  const followed = await answerOf(['payments', 'follow', '--since', '2d'], open);
+  t.deepEqual([followed.data, followed.code], [{ followed: 1 }, 0]);
+  t.like((await service.admin.get(`/payments/${payment_no}`)).data, { follow_up: { asked: 0 } });
+  t.deepEqual((await answerOf(['payments', 'follow', '--since', '2d'], open)).data, { followed: 0 });
+  company.ledger.pay(payment_no);
+  const { output } = await runCli(['payments', 'ask', payment_no], open);
+  t.is(output.trim(), 'the company says: paid; the payment is paid');
+  t.is(await statusOf(payment), 'paid');
+  company.results.mood = 'unsigned';
+  const other = await makePayment(service.admin, method.id);
+  const silent = await runCli(['payments', 'ask', other.payment_no], open);
+  t.deepEqual([silent.code, silent.output], [1, '']);
+  t.regex(silent.errors, /carries no valid signature/);
+  for (const [args, env, words] of [
+    [['ask', payment_no], {}, /PAYMENT_CHANNEL_RESULTS/],
+    [['ask', 'PAY1'], open, /a payment number/],
+    [['follow', '--since', 'ever'], open, /--since: days/],
+    [['follow', '--since', '2d'], {}, /PAYMENT_CHANNEL_RESULTS/],
+  ] as const) {
+    const refused = await runCli(['payments', ...args], env);
+    t.is(refused.code, 2, args.join(' '));
+    t.regex(refused.errors, words);
+  }
 });

@@ -1,7 +1,7 @@
 // back-office payments …, callbacks …: payments that need attention, and callbacks that were not settled.
 import type { Command } from 'commander';
 import { now } from '../../lib/clock.js';
-import { allChannels, hasOpenResults } from '../../lib/channels/index.js';
+import { allChannels, openResults } from '../../lib/channels/index.js';
 import { paymentPeriod } from '../../lib/values/numbers.js';
 import { askNow } from '../../models/trade/channel-asking.js';
 import { followSince } from '../../models/trade/payment-follow-up.js';
@@ -107,8 +107,7 @@ async function ask(given: Given): Promise<Outcome> {
   };
 }
 
-const openTypes = (): string[] =>
-  allChannels.filter((channel) => channel.results && hasOpenResults(channel)).map(({ type }) => type);
+const openTypes = (): string[] => allChannels.filter(openResults).map(({ type }) => type);
 
 async function followPending(given: Given): Promise<Outcome> {
   const days = Number(/^(\d{1,3})d?$/.exec(given.option('since') ?? '')?.[1]);

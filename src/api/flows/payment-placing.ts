@@ -4,9 +4,9 @@ import { ChannelFailure, type Channel } from '../../lib/channels/channel.js';
 import {
   channelOf,
   defaultNotifyUrl,
-  hasOpenResults,
   isEnabled,
   missingKeys,
+  openResults,
 } from '../../lib/channels/index.js';
 import { now } from '../../lib/clock.js';
 import { currentLanguage } from '../../lib/context.js';
@@ -81,8 +81,7 @@ export async function placePayment(
   assertFitsChannel(channel, payable);
   const until = expiryForChannel(channel, payable.expireAt);
   // A row before the call: whatever becomes of it, the company will be asked.
-  const expireAt =
-    channel.results && hasOpenResults(channel) ? await follow(payment_no, channel.type, until) : until;
+  const expireAt = openResults(channel) ? await follow(payment_no, channel.type, until) : until;
   const notifyUrl = methodConfig.notify_url ?? defaultNotifyUrl(channel.type);
   const placement = { paymentNo: payment_no, orderNo: order_no, amount, expireAt, notifyUrl, showsSignature };
   try {

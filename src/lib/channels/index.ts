@@ -2,7 +2,7 @@
 import { config } from '../../../config/index.js';
 import type { GatewayType } from '../../../config/payments.js';
 import { alipay } from './alipay.js';
-import type { Channel, MethodConfig } from './channel.js';
+import type { Channel, ChannelResults, MethodConfig } from './channel.js';
 import { mock } from './mock.js';
 import { wechat } from './wechat.js';
 
@@ -26,9 +26,13 @@ export const isEnabled = (type: string): boolean => config.payments.gateways?.in
 export const hasOpenResults = ({ type, results }: Channel): boolean =>
   !results || config.payments.channelResults.includes(type);
 
+/** What can be asked of the company of that channel; undefined while its results are closed, or it has none. */
+export const openResults = (channel: Channel | undefined): ChannelResults | undefined =>
+  channel && hasOpenResults(channel) ? channel.results : undefined;
+
 /** The keys that a method lacks for the results of its channel; none while they are closed. */
 export function missingKeys(channel: Channel, config: MethodConfig): string[] {
-  const { requiredKeys = [] } = hasOpenResults(channel) ? (channel.results ?? {}) : {};
+  const { requiredKeys = [] } = openResults(channel) ?? {};
   return requiredKeys.filter((name) => !config[name]);
 }
 

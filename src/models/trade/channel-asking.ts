@@ -1,7 +1,7 @@
 // Asks a company what became of a payment. Only its signed answer moves money, as a callback does.
 import { config } from '../../../config/index.js';
 import { ChannelFailure, type TradeAnswer } from '../../lib/channels/channel.js';
-import { channelOf, hasOpenResults } from '../../lib/channels/index.js';
+import { channelOf, openResults } from '../../lib/channels/index.js';
 import { now } from '../../lib/clock.js';
 import { currentTraceId } from '../../lib/context.js';
 import { change } from '../../lib/database/db.js';
@@ -88,8 +88,7 @@ async function learn(
   { methodType, amount, config: keys }: CalledPayment,
   isClosing: boolean,
 ): Promise<TradeAnswer> {
-  const channel = channelOf(methodType);
-  const results = channel && hasOpenResults(channel) ? channel.results : undefined;
+  const results = openResults(channelOf(methodType));
   if (!results || !keys) throw new ChannelFailure(closedResults);
   const payment = { paymentNo, amount, config: keys };
   const query = () => measured(methodType, 'query', () => results.query(payment, inTime()));

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import type { Channel } from '../../../lib/channels/channel.js';
-import { channelOf, hasOpenResults, isEnabled } from '../../../lib/channels/index.js';
+import { channelOf, isEnabled, openResults } from '../../../lib/channels/index.js';
 import { fail } from '../../../lib/errors.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { id, money, optionalLines } from '../../../lib/input/schema.js';
@@ -315,9 +315,8 @@ export const routes = [
       const type = known.payment_method?.type ?? '';
       if (!isEnabled(type)) fail('payment_gateway_disabled');
       const channel = channelOf(type);
-      if (!channel?.answersLocally && !(channel?.results && hasOpenResults(channel)))
-        fail('payment_gateway_not_implemented');
-      const payment = channel.answersLocally || known.status === 'paid' ? known : await queryPayment(known);
+      if (!channel?.answersLocally && !openResults(channel)) fail('payment_gateway_not_implemented');
+      const payment = channel?.answersLocally || known.status === 'paid' ? known : await queryPayment(known);
       const { payment_no, third_party_no, amount, pay_time } = payment;
       const status: PaymentStatus = payment.status;
       return { payment_no, status, trade_state: tradeStates[status], third_party_no, amount, pay_time };
