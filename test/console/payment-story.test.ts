@@ -180,6 +180,27 @@ journey('refused callbacks, and one that waits', async (t, page) => {
   ]);
 });
 
+journey('a payment that its company is asked about, and its answer', async (t, page) => {
+  const payment = await pending();
+  const at = new Date(Date.now() - 60_000);
+  await change(
+    `INSERT INTO payment_follow_ups (payment_no, period, type, expire_at, until_at, due_at, asked, last_asked_at,
+       last_answer, created_at) VALUES (?, 202611, 'wechat', ?, ?, ?, 3, ?, 'NOTPAY', ?)`,
+    [payment.payment_no, at, at, new Date(Date.now() + 3_600_000), new Date(), at],
+  );
+  await enter(page);
+  t.deepEqual(await story(page, payment), [created, 'blue: Asked the channel 3 times · last answer: NOTPAY']);
+  await page
+    .locator('.timeline')
+    .first()
+    .getByText(/^next /)
+    .waitFor();
+  await notify(payment);
+  await change(`UPDATE payment_callbacks SET source = 'query' WHERE payment_no = ?`, [payment.payment_no]);
+  await change('DELETE FROM payment_follow_ups');
+  t.deepEqual(await story(page, payment), [created, 'green: Answer of the channel · Settled', settled]);
+});
+
 journey('a failed payment, and one closed before its instant was stored', async (t, page) => {
   const [failed, old] = [await pending(), await pending()];
   await cancel(failed);
