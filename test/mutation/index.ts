@@ -9,9 +9,22 @@ import { logs } from './logs.js';
 import { notices } from './notices.js';
 import { orders } from './orders.js';
 import { payments } from './payments.js';
+import { results } from './results.js';
 import { settlement } from './settlement.js';
 
-const subjects = { settlement, callbacks, notices, questions, orders, payments, balances, imports, lists, logs };
+const subjects = {
+  settlement,
+  callbacks,
+  notices,
+  questions,
+  results,
+  orders,
+  payments,
+  balances,
+  imports,
+  lists,
+  logs,
+};
 
 export const faults: readonly (Fault & { subject: string })[] = Object.entries(subjects).flatMap(
   ([subject, planted]) => planted.map((fault) => ({ subject, ...fault })),

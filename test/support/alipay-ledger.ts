@@ -88,6 +88,11 @@ export class AlipayLedger {
     return trade;
   }
 
+  /** By Alipay's number. */
+  findTrade(tradeNo: string): AlipayTrade | undefined {
+    return [...this.#trades.values()].find((trade) => trade.tradeNo === tradeNo);
+  }
+
   /** alipay.trade.query */
   query(paymentNo: string): AlipayReply {
     const trade = this.find(paymentNo);

@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { AlipayLedger } from './alipay-ledger.js';
+import { AlipayRefunds } from './alipay-refunds.js';
 import { AlipayResults } from './alipay-results.js';
 import { beijing, requestProblem, signatureOf, signedText, type NoticeForm } from './alipay-signature.js';
 import type { Notice } from './notices.js';
@@ -29,8 +30,9 @@ export class AlipayPlatform {
   keys: RsaKeys = newRsaKeys();
   readonly appId = '2021000000000001';
   readonly ledger = new AlipayLedger();
+  readonly refunds = new AlipayRefunds(this.ledger);
   /** How it answers when it is asked for results. */
-  readonly results = new AlipayResults(this.ledger);
+  readonly results = new AlipayResults(this.ledger, this.refunds);
   readonly #server: Server = createServer((request, response) => void this.#answer(request, response));
 
   /** Starts it on a free port. */

@@ -1,6 +1,7 @@
 // What Alipay answers when it is asked about trades and refunds: by its books, or as its dials say.
 import type { ServerResponse } from 'node:http';
 import type { AlipayLedger, AlipayReply } from './alipay-ledger.js';
+import type { AlipayRefunds, RefundContent } from './alipay-refunds.js';
 import { signatureOf } from './alipay-signature.js';
 import { ResultDials, sendAnswer, type Operation, type ResultMood } from './result-dials.js';
 import { newRsaKeys, type RsaKeys } from './rsa-keys.js';
@@ -33,11 +34,13 @@ export class AlipayResults extends ResultDials {
   /** Whether slashes are escaped after signing, which the official SDKs allow for. */
   escapesLater = false;
   readonly #ledger: AlipayLedger;
+  readonly #refunds: AlipayRefunds;
   #sent = 0;
 
-  constructor(ledger: AlipayLedger) {
+  constructor(ledger: AlipayLedger, refunds: AlipayRefunds) {
     super();
     this.#ledger = ledger;
+    this.#refunds = refunds;
   }
 
   override reset(): void {
@@ -48,11 +51,11 @@ export class AlipayResults extends ResultDials {
 
   /** Answers a request that was signed rightly. */
   async answer(response: ServerResponse, method: string, text: string, keys: RsaKeys): Promise<void> {
-    const content = JSON.parse(text) as Record<string, string>;
+    const content = JSON.parse(text) as object;
     const asked = this.#read(method, content);
     if (!asked) return this.refuse(response, 'isv.invalid-method', keys);
     const { operation, number, reply } = asked;
-    this.requests.push({ operation, number, content });
+    this.requests.push({ operation, number, content, at: new Date() });
     await this.before(operation, number);
     const mood = this.moodOf(operation);
     const undone: Partial<Record<ResultMood, AlipayReply>> = { busy: limited, refusing: this.refusal };
@@ -69,12 +72,32 @@ export class AlipayResults extends ResultDials {
     this.#send(response, 'error_response', refused, keys, 'well');
   }
 
-  #read(method: string, { out_trade_no: number = '' }: Record<string, string>): Asked | undefined {
-    if (method === 'alipay.trade.query')
-      return { operation: 'query', number, reply: () => this.#ledger.query(number) };
-    if (method === 'alipay.trade.close')
-      return { operation: 'close', number, reply: () => this.#ledger.closeFor(number) };
-    return undefined;
+  #read(method: string, content: { out_trade_no?: string }): Asked | undefined {
+    const { out_trade_no = '' } = content;
+    const refund = content as RefundContent;
+    const asked: Partial<Record<string, Asked>> = {
+      'alipay.trade.query': {
+        operation: 'query',
+        number: out_trade_no,
+        reply: () => this.#ledger.query(out_trade_no),
+      },
+      'alipay.trade.close': {
+        operation: 'close',
+        number: out_trade_no,
+        reply: () => this.#ledger.closeFor(out_trade_no),
+      },
+      'alipay.trade.refund': {
+        operation: 'refund',
+        number: refund.out_request_no,
+        reply: () => this.#refunds.create(refund),
+      },
+      'alipay.trade.fastpay.refund.query': {
+        operation: 'queryRefund',
+        number: refund.out_request_no,
+        reply: () => this.#refunds.query(refund),
+      },
+    };
+    return asked[method];
   }
 
   #send(response: ServerResponse, name: string, content: AlipayReply, keys: RsaKeys, mood: ResultMood): void {
@@ -100,8 +123,10 @@ const more = (amount?: string): string | undefined => amount && (Number(amount) 
 
 const lies: Partial<Record<ResultMood, (reply: AlipayReply) => AlipayReply>> = {
   unsure: () => unsure,
-  incomplete: lie(() => ({ trade_no: undefined })),
-  otherPayment: lie(() => ({ out_trade_no: 'PAY0', out_request_no: 'REF0' })),
+  incomplete: lie(({ refund_amount }) =>
+    refund_amount ? { refund_amount: undefined } : { trade_no: undefined },
+  ),
+  otherPayment: lie(() => ({ out_trade_no: 'PAY0', trade_no: '2019', out_request_no: 'REF0' })),
   otherAmount: lie(({ total_amount, refund_amount }) => ({
     total_amount: more(total_amount),
     refund_amount: more(refund_amount),

@@ -36,6 +36,7 @@ export interface ResultRequest {
   /** Number of the payment or refund as the company has it. */
   number: string;
   content: object;
+  at: Date;
 }
 
 type Hook = (operation: Operation, number: string) => unknown;

@@ -125,6 +125,11 @@ export class WechatLedger {
     return trade;
   }
 
+  /** By WeChat's number. */
+  findPaid(transactionId: string): WechatTrade | undefined {
+    return [...this.#trades.values()].find(({ paid }) => paid?.transactionId === transactionId);
+  }
+
   /** GET …/out-trade-no/{number}?mchid= */
   query(number: string, mchid: string | null, mchId: string): Reply {
     if (mchid !== mchId) return refusal(400, 'PARAM_ERROR', '商户号与签名不符');

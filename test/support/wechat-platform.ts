@@ -6,7 +6,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Notice } from './notices.js';
-import { reset } from './reset.js';
 import type { Answer } from './result-dials.js';
 import { newCertificate, newRsaKeys, type Certificate, type RsaKeys } from './rsa-keys.js';
 import {
@@ -16,24 +15,12 @@ import {
   type PaidTransaction,
   type TransactionContent,
 } from './wechat-ledger.js';
+import { answerPlacing, type Send, type WechatMood } from './wechat-placing.js';
+import { WechatRefunds } from './wechat-refunds.js';
 import { WechatResults, type Signing } from './wechat-results.js';
 import { beijing, sealed, signatureOf, signatureProblem } from './wechat-signature.js';
 
-/** How it answers a transaction. */
-export type WechatMood =
-  | 'well'
-  | 'refusing'
-  | 'garbled'
-  | 'empty'
-  | 'forging'
-  | 'unsigned'
-  | 'replaying'
-  | 'slow'
-  | 'silent'
-  | 'dripping'
-  | 'resetting'
-  | 'redirecting'
-  | 'flooding';
+export type { WechatMood } from './wechat-placing.js';
 
 export interface Transaction {
   path: string;
@@ -70,7 +57,8 @@ export class WechatPlatform {
   mood: WechatMood = 'well';
   readonly ledger = new WechatLedger();
   /** How it answers when it is asked for results. */
-  readonly results = new WechatResults(this.ledger);
+  readonly refunds = new WechatRefunds(this.ledger);
+  readonly results = new WechatResults(this.ledger, this.refunds);
   /** Whether asking for its certificates fails. */
   certificatesAway = false;
   /** How often its certificates were asked for. */
@@ -194,32 +182,12 @@ export class WechatPlatform {
       ? undefined
       : this.ledger.place(transaction.content);
     if (unplaced) return this.#send(response, unplaced.status, unplaced.content);
-    this.#misbehave(response, transaction);
-  }
-
-  #misbehave(response: ServerResponse, { path, content }: Transaction): void {
     const id = `wx${randomBytes(16).toString('hex')}`;
-    const good = path.endsWith('/jsapi')
+    const good = transaction.path.endsWith('/jsapi')
       ? { prepay_id: id }
-      : { code_url: `weixin://wxpay/bizpayurl?pr=${content.out_trade_no}` };
-    const actions: Record<WechatMood, () => void> = {
-      well: () => this.#send(response, 200, good),
-      refusing: () =>
-        this.#send(response, 403, { code: 'NO_AUTH', message: '商户号\u0000未开通\r\n此产品权限' }),
-      garbled: () => this.#send(response, 200, '<html>502 Bad Gateway</html>'),
-      empty: () => this.#send(response, 200, {}),
-      // A new key may take longer to make than the caller waits.
-      forging: () => this.#send(response, 200, good, { with: this.merchant }),
-      unsigned: () => response.writeHead(200).end(JSON.stringify(good)),
-      replaying: () => this.#send(response, 200, good, { at: new Date(Date.now() - 3_600_000) }),
-      slow: () => void setTimeout(() => this.#send(response, 200, good), 700),
-      silent: () => undefined,
-      dripping: () => drip(response),
-      resetting: () => response.socket && reset(response.socket),
-      redirecting: () => response.writeHead(307, { Location: `${this.url}/v3/elsewhere` }).end(),
-      flooding: () => this.#send(response, 200, { ...good, more: 'x'.repeat(1_000_000) }),
-    };
-    actions[this.mood]();
+      : { code_url: `weixin://wxpay/bizpayurl?pr=${transaction.content.out_trade_no}` };
+    const send: Send = (status, content, by) => this.#send(response, status, content, by);
+    answerPlacing(this.mood, good, response, send, this.merchant);
   }
 
   #sendCertificates(response: ServerResponse): void {
@@ -250,11 +218,4 @@ export class WechatPlatform {
     };
     return { status, headers, body };
   }
-}
-
-// Never ends, and is never idle for long.
-function drip(response: ServerResponse): void {
-  response.writeHead(200);
-  const timer = setInterval(() => response.write(' '), 100);
-  response.once('close', () => clearInterval(timer));
 }

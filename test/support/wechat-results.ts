@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ResultDials, sendAnswer, type Answer, type Operation, type ResultMood } from './result-dials.js';
 import { newRsaKeys, type RsaKeys } from './rsa-keys.js';
 import { refusal, type Reply, type WechatLedger } from './wechat-ledger.js';
+import type { RefundContent, WechatRefunds } from './wechat-refunds.js';
 
 /** What an answer is signed with, and when. */
 export interface Signing {
@@ -16,11 +17,12 @@ interface Asked {
   operation: Operation;
   /** Of the payment or refund, as WeChat has it. */
   number: string;
-  content: { mchid?: string };
+  content: object;
   reply: () => Reply;
 }
 
 const trade = /^\/v3\/pay\/transactions\/out-trade-no\/(\w+)(\/close)?$/;
+const refund = /^\/v3\/refund\/domestic\/refunds(?:\/(\w+))?$/;
 // A new key may take longer to make than the caller waits.
 const strange = newRsaKeys();
 
@@ -31,10 +33,12 @@ export class WechatResults extends ResultDials {
   /** What it says while it is refusing. */
   refusal = noPermission;
   readonly #ledger: WechatLedger;
+  readonly #refunds: WechatRefunds;
 
-  constructor(ledger: WechatLedger) {
+  constructor(ledger: WechatLedger, refunds: WechatRefunds) {
     super();
     this.#ledger = ledger;
+    this.#refunds = refunds;
   }
 
   override reset(): void {
@@ -45,22 +49,37 @@ export class WechatResults extends ResultDials {
   /** Undefined when the request asks for something else. */
   read({ url = '', method }: IncomingMessage, body: string, mchId: string): Asked | undefined {
     const { pathname, searchParams } = new URL(url, 'http://wechat');
-    const [, number = '', close] = trade.exec(pathname) ?? [];
-    const content = (body === '' ? {} : JSON.parse(body)) as { mchid?: string };
+    const content = body === '' ? {} : (JSON.parse(body) as object);
+    const [, number, close] = trade.exec(pathname) ?? [];
     if (number && method === 'GET' && !close) {
       const mchid = searchParams.get('mchid');
       return { operation: 'query', number, content, reply: () => this.#ledger.query(number, mchid, mchId) };
     }
     if (number && method === 'POST' && close) {
-      const reply = () => this.#ledger.closeFor(number, content.mchid, mchId);
-      return { operation: 'close', number, content, reply };
+      const { mchid } = content as { mchid?: string };
+      return {
+        operation: 'close',
+        number,
+        content,
+        reply: () => this.#ledger.closeFor(number, mchid, mchId),
+      };
+    }
+    const [isRefund, refundNo] = refund.exec(pathname) ?? [];
+    if (refundNo && method === 'GET') {
+      const reply = () => this.#refunds.query(refundNo);
+      return { operation: 'queryRefund', number: refundNo, content, reply };
+    }
+    if (isRefund && !refundNo && method === 'POST') {
+      const sent = content as RefundContent;
+      const reply = () => this.#refunds.create(sent);
+      return { operation: 'refund', number: sent.out_refund_no, content, reply };
     }
     return undefined;
   }
 
   async answer(response: ServerResponse, asked: Asked, sign: Sign): Promise<void> {
     const { operation, number, content, reply } = asked;
-    this.requests.push({ operation, number, content });
+    this.requests.push({ operation, number, content, at: new Date() });
     await this.before(operation, number);
     const mood = this.moodOf(operation);
     const undone: Partial<Record<ResultMood, Reply>> = {
@@ -82,6 +101,7 @@ export class WechatResults extends ResultDials {
 
 /** A transaction or refund as it is told. */
 interface Told {
+  refund_id?: string;
   amount?: { total?: number; refund?: number };
 }
 
@@ -94,7 +114,11 @@ const lie =
 
 const lies: Partial<Record<ResultMood, (reply: Reply) => Reply>> = {
   unsure: () => systemError,
-  incomplete: lie(({ amount }) => ({ transaction_id: undefined, amount: { ...amount, refund: undefined } })),
+  incomplete: lie(({ amount, refund_id }) =>
+    refund_id
+      ? { refund_id: undefined, amount: { ...amount, refund: undefined } }
+      : { transaction_id: undefined },
+  ),
   otherPayment: lie(() => ({ out_trade_no: 'PAY00000000000000000000000000', out_refund_no: 'REF0' })),
   otherMerchant: lie(() => ({ mchid: '1900000002' })),
   otherApplication: lie(() => ({ appid: 'wx0000000000000000' })),

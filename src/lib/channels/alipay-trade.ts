@@ -21,7 +21,7 @@ export function paidTrade(
 }
 
 /** The instant of a wall-clock time in Beijing: 2019-08-15 15:56:24. */
-function instantOf(text: unknown): Date | undefined {
+export function instantOf(text: unknown): Date | undefined {
   if (typeof text !== 'string') return undefined;
   const at = new Date(`${text.replace(' ', 'T')}+08:00`);
   return Number.isNaN(at.getTime()) ? undefined : at;

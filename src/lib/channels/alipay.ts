@@ -5,6 +5,7 @@ import Joi from 'joi';
 import { paymentPeriod } from '../values/numbers.js';
 import { verifyRsa } from '../secrets/rsa.js';
 import { Money } from '../values/money.js';
+import { queryRefund, refundLimits, sendRefund } from './alipay-refund.js';
 import { alipayKey, defaultGateway, signedUrl, wallClock } from './alipay-request.js';
 import { closeTrade, paidTrade, queryTrade } from './alipay-trade.js';
 import type { CallbackClaim, Channel, MethodConfig, Placement } from './channel.js';
@@ -55,7 +56,14 @@ export const alipay: Channel = {
 
   accepted: { status: 200, body: 'success' },
 
-  results: { requiredKeys: ['alipay_public_key'], query: queryTrade, close: closeTrade },
+  results: {
+    requiredKeys: ['alipay_public_key'],
+    query: queryTrade,
+    close: closeTrade,
+    refundLimits,
+    refund: sendRefund,
+    queryRefund,
+  },
 
   place(placement) {
     const { config, paymentNo, notifyUrl } = placement;

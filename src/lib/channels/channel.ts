@@ -74,6 +74,31 @@ export interface TradeAnswer {
   fields: Record<string, unknown>;
 }
 
+/** Money on its way back. */
+export interface RefundOrder extends ChannelPayment {
+  /** The company's number of the payment. */
+  thirdPartyNo: string;
+  refundNo: string;
+  refund: Money;
+  reason: string;
+}
+
+/**
+ * A signed answer about a refund. stuck: neither done nor failed until a person acts at the company; absent: unknown to
+ * the company.
+ */
+export interface RefundAnswer {
+  state: 'succeeded' | 'processing' | 'failed' | 'stuck' | 'absent';
+  /** The company's word for it, up to 50 characters. */
+  code: string;
+  /** The company's number of the refund. */
+  channelNo?: string;
+  /** What was refunded by it, where the company says so. */
+  amount?: Money;
+  /** By the company's clock. */
+  at?: Date;
+}
+
 /** What only a real company has: results that it signs. PAYMENT_CHANNEL_RESULTS opens them. */
 export interface ChannelResults {
   /** Keys that a method needs for them beyond those of placing; without one it cannot place. */
@@ -92,6 +117,16 @@ export interface ChannelResults {
    * @throws ChannelFailure when nothing was learned
    */
   close(payment: ChannelPayment, signal: AbortSignal): Promise<'closed' | 'ask'>;
+  /** What the company takes: days after the payment, refunds of one payment, wait between two of them. */
+  refundLimits: { withinDays: number; most: number; apartMs: number };
+  /**
+   * Sends a refund; repeated under the same number and amount it refunds once.
+   *
+   * @throws ChannelFailure when nothing was learned, also for a refusal that may pass (no funds, a limit, the set-up)
+   */
+  refund(order: RefundOrder, signal: AbortSignal): Promise<RefundAnswer>;
+  /** Asks what became of a refund. @throws ChannelFailure when nothing was learned */
+  queryRefund(order: RefundOrder, signal: AbortSignal): Promise<RefundAnswer>;
 }
 
 /** The payment company refused, was unreachable, or sent an invalid answer. */

@@ -29,19 +29,26 @@ export function paidTrade({
   success_time,
   amount,
 }: Transaction): { thirdPartyNo: string; amount: Money; paidAt?: Date } | undefined {
-  const total = amount?.total;
-  if (typeof transaction_id !== 'string' || !/^[\x21-\x7e]{1,64}$/.test(transaction_id)) return undefined;
-  if (!isCents(total)) return undefined;
-  const at = typeof success_time === 'string' ? new Date(success_time) : undefined;
-  return {
-    thirdPartyNo: transaction_id,
-    // Coupons lower what the payer pays; what the order is worth is the total, in fen.
-    amount: new Money(BigInt(total)),
-    ...(at && !Number.isNaN(at.getTime()) ? { paidAt: at } : {}),
-  };
+  // Coupons lower what the payer pays; what the order is worth is the total.
+  const total = fen(amount?.total);
+  if (!total || !isNumber(transaction_id)) return undefined;
+  const paidAt = instantOf(success_time);
+  return { thirdPartyNo: transaction_id, amount: total, ...(paidAt ? { paidAt } : {}) };
 }
 
-const isCents = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+/** Undefined unless it is a number of fen. */
+export const fen = (value: unknown): Money | undefined =>
+  Number.isSafeInteger(value) && (value as number) >= 0 ? new Money(BigInt(value as number)) : undefined;
+
+/** Whether it can be one of WeChat's numbers. */
+export const isNumber = (value: unknown): value is string =>
+  typeof value === 'string' && /^[\x21-\x7e]{1,64}$/.test(value);
+
+/** The instant of a time in RFC 3339. */
+export function instantOf(text: unknown): Date | undefined {
+  const at = typeof text === 'string' ? new Date(text) : undefined;
+  return at && !Number.isNaN(at.getTime()) ? at : undefined;
+}
 
 // REFUND, also after a refund in part: the money did arrive. ACCEPT, USERPAYING, REVOKED and PAYERROR are for codes that
 // a cashier scans, which this service does not offer.

@@ -12,6 +12,7 @@ import { gatewayUrl, identifier, privateKey, publicKey, secret, webUrl } from '.
 import { checkPrivateKey, checkPublicKey } from './key-checks.js';
 import { callWechat, isSignedNotice } from './wechat-api.js';
 import { claimOf, contentOf, isOwn, isProbe } from './wechat-notice.js';
+import { queryRefund, refundLimits, sendRefund } from './wechat-refund.js';
 import { lines } from './wechat-request.js';
 import { openResource, sealResource } from './wechat-seal.js';
 import { closeTrade, queryTrade, tradeNumber } from './wechat-trade.js';
@@ -94,7 +95,14 @@ export const wechat: Channel = {
   accepted: { status: 204 },
 
   // What places also downloads the certificates; a public key of the platform may replace them.
-  results: { requiredKeys: [], query: queryTrade, close: closeTrade },
+  results: {
+    requiredKeys: [],
+    query: queryTrade,
+    close: closeTrade,
+    refundLimits,
+    refund: sendRefund,
+    queryRefund,
+  },
 
   async place(placement, signal) {
     const { config, paymentNo } = placement;

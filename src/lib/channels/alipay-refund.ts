@@ -1,0 +1,65 @@
+// Alipay: refunds (alipay.trade.refund, alipay.trade.fastpay.refund.query).
+import { Money } from '../values/money.js';
+import { askAlipay, wordsOf, type AlipayAnswer } from './alipay-request.js';
+import { instantOf } from './alipay-trade.js';
+import { foreign, unreadable } from './answer-reasons.js';
+import { ChannelFailure, type RefundAnswer, type RefundOrder } from './channel.js';
+
+// 365 days are a guess: 3 to 12 months by contract. A later refund is refused as TRADE_HAS_FINISHED.
+export const refundLimits = { withinDays: 365, most: 50, apartMs: 3000 };
+
+// Asking again under the same number ends no better. All others may pass: no funds, a limit, the set-up.
+const final = new Set<unknown>(
+  [
+    ...['REASON_TRADE_REFUND_FEE_ERR', 'REFUND_AMT_NOT_EQUAL_TOTAL', 'TRADE_HAS_FINISHED', 'TRADE_HAS_CLOSE'],
+    ...['TRADE_STATUS_ERROR', 'TRADE_NOT_ALLOW_REFUND', 'NOT_ALLOW_PARTIAL_REFUND', 'BUYER_NOT_EXIST'],
+    ...['BUYER_ENABLE_STATUS_FORBID', 'INVALID_PARAMETER', 'DISCORDANT_REPEAT_REQUEST'],
+  ].map((code) => `ACQ.${code}`),
+);
+
+/** @see ChannelResults.refund */
+export async function sendRefund(order: RefundOrder, signal: AbortSignal): Promise<RefundAnswer> {
+  const { thirdPartyNo, refundNo, refund, reason, config } = order;
+  const content = {
+    trade_no: thirdPartyNo,
+    refund_amount: refund.toString(),
+    out_request_no: refundNo,
+    refund_reason: reason,
+  };
+  const told = await askAlipay(config, 'alipay.trade.refund', content, signal);
+  if (told.code === '40004' && final.has(told.sub_code))
+    return { state: 'failed', code: String(told.sub_code) };
+  if (told.code !== '10000') throw new ChannelFailure(wordsOf(told));
+  if (told.trade_no !== thirdPartyNo) throw new ChannelFailure(foreign);
+  // N also when it was done before.
+  if (told.fund_change !== 'Y') return { state: 'processing', code: 'fund_change=N' };
+  // refund_fee is the sum of all refunds of the trade; of this one Alipay takes no other amount under its number.
+  return { state: 'succeeded', code: 'fund_change=Y', amount: refund, ...timeOf(told) };
+}
+
+/** @see ChannelResults.queryRefund */
+export async function queryRefund(order: RefundOrder, signal: AbortSignal): Promise<RefundAnswer> {
+  const { thirdPartyNo, refundNo, config } = order;
+  const content = { trade_no: thirdPartyNo, out_request_no: refundNo, query_options: ['gmt_refund_pay'] };
+  const told = await askAlipay(config, 'alipay.trade.fastpay.refund.query', content, signal);
+  if (told.code === '40004' && told.sub_code === 'ACQ.TRADE_NOT_EXIST')
+    return { state: 'absent', code: told.sub_code };
+  if (told.code !== '10000') throw new ChannelFailure(wordsOf(told));
+  const { trade_no, out_request_no, refund_status = '' } = told;
+  if (refund_status === '') {
+    // Never received, or failed: it may be sent again under its number. Such an answer need not name it.
+    const namesAnother =
+      (trade_no ?? thirdPartyNo) !== thirdPartyNo || (out_request_no ?? refundNo) !== refundNo;
+    if (namesAnother) throw new ChannelFailure(foreign);
+    return { state: 'absent', code: 'no refund_status' };
+  }
+  if (refund_status !== 'REFUND_SUCCESS') throw new ChannelFailure(unreadable);
+  if (trade_no !== thirdPartyNo || out_request_no !== refundNo) throw new ChannelFailure(foreign);
+  const amount = Money.parse(told.refund_amount);
+  return { state: 'succeeded', code: refund_status, ...(amount ? { amount } : {}), ...timeOf(told) };
+}
+
+function timeOf({ gmt_refund_pay }: AlipayAnswer): { at?: Date } {
+  const at = instantOf(gmt_refund_pay);
+  return at ? { at } : {};
+}

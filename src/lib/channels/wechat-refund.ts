@@ -1,0 +1,78 @@
+// WeChat Pay: refunds (pay.weixin.qq.com/doc/v3/merchant/4012556457, 4012556562).
+import { foreign, unreadable } from './answer-reasons.js';
+import { ChannelFailure, type RefundAnswer, type RefundOrder } from './channel.js';
+import { askWechat } from './wechat-api.js';
+import { readJson, wordsOf } from './wechat-request.js';
+import { fen, instantOf, isNumber, tradeNumber } from './wechat-trade.js';
+
+const path = '/v3/refund/domestic/refunds';
+
+export const refundLimits = { withinDays: 365, most: 50, apartMs: 60_000 };
+
+// Accepted is not done: cards take up to three days. ABNORMAL: the card is dead, and a person chooses another way.
+const states = new Map<unknown, RefundAnswer['state']>([
+  ['SUCCESS', 'succeeded'],
+  ['PROCESSING', 'processing'],
+  ['CLOSED', 'failed'],
+  ['ABNORMAL', 'stuck'],
+]);
+
+// Asking again under the same number ends no better. All others may pass: no funds, a limit, the set-up.
+const final = new Set<unknown>(['USER_ACCOUNT_ABNORMAL', 'INVALID_REQUEST', 'RESOURCE_NOT_EXISTS']);
+
+/** @see ChannelResults.refund */
+export async function sendRefund(order: RefundOrder, signal: AbortSignal): Promise<RefundAnswer> {
+  const { thirdPartyNo, refundNo, refund, amount, reason, config } = order;
+  const content = {
+    transaction_id: thirdPartyNo,
+    out_refund_no: refundNo,
+    reason,
+    amount: { refund: Number(refund.cents), total: Number(amount.cents), currency: 'CNY' },
+  };
+  const answer = await askWechat(config, path, content, signal);
+  const told = readJson(answer.body);
+  if (answer.status === 200) return refundOf(told, order);
+  if (!final.has(told.code)) throw new ChannelFailure(wordsOf(answer));
+  return { state: 'failed', code: String(told.code) };
+}
+
+/** @see ChannelResults.queryRefund */
+export async function queryRefund(order: RefundOrder, signal: AbortSignal): Promise<RefundAnswer> {
+  const answer = await askWechat(order.config, `${path}/${order.refundNo}`, undefined, signal);
+  const told = readJson(answer.body);
+  if (answer.status === 200) return refundOf(told, order);
+  if (answer.status !== 404 || told.code !== 'RESOURCE_NOT_EXISTS') throw new ChannelFailure(wordsOf(answer));
+  return { state: 'absent', code: told.code };
+}
+
+interface Refund {
+  refund_id?: unknown;
+  out_refund_no?: unknown;
+  transaction_id?: unknown;
+  out_trade_no?: unknown;
+  status?: unknown;
+  success_time?: unknown;
+  amount?: { refund?: unknown; currency?: unknown };
+}
+
+// The answer names no merchant; WeChat's number of the payment belongs to one.
+function refundOf(told: Refund, { refundNo, thirdPartyNo, paymentNo }: RefundOrder): RefundAnswer {
+  const { refund_id, status, amount } = told;
+  const state = states.get(status);
+  if (!state) throw new ChannelFailure(unreadable);
+  const isOurs =
+    told.out_refund_no === refundNo &&
+    told.transaction_id === thirdPartyNo &&
+    told.out_trade_no === tradeNumber(paymentNo) &&
+    amount?.currency === 'CNY';
+  if (!isOurs) throw new ChannelFailure(foreign);
+  const refunded = fen(amount.refund);
+  const at = instantOf(told.success_time);
+  return {
+    state,
+    code: String(status),
+    ...(isNumber(refund_id) ? { channelNo: refund_id } : {}),
+    ...(refunded ? { amount: refunded } : {}),
+    ...(at ? { at } : {}),
+  };
+}
