@@ -20,6 +20,7 @@ export interface PaymentsEnvironment {
   PAYMENT_CHANNEL_RESULTS: string;
   PAYMENT_UNSIGNED_MOCK_ALLOWED?: boolean;
   PAYMENT_LOCAL_GATEWAYS_ALLOWED: boolean;
+  REFUND_APPROVAL_ABOVE: string;
 }
 
 export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
@@ -42,6 +43,11 @@ export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
   PAYMENT_LOCAL_GATEWAYS_ALLOWED: Joi.boolean()
     .default(false)
     .description('gateways may be plain http and private addresses, to try a channel out; not in production'),
+  REFUND_APPROVAL_ABOVE: Joi.string()
+    .allow('')
+    .pattern(/^\d{1,13}(\.\d{1,2})?$/)
+    .default('')
+    .description('refunds of more are approved by a second administrator; 0: all of them, empty: none'),
 });
 
 export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {
@@ -59,6 +65,8 @@ export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {
     asksPerSecond: constant('PAYMENT_QUERY_PER_SECOND', 10),
     /** A placed payment is asked for until so long after its expiry; also the lifetime of orders that never expire. */
     followMs: constant('PAYMENT_FOLLOW_HOURS', 24) * 3_600_000,
+    /** Decimal text; undefined for none. */
+    refundApprovalAbove: env.REFUND_APPROVAL_ABOVE || undefined,
     gatewayTimeoutMs: constant('PAYMENT_GATEWAY_TIMEOUT_MS', 10_000),
     callbackWaitMs: constant('CALLBACK_WAIT_MS', 2000),
     /** A provider must be answered within 2.5 s (docs/promises.md R8); network and load take part of that. */

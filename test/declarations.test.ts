@@ -94,7 +94,8 @@ test('the permission row of a route opens that route', (t) => {
 test('routes of a module that can be disabled declare it', (t) => {
   for (const route of routes) {
     const segment = route.path.split('/')[1];
-    const module = segment === 'orders' ? 'orders' : /^payment/.test(segment ?? '') ? 'payments' : undefined;
+    const module =
+      segment === 'orders' ? 'orders' : /^(payment|refund)/.test(segment ?? '') ? 'payments' : undefined;
     if (!route.host) t.is(route.module, module as never, label(route));
   }
 });

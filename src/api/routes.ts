@@ -23,6 +23,7 @@ import { routes as paymentMethods } from './admin/trade/payment-methods.js';
 import { routes as payments } from './admin/trade/payments.js';
 import { routes as permissions } from './admin/access/permissions.js';
 import { routes as queues } from './admin/office/queues.js';
+import { routes as refunds } from './admin/trade/refunds.js';
 import { routes as roles } from './admin/access/roles.js';
 import { routes as search } from './admin/office/search.js';
 import { routes as session } from './admin/access/session.js';
@@ -62,6 +63,7 @@ export const routes = [
   ...orders,
   ...payments,
   ...paymentCallbacks,
+  ...refunds,
   ...paymentMethods,
   ...paymentNotify,
   ...health,

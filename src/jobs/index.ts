@@ -6,6 +6,7 @@ import { importOrders } from './import-orders.js';
 import type { Job } from './job.js';
 import { maintainTables } from './maintain-tables.js';
 import { mergeChunks } from './merge-chunks.js';
+import { sendRefund } from './send-refund.js';
 import { settlePayment } from './settle-payment.js';
 import { writeExport } from './write-export.js';
 import { writeLogs } from './write-logs.js';
@@ -14,6 +15,7 @@ export const jobs = [
   settlePayment,
   expireOrder,
   askChannel,
+  sendRefund,
   importOrders,
   writeLogs,
   deliverNotification,

@@ -12,6 +12,7 @@ import { importOrders } from '../jobs/import-orders.js';
 import type { Job } from '../jobs/job.js';
 import { maintainTables } from '../jobs/maintain-tables.js';
 import { mergeChunks } from '../jobs/merge-chunks.js';
+import { sendRefund } from '../jobs/send-refund.js';
 import { settlePayment } from '../jobs/settle-payment.js';
 import { writeExport } from '../jobs/write-export.js';
 import { unfinishedMerges } from '../models/files/chunk-merge.js';
@@ -24,6 +25,7 @@ import { stalledImports } from '../models/imports/import-progress.js';
 import { overdueOrders } from '../models/trade/order.js';
 import { closeCancelled, dueFollowUps } from '../models/trade/payment-follow-up.js';
 import { unsettledCallbacks } from '../models/trade/payment-callback.js';
+import { dueRefunds } from '../models/trade/refund-schedule.js';
 import { removeUnowned, sweepStorage } from '../models/files/stored-file.js';
 
 const everySweep = `*/${config.worker.sweepSeconds} * * * * *`;
@@ -61,7 +63,15 @@ const cronLog: Logger = {
 
 /** Queues again every row that may have lost its job. */
 export async function sweep(): Promise<void> {
-  await inParts(sweepPayments, sweepFollowUps, sweepMerges, sweepExports, sweepImports, sweepNotifications);
+  await inParts(
+    sweepPayments,
+    sweepFollowUps,
+    sweepRefunds,
+    sweepMerges,
+    sweepExports,
+    sweepImports,
+    sweepNotifications,
+  );
 }
 
 /** Removes what has expired with its files, and the files that nobody owns. */
@@ -83,6 +93,10 @@ async function sweepPayments(before: Date): Promise<void> {
 async function sweepFollowUps(): Promise<void> {
   await closeCancelled();
   for (const payment_no of await dueFollowUps()) await queueOne(askChannel, { payment_no });
+}
+
+async function sweepRefunds(): Promise<void> {
+  for (const refund_no of await dueRefunds()) await queueOne(sendRefund, { refund_no });
 }
 
 async function sweepMerges(before: Date): Promise<void> {

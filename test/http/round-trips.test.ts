@@ -3,6 +3,7 @@ import '../support/environment.js';
 import test from 'ava';
 import { permissionOf } from '../../src/api/declare/route.js';
 import { routes } from '../../src/api/routes.js';
+import { change } from '../../src/lib/database/db.js';
 import {
   makeAdmin,
   makeMethod,
@@ -17,6 +18,7 @@ import {
 } from '../support/factories.js';
 import { png } from '../support/files.js';
 import { alipayConfig, wechatConfig } from '../support/merchant.js';
+import { paidPayment } from '../support/refunds.js';
 import { serviceTest } from '../support/service-test.js';
 import type { Client } from '../support/client.js';
 
@@ -59,6 +61,17 @@ async function orders(): Promise<number[]> {
   await service.anonymous.post('//api/payment/notify/mock', mockCallback(paid));
   const { list } = (await admin.get(`/orders?order_no=${paid.order_no}`)).data;
   return [pending.id, cancelled.id, list[0].id];
+}
+
+async function refunds(): Promise<number[]> {
+  const payment = await paidPayment(admin, (await makeMethod(admin)).id);
+  const ask = (destination: string): Promise<number> =>
+    made('/refunds', { payment_no: payment.payment_no, amount: 1, destination, reason: 'x' });
+  const [given, flagged] = [await ask('balance'), await ask('balance')];
+  await change(`UPDATE refunds SET needs_attention = 1, fail_reason = 'refund_stuck' WHERE id = ?`, [
+    flagged,
+  ]);
+  return [given, flagged];
 }
 
 const contact = { email: 'a@example.com', phone: '+49 30 1', avatar: '/a.png' };
@@ -122,6 +135,7 @@ const records: Record<string, () => Promise<number[]>> = {
   ],
   '/orders/{id}': orders,
   '/payments/{id}': payments,
+  '/refunds/{id}': refunds,
   '/payment-methods/{id}': async () => {
     const more = { name: 'x', description: 'x', is_active: false };
     return [

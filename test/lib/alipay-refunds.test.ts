@@ -39,8 +39,8 @@ async function order(refund = '2.30'): Promise<RefundOrder> {
   return { ...payment, thirdPartyNo, refundNo, refund: Money.from(refund), reason: '多付了' };
 }
 
-const send = (one: RefundOrder) => alipay.results?.refund(one, signal()) as Promise<RefundAnswer>;
-const query = (one: RefundOrder) => alipay.results?.queryRefund(one, signal()) as Promise<RefundAnswer>;
+const send = (one: RefundOrder) => alipay.refunds?.send(one, signal()) as Promise<RefundAnswer>;
+const query = (one: RefundOrder) => alipay.refunds?.query(one, signal()) as Promise<RefundAnswer>;
 
 /** What an answer says, without the time. */
 const said = ({ at: _, ...rest }: RefundAnswer): RefundAnswer => rest;

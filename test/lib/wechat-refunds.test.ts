@@ -39,8 +39,8 @@ async function order(refund = '2.30'): Promise<RefundOrder> {
   return { ...payment, thirdPartyNo, refundNo, refund: Money.from(refund), reason: '多付了' };
 }
 
-const send = (one: RefundOrder) => wechat.results?.refund(one, signal()) as Promise<RefundAnswer>;
-const query = (one: RefundOrder) => wechat.results?.queryRefund(one, signal()) as Promise<RefundAnswer>;
+const send = (one: RefundOrder) => wechat.refunds?.send(one, signal()) as Promise<RefundAnswer>;
+const query = (one: RefundOrder) => wechat.refunds?.query(one, signal()) as Promise<RefundAnswer>;
 
 async function failsWith(t: ExecutionContext, asked: Promise<unknown>, words: RegExp): Promise<void> {
   const error = await t.throwsAsync(asked, { instanceOf: ChannelFailure });

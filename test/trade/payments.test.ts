@@ -59,6 +59,8 @@ test('a new payment is pending with the amount and user of its order', async (t)
     callbacks: [],
     follow_up: null,
     handlings: [],
+    refunds: [],
+    refundable: 0,
   };
   for (const reference of [answer.data.payment_no, answer.data.id]) {
     t.deepEqual((await service.admin.get(`/payments/${reference}`)).data, { ...answer.data, ...own });

@@ -28,6 +28,7 @@ const groups: Record<string, readonly [name: string, description: string]> = {
   'user-balance-logs': ['Balances', 'The ledger of balances'],
   orders: ['Orders', 'What users are to pay for'],
   payments: ['Payments', 'Ways to pay an order, over a payment method'],
+  refunds: ['Refunds', 'Money of payments on its way back'],
   'payment-methods': ['Payment methods', 'Channels with their configuration'],
   notify: ['Payment callbacks', 'What payment companies send, signed'],
   health: ['Health', 'For supervisors and balancers'],

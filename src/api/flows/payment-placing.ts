@@ -8,19 +8,17 @@ import {
   missingKeys,
   openResults,
 } from '../../lib/channels/index.js';
+import { readable } from '../../lib/channels/readable.js';
 import { now } from '../../lib/clock.js';
 import { currentLanguage } from '../../lib/context.js';
 import { AppError, fail } from '../../lib/errors.js';
 import { logger } from '../../lib/logger.js';
 import { measured } from '../../lib/watch/metrics.js';
-import { maskText } from '../../lib/secrets/mask.js';
 import { recordPlacement, payablePayment, type Payable } from '../../models/trade/payment-placement.js';
 import { askNow } from '../../models/trade/channel-asking.js';
 import { follow } from '../../models/trade/payment-follow-up.js';
 import { findPayment, type PaymentRecord } from '../../models/trade/payment.js';
 import { configOfMethod, getMethod } from '../../models/trade/payment-method.js';
-
-const maxReason = 200;
 
 /**
  * The channel that a payment by that method will be placed with. Found before the payment is made, so that a channel
@@ -118,10 +116,4 @@ export async function queryPayment({ payment_no }: PaymentRecord): Promise<Payme
 function expiryForChannel({ placingLimits }: Channel, expireAt: Date | null): Date | null {
   const { maxMs = Infinity } = placingLimits ?? {};
   return expireAt && expireAt.getTime() <= now().getTime() + maxMs ? expireAt : null;
-}
-
-// The text may come from another company: control characters, secrets and excess length are removed.
-function readable(reason: string): string {
-  const line = maskText(reason.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')).trim();
-  return [...line].slice(0, maxReason).join('') || '?';
 }

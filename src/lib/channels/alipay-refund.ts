@@ -3,10 +3,10 @@ import { Money } from '../values/money.js';
 import { askAlipay, wordsOf, type AlipayAnswer } from './alipay-request.js';
 import { instantOf } from './alipay-trade.js';
 import { foreign, unreadable } from './answer-reasons.js';
-import { ChannelFailure, type RefundAnswer, type RefundOrder } from './channel.js';
+import { ChannelFailure, type RefundAnswer, type RefundLimits, type RefundOrder } from './channel.js';
 
 // 365 days are a guess: 3 to 12 months by contract. A later refund is refused as TRADE_HAS_FINISHED.
-export const refundLimits = { withinDays: 365, most: 50, apartMs: 3000 };
+export const refundLimits: RefundLimits = { withinDays: 365, most: 50, apartMs: 3000 };
 
 // Asking again under the same number ends no better. All others may pass: no funds, a limit, the set-up.
 const final = new Set<unknown>(
@@ -17,7 +17,7 @@ const final = new Set<unknown>(
   ].map((code) => `ACQ.${code}`),
 );
 
-/** @see ChannelResults.refund */
+/** @see ChannelRefunds.send */
 export async function sendRefund(order: RefundOrder, signal: AbortSignal): Promise<RefundAnswer> {
   const { thirdPartyNo, refundNo, refund, reason, config } = order;
   const content = {
@@ -37,7 +37,7 @@ export async function sendRefund(order: RefundOrder, signal: AbortSignal): Promi
   return { state: 'succeeded', code: 'fund_change=Y', amount: refund, ...timeOf(told) };
 }
 
-/** @see ChannelResults.queryRefund */
+/** @see ChannelRefunds.query */
 export async function queryRefund(order: RefundOrder, signal: AbortSignal): Promise<RefundAnswer> {
   const { thirdPartyNo, refundNo, config } = order;
   const content = { trade_no: thirdPartyNo, out_request_no: refundNo, query_options: ['gmt_refund_pay'] };

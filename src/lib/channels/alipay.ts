@@ -60,10 +60,9 @@ export const alipay: Channel = {
     requiredKeys: ['alipay_public_key'],
     query: queryTrade,
     close: closeTrade,
-    refundLimits,
-    refund: sendRefund,
-    queryRefund,
   },
+
+  refunds: { limits: refundLimits, send: sendRefund, query: queryRefund },
 
   place(placement) {
     const { config, paymentNo, notifyUrl } = placement;

@@ -99,6 +99,30 @@ export interface RefundAnswer {
   at?: Date;
 }
 
+/** What a company takes. */
+export interface RefundLimits {
+  /** Days after the payment. */
+  withinDays: number;
+  /** Refunds of one payment. */
+  most: number;
+  /** Wait between two of them. */
+  apartMs: number;
+}
+
+/** Gives money back. */
+export interface ChannelRefunds {
+  limits: RefundLimits;
+  /**
+   * Sends a refund; repeated under the same number and amount it refunds once.
+   *
+   * @returns failed when the company refuses it for good
+   * @throws ChannelFailure when nothing was learned, also for a refusal that may pass (no funds, a limit, the set-up)
+   */
+  send(order: RefundOrder, signal: AbortSignal): Promise<RefundAnswer>;
+  /** Asks what became of a refund. @throws ChannelFailure when nothing was learned */
+  query(order: RefundOrder, signal: AbortSignal): Promise<RefundAnswer>;
+}
+
 /** What only a real company has: results that it signs. PAYMENT_CHANNEL_RESULTS opens them. */
 export interface ChannelResults {
   /** Keys that a method needs for them beyond those of placing; without one it cannot place. */
@@ -117,16 +141,6 @@ export interface ChannelResults {
    * @throws ChannelFailure when nothing was learned
    */
   close(payment: ChannelPayment, signal: AbortSignal): Promise<'closed' | 'ask'>;
-  /** What the company takes: days after the payment, refunds of one payment, wait between two of them. */
-  refundLimits: { withinDays: number; most: number; apartMs: number };
-  /**
-   * Sends a refund; repeated under the same number and amount it refunds once.
-   *
-   * @throws ChannelFailure when nothing was learned, also for a refusal that may pass (no funds, a limit, the set-up)
-   */
-  refund(order: RefundOrder, signal: AbortSignal): Promise<RefundAnswer>;
-  /** Asks what became of a refund. @throws ChannelFailure when nothing was learned */
-  queryRefund(order: RefundOrder, signal: AbortSignal): Promise<RefundAnswer>;
 }
 
 /** The payment company refused, was unreachable, or sent an invalid answer. */
@@ -200,6 +214,8 @@ export interface Channel {
   /** A yes in the company's form; omitted: the envelope. */
   accepted?: { status: 200 | 204; body?: string };
   results?: ChannelResults;
+  /** Omitted: not implemented; the money can go to the balance of the user. */
+  refunds?: ChannelRefunds;
   /** Signs or seals with each stored key and verifies the result. */
   checkKeys(config: MethodConfig): KeyCheck[];
   /** A success callback of that payment, signed as far as the stored keys allow. */

@@ -4,7 +4,7 @@ import { config } from '../../../config/index.js';
 import { Money } from '../values/money.js';
 import { paymentPeriod } from '../values/numbers.js';
 import { hmacHex, sameDigest } from '../secrets/secret-box.js';
-import type { CallbackClaim, Channel, MethodConfig } from './channel.js';
+import type { CallbackClaim, Channel, MethodConfig, RefundAnswer, RefundOrder } from './channel.js';
 import { exactAmount } from '../input/schema.js';
 import { secret, webUrl } from './config-key.js';
 
@@ -108,6 +108,9 @@ export const mock: Channel = {
   }),
 
   answersLocally: true,
+
+  // It refunds whatever it is sent, at once.
+  refunds: { limits: { withinDays: 365, most: 50, apartMs: 0 }, send: refunded, query: refunded },
 };
 
 /** Lowercase hex of HMAC-SHA-256 over `number|SUCCESS|amount` (spec.md, Payment callback, rule 3). */
@@ -119,4 +122,13 @@ function firstOf(fields: Record<string, unknown>, names: string[]): unknown {
   return names
     .map((name) => fields[name])
     .find((value) => value !== undefined && value !== null && value !== '');
+}
+
+function refunded({ refundNo, refund }: RefundOrder): Promise<RefundAnswer> {
+  return Promise.resolve({
+    state: 'succeeded',
+    code: success,
+    channelNo: `MOCK-${refundNo}`,
+    amount: refund,
+  });
 }

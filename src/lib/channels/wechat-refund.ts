@@ -1,13 +1,13 @@
 // WeChat Pay: refunds (pay.weixin.qq.com/doc/v3/merchant/4012556457, 4012556562).
 import { foreign, unreadable } from './answer-reasons.js';
-import { ChannelFailure, type RefundAnswer, type RefundOrder } from './channel.js';
+import { ChannelFailure, type RefundAnswer, type RefundLimits, type RefundOrder } from './channel.js';
 import { askWechat } from './wechat-api.js';
 import { readJson, wordsOf } from './wechat-request.js';
 import { fen, instantOf, isNumber, tradeNumber } from './wechat-trade.js';
 
 const path = '/v3/refund/domestic/refunds';
 
-export const refundLimits = { withinDays: 365, most: 50, apartMs: 60_000 };
+export const refundLimits: RefundLimits = { withinDays: 365, most: 50, apartMs: 60_000 };
 
 // Accepted is not done: cards take up to three days. ABNORMAL: the card is dead, and a person chooses another way.
 const states = new Map<unknown, RefundAnswer['state']>([
@@ -20,7 +20,7 @@ const states = new Map<unknown, RefundAnswer['state']>([
 // Asking again under the same number ends no better. All others may pass: no funds, a limit, the set-up.
 const final = new Set<unknown>(['USER_ACCOUNT_ABNORMAL', 'INVALID_REQUEST', 'RESOURCE_NOT_EXISTS']);
 
-/** @see ChannelResults.refund */
+/** @see ChannelRefunds.send */
 export async function sendRefund(order: RefundOrder, signal: AbortSignal): Promise<RefundAnswer> {
   const { thirdPartyNo, refundNo, refund, amount, reason, config } = order;
   const content = {
@@ -36,7 +36,7 @@ export async function sendRefund(order: RefundOrder, signal: AbortSignal): Promi
   return { state: 'failed', code: String(told.code) };
 }
 
-/** @see ChannelResults.queryRefund */
+/** @see ChannelRefunds.query */
 export async function queryRefund(order: RefundOrder, signal: AbortSignal): Promise<RefundAnswer> {
   const answer = await askWechat(order.config, `${path}/${order.refundNo}`, undefined, signal);
   const told = readJson(answer.body);

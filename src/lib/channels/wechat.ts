@@ -99,10 +99,9 @@ export const wechat: Channel = {
     requiredKeys: [],
     query: queryTrade,
     close: closeTrade,
-    refundLimits,
-    refund: sendRefund,
-    queryRefund,
   },
+
+  refunds: { limits: refundLimits, send: sendRefund, query: queryRefund },
 
   async place(placement, signal) {
     const { config, paymentNo } = placement;

@@ -1,4 +1,4 @@
-// Users, balances, orders, payments and payment methods.
+// Users, balances, orders, payments, refunds and payment methods.
 import { outcomes } from './outcomes.js';
 
 export const trade = {
@@ -10,6 +10,7 @@ export const trade = {
     order_expires_too_soon: ['订单即将过期，该支付渠道已无法受理', 'The order expires too soon for this channel'],
     order_being_paid: ['该订单的付款已到账，正在处理中', 'A payment for this order has arrived and is being settled'],
     payment_method_disabled: ['支付方式已停用', 'The payment method is switched off'],
+    refund_not_waiting: ['该退款不在待审批状态', 'The refund does not wait for approval'],
     payment_gateway_disabled: ['支付网关未启用', 'The payment gateway is not enabled'],
   }),
   ...outcomes(400, 40002, {
@@ -19,16 +20,25 @@ export const trade = {
   }),
   ...outcomes(400, 40003, {
     payment_attention_changed: ['该支付出现了新的待处理原因，请先查看', 'The payment needs attention for another reason by now; look at it first'],
+    refund_attention_changed: ['该退款出现了新的待处理原因，请先查看', 'The refund needs attention for another reason by now; look at it first'],
     order_not_cancellable: ['只有待支付订单可以取消', 'Only a pending order can be cancelled'],
   }),
   ...outcomes(400, 40004, {
     user_disabled: ['用户已被禁用', 'The user is disabled'],
+    payment_not_refundable: ['只有已支付的支付可以退款', 'Only a paid payment can be refunded'],
+    refund_exceeds_payment: ['退款金额超出可退金额 {left}', 'The amount is more than the {left} that is left to refund'],
+    refund_too_late: ['支付已超过 {days} 天，该支付渠道不再受理退款', 'This channel takes no refunds {days} days after the payment'],
+    refund_too_many: ['该支付渠道对一笔支付最多受理 {most} 次退款', 'This channel takes at most {most} refunds of one payment'],
     payment_method_incomplete: ['支付方式缺少验证支付结果所需的密钥：{keys}', 'The payment method lacks keys that its results are verified with: {keys}'],
+  }),
+  ...outcomes(403, 20003, {
+    refund_own_request: ['不能审批自己发起的退款', 'You may not approve a refund that you requested'],
   }),
   ...outcomes(404, 20002, {
     balance_log_not_found: ['余额记录不存在', 'The balance log does not exist'],
     user_not_found: ['用户不存在', 'The user does not exist'],
     order_not_found: ['订单不存在', 'The order does not exist'],
+    refund_not_found: ['退款不存在', 'The refund does not exist'],
     payment_record_not_found: ['支付记录不存在', 'The payment does not exist'],
     payment_method_not_found: ['支付方式不存在', 'The payment method does not exist'],
   }),
@@ -46,6 +56,7 @@ export const trade = {
   ...outcomes(422, 30003, {
     user_unknown: ['所选用户不存在', 'The user referred to does not exist'],
     order_unknown: ['订单不存在', 'The order referred to does not exist'],
+    payment_unknown: ['支付记录不存在', 'The payment referred to does not exist'],
     payment_method_unknown: ['所选支付方式不存在', 'The payment method referred to does not exist'],
   }),
   ...outcomes(422, 40003, {

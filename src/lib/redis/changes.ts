@@ -14,6 +14,7 @@ export type ListName =
   | 'operation_logs'
   | 'orders'
   | 'payments'
+  | 'refunds'
   | 'system_logs'
   | 'user_balance_logs'
   | 'users';

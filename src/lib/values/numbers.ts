@@ -1,8 +1,9 @@
-// Order and payment numbers, and the months in them.
+// Order, payment and refund numbers, and the months in them.
 import { newUlid } from '../secrets/random-id.js';
 
 const orderNumber = /^ORD(\d{4})(0[1-9]|1[0-2])[0-9A-HJKMNP-TV-Z]{26}$/;
 const paymentNumber = /^PAY(\d{4})(0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9A-HJKMNP-TV-Z]{26}$/;
+const refundNumber = /^REF(\d{4})(0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /** A new order number of that instant in UTC: ORD + YYYYMM + ULID (spec.md, Order). */
 export function newOrderNumber(at: Date): string {
@@ -29,18 +30,26 @@ export function newPaymentNumber(at: Date, orderNo: string): string {
   return `PAY${digits(at, 10)}${own}${orderNo.slice(-commonEnd)}`;
 }
 
+/** A new refund number of that instant in UTC: REF + YYYYMMDD + ULID, with the end of its payment's number. */
+export function newRefundNumber(at: Date, paymentNo: string): string {
+  return `REF${newPaymentNumber(at, paymentNo).slice(3)}`;
+}
+
 /** The partition of an order number, YYYYMM as an integer; undefined when malformed. */
 export const orderPeriod = (number: string): number | undefined => periodIn(orderNumber.exec(number));
 
 /** The partition of a payment number, YYYYMM as an integer; undefined when malformed. */
 export const paymentPeriod = (number: string): number | undefined => periodIn(paymentNumber.exec(number));
 
+/** The partition of a refund number, YYYYMM as an integer; undefined when malformed. */
+export const refundPeriod = (number: string): number | undefined => periodIn(refundNumber.exec(number));
+
 /**
  * The first and last month of numbers with this prefix; undefined when no number starts so. (ORD cannot occur
  * later in one: ULIDs have no O.)
  */
 export function periodsOf(head: string): [first: number, last: number] | undefined {
-  const match = /^(?:ORD|PAY)(\d{0,6})/.exec(head);
+  const match = /^(?:ORD|PAY|REF)(\d{0,6})/.exec(head);
   if (!match) return undefined;
   const [, month] = match as unknown as [string, string];
   return [Number(month.padEnd(6, '0')), Number(month.padEnd(6, '9'))];

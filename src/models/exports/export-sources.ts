@@ -6,11 +6,12 @@ import { balanceLogFilters, balanceLogsWhere, type BalanceLogCriteria } from '..
 import { Admin, Department } from '../access/tables.js';
 import type { ValueKind } from '../tables/column.js';
 import { columnsOf, computed, type Expression } from '../tables/selection.js';
-import { BalanceLog, Order, OrderDetail, Payment, PaymentMethod, User } from '../trade/tables.js';
+import { BalanceLog, Order, OrderDetail, Payment, PaymentMethod, Refund, User } from '../trade/tables.js';
 import type { SheetSource, SourceColumn } from './export-sheet.js';
 import type { ExportType } from './tables.js';
 import { orderFilters, ordersWhere, type OrderCriteria } from '../trade/order.js';
 import { paymentFilters, paymentsWhere, type PaymentCriteria } from '../trade/payment-criteria.js';
+import { refundFilters, refundsWhere, type RefundCriteria } from '../trade/refund-criteria.js';
 import { userFilters, usersWhere, type UserCriteria } from '../trade/user.js';
 
 const text = (zh: string, en: string): Text => ({ zh, en });
@@ -60,8 +61,10 @@ const user = columnsOf(User, 'u');
 const order = columnsOf(Order, 'o');
 const line = columnsOf(OrderDetail, 'd');
 const payment = columnsOf(Payment, 'p');
+const refund = columnsOf(Refund, 'r');
 const method = columnsOf(PaymentMethod, 'm');
 const assignee = columnsOf(Admin, 'a', 'username');
+const approver = columnsOf(Admin, 'b', 'username');
 const log = columnsOf(BalanceLog, 'l');
 
 const enabled = { 0: text('禁用', 'Disabled'), 1: text('启用', 'Enabled') };
@@ -198,6 +201,50 @@ const payments: SheetSource<PaymentCriteria> = {
      LEFT JOIN admins a ON a.id = p.assignee_id ${where} ORDER BY p.id ${limit}`,
 };
 
+const refunds: SheetSource<RefundCriteria> = {
+  title: text('退款', 'Refunds'),
+  table: 'refunds r',
+  key: 'r.id',
+  month: 'r.period',
+  columns: [
+    column(refund.refund_no, '退款单号', 'Refund number'),
+    column(refund.payment_no, '支付单号', 'Payment number'),
+    column(refund.order_no, '订单号', 'Order number'),
+    column(refund.user_id, '用户编号', 'User ID'),
+    column(user.username, '用户名', 'Username'),
+    column(method.name, '支付方式', 'Payment method'),
+    column(refund.amount, '金额', 'Amount'),
+    column(refund.destination, '去向', 'Destination', {
+      channel: text('原路退回', 'Channel'),
+      balance: text('用户余额', 'Balance'),
+    }),
+    column(refund.status, '状态', 'Status', {
+      waiting: text('待审批', 'Waiting for approval'),
+      pending: text('待发送', 'To be sent'),
+      processing: text('处理中', 'Processing'),
+      succeeded: text('已退款', 'Succeeded'),
+      failed: text('失败', 'Failed'),
+      rejected: text('已驳回', 'Rejected'),
+    }),
+    column(refund.reason, '退款原因', 'Reason'),
+    column(refund.channel_refund_no, '渠道退款号', 'Number at the channel'),
+    column(refund.code, '渠道结果', 'Word of the channel'),
+    column(refund.needs_attention, '需人工处理', 'Needs attention', yesNo),
+    column(refund.fail_reason, '说明', 'Note'),
+    column(admin.username, '申请人', 'Requested by'),
+    column(approver.username, '审批人', 'Approved by'),
+    column(refund.accepted_at, '受理时间', 'Accepted at'),
+    column(refund.finished_at, '完成时间', 'Finished at'),
+    column(refund.created_at, '创建时间', 'Created at'),
+  ],
+  filters: refundFilters,
+  where: refundsWhere,
+  isNarrow: ({ user_id, payment_no }) => user_id !== undefined || Boolean(payment_no),
+  from: (records, where, limit) =>
+    `FROM ${records} LEFT JOIN users u ON u.id = r.user_id LEFT JOIN payment_methods m ON m.id = r.payment_method_id
+     LEFT JOIN admins a ON a.id = r.requested_by LEFT JOIN admins b ON b.id = r.approved_by ${where} ORDER BY r.id ${limit}`,
+};
+
 const balanceLogs: SheetSource<BalanceLogCriteria> = {
   title: text('余额记录', 'Balance changes'),
   table: 'user_balance_logs l',
@@ -234,5 +281,6 @@ export const exportSources = {
   users,
   orders,
   payments,
+  refunds,
   user_balance_logs: balanceLogs,
 } satisfies Record<ExportType, SheetSource<never>>;

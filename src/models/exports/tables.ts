@@ -19,7 +19,7 @@ import {
 } from '../tables/column.js';
 import { Column, Table, type NewRow, type Row } from '../tables/table.js';
 
-export const exportTypes = ['admins', 'users', 'orders', 'payments', 'user_balance_logs'] as const;
+export const exportTypes = ['admins', 'users', 'orders', 'payments', 'refunds', 'user_balance_logs'] as const;
 
 export type ExportType = (typeof exportTypes)[number];
 

@@ -24,6 +24,7 @@ import { searchKeys } from './0023-search-keys.js';
 import { callbackPaidAt } from './0024-callback-paid-at.js';
 import { paymentAssignee } from './0025-payment-assignee.js';
 import { paymentFollowUps } from './0026-payment-follow-ups.js';
+import { refunds } from './0027-refunds.js';
 import type { Migration } from './migration.js';
 
 export const migrations: Migration[] = [
@@ -52,4 +53,5 @@ export const migrations: Migration[] = [
   callbackPaidAt,
   paymentAssignee,
   paymentFollowUps,
+  refunds,
 ];

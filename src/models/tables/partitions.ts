@@ -14,6 +14,7 @@ export const partitionedTables = [
   'order_details',
   'payments',
   'payment_callbacks',
+  'refunds',
   'operation_logs',
   'login_logs',
   'system_logs',

@@ -44,7 +44,7 @@ export async function changeBalance(
   const at = now();
   try {
     const log = await announcing(['user_balance_logs'], () =>
-      transact((t) => apply(userId, wanted, operator, at, t)),
+      transact((t) => applyChange(userId, wanted, operator, at, t)),
     );
     return changed(log);
   } catch (error) {
@@ -54,7 +54,8 @@ export async function changeBalance(
   }
 }
 
-async function apply(
+/** The same in the transaction of what makes it necessary. */
+export async function applyChange(
   userId: number,
   wanted: BalanceChange,
   operator: Operator,

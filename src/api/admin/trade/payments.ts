@@ -22,10 +22,12 @@ import { paymentFilters } from '../../../models/trade/payment-criteria.js';
 import { handlingsOf, updatePayment, type PaymentUpdate } from '../../../models/trade/payment-attention.js';
 import { followUpOf } from '../../../models/trade/payment-follow-up.js';
 import { callbacksOf } from '../../../models/trade/payment-callback.js';
+import { refundsOf } from '../../../models/trade/refund.js';
 import type { Identity } from '../../../models/access/identity.js';
 import { Admin } from '../../../models/access/tables.js';
 import { channelTypes, gatewayAnswer } from '../../declare/channel-schemas.js';
 import { exportRoutes } from '../../declare/export-routes.js';
+import { refund } from '../../declare/refund-response.js';
 import {
   assertFitsChannel,
   placePayment,
@@ -182,7 +184,7 @@ export const routes = [
     method: 'GET',
     path: '/payments/{id}',
     name: 'showPayment',
-    summary: 'Show a payment with its order, callbacks and cleared reasons of attention',
+    summary: 'Show a payment with its order, callbacks, refunds and cleared reasons of attention',
     access: can('payment.show', '查看支付', 'Show payments'),
     module: 'payments',
     params: paymentParam,
@@ -198,15 +200,18 @@ export const routes = [
         'What its company is still asked; null when it has said its last word, or is not asked',
       ),
       handlings: listOf(handling),
+      refunds: listOf(refund),
+      refundable: amount(),
     }),
     async handle({ params }) {
       const payment = await findPayment(params.id);
-      const [user, order, callbacks, follow_up, handlings] = await Promise.all([
+      const [user, order, callbacks, follow_up, handlings, refunded] = await Promise.all([
         userOf(payment),
         orderOf(payment),
         callbacksOf(payment.payment_no),
         followUpOf(payment.payment_no),
         handlingsOf(payment.payment_no),
+        refundsOf(payment.payment_no),
       ]);
       return {
         ...payment,
@@ -215,6 +220,7 @@ export const routes = [
         callbacks,
         follow_up: follow_up ?? null,
         handlings,
+        ...refunded,
       };
     },
   }),

@@ -1,0 +1,216 @@
+// /refunds: money of payments on its way back.
+import Joi from 'joi';
+import { currentLanguage } from '../../../lib/context.js';
+import { fail } from '../../../lib/errors.js';
+import { listKeys } from '../../../lib/input/list-query.js';
+import { money, optionalText, text } from '../../../lib/input/schema.js';
+import { say } from '../../../lib/language.js';
+import { logger } from '../../../lib/logger.js';
+import { sendRefund } from '../../../jobs/send-refund.js';
+import {
+  findRefund,
+  listRefunds,
+  refundSortable,
+  sumRefunds,
+  type RefundFilter,
+} from '../../../models/trade/refund.js';
+import { updateRefund, type RefundUpdate } from '../../../models/trade/refund-attention.js';
+import { refundFilters } from '../../../models/trade/refund-criteria.js';
+import {
+  approveRefund,
+  rejectRefund,
+  requestRefund,
+  type NewRefund,
+} from '../../../models/trade/refund-request.js';
+import { askNow } from '../../../models/trade/refund-schedule.js';
+import { refundDestinations } from '../../../models/trade/tables.js';
+import { operatorOf } from '../../flows/balance-change.js';
+import { exportRoutes } from '../../declare/export-routes.js';
+import { refund } from '../../declare/refund-response.js';
+import { summedPageOf } from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+
+const refundParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
+const numberParam = Joi.object<{ refund_no: string }, true>({ refund_no: Joi.string().max(64).required() });
+
+/** How long a query waits for what the channel says. */
+const answerMs = 8000;
+
+export const routes = [
+  route({
+    method: 'GET',
+    path: '/refunds',
+    name: 'listRefunds',
+    summary: 'List refunds',
+    description:
+      '`needs_attention=1` lists what a person must look at, the reason in `fail_reason`; `status=waiting` what waits for approval.',
+    access: can('refund.index', '查看退款列表', 'List refunds'),
+    module: 'payments',
+    query: Joi.object<RefundFilter & { with_sum: boolean }, true>({
+      ...listKeys(refundSortable),
+      ...refundFilters,
+      with_sum: Joi.boolean().default(false).description('Also answers `amount_sum`'),
+    }),
+    response: summedPageOf(refund),
+    async handle({ query }) {
+      const sum = query.with_sum ? sumRefunds(query) : undefined;
+      const [page, amount_sum] = await Promise.all([listRefunds(query), sum]);
+      return { ...page, amount_sum };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/refunds',
+    name: 'createRefund',
+    summary: 'Refund a paid payment, in whole or in part',
+    description:
+      'Takes `amount` from what is left of the payment, all of it by default. `channel` sends it back through the payment ' +
+      'company, `balance` adds it to the balance of the user at once. Above `REFUND_APPROVAL_ABOVE` it waits for another ' +
+      'administrator. Order and payment stay paid. A channel that cannot refund answers 501; the balance takes those too.',
+    access: can('refund.store', '发起退款', 'Request refunds', { slugOnly: true }),
+    module: 'payments',
+    body: Joi.object<NewRefund, true>({
+      payment_no: Joi.string().min(1).max(64).required(),
+      amount: money(1n),
+      destination: Joi.string()
+        .valid(...refundDestinations)
+        .required(),
+      reason: text(80).required().description('Why; the customer may see it').example('The tea was sold out'),
+    }),
+    fails: [
+      'balance_limit_exceeded',
+      'payment_gateway_disabled',
+      'payment_gateway_not_implemented',
+      'payment_not_refundable',
+      'payment_unknown',
+      'refund_exceeds_payment',
+      'refund_not_found',
+      'refund_too_late',
+      'refund_too_many',
+      'user_unknown',
+    ],
+    response: refund,
+    async handle({ admin, body }) {
+      const { id, refund_no, isDue } = await requestRefund(body, operatorOf(admin));
+      if (isDue) await enqueue(refund_no);
+      return findRefund(String(id));
+    },
+    repeat: (id) => findRefund(String(id)),
+  }),
+  ...exportRoutes({
+    segment: 'refunds',
+    type: 'refunds',
+    noun: 'refund',
+    title: { zh: '退款', en: 'refunds' },
+    module: 'payments',
+  }),
+  route({
+    method: 'GET',
+    path: '/refunds/{id}',
+    name: 'showRefund',
+    summary: 'Show a refund',
+    description: 'The refund number or the numeric id.',
+    access: can('refund.show', '查看退款', 'Show refunds'),
+    module: 'payments',
+    params: refundParam,
+    fails: ['refund_not_found'],
+    response: refund,
+    handle: ({ params }) => findRefund(params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/refunds/{id}',
+    name: 'updateRefund',
+    summary: 'Clear the attention flag of a refund',
+    description:
+      '`needs_attention` can only be set to false, together with the `fail_reason` that was seen: when there is another one by ' +
+      'now, the request is refused. What a refund is answered with may be sent back.',
+    access: can('refund.update', '处理退款异常', 'Clear refunds'),
+    module: 'payments',
+    params: refundParam,
+    body: Joi.object<RefundUpdate, true>({
+      needs_attention: Joi.boolean(),
+      fail_reason: Joi.string()
+        .allow(null)
+        .max(255)
+        .when('needs_attention', { is: Joi.valid(false).required(), then: Joi.required() }),
+    }),
+    fails: ['refund_attention_changed', 'refund_not_found'],
+    response: refund,
+    subject: ({ params }) => findRefund(params.id),
+    async handle({ params, body }) {
+      const { refund_no } = await findRefund(params.id);
+      await updateRefund(refund_no, body);
+      return findRefund(refund_no);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/refunds/{refund_no}/approve',
+    name: 'approveRefund',
+    summary: 'Approve a waiting refund that somebody else requested',
+    access: can('refund.approve', '审批退款', 'Approve refunds', { slugOnly: true }),
+    module: 'payments',
+    params: numberParam,
+    fails: [
+      'balance_limit_exceeded',
+      'refund_not_found',
+      'refund_not_waiting',
+      'refund_own_request',
+      'user_unknown',
+    ],
+    response: refund,
+    async handle({ admin, params: { refund_no } }) {
+      if (await approveRefund(refund_no, operatorOf(admin))) await enqueue(refund_no);
+      return findRefund(refund_no);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/refunds/{refund_no}/reject',
+    name: 'rejectRefund',
+    summary: 'Reject a waiting refund; its amount can be refunded again',
+    description: 'Also what the caller requested.',
+    access: can('refund.approve', '审批退款', 'Approve refunds', { slugOnly: true }),
+    module: 'payments',
+    params: numberParam,
+    body: Joi.object<{ reason?: string | null }, true>({
+      reason: optionalText(200).description('Why; becomes `fail_reason`').example('Already replaced'),
+    }),
+    fails: ['refund_not_found', 'refund_not_waiting'],
+    response: refund,
+    async handle({ admin, params: { refund_no }, body }) {
+      await rejectRefund(refund_no, body.reason || null, operatorOf(admin));
+      return findRefund(refund_no);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/refunds/{refund_no}/query',
+    name: 'queryRefund',
+    summary: 'Ask the channel now what became of a refund',
+    description:
+      'Sends it, where it is not sent yet. One that waits for approval or has ended is answered as it is. When nothing was ' +
+      'learned the answer is 502 with the reason, and the refund goes on.',
+    access: can('refund.query', '查询退款结果', 'Query refunds'),
+    module: 'payments',
+    params: numberParam,
+    fails: ['refund_not_found', 'third_party_error'],
+    response: refund,
+    async handle({ params: { refund_no } }) {
+      const run = (await askNow(refund_no)) && (await sendRefund.enqueueAndWait({ refund_no }, answerMs));
+      if (run && run.unknown)
+        fail('third_party_error', { params: { reason: say(run.unknown, currentLanguage()) } });
+      return findRefund(refund_no);
+    },
+  }),
+];
+
+// The row is due; if queuing fails, the sweeper queues it.
+async function enqueue(refund_no: string): Promise<void> {
+  await sendRefund
+    .enqueue({ refund_no })
+    .catch((error: unknown) =>
+      logger.warn({ error, refund_no }, 'enqueueing failed; the sweeper will queue this refund'),
+    );
+}

@@ -1,0 +1,94 @@
+// Refunds that a person must look at: flagged on their row, every administrator being notified once per reason.
+import type { Transaction } from 'sequelize';
+import { now } from '../../lib/clock.js';
+import { change, transact } from '../../lib/database/db.js';
+import { AppError, fail } from '../../lib/errors.js';
+import { problem } from '../../lib/input/validation.js';
+import { inBoth, type Text } from '../../lib/language.js';
+import { announcing } from '../../lib/redis/changes.js';
+import { notifyWithin } from '../office/notification.js';
+import { updateRows } from '../tables/rows.js';
+import { columnsOf, selection } from '../tables/selection.js';
+import { keyOfRefund } from './refund.js';
+import { Refund } from './tables.js';
+
+export type RefundAttention = 'refund_failed' | 'refund_stuck' | 'refund_slow';
+
+const texts: Record<RefundAttention, Text> = {
+  refund_failed: {
+    zh: '渠道最终拒绝了退款，金额已释放',
+    en: 'the channel refused it for good; its amount can be refunded again',
+  },
+  refund_stuck: {
+    zh: '渠道无法完成退款或金额不一致，请到渠道处理',
+    en: 'the channel cannot finish it, or refunded another amount; act at the channel',
+  },
+  refund_slow: { zh: '退款 8 天仍未完成', en: 'it has not been finished for 8 days' },
+};
+
+/** Flags a refund that goes on, unless it had that reason before. @returns ids for `deliverStored` */
+export async function flagRefund(
+  { refund_no, period }: { refund_no: string; period: number },
+  reason: 'refund_stuck' | 'refund_slow',
+  t: Transaction,
+): Promise<number[]> {
+  // What is stuck is slow as well.
+  const known = reason === 'refund_slow' ? ['refund_slow', 'refund_stuck'] : ['refund_stuck'];
+  const flagged = await change(
+    `UPDATE refunds r SET r.needs_attention = 1, r.fail_reason = :reason, r.updated_at = :at
+     WHERE r.refund_no = :refund_no AND r.period = :period AND r.status = 'processing'
+       AND (r.fail_reason IS NULL OR r.fail_reason NOT IN (:known))`,
+    { refund_no, period, reason, known, at: now() },
+    t,
+  );
+  return flagged === 0 ? [] : notifyRefund(refund_no, reason, t);
+}
+
+/** Stores the notification in the transaction of what it reports. @returns ids for `deliverStored` */
+export function notifyRefund(refundNo: string, reason: RefundAttention, t: Transaction): Promise<number[]> {
+  return notifyWithin(t, {
+    type: 'system',
+    title: { zh: '退款需要人工处理', en: 'A refund needs attention' },
+    content: `${refundNo}: ${inBoth(texts[reason])}`,
+    eventKey: `refund-${refundNo}-${reason}`,
+  });
+}
+
+const flags = selection(columnsOf(Refund, 'r', 'needs_attention', 'fail_reason'), 'refunds r');
+
+export interface RefundUpdate {
+  /** False clears the flag; true is what a flagged refund is answered with, and changes nothing. */
+  needs_attention?: boolean;
+  /** The reason that the person clearing the flag has seen; needed to clear it. */
+  fail_reason?: string | null;
+}
+
+/**
+ * Clears the flag of a refund; the reason stays readable.
+ *
+ * @throws refund_not_found; refund_attention_changed when it is flagged for another reason by now; value_not_acceptable
+ * for a flag that only the service sets
+ */
+export async function updateRefund(
+  refundNo: string,
+  { needs_attention, fail_reason }: RefundUpdate,
+): Promise<void> {
+  if (needs_attention === undefined) return;
+  const key = keyOfRefund(refundNo);
+  const revise = async (t: Transaction): Promise<void> => {
+    const refund = await flags.first(
+      'WHERE r.refund_no = :refund_no AND r.period = :period FOR UPDATE',
+      key,
+      {
+        t,
+      },
+    );
+    if (!refund) fail('refund_not_found');
+    if (needs_attention && !refund.needs_attention)
+      throw new AppError('value_not_acceptable', { fields: { needs_attention: [problem('any.only')] } });
+    if (needs_attention || !refund.needs_attention) return;
+    if (refund.fail_reason !== fail_reason) fail('refund_attention_changed', { field: 'fail_reason' });
+    await updateRows(Refund, { needs_attention: false, updated_at: now() }, key, t);
+  };
+  await announcing(['refunds'], () => transact(revise));
+}

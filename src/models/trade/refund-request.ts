@@ -1,0 +1,223 @@
+// Requests for refunds: what they take of a payment is reserved first; large ones wait for a second administrator.
+import type { Transaction } from 'sequelize';
+import { config } from '../../../config/index.js';
+import type { RefundLimits } from '../../lib/channels/channel.js';
+import { channelOf, hasOpenResults, isEnabled } from '../../lib/channels/index.js';
+import { now } from '../../lib/clock.js';
+import { change, transact } from '../../lib/database/db.js';
+import { fail } from '../../lib/errors.js';
+import { announcing } from '../../lib/redis/changes.js';
+import { Money } from '../../lib/values/money.js';
+import { newRefundNumber, paymentPeriod, periodOf, startOfPeriod } from '../../lib/values/numbers.js';
+import { deliverStored, notifyWithin } from '../office/notification.js';
+import { withPartition } from '../tables/partitions.js';
+import { insertRow } from '../tables/rows.js';
+import { columnsOf, computed, selection, type RowOf } from '../tables/selection.js';
+import type { Operator } from './balance.js';
+import { payOut, release } from './refund-booking.js';
+import { keyOfRefund } from './refund.js';
+import { Payment, PaymentMethod, Refund, type RefundDestination } from './tables.js';
+
+export interface NewRefund {
+  payment_no: string;
+  /** All that is left, if not given. */
+  amount?: Money;
+  destination: RefundDestination;
+  reason: string;
+}
+
+const source = {
+  ...columnsOf(Payment, 'p', 'payment_no', 'period', 'order_no', 'user_id', 'payment_method_id'),
+  ...columnsOf(Payment, 'p', 'amount', 'status', 'pay_time', 'refund_reserved'),
+  type: columnsOf(PaymentMethod, 'm', 'type').type,
+};
+
+const sources = selection(source, 'payments p', 'JOIN payment_methods m ON m.id = p.payment_method_id');
+
+type RefundSource = RowOf<typeof source>;
+
+/** What changes with refunds on open pages. */
+const lists = ['refunds', 'payments', 'user_balance_logs', 'users'] as const;
+
+const day = 86_400_000;
+
+/**
+ * Makes a refund and reserves its amount. One to the balance is given back in the same transaction, one that needs approval
+ * waits, any other is due.
+ *
+ * @returns its id and number
+ * @throws payment_unknown, payment_not_refundable, refund_exceeds_payment, refund_too_late, refund_too_many,
+ * payment_gateway_disabled, payment_gateway_not_implemented, balance_limit_exceeded, user_unknown
+ */
+export async function requestRefund(
+  wanted: NewRefund,
+  by: Operator,
+): Promise<{ id: number; refund_no: string; isDue: boolean }> {
+  const { destination, reason } = wanted;
+  const payment = await findSource(wanted.payment_no);
+  if (payment.status !== 'paid') fail('payment_not_refundable');
+  const limits = destination === 'channel' ? limitsOf(payment) : undefined;
+  const amount = wanted.amount ?? payment.amount.minus(payment.refund_reserved);
+  if (amount.cents <= 0n) exceeds(payment);
+  // As a payment is never in an earlier month than its order.
+  const at = new Date(Math.max(now().getTime(), startOfPeriod(payment.period).getTime()));
+  const { payment_no, order_no, user_id, payment_method_id } = payment;
+  const refund_no = newRefundNumber(at, payment_no);
+  const isWaiting = needsApproval(amount);
+  const isDue = !isWaiting && destination === 'channel';
+  const key = { refund_no, period: periodOf(at) };
+  const row = {
+    ...{ ...key, payment_no, order_no, user_id, payment_method_id, amount, destination, reason },
+    ...{ status: isWaiting ? ('waiting' as const) : ('pending' as const), requested_by: by.id },
+    ...{ due_at: isDue ? at : null, created_at: at, updated_at: at },
+  };
+  const make = () =>
+    transact(async (t) => {
+      await reserve(payment, amount, t);
+      if (limits) await assertFewer(payment, limits, t);
+      const id = await insertRow(Refund, row, t);
+      if (!isWaiting && destination === 'balance') await payOut(row, by, t);
+      return { id, told: isWaiting ? await tellApprovers(row, t) : [] };
+    });
+  const { id, told } = await announcing(lists, () => withPartition(['refunds'], key.period, make));
+  await deliverStored(told);
+  return { id, refund_no, isDue };
+}
+
+async function findSource(paymentNo: string): Promise<RefundSource> {
+  const period = paymentPeriod(paymentNo) ?? fail('payment_unknown', { field: 'payment_no' });
+  const found = await sources.first('WHERE p.payment_no = :paymentNo AND p.period = :period', {
+    paymentNo,
+    period,
+  });
+  return found ?? fail('payment_unknown', { field: 'payment_no' });
+}
+
+/** What the channel of the payment takes. */
+function limitsOf({ type, pay_time }: RefundSource): RefundLimits {
+  if (!isEnabled(type)) fail('payment_gateway_disabled');
+  const channel = channelOf(type);
+  if (!channel?.refunds || !hasOpenResults(channel)) return fail('payment_gateway_not_implemented');
+  const { limits } = channel.refunds;
+  const isLate = pay_time !== null && pay_time.getTime() + limits.withinDays * day < now().getTime();
+  if (isLate) fail('refund_too_late', { params: { days: limits.withinDays } });
+  return limits;
+}
+
+const needsApproval = (amount: Money): boolean => {
+  const { refundApprovalAbove: above } = config.payments;
+  return above !== undefined && amount.cents > Money.from(above).cents;
+};
+
+const exceeds = ({ amount, refund_reserved }: Pick<RefundSource, 'amount' | 'refund_reserved'>): never =>
+  fail('refund_exceeds_payment', {
+    field: 'amount',
+    params: { left: amount.minus(refund_reserved).toString() },
+  });
+
+/** Takes the amount from what is left of a paid payment; one statement, so that many at once never take more. */
+async function reserve({ payment_no, period }: RefundSource, amount: Money, t: Transaction): Promise<void> {
+  const reserved = await change(
+    `UPDATE payments p SET p.refund_reserved = p.refund_reserved + CAST(:amount AS DECIMAL(18,2)), p.updated_at = :at
+     WHERE p.payment_no = :payment_no AND p.period = :period AND p.status = 'paid'
+       AND p.refund_reserved + CAST(:amount AS DECIMAL(18,2)) <= p.amount`,
+    { payment_no, period, amount: amount.toString(), at: now() },
+    t,
+  );
+  if (reserved > 0) return;
+  const here = { payment_no, period };
+  const left = await sources.first('WHERE p.payment_no = :payment_no AND p.period = :period', here, { t });
+  exceeds(left ?? fail('payment_unknown', { field: 'payment_no' }));
+}
+
+// The reservation holds the payment: others that are made at the same time are counted or wait.
+async function assertFewer(
+  { payment_no, period }: RefundSource,
+  { most }: RefundLimits,
+  t: Transaction,
+): Promise<void> {
+  const counted = await counts.first(
+    `WHERE r.payment_no = :payment_no AND r.period >= :period AND r.destination = 'channel' AND r.status <> 'rejected'`,
+    { payment_no, period },
+    { t },
+  );
+  if ((counted?.count ?? 0) >= most) fail('refund_too_many', { params: { most } });
+}
+
+const counts = selection({ count: computed<number>('COUNT(*)') }, 'refunds r');
+
+function tellApprovers(
+  { refund_no, payment_no, amount }: { refund_no: string; payment_no: string; amount: Money },
+  t: Transaction,
+): Promise<number[]> {
+  return notifyWithin(t, {
+    type: 'system',
+    title: { zh: '退款待审批', en: 'A refund waits for approval' },
+    content: `${refund_no}: ¥${amount.toString()}, ${payment_no}`,
+    eventKey: `refund-${refund_no}-waiting`,
+  });
+}
+
+const decided = columnsOf(
+  Refund,
+  'r',
+  ...(['refund_no', 'period', 'payment_no', 'user_id', 'amount', 'reason'] as const),
+  ...(['destination', 'status', 'requested_by'] as const),
+);
+const waiting = selection(decided, 'refunds r');
+
+/**
+ * Lets a waiting refund go. Nobody approves what they requested themselves.
+ *
+ * @returns whether it is due now
+ * @throws refund_not_found, refund_own_request, refund_not_waiting, balance_limit_exceeded, user_unknown
+ */
+export async function approveRefund(refundNo: string, by: Operator): Promise<boolean> {
+  return announcing(lists, () =>
+    transact(async (t) => {
+      const refund = await lockWaiting(refundNo, t, by);
+      const { refund_no, period, destination } = refund;
+      const isDue = destination === 'channel';
+      const at = now();
+      await change(
+        `UPDATE refunds r SET r.status = 'pending', r.approved_by = :by, r.due_at = :due, r.updated_at = :at
+         WHERE r.refund_no = :refund_no AND r.period = :period AND r.status = 'waiting'`,
+        { refund_no, period, by: by.id, due: isDue ? at : null, at },
+        t,
+      );
+      if (!isDue) await payOut(refund, by, t);
+      return isDue;
+    }),
+  );
+}
+
+/**
+ * Ends a waiting refund and releases its amount; whoever requested it may do so too.
+ *
+ * @throws refund_not_found, refund_not_waiting
+ */
+export async function rejectRefund(refundNo: string, reason: string | null, by: Operator): Promise<void> {
+  await announcing(lists, () =>
+    transact(async (t) => {
+      const refund = await lockWaiting(refundNo, t);
+      const ending = { from: 'waiting', to: 'rejected', reason, code: null, by: by.id } as const;
+      await release(refund, ending, t);
+    }),
+  );
+}
+
+async function lockWaiting(
+  refundNo: string,
+  t: Transaction,
+  approver?: Operator,
+): Promise<RowOf<typeof decided>> {
+  const refund = await waiting.first(
+    'WHERE r.refund_no = :refund_no AND r.period = :period FOR UPDATE',
+    keyOfRefund(refundNo),
+    { t },
+  );
+  if (!refund) return fail('refund_not_found');
+  if (refund.requested_by === approver?.id) fail('refund_own_request');
+  if (refund.status !== 'waiting') fail('refund_not_waiting');
+  return refund;
+}

@@ -1,0 +1,151 @@
+// One run of a refund: claims it, sends it or asks what became of it, and books the answer. It is never given up.
+import type { Transaction } from 'sequelize';
+import {
+  ChannelFailure,
+  type ChannelRefunds,
+  type RefundAnswer,
+  type RefundOrder,
+} from '../../lib/channels/channel.js';
+import { channelOf, hasOpenResults } from '../../lib/channels/index.js';
+import { readable } from '../../lib/channels/readable.js';
+import { now } from '../../lib/clock.js';
+import { change, transact } from '../../lib/database/db.js';
+import { AppError } from '../../lib/errors.js';
+import { inBoth, type Text } from '../../lib/language.js';
+import { announcing } from '../../lib/redis/changes.js';
+import { measured } from '../../lib/watch/metrics.js';
+import { deliverStored } from '../office/notification.js';
+import { findPayment } from './payment.js';
+import { configOfMethod } from './payment-method.js';
+import { flagRefund, notifyRefund } from './refund-attention.js';
+import { bookSuccess, release } from './refund-booking.js';
+import { claimRefund, nextAsk, type ClaimedRefund } from './refund-schedule.js';
+
+/** What a run learned; undefined when the refund was not due. */
+export interface RefundRun {
+  /** Why nothing was learned. */
+  unknown?: Text;
+}
+
+const notOpen: Text = { zh: '该支付渠道的退款尚未开放', en: 'refunds of this channel are not open' };
+
+/** Claims a refund that is due, asks its channel and books what it says. Repeating it, also at the same time, refunds once. */
+export async function runRefund(refundNo: string, signal: AbortSignal): Promise<RefundRun | undefined> {
+  const refund = await claimRefund(refundNo);
+  if (!refund) return undefined;
+  try {
+    const answer = await askChannel(refund, signal);
+    await book(refund, answer);
+    return {};
+  } catch (error) {
+    const unknown = reasonOf(error);
+    if (!unknown) throw error;
+    await goOn(refund, {}, unknown);
+    return { unknown };
+  }
+}
+
+/** Why nothing was learned; undefined for what is wrong here. */
+function reasonOf(error: unknown): Text | undefined {
+  if (error instanceof ChannelFailure)
+    return { zh: readable(error.text('zh-CN')), en: readable(error.text('en-US')) };
+  // Secrets that do not open.
+  if (error instanceof AppError && error.slug === 'payment_secret_unreadable')
+    return { zh: error.text('zh-CN'), en: error.text('en-US') };
+  return undefined;
+}
+
+/** An answer, and whether the refund is over when it says failed. */
+interface Learned {
+  answer: RefundAnswer;
+  isFinal: boolean;
+}
+
+// What was sent before is asked for first. A refusal is believed once a query agrees: an earlier sending may have arrived.
+async function askChannel(refund: ClaimedRefund, signal: AbortSignal): Promise<Learned> {
+  const [refunds, order] = [refundsOfType(refund.type), await orderOf(refund)];
+  if (!refund.isFirst) {
+    const answer = await measured(refund.type, 'query-refund', () => refunds.query(order, signal));
+    if (answer.state !== 'absent') return { answer, isFinal: true };
+    if (refund.is_refused) return { answer: { ...answer, state: 'failed' }, isFinal: true };
+  }
+  const answer = await measured(refund.type, 'refund', () => refunds.send(order, signal));
+  return { answer, isFinal: false };
+}
+
+function refundsOfType(type: string): ChannelRefunds {
+  const channel = channelOf(type);
+  if (!channel?.refunds || !hasOpenResults(channel)) throw new ChannelFailure(notOpen);
+  return channel.refunds;
+}
+
+async function orderOf(refund: ClaimedRefund): Promise<RefundOrder> {
+  const { refund_no, payment_no, amount: refunded, reason, payment_method_id } = refund;
+  const [config, { amount, third_party_no }] = await Promise.all([
+    configOfMethod(payment_method_id),
+    findPayment(payment_no),
+  ]);
+  const payment = { paymentNo: payment_no, amount, thirdPartyNo: third_party_no ?? '', config };
+  return { ...payment, refundNo: refund_no, refund: refunded, reason };
+}
+
+async function book(refund: ClaimedRefund, { answer, isFinal }: Learned): Promise<void> {
+  const { state, amount, at = null, code, channelNo = null } = answer;
+  const word = { at, code: code.slice(0, 50), channelNo };
+  const isOther = amount !== undefined && !amount.equals(refund.amount);
+  if (state === 'succeeded' && !isOther) {
+    await announcing(['refunds', 'payments'], () => transact((t) => bookSuccess(refund, word, t)));
+  } else if (state === 'failed' && isFinal) {
+    await deliverStored(
+      await announcing(['refunds', 'payments'], () => transact((t) => end(refund, word, t))),
+    );
+  } else {
+    const isKnown = state === 'succeeded' || state === 'processing' || state === 'stuck';
+    const isStuck = state === 'succeeded' || state === 'stuck';
+    await goOn(refund, { ...word, isKnown, isStuck, isRefused: state === 'failed' });
+  }
+}
+
+/** The channel refused it for good, and a query agrees. */
+async function end(refund: ClaimedRefund, { code }: { code: string }, t: Transaction): Promise<number[]> {
+  const ending = { from: 'processing', to: 'failed', reason: 'refund_failed', code, by: null } as const;
+  return (await release(refund, ending, t)) ? notifyRefund(refund.refund_no, 'refund_failed', t) : [];
+}
+
+/** What is kept of an answer that is not the last one. */
+interface Interim {
+  code?: string;
+  channelNo?: string | null;
+  at?: Date | null;
+  isKnown?: boolean;
+  isStuck?: boolean;
+  isRefused?: boolean;
+}
+
+/** The refund goes on. @param unknown why nothing was learned, if so */
+async function goOn(refund: ClaimedRefund, interim: Interim, unknown?: Text): Promise<void> {
+  const { refund_no, period } = refund;
+  const { code = null, channelNo = null, at, isKnown = false, isStuck = false, isRefused } = interim;
+  const { due, isSlow } = nextAsk(refund, isStuck);
+  const told = await announcing(['refunds'], () =>
+    transact(async (t) => {
+      await change(
+        `UPDATE refunds r SET r.due_at = :due, r.code = COALESCE(:code, r.code),
+           r.channel_refund_no = COALESCE(:channelNo, r.channel_refund_no),
+           r.accepted_at = IF(:isKnown, COALESCE(r.accepted_at, :at), r.accepted_at),
+           r.is_refused = COALESCE(:isRefused, r.is_refused),
+           r.fail_reason = IF(r.fail_reason IN ('refund_stuck', 'refund_slow'), r.fail_reason, :unknown),
+           r.updated_at = :now
+         WHERE r.refund_no = :refund_no AND r.period = :period AND r.status = 'processing'`,
+        {
+          ...{ refund_no, period, due, code, channelNo, isKnown, at: at ?? now(), now: now() },
+          ...{ isRefused: isRefused ?? null, unknown: unknown ? inBoth(unknown).slice(0, 255) : null },
+        },
+        t,
+      );
+      if (isStuck) return flagRefund(refund, 'refund_stuck', t);
+      return isSlow ? flagRefund(refund, 'refund_slow', t) : [];
+    }),
+  );
+  await deliverStored(told);
+}

@@ -1,0 +1,138 @@
+// When a refund is sent and asked for: it is due, claimed for the time of a run, and due again until it ends.
+import type { Transaction } from 'sequelize';
+import { channelOf } from '../../lib/channels/index.js';
+import { now } from '../../lib/clock.js';
+import { change, transact } from '../../lib/database/db.js';
+import { fail } from '../../lib/errors.js';
+import { paymentPeriod } from '../../lib/values/numbers.js';
+import { updateRows } from '../tables/rows.js';
+import { columnsOf, computed, selection, type RowOf } from '../tables/selection.js';
+import { keyOfRefund } from './refund.js';
+import { Payment, PaymentMethod, Refund } from './tables.js';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Longer than a run takes. */
+const leaseMs = 2 * minute;
+
+/** Waits after the first runs. */
+const firstWaits = [minute / 2, minute, 5 * minute, 10 * minute, 20 * minute, 30 * minute];
+
+/** A refund that is not finished by then needs a person. */
+const slowMs = 8 * day;
+
+const claimed = {
+  ...columnsOf(Refund, 'r', 'refund_no', 'period', 'payment_no', 'payment_method_id', 'amount', 'reason'),
+  ...columnsOf(Refund, 'r', 'sent_at', 'tries', 'is_refused'),
+  type: columnsOf(PaymentMethod, 'm', 'type').type,
+};
+
+const refunds = selection(claimed, 'refunds r', 'JOIN payment_methods m ON m.id = r.payment_method_id');
+
+/** A refund that this run has to itself for the time of a lease. */
+export interface ClaimedRefund extends RowOf<typeof claimed> {
+  /** Nobody has sent it before. */
+  isFirst: boolean;
+}
+
+/**
+ * Claims a refund that is due; it is committed as sent before anybody is asked. One that follows another one of its payment too
+ * soon for the channel is due later.
+ *
+ * @returns undefined when it is not due
+ */
+export function claimRefund(refundNo: string): Promise<ClaimedRefund | undefined> {
+  const key = keyOfRefund(refundNo);
+  return transact(async (t) => {
+    const at = now();
+    const taken = await change(
+      `UPDATE refunds r SET r.status = 'processing', r.due_at = :lease, r.tries = r.tries + 1,
+         r.sent_at = COALESCE(r.sent_at, :at), r.updated_at = :at
+       WHERE r.refund_no = :refund_no AND r.period = :period AND r.status IN ('pending', 'processing') AND r.due_at <= :at`,
+      { ...key, at, lease: new Date(at.getTime() + leaseMs) },
+      t,
+    );
+    const refund =
+      taken > 0
+        ? await refunds.first('WHERE r.refund_no = :refund_no AND r.period = :period', key, { t })
+        : undefined;
+    if (!refund) return undefined;
+    const isFirst = refund.tries === 1;
+    const due_at = isFirst ? await earliestSending(refund, t) : at;
+    if (due_at <= at) return { ...refund, isFirst };
+    await updateRows(Refund, { status: 'pending', due_at, tries: 0, sent_at: null }, key, t);
+    return undefined;
+  });
+}
+
+/** When the channel takes this refund after the others of its payment. */
+async function earliestSending(
+  { refund_no, payment_no, type }: RowOf<typeof claimed>,
+  t: Transaction,
+): Promise<Date> {
+  const { apartMs = 0 } = channelOf(type)?.refunds?.limits ?? {};
+  if (apartMs === 0) return new Date(0);
+  const period = paymentPeriod(payment_no) ?? 0;
+  // One after the other: both would see none.
+  await payments.first(
+    'WHERE p.payment_no = :payment_no AND p.period = :period FOR UPDATE',
+    { payment_no, period },
+    { t },
+  );
+  const latest = await sendings.first(
+    'WHERE r.payment_no = :payment_no AND r.period >= :period AND r.refund_no <> :refund_no',
+    { payment_no, period, refund_no },
+    { t },
+  );
+  return new Date((latest?.at?.getTime() ?? 0) + apartMs);
+}
+
+const payments = selection(columnsOf(Payment, 'p', 'id'), 'payments p');
+const sendings = selection({ at: computed<Date | null>('MAX(r.sent_at)') }, 'refunds r');
+
+/** When a refund is asked for again. @param isStuck only a person moves it on */
+export function nextAsk(
+  { tries, sent_at }: Pick<ClaimedRefund, 'tries' | 'sent_at'>,
+  isStuck: boolean,
+): { due: Date; isSlow: boolean } {
+  const at = now().getTime();
+  const age = at - (sent_at?.getTime() ?? at);
+  const later = age < day ? hour : age < slowMs ? 6 * hour : day;
+  const wait = isStuck ? day : (firstWaits[tries - 1] ?? later);
+  return { due: new Date(at + wait), isSlow: age >= slowMs };
+}
+
+/** Refunds that are due, the 1000 that have been so longest at most. */
+export async function dueRefunds(): Promise<string[]> {
+  const due = await numbers.rows(
+    `WHERE r.status IN ('pending', 'processing') AND r.due_at <= :at ORDER BY r.due_at LIMIT 1000`,
+    { at: now() },
+  );
+  return due.map(({ refund_no }) => refund_no);
+}
+
+const numbers = selection(columnsOf(Refund, 'r', 'refund_no'), 'refunds r');
+
+/**
+ * Makes a refund that was sent or is to be sent due now; one that has ended stays as it is.
+ *
+ * @returns whether it is due
+ * @throws refund_not_found
+ */
+export async function askNow(refundNo: string): Promise<boolean> {
+  const key = keyOfRefund(refundNo);
+  const due = await change(
+    `UPDATE refunds r SET r.due_at = :at
+     WHERE r.refund_no = :refund_no AND r.period = :period AND r.status IN ('pending', 'processing')`,
+    { ...key, at: now() },
+  );
+  if (due > 0) return true;
+  const known = await numbers.first('WHERE r.refund_no = :refund_no AND r.period = :period', key);
+  return known ? false : fail('refund_not_found');
+}
+
+/** The same for all of them. @returns how many */
+export const askAllNow = (): Promise<number> =>
+  change(`UPDATE refunds r SET r.due_at = :at WHERE r.status IN ('pending', 'processing')`, { at: now() });

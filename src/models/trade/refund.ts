@@ -1,0 +1,77 @@
+// refunds: money of payments on its way back. refund-request.ts makes them, refund-run.ts sends them.
+import { reports } from '../../lib/database/db.js';
+import { fail } from '../../lib/errors.js';
+import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
+import { Money } from '../../lib/values/money.js';
+import { paymentPeriod, refundPeriod } from '../../lib/values/numbers.js';
+import { Admin } from '../access/tables.js';
+import { columnsOf, joined, selection, sumOf, type RowOf } from '../tables/selection.js';
+import { refundsWhere, type RefundCriteria } from './refund-criteria.js';
+import { Payment, PaymentMethod, Refund, User } from './tables.js';
+
+export type RefundFilter = RefundCriteria & ListQuery;
+
+export const refundSortable = ['id', 'amount', 'status', 'finished_at', 'created_at', 'updated_at'] as const;
+
+const shown = {
+  ...columnsOf(Refund, 'r'),
+  user: joined(columnsOf(User, 'u', 'id', 'username')),
+  payment_method: joined(columnsOf(PaymentMethod, 'm', 'id', 'name', 'code', 'type')),
+  requester: joined(columnsOf(Admin, 'a', 'id', 'username')),
+  approver: joined(columnsOf(Admin, 'b', 'id', 'username')),
+};
+
+const records = selection(
+  shown,
+  'refunds r',
+  `LEFT JOIN users u ON u.id = r.user_id LEFT JOIN payment_methods m ON m.id = r.payment_method_id
+   LEFT JOIN admins a ON a.id = r.requested_by LEFT JOIN admins b ON b.id = r.approved_by`,
+);
+
+/** A refund in answers. */
+export type RefundRecord = RowOf<typeof shown>;
+
+export const listRefunds = (query: RefundFilter): Promise<Page<RefundRecord>> =>
+  records.page(query, refundsWhere(query));
+
+/** The sum of the amounts of all of them. */
+export async function sumRefunds(criteria: RefundCriteria): Promise<Money | undefined> {
+  const { sql, values } = refundsWhere(criteria);
+  return (await sums.first(sql, values, { on: reports }))?.amount;
+}
+
+const sums = selection({ amount: sumOf(columnsOf(Refund, 'r').amount) }, 'refunds r');
+
+/** The refund of that number or numeric id. @throws refund_not_found */
+export async function findRefund(reference: string): Promise<RefundRecord> {
+  const period = refundPeriod(reference);
+  const where = new Where();
+  if (period !== undefined) where.and('r.refund_no = ? AND r.period = ?', reference, period);
+  else if (/^[1-9]\d{0,15}$/.test(reference)) where.and('r.id = ?', Number(reference));
+  else fail('refund_not_found');
+  return (await records.first(where.sql, where.values)) ?? fail('refund_not_found');
+}
+
+/** The key of a refund in statements. @throws refund_not_found for what is no refund number */
+export function keyOfRefund(refundNo: string): { refund_no: string; period: number } {
+  return { refund_no: refundNo, period: refundPeriod(refundNo) ?? fail('refund_not_found') };
+}
+
+/** Max refunds shown with a payment. */
+const maxShown = 200;
+
+/** The refunds of a payment, oldest first, and what is left to refund. */
+export async function refundsOf(paymentNo: string): Promise<{ refunds: RefundRecord[]; refundable: Money }> {
+  const of = { paymentNo, period: paymentPeriod(paymentNo) ?? 0 };
+  const [refunds, payment] = await Promise.all([
+    records.rows(
+      `WHERE r.payment_no = :paymentNo AND r.period >= :period ORDER BY r.id LIMIT ${maxShown}`,
+      of,
+    ),
+    payments.first('WHERE p.payment_no = :paymentNo AND p.period = :period', of),
+  ]);
+  const refundable = payment?.status === 'paid' ? payment.amount.minus(payment.refund_reserved) : Money.zero;
+  return { refunds, refundable };
+}
+
+const payments = selection(columnsOf(Payment, 'p', 'status', 'amount', 'refund_reserved'), 'payments p');

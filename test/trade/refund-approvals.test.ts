@@ -1,0 +1,130 @@
+// Refunds above REFUND_APPROVAL_ABOVE wait for another administrator than the one who requested them.
+import '../support/environment.js';
+import '../support/refund-approvals.js';
+import test from 'ava';
+import { select } from '../../src/lib/database/db.js';
+import type { Client } from '../support/client.js';
+import { makeMethod, signedInWith } from '../support/factories.js';
+import { booksOf, paidPayment } from '../support/refunds.js';
+import { serviceTest } from '../support/service-test.js';
+import { until } from '../support/until.js';
+
+const service = serviceTest();
+let methodId: number;
+let clerk: Client;
+
+test.before(async () => {
+  methodId = (await makeMethod(service.admin)).id;
+  clerk = await signedInWith(service.admin, ['refund.store', 'refund.approve', 'refund.show']);
+});
+
+const ask = (caller: Client, payment: { payment_no: string }, more: object = {}) =>
+  caller.post('/refunds', {
+    ...{ payment_no: payment.payment_no, destination: 'channel', reason: 'sold out' },
+    ...more,
+  });
+
+const statusOf = async (refundNo: string): Promise<string | undefined> =>
+  (await select<{ status: string }>('SELECT status FROM refunds WHERE refund_no = ?', [refundNo]))[0]?.status;
+
+test('a refund up to the limit needs no approval', async (t) => {
+  const payment = await paidPayment(service.admin, methodId, '20.00');
+  const { data } = await ask(clerk, payment, { amount: '10.00' });
+  await until(async () => (await statusOf(data.refund_no)) === 'succeeded');
+  const decided = await service.admin.post(`/refunds/${data.refund_no}/approve`);
+  t.deepEqual([decided.status, decided.code, decided.errorCode], [400, 40001, 'refund_not_waiting']);
+});
+
+test('a refund above the limit is reserved, told, and sent when another administrator approves', async (t) => {
+  const payment = await paidPayment(service.admin, methodId, '20.00');
+  const { data } = await ask(clerk, payment, { amount: '10.01' });
+  t.like(data, { status: 'waiting', due_at: null, sent_at: null });
+  t.like(await booksOf(payment), { refund_reserved: '10.01', refunded_amount: '0.00' });
+  const { list } = (await service.admin.get('/notifications?page_size=100')).data;
+  const told = list.filter(({ content }: { content: string }) => content.startsWith(data.refund_no));
+  t.is(told.length, 1);
+  t.true(told[0].content.includes('¥10.01'));
+  t.is((await service.admin.post(`/refunds/${data.refund_no}/query`)).data.status, 'waiting');
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => service.admin.post(`/refunds/${data.refund_no}/approve`)),
+  );
+  t.is(answers.filter(({ status }) => status === 200).length, 1);
+  for (const { status, errorCode } of answers)
+    if (status !== 200) t.deepEqual([status, errorCode], [400, 'refund_not_waiting']);
+  await until(async () => (await statusOf(data.refund_no)) === 'succeeded');
+  t.like((await service.admin.get(`/refunds/${data.refund_no}`)).data.approver, { username: 'admin' });
+  t.like(await booksOf(payment), { refund_reserved: '10.01', refunded_amount: '10.01' });
+});
+
+test('nobody approves what they requested, super administrators neither', async (t) => {
+  for (const caller of [service.admin, clerk]) {
+    const payment = await paidPayment(service.admin, methodId, '20.00');
+    const { refund_no } = (await ask(caller, payment)).data;
+    const own = await caller.post(`/refunds/${refund_no}/approve`);
+    t.deepEqual([own.status, own.code, own.errorCode], [403, 20003, 'refund_own_request']);
+    t.is(await statusOf(refund_no), 'waiting');
+    t.like(await booksOf(payment), { refund_reserved: '20.00', refunded_amount: '0.00' });
+  }
+});
+
+test('a rejected refund releases its amount once', async (t) => {
+  const payment = await paidPayment(service.admin, methodId, '20.00');
+  const other = (await ask(clerk, payment, { amount: '5.00', destination: 'balance' })).data;
+  t.is(other.status, 'succeeded');
+  const { refund_no } = (await ask(clerk, payment, { amount: '15.00' })).data;
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => service.admin.post(`/refunds/${refund_no}/reject`, { reason: 'no' })),
+  );
+  t.is(answers.filter(({ status }) => status === 200).length, 1);
+  t.like(await booksOf(payment), { refund_reserved: '5.00', refunded_amount: '5.00' });
+  const rejected = (await service.admin.get(`/refunds/${refund_no}`)).data;
+  t.like(rejected, { status: 'rejected', fail_reason: 'no', needs_attention: false });
+  t.like(rejected.approver, { username: 'admin' });
+  t.is((await service.admin.post(`/refunds/${refund_no}/approve`)).errorCode, 'refund_not_waiting');
+  const own = (await ask(clerk, payment, { amount: '15.00' })).data;
+  t.is((await clerk.post(`/refunds/${own.refund_no}/reject`)).data.status, 'rejected', 'withdrawn');
+});
+
+test('approval and rejection at once: one of them happens', async (t) => {
+  for (let round = 0; round < 5; round++) {
+    const payment = await paidPayment(service.admin, methodId, '20.00');
+    const { refund_no, user_id } = (await ask(clerk, payment, { destination: 'balance' })).data;
+    const answers = await Promise.all(
+      ['approve', 'reject', 'approve', 'reject'].map((action) =>
+        service.admin.post(`/refunds/${refund_no}/${action}`),
+      ),
+    );
+    t.is(answers.filter(({ status }) => status === 200).length, 1);
+    const { balance } = (await service.admin.get(`/users/${user_id}`)).data;
+    const isGiven = (await statusOf(refund_no)) === 'succeeded';
+    t.is(balance, isGiven ? 20 : 0);
+    t.like(
+      await booksOf(payment),
+      isGiven
+        ? { refund_reserved: '20.00', refunded_amount: '20.00' }
+        : { refund_reserved: '0.00', refunded_amount: '0.00' },
+    );
+  }
+});
+
+test('a refund to the balance is given when it is approved', async (t) => {
+  const payment = await paidPayment(service.admin, methodId, '20.00');
+  const { refund_no, user_id } = (await ask(clerk, payment, { destination: 'balance' })).data;
+  t.is((await service.admin.get(`/users/${user_id}`)).data.balance, 0);
+  t.is((await service.admin.post(`/refunds/${refund_no}/approve`)).data.status, 'succeeded');
+  const logs = (await service.admin.get(`/user-balance-logs?user_id=${user_id}`)).data.list;
+  t.is(logs.length, 1);
+  t.like(logs[0], { request_id: refund_no, amount: 20, balance_after: 20 });
+});
+
+test('the texts of refusals are there in both languages', async (t) => {
+  const payment = await paidPayment(service.admin, methodId, '20.00');
+  const { refund_no } = (await ask(clerk, payment)).data;
+  const messages = await Promise.all(
+    ['zh-CN', 'en-US'].map(
+      async (language) =>
+        (await clerk.post(`/refunds/${refund_no}/approve`, {}, { 'Accept-Language': language })).message,
+    ),
+  );
+  t.deepEqual(messages, ['不能审批自己发起的退款', 'You may not approve a refund that you requested']);
+});
