@@ -17,7 +17,7 @@ export const questions: Fault[] = [
     throw new ChannelFailure(status < 300`,
     breaks: 'what nobody signed is booked',
     test: closing,
-    match: 'an answer of wechat that does not count*',
+    match: 'an answer of * that does not count*',
   },
   {
     file: asking,
