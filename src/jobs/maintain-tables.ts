@@ -1,7 +1,9 @@
-// Nightly maintenance: month partitions ahead of time, retention of every table, secrets under the current APP_KEY.
+// Nightly maintenance: month partitions ahead of time, retention of every table, secrets under the current APP_KEY, whether money
+// adds up.
 import Joi from 'joi';
 import { pruneSessions } from '../models/access/admin-session.js';
 import { pruneIdempotencyKeys } from '../models/trade/idempotency-key.js';
+import { reportContradictions } from '../models/figures/consistency.js';
 import { pruneLogs } from '../models/logs/log.js';
 import { pruneFailedJobs } from '../models/office/failed-job.js';
 import { extendPartitions } from '../models/tables/partitions.js';
@@ -24,7 +26,7 @@ export const maintainTables = job({
   timeoutMs: 600_000,
   payload: Joi.object<MaintainTables, true>({ day: Joi.string().required() }),
   key: ({ day }) => day,
-  async run() {
+  async run({ day }) {
     await extendPartitions();
     await pruneLogs();
     await pruneNumbers();
@@ -32,6 +34,8 @@ export const maintainTables = job({
     await pruneFailedJobs();
     await pruneNotifications();
     await resealSecrets();
-    return { sessions: await pruneSessions(), keys: await pruneIdempotencyKeys() };
+    const pruned = { sessions: await pruneSessions(), keys: await pruneIdempotencyKeys() };
+    await reportContradictions(day);
+    return pruned;
   },
 });

@@ -9,6 +9,7 @@ import { logs } from './logs.js';
 import { notices } from './notices.js';
 import { orders } from './orders.js';
 import { payments } from './payments.js';
+import { refunds } from './refunds.js';
 import { results } from './results.js';
 import { settlement } from './settlement.js';
 
@@ -20,6 +21,7 @@ const subjects = {
   results,
   orders,
   payments,
+  refunds,
   balances,
   imports,
   lists,

@@ -49,12 +49,15 @@ export class RefundCompany {
   /** Runs when a refund was sent, before it is answered. */
   onSent: (refundNo: string) => Promise<void> = () => Promise.resolve();
 
+  /** Queries are answered after it. */
+  gate: Promise<void> = Promise.resolve();
+
   /** Takes the place of the mock channel's refunds in this thread. */
   install(limits = { withinDays: 365, most: 50, apartMs: 0 }): void {
     mock.refunds = {
       limits,
       send: (order) => this.#send(order),
-      query: (order) => Promise.resolve(this.#query(order)),
+      query: (order) => this.#query(order),
     };
   }
 
@@ -73,8 +76,9 @@ export class RefundCompany {
     return this.#answer(refundNo);
   }
 
-  #query({ refundNo }: RefundOrder): RefundAnswer {
+  async #query({ refundNo }: RefundOrder): Promise<RefundAnswer> {
     this.calls.push(`query ${refundNo}`);
+    await this.gate;
     return this.ledger.has(refundNo) ? this.#answer(refundNo) : { state: 'absent', code: 'NOT_THERE' };
   }
 

@@ -3,6 +3,7 @@ import '../support/environment.js';
 import '../support/refund-approvals.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
+import { checkEquations } from '../../src/models/figures/consistency.js';
 import type { Client } from '../support/client.js';
 import { makeMethod, signedInWith } from '../support/factories.js';
 import { booksOf, paidPayment } from '../support/refunds.js';
@@ -16,6 +17,10 @@ let clerk: Client;
 test.before(async () => {
   methodId = (await makeMethod(service.admin)).id;
   clerk = await signedInWith(service.admin, ['refund.store', 'refund.approve', 'refund.show']);
+});
+
+test.after(async (t) => {
+  t.deepEqual(await checkEquations(), []);
 });
 
 const ask = (caller: Client, payment: { payment_no: string }, more: object = {}) =>

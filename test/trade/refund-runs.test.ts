@@ -4,6 +4,7 @@ import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
 import { nextAsk } from '../../src/models/trade/refund-schedule.js';
 import { runRefund } from '../../src/models/trade/refund-run.js';
+import { checkEquations } from '../../src/models/figures/consistency.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import { makeMethod } from '../support/factories.js';
 import { booksOf, paidPayment, RefundCompany } from '../support/refunds.js';
@@ -22,6 +23,10 @@ test.before(async () => {
 test.serial.beforeEach(() => {
   company = new RefundCompany();
   company.install();
+});
+
+test.after(async (t) => {
+  t.deepEqual(await checkEquations(), []);
 });
 
 interface Row {
@@ -89,17 +94,33 @@ test.serial('a refund whose answer was lost is booked once', async (t) => {
   t.like(await booksOf({ payment_no }), given);
 });
 
-test.serial('answers that come together are booked once', async (t) => {
-  const { refund_no, payment_no } = await refunded('losing');
-  const overdue = () => change('UPDATE refunds SET due_at = NOW(3) WHERE refund_no = ?', [refund_no]);
-  await overdue();
+/** Runs the refund in several workers, whose queries are answered at the same moment. */
+async function runTogether(refundNo: string): Promise<void> {
+  let open: () => void = () => undefined;
+  company.gate = new Promise((resolve) => (open = resolve));
   const runs: Promise<unknown>[] = [];
-  for (let run = 0; run < 5; run++) {
-    runs.push(runRefund(refund_no, AbortSignal.timeout(5000)));
-    await overdue();
+  for (let run = 1; run <= 5; run++) {
+    await change('UPDATE refunds SET due_at = NOW(3) WHERE refund_no = ?', [refundNo]);
+    runs.push(runRefund(refundNo, AbortSignal.timeout(5000)));
+    await until(() => company.calls.filter((call) => call === `query ${refundNo}`).length >= run);
   }
+  open();
   await Promise.all(runs);
+}
+
+test.serial('successes that come together are booked once', async (t) => {
+  const { refund_no, payment_no } = await refunded('losing');
+  await runTogether(refund_no);
+  t.is((await rowOf(refund_no)).status, 'succeeded');
   t.like(await booksOf({ payment_no }), given);
+});
+
+test.serial('failures that come together release the amount once', async (t) => {
+  const { refund_no, payment_no } = await refunded('holding');
+  company.ledger.set(refund_no, { amount: '5.00', state: 'failed' });
+  await runTogether(refund_no);
+  t.is((await rowOf(refund_no)).status, 'failed');
+  t.like(await booksOf({ payment_no }), released);
 });
 
 test.serial(

@@ -2,6 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
+import { checkEquations } from '../../src/models/figures/consistency.js';
 import { newPaymentNumber, newRefundNumber } from '../../src/lib/values/numbers.js';
 import { exportedCsv } from '../support/exports.js';
 import { makeMethod, makePayment, signedInWith, somePaymentNumber, unique } from '../support/factories.js';
@@ -15,6 +16,10 @@ let methodId: number;
 
 test.before(async () => {
   methodId = (await makeMethod(service.admin)).id;
+});
+
+test.after(async (t) => {
+  t.deepEqual(await checkEquations(), []);
 });
 
 const english = { 'Accept-Language': 'en-US' };

@@ -8,6 +8,7 @@ import { periodOf, shiftPeriod } from '../../lib/values/numbers.js';
 import { countJobs } from '../../lib/queue/queue.js';
 import { redis } from '../../lib/redis/redis.js';
 import { keyState } from '../../models/access/key-check.js';
+import { checkEquations } from '../../models/figures/consistency.js';
 import { migrationState } from '../../models/migrations/schema.js';
 import { countFailedJobs } from '../../models/office/failed-job.js';
 import { lastMonth } from '../../models/tables/partitions.js';
@@ -43,6 +44,7 @@ const checks: Record<string, () => Promise<Finding> | Finding> = {
   partitions: checkPartitions,
   callbacks: checkCallbacks,
   channels: checkChannels,
+  books: checkSums,
   jobs: checkJobs,
 };
 
@@ -167,6 +169,12 @@ async function checkChannels(): Promise<Finding> {
   return minutes >= 10
     ? fault(`no company has been asked for ${minutes} minutes; does a worker run?`)
     : ok('no question is overdue');
+}
+
+async function checkSums(): Promise<Finding> {
+  const wrong = await checkEquations();
+  const said = wrong.map(({ what, count, first }) => `${count} ${what}: ${first.join(', ')}`);
+  return wrong.length > 0 ? fault(said.join('; ')) : ok('refunds and balances add up');
 }
 
 async function checkJobs(): Promise<Finding> {

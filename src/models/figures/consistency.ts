@@ -2,6 +2,9 @@
 import type { RowDataPacket } from 'mysql2/promise';
 import { config } from '../../../config/index.js';
 import { openConnection } from '../../lib/database/connection.js';
+import { transact } from '../../lib/database/db.js';
+import { inBoth, type Text } from '../../lib/language.js';
+import { deliverStored, notifyWithin } from '../office/notification.js';
 
 /** The orders or payments of a month in one state; the sum is exact. */
 export interface MonthSum {
@@ -26,7 +29,30 @@ const sums = (table: 'orders' | 'payments'): string =>
   `SELECT '${table}' AS \`of\`, period, status, COUNT(*) AS count, SUM(amount) AS amount
    FROM ${table} GROUP BY period, status ORDER BY period, status`;
 
-/** Each selects \`name\` of the rows that are wrong. */
+/** What holds of refunds and balances at any moment; each selects \`name\` of the rows that are wrong. */
+const equations: Record<string, string> = {
+  'payments whose refunded amount is not the sum of their succeeded refunds': `
+    SELECT p.payment_no AS name FROM payments p
+    LEFT JOIN (SELECT payment_no, SUM(amount) AS total FROM refunds WHERE status = 'succeeded'
+      GROUP BY payment_no) r ON r.payment_no = p.payment_no
+    WHERE p.refunded_amount <> COALESCE(r.total, 0)`,
+  'payments whose reserved amount is not the sum of their refunds that have not failed or been rejected': `
+    SELECT p.payment_no AS name FROM payments p
+    LEFT JOIN (SELECT payment_no, SUM(amount) AS total FROM refunds WHERE status NOT IN ('failed', 'rejected')
+      GROUP BY payment_no) r ON r.payment_no = p.payment_no
+    WHERE p.refund_reserved <> COALESCE(r.total, 0)`,
+  'payments that refund more than they reserve, or reserve more than was paid': `
+    SELECT p.payment_no AS name FROM payments p
+    WHERE p.refunded_amount < 0 OR p.refunded_amount > p.refund_reserved
+      OR p.refund_reserved > IF(p.status = 'paid', p.amount, 0)`,
+  'users whose balance is not the sum of its changes': `
+    SELECT u.username AS name FROM users u
+    LEFT JOIN (SELECT user_id, SUM(IF(type = 'expense', -amount, amount)) AS total
+      FROM user_balance_logs GROUP BY user_id) l ON l.user_id = u.id
+    WHERE u.balance <> COALESCE(l.total, 0)`,
+};
+
+/** The same of everything that was stored. */
 const contradictions: Record<string, string> = {
   'paid orders whose payment is not there, not paid, or of another order or amount': `
     SELECT o.order_no AS name FROM orders o LEFT JOIN payments p ON p.payment_no = o.payment_no
@@ -41,11 +67,6 @@ const contradictions: Record<string, string> = {
     JOIN (SELECT period, order_no, SUM(subtotal) AS total FROM order_details GROUP BY period, order_no) d
       ON d.order_no = o.order_no AND d.period = o.period
     WHERE d.total <> o.amount`,
-  'users whose balance is not the sum of its changes': `
-    SELECT u.username AS name FROM users u
-    LEFT JOIN (SELECT user_id, SUM(IF(type = 'expense', -amount, amount)) AS total
-      FROM user_balance_logs GROUP BY user_id) l ON l.user_id = u.id
-    WHERE u.balance <> COALESCE(l.total, 0)`,
   'changes of balances that do not add up': `
     SELECT CAST(id AS CHAR) AS name FROM user_balance_logs
     WHERE balance_after <> balance_before + IF(type = 'expense', -amount, amount)`,
@@ -56,23 +77,58 @@ const contradictions: Record<string, string> = {
       UNION ALL SELECT storage_key FROM imports WHERE storage_key IS NOT NULL) k
     LEFT JOIN stored_files f ON f.storage_key = k.storage_key
     WHERE f.state IS NULL OR f.state <> 'kept'`,
+  ...equations,
 };
 
-/** Sums of orders and payments by month and state, and contradictions between them; over a dedicated connection. */
-export async function checkBooks(): Promise<{ months: MonthSum[]; contradictions: Contradiction[] }> {
+/** Sums of orders and payments by month and state, and contradictions between them. */
+export const checkBooks = (): Promise<{ months: MonthSum[]; contradictions: Contradiction[] }> =>
+  inSnapshot(async (rows) => {
+    const months = [...(await rows<MonthSum>(sums('orders'))), ...(await rows<MonthSum>(sums('payments')))];
+    return { months, contradictions: await found(contradictions, rows) };
+  });
+
+/** What contradicts the four equations of refunds and balances. */
+export const checkEquations = (): Promise<Contradiction[]> => inSnapshot((rows) => found(equations, rows));
+
+/** Tells every administrator, once a day, what contradicts the equations. */
+export async function reportContradictions(day: string): Promise<void> {
+  const wrong = await checkEquations();
+  if (wrong.length === 0) return;
+  const names = wrong.flatMap(({ first }) => first).slice(0, shown);
+  const told = await transact((t) =>
+    notifyWithin(t, {
+      type: 'system',
+      title: { zh: '账目不一致', en: 'The books do not add up' },
+      content: `${inBoth(look)}: ${names.join(', ')}`,
+      eventKey: `books-${day}`,
+    }),
+  );
+  await deliverStored(told);
+}
+
+const look: Text = {
+  zh: '退款或余额与明细不符，请运行 back-office verify 查看',
+  en: 'refunds or balances are not the sum of their parts; back-office verify shows which',
+};
+
+type Rows = <T>(sql: string) => Promise<T[]>;
+
+async function found(checks: Record<string, string>, rows: Rows): Promise<Contradiction[]> {
+  const wrong: Contradiction[] = [];
+  for (const [what, sql] of Object.entries(checks)) {
+    const names = (await rows<{ name: string }>(sql)).map(({ name }) => name);
+    if (names.length > 0) wrong.push({ what, count: names.length, first: names.slice(0, shown) });
+  }
+  return wrong;
+}
+
+/** Reads from one snapshot, over a dedicated connection. */
+async function inSnapshot<T>(read: (rows: Rows) => Promise<T>): Promise<T> {
   const connection = await openConnection({ database: config.database.name, statementSeconds });
-  const rows = async <T>(sql: string): Promise<T[]> =>
-    (await connection.query<RowDataPacket[]>(sql))[0] as T[];
   try {
     await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
     await connection.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
-    const months = [...(await rows<MonthSum>(sums('orders'))), ...(await rows<MonthSum>(sums('payments')))];
-    const found: Contradiction[] = [];
-    for (const [what, sql] of Object.entries(contradictions)) {
-      const names = (await rows<{ name: string }>(sql)).map(({ name }) => name);
-      if (names.length > 0) found.push({ what, count: names.length, first: names.slice(0, shown) });
-    }
-    return { months, contradictions: found };
+    return await read(async <R>(sql: string) => (await connection.query<RowDataPacket[]>(sql))[0] as R[]);
   } finally {
     connection.destroy();
   }

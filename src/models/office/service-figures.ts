@@ -45,6 +45,7 @@ export async function checkReachable(): Promise<{ database: boolean; redis: bool
 /** Declares the gauges of the whole service; all processes report the same values: aggregate with max(). */
 export function exposeServiceFigures(): void {
   const row = shared(countRows);
+  const refunds = shared(oldestRefunds);
   const queues = shared(countJobs);
   const failed = shared(countFailedJobs);
   const partitions = shared(monthsAhead, maxPartitionAgeMs);
@@ -77,6 +78,15 @@ export function exposeServiceFigures(): void {
     async () => ({
       '': (await row()).attention,
     }),
+  );
+  gauge(
+    'refunds_oldest_seconds',
+    'age of the oldest refund that waits for approval, is not sent, or has no final answer',
+    ['status'],
+    async () => {
+      const since = await refunds();
+      return Object.fromEntries(openRefunds.map((status) => [status, ageOf(since[status] ?? null)]));
+    },
   );
   gauge('bulk_work', 'exports and imports that wait or run', ['kind'], async () => {
     const { exports, imports } = await row();
@@ -141,6 +151,18 @@ async function countRows(): Promise<Counts> {
        ${some('imports WHERE concluded = 0 AND status = 0')} AS imports`,
   );
   return counts as Counts;
+}
+
+const openRefunds = ['waiting', 'pending', 'processing'];
+
+/** Since when the oldest refund has been in each of these states. */
+async function oldestRefunds(): Promise<Record<string, Date>> {
+  const rows = await select<{ status: string; since: Date }>(
+    `SELECT status, MIN(IF(status = 'processing', sent_at, updated_at)) AS since FROM refunds
+     WHERE status IN (?) GROUP BY status`,
+    [openRefunds],
+  );
+  return Object.fromEntries(rows.map(({ status, since }) => [status, since]));
 }
 
 const ageOf = (since: Date | null): number =>

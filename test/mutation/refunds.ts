@@ -1,0 +1,111 @@
+// Faults in refunds: reserving, approving, sending and booking them.
+import type { Fault } from './fault.js';
+
+const request = 'src/models/trade/refund-request.ts';
+const booking = 'src/models/trade/refund-booking.ts';
+const run = 'src/models/trade/refund-run.ts';
+const tests = 'test/trade/refunds.test.ts';
+const approvals = 'test/trade/refund-approvals.test.ts';
+const runs = 'test/trade/refund-runs.test.ts';
+
+export const refunds: Fault[] = [
+  {
+    file: request,
+    from: `
+       AND p.refund_reserved + CAST(:amount AS DECIMAL(18,2)) <= p.amount`,
+    to: ``,
+    breaks: 'more is refunded than was paid',
+    test: tests,
+    match: 'a hundred refunds at once*',
+  },
+  {
+    file: request,
+    from: `if (refund.requested_by === approver?.id) fail('refund_own_request');`,
+    to: ``,
+    breaks: 'somebody approves a refund of their own',
+    test: approvals,
+    match: 'nobody approves what they requested*',
+  },
+  {
+    file: request,
+    from: `if (refund.status !== 'waiting') fail('refund_not_waiting');`,
+    to: ``,
+    breaks: 'a refund that was rejected is approved',
+    test: approvals,
+    match: 'a rejected refund releases its amount once',
+  },
+  {
+    file: request,
+    from: `amount.cents > Money.from(above).cents`,
+    to: `amount.cents > Money.from(above).cents * 1000n`,
+    breaks: 'a large refund needs no approval',
+    test: approvals,
+    match: 'a refund above the limit*',
+  },
+  {
+    file: request,
+    from: `if ((counted?.count ?? 0) >= most)`,
+    to: `if ((counted?.count ?? 0) > most)`,
+    breaks: 'a payment gets one more refund than its channel takes',
+    test: runs,
+    match: 'a channel takes so many refunds*',
+  },
+  {
+    file: booking,
+    from: ` AND r.status IN ('pending', 'processing')\``,
+    to: `\``,
+    breaks: 'a refund is booked twice',
+    test: runs,
+    match: 'successes that come together*',
+  },
+  {
+    file: booking,
+    from: ` AND r.status = :from\``,
+    to: `\``,
+    breaks: 'the amount of a failed refund is released twice',
+    test: runs,
+    match: 'failures that come together*',
+  },
+  {
+    file: booking,
+    from: `  await applyChange(user_id,`,
+    to: `  if (user_id < 0) await applyChange(user_id,`,
+    breaks: 'a refund to the balance is booked and not given',
+    test: tests,
+    match: 'a refund to the balance is given at once*',
+  },
+  {
+    file: run,
+    from: `if (!refund.isFirst) {`,
+    to: `if (refund.tries > 99) {`,
+    breaks: 'a refund is sent again without asking what became of it',
+    test: runs,
+    match: 'a refund whose answer was lost*',
+  },
+  {
+    file: run,
+    from: `answer: await refunds.send(order, signal), isFinal: false`,
+    to: `answer: await refunds.send(order, signal), isFinal: true`,
+    breaks: 'a refusal is believed without a query',
+    test: runs,
+    match: 'a refusal that a query contradicts*',
+  },
+  {
+    file: run,
+    from: `state === 'succeeded' && !isOther`,
+    to: `state === 'succeeded'`,
+    breaks: 'a refund of another amount is booked',
+    test: runs,
+    match: 'a refund is flagged, once, and goes on*',
+  },
+  {
+    file: 'src/models/trade/refund-schedule.ts',
+    from: ` AND r.due_at <= :at\`,
+      { ...key`,
+    to: `\`,
+      { ...key`,
+    breaks: 'two workers run one refund at the same time',
+    test: runs,
+    match: 'a refund whose answer was lost*',
+  },
+];
