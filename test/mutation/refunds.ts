@@ -84,8 +84,8 @@ export const refunds: Fault[] = [
   },
   {
     file: run,
-    from: `answer: await refunds.send(order, signal), isFinal: false`,
-    to: `answer: await refunds.send(order, signal), isFinal: true`,
+    from: `return { answer, isFinal: false };`,
+    to: `return { answer, isFinal: true };`,
     breaks: 'a refusal is believed without a query',
     test: runs,
     match: 'a refusal that a query contradicts*',

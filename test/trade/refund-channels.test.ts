@@ -1,0 +1,163 @@
+// Refunds through both payment companies: what their books say is what ours say, whatever happens on the way.
+import '../support/environment.js';
+import '../support/local-gateways.js';
+import '../support/open-results.js';
+import test, { type ExecutionContext } from 'ava';
+import { change, select } from '../../src/lib/database/db.js';
+import { Money } from '../../src/lib/values/money.js';
+import { checkEquations } from '../../src/models/figures/consistency.js';
+import { companiesTest, types, type Placed, type Type } from '../support/companies.js';
+import { booksOf } from '../support/refunds.js';
+import { serviceTest } from '../support/service-test.js';
+import { until } from '../support/until.js';
+
+const service = serviceTest();
+const companies = companiesTest(service);
+const { place, pay } = companies;
+
+test.afterEach.always(() => {
+  Object.assign(companies.wechat.refunds, { outcome: 'SUCCESS', funds: Infinity });
+  Object.assign(companies.alipay.refunds, { isDelayed: false, funds: undefined });
+});
+
+test.after(async (t) => {
+  t.deepEqual(await checkEquations(), []);
+});
+
+/** A payment that its company has the money of. */
+async function paid(type: Type): Promise<Placed> {
+  const payment = await place(type);
+  pay(type, payment);
+  const { data, text } = await service.admin.post(`/payments/${payment.payment_no}/query`);
+  if (data?.status !== 'paid') throw new Error(text);
+  return payment;
+}
+
+async function refund({ payment_no }: Placed, amount: string): Promise<string> {
+  const body = { payment_no, amount, destination: 'channel', reason: 'sold out' };
+  const { data, text } = await service.admin.post('/refunds', body);
+  if (!data) throw new Error(text);
+  // Its first run is over, whose lease is two minutes; stuck ones wait for a day.
+  await until(async () => {
+    const [row] = await select<{ tries: number; due: number | null }>(
+      'SELECT tries, TIMESTAMPDIFF(SECOND, updated_at, due_at) AS due FROM refunds WHERE refund_no = ?',
+      [data.refund_no],
+    );
+    return row && (row.tries > 0 ? row.due !== 120 : row.due !== 0);
+  });
+  return data.refund_no;
+}
+
+const shown = async (refundNo: string) => (await service.admin.get(`/refunds/${refundNo}`)).data;
+
+const isIn = (refundNo: string, status: string) =>
+  until(async () => (await shown(refundNo)).status === status);
+
+/** Sends or asks, and shows what became of it. */
+async function asked(refundNo: string) {
+  await service.admin.post(`/refunds/${refundNo}/query`);
+  return shown(refundNo);
+}
+
+const askUntil = (refundNo: string, status: string): Promise<boolean> =>
+  until(async () => (await asked(refundNo)).status === status, 15_000, 300);
+
+/** What went back there, in cents. */
+const backAt = (type: Type, { payment_no }: Placed): bigint =>
+  type === 'wechat'
+    ? BigInt(companies.wechat.refunds.refundedOf(payment_no))
+    : Money.from(companies.alipay.refunds.refundedOf(payment_no)).cents;
+
+/** Both books say that so much went back, and nothing more is under way. */
+async function agree(t: ExecutionContext, type: Type, payment: Placed, amount: string): Promise<void> {
+  const { status, refund_reserved, refunded_amount } = await booksOf(payment);
+  t.deepEqual([status, refund_reserved, refunded_amount], ['paid', amount, amount]);
+  t.is(backAt(type, payment), Money.from(amount).cents);
+}
+
+for (const type of types) {
+  test.serial(`money goes back through ${type} in parts, and both books agree`, async (t) => {
+    const payment = await paid(type);
+    const first = await refund(payment, '5.00');
+    await askUntil(first, 'succeeded');
+    await agree(t, type, payment, '5.00');
+    t.like(await shown(first), { needs_attention: false, fail_reason: null });
+    const rest = await refund(payment, '64.00');
+    // Refunds of one payment keep their distance: this one is due later.
+    await change('UPDATE refunds SET sent_at = sent_at - INTERVAL 2 MINUTE WHERE refund_no = ?', [first]);
+    await askUntil(rest, 'succeeded');
+    await agree(t, type, payment, '69.00');
+    const more = { payment_no: payment.payment_no, amount: '0.01', destination: 'channel', reason: 'more' };
+    t.is((await service.admin.post('/refunds', more)).errorCode, 'refund_exceeds_payment');
+  });
+
+  test.serial(`a refund whose answer from ${type} was lost is done once`, async (t) => {
+    const payment = await paid(type);
+    companies[type].results.moods.refund = 'cut';
+    const refundNo = await refund(payment, '5.00');
+    await until(() => companies[type].results.count('refund') > 0 && backAt(type, payment) === 500n);
+    companies[type].results.reset();
+    await askUntil(refundNo, 'succeeded');
+    await agree(t, type, payment, '5.00');
+  });
+
+  test.serial(`a refund that ${type} has no funds for waits for them`, async (t) => {
+    const payment = await paid(type);
+    if (type === 'wechat') companies.wechat.refunds.funds = 100;
+    else companies.alipay.refunds.funds = Money.from('1.00');
+    const refundNo = await refund(payment, '5.00');
+    await until(async () => /NOT_ENOUGH/.test((await shown(refundNo)).fail_reason ?? ''));
+    t.like(await shown(refundNo), { status: 'processing', needs_attention: false });
+    t.is(backAt(type, payment), 0n);
+    if (type === 'wechat') companies.wechat.refunds.topUp(1000);
+    else companies.alipay.refunds.topUp(Money.from('10.00'));
+    await askUntil(refundNo, 'succeeded');
+    await agree(t, type, payment, '5.00');
+  });
+}
+
+test.serial('a refund that Alipay has only received is asked about until it is done', async (t) => {
+  const payment = await paid('alipay');
+  companies.alipay.refunds.isDelayed = true;
+  const refundNo = await refund(payment, '5.00');
+  await isIn(refundNo, 'processing');
+  await until(() => companies.alipay.refunds.stateOf(refundNo) === 'received');
+  companies.alipay.refunds.finish(refundNo);
+  await askUntil(refundNo, 'succeeded');
+  await agree(t, 'alipay', payment, '5.00');
+});
+
+test.serial(
+  'a refund to a dead card is flagged, and booked once a person has helped at WeChat',
+  async (t) => {
+    const payment = await paid('wechat');
+    companies.wechat.refunds.outcome = 'ABNORMAL';
+    const refundNo = await refund(payment, '5.00');
+    await until(async () => (await asked(refundNo)).needs_attention, 15_000, 300);
+    t.like(await shown(refundNo), { status: 'processing', fail_reason: 'refund_stuck' });
+    companies.wechat.refunds.settle(refundNo, 'SUCCESS');
+    await askUntil(refundNo, 'succeeded');
+    await agree(t, 'wechat', payment, '5.00');
+  },
+);
+
+test.serial('a refund that WeChat closes releases its amount and is flagged', async (t) => {
+  const payment = await paid('wechat');
+  companies.wechat.refunds.outcome = 'CLOSED';
+  const refundNo = await refund(payment, '5.00');
+  await askUntil(refundNo, 'failed');
+  t.like(await shown(refundNo), { needs_attention: true, fail_reason: 'refund_failed' });
+  await agree(t, 'wechat', payment, '0.00');
+});
+
+test.serial('money that came too late is given back', async (t) => {
+  const payment = await place('wechat');
+  await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+  pay('wechat', payment);
+  await service.admin.post(`/payments/${payment.payment_no}/query`);
+  const { data } = await service.admin.get(`/payments/${payment.payment_no}`);
+  t.like(data, { status: 'paid', fail_reason: 'order_not_payable', refundable: 69 });
+  const refundNo = await refund(payment, '69.00');
+  await askUntil(refundNo, 'succeeded');
+  await agree(t, 'wechat', payment, '69.00');
+});
