@@ -180,7 +180,7 @@ test('an administrator sees the enabled menus of their roles and the ancestors o
 test('menus of disabled modules are left out', async (t) => {
   const seen = slugs((await admin.get('/menus/tree')).data.list);
   const left = slugs((await withoutPayments.get('/info')).data.menus);
-  const ofModules = ['trade', 'orders', 'payment', 'payments', 'payment-methods'];
+  const ofModules = ['trade', 'orders', 'payment', 'payments', 'refunds', 'payment-methods'];
   t.deepEqual(
     ofModules.map((slug) => [seen.includes(slug), left.includes(slug)]),
     ofModules.map(() => [true, false]),

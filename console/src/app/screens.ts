@@ -31,6 +31,12 @@ const declared: Readonly<Record<string, Screen>> = {
     opens: 'GET /api/admin/payments',
     load: () => import('../trade/payments.tsx'),
   },
+  refunds: {
+    room: 'trade',
+    title: ['退款', 'Refunds'],
+    opens: 'GET /api/admin/refunds',
+    load: () => import('../trade/refunds.tsx'),
+  },
   'payment-methods': {
     room: 'trade',
     title: ['支付方式', 'Payment methods'],

@@ -10,6 +10,7 @@ import { read, type Both } from '../contract/texts.ts';
 const kinds = states({
   orders: ['订单', 'Orders', 'blue'],
   payments: ['支付记录', 'Payments', 'green'],
+  refunds: ['退款', 'Refunds', 'blue'],
   users: ['用户', 'Users', 'gold'],
   admins: ['管理员', 'Administrators', 'grey'],
   user_balance_logs: ['余额记录', 'Balance changes', 'grey'],

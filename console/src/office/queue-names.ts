@@ -3,7 +3,7 @@ import { states } from '../parts/show/states.tsx';
 
 export const queues = states({
   payments: ['支付', 'Payments', 'green'],
-  channels: ['渠道查询', 'Channel queries', 'green'],
+  channels: ['支付渠道', 'Channels', 'green'],
   logs: ['日志', 'Logs', 'grey'],
   notifications: ['通知', 'Notifications', 'blue'],
   exports: ['导出', 'Exports', 'blue'],

@@ -20,6 +20,7 @@ import { showTime } from '../parts/show/time.ts';
 import { Timeline } from '../parts/show/timeline.tsx';
 import { AttentionQueue } from './attention.tsx';
 import { GatewayAnswer } from './pay.tsx';
+import { Refund } from './refund.tsx';
 import { orderStates, paymentStates } from '../parts/show/trade-states.ts';
 import { storyOf, type Payment } from './story.tsx';
 import { Diagnosis } from './diagnosis.tsx';
@@ -51,7 +52,7 @@ export default function PaymentPage({ id, resource }: { id: string; resource: Re
   } = useQuery({
     queryKey: ['payments', 'one', id],
     queryFn: ({ signal }) => call('GET /api/admin/payments/{id}', { path: { id }, signal }),
-    meta: { scopes: ['payments', 'orders'] },
+    meta: { scopes: ['payments', 'orders', 'refunds'] },
   });
   const query = useMutation({
     mutationFn: async () => ({
@@ -77,6 +78,7 @@ export default function PaymentPage({ id, resource }: { id: string; resource: Re
                 {t.query}
               </Button>
             )}
+            {Number(payment.refundable) > 0 && may('POST /api/admin/refunds') && <Refund payment={payment} />}
             <ActionButtons resource={resource} row={payment} />
           </>
         )
@@ -128,7 +130,7 @@ export default function PaymentPage({ id, resource }: { id: string; resource: Re
                   row={payment}
                   only={[
                     ...['amount', 'payment_method', 'third_party_no', 'pay_time', 'created_at'],
-                    ...['assignee', 'remark'],
+                    ...['refunded_amount', 'assignee', 'remark'],
                   ]}
                 />
               </section>

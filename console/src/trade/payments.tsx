@@ -46,6 +46,7 @@ export const payments = resource('GET /api/admin/payments', {
     pending_longer_than: ['待支付超过（分钟）', 'Pending for over (min)'],
     time_field: ['时间按', 'Date of'],
     remark: ['备注', 'Note'],
+    refunded_amount: ['已退款', 'Refunded'],
   },
   stale: ['payments', 'orders'],
   above: AttentionTabs,
@@ -80,7 +81,7 @@ export const payments = resource('GET /api/admin/payments', {
     created_at: time(),
   },
   folded: ['assignee', 'payment_method', 'needs_attention', 'third_party_no', 'pay_time'],
-  more: { remark: text(), updated_at: time() },
+  more: { refunded_amount: money(), remark: text(), updated_at: time() },
   show: 'GET /api/admin/payments/{id}',
   actions: [
     {

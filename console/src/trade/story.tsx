@@ -1,10 +1,12 @@
 // What happened to a payment and when: each point has the instant at which it happened, and none moves afterwards.
+import { Link } from 'react-router';
 import type { Data } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { Time } from '../parts/show/cells.tsx';
 import { showAmount } from '../parts/show/money.ts';
-import type { Tone } from '../parts/show/states.tsx';
+import { Badge, nameOf, type Tone } from '../parts/show/states.tsx';
 import { Json, type Point } from '../parts/show/timeline.tsx';
+import { destinations, refundStates } from '../parts/show/trade-states.ts';
 import { Replay } from './replay.tsx';
 import { meaningOf } from './verdicts.ts';
 
@@ -24,6 +26,8 @@ const t = texts({
     ...{ said: '最近的应答', nothing: '没有应答', closing: '正在渠道关闭', next: '下次查询' },
     handled: (reason: string) => `标记为已处理：${reason}`,
     mismatch: (expected: string, reported: string) => `应为 ${expected}，通知为 ${reported}`,
+    asked: (amount: string, to: string) => `发起退款 ${amount}（${to}）`,
+    ended: { succeeded: '退款完成', failed: '退款失败', rejected: '退款被驳回' },
   },
   'en-US': {
     ...{ created: 'Payment created', cancelled: 'Payment cancelled' },
@@ -36,6 +40,8 @@ const t = texts({
     ...{ closing: 'being closed there', next: 'next' },
     handled: (reason: string) => `marked as handled: ${reason}`,
     mismatch: (expected: string, reported: string) => `expected ${expected}, reported ${reported}`,
+    asked: (amount: string, to: string) => `requested a refund of ${amount} (${to})`,
+    ended: { succeeded: 'Refunded', failed: 'Refund failed', rejected: 'Refund rejected' },
   },
 });
 
@@ -54,6 +60,7 @@ export function storyOf(payment: Payment, mayReplay: boolean): Point[] {
     ...closed(payment),
     ...arrived(payment),
     ...payment.handlings.map(handled),
+    ...payment.refunds.flatMap(refunded),
   ];
   // Of one instant they stay in this order; what nobody recorded the time of comes last.
   const timeOf = ({ at }: Point): number => (at === null ? Number.MAX_SAFE_INTEGER : Date.parse(at));
@@ -153,3 +160,40 @@ const handled = ({ id, username, reason, remark, created_at }: Payment['handling
   ),
   children: remark,
 });
+
+type Refund = Payment['refunds'][number];
+
+const endings = { succeeded: 'green', failed: 'red', rejected: 'grey' } as const satisfies Record<
+  string,
+  Tone
+>;
+
+const hasEnded = (status: Refund['status']): status is keyof typeof endings => status in endings;
+
+/** A refund: its request and, once it is over, its end. */
+function refunded(refund: Refund): Point[] {
+  const { refund_no, amount, destination, status, reason, requester, created_at, finished_at } = refund;
+  const money = showAmount(amount);
+  const asked: Point = {
+    ...{ key: `refund-${refund_no}`, at: created_at, tone: 'blue' },
+    title: (
+      <>
+        <strong>{requester?.username}</strong> {t.asked(money, nameOf(destinations, destination))}
+        {!hasEnded(status) && (
+          <>
+            {' '}
+            <Badge states={refundStates} value={status} />
+          </>
+        )}
+      </>
+    ),
+    children: (
+      <>
+        {reason} · <Link to={`/trade/refunds/${refund_no}`}>{refund_no}</Link>
+      </>
+    ),
+  };
+  if (!hasEnded(status)) return [asked];
+  const title = `${t.ended[status]} · ${money}`;
+  return [asked, { key: `refund-end-${refund_no}`, at: finished_at, tone: endings[status], title }];
+}

@@ -38,6 +38,24 @@ const known: ReadonlyMap<string, readonly [meaning: Both, advice?: Both]> = new 
       ['渠道始终没有给出最终结果', 'The channel never said what became of the payment'],
       lookUp,
     ],
+    refund_failed: [
+      ['渠道最终拒绝了退款，金额已释放', 'The channel refused it for good; its amount can be refunded again'],
+      [
+        '请与顾客确认其他退款方式，例如退到用户余额，然后标记为已处理。',
+        'Agree on another way with the customer, such as the balance; then mark it as handled.',
+      ],
+    ],
+    refund_stuck: [
+      ['渠道无法完成退款或金额不一致', 'The channel cannot finish it, or refunded another amount'],
+      [
+        '请在渠道后台处理这笔退款；完成后这里会自动更新。',
+        'Finish this refund at the channel; this page follows by itself.',
+      ],
+    ],
+    refund_slow: [
+      ['退款 8 天仍未完成', 'It has not been finished for 8 days'],
+      ['请在渠道后台查询这笔退款。', 'Look up this refund at the channel.'],
+    ],
     payment_gateway_not_implemented: [
       ['本服务还不能验证这个渠道的回调', 'Callbacks of this channel cannot be verified here'],
       lookUp,

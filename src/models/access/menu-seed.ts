@@ -30,6 +30,7 @@ export const menuSeeds: MenuSeed[] = [
     module: 'payments',
     children: [
       { title: { zh: '支付记录', en: 'Payments' }, slug: 'payments', path: '/payment/payments' },
+      { title: { zh: '退款', en: 'Refunds' }, slug: 'refunds', path: '/payment/refunds' },
       { title: { zh: '支付方式', en: 'Payment methods' }, slug: 'payment-methods', path: '/payment/methods' },
     ],
   },

@@ -1,4 +1,4 @@
-// Display names of the states of orders and payments, and of channels.
+// Display names of the states of orders, payments and refunds, and of channels.
 import { states } from './states.tsx';
 
 export const orderStates = states({
@@ -12,6 +12,20 @@ export const paymentStates = states({
   paid: ['已支付', 'Paid', 'green'],
   failed: ['失败', 'Failed', 'red'],
   cancelled: ['已取消', 'Cancelled', 'grey'],
+});
+
+export const refundStates = states({
+  waiting: ['待审批', 'Waiting for approval', 'gold'],
+  pending: ['待发送', 'To be sent', 'gold'],
+  processing: ['处理中', 'Processing', 'blue'],
+  succeeded: ['已退款', 'Refunded', 'green'],
+  failed: ['失败', 'Failed', 'red'],
+  rejected: ['已驳回', 'Rejected', 'grey'],
+});
+
+export const destinations = states({
+  channel: ['原路退回', 'Channel', 'blue'],
+  balance: ['用户余额', 'Balance', 'green'],
 });
 
 export const channels = states({

@@ -1,0 +1,53 @@
+// Refunds a payment: how much of what is left, where to, and why.
+import { useQueryClient } from '@tanstack/react-query';
+import { UndoOutlined } from '@ant-design/icons';
+import { Button } from 'antd';
+import { useState } from 'react';
+import { texts } from '../contract/texts.ts';
+import { amount, choice, words } from '../parts/form/fields.tsx';
+import { FormDrawer } from '../parts/form/form-drawer.tsx';
+import { showAmount } from '../parts/show/money.ts';
+import { destinations } from '../parts/show/trade-states.ts';
+import type { Payment } from './story.tsx';
+
+const t = texts({
+  'zh-CN': { refund: '退款', title: (left: string) => `退款 · 可退 ${left}` },
+  'en-US': { refund: 'Refund', title: (left: string) => `Refund · ${left} is left` },
+});
+
+const labels = {
+  amount: ['金额', 'Amount'],
+  destination: ['去向', 'To'],
+  reason: ['退款原因', 'Reason'],
+} as const;
+
+export function Refund({ payment: { payment_no, refundable } }: { payment: Payment }) {
+  const [isOpen, setOpen] = useState(false);
+  const client = useQueryClient();
+  return (
+    <>
+      <Button icon={<UndoOutlined />} onClick={() => setOpen(true)}>
+        {t.refund}
+      </Button>
+      {isOpen && (
+        <FormDrawer
+          title={t.title(showAmount(refundable))}
+          route="POST /api/admin/refunds"
+          submit={t.refund}
+          fields={{
+            amount: { ...amount(), initial: refundable },
+            destination: { ...choice(destinations), initial: 'channel' },
+            reason: words(),
+          }}
+          labelOf={(name) => labels[name as keyof typeof labels]}
+          fixed={{ payment_no }}
+          onClose={() => setOpen(false)}
+          onDone={() => {
+            setOpen(false);
+            void client.invalidateQueries();
+          }}
+        />
+      )}
+    </>
+  );
+}
