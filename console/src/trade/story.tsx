@@ -22,7 +22,7 @@ const t = texts({
       times: (count: number) => `，共 ${count} 次`,
       last: '最近一次',
     },
-    asked: (count: number) => `已向渠道查询 ${count} 次`,
+    queried: (count: number) => `已向渠道查询 ${count} 次`,
     ...{ said: '最近的应答', nothing: '没有应答', closing: '正在渠道关闭', next: '下次查询' },
     handled: (reason: string) => `标记为已处理：${reason}`,
     mismatch: (expected: string, reported: string) => `应为 ${expected}，通知为 ${reported}`,
@@ -36,7 +36,7 @@ const t = texts({
     otherPaid: 'The money arrived; another payment had paid the order',
     ...{ callback: 'Callback from the channel', from: 'from', times: (count: number) => `, ${count} times` },
     ...{ last: 'last', answer: 'Answer of the channel', said: 'last answer', nothing: 'none' },
-    asked: (count: number) => `Asked the channel ${count === 1 ? 'once' : `${count} times`}`,
+    queried: (count: number) => `Asked the channel ${count === 1 ? 'once' : `${count} times`}`,
     ...{ closing: 'being closed there', next: 'next' },
     handled: (reason: string) => `marked as handled: ${reason}`,
     mismatch: (expected: string, reported: string) => `expected ${expected}, reported ${reported}`,
@@ -113,7 +113,7 @@ function asked({ follow_up }: Payment): Point[] {
   const { asked: count, last_asked_at, last_answer, closing_at, due_at } = follow_up;
   const title = (
     <>
-      <strong>{t.asked(count)}</strong>
+      <strong>{t.queried(count)}</strong>
       {count > 0 && ` · ${t.said}: ${last_answer ?? t.nothing}`}
       {closing_at && ` · ${t.closing}`}
     </>
