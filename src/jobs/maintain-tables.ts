@@ -1,15 +1,17 @@
 // Nightly maintenance: month partitions ahead of time, retention of every table, secrets under the current APP_KEY, whether money
 // adds up.
 import Joi from 'joi';
+import { inBoth } from '../lib/language.js';
 import { pruneSessions } from '../models/access/admin-session.js';
 import { pruneIdempotencyKeys } from '../models/trade/idempotency-key.js';
-import { reportContradictions } from '../models/figures/consistency.js';
+import { checkEquations } from '../models/figures/consistency.js';
 import { pruneLogs } from '../models/logs/log.js';
 import { pruneFailedJobs } from '../models/office/failed-job.js';
 import { extendPartitions } from '../models/tables/partitions.js';
 import { pruneNumbers } from '../models/trade/number-retention.js';
 import { pruneCallbacks } from '../models/trade/payment-callback.js';
 import { pruneNotifications } from '../models/office/notification-retention.js';
+import { sendNotification } from './deliver-notification.js';
 import { job } from './job.js';
 import { resealSecrets } from '../models/trade/payment-method.js';
 
@@ -39,3 +41,21 @@ export const maintainTables = job({
     return pruned;
   },
 });
+
+const maxNamed = 10;
+
+/** Tells every administrator, once a day, which refunds or balances do not add up. */
+async function reportContradictions(day: string): Promise<void> {
+  const names = (await checkEquations()).flatMap(({ first }) => first);
+  if (names.length === 0) return;
+  const look = {
+    zh: '退款或余额与明细不符，请运行 back-office verify 查看',
+    en: 'refunds or balances are not the sum of their parts; back-office verify shows which',
+  };
+  await sendNotification({
+    type: 'system',
+    title: { zh: '账目不一致', en: 'The books do not add up' },
+    content: `${inBoth(look)}: ${names.slice(0, maxNamed).join(', ')}`,
+    eventKey: `books-${day}`,
+  });
+}

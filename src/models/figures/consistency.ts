@@ -2,9 +2,6 @@
 import type { RowDataPacket } from 'mysql2/promise';
 import { config } from '../../../config/index.js';
 import { openConnection } from '../../lib/database/connection.js';
-import { transact } from '../../lib/database/db.js';
-import { inBoth, type Text } from '../../lib/language.js';
-import { deliverStored, notifyWithin } from '../office/notification.js';
 
 /** The orders or payments of a month in one state; the sum is exact. */
 export interface MonthSum {
@@ -89,27 +86,6 @@ export const checkBooks = (): Promise<{ months: MonthSum[]; contradictions: Cont
 
 /** What contradicts the four equations of refunds and balances. */
 export const checkEquations = (): Promise<Contradiction[]> => inSnapshot((rows) => found(equations, rows));
-
-/** Tells every administrator, once a day, what contradicts the equations. */
-export async function reportContradictions(day: string): Promise<void> {
-  const wrong = await checkEquations();
-  if (wrong.length === 0) return;
-  const names = wrong.flatMap(({ first }) => first).slice(0, shown);
-  const told = await transact((t) =>
-    notifyWithin(t, {
-      type: 'system',
-      title: { zh: '账目不一致', en: 'The books do not add up' },
-      content: `${inBoth(look)}: ${names.join(', ')}`,
-      eventKey: `books-${day}`,
-    }),
-  );
-  await deliverStored(told);
-}
-
-const look: Text = {
-  zh: '退款或余额与明细不符，请运行 back-office verify 查看',
-  en: 'refunds or balances are not the sum of their parts; back-office verify shows which',
-};
 
 type Rows = <T>(sql: string) => Promise<T[]>;
 
