@@ -12,7 +12,7 @@ const rooms = {
   trade: ['tables', 'access', 'office'],
   exports: ['tables', 'access', 'office', 'files', 'trade'],
   imports: ['tables', 'access', 'office', 'files', 'trade'],
-  figures: ['tables', 'access', 'office', 'logs', 'trade'],
+  figures: ['tables', 'access', 'logs', 'trade'],
   migrations: ['tables'],
 };
 
