@@ -106,6 +106,12 @@ const mustBeNone: Record<string, string> = {
   'balances that are not the sum of their logs': `
     SELECT u.id FROM users u LEFT JOIN (SELECT user_id, SUM(IF(type = 'expense', -amount, amount)) AS total
       FROM user_balance_logs GROUP BY user_id) l ON l.user_id = u.id WHERE u.balance <> COALESCE(l.total, 0)`,
+  'payments that are not the sum of their refunds': `
+    SELECT p.payment_no FROM payments p LEFT JOIN (SELECT payment_no, SUM(IF(status = 'succeeded', amount, 0)) AS given,
+      SUM(IF(status IN ('failed', 'rejected'), 0, amount)) AS held FROM refunds GROUP BY payment_no) r
+      ON r.payment_no = p.payment_no
+    WHERE p.refunded_amount <> COALESCE(r.given, 0) OR p.refund_reserved <> COALESCE(r.held, 0)
+      OR p.refunded_amount > p.refund_reserved OR p.refund_reserved > p.amount`,
   'callbacks that are not settled': `SELECT id FROM payment_callbacks WHERE state = 'pending'`,
   'third-party numbers that paid twice': `
     SELECT third_party_no FROM payments WHERE status = 'paid' GROUP BY third_party_no HAVING COUNT(*) > 1`,
@@ -129,7 +135,7 @@ export async function depth(): Promise<Record<string, number>> {
     `SELECT (SELECT COUNT(*) FROM orders) AS orders, (SELECT COUNT(*) FROM payments) AS payments,
        (SELECT COUNT(*) FROM payments WHERE status = 'paid') AS paid,
        (SELECT COUNT(*) FROM payments WHERE needs_attention = 1) AS attention,
-       (SELECT COUNT(*) FROM payment_callbacks) AS callbacks,
+       (SELECT COUNT(*) FROM payment_callbacks) AS callbacks, (SELECT COUNT(*) FROM refunds) AS refunds,
        (SELECT COUNT(*) FROM user_balance_logs) AS balance_changes`,
   );
   return row ?? {};

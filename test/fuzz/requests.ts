@@ -65,7 +65,7 @@ export function operationsOf(document: Document): Operation[] {
     ),
   );
   const money =
-    /^\/api\/(admin\/(orders|payments|users\/\{id\}\/update-balance|user-balance-logs)$|payment\/notify\/\{type\}$)/;
+    /^\/api\/(admin\/(orders|payments|refunds|users\/\{id\}\/update-balance|user-balance-logs)$|payment\/notify\/\{type\}$)/;
   return all.flatMap((operation) =>
     Array<Operation>(operation.method === 'POST' && money.test(operation.path) ? 8 : 1).fill(operation),
   );

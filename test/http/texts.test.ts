@@ -190,7 +190,7 @@ const shownNowhere = new Set([
   ...['old_password', 'password', 'password_confirmation', 'captcha_id', 'captcha_code', 'shared_secret'],
   ...['filename', 'display_name', 'sha256'],
   // Looked up; what is not found is refused.
-  ...['username', 'order_no', 'type', 'fail_reason', 'token_ids'],
+  ...['username', 'order_no', 'payment_no', 'type', 'fail_reason', 'token_ids'],
   ...['job', 'error', 'trace_id'],
 ]);
 

@@ -7,9 +7,9 @@ import { recordVerified } from '../../src/models/trade/callback-intake.js';
 import { verdictOf, type CallbackKey } from '../../src/models/trade/payment-callback.js';
 import { settle } from '../../src/models/trade/payment-settlement.js';
 import { sweep } from '../../src/worker/sweeper.js';
-import type { Answer } from './client.js';
+import type { Answer, Client } from './client.js';
 import { makeOrder, mockCallback, mockSign, unique } from './factories.js';
-import type { Model, ModelOrder, ModelPayment } from './payment-model.js';
+import { leftOf, type Model, type ModelOrder, type ModelPayment } from './payment-model.js';
 import type { SystemUnderTest } from './system-under-test.js';
 import { until } from './until.js';
 
@@ -43,6 +43,20 @@ async function isPaid({ order_no }: ModelOrder): Promise<boolean> {
   const [row] = await select<{ status: string }>('SELECT status FROM orders WHERE order_no = ?', [order_no]);
   return row?.status === 'paid';
 }
+
+const refund = (admin: Client, { payment_no }: ModelPayment, destination: string, cents: number) =>
+  admin.post('/refunds', { payment_no, destination, amount: (cents / 100).toFixed(2), reason: 'model' });
+
+/** No refund of the payment is under way any more, though its job may have been lost. */
+const refundsEnded = ({ payment_no }: ModelPayment): Promise<true> =>
+  until(async () => {
+    const open = await select(
+      `SELECT id FROM refunds WHERE payment_no = ? AND status IN ('pending', 'processing')`,
+      [payment_no],
+    );
+    if (open.length > 0) await sweep();
+    return open.length === 0 || undefined;
+  });
 
 const isOpen = ({ status, isDeleted }: ModelOrder): boolean => status === 'pending' && !isDeleted;
 
@@ -209,6 +223,25 @@ const onPayments: Record<string, Act<ModelPayment>> = {
     const body = { needs_attention: false, fail_reason: 'another' };
     const real = await outcome(admin.put(`/payments/${payment.payment_no}`, body));
     return [real, payment.needsAttention ? 'payment_attention_changed' : 200];
+  },
+  async refundToBalance(payment, model, { admin }) {
+    const real = await outcome(refund(admin, payment, 'balance', 50));
+    return [real, model.refund(payment, 50) ?? 200];
+  },
+  async refundToChannel(payment, model, { admin }) {
+    const real = await outcome(refund(admin, payment, 'channel', 70));
+    const expected = model.refund(payment, 70) ?? 200;
+    await refundsEnded(payment);
+    return [real, expected];
+  },
+  async refundAllTwiceAtOnce(payment, model, { admin }) {
+    const left = leftOf(payment);
+    const both = ['channel', 'balance'].map((to) => outcome(refund(admin, payment, to, Math.max(left, 1))));
+    const real = await Promise.all(both);
+    await refundsEnded(payment);
+    const expected = [0, 1].map(() => model.refund(payment, Math.max(left, 1)) ?? 200);
+    // Either may come first.
+    return [real.sort(), expected.sort()];
   },
   async query(payment, _, { admin }) {
     const { data } = await admin.post(`/payments/${payment.payment_no}/query`);

@@ -23,7 +23,12 @@ export interface ModelPayment {
   told: Set<string>;
   /** How many notifications there are of it. */
   notifications: number;
+  /** Cents that were given back. */
+  refunded: number;
 }
+
+/** Cents that can be given back of a paid payment. */
+export const leftOf = ({ amount, refunded }: ModelPayment): number => Math.round(amount * 100) - refunded;
 
 export class Model {
   readonly orders: ModelOrder[] = [];
@@ -44,7 +49,7 @@ export class Model {
   addPayment(order: ModelOrder, { payment_no, amount }: { payment_no: string; amount: number }): void {
     this.payments.push({
       ...{ payment_no, amount, order, status: 'pending', thirdPartyNo: null, furtherNos: new Set() },
-      ...{ needsAttention: false, reason: null, told: new Set(), notifications: 0 },
+      ...{ needsAttention: false, reason: null, told: new Set(), notifications: 0, refunded: 0 },
     });
   }
 
@@ -85,6 +90,14 @@ export class Model {
     payment.reason = before ?? payment.reason;
   }
 
+  /** Gives cents back. @returns the refusal, if any */
+  refund(payment: ModelPayment, cents: number): string | undefined {
+    if (payment.status !== 'paid') return 'payment_not_refundable';
+    if (cents > leftOf(payment)) return 'refund_exceeds_payment';
+    payment.refunded += cents;
+    return undefined;
+  }
+
   /** The order ends unpaid, and its waiting payments with it. */
   close(order: ModelOrder): void {
     order.status = 'cancelled';
@@ -106,7 +119,7 @@ export class Model {
       return { order_no, status, isDeleted: flag(isDeleted), paidBy, hasTime: flag(status === 'paid') };
     });
     const payments = this.payments.map(
-      ({ payment_no, status, thirdPartyNo, needsAttention, notifications }) => {
+      ({ payment_no, status, thirdPartyNo, needsAttention, notifications, refunded }) => {
         const hasTime = flag(status === 'paid');
         return {
           payment_no,
@@ -114,6 +127,8 @@ export class Model {
           thirdPartyNo,
           needsAttention: flag(needsAttention),
           hasTime,
+          reserved: (refunded / 100).toFixed(2),
+          refunded: (refunded / 100).toFixed(2),
           notifications,
         };
       },
@@ -131,7 +146,7 @@ export class Model {
     );
     const payments = await select<{ payment_no: string }>(
       `SELECT payment_no, status, third_party_no AS thirdPartyNo, needs_attention AS needsAttention,
-         pay_time IS NOT NULL AS hasTime
+         pay_time IS NOT NULL AS hasTime, refund_reserved AS reserved, refunded_amount AS refunded
        FROM payments WHERE payment_no IN (?) ORDER BY payment_no`,
       [numbers(this.payments.map(({ payment_no }) => payment_no))],
     );

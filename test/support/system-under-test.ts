@@ -23,7 +23,9 @@ export interface SystemUnderTest {
 export async function inThisThread(): Promise<SystemUnderTest> {
   const service = await startService({ withWorker: false });
   const { admin, anonymous } = service;
-  let worker: RunningWorker = consume('payments');
+  const work = (): RunningWorker[] => [consume('payments'), consume('channels')];
+  let workers = work();
+  const rest = () => Promise.all(workers.map((worker) => worker.close()));
   let api: Awaited<ReturnType<typeof listen>> | undefined;
   const system: SystemUnderTest = {
     ...{ admin, anonymous, methodId: (await makeMethod(admin)).id },
@@ -37,13 +39,13 @@ export async function inThisThread(): Promise<SystemUnderTest> {
       api = fresh;
     },
     async restartWorker() {
-      await worker.close();
-      worker = consume('payments');
+      await rest();
+      workers = work();
     },
     async stop() {
       api?.close();
       api?.closeAllConnections();
-      await worker.close();
+      await rest();
       await service.stop();
     },
   };

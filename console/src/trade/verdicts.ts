@@ -1,9 +1,13 @@
 // Verdicts of callbacks and reasons for attention, explained with advice.
 import { read, type Both } from '../contract/texts.ts';
 
+const giveBack: Both = [
+  '点“退款”把款项退回渠道或用户余额，然后标记为已处理。',
+  'Give it back with “Refund”, to the channel or the balance; then mark it as handled.',
+];
 const refund: Both = [
   '请核对渠道账单：多付或重复支付的款项在渠道后台退款，然后标记为已处理并写明退款单号。',
-  'Compare with the channel statement. Refund there what was paid twice or too late, then mark it as handled and note the refund number.',
+  'Compare with the channel statement. Refund there what was paid twice, then mark it as handled and note the refund number.',
 ];
 const lookUp: Both = [
   '在渠道后台核对这笔交易：若确已付款，请联系渠道补发回调或为顾客退款；处理后标记并写明原因。',
@@ -15,7 +19,7 @@ const known: ReadonlyMap<string, readonly [meaning: Both, advice?: Both]> = new 
   Object.entries<readonly [meaning: Both, advice?: Both]>({
     order_not_payable: [
       ['款项已到账，但订单已无法支付', 'The money arrived when its order could no longer be paid'],
-      refund,
+      giveBack,
     ],
     paid_twice: [['同一笔支付被付了两次', 'The payment was paid twice'], refund],
     payment_amount_mismatch: [

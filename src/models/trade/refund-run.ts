@@ -139,7 +139,7 @@ async function goOn(refund: ClaimedRefund, interim: Interim, unknown?: Text): Pr
          WHERE r.refund_no = :refund_no AND r.period = :period AND r.status = 'processing'`,
         {
           ...{ refund_no, period, due, code, channelNo, isKnown, at: at ?? now(), now: now() },
-          ...{ isRefused: isRefused ?? null, unknown: unknown ? inBoth(unknown).slice(0, 255) : null },
+          ...{ isRefused: isRefused ?? null, unknown: unknown ? shortened(unknown) : null },
         },
         t,
       );
@@ -149,3 +149,7 @@ async function goOn(refund: ClaimedRefund, interim: Interim, unknown?: Text): Pr
   );
   await deliverStored(told);
 }
+
+// Words of the company are the same in both languages.
+const shortened = (reason: Text): string =>
+  (reason.zh === reason.en ? reason.zh : inBoth(reason)).slice(0, 255);
