@@ -9,6 +9,7 @@ import { askExport, endOf } from '../support/exports.js';
 import { makeAdmin, makeMethod, makeOrder, makeUser, unique } from '../support/factories.js';
 import { holding, otherConnection } from '../support/other-connection.js';
 import { startApi } from '../support/processes.js';
+import { paidPayment } from '../support/refunds.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 
@@ -73,13 +74,23 @@ const creates: Record<string, () => Prepared | Promise<Prepared>> = {
     const payment_method_id = (await makeMethod(service.admin)).id;
     return ['payments', json('/payments', { order_no, payment_method_id })];
   },
+  'refund.store': async () => {
+    const { payment_no } = await paidPayment(service.admin, (await makeMethod(service.admin)).id);
+    return ['refunds', json('/refunds', { payment_no, amount: 1, destination: 'channel', reason: 'x' })];
+  },
   'order.import': async () => {
     const { id } = await makeUser(service.admin);
     return ['imports', upload('/orders/import', `user_id,amount\n${id},1.00\n`, 'orders.csv')];
   },
   'attachment.store': () => ['attachments', upload('/attachments/upload', unique('text '), 'a.txt')],
   ...Object.fromEntries(
-    Object.entries({ admin: 'admins', user: 'users', order: 'orders', payment: 'payments' })
+    Object.entries({
+      admin: 'admins',
+      user: 'users',
+      order: 'orders',
+      payment: 'payments',
+      refund: 'refunds',
+    })
       .concat([['user_balance_log', 'user-balance-logs']])
       .map(([noun, path]) => [
         `${noun}.export`,
