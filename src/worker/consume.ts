@@ -37,8 +37,8 @@ const retryEveryMs = 1000;
 
 const concurrencies: Record<QueueName, number> = {
   payments: config.worker.concurrency,
-  // Each waits for a company.
-  channels: 10,
+  // Each waits for a company, which may be silent; their rate is limited below.
+  channels: 50,
   // Each moves everything that waits.
   logs: 1,
   notifications: 10,

@@ -87,6 +87,25 @@ const attachment = async (): Promise<number> => {
 
 const notification = (): Promise<number> => made('/notifications', { title: 'x', content: unique() });
 
+/** What refunds a paid payment of its own to the balance of its user. */
+async function refund(): Promise<object> {
+  const { payment_no } = await makePayment(admin, methodId);
+  await change(`UPDATE payments SET status = 'paid', pay_time = created_at WHERE payment_no = ?`, [
+    payment_no,
+  ]);
+  return { payment_no, amount: '1.00', destination: 'balance', reason: 'x' };
+}
+
+/** A refund that somebody else has requested, in that state. */
+async function refunded(status: string, fail_reason: string | null = null): Promise<string> {
+  const { data } = await admin.post('/refunds', { ...(await refund()), destination: 'channel' });
+  await change(
+    'UPDATE refunds SET status = ?, requested_by = 0, due_at = NULL, needs_attention = ?, fail_reason = ? WHERE id = ?',
+    [status, fail_reason === null ? 0 : 1, fail_reason, data.id],
+  );
+  return data.refund_no;
+}
+
 type Write = [path: string, body?: object];
 
 /** A valid call of each write, for records of its own. */
@@ -182,6 +201,14 @@ const writes: Record<string, () => Write | Promise<Write>> = {
     `/payments/${(await makePayment(admin, methodId)).id}`,
     { remark: unique() },
   ],
+  'POST /refunds': async () => ['/refunds', await refund()],
+  'PUT /refunds/{id}': async () => [
+    `/refunds/${await refunded('processing', 'refund_slow')}`,
+    { needs_attention: false, fail_reason: 'refund_slow' },
+  ],
+  'POST /refunds/{refund_no}/approve': async () => [`/refunds/${await refunded('waiting')}/approve`],
+  'POST /refunds/{refund_no}/reject': async () => [`/refunds/${await refunded('waiting')}/reject`, {}],
+  'POST /refunds/export': () => ['/refunds/export', { refund_no: unique() }],
   'POST /payment-methods': () => ['/payment-methods', { type: 'mock', name: unique() }],
   'PUT /payment-methods/{id}': async () => [
     `/payment-methods/${(await makeMethod(admin)).id}`,
@@ -217,6 +244,7 @@ const others = [
   'POST /payments/{payment_no}/place',
   'POST /payments/{payment_no}/query',
   'POST /payments/{payment_no}/callbacks/{id}/replay',
+  'POST /refunds/{refund_no}/query',
   'POST /payment-methods/{id}/test',
   'POST //api/payment/notify/{type}',
   'POST //api/payment/notify/{type}/{tenant}',

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import test from 'ava';
+import { queueNames } from '../../src/lib/queue/names.js';
 import { patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { change, db, select } from '../../src/lib/database/db.js';
 import { deliver } from '../../src/models/office/notification.js';
@@ -318,7 +319,7 @@ test.serial('CPU usage is measured over an interval', async (t) => {
   t.is(data.cpu.usage, data.cpu.percent);
   t.is(data.go.version, process.version);
   t.regex(data.go.gc_pause, /^\d+\.\dms$/);
-  t.is(data.queues.length, 7);
+  t.is(data.queues.length, queueNames.length);
   t.is(data.database.status, 'up');
   t.is(data.redis.status, 'up');
   t.true(data.memory.used > 0 && data.disk.total > 0);

@@ -16,6 +16,7 @@ import { until } from '../support/until.js';
 
 const service = serviceTest();
 let payment: MadePayment;
+let methodId: number;
 
 interface Hit {
   kind: string;
@@ -34,7 +35,8 @@ const named = async (q: string, client?: Client) =>
   (await find(q, client)).map(({ kind, id }) => `${kind} ${id}`);
 
 test.before(async () => {
-  payment = await makePayment(service.admin, (await makeMethod(service.admin)).id);
+  methodId = (await makeMethod(service.admin)).id;
+  payment = await makePayment(service.admin, methodId);
 });
 
 test('an order is found by its number, its beginning and its end, in any case', async (t) => {
@@ -52,6 +54,20 @@ test('a payment is found by its number, its end, its order and its third-party n
   await service.anonymous.post('//api/payment/notify/mock', { ...mockCallback(payment), transaction_id });
   for (const q of [payment_no, payment_no.slice(-10), order_no, transaction_id, transaction_id.slice(0, 10)])
     t.true((await named(q)).includes(`payment ${payment_no}`), q);
+});
+
+test('a refund is found by its number, its end and its payment', async (t) => {
+  const { admin } = service;
+  const paid = await makePayment(admin, methodId);
+  await service.anonymous.post('//api/payment/notify/mock', mockCallback(paid));
+  const body = { payment_no: paid.payment_no, destination: 'balance', reason: 'sold out' };
+  const { refund_no } = (await admin.post('/refunds', body)).data;
+  for (const q of [refund_no, refund_no.toLowerCase(), refund_no.slice(-10), paid.payment_no])
+    t.true((await named(q)).includes(`refund ${refund_no}`), q);
+  const [hit] = await find(refund_no);
+  t.like(hit, { note: paid.payment_no, status: 'succeeded' });
+  const { data: order } = await admin.get(`/orders/${paid.order_no}`);
+  t.like(order.refunds, [{ refund_no, amount: 12.3, destination: 'balance' }]);
 });
 
 test('a user is found by number, name, phone and e-mail address', async (t) => {

@@ -9,15 +9,15 @@ import { read, texts, type Both } from '../contract/texts.ts';
 import { failureOf } from '../parts/show/problem.tsx';
 import { opens, useProfile, type Profile } from '../parts/show/profile.ts';
 import { Badge, enabled, type States } from '../parts/show/states.tsx';
-import { orderStates, paymentStates } from '../parts/show/trade-states.ts';
+import { orderStates, paymentStates, refundStates } from '../parts/show/trade-states.ts';
 import { menuScreens } from './menu.tsx';
 
 const t = texts({
   'zh-CN': {
-    ...{ find: '查找订单、支付、用户、管理员或页面', keys: '快捷键', nothing: '没有找到' },
+    ...{ find: '查找订单、支付、退款、用户、管理员或页面', keys: '快捷键', nothing: '没有找到' },
     ...{ searching: '正在查找…', recent: '最近打开', records: '记录', screens: '页面', actions: '操作' },
     ...{ hint: '单号（开头或末尾至少 6 位）、第三方单号、用户名、手机、邮箱、追踪号' },
-    kinds: { order: '订单', payment: '支付', user: '用户', admin: '管理员', trace: '追踪' },
+    kinds: { order: '订单', payment: '支付', refund: '退款', user: '用户', admin: '管理员', trace: '追踪' },
     list: [
       ['/', '查找'],
       ['Ctrl K', '查找（在输入框中也可以）'],
@@ -34,11 +34,18 @@ const t = texts({
     ] as [string, string][],
   },
   'en-US': {
-    ...{ find: 'Find orders, payments, users, administrators or pages', keys: 'Keys' },
+    ...{ find: 'Find orders, payments, refunds, users, administrators or pages', keys: 'Keys' },
     ...{ nothing: 'Nothing found', searching: 'Searching…', recent: 'Recently opened' },
     ...{ records: 'Records', screens: 'Pages', actions: 'Actions' },
     hint: 'A number (its start, or at least 6 characters of its end), third-party number, name, phone, e-mail or trace',
-    kinds: { order: 'Order', payment: 'Payment', user: 'User', admin: 'Administrator', trace: 'Trace' },
+    kinds: {
+      order: 'Order',
+      payment: 'Payment',
+      refund: 'Refund',
+      user: 'User',
+      admin: 'Administrator',
+      trace: 'Trace',
+    },
     list: [
       ['/', 'Find'],
       ['Ctrl K', 'Find, also while typing'],
@@ -80,13 +87,15 @@ type Hit = Row<'GET /api/admin/search'>;
 const addresses: Record<Hit['kind'], (id: string) => string> = {
   order: (id) => `/trade/orders/${id}`,
   payment: (id) => `/trade/payments/${id}`,
+  refund: (id) => `/trade/refunds/${id}`,
   user: (id) => `/trade/users/${id}`,
   admin: (id) => `/access/admins/${id}`,
   trace: (id) => `/logs/operation-logs?trace_id=${encodeURIComponent(id)}`,
 };
 
 const statesOf: Record<Hit['kind'], States<string>> = {
-  ...{ order: orderStates, payment: paymentStates, user: enabled, admin: enabled, trace: {} },
+  ...{ order: orderStates, payment: paymentStates, refund: refundStates },
+  ...{ user: enabled, admin: enabled, trace: {} },
 };
 
 interface Entry {

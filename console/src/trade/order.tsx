@@ -17,7 +17,7 @@ import type { Resource } from '../parts/resource.ts';
 import { Badge } from '../parts/show/states.tsx';
 import { History } from '../parts/show/history.tsx';
 import { PayDrawer } from './pay.tsx';
-import { orderStates, paymentStates } from '../parts/show/trade-states.ts';
+import { destinations, orderStates, paymentStates, refundStates } from '../parts/show/trade-states.ts';
 import { meaningOf } from './verdicts.ts';
 
 const t = texts({
@@ -31,7 +31,7 @@ const t = texts({
       subtotal: '小计',
       sum: '合计',
     },
-    ...{ pay: '发起支付', noPayments: '还没有支付记录' },
+    ...{ pay: '发起支付', noPayments: '还没有支付记录', refunds: '退款' },
   },
   'en-US': {
     ...{
@@ -43,7 +43,7 @@ const t = texts({
       subtotal: 'Subtotal',
       sum: 'Total',
     },
-    ...{ pay: 'Start payment', noPayments: 'No payment has been started yet' },
+    ...{ pay: 'Start payment', noPayments: 'No payment has been started yet', refunds: 'Refunds' },
   },
 });
 
@@ -60,7 +60,7 @@ export default function OrderPage({ id, resource }: { id: string; resource: Reso
   } = useQuery({
     queryKey: ['orders', 'one', id],
     queryFn: ({ signal }) => call('GET /api/admin/orders/{id}', { path: { id }, signal }),
-    meta: { scopes: ['orders', 'payments'] },
+    meta: { scopes: ['orders', 'payments', 'refunds'] },
   });
   const canPay = order?.status === 'pending' && may('POST /api/admin/payments');
   return (
@@ -107,6 +107,7 @@ export default function OrderPage({ id, resource }: { id: string; resource: Reso
             </section>
             <Lines order={order} />
             {may('GET /api/admin/payments') && <Payments orderNo={order.order_no} />}
+            {order.refunds.length > 0 && <Refunds order={order} />}
           </div>
           <History resource={resource} id={order.order_no} createdAt={order.created_at} />
         </div>
@@ -148,6 +149,27 @@ function Lines({ order }: { order: Order }) {
           </div>
         )}
       />
+    </section>
+  );
+}
+
+function Refunds({ order }: { order: Order }) {
+  return (
+    <section className="panel">
+      <h2>{t.refunds}</h2>
+      <ul className="plain-list">
+        {order.refunds.map(({ refund_no, created_at, amount, destination, status }) => (
+          <li key={refund_no}>
+            <Link to={`/trade/refunds/${refund_no}`} className="cell-code">
+              {refund_no}
+            </Link>
+            <Badge states={destinations} value={destination} />
+            <Time at={created_at} />
+            <span className="cell-figure">{showAmount(amount)}</span>
+            <Badge states={refundStates} value={status} />
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }

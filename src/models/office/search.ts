@@ -2,9 +2,16 @@
 // Every condition is an exact or prefix match on an index, but for administrators, of whom there are few, and for the ends of numbers.
 import { now } from '../../lib/clock.js';
 import { reports, select, type SqlValue } from '../../lib/database/db.js';
-import { orderPeriod, paymentPeriod, periodOf, periodsOf, shiftPeriod } from '../../lib/values/numbers.js';
+import {
+  orderPeriod,
+  paymentPeriod,
+  periodOf,
+  periodsOf,
+  refundPeriod,
+  shiftPeriod,
+} from '../../lib/values/numbers.js';
 
-export const searchKinds = ['order', 'payment', 'user', 'admin', 'trace'] as const;
+export const searchKinds = ['order', 'payment', 'refund', 'user', 'admin', 'trace'] as const;
 
 export type SearchKind = (typeof searchKinds)[number];
 
@@ -13,9 +20,9 @@ export interface SearchHit {
   /** Number or id of the record; the trace id itself. */
   id: string;
   title: string;
-  /** What distinguishes it: the user of an order, the order of a payment. */
+  /** What distinguishes it: the user of an order, the order of a payment, the payment of a refund. */
   note: string;
-  /** State of an order or payment, 0 or 1 of users and administrators; empty for traces. */
+  /** State of an order, payment or refund, 0 or 1 of users and administrators; empty for traces. */
   status: string;
 }
 
@@ -48,6 +55,15 @@ const searches: Record<SearchKind, (text: string) => Promise<SearchHit[]>> = {
         ...(await numberConditions('payments', 'p.payment_no', 'p.period', text, paymentPeriod)),
         ...(orderPeriod(upper(text)) === undefined ? [] : [exact('p.order_no', upper(text))]),
         ...(text.length >= minThirdParty && isAscii(text) ? [startsWith('p.third_party_no', text)] : []),
+      ],
+    ),
+  refund: async (text) =>
+    firstHits(
+      `SELECT 'refund' AS kind, r.refund_no AS id, r.refund_no AS title, r.payment_no AS note, r.status
+       FROM refunds r WHERE`,
+      [
+        ...(await numberConditions('refunds', 'r.refund_no', 'r.period', text, refundPeriod)),
+        ...(paymentPeriod(upper(text)) === undefined ? [] : [exact('r.payment_no', upper(text))]),
       ],
     ),
   user: (text) =>
@@ -90,9 +106,11 @@ async function firstHits(head: string, conditions: readonly Condition[]): Promis
   return [...new Map(found.flat().map((hit) => [hit.id, hit])).values()].slice(0, maxHits);
 }
 
+type NumberedTable = 'orders' | 'payments' | 'refunds';
+
 /** The whole number, its beginning, or its end. */
 async function numberConditions(
-  table: 'orders' | 'payments',
+  table: NumberedTable,
   column: string,
   period: string,
   text: string,
@@ -119,7 +137,7 @@ async function numberConditions(
 /** Characters of ULIDs, which all numbers end in. */
 const isEnd = new RegExp(`^[0-9A-HJKMNP-TV-Z]{${minEnd},26}$`);
 
-async function numbersEndingIn(end: string, table: 'orders' | 'payments', column: string): Promise<string[]> {
+async function numbersEndingIn(end: string, table: NumberedTable, column: string): Promise<string[]> {
   const name = column.split('.')[1] ?? '';
   const current = periodOf(now());
   const rows = await reports.select<{ number: string }>(

@@ -136,13 +136,21 @@ export async function askSoon(payment_no: string): Promise<boolean> {
 }
 
 /** Has payments closed at their company that were cancelled here. */
-export const closeCancelled = (): Promise<number> =>
-  change(
-    `UPDATE payment_follow_ups f JOIN payments p ON p.payment_no = f.payment_no AND p.period = f.period
-     SET f.closing_at = :at, f.due_at = :at
-     WHERE f.closing_at IS NULL AND p.status = 'cancelled'`,
-    { at: now() },
+export async function closeCancelled(): Promise<void> {
+  // Read first: an UPDATE with a join would lock payments that are being settled.
+  const cancelled = await openOnes.rows(`WHERE f.closing_at IS NULL AND p.status = 'cancelled' LIMIT 1000`);
+  await closeSoon(cancelled.map(({ payment_no }) => payment_no));
+}
+
+async function closeSoon(numbers: readonly string[], t?: Transaction): Promise<void> {
+  if (numbers.length === 0) return;
+  await change(
+    `UPDATE payment_follow_ups SET closing_at = :at, due_at = :at
+     WHERE payment_no IN (:numbers) AND closing_at IS NULL`,
+    { at: now(), numbers: [...numbers] },
+    t,
   );
+}
 
 /**
  * Has the pending payments of an order closed before it expires.
@@ -156,13 +164,10 @@ export async function closeBeforeExpiry(order_no: string, t: Transaction): Promi
     { order_no, period: orderPeriod(order_no) ?? 0 },
     { t },
   );
-  const fresh = open.flatMap(({ payment_no, closing_at }) => (closing_at ? [] : [payment_no]));
-  if (fresh.length > 0)
-    await change(
-      'UPDATE payment_follow_ups SET closing_at = :at, due_at = :at WHERE payment_no IN (:fresh)',
-      { at, fresh },
-      t,
-    );
+  await closeSoon(
+    open.flatMap(({ payment_no, closing_at }) => (closing_at ? [] : [payment_no])),
+    t,
+  );
   return open.some(({ closing_at }) => !closing_at || isAwaited(closing_at, at));
 }
 

@@ -3,7 +3,7 @@ import { reports } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors.js';
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { Money } from '../../lib/values/money.js';
-import { paymentPeriod, refundPeriod } from '../../lib/values/numbers.js';
+import { orderPeriod, paymentPeriod, refundPeriod } from '../../lib/values/numbers.js';
 import { Admin } from '../access/tables.js';
 import { columnsOf, joined, selection, sumOf, type RowOf } from '../tables/selection.js';
 import { refundsWhere, type RefundCriteria } from './refund-criteria.js';
@@ -57,7 +57,7 @@ export function keyOfRefund(refundNo: string): { refund_no: string; period: numb
   return { refund_no: refundNo, period: refundPeriod(refundNo) ?? fail('refund_not_found') };
 }
 
-/** Max refunds shown with a payment. */
+/** Max refunds shown with a payment or an order. */
 const maxShown = 200;
 
 /** The refunds of a payment, oldest first, and what is left to refund. */
@@ -73,5 +73,12 @@ export async function refundsOf(paymentNo: string): Promise<{ refunds: RefundRec
   const refundable = payment?.status === 'paid' ? payment.amount.minus(payment.refund_reserved) : Money.zero;
   return { refunds, refundable };
 }
+
+/** The refunds of an order, oldest first. */
+export const refundsOfOrder = (orderNo: string): Promise<RefundRecord[]> =>
+  records.rows(`WHERE r.order_no = :orderNo AND r.period >= :period ORDER BY r.id LIMIT ${maxShown}`, {
+    orderNo,
+    period: orderPeriod(orderNo) ?? 0,
+  });
 
 const payments = selection(columnsOf(Payment, 'p', 'status', 'amount', 'refund_reserved'), 'payments p');

@@ -1,4 +1,4 @@
-// /search: one box that finds orders, payments, users, administrators and traces.
+// /search: one box that finds orders, payments, refunds, users, administrators and traces.
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import { search, searchKinds, type SearchKind } from '../../../models/office/search.js';
@@ -10,20 +10,24 @@ import { route } from '../../declare/route.js';
 const openedBy: Record<SearchKind, string[]> = {
   order: ['GET /api/admin/orders', 'GET /api/admin/orders/{id}'],
   payment: ['GET /api/admin/payments', 'GET /api/admin/payments/{id}'],
+  refund: ['GET /api/admin/refunds', 'GET /api/admin/refunds/{id}'],
   user: ['GET /api/admin/users', 'GET /api/admin/users/{id}'],
   admin: ['GET /api/admin/admins', 'GET /api/admin/admins/{id}'],
   trace: ['GET /api/admin/operation-logs'],
 };
 
 const isOn = (kind: SearchKind): boolean =>
-  (kind !== 'order' || config.app.ordersEnabled) && (kind !== 'payment' || config.payments.enabled);
+  (kind !== 'order' || config.app.ordersEnabled) &&
+  ((kind !== 'payment' && kind !== 'refund') || config.payments.enabled);
 
 const hit = resource('SearchHit', {
   kind: oneOf(...searchKinds).description('What the record is'),
   id: text().description('What the path of the record takes: a number or an id; for a trace the id itself'),
   title: text().description('The number or name of the record'),
-  note: text().description('What tells it from others: the user of an order, the order of a payment'),
-  status: text().description('State of an order or payment, 0 or 1 of a user or administrator'),
+  note: text().description(
+    'What tells it from others: the user of an order, the order of a payment, the payment of a refund',
+  ),
+  status: text().description('State of an order, payment or refund, 0 or 1 of a user or administrator'),
 });
 
 export const routes = [
@@ -33,7 +37,7 @@ export const routes = [
     name: 'searchRecords',
     summary: 'Find records of every kind by one text',
     description:
-      'At most five each of orders, payments, users and administrators that the caller may list and show: by a number, its ' +
+      'At most five each of orders, payments, refunds, users and administrators that the caller may list and show: by a number, its ' +
       'beginning or its end (six characters or more; numbers of this month and the last), a third-party number, the beginning of a name, phone or e-mail ' +
       'address, a numeric id of a user; and the operations of a trace id.',
     access: 'signedIn',

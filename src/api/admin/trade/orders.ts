@@ -19,7 +19,9 @@ import {
   type OrderUpdate,
 } from '../../../models/trade/order.js';
 import { placeOrder, type NewOrder, type OrderLine } from '../../../models/trade/order-placement.js';
+import { refundsOfOrder } from '../../../models/trade/refund.js';
 import { exportRoutes } from '../../declare/export-routes.js';
+import { refund } from '../../declare/refund-response.js';
 import { importAnswer, receiveImport } from '../../flows/import-upload.js';
 import {
   described,
@@ -37,14 +39,16 @@ import {
 import { can, route } from '../../declare/route.js';
 import { Order, OrderDetail, orderStatuses, User } from '../../../models/trade/tables.js';
 
-const order = resource('Order', {
+const keys = {
   ...described(keysOf(Order), {
     status: ['pending, paid or cancelled'],
     payment_no: ['The payment that paid the order; null if it is not paid', null],
   }),
   user: recordOrNull(keysOf(User, 'id', 'username')),
   details: listOf(record(keysOf(OrderDetail))),
-});
+};
+
+const order = resource('Order', keys);
 
 /** What callers set, when an order is placed and later. */
 const fields: Joi.StrictSchemaMap<OrderFields> = { remark: optionalLines(500) };
@@ -154,13 +158,16 @@ export const routes = [
     method: 'GET',
     path: '/orders/{id}',
     name: 'showOrder',
-    summary: 'Show an order',
+    summary: 'Show an order with its refunds',
     access: can('order.show', '查看订单', 'Show orders'),
     module: 'orders',
     params: orderParam,
     fails: ['order_not_found'],
-    response: order,
-    handle: ({ params }) => findOrder(params.id),
+    response: resource('ShownOrder', { ...keys, refunds: listOf(refund) }),
+    async handle({ params }) {
+      const found = await findOrder(params.id);
+      return { ...found, refunds: await refundsOfOrder(found.order_no) };
+    },
   }),
   route({
     method: 'PUT',
