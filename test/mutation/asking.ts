@@ -64,8 +64,8 @@ export const questions: Fault[] = [
   },
   {
     file: followUp,
-    from: "${isAsked ? '' : 'AND f.due_at <= :at'}",
-    to: '',
+    from: ` AND f.due_at <= :at`,
+    to: ``,
     breaks: 'two runs ask at the same time',
     test: closing,
     match: 'two runs*',

@@ -5,7 +5,7 @@ import '../support/open-results.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';
 import { untouched, trace as traceOf } from '../support/callbacks.js';
-import { companiesTest, makeDue, types } from '../support/companies.js';
+import { companiesTest, growOlder, makeDue, types } from '../support/companies.js';
 import { makeMethod, makePayment, mockCallback } from '../support/factories.js';
 import { deliver } from '../support/notices.js';
 import { serviceTest } from '../support/service-test.js';
@@ -53,8 +53,10 @@ test.serial('a placed payment is asked about after a minute, then ever more rare
   // The lease of a run is two minutes; what is longer is the next wait.
   const wait = ({ due_at, last_asked_at }: { due_at: string; last_asked_at: string }): number =>
     (Date.parse(due_at) - Date.parse(last_asked_at)) / 60_000;
+  // As long as a wait can be.
+  const ages = [1, 6, 18, 72, 72];
   for (const [step, minutes] of [5, 15, 60, 60, 60].entries()) {
-    await makeDue(payment);
+    await growOlder(payment, ages[step] as number);
     const asked = await until(async () => {
       const { follow_up: now } = await shown(payment);
       return now.asked === step + 1 && wait(now) > 2.1 && now;
@@ -111,6 +113,7 @@ test.serial(
 
 test.serial('a query of a silent company is answered 502 with the reason', async (t) => {
   const payment = await place('wechat');
+  const { follow_up } = await shown(payment);
   companies.wechat.results.mood = 'silent';
   const answer = await service.admin.post(
     `/payments/${payment.payment_no}/query`,
@@ -119,7 +122,9 @@ test.serial('a query of a silent company is answered 502 with the reason', async
   );
   t.deepEqual([answer.status, answer.code, answer.errorCode], [502, 50005, 'third_party_error']);
   t.regex(answer.message, /did not answer in time/);
-  t.like(await shown(payment), { status: 'pending', follow_up: { asked: 1, last_answer: null } });
+  const after = await shown(payment);
+  t.like(after, { status: 'pending', follow_up: { asked: 1, last_answer: null } });
+  t.is(after.follow_up.due_at, follow_up.due_at, 'it is asked about on its own as before');
 });
 
 test.serial('a callback that cannot be verified has its payment asked about, not flagged', async (t) => {

@@ -15,7 +15,9 @@ import {
   absentMs,
   claimFollowUp,
   endFollowUp,
+  followUpOf,
   postpone,
+  recordQuestion,
   releaseOrder,
   type FollowUp,
 } from './payment-follow-up.js';
@@ -29,7 +31,9 @@ export async function askChannel(paymentNo: string): Promise<AskingOutcome> {
   const followUp = await claimFollowUp(paymentNo);
   if (!followUp) return 'not_due';
   try {
-    return await ask(paymentNo, followUp, followUp.closing_at !== null);
+    const { state, code, isOver } = await ask(paymentNo, followUp, followUp.closing_at !== null);
+    if (!isOver) await goOn(paymentNo, followUp, code);
+    return state;
   } catch (error) {
     if (!(error instanceof ChannelFailure)) throw error;
     logger.info({ error, payment_no: paymentNo }, 'a channel did not say what became of a payment');
@@ -39,40 +43,47 @@ export async function askChannel(paymentNo: string): Promise<AskingOutcome> {
 }
 
 /**
- * Asks about any payment, due or not, and closes nothing.
+ * Asks about any payment, due or not, and closes nothing. When it is asked about next stays as it is.
  *
  * @throws ChannelFailure when nothing was learned
  */
-export async function askNow(paymentNo: string): Promise<AskingOutcome> {
-  const followUp = await claimFollowUp(paymentNo, true);
+export async function askNow(paymentNo: string): Promise<TradeAnswer['state']> {
+  const followUp = await followUpOf(paymentNo);
+  let answer: string | null = null;
   try {
-    return await ask(paymentNo, followUp, false);
-  } catch (error) {
-    if (followUp && error instanceof ChannelFailure) await goOn(paymentNo, followUp, null);
-    throw error;
+    const { state, code } = await ask(paymentNo, followUp, false);
+    answer = code;
+    return state;
+  } finally {
+    await recordQuestion(paymentNo, answer);
   }
 }
 
-async function ask(
-  paymentNo: string,
-  followUp: FollowUp | undefined,
-  isClosing: boolean,
-): Promise<TradeAnswer['state']> {
+interface Learned {
+  state: TradeAnswer['state'];
+  /** The company's word for it; null where it was not asked. */
+  code: string | null;
+  /** Whether it need not be asked again. */
+  isOver: boolean;
+}
+
+async function ask(paymentNo: string, followUp: FollowUp | undefined, isClosing: boolean): Promise<Learned> {
   const payment = await findCalledPayment(paymentNo);
   if (!payment || payment.status === 'paid') {
     await endFollowUp(paymentNo);
-    return 'paid';
+    return { state: 'paid', code: null, isOver: true };
   }
   const answer = await learn(paymentNo, payment, isClosing);
-  if (answer.state === 'paid') await acceptAnswer(paymentNo, payment, answer);
-  if (isFinal(answer, followUp)) await conclude(paymentNo, payment, answer, followUp);
-  else if (followUp) await goOn(paymentNo, followUp, answer.code);
+  const { state, code } = answer;
+  if (state === 'paid') await acceptAnswer(paymentNo, payment, answer);
+  const isOver = isFinal(answer, followUp);
+  if (isOver) await conclude(paymentNo, payment, answer, followUp);
   // The company takes no payment after the expiry it was given: the order need not wait, though asking goes on.
-  if (answer.state === 'absent' && followUp?.closing_at && followUp.expire_at <= now()) {
+  if (state === 'absent' && !isOver && followUp?.closing_at && followUp.expire_at <= now()) {
     await releaseOrder(paymentNo);
     await expireOrder(payment.orderNo);
   }
-  return answer.state;
+  return { state, code, isOver };
 }
 
 const inTime = (): AbortSignal => AbortSignal.timeout(config.payments.gatewayTimeoutMs);

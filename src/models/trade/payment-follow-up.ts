@@ -15,8 +15,11 @@ const minuteMs = 60_000;
 /** A run that has not ended by then is repeated. */
 const leaseMs = 2 * minuteMs;
 
-/** Waits between questions; the last one repeats. */
-const ladderMs = [1, 5, 15, 60].map((minutes) => minutes * minuteMs);
+/** A payment is asked about a minute after it was placed, then after 5, 15 and 60 minutes, and every hour. */
+function waitAfter(ageMs: number): number {
+  if (ageMs < 4 * minuteMs) return 5 * minuteMs;
+  return ageMs < 15 * minuteMs ? 15 * minuteMs : 60 * minuteMs;
+}
 
 /** An expired order waits so long for its payments to be closed. */
 const closingMs = 10 * minuteMs;
@@ -42,7 +45,7 @@ export async function follow(payment_no: string, type: string, expireAt: Date | 
   const at = now();
   const expire_at = expireAt ?? new Date(at.getTime() + config.payments.followMs);
   const until_at = new Date(expire_at.getTime() + config.payments.followMs);
-  const due_at = new Date(at.getTime() + (ladderMs[0] ?? 0));
+  const due_at = new Date(at.getTime() + minuteMs);
   const period = paymentPeriod(payment_no) ?? 0;
   const row = { payment_no, period, type, expire_at, until_at, due_at, created_at: at };
   const { sql, values } = insertSql(PaymentFollowUp, [row]);
@@ -83,32 +86,35 @@ export async function dueFollowUps(): Promise<string[]> {
   return rows.map(({ payment_no }) => payment_no);
 }
 
-/**
- * Takes a due payment for one run: of two at the same time one has it.
- *
- * @param isAsked also before it is due, on request
- */
-export async function claimFollowUp(payment_no: string, isAsked = false): Promise<FollowUp | undefined> {
+/** Takes a due payment for one run: of two at the same time one has it. */
+export async function claimFollowUp(payment_no: string): Promise<FollowUp | undefined> {
   const at = now();
   const taken = await change(
     `UPDATE payment_follow_ups f SET f.due_at = :lease, f.asked = f.asked + 1, f.last_asked_at = :at
-     WHERE f.payment_no = :payment_no ${isAsked ? '' : 'AND f.due_at <= :at'}`,
+     WHERE f.payment_no = :payment_no AND f.due_at <= :at`,
     { payment_no, at, lease: new Date(at.getTime() + leaseMs) },
   );
   return taken > 0 ? followUpOf(payment_no) : undefined;
 }
 
-/** Notes what the company said and when it is asked next. @param answer null for none */
+/** Records a question beside those that were due. @param answer the company's word; null for none */
+export const recordQuestion = (payment_no: string, answer: string | null): Promise<number> =>
+  change(
+    `UPDATE payment_follow_ups f SET f.asked = f.asked + 1, f.last_asked_at = :at, f.last_answer = :answer
+     WHERE f.payment_no = :payment_no`,
+    { payment_no, answer, at: now() },
+  );
+
+/** Records what the company said and when it is asked next. @param answer null for none */
 export async function postpone(
-  { asked, closing_at }: FollowUp,
+  { created_at, closing_at }: FollowUp,
   payment_no: string,
   answer: string | null,
 ): Promise<void> {
   const at = now();
   // Each minute while an order waits to expire.
-  const step = isAwaited(closing_at, at) ? 0 : Math.min(asked, ladderMs.length - 1);
-  const wait = (ladderMs[step] ?? 0) * (0.8 + 0.4 * Math.random());
-  const due_at = new Date(at.getTime() + wait);
+  const wait = isAwaited(closing_at, at) ? minuteMs : waitAfter(at.getTime() - created_at.getTime());
+  const due_at = new Date(at.getTime() + wait * (0.8 + 0.4 * Math.random()));
   await updateRows(PaymentFollowUp, { due_at, last_answer: answer }, { payment_no });
 }
 
