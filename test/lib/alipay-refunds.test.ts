@@ -1,13 +1,14 @@
 // Refunds of Alipay: one number refunds once, and only `fund_change=Y` or the query says that money moved.
 import '../support/environment.js';
 import '../support/local-gateways.js';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { alipay } from '../../src/lib/channels/alipay.js';
-import { ChannelFailure, type RefundAnswer, type RefundOrder } from '../../src/lib/channels/channel.js';
+import type { RefundAnswer, RefundOrder } from '../../src/lib/channels/channel.js';
 import { Money } from '../../src/lib/values/money.js';
 import { newOrderNumber, newPaymentNumber } from '../../src/lib/values/numbers.js';
 import { refusal } from '../support/alipay-ledger.js';
 import { AlipayPlatform } from '../support/alipay-platform.js';
+import { failsWith } from '../support/channel-failure.js';
 import type { ResultMood } from '../support/result-dials.js';
 
 let platform: AlipayPlatform;
@@ -44,11 +45,6 @@ const query = (one: RefundOrder) => alipay.refunds?.query(one, signal()) as Prom
 
 /** What an answer says, without the time. */
 const said = ({ at: _, ...rest }: RefundAnswer): RefundAnswer => rest;
-
-async function failsWith(t: ExecutionContext, asked: Promise<unknown>, words: RegExp): Promise<void> {
-  const error = await t.throwsAsync(asked, { instanceOf: ChannelFailure });
-  t.regex(error?.message ?? '', words);
-}
 
 const amount = Money.from('2.30');
 const done = { state: 'succeeded', code: 'fund_change=Y', amount } as const;

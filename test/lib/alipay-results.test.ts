@@ -1,12 +1,13 @@
 // What Alipay says of trades: believed when the raw text is signed and about ours, else nothing was learned.
 import '../support/environment.js';
 import '../support/local-gateways.js';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { alipay } from '../../src/lib/channels/alipay.js';
-import { ChannelFailure, type ChannelPayment, type TradeAnswer } from '../../src/lib/channels/channel.js';
+import type { ChannelPayment, TradeAnswer } from '../../src/lib/channels/channel.js';
 import { Money } from '../../src/lib/values/money.js';
 import { newOrderNumber, newPaymentNumber } from '../../src/lib/values/numbers.js';
 import { AlipayPlatform } from '../support/alipay-platform.js';
+import { failsWith } from '../support/channel-failure.js';
 import type { ResultMood } from '../support/result-dials.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 
@@ -34,11 +35,6 @@ async function place(expireAt: Date | null = null): Promise<ChannelPayment & { p
 
 const query = (payment: ChannelPayment) => alipay.results?.query(payment, signal()) as Promise<TradeAnswer>;
 const close = (payment: ChannelPayment) => alipay.results?.close(payment, signal()) as Promise<string>;
-
-async function failsWith(t: ExecutionContext, asked: Promise<unknown>, words: RegExp): Promise<void> {
-  const error = await t.throwsAsync(asked, { instanceOf: ChannelFailure });
-  t.regex(error?.message ?? '', words);
-}
 
 test.serial('a payment is absent until its customer has opened it, and waiting then', async (t) => {
   const payment = await place();

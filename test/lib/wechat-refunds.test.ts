@@ -1,11 +1,12 @@
 // Refunds of WeChat Pay: one number refunds once, a word is believed when it is signed, and accepted is not done.
 import '../support/environment.js';
 import '../support/local-gateways.js';
-import test, { type ExecutionContext } from 'ava';
-import { ChannelFailure, type RefundAnswer, type RefundOrder } from '../../src/lib/channels/channel.js';
+import test from 'ava';
+import type { RefundAnswer, RefundOrder } from '../../src/lib/channels/channel.js';
 import { wechat } from '../../src/lib/channels/wechat.js';
 import { Money } from '../../src/lib/values/money.js';
 import { newOrderNumber, newPaymentNumber } from '../../src/lib/values/numbers.js';
+import { failsWith } from '../support/channel-failure.js';
 import type { ResultMood } from '../support/result-dials.js';
 import { refusal } from '../support/wechat-ledger.js';
 import { WechatPlatform } from '../support/wechat-platform.js';
@@ -41,11 +42,6 @@ async function order(refund = '2.30'): Promise<RefundOrder> {
 
 const send = (one: RefundOrder) => wechat.refunds?.send(one, signal()) as Promise<RefundAnswer>;
 const query = (one: RefundOrder) => wechat.refunds?.query(one, signal()) as Promise<RefundAnswer>;
-
-async function failsWith(t: ExecutionContext, asked: Promise<unknown>, words: RegExp): Promise<void> {
-  const error = await t.throwsAsync(asked, { instanceOf: ChannelFailure });
-  t.regex(error?.message ?? '', words);
-}
 
 test.serial('a refund is accepted, and done when the query says so', async (t) => {
   const one = await order();

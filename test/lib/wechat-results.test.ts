@@ -1,11 +1,12 @@
 // What WeChat Pay says of payments: believed when it is signed and about ours, else nothing was learned.
 import '../support/environment.js';
 import '../support/local-gateways.js';
-import test, { type ExecutionContext } from 'ava';
-import { ChannelFailure, type ChannelPayment, type TradeAnswer } from '../../src/lib/channels/channel.js';
+import test from 'ava';
+import type { ChannelPayment, TradeAnswer } from '../../src/lib/channels/channel.js';
 import { wechat } from '../../src/lib/channels/wechat.js';
 import { Money } from '../../src/lib/values/money.js';
 import { newOrderNumber, newPaymentNumber } from '../../src/lib/values/numbers.js';
+import { failsWith } from '../support/channel-failure.js';
 import type { ResultMood } from '../support/result-dials.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
 import { shortNumber, type WechatState } from '../support/wechat-ledger.js';
@@ -34,11 +35,6 @@ async function place(config = platform.config): Promise<ChannelPayment> {
 
 const query = (payment: ChannelPayment) => wechat.results?.query(payment, signal()) as Promise<TradeAnswer>;
 const close = (payment: ChannelPayment) => wechat.results?.close(payment, signal()) as Promise<string>;
-
-async function failsWith(t: ExecutionContext, asked: Promise<unknown>, words: RegExp): Promise<void> {
-  const error = await t.throwsAsync(asked, { instanceOf: ChannelFailure });
-  t.regex(error?.message ?? '', words);
-}
 
 test.serial('what was paid is told with number, amount and time', async (t) => {
   const payment = await place();

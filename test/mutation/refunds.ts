@@ -48,7 +48,7 @@ export const refunds: Fault[] = [
     to: `if ((counted?.count ?? 0) > most)`,
     breaks: 'a payment gets one more refund than its channel takes',
     test: runs,
-    match: 'a channel takes so many refunds*',
+    match: 'a company takes so many refunds*',
   },
   {
     file: booking,

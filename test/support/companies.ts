@@ -19,6 +19,8 @@ export interface Companies {
   place: (type: Type, more?: { expire_in_seconds?: number; isOpened?: boolean }) => Promise<Placed>;
   /** The customer pays, and no callback is sent. @returns the company's number */
   pay: (type: Type, payment: Placed) => string;
+  /** A payment that its company has the money of. */
+  paid: (type: Type) => Promise<Placed>;
   /** The payment as an administrator sees it. */
   shown: (payment: MadePayment) => Promise<any>;
 }
@@ -54,6 +56,13 @@ export function companiesTest(service: Omit<Service, 'stop'>): Companies {
       if (type === 'alipay' && isOpened) own.alipay.open(data.gateway.pay_url);
       return data;
     },
+    async paid(type) {
+      const payment = await own.place(type);
+      own.pay(type, payment);
+      const { data, text } = await service.admin.post(`/payments/${payment.payment_no}/query`);
+      if (data?.status !== 'paid') throw new Error(text);
+      return payment;
+    },
     pay: (type, { payment_no }) => own[type].ledger.pay(payment_no),
     shown: async ({ payment_no }) => (await service.admin.get(`/payments/${payment_no}`)).data,
   } as Companies;
@@ -73,6 +82,8 @@ export function companiesTest(service: Omit<Service, 'stop'>): Companies {
 
   test.afterEach.always(() => {
     for (const type of types) own[type].results.reset();
+    Object.assign(own.wechat.refunds, { outcome: 'SUCCESS', funds: Infinity });
+    Object.assign(own.alipay.refunds, { isDelayed: false, funds: undefined });
   });
 
   test.after.always(() => {

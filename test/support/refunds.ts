@@ -1,10 +1,8 @@
-// Payments to be refunded, and a payment company with a ledger of its own in place of the mock channel's.
-import { ChannelFailure, type RefundAnswer, type RefundOrder } from '../../src/lib/channels/channel.js';
-import { mock } from '../../src/lib/channels/mock.js';
-import { Money } from '../../src/lib/values/money.js';
+// Payments to be refunded, their refunds, and what both say.
 import { select } from '../../src/lib/database/db.js';
 import type { Client } from './client.js';
 import { makePayment, mockCallback, type MadePayment } from './factories.js';
+import { until } from './until.js';
 
 /** A payment that is paid. */
 export async function paidPayment(
@@ -36,55 +34,42 @@ export async function booksOf({ payment_no }: { payment_no: string }): Promise<B
   return row as Books;
 }
 
-type Step = 'silent' | 'refusing' | 'losing' | 'holding' | 'wrong amount' | 'stuck';
+/** A refund as its row has it. */
+export interface RefundRow {
+  refund_no: string;
+  payment_no: string;
+  status: string;
+  code: string | null;
+  tries: number;
+  needs_attention: number;
+  fail_reason: string | null;
+  due_at: Date | null;
+}
 
-/** A company that refunds what it is sent once per number. */
-export class RefundCompany {
-  /** Amount by number of what it has. */
-  readonly ledger = new Map<string, { amount: string; state: RefundAnswer['state'] }>();
-  /** What it was asked, in order. */
-  readonly calls: string[] = [];
-  /** How it answers sendings; each step once, then well. */
-  steps: Step[] = [];
-  /** Runs when a refund was sent, before it is answered. */
-  onSent: (refundNo: string) => Promise<void> = () => Promise.resolve();
+export async function refundRow(refundNo: string): Promise<RefundRow> {
+  const [row] = await select<RefundRow>('SELECT * FROM refunds WHERE refund_no = ?', [refundNo]);
+  return row as RefundRow;
+}
 
-  /** Queries are answered after it. */
-  gate: Promise<void> = Promise.resolve();
+/** Longer than a run is claimed for, shorter than a day. */
+const isClaimed = ({ due_at }: RefundRow): boolean => {
+  const left = (due_at?.getTime() ?? 0) - Date.now();
+  return left > 90_000 && left < 3_600_000;
+};
 
-  /** Takes the place of the mock channel's refunds in this thread. */
-  install(limits = { withinDays: 365, most: 50, apartMs: 0 }): void {
-    mock.refunds = {
-      limits,
-      send: (order) => this.#send(order),
-      query: (order) => this.#query(order),
-    };
-  }
-
-  async #send({ refundNo, refund }: RefundOrder): Promise<RefundAnswer> {
-    this.calls.push(`send ${refundNo} ${refund.toString()}`);
-    const step = this.steps.shift();
-    if (step === 'silent') throw new ChannelFailure('it does not answer');
-    if (step === 'refusing') return { state: 'failed', code: 'ACCOUNT_CLOSED' };
-    const known = this.ledger.get(refundNo);
-    if (known && known.amount !== refund.toString()) return { state: 'failed', code: 'OTHER_AMOUNT' };
-    const state = step === 'holding' ? 'processing' : step === 'stuck' ? 'stuck' : 'succeeded';
-    const amount = step === 'wrong amount' ? '0.01' : refund.toString();
-    if (!known) this.ledger.set(refundNo, { amount, state });
-    await this.onSent(refundNo);
-    if (step === 'losing') throw new ChannelFailure({ zh: '应答丢失', en: 'its answer was lost' });
-    return this.#answer(refundNo);
-  }
-
-  async #query({ refundNo }: RefundOrder): Promise<RefundAnswer> {
-    this.calls.push(`query ${refundNo}`);
-    await this.gate;
-    return this.ledger.has(refundNo) ? this.#answer(refundNo) : { state: 'absent', code: 'NOT_THERE' };
-  }
-
-  #answer(refundNo: string): RefundAnswer {
-    const { amount, state } = this.ledger.get(refundNo) as { amount: string; state: RefundAnswer['state'] };
-    const code = state.toUpperCase();
-    return { state, code, channelNo: `C-${refundNo}`, amount: Money.from(amount), at: new Date() };
-  }
+/** Refunds a part of a payment to its channel. @returns its row when the first run of the worker is over */
+export async function refundPart(
+  admin: Client,
+  { payment_no }: { payment_no: string },
+  amount = '5.00',
+): Promise<RefundRow> {
+  const body = { payment_no, amount, destination: 'channel', reason: 'sold out' };
+  const { data, text } = await admin.post('/refunds', body);
+  if (!data) throw new Error(text);
+  return until(async () => {
+    const row = await refundRow(data.refund_no);
+    // One that follows another too soon is put off.
+    const isPutOff = row.tries === 0 && (row.due_at?.getTime() ?? 0) > Date.now() + 10_000;
+    return isPutOff || (row.tries > 0 && !isClaimed(row)) ? row : undefined;
+  });
 }

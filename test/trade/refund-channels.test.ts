@@ -3,50 +3,24 @@ import '../support/environment.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';
 import test, { type ExecutionContext } from 'ava';
-import { change, select } from '../../src/lib/database/db.js';
+import { change } from '../../src/lib/database/db.js';
 import { Money } from '../../src/lib/values/money.js';
 import { checkEquations } from '../../src/models/figures/consistency.js';
 import { companiesTest, types, type Placed, type Type } from '../support/companies.js';
-import { booksOf } from '../support/refunds.js';
+import { booksOf, refundPart } from '../support/refunds.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
 
 const service = serviceTest();
 const companies = companiesTest(service);
-const { place, pay } = companies;
-
-test.afterEach.always(() => {
-  Object.assign(companies.wechat.refunds, { outcome: 'SUCCESS', funds: Infinity });
-  Object.assign(companies.alipay.refunds, { isDelayed: false, funds: undefined });
-});
+const { place, paid, pay } = companies;
 
 test.after(async (t) => {
   t.deepEqual(await checkEquations(), []);
 });
 
-/** A payment that its company has the money of. */
-async function paid(type: Type): Promise<Placed> {
-  const payment = await place(type);
-  pay(type, payment);
-  const { data, text } = await service.admin.post(`/payments/${payment.payment_no}/query`);
-  if (data?.status !== 'paid') throw new Error(text);
-  return payment;
-}
-
-async function refund({ payment_no }: Placed, amount: string): Promise<string> {
-  const body = { payment_no, amount, destination: 'channel', reason: 'sold out' };
-  const { data, text } = await service.admin.post('/refunds', body);
-  if (!data) throw new Error(text);
-  // Its first run is over, whose lease is two minutes; stuck ones wait for a day.
-  await until(async () => {
-    const [row] = await select<{ tries: number; due: number | null }>(
-      'SELECT tries, TIMESTAMPDIFF(SECOND, updated_at, due_at) AS due FROM refunds WHERE refund_no = ?',
-      [data.refund_no],
-    );
-    return row && (row.tries > 0 ? row.due !== 120 : row.due !== 0);
-  });
-  return data.refund_no;
-}
+const refund = async (payment: Placed, amount: string): Promise<string> =>
+  (await refundPart(service.admin, payment, amount)).refund_no;
 
 const shown = async (refundNo: string) => (await service.admin.get(`/refunds/${refundNo}`)).data;
 
