@@ -20,6 +20,7 @@ import { routes as options } from './admin/access/options.js';
 import { routes as orders } from './admin/trade/orders.js';
 import { routes as paymentCallbacks } from './admin/trade/payment-callbacks.js';
 import { routes as paymentMethods } from './admin/trade/payment-methods.js';
+import { routes as paymentChannel } from './admin/trade/payment-channel.js';
 import { routes as payments } from './admin/trade/payments.js';
 import { routes as permissions } from './admin/access/permissions.js';
 import { routes as queues } from './admin/office/queues.js';
@@ -62,6 +63,7 @@ export const routes = [
   ...userBalanceLogs,
   ...orders,
   ...payments,
+  ...paymentChannel,
   ...paymentCallbacks,
   ...refunds,
   ...paymentMethods,

@@ -1,6 +1,8 @@
 // A refund in answers.
 import { Admin } from '../../models/access/tables.js';
-import { PaymentMethod, Refund, User } from '../../models/trade/tables.js';
+import { Refund } from '../../models/trade/channel-tables.js';
+import { User } from '../../models/trade/tables.js';
+import { shownMethod } from './payment-response.js';
 import { described, keysOf, recordOrNull, resource } from './response.js';
 
 export const refund = resource('Refund', {
@@ -18,11 +20,7 @@ export const refund = resource('Refund', {
     finished_at: ['When it succeeded, failed or was rejected; null until then', '2026-11-22T08:31:14.000Z'],
   }),
   user: recordOrNull(keysOf(User, 'id', 'username')).description('The user whose payment it is'),
-  payment_method: recordOrNull(
-    described(keysOf(PaymentMethod, 'id', 'name', 'code', 'type'), {
-      type: ['Type of the payment channel', 'mock'],
-    }),
-  ),
+  payment_method: shownMethod,
   requester: recordOrNull(keysOf(Admin, 'id', 'username')),
   approver: recordOrNull(keysOf(Admin, 'id', 'username')),
 });

@@ -1,59 +1,18 @@
 // What can be exported: the columns of each type, as an administrator reads them.
 import { Where } from '../../lib/input/list-query.js';
-import type { Text } from '../../lib/language.js';
 import { adminFilters, adminIds, type AdminCriteria } from '../access/admin.js';
 import { balanceLogFilters, balanceLogsWhere, type BalanceLogCriteria } from '../trade/balance-log.js';
 import { Admin, Department } from '../access/tables.js';
-import type { ValueKind } from '../tables/column.js';
-import { columnsOf, computed, type Expression } from '../tables/selection.js';
-import { BalanceLog, Order, OrderDetail, Payment, PaymentMethod, Refund, User } from '../trade/tables.js';
-import type { SheetSource, SourceColumn } from './export-sheet.js';
+import { columnsOf, computed } from '../tables/selection.js';
+import { BalanceLog, Order, OrderDetail, Payment, PaymentMethod, User } from '../trade/tables.js';
+import { Refund } from '../trade/channel-tables.js';
+import type { SheetSource } from './export-sheet.js';
+import { column, otherTitled, text, titled, yesNo } from './sheet-columns.js';
 import type { ExportType } from './tables.js';
 import { orderFilters, ordersWhere, type OrderCriteria } from '../trade/order.js';
 import { paymentFilters, paymentsWhere, type PaymentCriteria } from '../trade/payment-criteria.js';
 import { refundFilters, refundsWhere, type RefundCriteria } from '../trade/refund-criteria.js';
 import { userFilters, usersWhere, type UserCriteria } from '../trade/user.js';
-
-const text = (zh: string, en: string): Text => ({ zh, en });
-
-/** A column of the sheet. @param texts of a column with few values */
-function column(
-  shown: Expression<unknown>,
-  zh: string,
-  en: string,
-  texts?: SourceColumn['texts'],
-): SourceColumn {
-  return titled({ ...shown, title: text(zh, en) }, texts);
-}
-
-/** The same under the title that its class gives it. */
-function titled(shown: Expression<unknown>, texts?: SourceColumn['texts']): SourceColumn {
-  if (!shown.title) throw new Error(`${shown.sql} has no title`);
-  return {
-    sql: shown.sql,
-    kind: shown.kind && !texts ? kinds[shown.kind] : 'text',
-    title: shown.title,
-    texts,
-  };
-}
-
-/** The titled columns of a class but for those. */
-const otherTitled = (
-  columns: Record<string, Expression<unknown>>,
-  shown: readonly string[],
-): SourceColumn[] =>
-  Object.entries(columns).flatMap(([name, column]) =>
-    column.title && !shown.includes(name) ? [titled(column)] : [],
-  );
-
-const kinds: Record<ValueKind, SourceColumn['kind']> = {
-  integer: 'integer',
-  text: 'text',
-  boolean: 'text',
-  amount: 'amount',
-  time: 'time',
-  any: 'text',
-};
 
 const admin = columnsOf(Admin, 'a');
 const department = columnsOf(Department, 'd');
@@ -68,8 +27,6 @@ const approver = columnsOf(Admin, 'b', 'username');
 const log = columnsOf(BalanceLog, 'l');
 
 const enabled = { 0: text('禁用', 'Disabled'), 1: text('启用', 'Enabled') };
-
-const yesNo = { 0: text('否', 'No'), 1: text('是', 'Yes') };
 
 const roleNames = computed<string>(
   `(SELECT GROUP_CONCAT(r.name ORDER BY r.id SEPARATOR '; ') FROM admin_roles ar JOIN roles r ON r.id = ar.role_id

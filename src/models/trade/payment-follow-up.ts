@@ -8,7 +8,7 @@ import { orderPeriod, paymentPeriod, periodOf, shiftPeriod } from '../../lib/val
 import { insertSql, updateRows } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';
-import { PaymentFollowUp } from './tables.js';
+import { PaymentFollowUp } from './channel-tables.js';
 
 const minuteMs = 60_000;
 

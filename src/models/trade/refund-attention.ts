@@ -10,7 +10,7 @@ import { notifyWithin } from '../office/notification.js';
 import { updateRows } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { keyOfRefund } from './refund.js';
-import { Refund } from './tables.js';
+import { Refund } from './channel-tables.js';
 
 export type RefundAttention = 'refund_failed' | 'refund_stuck' | 'refund_slow';
 

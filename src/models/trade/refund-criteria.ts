@@ -3,7 +3,12 @@ import Joi from 'joi';
 import { Where, type TimeRange } from '../../lib/input/list-query.js';
 import { id } from '../../lib/input/schema.js';
 import { periodOf } from '../../lib/values/numbers.js';
-import { refundDestinations, refundStatuses, type RefundDestination, type RefundStatus } from './tables.js';
+import {
+  refundDestinations,
+  refundStatuses,
+  type RefundDestination,
+  type RefundStatus,
+} from './channel-tables.js';
 
 export interface RefundCriteria extends TimeRange {
   refund_no?: string;

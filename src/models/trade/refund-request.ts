@@ -16,7 +16,8 @@ import { columnsOf, computed, selection, type RowOf } from '../tables/selection.
 import type { Operator } from './balance.js';
 import { payOut, release } from './refund-booking.js';
 import { keyOfRefund } from './refund.js';
-import { Payment, PaymentMethod, Refund, type RefundDestination } from './tables.js';
+import { Payment, PaymentMethod } from './tables.js';
+import { Refund, type RefundDestination } from './channel-tables.js';
 
 export interface NewRefund {
   payment_no: string;

@@ -8,7 +8,8 @@ import { paymentPeriod } from '../../lib/values/numbers.js';
 import { updateRows } from '../tables/rows.js';
 import { columnsOf, computed, selection, type RowOf } from '../tables/selection.js';
 import { keyOfRefund } from './refund.js';
-import { Payment, PaymentMethod, Refund } from './tables.js';
+import { Payment, PaymentMethod } from './tables.js';
+import { Refund } from './channel-tables.js';
 
 const minute = 60_000;
 const hour = 60 * minute;

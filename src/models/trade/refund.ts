@@ -7,7 +7,8 @@ import { orderPeriod, paymentPeriod, refundPeriod } from '../../lib/values/numbe
 import { Admin } from '../access/tables.js';
 import { columnsOf, joined, selection, sumOf, type RowOf } from '../tables/selection.js';
 import { refundsWhere, type RefundCriteria } from './refund-criteria.js';
-import { Payment, PaymentMethod, Refund, User } from './tables.js';
+import { Payment, PaymentMethod, User } from './tables.js';
+import { Refund } from './channel-tables.js';
 
 export type RefundFilter = RefundCriteria & ListQuery;
 

@@ -1,4 +1,4 @@
-// The tables of this room: users and their balances, orders, payments, refunds, and what a payment callback leaves behind.
+// The tables of this room: users and their balances, orders, payments, and what a payment callback leaves behind.
 import type { CreationOptional } from 'sequelize';
 import { Model } from 'sequelize-typescript';
 import { db } from '../../lib/database/db.js';
@@ -154,60 +154,6 @@ export class Payment extends Model<Row<Payment>, NewRow<Payment>> {
   @Column(money().default(Money.zero)) declare refunded_amount: CreationOptional<Money>;
 }
 
-export const refundStatuses = [
-  'waiting',
-  'pending',
-  'processing',
-  'succeeded',
-  'failed',
-  'rejected',
-] as const;
-
-/** waiting: for approval; pending: not sent yet; processing: sent, without a final answer. */
-export type RefundStatus = (typeof refundStatuses)[number];
-
-export const refundDestinations = ['channel', 'balance'] as const;
-
-export type RefundDestination = (typeof refundDestinations)[number];
-
-/** Money of payments on its way back, to the channel it came from or to the balance of the user. */
-@Table('refunds', { uq_refunds_no: ['refund_no', 'period'] })
-export class Refund extends Model<Row<Refund>, NewRow<Refund>> {
-  @Column(id()) declare id: CreationOptional<number>;
-  @Column(unsigned().primary().internal()) declare period: Unlisted<number>;
-  @Column(code(37)) declare refund_no: string;
-  @Column(code(37)) declare payment_no: string;
-  @Column(code(35)) declare order_no: string;
-  @Column(big()) declare user_id: number;
-  @Column(big()) declare payment_method_id: number;
-  @Column(money()) declare amount: Money;
-  @Column(ascii(10, refundDestinations)) declare destination: RefundDestination;
-  @Column(ascii(20, refundStatuses)) declare status: RefundStatus;
-  @Column(text(80)) declare reason: string;
-  /** The channel's number. */
-  @Column(ascii(64).nullable()) declare channel_refund_no: string | null;
-  /** The channel's last word for it. */
-  @Column(text(50).nullable()) declare code: string | null;
-  /** Refused by the channel, which is believed once a query agrees. */
-  @Column(flag().default(false).internal()) declare is_refused: Unlisted<CreationOptional<boolean>>;
-  @Column(flag().default(false)) declare needs_attention: CreationOptional<boolean>;
-  @Column(text(255).nullable()) declare fail_reason: string | null;
-  @Column(big()) declare requested_by: number;
-  /** Who approved or rejected it. */
-  @Column(big().nullable()) declare approved_by: number | null;
-  /** When it was sent first. */
-  @Column(instant().nullable()) declare sent_at: Date | null;
-  /** When the channel first said that it has it. */
-  @Column(instant().nullable()) declare accepted_at: Date | null;
-  @Column(instant().nullable()) declare finished_at: Date | null;
-  /** When the channel is asked next; moved ahead while it is asked. */
-  @Column(instant().nullable()) declare due_at: Date | null;
-  /** How often the channel was asked. */
-  @Column(unsigned().default(0)) declare tries: CreationOptional<number>;
-  @Column(instant()) declare created_at: Date;
-  @Column(instant()) declare updated_at: Date;
-}
-
 /** Which payment a channel's number belongs to, over all months. */
 @Table('third_party_numbers')
 export class ThirdPartyNumber extends Model<Row<ThirdPartyNumber>, NewRow<ThirdPartyNumber>> {
@@ -258,31 +204,6 @@ export class PaymentCallback extends Model<Row<PaymentCallback>, NewRow<PaymentC
   @Column(ascii(10, callbackSources).default('callback')) declare source: CreationOptional<CallbackSource>;
 }
 
-/** Placed payments of channels with open results, until the company has said the last word about them. */
-@Table('payment_follow_ups')
-export class PaymentFollowUp extends Model<Row<PaymentFollowUp>, NewRow<PaymentFollowUp>> {
-  @Column(code(37).primary().internal()) declare payment_no: Unlisted<string>;
-  @Column(unsigned().internal()) declare period: Unlisted<number>;
-  /** Type of the payment channel. */
-  @Column(ascii(20).internal()) declare type: Unlisted<string>;
-  /** When the customer can no longer pay, as the company was told. */
-  @Column(instant()) declare expire_at: Date;
-  /** When asking ends. */
-  @Column(instant()) declare until_at: Date;
-  /** When the company is asked next; a run moves it before it asks. */
-  @Column(instant()) declare due_at: Date;
-  /** How often it was asked. */
-  @Column(unsigned().default(0)) declare asked: CreationOptional<number>;
-  @Column(instant().nullable()) declare last_asked_at: Date | null;
-  /** The company's word; null when it has not answered. */
-  @Column(text(50).nullable()) declare last_answer: string | null;
-  /** Since when it is to be closed there. */
-  @Column(instant().nullable()) declare closing_at: Date | null;
-  /** Whether an order that is to expire waits for it. */
-  @Column(flag().default(true).internal()) declare holds_order: CreationOptional<Unlisted<boolean>>;
-  @Column(instant()) declare created_at: Date;
-}
-
 /** Reasons for attention that people cleared. */
 @Table('payment_handlings')
 export class PaymentHandling extends Model<Row<PaymentHandling>, NewRow<PaymentHandling>> {
@@ -317,10 +238,8 @@ db.addModels([
   OrderDetail,
   PaymentMethod,
   Payment,
-  Refund,
   ThirdPartyNumber,
   PaymentCallback,
-  PaymentFollowUp,
   PaymentHandling,
   IdempotencyKey,
 ]);

@@ -1,9 +1,6 @@
 // /payments: payments of orders. {id} is the payment number; the numeric id works too.
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
-import type { Channel } from '../../../lib/channels/channel.js';
-import { channelOf, isEnabled, openResults } from '../../../lib/channels/index.js';
-import { fail } from '../../../lib/errors.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { id, money, optionalLines } from '../../../lib/input/schema.js';
 import {
@@ -16,66 +13,37 @@ import {
   paymentSortable,
   type NewPayment,
   type PaymentFilter,
-  type PaymentRecord,
 } from '../../../models/trade/payment.js';
 import { paymentFilters } from '../../../models/trade/payment-criteria.js';
 import { handlingsOf, updatePayment, type PaymentUpdate } from '../../../models/trade/payment-attention.js';
+import { PaymentFollowUp } from '../../../models/trade/channel-tables.js';
 import { followUpOf } from '../../../models/trade/payment-follow-up.js';
 import { callbacksOf } from '../../../models/trade/payment-callback.js';
 import { refundsOf } from '../../../models/trade/refund.js';
-import type { Identity } from '../../../models/access/identity.js';
-import { Admin } from '../../../models/access/tables.js';
 import { channelTypes, gatewayAnswer } from '../../declare/channel-schemas.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { refund } from '../../declare/refund-response.js';
-import {
-  assertFitsChannel,
-  placePayment,
-  placingChannel,
-  queryPayment,
-} from '../../flows/payment-placing.js';
+import { paymentKeys } from '../../declare/payment-response.js';
+import { assertFitsChannel, placeFor, placingChannel } from '../../flows/payment-placing.js';
 import {
   amount,
-  described,
   keysOf,
   listOf,
   oneOf,
   summedPageOf,
-  record,
   recordOrNull,
   resource,
   text,
   textOrNull,
-  timestampOrNull,
 } from '../../declare/response.js';
-import { mayPass } from '../../declare/permission.js';
 import { can, route } from '../../declare/route.js';
-import {
-  Order,
-  Payment,
-  PaymentCallback,
-  PaymentFollowUp,
-  PaymentHandling,
-  PaymentMethod,
-  User,
-  type PaymentStatus,
-} from '../../../models/trade/tables.js';
+import { Order, PaymentCallback, PaymentHandling, User } from '../../../models/trade/tables.js';
 
-const keys = {
-  ...described(keysOf(Payment), { status: ['pending, paid, failed or cancelled'] }),
-  payment_method: recordOrNull(
-    described(keysOf(PaymentMethod, 'id', 'name', 'code', 'type'), {
-      type: ['Type of the payment channel', 'mock'],
-    }),
-  ),
-  assignee: recordOrNull(keysOf(Admin, 'id', 'username')).description('The administrator who handles it'),
-};
-
-const payment = resource('Payment', keys);
+const payment = resource('Payment', paymentKeys);
 
 const user = recordOrNull(keysOf(User, 'id', 'username')).description('The user whose order it pays');
 
-const listedPayment = resource('ListedPayment', { ...keys, user });
+const listedPayment = resource('ListedPayment', { ...paymentKeys, user });
 
 const callback = resource('PaymentCallback', {
   ...keysOf(PaymentCallback),
@@ -88,13 +56,6 @@ const handling = resource('PaymentHandling', {
   remark: textOrNull().description('Remark of the administrator; null for none'),
   username: text().description('Username of the administrator at the time'),
 });
-
-const tradeStates = {
-  pending: 'NOTPAY',
-  paid: 'SUCCESS',
-  cancelled: 'CLOSED',
-  failed: 'REVOKED',
-} as const satisfies Record<PaymentStatus, string>;
 
 const paymentParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
 
@@ -160,17 +121,17 @@ export const routes = [
       'payment_secret_unreadable',
       'third_party_error',
     ],
-    response: resource('PlacedPayment', { ...keys, gateway: gatewayAnswer() }),
+    response: resource('PlacedPayment', { ...paymentKeys, gateway: gatewayAnswer() }),
     async handle({ admin, body: { initiate, ...payment } }) {
       const channel = initiate ? await placingChannel(payment.payment_method_id) : undefined;
       const made = await createPayment(payment, (order) => channel && assertFitsChannel(channel, order));
-      return channel ? placed(channel, made, admin) : { ...made, gateway: undefined };
+      return channel ? placeFor(admin, channel, made) : { ...made, gateway: undefined };
     },
     async repeat(id, { admin, body: { initiate } }) {
       const made = await findPayment(String(id));
       // It may have been paid or cancelled since.
       if (!initiate || made.status !== 'pending') return { ...made, gateway: undefined };
-      return placed(await placingChannel(made.payment_method_id), made, admin);
+      return placeFor(admin, await placingChannel(made.payment_method_id), made);
     },
   }),
   ...exportRoutes({
@@ -190,7 +151,7 @@ export const routes = [
     params: paymentParam,
     fails: ['payment_record_not_found'],
     response: resource('PaymentDetail', {
-      ...keys,
+      ...paymentKeys,
       user,
       order: recordOrNull(
         keysOf(Order, 'status', 'payment_no', 'expire_at', 'paid_at', 'cancelled_at'),
@@ -254,90 +215,4 @@ export const routes = [
       return findPayment(params.id);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/payments/{payment_no}/place',
-    name: 'placePayment',
-    deadlineMs: config.payments.gatewayTimeoutMs + 5000,
-    summary: 'Place a pending payment with its channel, also again',
-    description:
-      'For what the customer needs to pay: see `gateway` of `POST /payments`. A channel that is asked again for the same payment ' +
-      'answers for the same trade.',
-    access: can('payment.store', '创建支付', 'Create payments', { slugOnly: true }),
-    module: 'payments',
-    params: Joi.object<{ payment_no: string }, true>({ payment_no: Joi.string().max(64).required() }),
-    fails: [
-      'order_being_paid',
-      'order_expires_too_soon',
-      'order_not_payable',
-      'payment_beyond_channel',
-      'payment_gateway_disabled',
-      'payment_gateway_not_implemented',
-      'payment_method_disabled',
-      'payment_method_incomplete',
-      'payment_method_not_found',
-      'payment_method_unknown',
-      'payment_record_not_found',
-      'payment_secret_unreadable',
-      'third_party_error',
-    ],
-    response: record({ ...keys, gateway: gatewayAnswer().required() }),
-    async handle({ admin, params }) {
-      const made = await findPayment(params.payment_no);
-      return placed(await placingChannel(made.payment_method_id), made, admin);
-    },
-  }),
-  route({
-    method: 'POST',
-    path: '/payments/{payment_no}/query',
-    name: 'queryPayment',
-    summary: 'Query the state of a payment',
-    description:
-      'Asks the company and settles what it says, where the results of the channel are open (PAYMENT_CHANNEL_RESULTS); ' +
-      'otherwise wechat and alipay answer 501. The mock channel reads the local state.',
-    deadlineMs: config.payments.gatewayTimeoutMs + 5000,
-    access: can('payment.query', '查询支付结果', 'Query payments'),
-    isLogged: false,
-    module: 'payments',
-    params: Joi.object<{ payment_no: string }, true>({ payment_no: Joi.string().max(64).required() }),
-    fails: [
-      'payment_gateway_disabled',
-      'payment_gateway_not_implemented',
-      'payment_record_not_found',
-      'third_party_error',
-    ],
-    response: record({
-      payment_no: text(),
-      status: keys.status,
-      trade_state: Joi.string()
-        .valid(...Object.values(tradeStates))
-        .required(),
-      third_party_no: textOrNull(),
-      amount: amount(),
-      pay_time: timestampOrNull(),
-    }),
-    async handle({ params }) {
-      const known = await findPayment(params.payment_no);
-      const type = known.payment_method?.type ?? '';
-      if (!isEnabled(type)) fail('payment_gateway_disabled');
-      const channel = channelOf(type);
-      if (!channel?.answersLocally && !openResults(channel)) fail('payment_gateway_not_implemented');
-      const payment = channel?.answersLocally || known.status === 'paid' ? known : await queryPayment(known);
-      const { payment_no, third_party_no, amount, pay_time } = payment;
-      const status: PaymentStatus = payment.status;
-      return { payment_no, status, trade_state: tradeStates[status], third_party_no, amount, pay_time };
-    },
-  }),
 ];
-
-async function placed(
-  channel: Channel,
-  made: PaymentRecord,
-  admin: Identity,
-): Promise<PaymentRecord & { gateway: unknown }> {
-  const { app, payments } = config;
-  // With the signature one can pay without money; in production it requires the permission to set the secret.
-  const isTrusted = !app.production || mayPass(admin, ['PUT /api/admin/payment-methods/{id}']);
-  const gateway = await placePayment(channel, made, payments.mockSignVisible && isTrusted);
-  return { ...(made.fail_reason === null ? made : await findPayment(made.payment_no)), gateway };
-}

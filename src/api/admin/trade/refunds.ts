@@ -23,7 +23,7 @@ import {
   type NewRefund,
 } from '../../../models/trade/refund-request.js';
 import { askNow } from '../../../models/trade/refund-schedule.js';
-import { refundDestinations } from '../../../models/trade/tables.js';
+import { refundDestinations } from '../../../models/trade/channel-tables.js';
 import { operatorOf } from '../../flows/balance-change.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { refund } from '../../declare/refund-response.js';

@@ -1,0 +1,98 @@
+// /payments/{payment_no}/place and /query: what a payment needs of its channel.
+import Joi from 'joi';
+import { config } from '../../../../config/index.js';
+import { channelOf, isEnabled, openResults } from '../../../lib/channels/index.js';
+import { fail } from '../../../lib/errors.js';
+import { findPayment } from '../../../models/trade/payment.js';
+import type { PaymentStatus } from '../../../models/trade/tables.js';
+import { gatewayAnswer } from '../../declare/channel-schemas.js';
+import { paymentKeys } from '../../declare/payment-response.js';
+import { amount, record, text, textOrNull, timestampOrNull } from '../../declare/response.js';
+import { can, route } from '../../declare/route.js';
+import { placeFor, placingChannel, queryPayment } from '../../flows/payment-placing.js';
+
+const tradeStates = {
+  pending: 'NOTPAY',
+  paid: 'SUCCESS',
+  cancelled: 'CLOSED',
+  failed: 'REVOKED',
+} as const satisfies Record<PaymentStatus, string>;
+
+const numberParam = Joi.object<{ payment_no: string }, true>({ payment_no: Joi.string().max(64).required() });
+
+export const routes = [
+  route({
+    method: 'POST',
+    path: '/payments/{payment_no}/place',
+    name: 'placePayment',
+    deadlineMs: config.payments.gatewayTimeoutMs + 5000,
+    summary: 'Place a pending payment with its channel, also again',
+    description:
+      'For what the customer needs to pay: see `gateway` of `POST /payments`. A channel that is asked again for the same payment ' +
+      'answers for the same trade.',
+    access: can('payment.store', '创建支付', 'Create payments', { slugOnly: true }),
+    module: 'payments',
+    params: numberParam,
+    fails: [
+      'order_being_paid',
+      'order_expires_too_soon',
+      'order_not_payable',
+      'payment_beyond_channel',
+      'payment_gateway_disabled',
+      'payment_gateway_not_implemented',
+      'payment_method_disabled',
+      'payment_method_incomplete',
+      'payment_method_not_found',
+      'payment_method_unknown',
+      'payment_record_not_found',
+      'payment_secret_unreadable',
+      'third_party_error',
+    ],
+    response: record({ ...paymentKeys, gateway: gatewayAnswer().required() }),
+    async handle({ admin, params }) {
+      const made = await findPayment(params.payment_no);
+      return placeFor(admin, await placingChannel(made.payment_method_id), made);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/payments/{payment_no}/query',
+    name: 'queryPayment',
+    summary: 'Query the state of a payment',
+    description:
+      'Asks the company and settles what it says, where the results of the channel are open (PAYMENT_CHANNEL_RESULTS); ' +
+      'otherwise wechat and alipay answer 501. The mock channel reads the local state.',
+    deadlineMs: config.payments.gatewayTimeoutMs + 5000,
+    access: can('payment.query', '查询支付结果', 'Query payments'),
+    isLogged: false,
+    module: 'payments',
+    params: numberParam,
+    fails: [
+      'payment_gateway_disabled',
+      'payment_gateway_not_implemented',
+      'payment_record_not_found',
+      'third_party_error',
+    ],
+    response: record({
+      payment_no: text(),
+      status: paymentKeys.status,
+      trade_state: Joi.string()
+        .valid(...Object.values(tradeStates))
+        .required(),
+      third_party_no: textOrNull(),
+      amount: amount(),
+      pay_time: timestampOrNull(),
+    }),
+    async handle({ params }) {
+      const known = await findPayment(params.payment_no);
+      const type = known.payment_method?.type ?? '';
+      if (!isEnabled(type)) fail('payment_gateway_disabled');
+      const channel = channelOf(type);
+      if (!channel?.answersLocally && !openResults(channel)) fail('payment_gateway_not_implemented');
+      const payment = channel?.answersLocally || known.status === 'paid' ? known : await queryPayment(known);
+      const { payment_no, third_party_no, amount, pay_time } = payment;
+      const status: PaymentStatus = payment.status;
+      return { payment_no, status, trade_state: tradeStates[status], third_party_no, amount, pay_time };
+    },
+  }),
+];
