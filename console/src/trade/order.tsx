@@ -17,7 +17,7 @@ import type { Resource } from '../parts/resource.ts';
 import { Badge } from '../parts/show/states.tsx';
 import { History } from '../parts/show/history.tsx';
 import { PayDrawer } from './pay.tsx';
-import { destinations, orderStates, paymentStates, refundStates } from '../parts/show/trade-states.ts';
+import { orderStates, paymentStates, refundStates } from '../parts/show/trade-states.ts';
 import { meaningOf } from './verdicts.ts';
 
 const t = texts({
@@ -158,12 +158,11 @@ function Refunds({ order }: { order: Order }) {
     <section className="panel">
       <h2>{t.refunds}</h2>
       <ul className="plain-list">
-        {order.refunds.map(({ refund_no, created_at, amount, destination, status }) => (
+        {order.refunds.map(({ refund_no, created_at, amount, status }) => (
           <li key={refund_no}>
             <Link to={`/trade/refunds/${refund_no}`} className="cell-code">
               {refund_no}
             </Link>
-            <Badge states={destinations} value={destination} />
             <Time at={created_at} />
             <span className="cell-figure">{showAmount(amount)}</span>
             <Badge states={refundStates} value={status} />
