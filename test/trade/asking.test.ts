@@ -73,6 +73,9 @@ test.serial('placing again tells the company the same expiry', async (t) => {
   const [first, second] = companies.wechat.transactions.slice(-2);
   t.is(first?.content.out_trade_no, second?.content.out_trade_no);
   t.is(first?.content.time_expire, second?.content.time_expire);
+  await growOlder(payment, 24 * 60);
+  const late = await service.admin.post(`/payments/${payment.payment_no}/place`);
+  t.deepEqual([late.status, late.errorCode], [400, 'order_expires_too_soon']);
 });
 
 test.serial('a payment whose placing was cut off is asked about all the same', async (t) => {

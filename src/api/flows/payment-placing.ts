@@ -82,6 +82,8 @@ async function placePayment(
   const until = expiryForChannel(channel, payable.expireAt);
   // A row before the call: whatever becomes of it, the company will be asked.
   const expireAt = openResults(channel) ? await follow(payment_no, channel.type, until) : until;
+  // One that was placed before keeps its first expiry, which may be over.
+  assertFitsChannel(channel, { ...payable, expireAt });
   const notifyUrl = methodConfig.notify_url ?? defaultNotifyUrl(channel.type);
   const placement = { paymentNo: payment_no, orderNo: order_no, amount, expireAt, notifyUrl, showsSignature };
   try {
