@@ -8,7 +8,7 @@ import { opens, guardRoutes } from '../src/api/declare/permission.js';
 import { fullPath, permissionOf } from '../src/api/declare/route.js';
 import { routes } from '../src/api/routes.js';
 import { jobs } from '../src/jobs/index.js';
-import { errorCatalogue } from '../src/lib/error-catalogue/index.js';
+import { errorCatalogue } from '../src/lib/errors/catalogue.js';
 import { queueNames } from '../src/lib/queue/names.js';
 import { partitionedTables } from '../src/models/tables/partitions.js';
 import { migrations } from '../src/models/migrations/index.js';
@@ -149,7 +149,7 @@ test('retries of a job outlast a restart', (t) => {
 
 test('every error slug is declared once', (t) => {
   const declared = sources
-    .filter((name) => name.startsWith('lib/error-catalogue/'))
+    .filter((name) => name.startsWith('lib/errors/'))
     .flatMap((name) => [...readSource(name).matchAll(/^ {4}([a-z_]+): \[/gm)].map(([, slug]) => slug));
   t.deepEqual(declared.sort(), Object.keys(errorCatalogue).sort());
 });
@@ -188,7 +188,7 @@ test('migrations are numbered in order', async (t) => {
 });
 
 test('every error and every setting is used', (t) => {
-  const texts = sources.filter((name) => !name.startsWith('lib/error-catalogue/')).map(readSource);
+  const texts = sources.filter((name) => !name.startsWith('lib/errors/')).map(readSource);
   const isUsed = (word: string) => texts.some((text) => new RegExp(`\\b${word}\\b`).test(text));
   t.deepEqual(
     Object.keys(errorCatalogue).filter((slug) => !isUsed(slug)),

@@ -5,7 +5,7 @@ import { loadDrawing } from '../lib/captcha/captcha.js';
 import { closeDatabase } from '../lib/database/db.js';
 import { endGracefully, start } from '../lib/process/lifecycle.js';
 import { withinStart } from '../lib/process/start-limit.js';
-import { logger } from '../lib/logger.js';
+import { logger } from '../lib/watch/logger.js';
 import { preparePasswords } from '../lib/secrets/password.js';
 import { closePubsub } from '../lib/redis/pubsub.js';
 import { closeQueues } from '../lib/queue/queue.js';

@@ -1,6 +1,6 @@
 // Work whose last run has failed: stored for people, and queued again on request.
 import { LRUCache } from 'lru-cache';
-import { AppError, fail } from '../lib/errors.js';
+import { AppError, fail } from '../lib/errors/app-error.js';
 import type { Envelope } from '../lib/queue/queue.js';
 import type { QueueName } from '../lib/queue/names.js';
 import { validate } from '../lib/input/validation.js';

@@ -1,9 +1,9 @@
 // Log entries of this process on their way into the logs: the worker writes them, without the queue this process does. Without the
 // database as well, standard output is the record.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { now } from '../lib/clock.js';
-import { inNoContext } from '../lib/context.js';
-import { logger, onLogLine, type LogLine } from '../lib/logger.js';
+import { now } from '../lib/values/clock.js';
+import { inNoContext } from '../lib/process/context.js';
+import { logger, onLogLine, type LogLine } from '../lib/watch/logger.js';
 import { newUlid } from '../lib/secrets/random-id.js';
 import { slowStatement } from '../lib/watch/statements.js';
 import { writeEntries, type LogItem } from '../models/logs/log-entries.js';

@@ -1,7 +1,7 @@
 // Nightly maintenance: month partitions ahead of time, retention of every table, secrets under the current APP_KEY, whether money
 // adds up.
 import Joi from 'joi';
-import { inBoth } from '../lib/language.js';
+import { inBoth } from '../lib/values/language.js';
 import { pruneSessions } from '../models/access/admin-session.js';
 import { pruneIdempotencyKeys } from '../models/trade/idempotency-key.js';
 import { checkEquations } from '../models/figures/consistency.js';

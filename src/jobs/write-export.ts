@@ -1,8 +1,8 @@
 // Writes the file of an export: one snapshot, page after page into the storage.
 import Joi from 'joi';
 import { csvOf } from '../lib/sheets/csv.js';
-import { say } from '../lib/language.js';
-import { logger } from '../lib/logger.js';
+import { say } from '../lib/values/language.js';
+import { logger } from '../lib/watch/logger.js';
 import { processTime } from '../lib/process/process-time.js';
 import { id } from '../lib/input/schema.js';
 import type { Cell, Sheet } from '../lib/sheets/sheet.js';

@@ -2,9 +2,9 @@
 import { setMaxListeners } from 'node:events';
 import { Worker } from 'bullmq';
 import { config } from '../../config/index.js';
-import { currentSpan, inContext } from '../lib/context.js';
-import { defaultLanguage } from '../lib/language.js';
-import { logger } from '../lib/logger.js';
+import { currentSpan, inContext } from '../lib/process/context.js';
+import { defaultLanguage } from '../lib/values/language.js';
+import { logger } from '../lib/watch/logger.js';
 import { queueTelemetry } from '../lib/queue/telemetry.js';
 import type { Envelope } from '../lib/queue/queue.js';
 import { queuePrefix, type QueueName } from '../lib/queue/names.js';

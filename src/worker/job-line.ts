@@ -1,7 +1,7 @@
 // The log line, metrics and span of each run of a job, under the trace id of the request that queued it.
 import type { Job as QueuedJob } from 'bullmq';
-import { currentSpan, currentTraceId } from '../lib/context.js';
-import { logger } from '../lib/logger.js';
+import { currentSpan, currentTraceId } from '../lib/process/context.js';
+import { logger } from '../lib/watch/logger.js';
 import type { Envelope } from '../lib/queue/queue.js';
 import { jobSeconds, jobWaitSeconds } from '../lib/watch/metrics.js';
 import { failSpan } from '../lib/watch/tracing.js';

@@ -5,7 +5,7 @@ import { config } from '../../config/index.js';
 import { closeDatabase } from '../lib/database/db.js';
 import { endGracefully, start } from '../lib/process/lifecycle.js';
 import { withinStart } from '../lib/process/start-limit.js';
-import { logger } from '../lib/logger.js';
+import { logger } from '../lib/watch/logger.js';
 import { queueNames, type QueueName } from '../lib/queue/names.js';
 import { connectRedis, disconnectRedis } from '../lib/redis/redis.js';
 import { guardStorage } from '../lib/storage/index.js';

@@ -1,7 +1,7 @@
 // Runs a job: finds its code, checks its payload, keeps it within its time, publishes the result to waiting processes.
 import { DelayedError, UnrecoverableError, type Job as QueuedJob } from 'bullmq';
-import { AppError } from '../lib/errors.js';
-import { logger } from '../lib/logger.js';
+import { AppError } from '../lib/errors/app-error.js';
+import { logger } from '../lib/watch/logger.js';
 import { canaryName } from '../lib/queue/telemetry.js';
 import { reply, type Envelope } from '../lib/queue/queue.js';
 import { withTimeout } from '../lib/process/with-timeout.js';

@@ -1,8 +1,8 @@
 // Queues rows whose job was lost again, and while Redis is unavailable does the work itself; removes files whose time is up.
 import { schedule, type Logger, type ScheduledTask } from 'node-cron';
 import { config } from '../../config/index.js';
-import { now } from '../lib/clock.js';
-import { logger } from '../lib/logger.js';
+import { now } from '../lib/values/clock.js';
+import { logger } from '../lib/watch/logger.js';
 import { QueueUnavailable } from '../lib/queue/queue.js';
 import { key, redis, redisOr } from '../lib/redis/redis.js';
 import { askChannel } from '../jobs/ask-channel.js';

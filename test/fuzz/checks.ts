@@ -1,5 +1,5 @@
 // What every answer must be, and what must hold in the database when all are given.
-import { errorCatalogue } from '../../src/lib/error-catalogue/index.js';
+import { errorCatalogue } from '../../src/lib/errors/catalogue.js';
 import { select } from '../../src/lib/database/db.js';
 import { mustAddUp } from '../support/balances.js';
 import { mustMatchContract } from '../support/contract.js';

@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import { Readable } from 'node:stream';
 import test from 'ava';
-import { AppError } from '../../src/lib/errors.js';
+import { AppError } from '../../src/lib/errors/app-error.js';
 import { assertKind } from '../../src/lib/files/file-content.js';
 import { kindOf, type FileKind } from '../../src/lib/files/file-kinds.js';
 import { docx, mp4, png, textOf } from '../support/files.js';

@@ -1,8 +1,8 @@
 // The language of a request, and texts of the error catalogue in both.
 import test from 'ava';
 import fc from 'fast-check';
-import { errorCatalogue } from '../../src/lib/error-catalogue/index.js';
-import { fill, languageOf, say, type Language } from '../../src/lib/language.js';
+import { errorCatalogue } from '../../src/lib/errors/catalogue.js';
+import { fill, languageOf, say, type Language } from '../../src/lib/values/language.js';
 
 const supported: Language[] = ['zh-CN', 'en-US'];
 

@@ -3,7 +3,7 @@ import '../support/environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { maintainTables } from '../../src/jobs/maintain-tables.js';
-import { setClock } from '../../src/lib/clock.js';
+import { setClock } from '../../src/lib/values/clock.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { periodOf } from '../../src/lib/values/numbers.js';
 import { recordAttempt } from '../../src/models/trade/callback-intake.js';

@@ -1,7 +1,7 @@
 // Month partitions: a payment of one month called back in the next, months without a partition, a clock far ahead.
 import '../support/environment.js';
 import test from 'ava';
-import { setClock, stopClock } from '../../src/lib/clock.js';
+import { setClock, stopClock } from '../../src/lib/values/clock.js';
 import { db, select } from '../../src/lib/database/db.js';
 import { periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { extendPartitions, partitionedTables } from '../../src/models/tables/partitions.js';

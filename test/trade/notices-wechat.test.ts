@@ -3,7 +3,7 @@ import '../support/environment.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';
 import test from 'ava';
-import { setClock } from '../../src/lib/clock.js';
+import { setClock } from '../../src/lib/values/clock.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { openSealed } from '../../src/lib/channels/wechat-seal.js';
 import { trace as traceOf, untouched } from '../support/callbacks.js';

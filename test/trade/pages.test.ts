@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import fc from 'fast-check';
-import { setClock } from '../../src/lib/clock.js';
+import { setClock } from '../../src/lib/values/clock.js';
 import { change } from '../../src/lib/database/db.js';
 import { newOrderNumber, periodOf, shiftPeriod } from '../../src/lib/values/numbers.js';
 import { extendPartitions } from '../../src/models/tables/partitions.js';

@@ -1,9 +1,9 @@
 // back-office admin …: the administrators, for operators who are locked out.
 import type { Command } from 'commander';
 import type { Schema } from 'joi';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { change, select } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
 import { text, username as newUsername } from '../../lib/input/schema.js';
 import { createAdmin, storePassword } from '../../models/access/admin.js';

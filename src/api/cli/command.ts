@@ -2,9 +2,9 @@
 import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { closeDatabase } from '../../lib/database/db.js';
-import { AppError } from '../../lib/errors.js';
+import { AppError } from '../../lib/errors/app-error.js';
 import { closePubsub } from '../../lib/redis/pubsub.js';
 import { closeQueues } from '../../lib/queue/queue.js';
 import { escaped } from '../../lib/input/printable.js';

@@ -1,5 +1,5 @@
 // Names of the demo in both languages.
-import type { Language } from '../../lib/language.js';
+import type { Language } from '../../lib/values/language.js';
 
 /** Roles with their people, buyers, products and couriers. */
 export const words = {

@@ -2,9 +2,9 @@
 import { randomInt } from 'node:crypto';
 import { Option, type Command } from 'commander';
 import { config } from '../../../config/index.js';
-import { setClock } from '../../lib/clock.js';
+import { setClock } from '../../lib/values/clock.js';
 import { change } from '../../lib/database/db.js';
-import { languageOf, languages, type Language } from '../../lib/language.js';
+import { languageOf, languages, type Language } from '../../lib/values/language.js';
 import { Money } from '../../lib/values/money.js';
 import { newUlid, randomToken } from '../../lib/secrets/random-id.js';
 import { hmacHex } from '../../lib/secrets/secret-box.js';

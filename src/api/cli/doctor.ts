@@ -2,7 +2,7 @@
 import { access, constants, mkdir, statfs } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { config } from '../../../config/index.js';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { select } from '../../lib/database/db.js';
 import { periodOf, shiftPeriod } from '../../lib/values/numbers.js';
 import { countJobs } from '../../lib/queue/queue.js';

@@ -1,6 +1,6 @@
 // back-office payments …, callbacks …: payments that need attention, and callbacks that were not settled.
 import type { Command } from 'commander';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { allChannels, openResults } from '../../lib/channels/index.js';
 import { paymentPeriod } from '../../lib/values/numbers.js';
 import { askNow } from '../../models/trade/channel-asking.js';

@@ -1,9 +1,9 @@
 // back-office blacklist …, cache …, key …, storage …, prune: small repairs without SQL and Redis commands.
 import type { Command } from 'commander';
 import { config } from '../../../config/index.js';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { select } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { maintainTables } from '../../jobs/maintain-tables.js';
 import { acceptAppKey, keyState } from '../../models/access/key-check.js';
 import { removeExpiredExports } from '../../models/exports/export.js';

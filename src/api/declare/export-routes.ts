@@ -1,9 +1,9 @@
 // The endpoints of a list with exports: request a file, get its status.
 import Joi from 'joi';
-import { currentLanguage, currentZone } from '../../lib/context.js';
-import type { Text } from '../../lib/language.js';
+import { currentLanguage, currentZone } from '../../lib/process/context.js';
+import type { Text } from '../../lib/values/language.js';
 import { timeKeys } from '../../lib/input/list-query.js';
-import { logger } from '../../lib/logger.js';
+import { logger } from '../../lib/watch/logger.js';
 import { idParam } from '../../lib/input/schema.js';
 import { writeExport } from '../../jobs/write-export.js';
 import { Admin } from '../../models/access/tables.js';

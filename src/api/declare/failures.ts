@@ -1,5 +1,5 @@
 // The error answers of an operation: those that follow from its declaration, and those it declares.
-import { errorCatalogue, type ErrorSlug } from '../../lib/error-catalogue/index.js';
+import { errorCatalogue, type ErrorSlug } from '../../lib/errors/catalogue.js';
 import type { Schema } from './json-schema.js';
 import { permissionOf, type Route } from './route.js';
 

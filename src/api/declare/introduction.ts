@@ -1,6 +1,6 @@
 // The introduction of the document: rules for every operation.
 import { config } from '../../../config/index.js';
-import { errorCatalogue } from '../../lib/error-catalogue/index.js';
+import { errorCatalogue } from '../../lib/errors/catalogue.js';
 import { callbackSamples } from './callback-samples.js';
 
 const languages: Record<string, string> = {

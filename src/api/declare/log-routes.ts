@@ -1,7 +1,7 @@
 // The endpoints of every log beside its list: show, delete, bulk delete, clean.
 import Joi from 'joi';
-import { fail } from '../../lib/errors.js';
-import type { Text } from '../../lib/language.js';
+import { fail } from '../../lib/errors/app-error.js';
+import type { Text } from '../../lib/values/language.js';
 import { idParam, ids } from '../../lib/input/schema.js';
 import { cleanLogs, removeLogs, type LogTable } from '../../models/logs/log.js';
 import { integer, record, type Answer } from './response.js';

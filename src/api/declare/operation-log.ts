@@ -1,9 +1,9 @@
 // Log entries of administrators' writes and sign-in attempts.
 import type { Context } from 'koa';
-import { now } from '../../lib/clock.js';
-import { currentLanguage } from '../../lib/context.js';
-import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
-import { say, type Text } from '../../lib/language.js';
+import { now } from '../../lib/values/clock.js';
+import { currentLanguage } from '../../lib/process/context.js';
+import type { ErrorSlug } from '../../lib/errors/catalogue.js';
+import { say, type Text } from '../../lib/values/language.js';
 import { mask, maskText } from '../../lib/secrets/mask.js';
 import { newUlid } from '../../lib/secrets/random-id.js';
 import { readUserAgent, shortUserAgent } from '../../lib/values/user-agent.js';

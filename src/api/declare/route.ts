@@ -2,8 +2,8 @@
 import type Joi from 'joi';
 import type { Context } from 'koa';
 import type { LimitName } from '../../../config/limits.js';
-import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
-import type { Text } from '../../lib/language.js';
+import type { ErrorSlug } from '../../lib/errors/catalogue.js';
+import type { Text } from '../../lib/values/language.js';
 import type { Identity } from '../../models/access/identity.js';
 
 export interface Permission {

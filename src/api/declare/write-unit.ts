@@ -1,8 +1,8 @@
 // What commits with an administrator's write: its entry in the operation log, and its Idempotency-Key.
 import type { Context } from 'koa';
-import { setUnit, type Unit } from '../../lib/context.js';
+import { setUnit, type Unit } from '../../lib/process/context.js';
 import { errno } from '../../lib/database/errors.js';
-import { AppError } from '../../lib/errors.js';
+import { AppError } from '../../lib/errors/app-error.js';
 import type { Transaction } from '../../lib/database/transaction.js';
 import { extendPartitions } from '../../models/tables/partitions.js';
 import { isStored, storeWithWrite } from '../../models/logs/log-entries.js';

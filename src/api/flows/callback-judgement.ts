@@ -6,9 +6,9 @@ import {
   type RawCallback,
 } from '../../lib/channels/channel.js';
 import { hasOpenResults, isEnabled } from '../../lib/channels/index.js';
-import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
+import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { throttled } from '../../lib/watch/log-throttle.js';
-import { logger } from '../../lib/logger.js';
+import { logger } from '../../lib/watch/logger.js';
 import {
   recordAttempt,
   recordVerified,

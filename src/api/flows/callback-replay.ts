@@ -1,7 +1,7 @@
 // Replays a stored callback: verification and settlement once more.
 import { channelOf } from '../../lib/channels/index.js';
-import { currentTraceId } from '../../lib/context.js';
-import { fail } from '../../lib/errors.js';
+import { currentTraceId } from '../../lib/process/context.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { findCalledPayment, type CalledPayment } from '../../models/trade/callback-intake.js';
 import { storedCallback, type StoredCallback } from '../../models/trade/payment-callback.js';
 import type { Settlement } from '../../models/trade/payment-attempt.js';

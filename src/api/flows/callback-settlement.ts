@@ -1,6 +1,6 @@
 // Settles a stored callback and waits for the verdict: by the worker, or in this process while the queue is unavailable.
 import { config } from '../../../config/index.js';
-import { logger } from '../../lib/logger.js';
+import { logger } from '../../lib/watch/logger.js';
 import { QueueUnavailable } from '../../lib/queue/queue.js';
 import { settlementSeconds } from '../../lib/watch/metrics.js';
 import { withTimeout } from '../../lib/process/with-timeout.js';

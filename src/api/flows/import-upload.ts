@@ -1,10 +1,10 @@
 // Receives a file of orders: an unusable file is refused at once, any other becomes an import and its job.
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
-import { currentLanguage } from '../../lib/context.js';
+import { currentLanguage } from '../../lib/process/context.js';
 import { CsvBroken, formatOf, isBlank, readCsv, type CsvFormat } from '../../lib/sheets/csv-source.js';
-import { fail } from '../../lib/errors.js';
-import { logger } from '../../lib/logger.js';
+import { fail } from '../../lib/errors/app-error.js';
+import { logger } from '../../lib/watch/logger.js';
 import { importOrders } from '../../jobs/import-orders.js';
 import type { Identity } from '../../models/access/identity.js';
 import { createImport, findImport, type ImportRecord } from '../../models/imports/import.js';

@@ -1,6 +1,6 @@
 // The live figures of this process, sampled at most once a second however many ask, and those of the last half hour.
 import { LRUCache } from 'lru-cache';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { select } from '../../lib/database/db.js';
 import { patientRedis } from '../../lib/redis/redis.js';
 import { sampleSystem } from '../../lib/process/system-info.js';

@@ -9,10 +9,10 @@ import {
   openResults,
 } from '../../lib/channels/index.js';
 import { readable } from '../../lib/channels/readable.js';
-import { now } from '../../lib/clock.js';
-import { currentLanguage } from '../../lib/context.js';
-import { AppError, fail } from '../../lib/errors.js';
-import { logger } from '../../lib/logger.js';
+import { now } from '../../lib/values/clock.js';
+import { currentLanguage } from '../../lib/process/context.js';
+import { AppError, fail } from '../../lib/errors/app-error.js';
+import { logger } from '../../lib/watch/logger.js';
 import { measured } from '../../lib/watch/metrics.js';
 import { recordPlacement, payablePayment, type Payable } from '../../models/trade/payment-placement.js';
 import type { Identity } from '../../models/access/identity.js';

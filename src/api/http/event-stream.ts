@@ -1,10 +1,10 @@
 // Server-sent events (WHATWG HTML, 9.2): unnamed events, one data line each with {type, data, timestamp}.
 import type { Context } from 'koa';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { toJson } from '../../lib/values/json.js';
-import { logger } from '../../lib/logger.js';
+import { logger } from '../../lib/watch/logger.js';
 import { withZone } from '../../lib/values/time.js';
-import { currentZone } from '../../lib/context.js';
+import { currentZone } from '../../lib/process/context.js';
 import type { Identity } from '../../models/access/identity.js';
 import { track } from './live-connections.js';
 import type { RequestState } from '../declare/request-state.js';

@@ -2,8 +2,8 @@
 import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { config } from '../../../config/index.js';
-import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
-import { AppError } from '../../lib/errors.js';
+import type { ErrorSlug } from '../../lib/errors/catalogue.js';
+import { AppError } from '../../lib/errors/app-error.js';
 import { storage } from '../../lib/storage/index.js';
 import { FileMissing, type ByteRange } from '../../lib/storage/storage.js';
 

@@ -1,7 +1,7 @@
 // {host}/healthz and {host}/readyz: for supervisors and load balancers.
 import Joi from 'joi';
 import { config } from '../../../config/index.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { redis } from '../../lib/redis/redis.js';
 import type { Readiness } from '../../lib/watch/port.js';
 import { currentVersions } from '../../models/tables/versions.js';

@@ -1,8 +1,8 @@
 // The open sockets and event streams of this process; each is closed when its session, permission or address ends.
 import { config } from '../../../config/index.js';
-import { now } from '../../lib/clock.js';
-import { AppError, fail } from '../../lib/errors.js';
-import { logger } from '../../lib/logger.js';
+import { now } from '../../lib/values/clock.js';
+import { AppError, fail } from '../../lib/errors/app-error.js';
+import { logger } from '../../lib/watch/logger.js';
 import { gauge } from '../../lib/watch/metrics.js';
 import { isBlocked } from '../../models/office/blacklist.js';
 import { identityOf, type Identity } from '../../models/access/identity.js';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { config } from '../../../config/index.js';
 import { removeOldFiles } from '../../lib/files/folder.js';
-import { logger } from '../../lib/logger.js';
+import { logger } from '../../lib/watch/logger.js';
 
 export const uploadFolder = join(config.storage.root, 'incoming');
 

@@ -1,7 +1,7 @@
 // Alipay's gateway: signed requests, and answers that Alipay has signed (opendocs.alipay.com/common/02kdnc).
 import type { KeyObject } from 'node:crypto';
 import { config as settings } from '../../../config/index.js';
-import { now } from '../clock.js';
+import { now } from '../values/clock.js';
 import { readPublicKey, signRsa, verifyRsa } from '../secrets/rsa.js';
 import { beijingTime } from '../values/time.js';
 import { forged, unreadable, withWords } from './answer-reasons.js';

@@ -1,5 +1,5 @@
 // Why an answer of a company is not believed.
-import type { Text } from '../language.js';
+import type { Text } from '../values/language.js';
 
 export const forged = {
   zh: '渠道应答的签名无效',

@@ -1,6 +1,6 @@
 // The contract of a payment channel: one file per channel, with the rules of its company and no access to our tables.
 import type Joi from 'joi';
-import { say, type Language, type Text } from '../language.js';
+import { say, type Language, type Text } from '../values/language.js';
 import type { Money } from '../values/money.js';
 
 /** Settings of a payment method, text by key. */

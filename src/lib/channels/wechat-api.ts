@@ -1,5 +1,5 @@
 // WeChat Pay API v3: what WeChat sends, verified.
-import { now } from '../clock.js';
+import { now } from '../values/clock.js';
 import { forged, withWords } from './answer-reasons.js';
 import { ChannelFailure, type MethodConfig, type RawCallback } from './channel.js';
 import type { GatewayAnswer } from './gateway.js';

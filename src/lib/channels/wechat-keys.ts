@@ -1,7 +1,7 @@
 // The keys that WeChat Pay signs with: a public key that the merchant enters, or certificates that this service downloads.
 import { X509Certificate, type KeyObject } from 'node:crypto';
 import { config as settings } from '../../../config/index.js';
-import { now } from '../clock.js';
+import { now } from '../values/clock.js';
 import { readPublicKey } from '../secrets/rsa.js';
 import { forged, unreadable } from './answer-reasons.js';
 import { ChannelFailure, type MethodConfig } from './channel.js';

@@ -2,7 +2,7 @@
 // (pay.weixin.qq.com/doc/v3/merchant/4012081606).
 import type { KeyObject } from 'node:crypto';
 import { config as settings } from '../../../config/index.js';
-import { now } from '../clock.js';
+import { now } from '../values/clock.js';
 import { randomToken } from '../secrets/random-id.js';
 import { signRsa, verifyRsa } from '../secrets/rsa.js';
 import { unreadable } from './answer-reasons.js';

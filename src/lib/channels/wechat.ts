@@ -2,7 +2,7 @@
 // 501 unless PAYMENT_CHANNEL_RESULTS opens them (spec.md, Payment callback, rule 4).
 import { randomUUID } from 'node:crypto';
 import Joi from 'joi';
-import { now } from '../clock.js';
+import { now } from '../values/clock.js';
 import { Money } from '../values/money.js';
 import { randomToken } from '../secrets/random-id.js';
 import { signRsa } from '../secrets/rsa.js';

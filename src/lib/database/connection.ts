@@ -4,7 +4,7 @@ import { createConnection, type Connection, type ConnectionOptions } from 'mysql
 import { Sequelize } from 'sequelize-typescript';
 import { config } from '../../../config/index.js';
 import { Deadline, maxIdleMs, type Done, type DriverConnection } from './deadline.js';
-import { logger } from '../logger.js';
+import { logger } from '../watch/logger.js';
 import { watchPool } from '../watch/metrics.js';
 
 const { host, port, user, password, name, tls, acquireTimeoutMs, lockWaitSeconds } = config.database;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from 'sequelize';
 import type { Sequelize } from 'sequelize-typescript';
-import { committing, currentDeadline, currentUnit } from '../context.js';
+import { committing, currentDeadline, currentUnit } from '../process/context.js';
 import { deadlineOf, getConnection, releaseConnection } from './connection.js';
 import type { DriverConnection } from './deadline.js';
 import { DatabaseBusy, DatabaseTimeout, isRerunnable, StatementFailed } from './errors.js';

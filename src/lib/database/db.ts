@@ -4,8 +4,8 @@ import { config } from '../../../config/index.js';
 import { Database } from './database.js';
 import { openPool } from './connection.js';
 import { isDuplicate } from './errors.js';
-import { fail } from '../errors.js';
-import type { ErrorSlug } from '../error-catalogue/index.js';
+import { fail } from '../errors/app-error.js';
+import type { ErrorSlug } from '../errors/catalogue.js';
 
 export { literal, type Database, type SqlValue, type SqlValues } from './database.js';
 

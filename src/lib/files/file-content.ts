@@ -1,6 +1,6 @@
 // Checks that a file's content matches its extension.
 import type { Readable } from 'node:stream';
-import { fail } from '../errors.js';
+import { fail } from '../errors/app-error.js';
 import type { FileKind } from './file-kinds.js';
 import type { ByteRange } from '../storage/storage.js';
 

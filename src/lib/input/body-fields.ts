@@ -1,6 +1,6 @@
 // The fields of a body: JSON, or a form.
 import { parse as parseSafely } from '@hapi/bourne';
-import { fail } from '../errors.js';
+import { fail } from '../errors/app-error.js';
 import { quoteLongNumbers } from './exact-json.js';
 
 /**

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { maxAmount, Money } from '../values/money.js';
 import { readTime } from '../values/time.js';
-import { currentZone } from '../context.js';
+import { currentZone } from '../process/context.js';
 import { arePrintableLines, isPrintable } from './printable.js';
 import { keywords } from './schema-notes.js';
 

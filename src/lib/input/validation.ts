@@ -1,10 +1,10 @@
 // Validates request parts with their Joi schemas and reports problems per field in the caller's language.
 import Joi from 'joi';
 import { findOversized, type Oversized } from './size-limits.js';
-import type { ErrorSlug } from '../error-catalogue/index.js';
-import { AppError, type FieldErrors } from '../errors.js';
-import { currentLanguage } from '../context.js';
-import type { Language } from '../language.js';
+import type { ErrorSlug } from '../errors/catalogue.js';
+import { AppError, type FieldErrors } from '../errors/app-error.js';
+import { currentLanguage } from '../process/context.js';
+import type { Language } from '../values/language.js';
 
 const texts: Record<Language, Record<string, string>> = {
   'zh-CN': {

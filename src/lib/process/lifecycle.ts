@@ -1,6 +1,6 @@
 // How a process ends: in order, within its deadline, after writing its last log lines.
 import { config } from '../../../config/index.js';
-import { flushLogs, logger } from '../logger.js';
+import { flushLogs, logger } from '../watch/logger.js';
 import { StartRefused } from './start-refused.js';
 import { warnAtStart } from './start-warnings.js';
 

@@ -1,5 +1,5 @@
 // A limit for what a start asks of the storage: while a shared folder hangs, a process still serves what needs no file.
-import { logger } from '../logger.js';
+import { logger } from '../watch/logger.js';
 import { withTimeout } from './with-timeout.js';
 
 const limitMs = 5000;

@@ -1,6 +1,6 @@
 // Warnings of a starting process about its environment.
 import { config } from '../../../config/index.js';
-import { logger } from '../logger.js';
+import { logger } from '../watch/logger.js';
 
 /** The oldest Node.js line that still gets security fixes. */
 const oldestFixed = 22;

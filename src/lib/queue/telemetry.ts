@@ -2,7 +2,7 @@
 // BullMQ's housekeeping, such as the check for stalled jobs every 5 s, is not.
 import type { Attributes, Span } from '@opentelemetry/api';
 import type { Span as QueueSpan, Telemetry } from 'bullmq';
-import { currentSpan, inNoContext, inSpan } from '../context.js';
+import { currentSpan, inNoContext, inSpan } from '../process/context.js';
 import { failSpan, isTracing, startSpan } from '../watch/tracing.js';
 import { spanNamed, traceparentOf } from '../watch/traceparent.js';
 

@@ -2,7 +2,7 @@
 // connections, even idle ones, and close them.
 import { Redis, type RedisOptions } from 'ioredis';
 import { config } from '../../../config/index.js';
-import { logger } from '../logger.js';
+import { logger } from '../watch/logger.js';
 
 const { server, sentinels, sentinel, username, password, db, tls, timeoutMs } = config.redis;
 

@@ -1,7 +1,7 @@
 // Signed file URLs: valid for one path, for a limited time, while their session lasts.
 import { createHmac } from 'node:crypto';
 import { config } from '../../../config/index.js';
-import { now } from '../clock.js';
+import { now } from '../values/clock.js';
 import { sameDigest } from './secret-box.js';
 
 /** Long enough for a browser that requests the ranges of a video while it plays. */

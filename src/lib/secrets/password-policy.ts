@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import Joi from 'joi';
 import { config } from '../../../config/index.js';
-import { AppError } from '../errors.js';
+import { AppError } from '../errors/app-error.js';
 import { problem } from '../input/validation.js';
 
 const { passwordMinLength, passwordRequireMixed, passwordRefuseCommon } = config.auth;

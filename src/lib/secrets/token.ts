@@ -2,8 +2,8 @@
 import { createSecretKey } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { config } from '../../../config/index.js';
-import { now } from '../clock.js';
-import { fail } from '../errors.js';
+import { now } from '../values/clock.js';
+import { fail } from '../errors/app-error.js';
 
 const { jwtSecret, jwtIssuer, jwtAudience } = config.auth;
 

@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
-import { fail } from '../errors.js';
+import { fail } from '../errors/app-error.js';
 
 const delimiters = [',', ';', '\t'] as const;
 

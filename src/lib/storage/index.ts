@@ -1,7 +1,7 @@
 // The configured storage driver, loaded with the first use of a file.
 import { config } from '../../../config/index.js';
 import { makePrivate } from '../files/folder.js';
-import { logger } from '../logger.js';
+import { logger } from '../watch/logger.js';
 import type { Storage } from './storage.js';
 
 let chosen: Promise<Storage> | undefined;

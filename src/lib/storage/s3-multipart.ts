@@ -9,7 +9,7 @@ import {
   type ListMultipartUploadsCommandOutput,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { logger } from '../logger.js';
+import { logger } from '../watch/logger.js';
 
 /** Location of an object. */
 export interface ObjectAddress {

@@ -14,7 +14,7 @@ import {
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import pLimit from 'p-limit';
-import { logger } from '../logger.js';
+import { logger } from '../watch/logger.js';
 import { Digest } from './digest.js';
 import { makeClient, type S3Settings } from './s3-client.js';
 import { callStore, statusOf } from './s3-errors.js';

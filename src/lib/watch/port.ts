@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../../config/index.js';
-import { logger } from '../logger.js';
+import { logger } from './logger.js';
 import { exposition, expositionType, watchProcess } from './metrics.js';
 
 /** Status of a process; `isReady` says whether it can work. */

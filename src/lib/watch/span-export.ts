@@ -5,7 +5,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { config } from '../../../config/index.js';
-import { logger } from '../logger.js';
+import { logger } from './logger.js';
 import { throttled } from './log-throttle.js';
 import { withTimeout } from '../process/with-timeout.js';
 

@@ -2,8 +2,8 @@
 // caller.
 import { SpanKind, type Span } from '@opentelemetry/api';
 import { config } from '../../../config/index.js';
-import { currentSpan, currentTraceId } from '../context.js';
-import { logger } from '../logger.js';
+import { currentSpan, currentTraceId } from '../process/context.js';
+import { logger } from './logger.js';
 import { statementSeconds } from './metrics.js';
 import { failSpan, startSpan } from './tracing.js';
 

@@ -1,9 +1,9 @@
 // admin_sessions: one row per issued token. Revoking one counts on the next request on every process.
 import { Op, type Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { transact } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { networkOf } from '../../lib/values/ip.js';
 import { newUlid } from '../../lib/secrets/random-id.js';
 import { readUserAgent, shortUserAgent } from '../../lib/values/user-agent.js';

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { literal, Op, type WhereOptions } from 'sequelize';
 import { blankToNull, noneToNull } from '../../lib/input/blank-to-null.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page, TimeRange } from '../../lib/input/list-query.js';
 import { id, status } from '../../lib/input/schema.js';
 import { hashPassword } from '../../lib/secrets/password.js';

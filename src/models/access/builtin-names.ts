@@ -1,7 +1,7 @@
 // The names that come with the service, in both languages. A row that still has one of them is shown in the request's language;
 // a row that was renamed keeps what was typed.
-import { currentLanguage } from '../../lib/context.js';
-import { say, type Text } from '../../lib/language.js';
+import { currentLanguage } from '../../lib/process/context.js';
+import { say, type Text } from '../../lib/values/language.js';
 import { superAdminSlug } from './identity.js';
 import { menuSeeds, type MenuSeed } from './menu-seed.js';
 

@@ -1,7 +1,7 @@
 // departments: the tree administrators belong to.
 import type { Transaction } from 'sequelize';
 import { transact } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { toTree, withDescendants, type Tree } from '../../lib/values/tree.js';
 import { containing, matching } from '../tables/find.js';
 import { listed, type Fields, type Listed } from '../tables/table.js';

@@ -2,9 +2,9 @@
 import { LRUCache } from 'lru-cache';
 import { Op } from 'sequelize';
 import { config } from '../../../config/index.js';
-import { now } from '../../lib/clock.js';
-import { fail } from '../../lib/errors.js';
-import { logger } from '../../lib/logger.js';
+import { now } from '../../lib/values/clock.js';
+import { fail } from '../../lib/errors/app-error.js';
+import { logger } from '../../lib/watch/logger.js';
 import { withAncestors } from '../../lib/values/tree.js';
 import type { Versions } from '../tables/versions.js';
 import { AdminSession, Menu, Permission, Role, RoleMenu } from './tables.js';

@@ -1,5 +1,5 @@
 // The menus a new deployment starts with, business first. A page's slug is the URL segment of its resource.
-import type { Text } from '../../lib/language.js';
+import type { Text } from '../../lib/values/language.js';
 
 export interface MenuSeed {
   title: Text;

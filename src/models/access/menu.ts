@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { depthOf, heightOf, toTree, withDescendants, type Tree } from '../../lib/values/tree.js';
 import { menuTitle } from './builtin-names.js';
 import type { Identity } from './identity.js';

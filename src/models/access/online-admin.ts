@@ -1,7 +1,7 @@
 // Online administrators: sessions used in the last 15 minutes.
 import { Op } from 'sequelize';
-import { now } from '../../lib/clock.js';
-import { fail } from '../../lib/errors.js';
+import { now } from '../../lib/values/clock.js';
+import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { idleSince, type Identity } from './identity.js';
 import { assertOutranks } from './rights.js';

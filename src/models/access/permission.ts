@@ -2,7 +2,7 @@
 import { Op, type Transaction } from 'sequelize';
 import { noneToNull } from '../../lib/input/blank-to-null.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { menuTitle, permissionName, permissionsNamed } from './builtin-names.js';
 import { assertHolds, type Holder } from './rights.js';

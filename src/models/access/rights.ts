@@ -1,6 +1,6 @@
 // Granting is bounded: nobody gives, edits or removes rights beyond their own (docs/api.md, 4).
 import type { Transaction } from 'sequelize';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { superAdminSlug, type Identity } from './identity.js';
 import { Admin, AdminRole, Role, RoleMenu, RolePermission } from './tables.js';
 

@@ -1,8 +1,8 @@
 // roles: named sets of permissions and menus.
 import type { Model, ModelStatic, Transaction } from 'sequelize';
 import { refuseDuplicates, transact } from '../../lib/database/db.js';
-import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
-import { fail } from '../../lib/errors.js';
+import type { ErrorSlug } from '../../lib/errors/catalogue.js';
+import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { menuTitle, permissionName, roleName } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';

@@ -1,5 +1,5 @@
 // The part of an administrator that signing in needs.
-import { logger } from '../../lib/logger.js';
+import { logger } from '../../lib/watch/logger.js';
 import { hashPassword, matchPassword } from '../../lib/secrets/password.js';
 import { Admin } from './tables.js';
 

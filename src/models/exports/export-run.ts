@@ -1,11 +1,11 @@
 // exports as the job sees them: claimed by a run, advanced, and ended once together with the notification of the owner.
 import Joi from 'joi';
 import { Op, type Transaction } from 'sequelize';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { transact } from '../../lib/database/db.js';
-import { AppError } from '../../lib/errors.js';
-import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
-import { fill, say, type Language, type Text } from '../../lib/language.js';
+import { AppError } from '../../lib/errors/app-error.js';
+import type { ErrorSlug } from '../../lib/errors/catalogue.js';
+import { fill, say, type Language, type Text } from '../../lib/values/language.js';
 import { timeKeys } from '../../lib/input/list-query.js';
 import { expiryOf } from './export.js';
 import { exportSources } from './export-sources.js';

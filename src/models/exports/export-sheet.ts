@@ -1,6 +1,6 @@
 // How the rows of an export are read: month by month, page after page by key, from one snapshot.
 import type Joi from 'joi';
-import { say, type Language, type Text } from '../../lib/language.js';
+import { say, type Language, type Text } from '../../lib/values/language.js';
 import type { Where } from '../../lib/input/list-query.js';
 import type { Cell, SheetColumn } from '../../lib/sheets/sheet.js';
 import { localTimes } from '../../lib/values/time.js';

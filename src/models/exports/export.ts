@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import { Op, type WhereOptions } from 'sequelize';
 import { config } from '../../../config/index.js';
-import { now } from '../../lib/clock.js';
-import { currentLanguage } from '../../lib/context.js';
+import { now } from '../../lib/values/clock.js';
+import { currentLanguage } from '../../lib/process/context.js';
 import { transact } from '../../lib/database/db.js';
 import { isDuplicate } from '../../lib/database/errors.js';
-import { AppError, fail } from '../../lib/errors.js';
-import { say, type Language, type Text } from '../../lib/language.js';
+import { AppError, fail } from '../../lib/errors/app-error.js';
+import { say, type Language, type Text } from '../../lib/values/language.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { localTimes } from '../../lib/values/time.js';
 import type { Identity } from '../access/identity.js';

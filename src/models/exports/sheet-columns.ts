@@ -1,5 +1,5 @@
 // How columns of an exported sheet are declared.
-import type { Text } from '../../lib/language.js';
+import type { Text } from '../../lib/values/language.js';
 import type { ValueKind } from '../tables/column.js';
 import type { Expression } from '../tables/selection.js';
 import type { SourceColumn } from './export-sheet.js';

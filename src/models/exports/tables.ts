@@ -2,8 +2,8 @@
 import type { CreationOptional, NonAttribute } from 'sequelize';
 import { BelongsTo, Model } from 'sequelize-typescript';
 import { db } from '../../lib/database/db.js';
-import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
-import type { Language } from '../../lib/language.js';
+import type { ErrorSlug } from '../../lib/errors/catalogue.js';
+import type { Language } from '../../lib/values/language.js';
 import { Admin } from '../access/tables.js';
 import {
   ascii,

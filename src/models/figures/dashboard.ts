@@ -1,6 +1,6 @@
 // The dashboard's figures; slow ones are cached (models/tables/count.ts).
-import { currentZone } from '../../lib/context.js';
-import { now } from '../../lib/clock.js';
+import { currentZone } from '../../lib/process/context.js';
+import { now } from '../../lib/values/clock.js';
 import { reports, type SqlValue } from '../../lib/database/db.js';
 import { Money } from '../../lib/values/money.js';
 import { periodOf } from '../../lib/values/numbers.js';

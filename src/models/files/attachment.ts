@@ -1,7 +1,7 @@
 // attachments: files that administrators keep; each with its name, kind and digest, its content in the storage.
 import type { Transaction } from 'sequelize';
 import { transact } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { config } from '../../../config/index.js';
 import { assertKind, type Charset, type OpenFile } from '../../lib/files/file-content.js';
 import { kindOf, type FileKind, type FileType } from '../../lib/files/file-kinds.js';

@@ -1,8 +1,8 @@
 // Merging a chunked upload into one attachment, exactly once; the session is the state.
 import { Op, type Transaction } from 'sequelize';
 import { transact } from '../../lib/database/db.js';
-import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
-import { AppError, fail } from '../../lib/errors.js';
+import type { ErrorSlug } from '../../lib/errors/catalogue.js';
+import { AppError, fail } from '../../lib/errors/app-error.js';
 import { assertKind, type Charset } from '../../lib/files/file-content.js';
 import { storage } from '../../lib/storage/index.js';
 import { FileMissing, StorageFull, type Composed } from '../../lib/storage/storage.js';

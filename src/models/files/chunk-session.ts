@@ -1,9 +1,9 @@
 // chunk_sessions: uploads that arrive in pieces. A session belongs to the administrator who opened it.
 import { Op, type Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { transact } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
 import { Admin } from '../access/tables.js';
 import { readFileName } from './attachment.js';

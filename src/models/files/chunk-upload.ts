@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { transact } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import type { SessionKey } from './chunk.js';
 import { expiry, lockSession } from './chunk-session.js';
 import { keepFile, keepOrRemove, releaseFiles, removeFiles, storeFile } from './stored-file.js';

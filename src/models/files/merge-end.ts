@@ -1,8 +1,8 @@
 // The end of a merge: stored once, in one transaction with the attachment and the notification of the owner.
 import type { Transaction } from 'sequelize';
 import { transact } from '../../lib/database/db.js';
-import { errorCatalogue, type ErrorSlug } from '../../lib/error-catalogue/index.js';
-import { inBoth } from '../../lib/language.js';
+import { errorCatalogue, type ErrorSlug } from '../../lib/errors/catalogue.js';
+import { inBoth } from '../../lib/values/language.js';
 import { deliver, deliverStored, notifyWithin, type NewNotification } from '../office/notification.js';
 import { insertAttachment, readFileName, type NewAttachment } from './attachment.js';
 import { releaseChunks, type SessionKey } from './chunk.js';

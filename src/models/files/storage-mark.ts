@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { config } from '../../../config/index.js';
-import { logger } from '../../lib/logger.js';
+import { logger } from '../../lib/watch/logger.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
 import { StartRefused } from '../../lib/process/start-refused.js';
 import { storage } from '../../lib/storage/index.js';

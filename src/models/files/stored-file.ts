@@ -1,9 +1,9 @@
 // stored_files: every file of the storage, as a row before it is written and until it is removed.
 import pLimit from 'p-limit';
 import { Op, type Transaction } from 'sequelize';
-import { now } from '../../lib/clock.js';
-import { AppError } from '../../lib/errors.js';
-import { logger } from '../../lib/logger.js';
+import { now } from '../../lib/values/clock.js';
+import { AppError } from '../../lib/errors/app-error.js';
+import { logger } from '../../lib/watch/logger.js';
 import { newUlid } from '../../lib/secrets/random-id.js';
 import { storage } from '../../lib/storage/index.js';
 import { StorageFull, StorageUnavailable } from '../../lib/storage/storage.js';

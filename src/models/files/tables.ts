@@ -2,7 +2,7 @@
 import type { CreationOptional, NonAttribute } from 'sequelize';
 import { BelongsTo, Model } from 'sequelize-typescript';
 import { db } from '../../lib/database/db.js';
-import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
+import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import type { Charset } from '../../lib/files/file-content.js';
 import { fileTypes, type FileType } from '../../lib/files/file-kinds.js';
 import { Admin } from '../access/tables.js';

@@ -1,7 +1,7 @@
 // UPLOAD_QUOTA_MB: what the attachments and unmerged chunks of one administrator may take together.
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { Admin } from '../access/tables.js';
 import { Attachment, ChunkUpload } from './tables.js';
 

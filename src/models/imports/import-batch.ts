@@ -1,6 +1,6 @@
 // One batch of an order import: some orders with their lines, the rows that were refused, and the position, in one transaction.
 import type { Transaction } from 'sequelize';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { bulk, change, type SqlValue } from '../../lib/database/db.js';
 import { orderNumbers, periodOf } from '../../lib/values/numbers.js';
 import { storeProblems } from './import-error.js';

@@ -1,10 +1,10 @@
 // The end of an import: stored once, in one transaction with the notification of its owner.
 import { col, Op, type Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
-import { now } from '../../lib/clock.js';
-import { AppError } from '../../lib/errors.js';
-import type { ErrorSlug } from '../../lib/error-catalogue/index.js';
-import { fill, say, type Language } from '../../lib/language.js';
+import { now } from '../../lib/values/clock.js';
+import { AppError } from '../../lib/errors/app-error.js';
+import type { ErrorSlug } from '../../lib/errors/catalogue.js';
+import { fill, say, type Language } from '../../lib/values/language.js';
 import { announce } from '../../lib/redis/changes.js';
 import { releaseFiles, removeFiles } from '../files/stored-file.js';
 import type { NewNotification } from '../office/notification.js';

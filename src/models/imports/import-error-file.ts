@@ -5,8 +5,8 @@
 import { Readable } from 'node:stream';
 import { byteOrderMark, csvLine } from '../../lib/sheets/csv.js';
 import { isBlank, readCsv, type CsvBlock } from '../../lib/sheets/csv-source.js';
-import { AppError, fail } from '../../lib/errors.js';
-import { fill, say, type Language } from '../../lib/language.js';
+import { AppError, fail } from '../../lib/errors/app-error.js';
+import { fill, say, type Language } from '../../lib/values/language.js';
 import { storage } from '../../lib/storage/index.js';
 import { FileMissing } from '../../lib/storage/storage.js';
 import { allErrors } from './import-error.js';

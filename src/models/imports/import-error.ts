@@ -1,7 +1,7 @@
 // import_errors: the rows of an import that were refused, each with its reasons.
 import { Op, type Transaction } from 'sequelize';
 import { bulk } from '../../lib/database/db.js';
-import type { Language } from '../../lib/language.js';
+import type { Language } from '../../lib/values/language.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { reasonText } from './import-reason.js';
 import type { Problem, SheetColumn } from './order-sheet.js';

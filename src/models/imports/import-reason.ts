@@ -1,5 +1,5 @@
 // Why a row was not imported, in both languages; `{detail}` is a row number, a limit or an amount.
-import { fill, say, type Language, type Text } from '../../lib/language.js';
+import { fill, say, type Language, type Text } from '../../lib/values/language.js';
 
 const texts = {
   required: { zh: '必填', en: 'is required' },

@@ -5,8 +5,8 @@
 // that makes its orders: so of two runs one writes a batch and the other finds the position moved and stops.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CsvBroken, readCsv, type CsvBlock } from '../../lib/sheets/csv-source.js';
-import { AppError } from '../../lib/errors.js';
-import { say } from '../../lib/language.js';
+import { AppError } from '../../lib/errors/app-error.js';
+import { say } from '../../lib/values/language.js';
 import { announce } from '../../lib/redis/changes.js';
 import { storage } from '../../lib/storage/index.js';
 import { FileMissing, type Storage } from '../../lib/storage/storage.js';

@@ -1,11 +1,11 @@
 // imports: files that administrators have rows imported from, with how far each has come.
 import { Op } from 'sequelize';
-import { now } from '../../lib/clock.js';
-import { currentLanguage } from '../../lib/context.js';
+import { now } from '../../lib/values/clock.js';
+import { currentLanguage } from '../../lib/process/context.js';
 import type { CsvFormat } from '../../lib/sheets/csv-source.js';
 import { transact } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
-import { say, type Text } from '../../lib/language.js';
+import { fail } from '../../lib/errors/app-error.js';
+import { say, type Text } from '../../lib/values/language.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import type { Identity } from '../access/identity.js';
 import type { Admin } from '../access/tables.js';

@@ -1,8 +1,8 @@
 // The sheet that orders are imported from: its columns under their names in both languages, and what a row says.
-import { currentLanguage } from '../../lib/context.js';
-import { fail } from '../../lib/errors.js';
+import { currentLanguage } from '../../lib/process/context.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { arePrintableLines, isPrintable } from '../../lib/input/printable.js';
-import { say, type Language, type Text } from '../../lib/language.js';
+import { say, type Language, type Text } from '../../lib/values/language.js';
 import { Money } from '../../lib/values/money.js';
 import { restore } from '../../lib/sheets/sheet.js';
 import type { ImportReason } from './import-reason.js';

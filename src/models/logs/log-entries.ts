@@ -1,10 +1,10 @@
 // How entries get into the logs. The entry of a write is stored by the transaction of the write, and again when its request has
 // ended; every other one once.
 import type { Transaction } from 'sequelize';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { bulk, change, select, type SqlValue } from '../../lib/database/db.js';
 import { isDatabaseDown } from '../../lib/database/errors.js';
-import { logger } from '../../lib/logger.js';
+import { logger } from '../../lib/watch/logger.js';
 import { periodOf } from '../../lib/values/numbers.js';
 import { announce } from '../../lib/redis/changes.js';
 import { withPartition } from '../tables/partitions.js';

@@ -2,7 +2,7 @@
 import { config } from '../../../config/index.js';
 import { change } from '../../lib/database/db.js';
 import { announcing } from '../../lib/redis/changes.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { removeOld } from '../tables/retention.js';
 import type { Selection } from '../tables/selection.js';
 import type { Attributes, Model } from '../tables/table.js';

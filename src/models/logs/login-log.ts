@@ -1,7 +1,7 @@
 // login_logs: every attempt to sign in.
-import { currentLanguage } from '../../lib/context.js';
-import { errorCatalogue, type ErrorSlug } from '../../lib/error-catalogue/index.js';
-import { say } from '../../lib/language.js';
+import { currentLanguage } from '../../lib/process/context.js';
+import { errorCatalogue, type ErrorSlug } from '../../lib/errors/catalogue.js';
+import { say } from '../../lib/values/language.js';
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { columnsOf, type RowOf, selection } from '../tables/selection.js';
 import type { Listed } from '../tables/table.js';

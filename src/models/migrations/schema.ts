@@ -6,7 +6,7 @@ import { config } from '../../../config/index.js';
 import { db } from '../../lib/database/db.js';
 import { errno, isDatabaseDown } from '../../lib/database/errors.js';
 import { openConnection } from '../../lib/database/connection.js';
-import { logger } from '../../lib/logger.js';
+import { logger } from '../../lib/watch/logger.js';
 import { throttled } from '../../lib/watch/log-throttle.js';
 import { StartRefused } from '../../lib/process/start-refused.js';
 import { underClaim } from '../tables/claim.js';

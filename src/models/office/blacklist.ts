@@ -1,6 +1,6 @@
 // blacklists: addresses that are refused before any other check.
 import { refuseDuplicates } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { ipBytes, ipNumber, IpSet, parseRange, type IpRange } from '../../lib/values/ip-range.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { containingAscii, during, findPage, matching } from '../tables/find.js';

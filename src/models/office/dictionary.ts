@@ -1,7 +1,7 @@
 // dictionaries: types (parent 0) and their entries.
 import type { Transaction } from 'sequelize';
 import { refuseDuplicates, transact } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { announcing } from '../../lib/redis/changes.js';
 import { withDescendants } from '../../lib/values/tree.js';

@@ -1,9 +1,9 @@
 // failed_jobs: work whose last run has failed, one row however often it fails, and the notifications of it.
 import type { Transaction, WhereOptions } from 'sequelize';
 import { config } from '../../../config/index.js';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { change, select, transact } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page, TimeRange } from '../../lib/input/list-query.js';
 import { mask, maskText } from '../../lib/secrets/mask.js';
 import { queueNames, type QueueName } from '../../lib/queue/names.js';

@@ -1,7 +1,7 @@
 // What an administrator sees of the notifications: pages, how many are unread, reading them.
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { change, select, transact, type SqlValue } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { orderSql, pageSql, toPage, Where, type Page } from '../../lib/input/list-query.js';
 import { Admin } from '../access/tables.js';
 import { columnsOf, computed, selection, type Selection } from '../tables/selection.js';

@@ -1,7 +1,7 @@
 // How old notifications leave: with who has read them, in batches, so that unread counts and totals stay exact.
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { bulk } from '../../lib/database/db.js';
 import { Notification, NotificationRead } from './tables.js';
 

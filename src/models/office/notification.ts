@@ -1,12 +1,12 @@
 // notifications: messages to administrators, and the outbox of their frames. One for everybody is one row; reads are
 // stored per administrator (notification-inbox.ts).
 import { Op, type Transaction } from 'sequelize';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { change, insert, select, transact } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
-import { inBoth, type Text } from '../../lib/language.js';
+import { fail } from '../../lib/errors/app-error.js';
+import { inBoth, type Text } from '../../lib/values/language.js';
 import type { ListQuery } from '../../lib/input/list-query.js';
-import { logger } from '../../lib/logger.js';
+import { logger } from '../../lib/watch/logger.js';
 import { publish } from '../../lib/redis/pubsub.js';
 import { newUlid } from '../../lib/secrets/random-id.js';
 import { listed, type Listed } from '../tables/table.js';

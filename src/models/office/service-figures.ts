@@ -3,7 +3,7 @@
 import { statfs } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
 import { config } from '../../../config/index.js';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { select } from '../../lib/database/db.js';
 import { periodOf } from '../../lib/values/numbers.js';
 import { countJobs } from '../../lib/queue/queue.js';

@@ -3,7 +3,7 @@
 // Not GET_LOCK or a row lock: both are local to a node of Galera, and a row lock needs a transaction as long as the work.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { change } from '../../lib/database/db.js';
-import { logger } from '../../lib/logger.js';
+import { logger } from '../../lib/watch/logger.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
 import { Claim } from './bookkeeping.js';
 import { updateRows } from './rows.js';

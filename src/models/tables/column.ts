@@ -1,9 +1,9 @@
 // Column types: the SQL type, the value in code, and whether the column is listed without being named.
 import type { CreationOptional, Model, ModelAttributeColumnOptions } from 'sequelize';
 import { DataType } from 'sequelize-typescript';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import type { SqlValue } from '../../lib/database/db.js';
-import type { Text } from '../../lib/language.js';
+import type { Text } from '../../lib/values/language.js';
 import { Money } from '../../lib/values/money.js';
 
 /** What an answer says of a value. */

@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import { reports, type SqlValues } from '../../lib/database/db.js';
 import type { Where } from '../../lib/input/list-query.js';
-import { logger } from '../../lib/logger.js';
+import { logger } from '../../lib/watch/logger.js';
 
 /** A query that takes longer is slow, when its last three runs did: a slow moment does not count. */
 const quickMs = 50;

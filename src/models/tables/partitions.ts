@@ -1,11 +1,11 @@
 // Month partitions on `period` (YYYYMM), created with the table and added ahead of time.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from '../../../config/index.js';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { select } from '../../lib/database/db.js';
 import { errno } from '../../lib/database/errors.js';
 import { openConnection } from '../../lib/database/connection.js';
-import { logger } from '../../lib/logger.js';
+import { logger } from '../../lib/watch/logger.js';
 import { periodOf, shiftPeriod } from '../../lib/values/numbers.js';
 
 /** Every table partitioned by month. */

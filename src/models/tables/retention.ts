@@ -1,7 +1,7 @@
 // Deletion of old rows: whole months of partitioned tables at once, other rows in batches.
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { bulk, select, type SqlValue } from '../../lib/database/db.js';
-import { logger } from '../../lib/logger.js';
+import { logger } from '../../lib/watch/logger.js';
 import { periodOf } from '../../lib/values/numbers.js';
 import { alterPartitions, type PartitionedTable } from './partitions.js';
 

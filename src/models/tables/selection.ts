@@ -2,7 +2,7 @@
 import type { Attributes, Model, Transaction } from 'sequelize';
 import { reports, select, type Database, type SqlValues } from '../../lib/database/db.js';
 import type { ListQuery, Page, Where } from '../../lib/input/list-query.js';
-import type { Text } from '../../lib/language.js';
+import type { Text } from '../../lib/values/language.js';
 import type { Plain, ValueKind } from './column.js';
 import { listPage } from './page.js';
 import { declarationOf, type Listed, type TableClass } from './table.js';

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { reports } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
 import { id } from '../../lib/input/schema.js';
 import { Money } from '../../lib/values/money.js';

@@ -1,9 +1,9 @@
 // Balances of users: every change is a log row, written in the transaction that changes the balance.
 import type { Transaction } from 'sequelize';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { transact } from '../../lib/database/db.js';
 import { isDuplicate } from '../../lib/database/errors.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import type { Money } from '../../lib/values/money.js';
 import { periodOf } from '../../lib/values/numbers.js';
 import { announcing } from '../../lib/redis/changes.js';

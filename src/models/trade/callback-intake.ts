@@ -1,7 +1,7 @@
 // Reads and writes of the public callback.
 import { createHash } from 'node:crypto';
 import type { Transaction } from 'sequelize';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import type { MethodConfig, RawCallback } from '../../lib/channels/channel.js';
 import { change, transact } from '../../lib/database/db.js';
 import { mask } from '../../lib/secrets/mask.js';

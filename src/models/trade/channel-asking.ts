@@ -2,10 +2,10 @@
 import { config } from '../../../config/index.js';
 import { ChannelFailure, type TradeAnswer } from '../../lib/channels/channel.js';
 import { channelOf, openResults } from '../../lib/channels/index.js';
-import { now } from '../../lib/clock.js';
-import { currentTraceId } from '../../lib/context.js';
+import { now } from '../../lib/values/clock.js';
+import { currentTraceId } from '../../lib/process/context.js';
 import { change } from '../../lib/database/db.js';
-import { logger } from '../../lib/logger.js';
+import { logger } from '../../lib/watch/logger.js';
 import { announcing } from '../../lib/redis/changes.js';
 import { measured } from '../../lib/watch/metrics.js';
 import { findCalledPayment, recordAttempt, recordVerified, type CalledPayment } from './callback-intake.js';

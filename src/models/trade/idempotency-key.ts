@@ -1,8 +1,8 @@
 // idempotency_keys: a create repeated with the same Idempotency-Key answers the record made the first time.
 import { change } from '../../lib/database/db.js';
 import type { Transaction } from 'sequelize';
-import { now } from '../../lib/clock.js';
-import { fail } from '../../lib/errors.js';
+import { now } from '../../lib/values/clock.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { derivedKeys, hmacHex } from '../../lib/secrets/secret-box.js';
 import { deleteAll } from '../tables/retention.js';
 import { columnsOf, selection } from '../tables/selection.js';

@@ -2,7 +2,7 @@
 import type { MethodConfig } from '../../lib/channels/channel.js';
 import { channelOf } from '../../lib/channels/index.js';
 import { checkedConfig, secretKeys } from '../../lib/channels/method-config.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { isSealedToday, seal, unseal } from '../../lib/secrets/secret-box.js';
 
 export interface StoredSettings {

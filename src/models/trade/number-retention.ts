@@ -1,7 +1,7 @@
 // Retention of third-party numbers: deleted with the last callback that shows their payment, CALLBACK_RETENTION_DAYS after it came.
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { bulk } from '../../lib/database/db.js';
 import { periodOf } from '../../lib/values/numbers.js';
 

@@ -1,8 +1,8 @@
 // Placing an order: its amount, its lines, its number, once per Idempotency-Key.
 import { blankToNull } from '../../lib/input/blank-to-null.js';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { Money } from '../../lib/values/money.js';
 import { announcing } from '../../lib/redis/changes.js';
 import { newOrderNumber, periodOf } from '../../lib/values/numbers.js';

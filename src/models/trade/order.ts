@@ -2,10 +2,10 @@
 import { blankToNull } from '../../lib/input/blank-to-null.js';
 import Joi from 'joi';
 import type { Transaction } from 'sequelize';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { reports, transact, type SqlValue } from '../../lib/database/db.js';
 import { announcing } from '../../lib/redis/changes.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
 import type { Money } from '../../lib/values/money.js';
 import { orderPeriod, periodOf } from '../../lib/values/numbers.js';

@@ -1,7 +1,7 @@
 // Verified attempts of the inbox (payment_callbacks) as settlement reads, locks and marks them.
 import { change } from '../../lib/database/db.js';
 import type { Transaction } from 'sequelize';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { orderPeriod, paymentPeriod } from '../../lib/values/numbers.js';
 import { columnsOf, selection, type Expression, type RowOf } from '../tables/selection.js';
 import type { CallbackKey } from './payment-callback.js';

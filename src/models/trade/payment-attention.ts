@@ -1,10 +1,10 @@
 // Payments that need review: flagged on their row, every administrator being notified once.
 import type { Transaction } from 'sequelize';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
-import { AppError, fail } from '../../lib/errors.js';
+import { AppError, fail } from '../../lib/errors/app-error.js';
 import { problem } from '../../lib/input/validation.js';
-import { inBoth, type Text } from '../../lib/language.js';
+import { inBoth, type Text } from '../../lib/values/language.js';
 import { announcing } from '../../lib/redis/changes.js';
 import type { Money } from '../../lib/values/money.js';
 import { paymentPeriod } from '../../lib/values/numbers.js';

@@ -2,7 +2,7 @@
 import { config } from '../../../config/index.js';
 import type { Transaction } from 'sequelize';
 import type { RawCallback } from '../../lib/channels/channel.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { fieldsOf } from '../../lib/input/body-fields.js';
 import { orderPeriod, paymentPeriod } from '../../lib/values/numbers.js';
 import { unseal } from '../../lib/secrets/secret-box.js';

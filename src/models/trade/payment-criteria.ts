@@ -1,6 +1,6 @@
 // Filters of payments in lists, exports and totals.
 import Joi from 'joi';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { Where, type TimeRange } from '../../lib/input/list-query.js';
 import { periodOf } from '../../lib/values/numbers.js';
 import { id } from '../../lib/input/schema.js';

@@ -1,7 +1,7 @@
 // payment_follow_ups: placed payments that their company is asked about until its last word. A row says when; the sweeper
 // finds it.
 import { config } from '../../../config/index.js';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { change } from '../../lib/database/db.js';
 import type { Transaction } from 'sequelize';
 import { orderPeriod, paymentPeriod, periodOf, shiftPeriod } from '../../lib/values/numbers.js';

@@ -2,8 +2,8 @@
 import type { Transaction } from 'sequelize';
 import type { MethodConfig } from '../../lib/channels/channel.js';
 import { refuseDuplicates, select, transact } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
-import { logger } from '../../lib/logger.js';
+import { fail } from '../../lib/errors/app-error.js';
+import { logger } from '../../lib/watch/logger.js';
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
 import {

@@ -1,6 +1,6 @@
 // What placing a payment with its channel reads and writes; it never changes a payment's status.
-import { now } from '../../lib/clock.js';
-import { fail } from '../../lib/errors.js';
+import { now } from '../../lib/values/clock.js';
+import { fail } from '../../lib/errors/app-error.js';
 import type { Money } from '../../lib/values/money.js';
 import { orderPeriod, paymentPeriod } from '../../lib/values/numbers.js';
 import { columnsOf, selection, type RowOf } from '../tables/selection.js';

@@ -1,6 +1,6 @@
 // Applies verified callbacks: the only code that makes a payment and its order paid (spec.md, States and transitions, rule 1).
 import type { Transaction } from 'sequelize';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
 import { announcing } from '../../lib/redis/changes.js';
 import { deliverStored } from '../office/notification.js';

@@ -1,8 +1,8 @@
 // payments: attempts to pay an order. Only payment-settlement.ts makes a payment paid.
 import type { Transaction } from 'sequelize';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { change, reports, transact } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { isEnabled } from '../../lib/channels/index.js';
 import { Money } from '../../lib/values/money.js';

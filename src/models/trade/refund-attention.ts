@@ -1,10 +1,10 @@
 // Refunds that a person must look at: flagged on their row, every administrator being notified once per reason.
 import type { Transaction } from 'sequelize';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
-import { AppError, fail } from '../../lib/errors.js';
+import { AppError, fail } from '../../lib/errors/app-error.js';
 import { problem } from '../../lib/input/validation.js';
-import { inBoth, type Text } from '../../lib/language.js';
+import { inBoth, type Text } from '../../lib/values/language.js';
 import { announcing } from '../../lib/redis/changes.js';
 import { notifyWithin } from '../office/notification.js';
 import { updateRows } from '../tables/rows.js';

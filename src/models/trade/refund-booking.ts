@@ -1,8 +1,8 @@
 // How a refund ends: its money is given back, or released for another one. Each happens once.
 import type { Transaction } from 'sequelize';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { change } from '../../lib/database/db.js';
-import { AppError, fail } from '../../lib/errors.js';
+import { AppError, fail } from '../../lib/errors/app-error.js';
 import type { Money } from '../../lib/values/money.js';
 import { paymentPeriod } from '../../lib/values/numbers.js';
 import { applyChange, type Operator } from './balance.js';

@@ -8,10 +8,10 @@ import {
 } from '../../lib/channels/channel.js';
 import { channelOf, hasOpenResults } from '../../lib/channels/index.js';
 import { readable } from '../../lib/channels/readable.js';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
-import { AppError } from '../../lib/errors.js';
-import { inBoth, type Text } from '../../lib/language.js';
+import { AppError } from '../../lib/errors/app-error.js';
+import { inBoth, type Text } from '../../lib/values/language.js';
 import { announcing } from '../../lib/redis/changes.js';
 import { measured } from '../../lib/watch/metrics.js';
 import { deliverStored } from '../office/notification.js';

@@ -1,9 +1,9 @@
 // When a refund is sent and asked for: it is due, claimed for the time of a run, and due again until it ends.
 import type { Transaction } from 'sequelize';
 import { channelOf } from '../../lib/channels/index.js';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { paymentPeriod } from '../../lib/values/numbers.js';
 import { updateRows } from '../tables/rows.js';
 import { columnsOf, computed, selection, type RowOf } from '../tables/selection.js';

@@ -1,6 +1,6 @@
 // refunds: money of payments on its way back. refund-request.ts makes them, refund-run.ts sends them.
 import { reports } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
 import { Money } from '../../lib/values/money.js';
 import { orderPeriod, paymentPeriod, refundPeriod } from '../../lib/values/numbers.js';

@@ -2,9 +2,9 @@
 import Joi from 'joi';
 import type { Transaction } from 'sequelize';
 import { blankToNull } from '../../lib/input/blank-to-null.js';
-import { now } from '../../lib/clock.js';
+import { now } from '../../lib/values/clock.js';
 import { change, refuseDuplicates, transact } from '../../lib/database/db.js';
-import { fail } from '../../lib/errors.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page, type TimeRange } from '../../lib/input/list-query.js';
 import { status } from '../../lib/input/schema.js';
 import { announcing } from '../../lib/redis/changes.js';

@@ -2,9 +2,9 @@
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import { consumeCaptcha, createCaptcha } from '../../../lib/captcha/captcha.js';
-import type { ErrorSlug } from '../../../lib/error-catalogue/index.js';
+import type { ErrorSlug } from '../../../lib/errors/catalogue.js';
 import { isDatabaseDown } from '../../../lib/database/errors.js';
-import { AppError, fail } from '../../../lib/errors.js';
+import { AppError, fail } from '../../../lib/errors/app-error.js';
 import { redis } from '../../../lib/redis/redis.js';
 import { signToken } from '../../../lib/secrets/token.js';
 import { sendNotification } from '../../../jobs/deliver-notification.js';

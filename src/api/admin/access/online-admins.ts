@@ -1,6 +1,6 @@
 // /online-admins: sessions used in the last 15 minutes.
 import Joi from 'joi';
-import { AppError, fail } from '../../../lib/errors.js';
+import { AppError, fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { idParam } from '../../../lib/input/schema.js';
 import { problem } from '../../../lib/input/validation.js';

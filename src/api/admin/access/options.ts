@@ -1,6 +1,6 @@
 // /options: values and labels for select boxes.
 import Joi from 'joi';
-import { fail } from '../../../lib/errors.js';
+import { fail } from '../../../lib/errors/app-error.js';
 import { toTree, type Tree } from '../../../lib/values/tree.js';
 import { mayPass } from '../../declare/permission.js';
 import { route } from '../../declare/route.js';

@@ -2,10 +2,10 @@
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import { enabledTypes } from '../../../lib/channels/index.js';
-import { now } from '../../../lib/clock.js';
-import { currentLanguage } from '../../../lib/context.js';
-import { AppError, fail } from '../../../lib/errors.js';
-import { languages } from '../../../lib/language.js';
+import { now } from '../../../lib/values/clock.js';
+import { currentLanguage } from '../../../lib/process/context.js';
+import { AppError, fail } from '../../../lib/errors/app-error.js';
+import { languages } from '../../../lib/values/language.js';
 import {
   assertDiffersFromOld,
   assertDiffersFromUsername,

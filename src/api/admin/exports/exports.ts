@@ -1,7 +1,7 @@
 // /exports: exported files; a super administrator sees all, others their own.
 import Joi from 'joi';
 import type { Context } from 'koa';
-import { AppError, fail } from '../../../lib/errors.js';
+import { AppError, fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { idParam, ids } from '../../../lib/input/schema.js';
 import {

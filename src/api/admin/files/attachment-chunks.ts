@@ -1,7 +1,7 @@
 // /attachments/chunk: a large file in chunks. init (or the first chunk) opens a session, merge makes the attachment.
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
-import { fail } from '../../../lib/errors.js';
+import { fail } from '../../../lib/errors/app-error.js';
 import { QueueUnavailable } from '../../../lib/queue/queue.js';
 import { problem } from '../../../lib/input/validation.js';
 import { mergeChunks } from '../../../jobs/merge-chunks.js';

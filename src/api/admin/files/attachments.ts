@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import Joi from 'joi';
 import type { Context } from 'koa';
 import { config } from '../../../../config/index.js';
-import { fail } from '../../../lib/errors.js';
+import { fail } from '../../../lib/errors/app-error.js';
 import { fileTypes, kindOf, type FileType } from '../../../lib/files/file-kinds.js';
 import { extensionOf } from '../../../lib/files/filename.js';
 import { listKeys } from '../../../lib/input/list-query.js';

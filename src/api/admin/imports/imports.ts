@@ -3,9 +3,9 @@
 import { Readable } from 'node:stream';
 import Joi from 'joi';
 import type { Context } from 'koa';
-import { currentLanguage } from '../../../lib/context.js';
+import { currentLanguage } from '../../../lib/process/context.js';
 import { byteOrderMark, csvLine } from '../../../lib/sheets/csv.js';
-import { fail } from '../../../lib/errors.js';
+import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys, type ListQuery } from '../../../lib/input/list-query.js';
 import { idParam } from '../../../lib/input/schema.js';
 import {

@@ -1,6 +1,6 @@
 // /blacklists: blocked addresses.
 import Joi from 'joi';
-import { fail } from '../../../lib/errors.js';
+import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { idParam, ids, optionalLines, status, text as given } from '../../../lib/input/schema.js';
 import {

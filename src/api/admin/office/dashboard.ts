@@ -1,8 +1,8 @@
 // /dashboard: current figures, today's and those of the last months.
 import Joi from 'joi';
 import { LRUCache } from 'lru-cache';
-import { currentZone, inContext } from '../../../lib/context.js';
-import { defaultLanguage } from '../../../lib/language.js';
+import { currentZone, inContext } from '../../../lib/process/context.js';
+import { defaultLanguage } from '../../../lib/values/language.js';
 import { clamped } from '../../../lib/input/schema.js';
 import {
   dailySales,

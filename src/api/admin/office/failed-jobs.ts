@@ -1,7 +1,7 @@
 // /failed-jobs: work that has failed for good, to inspect, retry or drop.
 import Joi from 'joi';
 import { retryAllFailed, retryFailed } from '../../../jobs/failed-work.js';
-import { fail } from '../../../lib/errors.js';
+import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys, timeKeys } from '../../../lib/input/list-query.js';
 import { queueNames } from '../../../lib/queue/names.js';
 import { idParam, ids } from '../../../lib/input/schema.js';

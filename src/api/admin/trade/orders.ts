@@ -1,8 +1,8 @@
 // /orders: the orders of users. {id} is the order number; the numeric id works too.
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
-import { now } from '../../../lib/clock.js';
-import { logger } from '../../../lib/logger.js';
+import { now } from '../../../lib/values/clock.js';
+import { logger } from '../../../lib/watch/logger.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { id, money, optionalLines, lines } from '../../../lib/input/schema.js';
 import { expireOrder } from '../../../jobs/expire-order.js';

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import { channelOf, isEnabled, openResults } from '../../../lib/channels/index.js';
-import { fail } from '../../../lib/errors.js';
+import { fail } from '../../../lib/errors/app-error.js';
 import { findPayment } from '../../../models/trade/payment.js';
 import type { PaymentStatus } from '../../../models/trade/tables.js';
 import { gatewayAnswer } from '../../declare/channel-schemas.js';

@@ -4,7 +4,7 @@ import { config } from '../../../../config/index.js';
 import type { MethodConfig } from '../../../lib/channels/channel.js';
 import { allChannels, channelOf, isEnabled } from '../../../lib/channels/index.js';
 import { describeKeys } from '../../../lib/channels/method-config.js';
-import { fail } from '../../../lib/errors.js';
+import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { documentedAs } from '../../../lib/input/schema-notes.js';
 import { idParam, optionalLines, slug, sort, text as given } from '../../../lib/input/schema.js';

@@ -1,11 +1,11 @@
 // /refunds: money of payments on its way back.
 import Joi from 'joi';
-import { currentLanguage } from '../../../lib/context.js';
-import { fail } from '../../../lib/errors.js';
+import { currentLanguage } from '../../../lib/process/context.js';
+import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { money, optionalText, text } from '../../../lib/input/schema.js';
-import { say } from '../../../lib/language.js';
-import { logger } from '../../../lib/logger.js';
+import { say } from '../../../lib/values/language.js';
+import { logger } from '../../../lib/watch/logger.js';
 import { sendRefund } from '../../../jobs/send-refund.js';
 import {
   findRefund,

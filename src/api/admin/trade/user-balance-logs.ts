@@ -1,6 +1,6 @@
 // /user-balance-logs: changes of users' balances.
 import Joi from 'joi';
-import { AppError, fail } from '../../../lib/errors.js';
+import { AppError, fail } from '../../../lib/errors/app-error.js';
 import { listKeys, timeKeys, type TimeRange } from '../../../lib/input/list-query.js';
 import { id, idParam } from '../../../lib/input/schema.js';
 import { changeBalance, changed, type BalanceChange } from '../../../models/trade/balance.js';

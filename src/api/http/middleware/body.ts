@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import type { Context } from 'koa';
 import { koaBody, type HttpMethodEnum } from 'koa-body';
 import { config } from '../../../../config/index.js';
-import { AppError, fail } from '../../../lib/errors.js';
+import { AppError, fail } from '../../../lib/errors/app-error.js';
 import { fieldsOf } from '../../../lib/input/body-fields.js';
 import { coercer, problem } from '../../../lib/input/validation.js';
 import type { Route, Upload, UploadDeclaration } from '../../declare/route.js';

@@ -1,13 +1,18 @@
 // The outermost middleware: gives each request its trace id, language and zone, and each answer its envelope, headers
 // and log line.
 import type { Context, Middleware, Next } from 'koa';
-import { currentSpan, currentZone, inContext, type Context as RunContext } from '../../../lib/context.js';
+import {
+  currentSpan,
+  currentZone,
+  inContext,
+  type Context as RunContext,
+} from '../../../lib/process/context.js';
 import { DatabaseBusy, isDatabaseDown } from '../../../lib/database/errors.js';
-import { AppError } from '../../../lib/errors.js';
+import { AppError } from '../../../lib/errors/app-error.js';
 import { clientIp } from '../../../lib/values/ip.js';
 import { toJson } from '../../../lib/values/json.js';
-import { languageOf, type Language } from '../../../lib/language.js';
-import { logger } from '../../../lib/logger.js';
+import { languageOf, type Language } from '../../../lib/values/language.js';
+import { logger } from '../../../lib/watch/logger.js';
 import { QueueUnavailable } from '../../../lib/queue/queue.js';
 import { newUlid } from '../../../lib/secrets/random-id.js';
 import { isRedisDown } from '../../../lib/redis/redis.js';

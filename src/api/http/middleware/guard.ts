@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import { config } from '../../../../config/index.js';
-import { fail } from '../../../lib/errors.js';
+import { fail } from '../../../lib/errors/app-error.js';
 import { readLink } from '../../../lib/secrets/link.js';
 import { consumeStreamTicket, consumeTicket } from '../../../lib/redis/ticket.js';
 import { verifyToken } from '../../../lib/secrets/token.js';

@@ -2,7 +2,7 @@
 import type { Context, Middleware } from 'koa';
 import type { LimitName } from '../../../../config/limits.js';
 import { config } from '../../../../config/index.js';
-import { fail } from '../../../lib/errors.js';
+import { fail } from '../../../lib/errors/app-error.js';
 import { networkOf } from '../../../lib/values/ip.js';
 import { RateLimit } from '../../../lib/redis/rate-limit.js';
 import type { RequestState } from '../../declare/request-state.js';

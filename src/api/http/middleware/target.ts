@@ -1,6 +1,6 @@
 // Refuses requests without a path: `GET a://b`, CONNECT. They count for their address like any other.
 import type { Middleware } from 'koa';
-import { fail } from '../../../lib/errors.js';
+import { fail } from '../../../lib/errors/app-error.js';
 import type { RequestState } from '../../declare/request-state.js';
 import { limit } from './limits.js';
 

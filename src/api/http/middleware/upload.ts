@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import type { Context } from 'koa';
-import { AppError, fail } from '../../../lib/errors.js';
+import { AppError, fail } from '../../../lib/errors/app-error.js';
 import { FileWriter } from '../../../lib/files/file-writer.js';
 import { privateFolder } from '../../../lib/files/folder.js';
 import { randomToken } from '../../../lib/secrets/random-id.js';

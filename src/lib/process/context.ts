@@ -1,8 +1,8 @@
 // The context of the current request or job, available without passing it along.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Span } from '@opentelemetry/api';
-import { defaultLanguage, type Language } from './language.js';
-import type { Transaction } from './database/transaction.js';
+import { defaultLanguage, type Language } from '../values/language.js';
+import type { Transaction } from '../database/transaction.js';
 
 export interface Context {
   traceId: string;

@@ -2,9 +2,9 @@
 import cluster from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { config } from '../../config/index.js';
-import { currentSpan, currentTraceId } from './context.js';
-import { mask, maskText } from './secrets/mask.js';
+import { config } from '../../../config/index.js';
+import { currentSpan, currentTraceId } from '../process/context.js';
+import { mask, maskText } from '../secrets/mask.js';
 
 // Lines are written in blocks (at most 4 KiB or one second late); a crash flushes them. Cluster workers write through
 // process.stdout, which PM2 intercepts.
