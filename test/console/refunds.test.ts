@@ -46,7 +46,8 @@ journey('a large refund is approved by another administrator', async (t, page) =
     (await admin.post('/refunds', { ...body, amount: '20.00' })).data,
     (await clerk.post('/refunds', { ...body, amount: '60.00' })).data,
   ];
-  await enter(page, { at: '/console/trade/refunds?status=waiting' });
+  await enter(page, { at: '/console/office/dashboard' });
+  await page.locator('a.card', { hasText: 'Refunds to approve' }).getByText('2', { exact: true }).click();
   const drawer = page.getByRole('dialog');
   await page.locator('a.row-link', { hasText: mine.refund_no }).click();
   await drawer.getByRole('button', { name: 'Reject' }).waitFor();

@@ -95,6 +95,16 @@ async function mustBeExact(t: ExecutionContext, caller: Client): Promise<void> {
   t.deepEqual(inOrder(found), inOrder(counted));
   const { data: daily } = await caller.get('/dashboard/daily-sales');
   t.is(count.paid_amount_yesterday, daily[28].amount);
+  const refunded = await selectRow<{ today: number; yesterday: number }>(
+    `SELECT COALESCE(SUM(IF(finished_at >= ?, amount, 0)), 0) AS today,
+       COALESCE(SUM(IF(finished_at >= ?, 0, amount)), 0) AS yesterday
+     FROM refunds WHERE status = 'succeeded' AND finished_at >= ?`,
+    [today, today, yesterday],
+  );
+  t.deepEqual(
+    [count.refunded_amount_today, count.refunded_amount_yesterday],
+    [Number(refunded.today), Number(refunded.yesterday)],
+  );
   const week = moment.utc().startOf('day').subtract(6, 'days').toDate();
   const visited = await selectRow<{ visits: number; users: number }>(
     `SELECT COUNT(*) AS visits, COUNT(DISTINCT DATE(created_at), admin_id) AS users FROM login_logs WHERE status = 1 AND created_at >= ?`,
@@ -117,6 +127,12 @@ test.serial('new payments, logs and messages appear in the figures at once', asy
   const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id, '12.34');
   const paid = await service.anonymous.post('//api/payment/notify/mock', mockCallback(payment));
   t.is(paid.data.status, 'paid');
+  const { payment_no } = payment;
+  for (const amount of ['2.30', '4.04']) {
+    const refund = { payment_no, amount, destination: 'balance', reason: 'sold out' };
+    t.is((await service.admin.post('/refunds', refund)).data.status, 'succeeded');
+  }
+  await change('UPDATE refunds SET finished_at = finished_at - INTERVAL 1 DAY WHERE amount = 4.04');
   const signIns = async () =>
     (
       await selectRow<{ made: number }>(

@@ -20,10 +20,12 @@ const t = texts({
     ...{
       title: '仪表盘',
       paid: '今日支付金额',
+      refunded: '今日退款金额',
       orders: '今日订单',
       online: '在线管理员',
       operations: '今日操作',
       attention: '待处理支付',
+      approvals: '待审批退款',
     },
     ...{
       monthly: '每月销售额',
@@ -49,10 +51,12 @@ const t = texts({
     ...{
       title: 'Dashboard',
       paid: 'Paid today',
+      refunded: 'Refunded today',
       orders: 'Orders today',
       online: 'Online administrators',
       operations: 'Operations today',
       attention: 'Needs attention',
+      approvals: 'Refunds to approve',
     },
     ...{
       monthly: 'Sales by month',
@@ -149,11 +153,18 @@ function Figures({ data }: { data: Snapshot }) {
       <h1>{t.title}</h1>
       <div className="cards">
         <Attention />
+        <Approvals />
         <Card
           label={t.paid}
           value={showAmount(count.paid_amount_today)}
           before={showAmount(count.paid_amount_yesterday)}
           to="/trade/orders?status=paid"
+        />
+        <Card
+          label={t.refunded}
+          value={showAmount(count.refunded_amount_today)}
+          before={showAmount(count.refunded_amount_yesterday)}
+          to="/trade/refunds?status=succeeded"
         />
         <Card
           label={t.orders}
@@ -274,6 +285,22 @@ function Attention() {
       isUrgent={data.total > 0}
       to="/trade/payments?needs_attention=true"
     />
+  );
+}
+
+/** Refunds that wait for another administrator, while there are any. */
+function Approvals() {
+  const may = useMay();
+  const { data } = useQuery({
+    queryKey: ['refunds', 'approvals'],
+    queryFn: ({ signal }) =>
+      call('GET /api/admin/refunds', { query: { status: 'waiting', page_size: 1 }, signal }),
+    meta: { scopes: ['refunds'] },
+    enabled: may('GET /api/admin/refunds'),
+  });
+  if (!data?.total) return null;
+  return (
+    <Card label={t.approvals} value={showCount(data.total)} isUrgent to="/trade/refunds?status=waiting" />
   );
 }
 

@@ -22,6 +22,8 @@ export interface DashboardCount {
   operation_count_yesterday: number;
   order_count_yesterday: number;
   paid_amount_yesterday: Money;
+  refunded_amount_today: Money;
+  refunded_amount_yesterday: Money;
   recent_logins: RecentLogin[];
   recent_operations: RecentOperation[];
 }
@@ -52,7 +54,7 @@ export interface Activity {
 
 /** Counts of now, of today and of yesterday; days are those of the request zone. */
 export async function dashboardCount(): Promise<DashboardCount> {
-  const [[counts], week, operations, orders, sales] = await Promise.all([
+  const [[counts], week, operations, orders, sales, refunded] = await Promise.all([
     figures.select<{ admin_count: number; role_count: number; menu_count: number }>(
       `SELECT (SELECT COUNT(*) FROM admins) AS admin_count, (SELECT COUNT(*) FROM roles) AS role_count,
          (SELECT COUNT(*) FROM menus) AS menu_count`,
@@ -61,6 +63,7 @@ export async function dashboardCount(): Promise<DashboardCount> {
     madeInTwoDays('operation_logs WHERE TRUE'),
     madeInTwoDays('orders WHERE deleted_at IS NULL'),
     dailySales(),
+    refundedInTwoDays(),
   ]);
   return {
     admin_count: counts?.admin_count ?? 0,
@@ -74,6 +77,8 @@ export async function dashboardCount(): Promise<DashboardCount> {
     operation_count_yesterday: operations.yesterday,
     order_count_yesterday: orders.yesterday,
     paid_amount_yesterday: sales.at(-2)?.amount ?? Money.zero,
+    refunded_amount_today: Money.from(refunded?.today ?? '0'),
+    refunded_amount_yesterday: Money.from(refunded?.yesterday ?? '0'),
     recent_logins: await latest('login_logs', 'id, username, ip, status, created_at'),
     recent_operations: await latest('operation_logs', 'id, username, module, action, created_at'),
   };
@@ -88,6 +93,17 @@ async function madeInTwoDays(from: string): Promise<{ today: number; yesterday: 
     [today.start, today.start, yesterday.start, periodOf(yesterday.start)],
   );
   return row ?? { today: 0, yesterday: 0 };
+}
+
+/** Money that reached the customers again. */
+async function refundedInTwoDays(): Promise<{ today: string | null; yesterday: string | null } | undefined> {
+  const [yesterday, today] = daysBack(2, now(), currentZone()) as [CalendarSpan, CalendarSpan];
+  const [row] = await figures.select<{ today: string | null; yesterday: string | null }>(
+    `SELECT SUM(IF(finished_at >= ?, amount, 0)) AS today, SUM(IF(finished_at < ?, amount, 0)) AS yesterday
+     FROM refunds WHERE status = 'succeeded' AND finished_at >= ?`,
+    [today.start, today.start, yesterday.start],
+  );
+  return row;
 }
 
 /** Successful sign-ins of 30 days of the request zone, the present one included, by kind of device. */

@@ -46,6 +46,8 @@ const counts = described(
     operation_count_yesterday: integer(),
     order_count_yesterday: integer(),
     paid_amount_yesterday: amount(),
+    refunded_amount_today: amount(),
+    refunded_amount_yesterday: amount(),
   },
   {
     admin_count: ['Number of administrators', 12],
@@ -59,6 +61,8 @@ const counts = described(
     operation_count_yesterday: ['Operations of the whole previous day', 61],
     order_count_yesterday: ['Orders placed on the previous day', 39],
     paid_amount_yesterday: ['Amount paid on the previous day', 2954.1],
+    refunded_amount_today: ['Amount refunded today, whenever it was paid', 25.5],
+    refunded_amount_yesterday: ['Amount refunded on the previous day', 0],
   },
 );
 
