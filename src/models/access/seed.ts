@@ -44,7 +44,7 @@ async function seedAdmin(): Promise<void> {
   );
   await transact(async (t) => {
     const admin = await Admin.create(
-      { username: 'admin', password_hash, password_must_change: true, nickname: '管理员' },
+      { username: 'admin', password_hash, password_must_change: true, nickname: 'admin' },
       { transaction: t },
     );
     const roles = await Role.findAll({ where: { slug: superAdminSlug }, transaction: t });
