@@ -143,7 +143,7 @@ test('the server copies parts where it can', async (t) => {
 test.serial('old unfinished uploads are removed by age', async (t) => {
   const server = await startS3();
   t.teardown(() => server.stop());
-  const driver = s3Of(server, { timeoutMs: 3000 });
+  const driver = s3Of(server, { timeoutMs: 1500 });
   const parts = [5, 6].map((mebibytes) => ({ key: newKey(), size: mebibytes * 1024 * 1024 }));
   for (const { key, size } of parts) await driver.put(key, Readable.from([textOf(size)]));
   // As when the process dies between two requests: the store hears nothing of this upload any more.
@@ -164,7 +164,7 @@ test.serial('a store that does not answer times out', async (t) => {
   const held = await startS3();
   let isStopped = false;
   t.teardown(() => (isStopped ? undefined : held.stop()));
-  const driver = s3Of(held, { timeoutMs: 2000 });
+  const driver = s3Of(held, { timeoutMs: 500 });
   const key = newKey();
   await driver.put(key, Readable.from(['there']));
   held.hold(() => true);
