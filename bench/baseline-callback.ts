@@ -1,6 +1,6 @@
 // What bench:callback is held against: the callback by hand on bare koa and mysql2, in a process of its own.
 //
-// One transaction of the leanest statements, none of which needs a temporary table: find the payment with its method, check
+// One transaction of the leanest statements without temporary tables: find the payment with its method, check
 // the signature, keep the attempt, pay order and payment, mark the attempt, take the third-party number. It has no queue, so
 // it also has none of what the queue is for: an attempt that stays stored when settling fails, retries, work apart from the
 // answer. Nor does it cancel other payments of the order, or keep totals of lists exact.

@@ -7,7 +7,7 @@
 //   Rows per second are lines of the finished file over the time from the request to `finished_at`: queueing, counting and
 //   syncing included.
 // - The baselines (baseline-export.ts) are the least anybody could do: the same pages by key over mysql2, their cells put together
-//   with commas, or given to exceljs; nothing is escaped, shown or told, and they give way as the bulk worker does
+//   with commas, or given to exceljs; nothing is escaped, shown or notified, and they give way as the bulk worker does
 //   (config/worker.ts). Bare exceljs keeps what is not compressed yet, so of many orders workbooks are compared over one month.
 // - Memory is the largest resident set, sampled every 50 ms, of a bulk worker that was started for that export; one
 //   month against all of them shows whether it grows with the file, and 2,500 orders of 200 lines whether it grows with an order.

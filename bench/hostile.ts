@@ -80,7 +80,7 @@ async function row(name: string, site: Site, attacker: Process): Promise<string[
     name,
     mb(before),
     `+${mb(peak - before)}`,
-    ...told(experience),
+    ...linesOf(experience),
     verdict(holds(peak - before, experience)),
   ];
 }
@@ -89,7 +89,7 @@ function holds(growth: number, { p99, failed, signedIn, signIns }: Experience): 
   return growth < maxGrowthMb && p99 < maxP99Ms && failed === 0 && signedIn === signIns;
 }
 
-function told({ lists, failed, p50, p99, signedIn, signIns, slowestSignInMs }: Experience): string[] {
+function linesOf({ lists, failed, p50, p99, signedIn, signIns, slowestSignInMs }: Experience): string[] {
   const count = failed > 0 ? `${lists}, ${failed} failed` : String(lists);
   return [count, ms(p50), ms(p99), `${signedIn} of ${signIns}`, ms(slowestSignInMs)];
 }

@@ -87,8 +87,8 @@ async function measure(folder: string): Promise<void> {
   const idle = await list();
   sayRun('list, idle', idle);
 
-  const few = told(fewer, await importFile(small, fewer, headers, { api, worker }));
-  const all = told(rows, await importFile(large, rows, headers, { api, worker }));
+  const few = reported(fewer, await importFile(small, fewer, headers, { api, worker }));
+  const all = reported(rows, await importFile(large, rows, headers, { api, worker }));
   let isImporting = true;
   const beside = importFile(medium, besideRows, headers, { api, worker }).finally(
     () => (isImporting = false),
@@ -98,7 +98,7 @@ async function measure(folder: string): Promise<void> {
     lists.push(await list());
     for (let sent = 0; sent < callbacksInARow; sent++) settling.push(await settled());
   }
-  const busy = told(besideRows, await beside);
+  const busy = reported(besideRows, await beside);
   const seconds = await loadData(site, large);
   say(`  LOAD DATA of the same rows: ${Math.round(rows / seconds)} rows/s`);
 
@@ -122,7 +122,7 @@ async function measure(folder: string): Promise<void> {
   ]);
 }
 
-function told(count: number, figures: ImportFigures): ImportFigures {
+function reported(count: number, figures: ImportFigures): ImportFigures {
   const { perSecond, workerMb, apiMb, workerMicros } = figures;
   const memory = `worker ${workerMb.toFixed(0)} MB   API ${apiMb.toFixed(0)} MB`;
   say(

@@ -84,7 +84,7 @@ export function blows(authorization: string): Record<string, string | Buffer> {
   };
 }
 
-/** Sends one of them again and again, with nothing else going on. */
+/** Sends one of them again and again, with nothing else running. */
 export async function strike(api: Process, request: string | Buffer): Promise<Blow> {
   const threads: number[] = [];
   let status = '';

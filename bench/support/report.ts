@@ -41,7 +41,7 @@ export function ratioOf(runs: Figures[], against: Figures[]): number {
   return median(runs.map((run, round) => run.perSecond / (against[round] as Figures).perSecond));
 }
 
-/** A row whose ratio should reach a target, or is only told. */
+/** A row whose ratio should reach a target, or is only shown. */
 export function ratioRow(name: string, figures: Figures, ratio: number, of: string, least?: number): Row {
   const value = `${ratio.toFixed(2)} × ${of}`;
   return least === undefined

@@ -29,7 +29,7 @@ function plain(): Shown {
   return { png: uprightPicture(text), answer: text.toLowerCase() };
 }
 
-/** How many it reads. The service in this thread goes on between two pictures. */
+/** How many it reads. The service in this thread answers between two pictures. */
 async function readBy(solve: (png: Buffer) => string, pictures: readonly Shown[]): Promise<number> {
   let read = 0;
   for (const { png, answer } of pictures) {

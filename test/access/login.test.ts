@@ -224,7 +224,7 @@ test('a captcha is required after two failures of a name from one address', asyn
   t.is((await login(service.anonymous, account)).status, 200, 'a success forgets the failures');
 });
 
-test('failures counted without Redis go on counting when it is back', async (t) => {
+test('failures counted without Redis still count when it is back', async (t) => {
   const proxy = await beforeRedis();
   const api = await startApi(proxy.env);
   const caller = service.anonymous.at(api.url);

@@ -227,11 +227,11 @@ test.serial('a burst of sign-ins beyond the hash queue is refused', async (t) =>
   for (let time = 0; time < 7; time++) t.is((await admin.get('/heartbeat')).status, 200);
   t.true(hashed < 4, 'other requests are answered while passwords are hashed');
   const answers = await Promise.all(burst);
-  const told = answers.map(({ status, errorCode }) => `${status} ${errorCode}`).join();
+  const outcomes = answers.map(({ status, errorCode }) => `${status} ${errorCode}`).join();
   // On a slow machine the turn of those that wait may not come in time.
   const taken = answers.filter(({ status, took }) => status === 401 || took >= config.auth.hashWaitMs);
-  t.is(taken.length, 4, `two hash, two wait: ${told}`);
-  t.true(hashed >= 2, told);
+  t.is(taken.length, 4, `two hash, two wait: ${outcomes}`);
+  t.true(hashed >= 2, outcomes);
   const refused = answers.filter(({ status }) => status !== 401);
   t.is(refused.length, 24 - hashed);
   const isFree = async () => (await wrong(slow, { username: unique('nobody') })).status === 401;
@@ -271,7 +271,7 @@ test('wrong old passwords are limited', async (t) => {
   );
   t.deepEqual([statuses(answers, 422), statuses(answers, 429)], [2, 10]);
   t.is((await login(untrusting, account)).status, 200, 'signing in is another matter');
-  t.is((await client.get('/heartbeat')).status, 200, 'the session goes on');
+  t.is((await client.get('/heartbeat')).status, 200, 'the session continues');
 });
 
 test('hashing for one address leaves capacity for others', async (t) => {

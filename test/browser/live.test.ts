@@ -79,9 +79,9 @@ test('a WebSocket with a ticket receives a notification', async (t) => {
   await page.evaluate(openSocketScript(url));
   await page.waitForFunction('opened');
   await service.admin.post('/notifications', { title: 'hello browser', content: 'x' });
-  const told = `received.find(({ type }) => type === 'notification')`;
-  await page.waitForFunction(told);
-  t.is(await page.evaluate<string>(`${told}.data.title`), 'hello browser');
+  const frame = `received.find(({ type }) => type === 'notification')`;
+  await page.waitForFunction(frame);
+  t.is(await page.evaluate<string>(`${frame}.data.title`), 'hello browser');
   await other.post('/logout');
   await page.waitForFunction('code !== undefined');
   t.is(await page.evaluate<number>('code'), 4401);

@@ -1,4 +1,4 @@
-// Refunds in the console: requested at their payment, approved by another administrator, told in the timeline.
+// Refunds in the console: requested at their payment, approved by another administrator, shown in the timeline.
 import '../support/environment.js';
 import '../support/refund-approvals.js';
 import { consoleTest } from '../support/console-test.js';

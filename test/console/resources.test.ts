@@ -117,7 +117,7 @@ journey('every list recovers from a lost network', async (t, page) => {
   }
 });
 
-journey('every list waits out a limit and goes on by itself', async (t, page) => {
+journey('every list waits out a limit and continues by itself', async (t, page) => {
   await enter(page, { at: '/console/access/profile' });
   for (const list of lists) {
     let refused = 0;

@@ -1,4 +1,4 @@
-// The API is restarted while somebody works: the page says so, keeps what they see and type, and goes on by itself.
+// The API is restarted while somebody works: the page says so, keeps what they see and type, and continues by itself.
 import '../support/environment.js';
 import test from 'ava';
 import { consoleTest } from '../support/console-test.js';
@@ -16,7 +16,7 @@ const usersNamed = async (name: string): Promise<number> =>
     .count;
 
 own.journey(
-  'while a proxy answers 502 the page says so and keeps its rows and what is typed; then all goes on by itself',
+  'while a proxy answers 502 the page says so and keeps its rows and what is typed; then all continues by itself',
   async (t) => {
     const api = await startApi({ LOG_LEVEL: 'warn' });
     const gateway = await startGateway(api.url);

@@ -91,7 +91,7 @@ function files(): string[] {
   return entries.flatMap((entry) => (entry.isFile() ? [join(entry.parentPath, entry.name)] : []));
 }
 
-/** Holds every export that has begun its file before its first page. @returns how to let them go on */
+/** Holds every export that has begun its file before its first page. @returns how to let them continue */
 const holdPages = () => holding('LOCK TABLES order_details WRITE');
 
 /** Waits until a run has begun its file, next to the files that were there. @returns its key, and what it writes */
@@ -112,9 +112,10 @@ async function isWhole(t: ExecutionContext, id: number): Promise<void> {
   const row = await rowOf(id);
   t.is(row?.total_rows, orders);
   t.true(files().includes(join(config.storage.root, row?.storage_key ?? '')));
-  const told = () => select('SELECT id FROM notifications WHERE event_key LIKE ?', [`export-${id}-%`]);
-  await until(async () => (await told()).length > 0);
-  t.is((await told()).length, 1);
+  const notifications = () =>
+    select('SELECT id FROM notifications WHERE event_key LIKE ?', [`export-${id}-%`]);
+  await until(async () => (await notifications()).length > 0);
+  t.is((await notifications()).length, 1);
 }
 
 /** Files of runs that ended badly do not count; everything that counts has its row. */
@@ -127,11 +128,11 @@ const countedFiles = async (): Promise<number> => {
 
 test.serial('the export of a killed worker is run once by another', async (t) => {
   const before = files();
-  const goOn = await holdPages();
+  const resume = await holdPages();
   const id = await askExport(admin, '/orders');
   const { key } = await running(id, before);
   await worker.kill();
-  await goOn();
+  await resume();
   worker = await startWorkerProcess(env(), queues);
   const begun = Date.now();
   await until(async () => (await rowOf(id))?.storage_key !== key, 30_000);
@@ -142,11 +143,11 @@ test.serial('the export of a killed worker is run once by another', async (t) =>
 
 test.serial('a worker frozen past its lock leaves the export to another', async (t) => {
   const before = files();
-  const goOn = await holdPages();
+  const resume = await holdPages();
   const id = await askExport(admin, '/orders');
   const { written } = await running(id, before);
   worker.child.kill('SIGSTOP');
-  await goOn();
+  await resume();
   const second = await startWorkerProcess(env(), queues);
   await until(async () => (await rowOf(id))?.status === 1, 40_000);
   worker.child.kill('SIGCONT');
@@ -159,24 +160,24 @@ test.serial('an export continues while Redis is emptied', async (t) => {
   await worker.kill();
   worker = await startWorkerProcess(env({ SWEEP_SECONDS: '1', SWEEP_AGE_SECONDS: '2' }), queues);
   const before = files();
-  const goOn = await holdPages();
+  const resume = await holdPages();
   const first = await askExport(admin, '/orders');
   const second = await askExport(admin, '/orders', { status: 'pending' });
   await running(first, before);
   await redis.run('FLUSHALL');
-  await goOn();
+  await resume();
   await isWhole(t, first);
   await isWhole(t, second);
 });
 
 test.serial('an export continues while Redis restarts', async (t) => {
   const before = files();
-  const goOn = await holdPages();
+  const resume = await holdPages();
   const id = await askExport(admin, '/orders');
   await running(id, before);
   await redis.stop('SIGKILL');
   await redis.start();
-  await goOn();
+  await resume();
   await isWhole(t, id);
 });
 
@@ -197,12 +198,12 @@ test.serial('a repeated request joins the running export', async (t) => {
 for (const format of ['csv', 'xlsx']) {
   test.serial(`a running ${format} export stops when it is deleted`, async (t) => {
     const before = files();
-    const goOn = await holdPages();
+    const resume = await holdPages();
     const id = await askExport(admin, '/orders', { format });
     const stream = await openStream(admin, `/exports/${id}/progress`);
     await running(id, before);
     t.is((await admin.delete(`/exports/${id}`)).status, 200);
-    await goOn();
+    await resume();
     await until(() => files().length === before.length);
     await stream.ended;
     t.like(stream.events.at(-1)?.data, { id, status: 2, error_msg: '导出已取消' });

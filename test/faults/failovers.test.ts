@@ -77,7 +77,7 @@ interface Write {
   count: () => Promise<number>;
 }
 
-/** An order, a callback and a balance change, each of which may be repeated. */
+/** An order, a callback and a balance change, all of them repeatable. */
 async function writes(): Promise<Write[]> {
   const [{ id: user_id }, payment] = await Promise.all([makeUser(admin), makePayment(admin, methodId)]);
   const order = { user_id, details: [{ product_name: 'Tea', price: '1.00', quantity: 1 }] };

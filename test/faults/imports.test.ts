@@ -1,4 +1,4 @@
-// An import whose worker is killed or told to stop, and whose Redis is emptied: each good row once, none lost (R9).
+// An import whose worker is killed or stopped, and whose Redis is emptied: each good row once, none lost (R9).
 import '../support/environment.js';
 import test from 'ava';
 import { makeUser } from '../support/factories.js';

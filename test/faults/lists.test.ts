@@ -133,7 +133,7 @@ const shownBy = ({ data }: Answer): Shown => ({
   ids: data.list.map(({ id }: { id: number }) => id),
 });
 
-/** What is wrong with an answer at any time, whatever is going on. */
+/** What is wrong with an answer at any time, whatever happens meanwhile. */
 function fault({ path, like }: List, { status, data, text }: Answer): string | undefined {
   if (status === 503) return undefined;
   if (status !== 200) return `${path}: ${text}`;
@@ -145,7 +145,7 @@ function fault({ path, like }: List, { status, data, text }: Answer): string | u
   return Number.isInteger(data.total) && data.total >= 0 ? undefined : `${path} has a total of ${data.total}`;
 }
 
-/** Reads lists without a pause until told to stop. @returns how to, with what was wrong and how many answers there were */
+/** Reads lists without a pause until stopped. @returns how to, with what was wrong and how many answers there were */
 function watch(lists: List[], readers: number): () => Promise<{ faults: string[]; answers: number }> {
   const seen = { faults: [] as string[], answers: 0 };
   let isOver = false;

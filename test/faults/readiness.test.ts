@@ -1,5 +1,5 @@
 // What `/readyz` says, and starts that meet a database which is away or goes away: a process comes up by itself within
-// DB_STARTUP_WAIT_SECONDS, and a balancer is told the truth.
+// DB_STARTUP_WAIT_SECONDS, and a balancer gets the truth.
 import '../support/environment.js';
 import test from 'ava';
 import { closeDatabase, db, select } from '../../src/lib/database/db.js';

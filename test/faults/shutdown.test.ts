@@ -1,4 +1,4 @@
-// API and worker told to stop under load: what runs ends, nothing is lost, and they are gone within 10 s (R10).
+// API and worker stopped under load: what runs ends, nothing is lost, and they are gone within 10 s (R10).
 import '../support/environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';

@@ -59,8 +59,10 @@ for (const loss of ['everything', 'answers'] as const) {
     const ms = Date.now() - begun;
     t.is(rows.length, orders + 1);
     t.true(ms < 60_000, `completed after ${ms} ms`);
-    const told = await select('SELECT id FROM notifications WHERE event_key LIKE ?', [`export-${silent}-%`]);
-    t.true(told.length <= 1);
+    const notifications = await select('SELECT id FROM notifications WHERE event_key LIKE ?', [
+      `export-${silent}-%`,
+    ]);
+    t.true(notifications.length <= 1);
     t.log(`faults injected 1, exports asked 2, the other after ${otherMs} ms, recovery ${ms} ms`);
   });
 }

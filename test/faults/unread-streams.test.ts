@@ -1,4 +1,4 @@
-// A client that stops reading its event stream: when its session ends, it is disconnected, and the API goes on.
+// A client that stops reading its event stream: when its session ends, it is disconnected, and the API still answers.
 import '../support/environment.js';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -32,7 +32,7 @@ const filler = `
   });
 `;
 
-test('a client that does not read is disconnected after its session has ended, and the API goes on', async (t) => {
+test('a client that does not read is disconnected after its session has ended, and the API still answers', async (t) => {
   const api = await startApi({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(filler)}` });
   const admin = await new Client(api.url).signIn();
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(api.url).port) });

@@ -53,7 +53,7 @@ async function killStatements(text: string): Promise<void> {
 
 const activeJobs = () => redis.llen(`${queuePrefix('payments')}:payments:active`);
 
-/** A verified attempt in the inbox, of which the queue knows nothing. */
+/** A verified attempt in the inbox that the queue does not know. */
 const storeAttempt = ({ payment_no }: MadePayment): Promise<CallbackKey> =>
   recordAttempt({
     type: 'mock',
@@ -88,7 +88,7 @@ test.serial('the settlement of a killed worker is completed by another within 20
   t.is(await notify(payment), 'processing', 'the order is locked');
   t.is(await activeJobs(), 1);
   await first.kill();
-  // Its machine is gone as well: what it had sent to the database does not go on there.
+  // Its machine is gone as well: what it had sent to the database does not continue there.
   await killStatements(payment.order_no);
   await letGo();
   t.false(await isPaid(payment));

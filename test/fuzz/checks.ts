@@ -21,8 +21,8 @@ export async function problemsOf(request: FuzzRequest, answer: FuzzAnswer, actor
   const text = body.toString();
   const problems: Problem[] = [];
   if (isUnexpected(status)) problems.push(['unexpected 5xx', `${status} ${text.slice(0, 300)}`]);
-  const told = neverTold.find((secret) => text.includes(secret)) ?? traceIn(text);
-  if (told) problems.push(['disclosure', `an answer holds ${told}`]);
+  const shown = neverTold.find((secret) => text.includes(secret)) ?? traceIn(text);
+  if (shown) problems.push(['disclosure', `an answer holds ${shown}`]);
   if (bareStatuses.has(status) && body.length === 0 && headers.connection === 'close') return problems;
   if (typeof headers['x-trace-id'] !== 'string' || headers['x-trace-id'].length < 8)
     problems.push(['schema violation', `${status} without X-Trace-Id`]);
@@ -94,7 +94,7 @@ function mayCall({ operation, isForged }: FuzzRequest, { name, slugs }: Actor): 
 
 /** Sentences about money that does not add up; every name is a query that must find nothing. */
 const mustBeNone: Record<string, string> = {
-  'paid payments whose order is not paid by them and that nobody is told of': `
+  'paid payments whose order is not paid by them and that nobody is notified of': `
     SELECT p.payment_no FROM payments p LEFT JOIN orders o ON o.order_no = p.order_no AND o.status = 'paid'
       AND o.payment_no = p.payment_no WHERE p.status = 'paid' AND o.id IS NULL AND p.needs_attention = 0 AND p.fail_reason IS NULL`,
   'paid orders without a paid payment': `

@@ -5,7 +5,7 @@
 //
 // The callers themselves are spared: requests never name them, their roles or the permissions of the service as what to
 // change, nor the addresses they come from as what to block. What a caller may do to itself (sign out, spoil its password)
-// it does, and goes on as a new administrator.
+// it does, and continues as a new administrator.
 import '../support/environment.js';
 import { adminPassword, production } from './production.js';
 import { readFileSync } from 'node:fs';
@@ -166,7 +166,7 @@ async function sendOne(request: FuzzRequest, tally: Tally): Promise<void> {
   let answer: FuzzAnswer;
   try {
     answer = await send(api.url, request);
-    // A callback has 2.15 s and readiness fewer, whatever else the machine does; who is told 503 asks again, and so do we, once.
+    // A callback has 2.15 s and readiness fewer, whatever else the machine does; a caller repeats after a 503, and so do we, once.
     if (answer.status === 503 && /^\/(readyz|api\/payment\/notify\/)/.test(request.path)) {
       tally.excused.add(String(answer.headers['x-trace-id']));
       answer = await send(api.url, request);

@@ -200,7 +200,7 @@ function filled({ path, parameters }: Operation, context: Context): string {
   });
 }
 
-/** Records of which no other than the pooled ones may be harmed: rights of the callers hang on them. */
+/** Records that no request but those on pooled ones may harm: rights of the callers hang on them. */
 const guarded = new Set(['admins', 'roles', 'menus', 'permissions']);
 
 /** A key of a record in the path. */

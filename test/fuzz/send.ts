@@ -84,7 +84,7 @@ export const malformed = [
   'GET //[ HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n',
 ];
 
-/** Closes what is kept open. */
+/** Closes what is still open. */
 export function hangUp(): void {
   for (const agent of agents) agent.destroy();
 }

@@ -44,14 +44,14 @@ test('a long list is compressed with brotli or gzip', async (t) => {
   t.is(plain.headers['content-encoding'], undefined);
   t.true(plain.body.length > 16_000);
   const readers = { br: brotliDecompressSync, gzip: gunzipSync };
-  const told = (text: string) => (JSON.parse(text) as { data: unknown }).data;
+  const dataOf = (text: string) => (JSON.parse(text) as { data: unknown }).data;
   for (const [encoding, read] of Object.entries(readers)) {
     const { headers, body } = await raw(list(100), encoding);
     t.is(headers['content-encoding'], encoding);
     t.is(headers['content-length'], String(body.length));
     t.regex(headers.vary ?? '', /Accept-Encoding/);
     t.true(body.length < plain.body.length / 5, `${body.length} of ${plain.body.length}`);
-    t.deepEqual(told(read(body).toString()), told(plain.body.toString()));
+    t.deepEqual(dataOf(read(body).toString()), dataOf(plain.body.toString()));
   }
   t.regex(plain.headers.vary ?? '', /Accept-Encoding/, 'also where it goes as it is');
   t.is((await raw(list(100), 'gzip, deflate, br')).headers['content-encoding'], 'br');

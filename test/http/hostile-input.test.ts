@@ -275,7 +275,7 @@ const needed = (keys: Record<string, Described>): Record<string, unknown> =>
       .map(([name, schema]) => [name, plain(name, schema)]),
   );
 
-/** Values of which one thing is odd and the rest as it should be. */
+/** Values with one odd thing and the rest as it should be. */
 function oddValues(schema: Described): unknown[] {
   if (schema.flags?.only || schema.type === 'boolean') return [];
   if (schema.type === 'string') return [...oddTexts, '茶'.repeat(maxOf(schema))];
@@ -293,7 +293,7 @@ function oddValues(schema: Described): unknown[] {
 const maxOf = ({ rules = [] }: Described): number =>
   rules.find(({ name }) => name === 'max' || name === 'length')?.args?.limit ?? 5000;
 
-/** Requests of which one thing is odd: in the path, the query or the body. */
+/** Requests with one odd thing: in the path, the query or the body. */
 function oddRequests(route: Route): { path: string; body: unknown }[] {
   const at = (name: (parameter: string) => string): string =>
     (route.host ? '/' : '') + route.path.replace(/\{(\w+)\}/g, (_, parameter: string) => name(parameter));

@@ -155,7 +155,7 @@ test('unverified callbacks of an address are limited', async (t) => {
 
   const unknown = { ...mockCallback({ payment_no: somePaymentNumber(new Date()), amount: 1 }) };
   t.is((await notify(from(pair[0], attacker), unknown)).status, 429);
-  t.is((await rowsOf(unknown.out_trade_no as string)).length, 0, 'beyond the limit nothing is kept');
+  t.is((await rowsOf(unknown.out_trade_no as string)).length, 0, 'beyond the limit nothing is stored');
 
   const paid = await notify(from(pair[0], attacker), mockCallback(payment));
   t.is(paid.status, 200, 'the same address is believed as soon as it proves something');

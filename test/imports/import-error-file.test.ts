@@ -196,7 +196,7 @@ test('failed rows that expired are reported as missing', async (t) => {
   const [row] = await select<{ storage_key: string }>('SELECT storage_key FROM imports WHERE id = ?', [id]);
   await (await storage()).remove(row?.storage_key as string);
   t.is((await english.get(`/imports/${id}/error-file`)).errorCode, 'import_errors_missing');
-  // As imports are that ended before files were kept for their failed rows.
+  // As imports are that ended before files of failed rows were stored.
   await change('DELETE FROM stored_files WHERE storage_key = ?', [row?.storage_key as string]);
   t.is((await english.get(`/imports/${id}`)).data.error_file_url, null);
   t.is((await english.get(`/imports/${id}/errors`)).data.total, 1);

@@ -53,7 +53,7 @@ test.serial('a payment is absent until its customer has opened it, and waiting t
   t.like(fields, { out_trade_no: payment.paymentNo, store_name: '总店/线上 "}{\\' });
 });
 
-test.serial('what was paid is told with number, amount and time', async (t) => {
+test.serial('what was paid is returned with number, amount and time', async (t) => {
   const at = new Date('2026-11-25T00:30:01Z');
   for (const status of ['TRADE_SUCCESS', 'TRADE_FINISHED'] as const) {
     const payment = await place();
@@ -79,7 +79,7 @@ test.serial('a closed trade was paid when it has a time of payment', async (t) =
   t.deepEqual(answer, { state: 'closed', code });
 });
 
-test.serial('a paid one without number is told as incomplete, and another amount as it is', async (t) => {
+test.serial('a paid one without number is returned as incomplete, and another amount as it is', async (t) => {
   const payment = await place();
   platform.pay(payment.payUrl);
   platform.results.mood = 'incomplete';

@@ -1,4 +1,4 @@
-// Names of files: what is kept of them, and where their extension begins.
+// Names of files: what stays of them, and where their extension begins.
 import test from 'ava';
 import fc from 'fast-check';
 import { cleanFilename, extensionOf } from '../../src/lib/files/filename.js';

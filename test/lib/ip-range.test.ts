@@ -14,7 +14,7 @@ const part = fc.oneof(
 );
 const separator = fc.constantFrom('-', ' - ', '- ', ' -', '--', '–', '~', ',', ' ', '..', '\t-\t');
 
-/** Whether addresses between hyphens are a range, told without reading it as one. */
+/** Whether addresses between hyphens are a range, decided without reading it as one. */
 function isRange(ends: string[]): boolean {
   const [first, last] = [ipNumber(ends[0]?.trim() ?? ''), ipNumber(ends.at(-1)?.trim() ?? '')];
   if (ends.length > 2 || first === undefined || last === undefined || first > last) return false;

@@ -190,7 +190,7 @@ test.serial('an unsigned refusal is not final, nor does it make a refund absent'
   await failsWith(t, query(one), /no valid signature \(RESOURCE_NOT_EXISTS: 退款单不存在\)$/);
 });
 
-test.serial('another amount is told as it is, and a missing one is not made up', async (t) => {
+test.serial('another amount is returned as it is, and a missing one is not made up', async (t) => {
   const one = await order();
   await send(one);
   platform.results.mood = 'otherAmount';

@@ -36,7 +36,7 @@ async function place(config = platform.config): Promise<ChannelPayment> {
 const query = (payment: ChannelPayment) => wechat.results?.query(payment, signal()) as Promise<TradeAnswer>;
 const close = (payment: ChannelPayment) => wechat.results?.close(payment, signal()) as Promise<string>;
 
-test.serial('what was paid is told with number, amount and time', async (t) => {
+test.serial('what was paid is returned with number, amount and time', async (t) => {
   const payment = await place();
   const at = new Date('2026-11-25T00:30:01Z');
   const thirdPartyNo = platform.ledger.pay(payment.paymentNo, { at });
@@ -90,7 +90,7 @@ test.serial('what was never placed is absent', async (t) => {
   t.deepEqual(answer, { state: 'absent', code: 'ORDER_NOT_EXIST', fields });
 });
 
-test.serial('a paid one without number or amount is told as incomplete', async (t) => {
+test.serial('a paid one without number or amount is returned as incomplete', async (t) => {
   const payment = await place();
   platform.ledger.pay(payment.paymentNo);
   platform.results.mood = 'incomplete';
@@ -98,7 +98,7 @@ test.serial('a paid one without number or amount is told as incomplete', async (
   t.deepEqual(answer, { state: 'paid', code: 'SUCCESS' });
 });
 
-test.serial('another amount is told as it is', async (t) => {
+test.serial('another amount is returned as it is', async (t) => {
   const payment = await place();
   platform.ledger.pay(payment.paymentNo);
   platform.results.mood = 'otherAmount';

@@ -18,7 +18,7 @@ test.before(async () => {
   const env = { SLOW_STATEMENT_MS: '1', CORS_ORIGINS: 'https://console.test' };
   [api, worker] = await Promise.all([startApi(env), startWorkerProcess(env)]);
   admin = await new Client(api.url).signIn();
-  // Whatever is sent takes a while, so that statements are slow enough to be told of.
+  // Whatever is sent takes a while, so that statements are slow enough to be logged.
   await db.query('CREATE TRIGGER slowly BEFORE UPDATE ON orders FOR EACH ROW SET @slept = SLEEP(0.05)');
 });
 
@@ -81,9 +81,9 @@ test.serial('every upgrade is logged with its outcome', async (t) => {
 });
 
 test('a slow statement is logged without its values', (t) => {
-  const told = withoutValues(
+  const logged = withoutValues(
     `SELECT a1 FROM t WHERE name = 'O''Neil \\'x' AND n IN (1, 2.5, 3, 0xff, 5)\n  AND m = "y"`,
   );
-  t.is(told, 'SELECT a1 FROM t WHERE name = ? AND n IN (?, …) AND m = ?');
+  t.is(logged, 'SELECT a1 FROM t WHERE name = ? AND n IN (?, …) AND m = ?');
   t.false(withoutValues(`SELECT '${'x'.repeat(20_000)}`).includes('x'));
 });

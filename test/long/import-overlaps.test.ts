@@ -42,7 +42,7 @@ test.serial('a run frozen past its lock imports nothing twice', async (t) => {
   for (const worker of [first, second]) t.is(await worker.stop(), 0);
 });
 
-test.serial('two workers told of one import share it without duplicates', async (t) => {
+test.serial('two workers with one import share it without duplicates', async (t) => {
   const [user, orders] = [await newUser(), 10_000];
   const file = sheet(user, orders);
   const id = await startImport(service.admin, file.content);

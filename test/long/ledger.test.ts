@@ -82,7 +82,7 @@ test('exactly the acknowledged callbacks are paid while processes are killed', a
   const made: MadePayment[] = [];
   let isOver = false;
 
-  // A provider sends its callback to either API until one of them says 2xx, then goes on to the next payment.
+  // A provider sends its callback to either API until one of them says 2xx, then continues with the next payment.
   const provide = async (): Promise<void> => {
     while (!isOver) {
       const caller = admin.at(apis[made.length % 2]?.url as string);

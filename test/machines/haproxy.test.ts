@@ -1,4 +1,4 @@
-// Two APIs and two workers behind HAProxy are one service: what one process was told, the next request finds at the other.
+// Two APIs and two workers behind HAProxy are one service: what one process stored, the next request finds at the other.
 import '../support/environment.js';
 import test from 'ava';
 import { closeDatabase, db } from '../../src/lib/database/db.js';
@@ -59,7 +59,7 @@ test.serial('a session ends on both machines with the next request', async (t) =
   }
 });
 
-test.serial('an idle connection is kept for as long as the API promises', async (t) => {
+test.serial('an idle connection stays open for as long as the API promises', async (t) => {
   const answer = await fetch(`${haproxy.url}/healthz`);
   const promised = Number(/timeout=(\d+)/.exec(answer.headers.get('keep-alive') ?? '')?.[1]);
   const kept = Number(/timeout http-keep-alive (\d+)s/.exec(haproxy.settings())?.[1]);

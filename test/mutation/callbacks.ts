@@ -1,4 +1,4 @@
-// Faults in the intake of callbacks: what is verified, what is kept, which number belongs to whom.
+// Faults in the intake of callbacks: what is verified, what is stored, which number belongs to whom.
 import type { Fault } from './fault.js';
 
 const intake = 'src/api/payment-notify.ts';

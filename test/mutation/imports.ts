@@ -21,7 +21,7 @@ export const imports: Fault[] = [
     file: run,
     from: `where: { id, position: from, status: 0 }`,
     to: `where: { id, position: from }`,
-    breaks: 'a cancelled import goes on',
+    breaks: 'a cancelled import continues',
     test: centre,
     match: 'a cancelled import stops',
   },

@@ -13,7 +13,7 @@ export const lists: Fault[] = [
     file: count,
     from: `costMs < quickMs ? 0 : ageInCosts * costMs`,
     to: `ageInCosts * costMs + 1000`,
-    breaks: 'a quick total is kept',
+    breaks: 'a quick total is cached',
     test: counting,
     match: 'every process counts what another has just written',
   },
@@ -23,16 +23,16 @@ export const lists: Fault[] = [
     to: `0`,
     breaks: 'a slow total is counted on every request',
     test: counting,
-    match: 'a slow count is kept*',
+    match: 'a slow count is cached*',
   },
   {
     file: count,
     from: `  if (age >= maxAge) return (await renewed).rows;`,
     to: `  if (age < 0) return (await renewed).rows;
   query.kept = { ...kept, begunAt: performance.now() };`,
-    breaks: 'a slow total is kept for ever',
+    breaks: 'a slow total is cached for ever',
     test: counting,
-    match: 'a slow count is kept*',
+    match: 'a slow count is cached*',
   },
   {
     file: page,

@@ -117,7 +117,7 @@ export const payments: Fault[] = [
     file: attention,
     from: `    if (seen) await renewEvents(payment_no, t, [seen]);`,
     to: '',
-    breaks: 'what is flagged again after it was put aside is not told',
+    breaks: 'what is flagged again after it was put aside is not notified',
     test: attentionTests,
     match: 'a payment that needs attention is notified once until it is cleared',
   },

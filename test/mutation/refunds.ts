@@ -96,7 +96,7 @@ export const refunds: Fault[] = [
     to: `state === 'succeeded'`,
     breaks: 'a refund of another amount is booked',
     test: runs,
-    match: 'a refund is flagged, once, and goes on*',
+    match: 'a refund is flagged, once, and tried again*',
   },
   {
     file: 'src/models/trade/refund-schedule.ts',

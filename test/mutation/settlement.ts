@@ -111,7 +111,7 @@ export const settlement: Fault[] = [
     file,
     from: `await markAttempt(attempt, 'refused', 'payment_third_party_no_used', t);`,
     to: `await markAttempt(attempt, 'settled', 'payment_third_party_no_used', t);`,
-    breaks: 'a refused attempt is kept as settled',
+    breaks: 'a refused attempt is stored as settled',
     test: doubleMoney,
     match: 'a number used meanwhile is refused at settlement',
   },

@@ -1,4 +1,4 @@
-// /queues and /failed-jobs: what failed for good is kept, told, retried and dropped; a retry never does anything twice.
+// /queues and /failed-jobs: what failed for good is stored, notified, retried and dropped; a retry never does anything twice.
 import '../support/environment.js';
 import { createHash } from 'node:crypto';
 import test from 'ava';
@@ -79,8 +79,8 @@ test.serial('a failed export is notified once and can be retried', async (t) => 
   t.deepEqual((await service.admin.get(`/failed-jobs/${failure.id}`)).data, failure);
   t.is((await endOf(service.admin, first)).status, 2);
   t.is(await failedIn('exports'), 2);
-  const told = () => select("SELECT id FROM notifications WHERE content LIKE 'write-export: %'");
-  t.is((await told()).length, 1);
+  const notifications = () => select("SELECT id FROM notifications WHERE content LIKE 'write-export: %'");
+  t.is((await notifications()).length, 1);
 
   await db.query('DROP TRIGGER broken');
   const retried = await service.admin.post(`/failed-jobs/${failure.id}/retry`);

@@ -123,12 +123,12 @@ test.serial('every administrator is notified once of a payment that needs attent
   const { data } = await socket.frame('notification');
   t.is(data.type, 'system');
   t.true(data.content.includes(payment.payment_no));
-  const [{ told } = { told: 0 }] = await select<{ told: number }>(
-    'SELECT COUNT(*) AS told FROM notifications WHERE content LIKE ?',
+  const [{ sent } = { sent: 0 }] = await select<{ sent: number }>(
+    'SELECT COUNT(*) AS sent FROM notifications WHERE content LIKE ?',
     [`%${payment.payment_no}%`],
   );
-  t.is(told, 1);
-  // As if the worker had died before it told anybody.
+  t.is(sent, 1);
+  // As if the worker had died before it notified anybody.
   await change('UPDATE notifications SET undelivered_since = created_at WHERE content LIKE ?', [
     `%${payment.payment_no}%`,
   ]);

@@ -216,7 +216,7 @@ test('the doctor names unavailable servers and gaps in the database', async (t) 
 
 const run = promisify(execFile);
 
-/** A copy of what a release holds, without a compiler, and the folder it lies in. */
+/** A copy of what a release holds, without a compiler, and its folder. */
 function makeRelease(): string {
   const release = mkdtempSync(join(tmpdir(), 'release-'));
   mkdirSync(join(release, 'node_modules'));

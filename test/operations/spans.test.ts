@@ -97,9 +97,9 @@ test.serial('a callback is one trace of request, job and statements', async (t) 
 
   t.deepEqual([...new Set(collector.requests.map(({ path }) => path))], ['/v1/traces']);
   t.is(collector.requests[0]?.headers['x-key'], 'secret of the collector');
-  const told = JSON.stringify(collector.spans);
+  const exported = JSON.stringify(collector.spans);
   for (const value of [payment.payment_no, payment.order_no, '44.55', ...Object.values(callback)])
-    if (String(value).length > 3) t.false(told.includes(String(value)), String(value));
+    if (String(value).length > 3) t.false(exported.includes(String(value)), String(value));
 });
 
 test.serial('each of several callbacks settled together links to the job', async (t) => {
@@ -136,9 +136,9 @@ test.serial('an export is one trace without its content', async (t) => {
   const run = await partOf(await partOf(request, kinds.producer), kinds.consumer);
   t.is(run.attributes['back_office.job'], 'write-export');
   await partOf(run, kinds.client, ({ name }) => name === 'SELECT orders');
-  const told = JSON.stringify(collector.spans);
+  const exported = JSON.stringify(collector.spans);
   for (const secret of ['Mx Unspoken', 'a remark that', user.username, 'admin123', 'Bearer'])
-    t.false(told.includes(secret), secret);
+    t.false(exported.includes(secret), secret);
   t.false(JSON.stringify(request.attributes).includes('127.0.0.1'));
 });
 

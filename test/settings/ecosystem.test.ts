@@ -1,4 +1,4 @@
-// ecosystem.config.js: which processes PM2 is told to run, without tenants and with several.
+// ecosystem.config.js: which processes PM2 runs, without tenants and with several.
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';

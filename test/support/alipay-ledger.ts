@@ -96,7 +96,7 @@ export class AlipayLedger {
   /** alipay.trade.query */
   query(paymentNo: string): AlipayReply {
     const trade = this.find(paymentNo);
-    return trade ? { ...processed, ...told(trade) } : notExist;
+    return trade ? { ...processed, ...shownTrade(trade) } : notExist;
   }
 
   /** alipay.trade.close */
@@ -109,13 +109,13 @@ export class AlipayLedger {
   }
 }
 
-function told({ paymentNo, tradeNo, total, status, paidAt }: AlipayTrade): object {
+function shownTrade({ paymentNo, tradeNo, total, status, paidAt }: AlipayTrade): object {
   const received = paidAt ? total : '0.00';
   return {
     ...{ buyer_logon_id: 'xud***@126.com', buyer_pay_amount: received, buyer_user_id: '2088102534368455' },
     ...{ invoice_amount: received, out_trade_no: paymentNo, point_amount: '0.00', receipt_amount: received },
     ...(paidAt && { send_pay_date: beijing(paidAt) }),
-    // A trap for whoever counts braces.
+    // A trap for readers that count braces.
     ...{ store_name: '总店/线上 "}{\\', total_amount: total, trade_no: tradeNo, trade_status: status },
   };
 }

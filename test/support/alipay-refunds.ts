@@ -91,7 +91,7 @@ export class AlipayRefunds {
     const known = this.#refunds.get(number);
     if (known) {
       const isSame = known.trade === trade && known.amount.equals(amount);
-      return isSame ? this.#told(known, 'N') : refusal('DISCORDANT_REPEAT_REQUEST', '不一致的请求');
+      return isSame ? this.#reply(known, 'N') : refusal('DISCORDANT_REPEAT_REQUEST', '不一致的请求');
     }
     const problem = refused[trade.status];
     if (problem) return problem;
@@ -103,7 +103,7 @@ export class AlipayRefunds {
     const made: Refund = { trade, amount };
     this.#refunds.set(number, made);
     if (!this.isDelayed) this.finish(number);
-    return this.#told(made, this.isDelayed ? 'N' : 'Y');
+    return this.#reply(made, this.isDelayed ? 'N' : 'Y');
   }
 
   /** alipay.trade.fastpay.refund.query */
@@ -125,7 +125,7 @@ export class AlipayRefunds {
     return refunds.reduce((sum, { amount }) => sum.plus(amount), Money.zero).toString();
   }
 
-  #told({ trade, doneAt }: Refund, fund_change: 'Y' | 'N'): AlipayReply {
+  #reply({ trade, doneAt }: Refund, fund_change: 'Y' | 'N'): AlipayReply {
     return {
       ...processed,
       ...{ buyer_logon_id: 'xud***@126.com', fund_change, out_trade_no: trade.paymentNo },

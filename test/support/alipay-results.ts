@@ -63,7 +63,13 @@ export class AlipayResults extends ResultDials {
     await this.after(operation, number);
     if (mood === 'failing') response.writeHead(502).end('<html>502 Bad Gateway</html>');
     else
-      this.#send(response, `${method.replaceAll('.', '_')}_response`, lies[mood]?.(good) ?? good, keys, mood);
+      this.#send(
+        response,
+        `${method.replaceAll('.', '_')}_response`,
+        falsehoods[mood]?.(good) ?? good,
+        keys,
+        mood,
+      );
   }
 
   /** Refuses one that was not, or that nobody understands. */
@@ -115,13 +121,13 @@ export class AlipayResults extends ResultDials {
 
 /** Changes fields of what was processed. */
 const lie =
-  (change: (told: { total_amount?: string; refund_amount?: string }) => object) =>
+  (change: (answer: { total_amount?: string; refund_amount?: string }) => object) =>
   (reply: AlipayReply): AlipayReply =>
     reply.code === '10000' ? { ...reply, ...change(reply as object) } : reply;
 
 const more = (amount?: string): string | undefined => amount && (Number(amount) + 0.01).toFixed(2);
 
-const lies: Partial<Record<ResultMood, (reply: AlipayReply) => AlipayReply>> = {
+const falsehoods: Partial<Record<ResultMood, (reply: AlipayReply) => AlipayReply>> = {
   unsure: () => unsure,
   incomplete: lie(({ refund_amount }) =>
     refund_amount ? { refund_amount: undefined } : { trade_no: undefined },

@@ -28,16 +28,16 @@ export async function changeBalances(callers: Client[], userIds: number[], total
   const send = async (caller: Client, change: Change): Promise<void> => {
     const { userId, ...body } = change;
     const { status, errorCode, text, data } = await caller.post(`/users/${userId}/update-balance`, body);
-    // So many at once may find no connection in time; whoever has a request_id asks again.
+    // So many at once may find no connection in time; callers with a request_id repeat.
     if (status === 503) return send(caller, change);
     if (errorCode === 'insufficient_balance') return void tally.insufficient++;
     if (status !== 200) throw new Error(`a change was refused: ${text}`);
-    const told = JSON.stringify(data);
+    const answer = JSON.stringify(data);
     const earlier = answers.get(body.request_id);
     if (earlier === undefined) tally.applied++;
     else tally.repeated++;
-    if (earlier !== undefined && earlier !== told) throw new Error(`first ${earlier}, then ${told}`);
-    answers.set(body.request_id, told);
+    if (earlier !== undefined && earlier !== answer) throw new Error(`first ${earlier}, then ${answer}`);
+    answers.set(body.request_id, answer);
   };
   const client = async (number: number): Promise<void> => {
     while (left-- > 0) {

@@ -14,7 +14,7 @@ export interface ChannelSample {
   secret: string[];
   /** Keys of `gateway` in the answer to a placed payment. */
   placed: string[];
-  /** Where the company was told to call back for that payment. */
+  /** Where the company is to call back for that payment. */
   notifyUrl: (gateway: Record<string, string>) => string | undefined;
   /** Body of a success callback, for a channel that reads them. */
   callback?: (payment: MadePayment) => object;
@@ -87,7 +87,7 @@ export function channelContract(running: () => Service, sample: ChannelSample): 
     t.is(sample.notifyUrl((await place(own.id)).data.gateway), 'https://shop.test/n');
   });
 
-  test.serial(`${type}: a callback pays or is kept with a 501`, async (t) => {
+  test.serial(`${type}: a callback pays or is stored with a 501`, async (t) => {
     const { data } = await place((await makeMethod()).id);
     const path = `//api/payment/notify/${type}`;
     const body = sample.callback?.(data) ?? { out_trade_no: data.payment_no, trade_status: 'SUCCESS' };
@@ -110,7 +110,7 @@ export function channelContract(running: () => Service, sample: ChannelSample): 
     const repair = breakDown();
     const failed = await place(id, headers, order_no);
     t.deepEqual([failed.status, failed.code, failed.errorCode], [502, 50005, 'third_party_error']);
-    // The entry went with the payment that was made; how the request ended is told afterwards.
+    // The entry went with the payment that was made; how the request ended is stored afterwards.
     const traceId = failed.headers.get('X-Trace-Id') as string;
     const end = `SELECT status FROM operation_logs WHERE trace_id = ? AND status <> 200`;
     const [entry] = await until(async () => {
@@ -123,9 +123,9 @@ export function channelContract(running: () => Service, sample: ChannelSample): 
       [order_no],
     );
     t.is(row?.status, 'pending');
-    // Kept in both languages; told in that of the request.
-    const told = /^第三方服务异常：(.+)$/.exec(failed.message)?.[1] ?? failed.message;
-    t.true(row?.fail_reason.split(' / ').includes(told), row?.fail_reason);
+    // Stored in both languages; answered in that of the request.
+    const answered = /^第三方服务异常：(.+)$/.exec(failed.message)?.[1] ?? failed.message;
+    t.true(row?.fail_reason.split(' / ').includes(answered), row?.fail_reason);
     repair();
     const again = await place(id, headers, order_no);
     t.is(again.data.payment_no, row?.payment_no, 'the same payment under the same key');

@@ -15,7 +15,7 @@ export interface Placed extends MadePayment {
 export interface Companies {
   wechat: WechatPlatform;
   alipay: AlipayPlatform;
-  /** Places a payment with a company; at Alipay the customer has opened it unless told otherwise. */
+  /** Places a payment with a company; at Alipay the customer has opened it unless stated otherwise. */
   place: (type: Type, more?: { expire_in_seconds?: number; isOpened?: boolean }) => Promise<Placed>;
   /** The customer pays, and no callback is sent. @returns the company's number */
   pay: (type: Type, payment: Placed) => string;

@@ -57,7 +57,7 @@ export class OwnDatabase extends OwnServer {
     }
   }
 
-  /** A connection to the test's database; whoever opens it closes it. */
+  /** A connection to the test's database; its opener closes it. */
   connect(database = process.env.DB_NAME): Promise<Connection> {
     const address = { host: '127.0.0.1', port: this.port, user, timezone: 'Z' };
     const ssl = this.#authority === undefined ? undefined : { ca: this.#authority };

@@ -35,7 +35,7 @@ function isExecutable(file: string): boolean {
 /** A folder of the test's own. */
 export const ownFolder = (): string => mkdtempSync(join(tmpdir(), 'server-'));
 
-/** As root, the servers want to be told that this is meant. */
+/** As root, the servers want this stated. */
 export const asRoot = process.getuid?.() === 0 ? ['--user=root'] : [];
 
 export abstract class OwnServer {

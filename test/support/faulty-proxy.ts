@@ -122,7 +122,7 @@ export class FaultyProxy {
   }
 
   /**
-   * Writes down the statements of connections that are made from now on, of which the database is told by text.
+   * Writes down the statements that connections from now on send as text.
    *
    * @returns what was said so far
    */
@@ -174,7 +174,7 @@ export class FaultyProxy {
       else client.write(data);
     });
     for (const socket of [client, server]) socket.setNoDelay(true).on('error', () => undefined);
-    // Whoever cannot be heard cannot take leave either: the other side goes on believing in the connection.
+    // A side that cannot be heard cannot close either: the other one still believes in the connection.
     client.on('close', () => {
       if (pair.lost !== 'everything') server.destroy();
     });

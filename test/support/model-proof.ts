@@ -40,7 +40,7 @@ export async function proveModel(
       }
       ended++;
     }),
-    // What a step throws is told together with the sequence that led there.
+    // What a step throws is reported together with the sequence that led there.
     { numRuns: runs, endOnFailure: true, includeErrorInReport: true },
   );
   t.is(ended, runs);

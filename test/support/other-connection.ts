@@ -4,7 +4,7 @@ import { createConnection, type Connection } from 'mysql2/promise';
 import { config } from '../../config/index.js';
 import { select } from '../../src/lib/database/db.js';
 
-/** A connection past the service; whoever opens it ends it. */
+/** A connection past the service; its opener ends it. */
 export function otherConnection(): Promise<Connection> {
   const { host, port, user, password, name: database } = config.database;
   return createConnection({ host, port, user, password, database, timezone: 'Z' });

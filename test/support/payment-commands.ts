@@ -32,7 +32,7 @@ const notify = ({ anonymous }: SystemUnderTest, payment: ModelPayment, more: obj
 const overdue = ({ order_no }: ModelOrder) =>
   change('UPDATE orders SET expire_at = ? WHERE order_no = ?', [new Date(Date.now() - 60_000), order_no]);
 
-/** A verified callback in the inbox, of which nobody was told. */
+/** A verified callback in the inbox that no process knows of. */
 async function store({ payment_no: paymentNo }: ModelPayment, thirdPartyNo: string): Promise<CallbackKey> {
   const attempt = { type: 'mock', period: paymentPeriod(paymentNo), paymentNo, thirdPartyNo, fields: {} };
   const rest = { ip: '127.0.0.1', state: 'pending', verdict: 'verified', traceId: 'model' } as const;
@@ -139,7 +139,7 @@ const onPayments: Record<string, Act<ModelPayment>> = {
       [200, true],
     ];
   },
-  // Money that was reported in time wins over the end of its order, whoever comes first.
+  // Money that was reported in time wins over the end of its order, whichever comes first.
   async expireWhileStored(payment, model, { admin }) {
     const { order } = payment;
     if (!isOpen(order)) return [0, 0];

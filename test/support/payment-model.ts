@@ -19,8 +19,8 @@ export interface ModelPayment {
   needsAttention: boolean;
   /** Why it last needed attention. */
   reason: string | null;
-  /** What has been told and not put aside since, in that order: a reason and its number. */
-  told: Set<string>;
+  /** What has been notified and not put aside since, in that order: a reason and its number. */
+  notified: Set<string>;
   /** How many notifications there are of it. */
   notifications: number;
   /** Cents that were given back. */
@@ -49,7 +49,7 @@ export class Model {
   addPayment(order: ModelOrder, { payment_no, amount }: { payment_no: string; amount: number }): void {
     this.payments.push({
       ...{ payment_no, amount, order, status: 'pending', thirdPartyNo: null, furtherNos: new Set() },
-      ...{ needsAttention: false, reason: null, told: new Set(), notifications: 0, refunded: 0 },
+      ...{ needsAttention: false, reason: null, notified: new Set(), notifications: 0, refunded: 0 },
     });
   }
 
@@ -66,26 +66,26 @@ export class Model {
     const isPayable = isOpen && !order.isDeleted;
     Object.assign(payment, { status: 'paid', thirdPartyNo, needsAttention: false, reason: null });
     if (!isPayable) return this.flag(payment, 'order_not_payable');
-    payment.told.clear();
+    payment.notified.clear();
     Object.assign(order, { status: 'paid', paidBy: payment.payment_no });
     this.#cancelPayments(order);
   }
 
-  /** Something is wrong with it; everybody is told once for each reason, and for each further payment. */
+  /** Something is wrong with it; everybody is notified once for each reason, and for each further payment. */
   flag(payment: ModelPayment, reason: string, nth = 1): void {
     payment.needsAttention = true;
     payment.reason = reason;
     const event = `${reason} ${Math.min(nth, 10)}`;
-    if (!payment.told.has(event)) payment.notifications++;
-    payment.told.add(event);
+    if (!payment.notified.has(event)) payment.notifications++;
+    payment.notified.add(event);
   }
 
   /** The reason it shows is put aside, of further payments the first; what is left shows again. */
   putAside(payment: ModelPayment): void {
     if (!payment.needsAttention) return;
-    const seen = [...payment.told].find((event) => event.startsWith(`${payment.reason} `));
-    payment.told.delete(seen as string);
-    const before = [...payment.told].at(-1)?.split(' ')[0];
+    const seen = [...payment.notified].find((event) => event.startsWith(`${payment.reason} `));
+    payment.notified.delete(seen as string);
+    const before = [...payment.notified].at(-1)?.split(' ')[0];
     payment.needsAttention = before !== undefined;
     payment.reason = before ?? payment.reason;
   }
@@ -150,11 +150,11 @@ export class Model {
        FROM payments WHERE payment_no IN (?) ORDER BY payment_no`,
       [numbers(this.payments.map(({ payment_no }) => payment_no))],
     );
-    const told = await select<{ payment_no: string; total: number }>(
+    const counted = await select<{ payment_no: string; total: number }>(
       'SELECT LEFT(content, 37) AS payment_no, COUNT(*) AS total FROM notifications WHERE id > ? GROUP BY 1',
       [this.#notificationsAfter],
     );
-    const totals = new Map(told.map(({ payment_no, total }) => [payment_no, total]));
+    const totals = new Map(counted.map(({ payment_no, total }) => [payment_no, total]));
     return [
       ...orders,
       ...payments.map((row) => ({ ...row, notifications: totals.get(row.payment_no) ?? 0 })),

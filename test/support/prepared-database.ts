@@ -30,7 +30,7 @@ export async function prepareTestDatabase(seed: () => Promise<void>): Promise<vo
   renameSync(`${file}.${process.env.DB_NAME}`, file);
 }
 
-/** What was made once lies in the folder of the run and goes with it; there is none for a process without one. */
+/** What was made once is in the folder of the run and ends with it; there is none for a process without one. */
 function copyFile(): string | undefined {
   const { THROW_AWAY_HOME } = process.env;
   const settings = Object.entries(process.env).filter(([name]) => !ownSettings.includes(name));

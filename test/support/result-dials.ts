@@ -6,7 +6,7 @@ export type Operation = 'query' | 'close' | 'refund' | 'queryRefund';
 
 /**
  * How it answers. What it is asked to do is done before, unless it is failing, busy or refusing; when it is unsure it says
- * that it does not know; from incomplete on it lies and signs the lie.
+ * that it does not know; from incomplete on it signs what is false.
  */
 export type ResultMood =
   | 'well'

@@ -40,7 +40,7 @@ export interface S3Server {
   copies(): number;
   /** Keys of uploads that were begun and have not ended. */
   uploads(): string[];
-  /** Requests of which this says true are left without an answer. */
+  /** Requests that this accepts are left without an answer. */
   hold(isHeld: (method: string, url: string) => boolean): void;
   /** How many requests were left without an answer since. */
   held(): number;

@@ -135,7 +135,7 @@ export class WechatLedger {
     if (mchid !== mchId) return refusal(400, 'PARAM_ERROR', '商户号与签名不符');
     const trade = this.#trades.get(number);
     if (!trade) return refusal(404, 'ORDER_NOT_EXIST', '订单不存在');
-    return { status: 200, content: told(trade) };
+    return { status: 200, content: shownTrade(trade) };
   }
 
   /** POST …/out-trade-no/{number}/close */
@@ -152,7 +152,7 @@ export class WechatLedger {
 }
 
 // One that was not paid has neither a number nor a currency.
-function told({ content, state, paid }: WechatTrade): object {
+function shownTrade({ content, state, paid }: WechatTrade): object {
   const { appid, mchid, out_trade_no, amount } = content;
   const { total, currency } = amount;
   const trade = { appid, mchid, out_trade_no, trade_state: state, trade_state_desc: descriptions[state] };

@@ -72,7 +72,7 @@ export class WechatRefunds {
     if (known) {
       const isSame =
         known.content.transaction_id === transaction_id && known.content.amount.refund === refund;
-      return isSame ? told(known) : refusal(400, 'INVALID_REQUEST', '订单金额或退款金额与之前请求不一致');
+      return isSame ? replyOf(known) : refusal(400, 'INVALID_REQUEST', '订单金额或退款金额与之前请求不一致');
     }
     const trade = this.#ledger.findPaid(transaction_id);
     if (!trade) return unknown;
@@ -89,7 +89,7 @@ export class WechatRefunds {
     const made: Refund = { id, content, trade, status: 'PROCESSING', createdAt: new Date() };
     this.#refunds.set(number, made);
     // Accepted, whatever becomes of it.
-    const reply = told(made);
+    const reply = replyOf(made);
     this.settle(number, this.outcome);
     return reply;
   }
@@ -97,7 +97,7 @@ export class WechatRefunds {
   /** GET /v3/refund/domestic/refunds/{number} */
   query(number: string): Reply {
     const refund = this.#refunds.get(number);
-    return refund ? told(refund) : refusal(404, 'RESOURCE_NOT_EXISTS', '退款单不存在');
+    return refund ? replyOf(refund) : refusal(404, 'RESOURCE_NOT_EXISTS', '退款单不存在');
   }
 
   #of(trade: WechatTrade): Refund[] {
@@ -105,7 +105,7 @@ export class WechatRefunds {
   }
 }
 
-function told({ id, content, trade, status, createdAt, doneAt }: Refund): Reply {
+function replyOf({ id, content, trade, status, createdAt, doneAt }: Refund): Reply {
   const { transaction_id, out_refund_no, amount } = content;
   const { refund, total, currency } = amount;
   return {

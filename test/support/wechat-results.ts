@@ -89,8 +89,8 @@ export class WechatResults extends ResultDials {
     };
     const good = undone[mood] ?? reply();
     await this.after(operation, number);
-    const { status, content: told } = lies[mood]?.(good) ?? good;
-    const body = told === undefined ? '' : JSON.stringify(told);
+    const { status, content: answered } = falsehoods[mood]?.(good) ?? good;
+    const body = answered === undefined ? '' : JSON.stringify(answered);
     const answer = sign(status, mood === 'garbled' ? `<html>${body}` : body, {
       ...(mood === 'forging' && { with: strange }),
       ...(mood === 'replaying' && { at: new Date(Date.now() - 3_600_000) }),
@@ -99,20 +99,20 @@ export class WechatResults extends ResultDials {
   }
 }
 
-/** A transaction or refund as it is told. */
-interface Told {
+/** A transaction or refund in an answer. */
+interface Answered {
   refund_id?: string;
   amount?: { total?: number; refund?: number };
 }
 
 const lie =
-  (change: (told: Told) => object) =>
+  (change: (told: Answered) => object) =>
   ({ status, content }: Reply): Reply => ({
     status,
     ...(content && { content: status === 200 ? { ...content, ...change(content) } : content }),
   });
 
-const lies: Partial<Record<ResultMood, (reply: Reply) => Reply>> = {
+const falsehoods: Partial<Record<ResultMood, (reply: Reply) => Reply>> = {
   unsure: () => systemError,
   incomplete: lie(({ amount, refund_id }) =>
     refund_id

@@ -31,7 +31,7 @@ test.serial('every process counts what another has just written', async (t) => {
   }
 });
 
-test.serial('a slow count is kept for twenty times as long as it takes', async (t) => {
+test.serial('a slow count is cached for twenty times as long as it takes', async (t) => {
   const rowMs = 30;
   await db.query('RENAME TABLE users TO real_users');
   await change('DELETE FROM real_users');

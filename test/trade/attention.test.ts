@@ -1,4 +1,4 @@
-// Payments that a person must look at or that wait for too long: listed, told of once, put aside when they are handled.
+// Payments that a person must look at or that wait for too long: listed, notified once, put aside when they are handled.
 import '../support/environment.js';
 import test from 'ava';
 import { change, select } from '../../src/lib/database/db.js';
@@ -116,13 +116,13 @@ test('clearing one reason leaves another that nobody has cleared', async (t) => 
   t.deepEqual(await needingAttention(payment), ['order_not_payable'], 'money to be refunded stays listed');
   t.is(await timesTold(payment), 2);
   await mismatch(payment);
-  t.is(await timesTold(payment), 3, 'a cleared reason is told again');
+  t.is(await timesTold(payment), 3, 'a cleared reason is notified again');
   t.like(await clear('payment_amount_mismatch'), { needs_attention: true, fail_reason: 'order_not_payable' });
   t.like(await clear('order_not_payable'), { needs_attention: false, fail_reason: 'order_not_payable' });
   t.deepEqual(await needingAttention(payment), []);
 });
 
-test('each further payment is told and cleared by itself', async (t) => {
+test('each further payment is notified and cleared by itself', async (t) => {
   const payment = await makePayment(service.admin, methodId);
   const pay = (name: string) =>
     notify(payment, { transaction_id: `${name}-${payment.payment_no.slice(-12)}` });

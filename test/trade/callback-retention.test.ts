@@ -155,7 +155,7 @@ test.serial('months past the retention are dropped unless a callback in them is 
   await change(`DELETE FROM payment_callbacks WHERE state = 'pending'`);
 });
 
-test.serial('a third-party number is kept as long as its callback', async (t) => {
+test.serial('a third-party number stays as long as its callback', async (t) => {
   const { id } = await makeMethod(service.admin);
   const [paid, repeated, disputed] = await Promise.all([1, 2, 3].map(() => makePayment(service.admin, id)));
   const names = {

@@ -37,7 +37,7 @@ const isSettled = async ({ payment_no }: MadePayment): Promise<boolean> => {
 };
 
 /**
- * Reads payment and order one after the other, in both orders, until told to stop: through an API of its own, which the
+ * Reads payment and order one after the other, in both orders, until stopped: through an API of its own, which the
  * callbacks do not keep busy.
  *
  * @returns how often it has looked, and how to end it once it has seen the last state: how often the two disagreed
@@ -182,10 +182,10 @@ test.serial('callbacks racing with cancelling and deleting never pay a cancelled
     const lost = { status: 'paid', needs_attention: 1, order_status: 'cancelled', paid_by: null };
     t.deepEqual(row, row?.order_status === 'paid' ? won : lost);
     t.is((await stateChanges(payment.order_no)).length, 1);
-    const told = await select('SELECT id FROM notifications WHERE event_key LIKE ?', [
+    const notifications = await select('SELECT id FROM notifications WHERE event_key LIKE ?', [
       `attention-${payment.payment_no}-%`,
     ]);
-    t.is(told.length, row?.needs_attention ?? -1);
+    t.is(notifications.length, row?.needs_attention ?? -1);
   }
 });
 

@@ -1,4 +1,4 @@
-// Money that arrives twice, late, under a used number or without proof: always recorded, always told, never applied twice.
+// Money that arrives twice, late, under a used number or without proof: always recorded, always notified, never applied twice.
 import '../support/environment.js';
 import { createCipheriv } from 'node:crypto';
 import test from 'ava';
@@ -54,7 +54,7 @@ async function storeInTime(payment: MadePayment): Promise<CallbackKey> {
 const pay = async (payment: MadePayment, thirdPartyNo: string) =>
   settle((await store(payment, thirdPartyNo)) as CallbackKey);
 
-const told = async ({ payment_no }: MadePayment): Promise<number> =>
+const notificationsOf = async ({ payment_no }: MadePayment): Promise<number> =>
   (await select('SELECT id FROM notifications WHERE content LIKE ?', [`${payment_no}:%`])).length;
 
 test('a second third-party number on a paid payment is flagged once', async (t) => {
@@ -69,7 +69,7 @@ test('a second third-party number on a paid payment is flagged once', async (t) 
   t.like((await trace(payment)).payment, {
     ...{ status: 'paid', third_party_no: first, needs_attention: true, fail_reason: 'paid_twice' },
   });
-  t.is(await told(payment), 1);
+  t.is(await notificationsOf(payment), 1);
   const refused = await notify(other, { transaction_id: second });
   t.deepEqual([refused.status, refused.errorCode], [400, 'payment_third_party_no_used']);
   t.deepEqual((await trace(other)).verdicts, ['payment_third_party_no_used']);
@@ -212,7 +212,7 @@ test('a payment is never in an earlier month than its order', async (t) => {
   t.is((await trace(data)).payment.status, 'cancelled');
 });
 
-test('notices that anybody can send are kept whole once', async (t) => {
+test('notices that anybody can send are stored whole once', async (t) => {
   const keys = newRsaKeys();
   const config = { app_id: '2021', private_key: keys.privatePem, alipay_public_key: keys.publicPem };
   const method = await service.admin.post('/payment-methods', { type: 'alipay', config });
@@ -311,7 +311,7 @@ test('a verdict is committed together with its notification', async (t) => {
   await letGo();
   t.is(await settling, 'paid_twice');
   t.like((await trace(payment)).payment, { needs_attention: true, fail_reason: 'paid_twice' });
-  t.is(await told(payment), 1);
+  t.is(await notificationsOf(payment), 1);
 });
 
 test('an unverifiable notice marks its payment', async (t) => {
@@ -326,7 +326,7 @@ test('an unverifiable notice marks its payment', async (t) => {
     ...{ status: 'pending', needs_attention: true, fail_reason: 'notice_unverified' },
   });
   await service.anonymous.post('//api/payment/notify/alipay', notice);
-  t.is(await told(payment), 1);
+  t.is(await notificationsOf(payment), 1);
   const stranger = await makePayment(service.admin, methodId);
   await service.anonymous.post('//api/payment/notify/alipay', {
     ...notice,
@@ -380,7 +380,7 @@ test('a sealed WeChat notice marks its payment only if the key opens it', async 
   t.is((await send(notice(api_v3_key))).status, 501);
   const { payment: flagged, verdicts } = await trace(payment);
   t.deepEqual([flagged.fail_reason, flagged.needs_attention], ['notice_unverified', true]);
-  t.deepEqual(verdicts, ['payment_gateway_not_implemented'], 'it is kept with its payment');
+  t.deepEqual(verdicts, ['payment_gateway_not_implemented'], 'it is stored with its payment');
   for (const resource of [null, 1, {}, { ciphertext: 'x', nonce: '' }, { ciphertext: '', nonce: 'n' }])
     t.is((await send({ resource })).status, 501);
 });

@@ -22,7 +22,7 @@ test.after.always(async () => {
   await service.stop();
 });
 
-/** An administrator signed in at that instant, from which the clock goes on. */
+/** An administrator signed in at that instant, from which the clock runs. */
 async function adminAt(instant: string | Date): Promise<Client> {
   setClock(new Date(instant));
   return service.anonymous.signIn();

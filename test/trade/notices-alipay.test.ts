@@ -181,7 +181,7 @@ test('another amount is flagged and pays nothing', async (t) => {
   t.deepEqual(await send(platform.notice(coupon)), yes);
 });
 
-test('notices that report no money are kept and change nothing', async (t) => {
+test('notices that report no money are stored and change nothing', async (t) => {
   const payment = await place();
   const others: NoticeForm[] = [
     { trade_status: 'WAIT_BUYER_PAY' },

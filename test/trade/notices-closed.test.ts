@@ -103,7 +103,7 @@ for (const type of ['wechat', 'alipay'] as const) {
   });
 }
 
-test('a notice that was kept while the switch was off can be replayed only when it is on', async (t) => {
+test('a notice that was stored while the switch was off can be replayed only when it is on', async (t) => {
   const payment = await place('alipay', alipay.resultConfig);
   const { headers, body } = alipay.notice(alipay.paid(payment.gateway.pay_url));
   await answerOf('/api/payment/notify/alipay', { headers, body });

@@ -305,7 +305,7 @@ test.serial('what does not open under a key of ours causes no download', async (
   t.is(own.downloads, before + 1);
 });
 
-test.serial('notices that report no money are kept and change nothing', async (t) => {
+test.serial('notices that report no money are stored and change nothing', async (t) => {
   const payment = await place();
   const { mchid, out_trade_no, transaction_id, amount } = platform.paid(payment.payment_no);
   const refund = {

@@ -30,7 +30,7 @@ const service = serviceTest({ withWorker: false });
 let userId: number;
 const rows: Row[] = [];
 
-// Ids cross over at the turn of two months, as they do when writers meet there; one lies far behind the others of its month.
+// Ids cross over at the turn of two months, as they do when writers meet there; one is far behind the others of its month.
 function idOf(month: number, index: number): number {
   if (month === 2 && index === 20) return 3;
   const id = 1000 + (month * perMonth + index) * 10;

@@ -101,7 +101,7 @@ for (const [how, clear] of [
     t.true(Date.parse(closed.closed_at) >= Date.parse(closed.created_at));
   });
 
-test('a refused amount is stored with its verdict and told beside the expected one', async (t) => {
+test('a refused amount is stored with its verdict and reported beside the expected one', async (t) => {
   const payment = await makePayment(service.admin, methodId, '69.00');
   t.is((await notify(payment, { amount: '70.50' })).status, 400);
   const { callbacks } = await show(payment);
@@ -109,11 +109,11 @@ test('a refused amount is stored with its verdict and told beside the expected o
     callbacks.map(({ verdict, reported_amount }: Record<string, unknown>) => ({ verdict, reported_amount })),
     [{ verdict: 'payment_amount_mismatch', reported_amount: 70.5 }],
   );
-  const told = await selectRow<{ content: string }>(
+  const notification = await selectRow<{ content: string }>(
     'SELECT content FROM notifications WHERE content LIKE ?',
     [`${payment.payment_no}:%`],
   );
-  t.regex(told.content, /应为 ¥69\.00，通知为 ¥70\.50.*expected ¥69\.00, reported ¥70\.50/);
+  t.regex(notification.content, /应为 ¥69\.00，通知为 ¥70\.50.*expected ¥69\.00, reported ¥70\.50/);
   t.is((await notify(payment)).data.status, 'paid');
   const { callbacks: both } = await show(payment);
   t.deepEqual(

@@ -1,4 +1,4 @@
-// {host}/api/payment/notify/{type}: what is believed, what is refused, what is kept (docs/api.md, 13).
+// {host}/api/payment/notify/{type}: what is believed, what is refused, what is stored (docs/api.md, 13).
 import '../support/environment.js';
 import test from 'ava';
 import { select } from '../../src/lib/database/db.js';

@@ -40,15 +40,15 @@ test('a refund up to the limit needs no approval', async (t) => {
   t.deepEqual([decided.status, decided.code, decided.errorCode], [400, 40001, 'refund_not_waiting']);
 });
 
-test('a refund above the limit is reserved, told, and sent when another administrator approves', async (t) => {
+test('a refund above the limit is reserved, announced, and sent when another administrator approves', async (t) => {
   const payment = await paidPayment(service.admin, methodId, '20.00');
   const { data } = await ask(clerk, payment, { amount: '10.01' });
   t.like(data, { status: 'waiting', due_at: null, sent_at: null });
   t.like(await booksOf(payment), { refund_reserved: '10.01', refunded_amount: '0.00' });
   const { list } = (await service.admin.get('/notifications?page_size=100')).data;
-  const told = list.filter(({ content }: { content: string }) => content.startsWith(data.refund_no));
-  t.is(told.length, 1);
-  t.true(told[0].content.includes('¥10.01'));
+  const notifications = list.filter(({ content }: { content: string }) => content.startsWith(data.refund_no));
+  t.is(notifications.length, 1);
+  t.true(notifications[0].content.includes('¥10.01'));
   t.is((await service.admin.post(`/refunds/${data.refund_no}/query`)).data.status, 'waiting');
   const answers = await Promise.all(
     Array.from({ length: 8 }, () => service.admin.post(`/refunds/${data.refund_no}/approve`)),

@@ -1,4 +1,4 @@
-// Whether refunds and balances add up: asked by doctor and verify, told once a day. And refunds of the command line.
+// Whether refunds and balances add up: checked by doctor and verify, notified once a day. And refunds of the command line.
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';
@@ -30,10 +30,10 @@ async function books(): Promise<Finding | undefined> {
   return findings.find(({ check }) => check === 'books');
 }
 
-const told = (): Promise<{ content: string }[]> =>
+const notifications = (): Promise<{ content: string }[]> =>
   select(`SELECT content FROM notifications WHERE event_key LIKE 'books-%'`);
 
-test.serial('what is not the sum of its refunds or changes is found, and told once a day', async (t) => {
+test.serial('what is not the sum of its refunds or changes is found, and notified once a day', async (t) => {
   const payment = await companies.paid('wechat');
   const { payment_no } = payment;
   const body = { payment_no, amount: '5.00', destination: 'balance', reason: 'sold out' };
@@ -41,7 +41,7 @@ test.serial('what is not the sum of its refunds or changes is found, and told on
   await refundPart(service.admin, payment, '4.00');
   t.like(await booksOf(payment), { refund_reserved: '9.00', refunded_amount: '5.00' });
   await maintainTables.run({ day: '2026-01-01' }, AbortSignal.timeout(60_000));
-  t.deepEqual(await told(), []);
+  t.deepEqual(await notifications(), []);
   t.like(await books(), { level: 'ok' });
   const harm: [keyof Books | 'balance', string, RegExp][] = [
     ['refunded_amount', '5.01', /refunded amount is not the sum/],
@@ -74,7 +74,7 @@ test.serial('what is not the sum of its refunds or changes is found, and told on
   t.like(await books(), { level: 'fault' });
   for (const day of ['2026-01-02', '2026-01-02', '2026-01-03'])
     await maintainTables.run({ day }, AbortSignal.timeout(60_000));
-  const notices = await told();
+  const notices = await notifications();
   t.is(notices.length, 2);
   for (const { content } of notices) t.true(content.includes(payment_no));
   await change('UPDATE payments SET refunded_amount = 5 WHERE payment_no = ?', [payment_no]);

@@ -72,7 +72,7 @@ const untouched = { refund_reserved: '5.00', refunded_amount: '0.00' };
 const given = { refund_reserved: '5.00', refunded_amount: '5.00' };
 const released = { refund_reserved: '0.00', refunded_amount: '0.00' };
 
-test.serial('a refund whose sending told nothing is sent again under its number', async (t) => {
+test.serial('a refund whose sending answered nothing is sent again under its number', async (t) => {
   const { refund_no, payment_no, status, fail_reason, due_at } = await refunded('busy');
   t.is(status, 'processing');
   t.regex(fail_reason ?? '', /^FREQUENCY_LIMITED/);
@@ -177,7 +177,7 @@ test.serial('a success that comes after days is booked', async (t) => {
 });
 
 for (const how of ['stuck', 'of another amount'] as const)
-  test.serial(`a refund is flagged, once, and goes on: ${how}`, async (t) => {
+  test.serial(`a refund is flagged, once, and tried again: ${how}`, async (t) => {
     const { refund_no, payment_no } = await refunded(how);
     t.like((await query(refund_no)).data, {
       ...{ status: 'processing', needs_attention: true, fail_reason: 'refund_stuck' },
@@ -198,7 +198,7 @@ for (const how of ['stuck', 'of another amount'] as const)
     t.like(await booksOf({ payment_no }), given);
   });
 
-test.serial('a refund that is not finished after eight days is flagged and goes on', async (t) => {
+test.serial('a refund that is not finished after eight days is flagged and asked for again', async (t) => {
   const { refund_no } = await refunded('holding');
   await change('UPDATE refunds SET sent_at = NOW(3) - INTERVAL 193 HOUR, tries = 60 WHERE refund_no = ?', [
     refund_no,

@@ -96,7 +96,7 @@ test.serial('tenants can use the same Idempotency-Key, code and third-party numb
   t.is(new Set(numbers).size, 2);
 });
 
-test.serial('notifications, blocked addresses and failed sign-ins are kept per tenant', async (t) => {
+test.serial('notifications, blocked addresses and failed sign-ins are stored per tenant', async (t) => {
   const sockets = await Promise.all(
     [acme, globex].map(async ({ url, admin }) => openSocket(url, await ticketOf(admin))),
   );

@@ -177,7 +177,7 @@ test.serial('an unreachable platform is reported as unreachable', async (t) => {
   t.regex(payment.fail_reason ?? '', /cannot be reached \(ECONNREFUSED\)/);
 });
 
-test.serial('the error text of the platform is kept', async (t) => {
+test.serial('the error text of the platform is stored', async (t) => {
   const { payment } = await place(await newMethod({ openid: 'o-unknown' }));
   t.is(payment.fail_reason, 'PARAM_ERROR: 无效的openid');
   const other = await place(await newMethod({ cert_serial_no: '00FF00FF' }));

@@ -9,7 +9,7 @@ const answerMs = 150;
 type Message = { kind: 'ask' } | { kind: 'token'; token: string } | { kind: 'ended'; token: string };
 
 const tabs = new BroadcastChannel('console.session');
-const tell = (message: Message): void => tabs.postMessage(message);
+const send = (message: Message): void => tabs.postMessage(message);
 
 function store(token: string | undefined): void {
   session.token = token;
@@ -29,7 +29,7 @@ export const session = {
   onRefused: undefined as ((failure: Error) => void) | undefined,
   begin(token: string): void {
     store(token);
-    tell({ kind: 'token', token });
+    send({ kind: 'token', token });
   },
   /** Forgets the token, here only: the service has ended it, and every tab will hear so. */
   forget(): void {
@@ -39,12 +39,12 @@ export const session = {
   end(): void {
     const { token } = session;
     store(undefined);
-    if (token) tell({ kind: 'ended', token });
+    if (token) send({ kind: 'ended', token });
   },
   /** Asks the other tabs. @returns whether one of them is signed in */
   async join(): Promise<boolean> {
     if (session.token) return true;
-    tell({ kind: 'ask' });
+    send({ kind: 'ask' });
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, answerMs);
       arrived = () => {
@@ -60,7 +60,7 @@ export const session = {
 let arrived: (() => void) | undefined;
 
 tabs.onmessage = ({ data }: MessageEvent<Message>) => {
-  if (data.kind === 'ask' && session.token) tell({ kind: 'token', token: session.token });
+  if (data.kind === 'ask' && session.token) send({ kind: 'token', token: session.token });
   if (data.kind === 'token' && !session.token) {
     store(data.token);
     if (arrived) arrived();

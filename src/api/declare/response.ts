@@ -97,11 +97,13 @@ export type Words = readonly [description: string, example?: unknown];
 
 /** The keys with what they mean here, where their names alone do not say it. */
 export function described<K extends Keys>(keys: K, words: { [P in keyof K]?: Words }): K {
-  const told = Object.entries<Words>(words as Record<string, Words>).map(([key, [description, example]]) => {
-    const schema = (keys[key] as Joi.Schema).description(description);
-    return [key, example === undefined ? schema : schema.example(example)];
-  });
-  return { ...keys, ...Object.fromEntries(told) } as K;
+  const documented = Object.entries<Words>(words as Record<string, Words>).map(
+    ([key, [description, example]]) => {
+      const schema = (keys[key] as Joi.Schema).description(description);
+      return [key, example === undefined ? schema : schema.example(example)];
+    },
+  );
+  return { ...keys, ...Object.fromEntries(documented) } as K;
 }
 
 /** An object with every member required. */

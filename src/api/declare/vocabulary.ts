@@ -50,7 +50,7 @@ export const vocabulary: Record<string, Words> = {
   captcha_id: ['Id of the captcha', '01JDAV3Q8W5Z8N4M6K2T9R7C1F'],
   captcha_code: ['The characters of the captcha', 'K7PXM'],
   captcha_image: ['The picture as a data URL', 'data:image/png;base64,iVBORw0KGgo='],
-  check: ['Only tells whether a captcha is required', true],
+  check: ['Only answers whether a captcha is required', true],
   required: ['Whether signing in requires a captcha', false],
   server_time: ['Time of the service', '2026-11-22T08:30:00.000Z'],
   unread_count: ['Number of unread notifications', 2],

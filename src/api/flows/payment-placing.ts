@@ -65,7 +65,7 @@ export function assertFitsChannel({ placingLimits }: Channel, { amount, expireAt
  * Places a waiting payment. When that fails the payment still waits, with the reason, and may be placed again.
  *
  * @param showsSignature whether a trial channel may answer the signature of its callback
- * @returns what the client needs to go on, as the channel says it, with the type of the channel
+ * @returns what the client needs to continue, as the channel states it, with the type of the channel
  * @throws order_not_payable, order_being_paid unless payment and order both wait; what `assertFitsChannel` throws; third_party_error with the reason
  */
 async function placePayment(

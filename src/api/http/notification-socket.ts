@@ -58,10 +58,10 @@ export function acceptSockets(server: Server): () => void {
         sockets.handleUpgrade(request, stream, head, (socket) => {
           welcome(socket, { identity, ip }, peers);
         });
-        tell(request, ip, { outcome: 'accepted', admin_id: identity.adminId });
+        logUpgrade(request, ip, { outcome: 'accepted', admin_id: identity.adminId });
       } catch (error) {
         const { status, slug } = refuse(stream, error, { traceId, language });
-        tell(request, ip, { outcome: 'refused', status, reason: slug });
+        logUpgrade(request, ip, { outcome: 'refused', status, reason: slug });
       }
     });
   });
@@ -98,7 +98,7 @@ function isAllowedOrigin({ headers: { origin, host } }: IncomingMessage): boolea
 }
 
 // One line per upgrade, without the query, which is a ticket.
-function tell(request: IncomingMessage, ip: string, more: object): void {
+function logUpgrade(request: IncomingMessage, ip: string, more: object): void {
   const { origin } = request.headers;
   logger.info({ path: request.url?.split('?')[0], ip, origin, ...more }, 'upgrade');
 }
@@ -170,20 +170,20 @@ function deliverTo(peers: Set<Peer>, { adminId, frame }: Delivery): void {
 
 /** Scopes changed since the last frame; names only, which are no secret to administrators. */
 const changed = new Set<string>();
-let telling: NodeJS.Timeout | undefined;
+let pushTimer: NodeJS.Timeout | undefined;
 
 // Frames about changes are throttled: the first is sent at once, the others together.
 function pushChanges(peers: Set<Peer>, scopes: readonly string[]): void {
   for (const scope of scopes) changed.add(scope);
-  if (telling) return;
-  const tell = (): void => {
+  if (pushTimer) return;
+  const push = (): void => {
     const isAnything = changed.size > 0;
     if (isAnything)
       deliverTo(peers, { adminId: undefined, frame: { type: 'changed', data: { scopes: [...changed] } } });
     changed.clear();
-    telling = isAnything ? setTimeout(tell, quietMs).unref() : undefined;
+    pushTimer = isAnything ? setTimeout(push, quietMs).unref() : undefined;
   };
-  tell();
+  push();
 }
 
 function pingAll(peers: Set<Peer>): void {

@@ -26,26 +26,26 @@ export async function sendRefund(order: RefundOrder, signal: AbortSignal): Promi
     out_request_no: refundNo,
     refund_reason: reason,
   };
-  const told = await askAlipay(config, 'alipay.trade.refund', content, signal);
-  if (told.code === '40004' && final.has(told.sub_code))
-    return { state: 'failed', code: String(told.sub_code) };
-  if (told.code !== '10000') throw new ChannelFailure(wordsOf(told));
-  if (told.trade_no !== thirdPartyNo) throw new ChannelFailure(foreign);
+  const answer = await askAlipay(config, 'alipay.trade.refund', content, signal);
+  if (answer.code === '40004' && final.has(answer.sub_code))
+    return { state: 'failed', code: String(answer.sub_code) };
+  if (answer.code !== '10000') throw new ChannelFailure(wordsOf(answer));
+  if (answer.trade_no !== thirdPartyNo) throw new ChannelFailure(foreign);
   // N also when it was done before.
-  if (told.fund_change !== 'Y') return { state: 'processing', code: 'fund_change=N' };
+  if (answer.fund_change !== 'Y') return { state: 'processing', code: 'fund_change=N' };
   // refund_fee is the sum of all refunds of the trade; of this one Alipay takes no other amount under its number.
-  return { state: 'succeeded', code: 'fund_change=Y', amount: refund, ...timeOf(told) };
+  return { state: 'succeeded', code: 'fund_change=Y', amount: refund, ...timeOf(answer) };
 }
 
 /** @see ChannelRefunds.query */
 export async function queryRefund(order: RefundOrder, signal: AbortSignal): Promise<RefundAnswer> {
   const { thirdPartyNo, refundNo, config } = order;
   const content = { trade_no: thirdPartyNo, out_request_no: refundNo, query_options: ['gmt_refund_pay'] };
-  const told = await askAlipay(config, 'alipay.trade.fastpay.refund.query', content, signal);
-  if (told.code === '40004' && told.sub_code === 'ACQ.TRADE_NOT_EXIST')
-    return { state: 'absent', code: told.sub_code };
-  if (told.code !== '10000') throw new ChannelFailure(wordsOf(told));
-  const { trade_no, out_request_no, refund_status = '' } = told;
+  const answer = await askAlipay(config, 'alipay.trade.fastpay.refund.query', content, signal);
+  if (answer.code === '40004' && answer.sub_code === 'ACQ.TRADE_NOT_EXIST')
+    return { state: 'absent', code: answer.sub_code };
+  if (answer.code !== '10000') throw new ChannelFailure(wordsOf(answer));
+  const { trade_no, out_request_no, refund_status = '' } = answer;
   if (refund_status === '') {
     // Never received, or failed: it may be sent again under its number. Such an answer need not name it.
     const namesAnother =
@@ -55,8 +55,8 @@ export async function queryRefund(order: RefundOrder, signal: AbortSignal): Prom
   }
   if (refund_status !== 'REFUND_SUCCESS') throw new ChannelFailure(unreadable);
   if (trade_no !== thirdPartyNo || out_request_no !== refundNo) throw new ChannelFailure(foreign);
-  const amount = Money.parse(told.refund_amount);
-  return { state: 'succeeded', code: refund_status, ...(amount ? { amount } : {}), ...timeOf(told) };
+  const amount = Money.parse(answer.refund_amount);
+  return { state: 'succeeded', code: refund_status, ...(amount ? { amount } : {}), ...timeOf(answer) };
 }
 
 function timeOf({ gmt_refund_pay }: AlipayAnswer): { at?: Date } {

@@ -30,19 +30,19 @@ export async function sendRefund(order: RefundOrder, signal: AbortSignal): Promi
     amount: { refund: Number(refund.cents), total: Number(amount.cents), currency: 'CNY' },
   };
   const answer = await askWechat(config, path, content, signal);
-  const told = readJson(answer.body);
-  if (answer.status === 200) return refundOf(told, order);
-  if (!final.has(told.code)) throw new ChannelFailure(wordsOf(answer));
-  return { state: 'failed', code: String(told.code) };
+  const body = readJson(answer.body);
+  if (answer.status === 200) return refundOf(body, order);
+  if (!final.has(body.code)) throw new ChannelFailure(wordsOf(answer));
+  return { state: 'failed', code: String(body.code) };
 }
 
 /** @see ChannelRefunds.query */
 export async function queryRefund(order: RefundOrder, signal: AbortSignal): Promise<RefundAnswer> {
   const answer = await askWechat(order.config, `${path}/${order.refundNo}`, undefined, signal);
-  const told = readJson(answer.body);
-  if (answer.status === 200) return refundOf(told, order);
-  if (answer.status !== 404 || told.code !== 'RESOURCE_NOT_EXISTS') throw new ChannelFailure(wordsOf(answer));
-  return { state: 'absent', code: told.code };
+  const body = readJson(answer.body);
+  if (answer.status === 200) return refundOf(body, order);
+  if (answer.status !== 404 || body.code !== 'RESOURCE_NOT_EXISTS') throw new ChannelFailure(wordsOf(answer));
+  return { state: 'absent', code: body.code };
 }
 
 interface Refund {
@@ -56,18 +56,18 @@ interface Refund {
 }
 
 // The answer names no merchant; WeChat's number of the payment belongs to one.
-function refundOf(told: Refund, { refundNo, thirdPartyNo, paymentNo }: RefundOrder): RefundAnswer {
-  const { refund_id, status, amount } = told;
+function refundOf(body: Refund, { refundNo, thirdPartyNo, paymentNo }: RefundOrder): RefundAnswer {
+  const { refund_id, status, amount } = body;
   const state = states.get(status);
   if (!state) throw new ChannelFailure(unreadable);
   const isOurs =
-    told.out_refund_no === refundNo &&
-    told.transaction_id === thirdPartyNo &&
-    told.out_trade_no === tradeNumber(paymentNo) &&
+    body.out_refund_no === refundNo &&
+    body.transaction_id === thirdPartyNo &&
+    body.out_trade_no === tradeNumber(paymentNo) &&
     amount?.currency === 'CNY';
   if (!isOurs) throw new ChannelFailure(foreign);
   const refunded = fen(amount.refund);
-  const at = instantOf(told.success_time);
+  const at = instantOf(body.success_time);
   return {
     state,
     code: String(status),

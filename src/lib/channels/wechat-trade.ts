@@ -12,7 +12,7 @@ import { readJson, wordsOf } from './wechat-request.js';
  */
 export const tradeNumber = (paymentNo: string): string => `PAY${paymentNo.slice(-26)}`;
 
-/** A transaction as WeChat tells of it; a refund, in a notice, has no trade_state. */
+/** A transaction as WeChat reports it; a refund, in a notice, has no trade_state. */
 export interface Transaction {
   appid?: unknown;
   mchid?: unknown;

@@ -22,7 +22,7 @@ const producing: Kind = 3;
 const consuming: Kind = 4;
 
 /** The attributes that are exported, by their OpenTelemetry names. */
-const told: Record<string, string> = {
+const exported: Record<string, string> = {
   'bullmq.queue.name': 'messaging.destination.name',
   'bullmq.queue.operation': 'messaging.operation.name',
   'bullmq.job.name': 'back_office.job',
@@ -59,8 +59,10 @@ function asQueueSpan(span: Span | undefined): QueueSpan<Held> {
   let isCanary = false;
   const setAttributes = (attributes: Record<string, unknown>): void => {
     isCanary ||= attributes['bullmq.job.name'] === canaryName;
-    const known = Object.entries(attributes).filter(([name]) => name in told);
-    span?.setAttributes(Object.fromEntries(known.map(([name, value]) => [told[name], value])) as Attributes);
+    const known = Object.entries(attributes).filter(([name]) => name in exported);
+    span?.setAttributes(
+      Object.fromEntries(known.map(([name, value]) => [exported[name], value])) as Attributes,
+    );
   };
   return {
     setSpanOnContext: (held) => (span ? { ...held, span } : held),

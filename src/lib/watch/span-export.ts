@@ -44,12 +44,12 @@ function describe(process: 'api' | 'worker'): Record<string, string> {
 }
 
 function logFailures(): void {
-  const tell = (message: string): void =>
+  const warn = (message: string): void =>
     throttled('spans', (count) =>
       logger.warn({ count, reason: reasonOf(message) }, 'spans could not be sent'),
     );
   const ignore = (): void => undefined;
-  const levels = { error: tell, warn: tell, info: ignore, debug: ignore, verbose: ignore };
+  const levels = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger(levels, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }
 

@@ -24,13 +24,13 @@ export function recordStatement(pool: string, query: unknown): (error: unknown) 
     const tookMs = performance.now() - sentAt;
     statementSeconds.observe({ pool, outcome: error ? 'failed' : 'done' }, tookMs / 1000);
     if (slowStatementMs > 0 && tookMs >= slowStatementMs)
-      tell(textOf(query), { took_ms: Math.round(tookMs), pool, ...trace });
+      logSlow(textOf(query), { took_ms: Math.round(tookMs), pool, ...trace });
     if (error) failSpan(span, error);
     span?.end();
   };
 }
 
-function tell(sql: string, more: object): void {
+function logSlow(sql: string, more: object): void {
   const line = { sql: withoutValues(sql), ...more };
   // A statement that writes the log must not add to it.
   if (/\b(operation|login|system)_logs\b/.test(sql)) logger.info(line, slowStatement);

@@ -55,7 +55,7 @@ const contradictions: Record<string, string> = {
     SELECT o.order_no AS name FROM orders o LEFT JOIN payments p ON p.payment_no = o.payment_no
     WHERE o.status = 'paid'
       AND (p.id IS NULL OR p.status <> 'paid' OR p.order_no <> o.order_no OR p.amount <> o.amount)`,
-  'paid payments whose order is not paid by them, and nobody was told': `
+  'paid payments whose order is not paid by them, and nobody was notified': `
     SELECT p.payment_no AS name FROM payments p LEFT JOIN orders o ON o.order_no = p.order_no
     WHERE p.status = 'paid' AND p.fail_reason IS NULL
       AND (o.id IS NULL OR o.status <> 'paid' OR o.payment_no <> p.payment_no)`,

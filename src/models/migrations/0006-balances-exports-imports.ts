@@ -27,7 +27,7 @@ const tables = [
     KEY ix_user_balance_logs_created (created_at)
   )`,
   // running_key: set while the export is waiting or running, so that the same request is not worked on twice.
-  // storage_key: the file; while the export runs, the one that the latest run writes. notified_at: its owner was told.
+  // storage_key: the file; while the export runs, the one that the latest run writes. notified_at: its owner was notified.
   `CREATE TABLE IF NOT EXISTS exports (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
     admin_id BIGINT UNSIGNED NOT NULL,

@@ -1,6 +1,6 @@
-// Versions of what decides access: a number per scope, raised by the transaction of every change. A mark in Redis tells the other
-// processes to look. They compare it at each request, so that a change counts on the next one; while Redis is unavailable they look
-// at each request.
+// Versions of what decides access: a number per scope, raised by the transaction of every change. A mark in Redis, which
+// every request compares, makes the other processes read it, so that a change counts on the next request; while Redis is
+// unavailable each request reads it.
 import type { Transaction } from 'sequelize';
 import { change, transact } from '../../lib/database/db.js';
 import { announce } from '../../lib/redis/changes.js';

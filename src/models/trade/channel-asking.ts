@@ -32,12 +32,12 @@ export async function askChannel(paymentNo: string): Promise<AskingOutcome> {
   if (!followUp) return 'not_due';
   try {
     const { state, code, isOver } = await ask(paymentNo, followUp, followUp.closing_at !== null);
-    if (!isOver) await goOn(paymentNo, followUp, code);
+    if (!isOver) await askLater(paymentNo, followUp, code);
     return state;
   } catch (error) {
     if (!(error instanceof ChannelFailure)) throw error;
     logger.info({ error, payment_no: paymentNo }, 'a channel did not say what became of a payment');
-    await goOn(paymentNo, followUp, null);
+    await askLater(paymentNo, followUp, null);
     return 'unanswered';
   }
 }
@@ -78,7 +78,7 @@ async function ask(paymentNo: string, followUp: FollowUp | undefined, isClosing:
   if (state === 'paid') await acceptAnswer(paymentNo, payment, answer);
   const isOver = isFinal(answer, followUp);
   if (isOver) await conclude(paymentNo, payment, answer, followUp);
-  // The company takes no payment after the expiry it was given: the order need not wait, though asking goes on.
+  // The company takes no payment after the expiry it was given: the order need not wait, though the company is asked again.
   if (state === 'absent' && !isOver && followUp?.closing_at && followUp.expire_at <= now()) {
     await releaseOrder(paymentNo);
     await expireOrder(payment.orderNo);
@@ -167,7 +167,7 @@ async function conclude(
 }
 
 /** @param answer the company's word; null for none */
-async function goOn(paymentNo: string, followUp: FollowUp, answer: string | null): Promise<void> {
+async function askLater(paymentNo: string, followUp: FollowUp, answer: string | null): Promise<void> {
   if (followUp.until_at <= now()) {
     await flagForAttention(paymentNo, 'channel_unanswered');
     await endFollowUp(paymentNo);

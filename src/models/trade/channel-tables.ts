@@ -24,7 +24,7 @@ export class PaymentFollowUp extends Model<Row<PaymentFollowUp>, NewRow<PaymentF
   @Column(unsigned().internal()) declare period: Unlisted<number>;
   /** Type of the payment channel. */
   @Column(ascii(20).internal()) declare type: Unlisted<string>;
-  /** When the customer can no longer pay, as the company was told. */
+  /** When the customer can no longer pay, as the company was informed. */
   @Column(instant()) declare expire_at: Date;
   /** When asking ends. */
   @Column(instant()) declare until_at: Date;

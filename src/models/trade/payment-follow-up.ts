@@ -36,7 +36,7 @@ export const followUpOf = (payment_no: string): Promise<FollowUp | undefined> =>
   followUps.first('WHERE f.payment_no = :payment_no', { payment_no });
 
 /**
- * Follows a payment that is about to be placed. Placing it again keeps the expiry that the company was told first.
+ * Follows a payment that is about to be placed. Placing it again sends the first expiry again.
  *
  * @param expireAt when the order expires, as far as the company takes it; null when it does not
  * @returns the expiry to send

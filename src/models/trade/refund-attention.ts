@@ -26,7 +26,7 @@ const texts: Record<RefundAttention, Text> = {
   refund_slow: { zh: '退款 8 天仍未完成', en: 'it has not been finished for 8 days' },
 };
 
-/** Flags a refund that goes on, unless it had that reason before. @returns ids for `deliverStored` */
+/** Flags a refund that is still being sent, unless it had that reason before. @returns ids for `deliverStored` */
 export async function flagRefund(
   { refund_no, period }: { refund_no: string; period: number },
   reason: 'refund_stuck' | 'refund_slow',

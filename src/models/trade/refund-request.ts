@@ -78,10 +78,10 @@ export async function requestRefund(
       if (limits) await assertFewer(payment, limits, t);
       const id = await insertRow(Refund, row, t);
       if (!isWaiting && destination === 'balance') await payOut(row, by, t);
-      return { id, told: isWaiting ? await tellApprovers(row, t) : [] };
+      return { id, notifications: isWaiting ? await notifyApprovers(row, t) : [] };
     });
-  const { id, told } = await announcing(lists, () => withPartition(['refunds'], key.period, make));
-  await deliverStored(told);
+  const { id, notifications } = await announcing(lists, () => withPartition(['refunds'], key.period, make));
+  await deliverStored(notifications);
   return { id, refund_no, isDue };
 }
 
@@ -147,7 +147,7 @@ async function assertFewer(
 
 const counts = selection({ count: computed<number>('COUNT(*)') }, 'refunds r');
 
-function tellApprovers(
+function notifyApprovers(
   { refund_no, payment_no, amount }: { refund_no: string; payment_no: string; amount: Money },
   t: Transaction,
 ): Promise<number[]> {
@@ -193,7 +193,7 @@ export async function approveRefund(refundNo: string, by: Operator): Promise<boo
 }
 
 /**
- * Ends a waiting refund and releases its amount; whoever requested it may do so too.
+ * Ends a waiting refund and releases its amount; who requested it may do so too.
  *
  * @throws refund_not_found, refund_not_waiting
  */

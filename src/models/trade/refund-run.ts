@@ -40,7 +40,7 @@ export async function runRefund(refundNo: string, signal: AbortSignal): Promise<
   } catch (error) {
     const unknown = reasonOf(error);
     if (!unknown) throw error;
-    await goOn(refund, {}, unknown);
+    await postpone(refund, {}, unknown);
     return { unknown };
   }
 }
@@ -102,7 +102,7 @@ async function book(refund: ClaimedRefund, { answer, isFinal }: Learned): Promis
   } else {
     const isKnown = state === 'succeeded' || state === 'processing' || state === 'stuck';
     const isStuck = state === 'succeeded' || state === 'stuck';
-    await goOn(refund, { ...word, isKnown, isStuck, isRefused: state === 'failed' });
+    await postpone(refund, { ...word, isKnown, isStuck, isRefused: state === 'failed' });
   }
 }
 
@@ -112,7 +112,7 @@ async function end(refund: ClaimedRefund, { code }: { code: string }, t: Transac
   return (await release(refund, ending, t)) ? notifyRefund(refund.refund_no, 'refund_failed', t) : [];
 }
 
-/** What is kept of an answer that is not the last one. */
+/** What is stored of an answer that is not the last one. */
 interface Interim {
   code?: string;
   channelNo?: string | null;
@@ -122,12 +122,12 @@ interface Interim {
   isRefused?: boolean;
 }
 
-/** The refund goes on. @param unknown why nothing was learned, if so */
-async function goOn(refund: ClaimedRefund, interim: Interim, unknown?: Text): Promise<void> {
+/** Stores what was learned and when the channel is asked next. @param unknown why nothing was learned, if so */
+async function postpone(refund: ClaimedRefund, interim: Interim, unknown?: Text): Promise<void> {
   const { refund_no, period } = refund;
   const { code = null, channelNo = null, at, isKnown = false, isStuck = false, isRefused } = interim;
   const { due, isSlow } = nextAsk(refund, isStuck);
-  const told = await announcing(['refunds'], () =>
+  const notifications = await announcing(['refunds'], () =>
     transact(async (t) => {
       await change(
         `UPDATE refunds r SET r.due_at = :due, r.code = COALESCE(:code, r.code),
@@ -147,7 +147,7 @@ async function goOn(refund: ClaimedRefund, interim: Interim, unknown?: Text): Pr
       return isSlow ? flagRefund(refund, 'refund_slow', t) : [];
     }),
   );
-  await deliverStored(told);
+  await deliverStored(notifications);
 }
 
 // Words of the company are the same in both languages.

@@ -163,11 +163,11 @@ async function receive(
 ): Promise<Answered<typeof received>> {
   if (!upload) return missing('file');
   if (upload.size === 0) fail('file_empty', { field: 'file' });
-  const told = resultOf(call);
-  const { filename, total_chunks } = told;
+  const stated = resultOf(call);
+  const { filename, total_chunks } = stated;
   const isWhole = filename !== undefined && total_chunks !== undefined;
   const session = await findOrOpenSession(key, isWhole ? planOf(call) : undefined);
-  assertMatchesSession(session, told);
+  assertMatchesSession(session, stated);
   const { path, size } = upload;
   const chunk_index = call.chunk_index as number;
   const uploaded_count = await addChunk(session, { index: chunk_index, path, size });

@@ -25,7 +25,7 @@ const hit = resource('SearchHit', {
   id: text().description('What the path of the record takes: a number or an id; for a trace the id itself'),
   title: text().description('The number or name of the record'),
   note: text().description(
-    'What tells it from others: the user of an order, the order of a payment, the payment of a refund',
+    'What distinguishes it: the user of an order, the order of a payment, the payment of a refund',
   ),
   status: text().description('State of an order, payment or refund, 0 or 1 of a user or administrator'),
 });

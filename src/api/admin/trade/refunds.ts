@@ -191,7 +191,7 @@ export const routes = [
     summary: 'Ask the channel now what became of a refund',
     description:
       'Sends it, where it is not sent yet. One that waits for approval or has ended is answered as it is. When nothing was ' +
-      'learned the answer is 502 with the reason, and the refund goes on.',
+      'learned the answer is 502 with the reason, and the refund is tried again later.',
     access: can('refund.query', '查询退款结果', 'Query refunds'),
     module: 'payments',
     params: numberParam,
