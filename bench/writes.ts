@@ -1,13 +1,16 @@
-// npm run bench -- writes: what placing orders, making payments and signing in cost, by counters and processor time.
+// npm run bench -- writes: what placing orders, making payments and the way from order to paid cost, by counters and processor
+// time.
 //
 // API, one worker (--queues payments,channels,logs,notifications), database and Redis run as in bench:callback; one load generator
-// (autocannon in this process) sends from 1 and from 32 connections. Every answer is checked.
+// (autocannon in this process) sends from 1 and from 32 connections, the three requests of a paid order one after the other from 16
+// and from 64. Every answer is checked.
 //
 // With --profile API and worker are profiled under the load of 32 connections instead of being measured.
 import type { Request } from 'autocannon';
 import { counting, printCounts, type Counts } from './support/counters.js';
 import { costing, load, type Measured } from './support/load.js';
 import { startApi, startWorker, type Process } from './support/processes.js';
+import { callbackOf } from './support/payments.js';
 import { isProfiling, profiled } from './support/profile.js';
 import { medianOf, printTable, sayRun } from './support/report.js';
 import { runBench } from './support/run.js';
@@ -15,7 +18,8 @@ import { call, signIn } from './support/session.js';
 import { makeSite, type Site } from './support/site.js';
 
 const rounds = 6;
-const perRun = { one: 200, many: 1200 };
+const perRun = { one: 200, many: 1200, paid: 600 };
+const secret = 'bench shared secret';
 
 type Run = Measured & { counts: Counts };
 
@@ -26,7 +30,7 @@ await runBench(async () => {
   await site.db.query(
     `INSERT INTO users (username, status, created_at, updated_at) VALUES ('customer', 1, NOW(3), NOW(3))`,
   );
-  const method = { name: 'trial', type: 'mock', shared_secret: 'bench shared secret' };
+  const method = { name: 'trial', type: 'mock', shared_secret: secret };
   const { id: methodId } = await call<{ id: number }>(
     `${api.url}/api/admin/payment-methods`,
     headers,
@@ -66,8 +70,20 @@ await runBench(async () => {
       );
     return;
   }
+  const pay = async (connections: number): Promise<Measured> => {
+    const requests = paidOrder(headers, orderBody, methodId);
+    const amount = requests.length * perRun.paid;
+    const run = await load({ url: api.url, connections, amount, requests }, (answer) =>
+      answer.startsWith('{"code":200'),
+    );
+    return { ...run, perSecond: run.perSecond / requests.length, requests: perRun.paid };
+  };
   const runs: Record<string, Run[]> = {};
-  for (let round = 0; round < rounds; round++)
+  for (let round = 0; round < rounds; round++) {
+    for (const connections of [16, 64]) {
+      const title = `order, payment, callback, ${connections} connections`;
+      (runs[title] ??= []).push(await measure(title, site, [api, worker], () => pay(connections)));
+    }
     for (const name of Object.keys(targets))
       for (const connections of [32, 1]) {
         const amount = connections === 1 ? perRun.one : perRun.many;
@@ -75,12 +91,43 @@ await runBench(async () => {
         const run = await measure(title, site, [api, worker], () => send(name, connections, amount));
         (runs[title] ??= []).push(run);
       }
+  }
   printTable(
     `bench:writes (medians of ${rounds} runs)`,
     Object.entries(runs).map(([name, all]) => ({ name, figures: medianOf(all), value: '' })),
   );
   printCounts('database and Redis, for one request', runs);
 });
+
+/** The three requests of an order that is placed and paid. */
+const paidOrder = (headers: Record<string, string>, orderBody: string, methodId: number): Request[] => [
+  {
+    ...{ method: 'POST', path: '/api/admin/orders', headers, body: orderBody },
+    onResponse: (_status, body, context) => Object.assign(context, dataOf(body)),
+  },
+  {
+    ...{ method: 'POST', path: '/api/admin/payments', headers },
+    setupRequest: (request, { order_no }: Partial<Placed>) => ({
+      ...request,
+      body: JSON.stringify({ order_no, payment_method_id: methodId }),
+    }),
+    onResponse: (_status, body, context) => Object.assign(context, dataOf(body)),
+  },
+  {
+    ...{ method: 'POST', path: '/api/payment/notify/mock', headers },
+    setupRequest: (request, { payment_no = '' }: Partial<Placed>) => ({
+      ...request,
+      body: callbackOf(payment_no, '12.25', secret),
+    }),
+  },
+];
+
+interface Placed {
+  order_no: string;
+  payment_no: string;
+}
+
+const dataOf = (body: string): Partial<Placed> => (JSON.parse(body) as { data: Placed }).data;
 
 async function measure(
   title: string,

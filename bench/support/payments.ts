@@ -98,7 +98,7 @@ export async function sendCallback(url: string, body: string): Promise<number> {
 }
 
 /** Body of a mock callback (spec.md, Payment callback, rule 3). */
-function callbackOf(paymentNo: string, amount: string, secret: string): string {
+export function callbackOf(paymentNo: string, amount: string, secret: string): string {
   const sign = createHmac('sha256', secret).update(`${paymentNo}|SUCCESS|${amount}`).digest('hex');
   return JSON.stringify({ out_trade_no: paymentNo, trade_status: 'SUCCESS', sign });
 }

@@ -12,6 +12,7 @@ import { readable } from '../../lib/channels/readable.js';
 import { now } from '../../lib/values/clock.js';
 import { currentLanguage } from '../../lib/process/context.js';
 import { AppError, fail } from '../../lib/errors/app-error.js';
+import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { logger } from '../../lib/watch/logger.js';
 import { measured } from '../../lib/watch/metrics.js';
 import { recordPlacement, payablePayment, type Payable } from '../../models/trade/payment-placement.js';
@@ -21,6 +22,23 @@ import { follow } from '../../models/trade/payment-follow-up.js';
 import { findPayment, type PaymentRecord } from '../../models/trade/payment.js';
 import { configOfMethod, getMethod } from '../../models/trade/payment-method.js';
 import { mayPass } from '../declare/permission.js';
+
+/** What placing a payment may be refused with. */
+export const placingRefusals: ErrorSlug[] = [
+  'order_being_paid',
+  'order_expires_too_soon',
+  'order_not_payable',
+  'payment_beyond_channel',
+  'payment_gateway_disabled',
+  'payment_gateway_not_implemented',
+  'payment_method_disabled',
+  'payment_method_incomplete',
+  'payment_method_not_found',
+  'payment_method_unknown',
+  'payment_record_not_found',
+  'payment_secret_unreadable',
+  'third_party_error',
+];
 
 /**
  * The channel that a payment by that method will be placed with. Found before the payment is made, so that a channel

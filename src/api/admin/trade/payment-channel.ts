@@ -9,7 +9,7 @@ import { gatewayAnswer } from '../../declare/channel-schemas.js';
 import { paymentKeys } from '../../declare/payment-response.js';
 import { amount, record, text, textOrNull, timestampOrNull } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
-import { placeFor, placingChannel, queryPayment } from '../../flows/payment-placing.js';
+import { placeFor, placingChannel, placingRefusals, queryPayment } from '../../flows/payment-placing.js';
 
 const tradeStates = {
   pending: 'NOTPAY',
@@ -33,21 +33,7 @@ export const routes = [
     access: can('payment.store', '创建支付', 'Create payments', { slugOnly: true }),
     module: 'payments',
     params: numberParam,
-    fails: [
-      'order_being_paid',
-      'order_expires_too_soon',
-      'order_not_payable',
-      'payment_beyond_channel',
-      'payment_gateway_disabled',
-      'payment_gateway_not_implemented',
-      'payment_method_disabled',
-      'payment_method_incomplete',
-      'payment_method_not_found',
-      'payment_method_unknown',
-      'payment_record_not_found',
-      'payment_secret_unreadable',
-      'third_party_error',
-    ],
+    fails: placingRefusals,
     response: record({ ...paymentKeys, gateway: gatewayAnswer().required() }),
     async handle({ admin, params }) {
       const made = await findPayment(params.payment_no);

@@ -24,7 +24,7 @@ import { channelTypes, gatewayAnswer } from '../../declare/channel-schemas.js';
 import { exportRoutes } from '../../declare/export-routes.js';
 import { refund } from '../../declare/refund-response.js';
 import { paymentKeys } from '../../declare/payment-response.js';
-import { assertFitsChannel, placeFor, placingChannel } from '../../flows/payment-placing.js';
+import { assertFitsChannel, placeFor, placingChannel, placingRefusals } from '../../flows/payment-placing.js';
 import {
   amount,
   keysOf,
@@ -104,23 +104,7 @@ export const routes = [
       amount: money(0n),
       remark: optionalLines(500),
     }),
-    fails: [
-      'order_being_paid',
-      'order_expires_too_soon',
-      'order_not_payable',
-      'order_unknown',
-      'payment_amount_not_equal',
-      'payment_beyond_channel',
-      'payment_gateway_disabled',
-      'payment_gateway_not_implemented',
-      'payment_method_disabled',
-      'payment_method_incomplete',
-      'payment_method_not_found',
-      'payment_method_unknown',
-      'payment_record_not_found',
-      'payment_secret_unreadable',
-      'third_party_error',
-    ],
+    fails: ['order_unknown', 'payment_amount_not_equal', ...placingRefusals],
     response: resource('PlacedPayment', { ...paymentKeys, gateway: gatewayAnswer() }),
     async handle({ admin, body: { initiate, ...payment } }) {
       const channel = initiate ? await placingChannel(payment.payment_method_id) : undefined;
