@@ -36,6 +36,14 @@ export const lists: Fault[] = [
   },
   {
     file: page,
+    from: `isLast ? offset + list.length : total`,
+    to: `total`,
+    breaks: 'a short list shows an old total',
+    test: counting,
+    match: 'a slow count is cached*',
+  },
+  {
+    file: page,
     from: `await read(behind, size, true)`,
     to: `await read(behind, size, false)`,
     breaks: 'pages near the end are those near the beginning',

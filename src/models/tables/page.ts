@@ -34,7 +34,9 @@ export async function listPage<T>(
   const offset = (query.page - 1) * query.page_size;
   if (offset <= maxReadAhead) {
     const [total, list] = await Promise.all([count(from, where), read(offset, query.page_size)]);
-    return toPage(query, list, total);
+    // A page that is not full is the last one and says the total itself, however old the count is.
+    const isLast = list.length < query.page_size && (list.length > 0 || offset === 0);
+    return toPage(query, list, isLast ? offset + list.length : total);
   }
   const total = await count(from, where);
   const size = Math.min(query.page_size, total - offset);
