@@ -1,7 +1,7 @@
 // npm run bench -- hostile [part of a name]: what attacks cost everybody else.
 //
-// - The API is a process of its own as in production, over its own MariaDB and Redis, with /docs switched on, which production
-//   has off. Each attack meets a fresh one, warmed by lists and by the documentation page, so that memory is its own.
+// - The API is a process of its own as in production, behind nginx with the shipped deploy/nginx.conf (without TLS, which the
+//   attackers do not speak), over its own MariaDB and Redis, with /docs switched on, which production has off. Each attack meets a fresh one, warmed by lists and by the documentation page, so that memory is its own.
 // - Attackers are a process of their own (attacker.ts) on the same two cores, so that what an attack costs its sender counts
 //   against the service as well. The honest client is this process: 25 lists a second over kept connections and a sign-in
 //   every two seconds. Lists are held against 250 ms, sign-ins must succeed.
@@ -13,6 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { attacks } from './support/attacks.js';
 import { blows, strike } from './support/blows.js';
 import { startHonest, type Experience } from './support/honest.js';
+import { startNginx } from './support/nginx.js';
 import { fillOrders } from './support/orders.js';
 import { startApi, startScript, type Process } from './support/processes.js';
 import { printColumns, say } from './support/report.js';
@@ -23,7 +24,7 @@ import { makeSite, type Site } from './support/site.js';
 const [maxGrowthMb, maxP99Ms, maxThreadMs] = [150, 250, 50];
 const seconds = 6;
 /** Against attacks the service has its limits; other benchmarks measure without them. */
-const asDelivered = { LIMITS_ENABLED: 'true' };
+const asDelivered = { LIMITS_ENABLED: 'true', TRUSTED_PROXIES: '127.0.0.1' };
 const wanted = process.argv[2] ?? '';
 /** Who attacks signed in is another administrator than the honest one. */
 const attackerName = 'attacker';
@@ -65,8 +66,9 @@ async function row(name: string, site: Site, attacker: Process): Promise<string[
   const before = api.memory();
   let peak = before;
   const sampling = setInterval(() => (peak = Math.max(peak, api.memory())), 50);
-  const honest = startHonest(api.url, authorization);
-  const { hostname: host, port } = new URL(api.url);
+  const nginx = await startNginx(api.url);
+  const honest = startHonest(nginx.url, authorization);
+  const { hostname: host, port } = new URL(nginx.url);
   const hostile = await signIn(api.url, attackerName);
   const target = { host, port: Number(port), ...hostile, seconds };
   const summary = attacks[name]
@@ -74,6 +76,7 @@ async function row(name: string, site: Site, attacker: Process): Promise<string[
     : await sleep(seconds * 1000, 'nothing');
   const experience = await honest.stop();
   clearInterval(sampling);
+  await nginx.stop();
   await api.stop();
   say(`  ${name}: ${summary} · p99 ${ms(experience.p99)}, ${mb(peak)}`);
   return [

@@ -100,34 +100,39 @@ await runBench(async () => {
 });
 
 /** The three requests of an order that is placed and paid. */
-const paidOrder = (headers: Record<string, string>, orderBody: string, methodId: number): Request[] => [
-  {
-    ...{ method: 'POST', path: '/api/admin/orders', headers, body: orderBody },
-    onResponse: (_status, body, context) => Object.assign(context, dataOf(body)),
-  },
-  {
-    ...{ method: 'POST', path: '/api/admin/payments', headers },
-    setupRequest: (request, { order_no }: Partial<Placed>) => ({
-      ...request,
-      body: JSON.stringify({ order_no, payment_method_id: methodId }),
-    }),
-    onResponse: (_status, body, context) => Object.assign(context, dataOf(body)),
-  },
-  {
-    ...{ method: 'POST', path: '/api/payment/notify/mock', headers },
-    setupRequest: (request, { payment_no = '' }: Partial<Placed>) => ({
-      ...request,
-      body: callbackOf(payment_no, '12.25', secret),
-    }),
-  },
-];
-
-interface Placed {
-  order_no: string;
-  payment_no: string;
+function paidOrder(headers: Record<string, string>, orderBody: string, methodId: number): Request[] {
+  return [
+    {
+      ...{ method: 'POST', path: '/api/admin/orders', headers, body: orderBody },
+      onResponse: keepNumbers,
+    },
+    {
+      ...{ method: 'POST', path: '/api/admin/payments', headers },
+      setupRequest: (request, { order_no }: Placed) => ({
+        ...request,
+        body: JSON.stringify({ order_no, payment_method_id: methodId }),
+      }),
+      onResponse: keepNumbers,
+    },
+    {
+      ...{ method: 'POST', path: '/api/payment/notify/mock', headers },
+      setupRequest: (request, { payment_no = '' }: Placed) => ({
+        ...request,
+        body: callbackOf(payment_no, '12.25', secret),
+      }),
+    },
+  ];
 }
 
-const dataOf = (body: string): Partial<Placed> => (JSON.parse(body) as { data: Placed }).data;
+interface Placed {
+  order_no?: string;
+  payment_no?: string;
+}
+
+function keepNumbers(_status: number, body: string, context: object): void {
+  const { order_no, payment_no } = (JSON.parse(body) as { data: Placed }).data;
+  Object.assign(context, { order_no, payment_no });
+}
 
 async function measure(
   title: string,

@@ -31,6 +31,7 @@ command(async () => {
     throw new Failure(`There is no benchmark "${name}"`);
   // Durable means the real disk: a commit that only reaches memory would flatter every figure.
   const services = await prepare({ durable: true });
+  if (name === 'hostile') await run(process.execPath, [path.join(root, 'bin/needs.mjs'), 'nginx']);
   if (name === 'console') {
     await run(process.execPath, [path.join(root, 'bin/chromium.mjs')]);
     await step(ensureConsole);

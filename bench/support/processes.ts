@@ -43,6 +43,13 @@ export const startBaseline = (name: string, site: Site, env: Record<string, stri
 /** Another script of the build. */
 export const startScript = (script: string, site: Site): Promise<Process> => startProcess(script, site);
 
+/** A program that ends with the benchmark. */
+export function spawnChild(program: string, args: string[]): ChildProcess {
+  const child = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+  children.add(child);
+  return child;
+}
+
 /** Ends every child, gracefully as far as it goes. */
 export async function stopProcesses(): Promise<void> {
   await Promise.all([...children].map(end));
@@ -86,7 +93,8 @@ async function answer(child: ChildProcess, script: string): Promise<unknown> {
   }
 }
 
-async function end(child: ChildProcess): Promise<void> {
+/** Ends a child, gracefully as far as it goes. */
+export async function end(child: ChildProcess): Promise<void> {
   children.delete(child);
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, 'exit');
@@ -115,7 +123,8 @@ function residentBytes(pid: number): number {
   return Number(line?.[1]) * 1024;
 }
 
-async function freePort(): Promise<number> {
+/** A port of this machine that nobody uses now. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
