@@ -155,7 +155,12 @@ test.serial('new payments, logs and messages appear in the figures at once', asy
 });
 
 test.serial('a page reads few rows beside its count', async (t) => {
-  const pages = ['/dashboard/recent-activities', '/notifications/recent', '/notifications'];
+  const pages = [
+    '/dashboard/count',
+    '/dashboard/recent-activities',
+    '/notifications/recent',
+    '/notifications',
+  ];
   const filtered = [
     '/notifications?type=system',
     '/orders',
