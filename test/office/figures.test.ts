@@ -169,7 +169,7 @@ test.serial('a page reads few rows beside its count', async (t) => {
   ];
   for (const path of [...pages, ...filtered, '/operation-logs', '/login-logs?status=1', '/users']) {
     const statements = await statementsDuring(() => service.admin.get(path));
-    const read = await rowsReadBy(statements.filter((sql) => !sql.includes('COUNT(*)')));
+    const read = await rowsReadBy(statements.filter((sql) => !/\b(COUNT|SUM)\(/.test(sql)));
     t.true(read <= 200, `${path} reads ${read} rows:\n${statements.join('\n')}`);
   }
 });

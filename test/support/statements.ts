@@ -33,7 +33,8 @@ export async function partitionsOf(sql: string): Promise<string[]> {
 
 /** Rows and keys that the reads among these statements look at, by the server's own counters. */
 export async function rowsReadBy(statements: readonly string[]): Promise<number> {
-  const reads = statements.filter((sql) => /^\s*\(?SELECT/i.test(sql));
+  // Those with a deadline begin with a comment that sets it.
+  const reads = statements.filter((sql) => /^\s*(\/\*.*?\*\/\s*)?\(?SELECT/i.test(sql));
   return transact(async (t) => {
     const counted = async (): Promise<number> => {
       const rows = await select<{ Value: string }>(`SHOW SESSION STATUS LIKE 'Handler_read%'`, [], t);
