@@ -153,7 +153,7 @@ test('a success resets the failures', async (t) => {
   }
 });
 
-test('many concurrent correct sign-ins lock nobody out', async (t) => {
+test.serial('many concurrent correct sign-ins lock nobody out', async (t) => {
   const account = await makeAdmin(service.admin);
   const answers = await Promise.all(times(32, (index) => login(proxied[index % 2] as Client, account)));
   t.is(statuses(answers, 200), 32);
@@ -274,7 +274,7 @@ test('wrong old passwords are limited', async (t) => {
   t.is((await client.get('/heartbeat')).status, 200, 'the session continues');
 });
 
-test('hashing for one address leaves capacity for others', async (t) => {
+test.serial('hashing for one address leaves capacity for others', async (t) => {
   const account = await makeAdmin(service.admin);
   const flood = times(60, (index) =>
     from(crowded, '198.51.100.90').post('/login', { username: `${unique('nobody')}${index}`, password: 'x' }),
