@@ -1,7 +1,8 @@
 // npm run bench -- hostile [part of a name]: what attacks cost everybody else.
 //
 // - The API is a process of its own as in production, behind nginx with the shipped deploy/nginx.conf (without TLS, which the
-//   attackers do not speak), over its own MariaDB and Redis, with /docs switched on, which production has off. Each attack meets a fresh one, warmed by lists and by the documentation page, so that memory is its own.
+//   attackers do not speak), over its own MariaDB and Redis, with /docs switched on, which production has off. Each
+//   attack meets a fresh one, warmed by lists and by the documentation page, so that memory is its own.
 // - Attackers are a process of their own (attacker.ts) on the same two cores, so that what an attack costs its sender counts
 //   against the service as well. The honest client is this process: 25 lists a second over kept connections and a sign-in
 //   every two seconds. Lists are held against 250 ms, sign-ins must succeed.

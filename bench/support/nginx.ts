@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { spawnChild, end, freePort } from './processes.js';
 
 const shipped = resolve(import.meta.dirname, '../../../deploy/nginx.conf');
@@ -35,7 +36,7 @@ export async function startNginx(api: string): Promise<{ url: string; stop(): Pr
   const url = `http://127.0.0.1:${port}`;
   while (!(await fetch(`${url}/healthz`).catch(() => undefined))?.ok) {
     if (child.exitCode !== null) throw new Error(`nginx ended with exit code ${child.exitCode}`);
-    await new Promise((go) => setTimeout(go, 50));
+    await sleep(50);
   }
   return {
     url,

@@ -77,8 +77,8 @@ export async function dashboardCount(): Promise<DashboardCount> {
     operation_count_yesterday: operations.yesterday,
     order_count_yesterday: orders.yesterday,
     paid_amount_yesterday: sales.at(-2)?.amount ?? Money.zero,
-    refunded_amount_today: Money.from(refunded?.today ?? '0'),
-    refunded_amount_yesterday: Money.from(refunded?.yesterday ?? '0'),
+    refunded_amount_today: refunded.today,
+    refunded_amount_yesterday: refunded.yesterday,
     recent_logins: await latest('login_logs', 'id, username, ip, status, created_at'),
     recent_operations: await latest('operation_logs', 'id, username, module, action, created_at'),
   };
@@ -96,14 +96,14 @@ async function madeInTwoDays(from: string): Promise<{ today: number; yesterday: 
 }
 
 /** Money that reached the customers again. */
-async function refundedInTwoDays(): Promise<{ today: string | null; yesterday: string | null } | undefined> {
+async function refundedInTwoDays(): Promise<{ today: Money; yesterday: Money }> {
   const [yesterday, today] = daysBack(2, now(), currentZone()) as [CalendarSpan, CalendarSpan];
   const [row] = await figures.select<{ today: string | null; yesterday: string | null }>(
     `SELECT SUM(IF(finished_at >= ?, amount, 0)) AS today, SUM(IF(finished_at < ?, amount, 0)) AS yesterday
      FROM refunds WHERE status = 'succeeded' AND finished_at >= ?`,
     [today.start, today.start, yesterday.start],
   );
-  return row;
+  return { today: Money.from(row?.today ?? '0'), yesterday: Money.from(row?.yesterday ?? '0') };
 }
 
 /** Successful sign-ins of 30 days of the request zone, the present one included, by kind of device. */
