@@ -26,7 +26,7 @@ export default resource('GET /api/admin/admins', {
     department_id: option('department'),
     role_id: option('role'),
   },
-  period: true,
+  dateRange: true,
   columns: {
     username: code(150),
     nickname: text(),

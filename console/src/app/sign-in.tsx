@@ -58,7 +58,7 @@ export function SignIn({ reason, onEnter }: { reason?: Failure; onEnter: () => v
     setCaptcha(await call('GET /api/admin/login/captcha').catch(() => undefined));
   }, []);
 
-  // Requested once a name is entered, so that nobody types a password to no purpose.
+  // Requested once a name is entered, so that nobody types a password for nothing.
   const askForCaptcha = async (username: string) => {
     if (captcha || !username) return;
     const asked = await call('GET /api/admin/login/captcha', { query: { username, check: true } }).catch(

@@ -27,7 +27,7 @@ export default resource('GET /api/admin/attachments', {
   },
   above: Uploads,
   filters: { display_name: words(), type: choice(kinds), extension: words(), admin_id: option('admin') },
-  period: true,
+  dateRange: true,
   columns: {
     display_name: text(290),
     type: badge(kinds, 96),

@@ -35,7 +35,7 @@ export default resource('GET /api/admin/imports', {
   pollMs: 1000,
   isMoving: (row) => row.status === 0,
   filters: { status: numberChoice(outcomes), dry_run: yesOrNo() },
-  period: true,
+  dateRange: true,
   sortable: ['created_at', 'finished_at'],
   columns: {
     filename: text(200),

@@ -20,7 +20,7 @@ export default resource('GET /api/admin/login-logs', {
   },
   stale: ['login_logs'],
   filters: { admin_id: option('admin'), username: words(), ip: words(), status: numberChoice(outcomes) },
-  period: true,
+  dateRange: true,
   sortable: ['created_at'],
   columns: {
     created_at: time(),

@@ -30,7 +30,7 @@ export default resource('GET /api/admin/operation-logs', {
     status: integer(100, 599),
     trace_id: words(),
   },
-  period: true,
+  dateRange: true,
   sortable: ['duration_ms', 'created_at'],
   columns: {
     created_at: time(),

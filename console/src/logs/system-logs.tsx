@@ -21,7 +21,7 @@ export default resource('GET /api/admin/system-logs', {
   labels: { level: ['级别', 'Level'], module: ['模块', 'Module'], message: ['内容', 'Message'] },
   stale: ['system_logs'],
   filters: { level: choice(levels), module: words(), message: words(), trace_id: words() },
-  period: true,
+  dateRange: true,
   sortable: ['created_at'],
   columns: {
     created_at: time(),

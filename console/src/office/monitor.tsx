@@ -71,7 +71,7 @@ type Info = Data<'GET /api/admin/monitor/system-info'>;
 
 type Sample = Data<'GET /api/admin/monitor/system-info/history'>[number];
 
-const kept = 900;
+const maxSamples = 900;
 const health = states({ up: ['正常', 'Up', 'green'], down: ['不可用', 'Down', 'red'] });
 
 export default function Monitor() {
@@ -87,10 +87,10 @@ export default function Monitor() {
   });
   useStream<Info>('GET /api/admin/monitor/system-info/stream', 'system_info', { interval: '2' }, (info) => {
     setLast(info);
-    setFresh((before) => [...before.slice(1 - kept), sampleOf(info)]);
+    setFresh((before) => [...before.slice(1 - maxSamples), sampleOf(info)]);
   });
   if (!last) return <Skeleton active className="screen" data-screen="monitor" />;
-  const samples = [...past, ...fresh].slice(-kept);
+  const samples = [...past, ...fresh].slice(-maxSamples);
   const labels = samples.map(({ at }) => showClock(Date.parse(at)));
   const series = (label: string, name: Exclude<keyof Sample, 'at'>) => ({
     label,

@@ -25,7 +25,7 @@ export default resource('GET /api/admin/notifications', {
     receiver_ids: ['收件人（留空则发给所有人）', 'Recipients (empty: everyone)'],
   },
   filters: { type: choice(kinds as never), is_read: yesOrNo() },
-  period: true,
+  dateRange: true,
   sortable: ['title', 'created_at'],
   columns: {
     title: text(240),

@@ -89,7 +89,7 @@ export default resource('GET /api/admin/failed-jobs', {
     state: choice(failedStates),
     trace_id: words(),
   },
-  period: true,
+  dateRange: true,
   sortable: ['failed_at', 'attempts', 'failures'],
   columns: {
     job: code(200),

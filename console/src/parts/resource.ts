@@ -93,7 +93,7 @@ export interface Spec<
   /** The route of the list answers the sum of amounts when it is asked with `with_sum`. */
   hasSum?: boolean;
   /** Offers a date range over start_time and end_time. */
-  period?: boolean;
+  dateRange?: boolean;
   sortable?: readonly (keyof Row<L> & string)[];
   /** Scopes whose changes refetch the list. */
   stale?: readonly string[];

@@ -26,7 +26,7 @@ export const orders = resource('GET /api/admin/orders', {
     expire_at: ['过期时间', 'Expires'],
     payment_no: ['支付单号', 'Payment'],
     details: ['商品明细', 'Lines'],
-    expire_in_seconds: ['有效期（分钟，留空为默认）', 'Expires in (minutes; empty for the default)'],
+    expire_in_seconds: ['有效期（分钟，留空则永不过期）', 'Expires in (minutes; empty: never)'],
     remark: ['备注', 'Note'],
   },
   stale: ['orders', 'payments'],
@@ -40,7 +40,7 @@ export const orders = resource('GET /api/admin/orders', {
     max_amount: amount(),
   },
   rare: ['keyword', 'min_amount', 'max_amount'],
-  period: true,
+  dateRange: true,
   sortable: ['amount', 'created_at', 'paid_at'],
   columns: {
     order_no: numberEnd(150),

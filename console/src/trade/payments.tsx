@@ -64,7 +64,7 @@ export const payments = resource('GET /api/admin/payments', {
     time_field: choice(timeFields),
   },
   rare: ['order_no', 'third_party_no', 'needs_attention', 'assignee_id', 'pending_longer_than', 'time_field'],
-  period: true,
+  dateRange: true,
   sortable: ['amount', 'created_at', 'pay_time'],
   columns: {
     payment_no: numberEnd(122),

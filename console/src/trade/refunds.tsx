@@ -56,7 +56,7 @@ export default resource('GET /api/admin/refunds', {
     needs_attention: yesOrNo(),
   },
   rare: ['payment_no', 'order_no', 'payment_method_id', 'needs_attention'],
-  period: true,
+  dateRange: true,
   sortable: ['amount', 'created_at', 'finished_at'],
   columns: {
     refund_no: numberEnd(122),

@@ -24,7 +24,7 @@ export default resource('GET /api/admin/user-balance-logs', {
     source: words(),
     operator_id: option('admin'),
   },
-  period: true,
+  dateRange: true,
   sortable: ['amount', 'created_at'],
   columns: {
     user: named('username', ({ id }) => `/trade/users/${id}`, 112),

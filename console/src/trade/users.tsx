@@ -22,7 +22,7 @@ export default resource('GET /api/admin/users', {
   },
   stale: ['users', 'user_balance_logs'],
   filters: { username: words(), nickname: words(), email: words(), phone: words(), status: statusFilter() },
-  period: true,
+  dateRange: true,
   sortable: ['username', 'balance', 'created_at'],
   columns: {
     id: count(80),

@@ -33,7 +33,7 @@ export function Filters({
   change: Change;
   clear: () => void;
 }) {
-  const { filters, period, rare = [] } = resource.spec;
+  const { filters, dateRange, rare = [] } = resource.spec;
   const set = (name: string, text: string, isTyped = false) =>
     change({ filters: { [name]: text } }, { replace: isTyped });
   const [isOpen, setOpen] = useState(false);
@@ -66,7 +66,7 @@ export function Filters({
           />
         ))}
       </ConfigProvider>
-      {period && <Period state={state} change={change} />}
+      {dateRange && <Period state={state} change={change} />}
       {rare.length > 0 && (
         <Button
           type="text"

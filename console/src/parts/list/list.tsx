@@ -98,7 +98,7 @@ export function ListScreen({ resource }: { resource: Resource }) {
         )}
       </ListHead>
       {Above && !isDenied && <Above data={list.data as never} />}
-      {!isDenied && (Object.keys(spec.filters).length > 0 || spec.period) ? (
+      {!isDenied && (Object.keys(spec.filters).length > 0 || spec.dateRange) ? (
         <Filters resource={resource} state={state} change={change} clear={clear} />
       ) : null}
       {list.error && (

@@ -24,7 +24,7 @@ export function useListState({ spec }: Resource) {
     const own = Object.entries(spec.filters).map(([name, field]) => [name, field.check ?? always] as const);
     return {
       ...Object.fromEntries(own),
-      ...(spec.period ? { start_time: isInstant, end_time: isInstant } : {}),
+      ...(spec.dateRange ? { start_time: isInstant, end_time: isInstant } : {}),
     };
   }, [spec]);
   const state = useMemo(() => decode(search, checks, spec.sortable ?? []), [search, checks, spec.sortable]);
