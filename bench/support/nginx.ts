@@ -21,7 +21,7 @@ export async function startNginx(api: string): Promise<{ url: string; stop(): Pr
     [/^ {4}(listen \[::\]:443|ssl_).*$/gm, ''],
     [/^ {4}server 127\.0\.0\.1:3000 .*$/m, `    server ${new URL(api).host};`],
     [/^ {4}server 127\.0\.0\.1:3001 .*$/m, ''],
-    [/server \{\s*server_name _;\s*return 301 .*\s*\}/, ''],
+    [/server \{\s*server_name _;[^]*?\n {2}\}/, ''],
   ];
   const text = places.reduce(
     (file, [place, own]) => {

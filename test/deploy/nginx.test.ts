@@ -143,8 +143,22 @@ test.serial('TLS ends at nginx', async (t) => {
   const answer = await admin.get('/orders');
   t.is(answer.status, 200);
   t.is(answer.headers.get('strict-transport-security'), 'max-age=31536000');
-  const plain = await fetch(`http://127.0.0.1:${plainPort}/console/?a=1`, { redirect: 'manual' });
-  t.deepEqual([plain.status, plain.headers.get('location')], [301, 'https://127.0.0.1/console/?a=1']);
+});
+
+test.serial('over plain HTTP pages lead to https and the API is refused', async (t) => {
+  const plain = async (path: string): Promise<[number, string | null]> => {
+    const answer = await fetch(`http://127.0.0.1:${plainPort}${path}`, { redirect: 'manual' });
+    return [answer.status, answer.headers.get('location')];
+  };
+  for (const page of ['/', '/console', '/console/trade/orders?a=1', '/docs'])
+    t.deepEqual(await plain(page), [301, `https://127.0.0.1${page}`]);
+  for (const path of [
+    '/api/admin/orders',
+    '/api/payment/notify/mock',
+    '/openapi.json',
+    '/ws/admin/notifications',
+  ])
+    t.deepEqual(await plain(path), [403, null]);
 });
 
 test.serial('traces cannot be started from outside', async (t) => {
