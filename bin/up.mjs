@@ -128,7 +128,7 @@ function greet(url) {
 
 function firstAdministrator() {
   if (process.env.ADMIN_PASSWORD) return 'admin, with the password in ADMIN_PASSWORD';
-  if (process.env.NODE_ENV === 'production') return 'admin, with the password logged at the first start';
+  if (process.env.NODE_ENV === 'production') return 'admin, with the password printed at the first start';
   return 'admin / admin123';
 }
 

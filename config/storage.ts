@@ -31,7 +31,7 @@ export const storageSchema = Joi.object<StorageEnvironment, true>({
   STORAGE_DRIVER: Joi.string()
     .valid('local', 's3')
     .default('local')
-    .description('local or s3; s3 as soon as API and worker run on different machines'),
+    .description('local or s3; local needs one folder that every machine mounts'),
   STORAGE_ROOT: Joi.string()
     .default('storage')
     .description(

@@ -1,5 +1,5 @@
 // Established connections go silent while new ones work, as after a lost NAT entry or a failover without a word: nothing
-// hangs, nothing is acknowledged that is not true, all is well within 15 s (docs/operations.md, deadlines).
+// hangs, nothing is acknowledged that is not true, all is well within 15 s (docs/operations.md, Timeouts).
 import '../support/environment.js';
 import test, { type ExecutionContext } from 'ava';
 import { closeDatabase, db, select } from '../../src/lib/database/db.js';
