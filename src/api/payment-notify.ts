@@ -21,7 +21,7 @@ import { record, text } from './declare/response.js';
 import { PlainAnswer, route } from './declare/route.js';
 
 const maxBody = 64 * 1024;
-/** How long a key of the company is waited for: half of what a callback has. */
+/** Max wait for a key of the company: half the time of a callback. */
 const maxKeyMs = Math.floor(config.payments.callbackDeadlineMs / 2);
 
 const plainAnswer = ({ status, body }: NonNullable<Channel['accepted']>) => new PlainAnswer(status, body);
@@ -30,7 +30,7 @@ const shared = {
   method: 'POST',
   host: true,
   access: 'public',
-  // Limited by what it proves, not by frequency.
+  // Only refused callbacks are limited (`accept`).
   unlimited: true,
   deadlineMs: config.payments.callbackDeadlineMs,
   description:
@@ -47,7 +47,7 @@ const shared = {
       ? [
           {
             answer: plainAnswer(accepted),
-            description: `What ${type} takes for a yes, once the callback is stored`,
+            description: `The acknowledgement that ${type} expects, once the callback is stored`,
           },
         ]
       : [],
@@ -121,7 +121,7 @@ async function receive(
   return { payment_no: accepted.paymentNo, order_no: accepted.orderNo, status };
 }
 
-/** Headers stored with a callback: how to read its body, and what signs it. */
+/** Headers stored with a callback: those needed to read its body and to verify its signature. */
 const keptHeader = /^(content-type|wechatpay-[a-z-]+)$/;
 
 const headersOf = ({ headers }: Context): RawCallback['headers'] =>
@@ -137,7 +137,7 @@ async function accept(channel: Channel, callback: RawCallback, ctx: Context): Pr
   const { type } = channel;
   const { raw, headers, fields } = callback;
   const isOpened = hasOpenResults(channel);
-  // While its results are closed a callback names a payment and nothing else; probes do, too.
+  // Until its results are opened, only the payment number is taken from a callback.
   const claim = await readClaim(channel, isOpened ? callback : { ...callback, headers: {} });
   const { claimedNo, isSealed } = claimedNumber(claim, fields);
   const payment = claimedNo === undefined ? undefined : await findCalledPayment(claimedNo);
@@ -175,7 +175,7 @@ async function accept(channel: Channel, callback: RawCallback, ctx: Context): Pr
     judged === 'payment_gateway_not_implemented' ||
     (channel.results !== undefined && claim !== undefined && unverified.has(judged));
   if (isUnverified && isOpen) {
-    // Its answer would need the same key.
+    // The company's answer to a query would need the same key.
     const isAsked = judged !== 'payment_key_unavailable' && (await askSoon(claimedNo));
     if (isNews && !isAsked) return flag('notice_unverified');
   }
@@ -188,7 +188,7 @@ async function accept(channel: Channel, callback: RawCallback, ctx: Context): Pr
   return refuse(judged);
 }
 
-/** What a company's callback about money may be refused with while something is wrong on our side. */
+/** Refusals of a company's callback whose cause may be on our side. */
 const unverified: ReadonlySet<ErrorSlug> = new Set([
   'payment_key_unavailable',
   'payment_notify_invalid',

@@ -95,7 +95,6 @@ export const routes = [
       username: Joi.string().allow('').max(100),
       check: Joi.boolean().default(false),
     }),
-    fails: ['login_locked'],
     response: record({
       captcha_id: textOrNull(),
       captcha_image: textOrNull(),

@@ -50,7 +50,7 @@ const keys = {
 
 const order = resource('Order', keys);
 
-/** What callers set, when an order is placed and later. */
+/** Fields that callers set, now or later. */
 const fields: Joi.StrictSchemaMap<OrderFields> = { remark: optionalLines(500) };
 
 const orderParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
@@ -122,7 +122,7 @@ export const routes = [
     limit: 'upload',
     summary: 'Import orders from a CSV file',
     description:
-      'UTF-8, GBK or UTF-16 with a byte order mark; columns in any order: `user_id`, `amount`, `remark`, `order_ref`, `product_id`, `product_name`, `price`, `quantity`, or their Chinese names; a column `reason`, which an error file has, is not read. Rows with the same `order_ref` are one order. A line needs `product_name`, `price` and `quantity`: an empty quantity is refused. Orders with a bad row are left out and reported; `dry_run`, a field of the form or the query, only checks. The answer waits up to 3 seconds for the end.',
+      'UTF-8, GBK or UTF-16 with a byte order mark; columns in any order: `user_id`, `amount`, `remark`, `order_ref`, `product_id`, `product_name`, `price`, `quantity`, or their Chinese names; the column `reason` of an error file is ignored. Rows with the same `order_ref` are one order. A line needs `product_name`, `price` and `quantity`: an empty quantity is refused. Orders with a bad row are left out and reported; `dry_run`, a field of the form or the query, only checks. The answer waits up to 3 seconds for the end.',
     access: can('order.import', '导入订单', 'Import orders'),
     module: 'orders',
     upload: { parts: ['file'], maxBytes: config.storage.importMaxBytes, required: true, digest: true },
@@ -174,7 +174,7 @@ export const routes = [
     path: '/orders/{id}',
     name: 'updateOrder',
     summary: 'Change the remark of an order or cancel it',
-    description: 'The state an order is in may be sent back; the only other one taken is `cancelled`.',
+    description: '`status` may be the present one or `cancelled`.',
     access: can('order.update', '修改订单', 'Change orders'),
     module: 'orders',
     params: orderParam,

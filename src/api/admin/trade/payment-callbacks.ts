@@ -13,9 +13,8 @@ export const routes = [
     name: 'replayPaymentCallback',
     summary: 'Replay a stored callback of a payment',
     description:
-      'For a callback that was refused because the configuration was wrong, or that waits: a refused one is verified again ' +
-      'against the configuration of now, then it is settled like one that comes. It counts from when it came. Replayed ' +
-      'again, or twice at once, it still pays once. What is still wrong with it is answered as its refusal.',
+      'A refused callback is verified again under the current configuration and then settled like a new one, dated by its ' +
+      'first arrival. However often it is replayed, it pays once. If something is still wrong, the answer says what.',
     access: can('payment.replay', '重放支付回调', 'Replay payment callbacks'),
     module: 'payments',
     params: Joi.object<{ payment_no: string; id: number }, true>({

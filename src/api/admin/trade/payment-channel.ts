@@ -1,4 +1,4 @@
-// /payments/{payment_no}/place and /query: what a payment needs of its channel.
+// /payments/{payment_no}/place and /query: placing a payment with its channel, and asking about it.
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import { channelOf, isEnabled, openResults } from '../../../lib/channels/index.js';
@@ -26,10 +26,10 @@ export const routes = [
     path: '/payments/{payment_no}/place',
     name: 'placePayment',
     deadlineMs: config.payments.gatewayTimeoutMs + 5000,
-    summary: 'Place a pending payment with its channel, also again',
+    summary: 'Place (or place again) a pending payment',
     description:
-      'For what the customer needs to pay: see `gateway` of `POST /payments`. A channel that is asked again for the same payment ' +
-      'answers for the same trade.',
+      '`gateway` has what the customer needs in order to pay, as in `POST /payments`. Placing a payment again answers for ' +
+      'the same trade.',
     access: can('payment.store', '创建支付', 'Create payments', { slugOnly: true }),
     module: 'payments',
     params: numberParam,
@@ -46,8 +46,8 @@ export const routes = [
     name: 'queryPayment',
     summary: 'Query the state of a payment',
     description:
-      'Asks the company and settles what it says, where the results of the channel are open (PAYMENT_CHANNEL_RESULTS); ' +
-      'otherwise wechat and alipay answer 501. The mock channel reads the local state.',
+      'Asks the payment company and settles what it answers, where the results of the channel are open ' +
+      '(PAYMENT_CHANNEL_RESULTS); otherwise wechat and alipay answer 501. The mock channel reads the local state.',
     deadlineMs: config.payments.gatewayTimeoutMs + 5000,
     access: can('payment.query', '查询支付结果', 'Query payments'),
     isLogged: false,

@@ -61,13 +61,11 @@ const tested = resource('PaymentMethodTest', {
     .example('https://pay.example.com/api/payment/notify/mock'),
   checks: listOf(
     resource('PaymentMethodCheck', {
-      field: text()
-        .description('`config.` and the key, or `notify_url` for the way of a callback')
-        .example('config.shared_secret'),
-      state: oneOf('passed', 'failed', 'skipped').description('What it came to'),
+      field: text().description('`config.` and the key, or `notify_url`').example('config.shared_secret'),
+      state: oneOf('passed', 'failed', 'skipped').description('The result'),
       message: textOrNull().description('Why it failed or was skipped; null when it passed'),
     }),
-  ).description('The check'),
+  ).description('The checks'),
 });
 
 const fields = {
@@ -182,11 +180,11 @@ export const routes = [
     name: 'testPaymentMethod',
     summary: 'Test a payment method without a payment',
     description:
-      'Signs, or seals, with each stored key and verifies the result; judges a test callback that is signed with them as the ' +
-      'public notify address does (`accepted`, `verdict`); and sends it to that address, where it must meet this service. The ' +
-      'callback is for a payment number that nobody has: nothing is paid. wechat and alipay callbacks are not implemented, so ' +
-      'their verdict is `payment_gateway_not_implemented`. Where PAYMENT_CHANNEL_RESULTS opens them only the company can ' +
-      'sign one: `payment_sign_invalid` is what a complete method comes to.',
+      'Signs or encrypts with each stored key and verifies the result; verifies a test callback signed with these keys as the ' +
+      'public notify address does (`accepted`, `verdict`); and sends it to that address, which this service must answer. The ' +
+      'payment number of the callback does not exist: nothing is paid. wechat and alipay callbacks are not implemented, so ' +
+      'their verdict is `payment_gateway_not_implemented`. Where PAYMENT_CHANNEL_RESULTS opens them, only the payment ' +
+      'company can sign one, so the verdict on a complete method is `payment_sign_invalid`.',
     access: can('payment_method.test', '测试支付方式', 'Test payment methods'),
     isLogged: false,
     module: 'payments',

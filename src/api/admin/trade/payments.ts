@@ -66,8 +66,8 @@ export const routes = [
     name: 'listPayments',
     summary: 'List payments',
     description:
-      '`start_time` and `end_time` apply to `time_field`. `needs_attention=1` lists what a person must look at, the reason in ' +
-      '`fail_reason`; `pending_longer_than` (minutes) lists pending payments made longer ago than that, to the minute.',
+      '`start_time` and `end_time` apply to `time_field`. `needs_attention=1` lists payments that a person must look at, with ' +
+      'the reason in `fail_reason`; `pending_longer_than` lists those that have been pending for more than so many minutes.',
     access: can('payment.index', '查看支付列表', 'List payments'),
     module: 'payments',
     query: Joi.object<PaymentFilter & { with_sum: boolean }, true>({
@@ -142,7 +142,7 @@ export const routes = [
       ).description('Its order: it was paid by `payment_no`, which may be another payment'),
       callbacks: listOf(callback),
       follow_up: recordOrNull(keysOf(PaymentFollowUp)).description(
-        'What its company is still asked; null when it has said its last word, or is not asked',
+        'The pending queries to its payment company; null when it has given its final answer, or is not asked',
       ),
       handlings: listOf(handling),
       refunds: listOf(refund),
@@ -176,9 +176,9 @@ export const routes = [
     summary: 'Change the remark or the assignee of a payment, or clear its attention flag',
     description:
       '`needs_attention` can only be set to false, once the matter is handled, together with the `fail_reason` that was ' +
-      'seen: when there is another one by now, the request is refused. While a reason before it has not been cleared, the ' +
-      'payment stays flagged for that one. The last reason stays to be read. What a payment is answered with may be sent ' +
-      'back. State, amount and third-party number are changed by callbacks only.',
+      'seen: if the reason has changed since, the request is refused. While an earlier reason has not been cleared, the ' +
+      'payment stays flagged for that one. The last reason stays readable. Fields may be sent back as they were answered. ' +
+      'State and third-party number follow from callbacks, queries and the order; nobody sets them here.',
     access: can('payment.update', '修改支付', 'Change payments'),
     module: 'payments',
     params: paymentParam,

@@ -1,4 +1,4 @@
-// /refunds: money of payments on its way back.
+// /refunds: refunds of payments.
 import Joi from 'joi';
 import { currentLanguage } from '../../../lib/process/context.js';
 import { fail } from '../../../lib/errors/app-error.js';
@@ -33,7 +33,7 @@ import { can, route } from '../../declare/route.js';
 const refundParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
 const numberParam = Joi.object<{ refund_no: string }, true>({ refund_no: Joi.string().max(64).required() });
 
-/** How long a query waits for what the channel says. */
+/** How long a query waits for the channel. */
 const answerMs = 8000;
 
 export const routes = [
@@ -43,7 +43,8 @@ export const routes = [
     name: 'listRefunds',
     summary: 'List refunds',
     description:
-      '`needs_attention=1` lists what a person must look at, the reason in `fail_reason`; `status=waiting` what waits for approval.',
+      '`needs_attention=1` lists refunds that a person must look at, with the reason in `fail_reason`; `status=waiting` those ' +
+      'that wait for approval.',
     access: can('refund.index', '查看退款列表', 'List refunds'),
     module: 'payments',
     query: Joi.object<RefundFilter & { with_sum: boolean }, true>({
@@ -66,7 +67,7 @@ export const routes = [
     description:
       'Takes `amount` from what is left of the payment, all of it by default. `channel` sends it back through the payment ' +
       'company, `balance` adds it to the balance of the user at once. Above `REFUND_APPROVAL_ABOVE` it waits for another ' +
-      'administrator. Order and payment stay paid. A channel that cannot refund answers 501; the balance takes those too.',
+      'administrator. Order and payment stay paid. A channel that cannot refund answers 501; refund to the balance then.',
     access: can('refund.store', '发起退款', 'Request refunds', { slugOnly: true }),
     module: 'payments',
     body: Joi.object<NewRefund, true>({
@@ -123,8 +124,8 @@ export const routes = [
     name: 'updateRefund',
     summary: 'Clear the attention flag of a refund',
     description:
-      '`needs_attention` can only be set to false, together with the `fail_reason` that was seen: when there is another one by ' +
-      'now, the request is refused. What a refund is answered with may be sent back.',
+      '`needs_attention` can only be set to false, together with the `fail_reason` that was seen: if the reason has changed ' +
+      'since, the request is refused. Fields may be sent back as they were answered.',
     access: can('refund.update', '处理退款异常', 'Clear refunds'),
     module: 'payments',
     params: refundParam,
@@ -170,7 +171,7 @@ export const routes = [
     path: '/refunds/{refund_no}/reject',
     name: 'rejectRefund',
     summary: 'Reject a waiting refund; its amount can be refunded again',
-    description: 'Also what the caller requested.',
+    description: 'Callers may reject their own requests, too.',
     access: can('refund.approve', '审批退款', 'Approve refunds', { slugOnly: true }),
     module: 'payments',
     params: numberParam,
@@ -190,8 +191,8 @@ export const routes = [
     name: 'queryRefund',
     summary: 'Ask the channel now what became of a refund',
     description:
-      'Sends it, where it is not sent yet. One that waits for approval or has ended is answered as it is. When nothing was ' +
-      'learned the answer is 502 with the reason, and the refund is tried again later.',
+      'Sends the refund if it has not been sent yet. One that waits for approval or has ended is answered as it is. If the ' +
+      'channel does not say, the answer is 502 with the reason, and the refund is tried again later.',
     access: can('refund.query', '查询退款结果', 'Query refunds'),
     module: 'payments',
     params: numberParam,

@@ -70,7 +70,7 @@ export const routes = [
     path: '/user-balance-logs/statistics',
     name: 'showUserBalanceStatistics',
     summary: 'Get sums of balance changes of one user or of all',
-    description: '`current_balance` is that of now, whatever the time range.',
+    description: '`current_balance` is the present balance, whatever the time range.',
     access: can('user_balance_log.statistics', '统计余额变动', 'Sum balance changes'),
     query: Joi.object<{ user_id?: number } & TimeRange, true>({ ...timeKeys(), user_id: id() }),
     fails: ['user_unknown'],
