@@ -69,7 +69,7 @@ export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {
     refundApprovalAbove: env.REFUND_APPROVAL_ABOVE || undefined,
     gatewayTimeoutMs: constant('PAYMENT_GATEWAY_TIMEOUT_MS', 10_000),
     callbackWaitMs: constant('CALLBACK_WAIT_MS', 2000),
-    /** A provider must be answered within 2.5 s (docs/promises.md R8); network and load take part of that. */
+    /** A payment company must be answered within 2.5 s (docs/promises.md R8); network and load take part of that. */
     callbackDeadlineMs: constant('CALLBACK_DEADLINE_MS', 2150),
   };
 }

@@ -3,7 +3,7 @@ import '../support/environment.js';
 import { Readable } from 'node:stream';
 import test from 'ava';
 import { AppError } from '../../src/lib/errors/app-error.js';
-import { assertKind } from '../../src/lib/files/file-content.js';
+import { checkedCharset } from '../../src/lib/files/file-content.js';
 import { kindOf, type FileKind } from '../../src/lib/files/file-kinds.js';
 import { docx, mp4, png, textOf } from '../support/files.js';
 
@@ -35,7 +35,7 @@ test('an interrupted read is never reported as a wrong file type', async (t) => 
         let opened = 0;
         const open = (): Promise<Readable> =>
           Promise.resolve(++opened === broken ? breakingOff(content, after) : whole(content));
-        const error = await assertKind(kind(extension), content.length, open).then(
+        const error = await checkedCharset(kind(extension), content.length, open).then(
           () => undefined,
           (reason: unknown) => reason,
         );
@@ -48,7 +48,7 @@ test('an interrupted read is never reported as a wrong file type', async (t) => 
 test('only texts have an encoding', async (t) => {
   const open = (content: Buffer) => () => Promise.resolve(whole(content));
   const gbk = Buffer.from('d6d0cec4', 'hex');
-  t.is(await assertKind(kind('txt'), 4, open(gbk)), 'gbk');
-  t.is(await assertKind(kind('csv'), 6, open(Buffer.from('中文'))), 'utf-8');
-  t.is(await assertKind(kind('png'), png.length, open(png)), null);
+  t.is(await checkedCharset(kind('txt'), 4, open(gbk)), 'gbk');
+  t.is(await checkedCharset(kind('csv'), 6, open(Buffer.from('中文'))), 'utf-8');
+  t.is(await checkedCharset(kind('png'), png.length, open(png)), null);
 });

@@ -44,8 +44,8 @@ export const refunds: Fault[] = [
   },
   {
     file: request,
-    from: `if ((counted?.count ?? 0) >= most)`,
-    to: `if ((counted?.count ?? 0) > most)`,
+    from: `if ((counted?.count ?? 0) >= maxRefunds)`,
+    to: `if ((counted?.count ?? 0) > maxRefunds)`,
     breaks: 'a payment gets one more refund than its channel takes',
     test: runs,
     match: 'a company takes so many refunds*',

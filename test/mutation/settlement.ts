@@ -37,7 +37,7 @@ export const settlement: Fault[] = [
     file,
     from: `p.notify_data = c.body, p.needs_attention`,
     to: `p.needs_attention`,
-    breaks: 'what the provider said is not kept with the payment',
+    breaks: 'what the payment company said is not kept with the payment',
     test: conflicts,
     match: 'attempts are shown with their secrets masked',
   },
@@ -168,7 +168,7 @@ export const settlement: Fault[] = [
   },
   {
     file,
-    from: `  if (await isKnownSecond(attempt, t)) return alreadyPaid(attempt, t);
+    from: `  if (await isKnownExtraNumber(attempt, t)) return alreadyPaid(attempt, t);
 `,
     to: ``,
     breaks: 'a repeated second number is flagged again after it was cleared',

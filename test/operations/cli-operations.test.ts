@@ -46,7 +46,7 @@ async function waitingCallback(payment: MadePayment): Promise<CallbackKey> {
 }
 
 interface Migrations {
-  made: string[];
+  applied: string[];
   pending: string[];
   unknown: string[];
 }
@@ -61,7 +61,7 @@ test('the command line creates and migrates a database without an API', async (t
   const up = await answerOf<{ added: string[] }>(['migrate', 'up'], env);
   t.deepEqual([up.data.added, up.code], [all, 0]);
   const status = await answerOf<Migrations>(['migrate', 'status'], env);
-  t.deepEqual([status.data, status.code], [{ made: all, pending: [], unknown: [] }, 0]);
+  t.deepEqual([status.data, status.code], [{ applied: all, pending: [], unknown: [] }, 0]);
   t.deepEqual((await answerOf<{ added: string[] }>(['migrate', 'up'], env)).data.added, [], 'once is enough');
 
   const last = all.at(-1) as string;

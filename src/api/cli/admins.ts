@@ -5,7 +5,7 @@ import { now } from '../../lib/values/clock.js';
 import { change, select } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { randomToken } from '../../lib/secrets/random-id.js';
-import { text, username as newUsername } from '../../lib/input/schema.js';
+import { nonEmptyText, username as newUsername } from '../../lib/input/schema.js';
 import { createAdmin, storePassword } from '../../models/access/admin.js';
 import { superAdminSlug } from '../../models/access/identity.js';
 import { Admin, Role } from '../../models/access/tables.js';
@@ -62,7 +62,7 @@ async function list(): Promise<Outcome> {
 
 async function create(username: string, nickname = username, role: string): Promise<Outcome> {
   assertFits('<username>', newUsername(), username);
-  assertFits('--nickname', text(50), nickname);
+  assertFits('--nickname', nonEmptyText(50), nickname);
   await checkAppKey();
   const found = await Role.findOne({ where: { slug: role }, attributes: ['id'] });
   if (!found) throw new Error(`there is no role "${role}"`);

@@ -26,7 +26,7 @@ export async function checkDatabaseDurability(): Promise<Finding> {
   );
 }
 
-const fewestNodes = 3;
+const minNodes = 3;
 
 /** Whether a commit that was answered is on another machine as well. */
 export async function checkReplication(): Promise<Finding> {
@@ -67,7 +67,7 @@ export async function checkReplication(): Promise<Finding> {
 
 function galera({ wsrep_cluster_size: size, wsrep_local_state_comment: state }: Values): Finding {
   const says = `Galera, ${size} nodes, this one is ${state}`;
-  return Number(size) < fewestNodes || state !== 'Synced' ? warning(says) : ok(says);
+  return Number(size) < minNodes || state !== 'Synced' ? warning(says) : ok(says);
 }
 
 async function variables(names: readonly string[], kind = 'VARIABLES'): Promise<Values> {

@@ -22,7 +22,9 @@ export function addDoctorCommand(program: Command): void {
   does(
     program
       .command('doctor')
-      .description('looks at settings, servers, clock, disk, partitions and key; exit code 1 on a fault'),
+      .description(
+        'checks settings, servers, clock, disk, partitions, key, books and queues; exit code 1 on a fault',
+      ),
     examine,
     { anySchema: true },
   );
@@ -69,13 +71,13 @@ async function examine(): Promise<Outcome> {
 
 function checkSettings(): Finding {
   const misspelt = config.misspellings.map(({ given, meant }) => `${given} (${meant}?)`);
-  const idle = [...misspelt, ...config.retired];
-  return idle.length > 0 ? warning(`without effect: ${idle.join(', ')}`) : ok('usable');
+  const ignored = [...misspelt, ...config.retired];
+  return ignored.length > 0 ? warning(`ignored: ${ignored.join(', ')}`) : ok('usable');
 }
 
 function checkNode(): Finding {
   const { node } = process.versions;
-  return Number.parseInt(node, 10) < 22 ? warning(`${node} gets no security fixes any more`) : ok(node);
+  return Number.parseInt(node, 10) < 22 ? warning(`${node} no longer gets security fixes`) : ok(node);
 }
 
 async function checkDatabase(): Promise<Finding> {
@@ -84,26 +86,26 @@ async function checkDatabase(): Promise<Finding> {
 }
 
 async function checkSchema(): Promise<Finding> {
-  const { made, pending, unknown } = await migrationState();
-  if (pending.length > 0) return fault(`to be made: ${pending.join(', ')}`);
+  const { applied, pending, unknown } = await migrationState();
+  if (pending.length > 0) return fault(`pending: ${pending.join(', ')}`);
   if (unknown.length > 0) return warning(`newer than this release: ${unknown.join(', ')}`);
-  return ok(`${made.length} migrations made`);
+  return ok(`${applied.length} migrations applied`);
 }
 
 async function checkKey(): Promise<Finding> {
   const state = await keyState();
   if (state === 'wrong') return fault('APP_KEY is not the key of this database');
-  return state === 'previous' ? warning('the database is still under a key of APP_KEY_PREVIOUS') : ok(state);
+  return state === 'previous' ? warning('the database still uses a key of APP_KEY_PREVIOUS') : ok(state);
 }
 
-const leastRedis = [6, 2] as const;
+const minRedis = [6, 2] as const;
 
 async function checkRedis(): Promise<Finding> {
   assertRedis();
   const version = field(await redis.info('server'), 'redis_version');
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const isOld = major < leastRedis[0] || (major === leastRedis[0] && minor < leastRedis[1]);
-  return isOld ? fault(`${version}; ${leastRedis.join('.')} is needed`) : ok(version);
+  const isOld = major < minRedis[0] || (major === minRedis[0] && minor < minRedis[1]);
+  return isOld ? fault(`${version}; ${minRedis.join('.')} is needed`) : ok(version);
 }
 
 async function checkRedisDurability(): Promise<Finding> {
@@ -148,8 +150,9 @@ async function checkStorage(): Promise<Finding> {
 async function checkPartitions(): Promise<Finding> {
   const current = periodOf(now());
   const last = await lastMonth();
-  if (last < shiftPeriod(current, 1)) return fault(`made up to ${last} only; does a worker run?`);
-  return last < shiftPeriod(current, 2) ? warning(`made up to ${last}`) : ok(`made up to ${last}`);
+  const says = `partitions end at ${last}`;
+  if (last < shiftPeriod(current, 1)) return fault(`${says}; does a worker run?`);
+  return last < shiftPeriod(current, 2) ? warning(says) : ok(says);
 }
 
 const overdueMs = 300_000;
@@ -159,16 +162,16 @@ async function checkCallbacks(): Promise<Finding> {
   for await (const _ of unsettledCallbacks(new Date(now().getTime() - overdueMs)))
     if (++waiting === 1000) break;
   return waiting > 0
-    ? fault(`${waiting} verified ones wait for more than 5 minutes; does a worker run?`)
-    : ok('none waits');
+    ? fault(`${waiting} verified callbacks have waited for more than 5 minutes; does a worker run?`)
+    : ok('no callback waits');
 }
 
 async function checkChannels(): Promise<Finding> {
   const due = await oldestDue();
   const minutes = due ? Math.floor((now().getTime() - due.getTime()) / 60_000) : 0;
   return minutes >= 10
-    ? fault(`no company has been asked for ${minutes} minutes; does a worker run?`)
-    : ok('no question is overdue');
+    ? fault(`queries to payment companies are ${minutes} minutes overdue; does a worker run?`)
+    : ok('no query is overdue');
 }
 
 async function checkSums(): Promise<Finding> {

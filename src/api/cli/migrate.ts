@@ -8,12 +8,12 @@ import { syncPermissions } from '../declare/permission-sync.js';
 import { does, table, type Outcome } from './command.js';
 
 export function addMigrateCommands(program: Command): void {
-  const migrate = program.command('migrate').description('the shape of the database: up, status');
-  does(migrate.command('up').description('brings it to that of this release'), up, { anySchema: true });
+  const migrate = program.command('migrate').description('the database schema: up, status');
+  does(migrate.command('up').description('applies pending migrations'), up, { anySchema: true });
   does(
     migrate
       .command('status')
-      .description('what was made, and what is to be made; exit code 1 when something is'),
+      .description('applied and pending migrations; exit code 1 when some are pending'),
     status,
     { anySchema: true },
   );
@@ -27,25 +27,25 @@ async function up(): Promise<Outcome> {
     await seed();
     await syncPermissions(routes);
   }).catch(failNamingMigration);
-  const { made } = await migrationState();
-  const added = made.filter((name) => !before.made.includes(name));
-  const what = added.length > 0 ? `made ${added.join(', ')}` : 'nothing was to be made';
-  return { data: { added }, text: `the database has the shape of this release; ${what}` };
+  const { applied } = await migrationState();
+  const added = applied.filter((name) => !before.applied.includes(name));
+  const what = added.length > 0 ? `applied ${added.join(', ')}` : 'nothing to do';
+  return { data: { added }, text: `the database schema is up to date; ${what}` };
 }
 
 async function failNamingMigration(error: unknown): Promise<never> {
   const { pending } = await migrationState().catch(() => ({ pending: [] }));
   const [first] = pending;
   if (first === undefined || error instanceof StartRefused || isDatabaseDown(error)) throw error;
-  throw new Error(`${first} could not be made: ${(error as Error).message}`);
+  throw new Error(`${first} failed: ${(error as Error).message}`);
 }
 
 async function status(): Promise<Outcome> {
-  const { made, pending, unknown } = await migrationState();
+  const { applied, pending, unknown } = await migrationState();
   const rows = [
-    ...made.map((migration) => ({ migration, state: 'made' })),
+    ...applied.map((migration) => ({ migration, state: 'applied' })),
     ...pending.map((migration) => ({ migration, state: 'pending' })),
-    ...unknown.map((migration) => ({ migration, state: 'made by another release' })),
+    ...unknown.map((migration) => ({ migration, state: 'applied by another release' })),
   ];
-  return { data: { made, pending, unknown }, text: table(rows, 'nothing'), isBad: pending.length > 0 };
+  return { data: { applied, pending, unknown }, text: table(rows, 'nothing'), isBad: pending.length > 0 };
 }

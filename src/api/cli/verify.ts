@@ -56,13 +56,13 @@ async function rowsWithoutFile(): Promise<string[]> {
     if ((await driver.stat(key)) === undefined) missing.push(key);
   };
   for await (const keys of keptKeys()) await Promise.all(keys.map((key) => atOnce(check, key)));
-  // A file deleted during the check has no owner by now.
+  // A file deleted during the check no longer has an owner.
   const kept = new Set<string>();
   if (missing.length > 0) for await (const keys of keptKeys()) keys.forEach((key) => kept.add(key));
   return missing.filter((key) => kept.has(key)).sort();
 }
 
-/** A file is a row before it is written, so one without row is a fault at any moment but that of its removal. */
+/** A file has a row before it is written, so one without is always a fault, except while it is being removed. */
 async function filesWithoutRow(): Promise<string[]> {
   const driver = await storage();
   const found: string[] = [];

@@ -1,7 +1,7 @@
 // Requests of chunked uploads: /attachments/chunk takes four kinds of calls.
 import Joi from 'joi';
 import { config } from '../../../config/index.js';
-import { text } from '../../lib/input/schema.js';
+import { nonEmptyText } from '../../lib/input/schema.js';
 import { documentedAs, named } from '../../lib/input/schema-notes.js';
 
 export const maxChunks = 10_000;
@@ -18,7 +18,7 @@ export interface ChunkCall {
 }
 
 /** Names an upload among those of its administrator; never a part of a path. */
-export const chunkId = () => text(128);
+export const chunkId = () => nonEmptyText(128);
 
 const chunkIndex = Joi.number()
   .integer()

@@ -1,6 +1,6 @@
 // Changing a balance, as /users/{id}/update-balance and POST /user-balance-logs take and answer it.
 import Joi from 'joi';
-import { money, optionalLines, optionalText } from '../../lib/input/schema.js';
+import { money, optionalMultiline, optionalText } from '../../lib/input/schema.js';
 import type { Operator } from '../../models/trade/balance.js';
 import { BalanceLog, balanceChangeTypes, User } from '../../models/trade/tables.js';
 import { Admin } from '../../models/access/tables.js';
@@ -18,7 +18,7 @@ export const balanceChangeKeys = {
     .pattern(/^[a-z][a-z0-9_]*$/)
     .default('manual'),
   source_id: optionalText(64),
-  description: optionalLines(500),
+  description: optionalMultiline(500),
   request_id: Joi.string()
     .max(64)
     .pattern(/^[\x21-\x7e]+$/),

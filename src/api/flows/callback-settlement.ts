@@ -25,7 +25,7 @@ export interface Accepted {
 /**
  * Outcome of settling a callback.
  *
- * @param deadline milliseconds since 1970 at which the provider must have its answer
+ * @param deadline milliseconds since 1970 by which the payment company must be answered
  * @returns undefined when it is not settled in time; the sweeper will finish it
  */
 export async function settleAccepted(
@@ -55,7 +55,7 @@ async function settledMeanwhile(callback: CallbackKey): Promise<Settlement | und
   return found && found.state !== 'pending' ? (found.verdict as Settlement) : undefined;
 }
 
-// The attempt is stored, so neither being late nor failing is a reason to ask the provider again.
+// The attempt is stored, so neither being late nor failing is a reason to have the payment company send it again.
 function unlessLate<T>(result: Promise<T>, deadline: number): Promise<T | undefined> {
   const sure = result.catch((error: unknown) => {
     logger.warn({ error }, 'settling a callback failed; the sweeper will retry');

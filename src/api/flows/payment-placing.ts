@@ -72,10 +72,10 @@ export async function placingChannel(methodId: number): Promise<Channel> {
  */
 export function assertFitsChannel({ placingLimits }: Channel, { amount, expireAt }: Payable): void {
   if (!placingLimits) return;
-  const { least, most, minMs } = placingLimits;
-  const isBeyond = amount.cents < least.cents || (most !== undefined && amount.cents > most.cents);
+  const { minAmount: min, maxAmount: max, minMs } = placingLimits;
+  const isBeyond = amount.cents < min.cents || (max !== undefined && amount.cents > max.cents);
   if (isBeyond)
-    fail('payment_beyond_channel', { params: { least: least.toString(), most: most?.toString() ?? '∞' } });
+    fail('payment_beyond_channel', { params: { min: min.toString(), max: max?.toString() ?? '∞' } });
   if (expireAt && expireAt.getTime() < now().getTime() + minMs) fail('order_expires_too_soon');
 }
 

@@ -7,15 +7,15 @@ import { signedInLately } from '../../models/access/admin-session.js';
 
 const { auth } = config;
 const hour = 3600;
-const hold = { window: auth.loginWindowSeconds, lock: auth.loginLockSeconds };
+const hold = { windowSeconds: auth.loginWindowSeconds, lockSeconds: auth.loginLockSeconds };
 
 const byNameAndAddress = new Attempts({ name: 'sign-in', points: auth.loginMaxAttempts, ...hold });
 const byAddress = new Attempts({ name: 'sign-in-any-name', points: auth.loginMaxPerAddress, ...hold });
 const byName = new Attempts({
   name: 'sign-in-anywhere',
   points: auth.loginMaxPerUsernameHour,
-  window: hour,
-  lock: hour,
+  windowSeconds: hour,
+  lockSeconds: hour,
 });
 const byAdmin = new Attempts({ name: 'password-change', points: auth.loginMaxAttempts, ...hold });
 
@@ -24,14 +24,20 @@ export interface Subject {
   username: string;
 }
 
+/** The failures of a subject that is not locked. */
+export interface Failures {
+  /** Of the address under that name. */
+  count: number;
+  /** Whether the address has used half its quota under all names. */
+  isAddressSuspect: boolean;
+}
+
 /**
- * Counted failures of that address and name; `Infinity` once the address has used half its quota
- * under all names. Strangers who guess at a name do not lock out the addresses it
- * has signed in from lately.
+ * Strangers who guess at a name do not lock out the addresses it has signed in from lately.
  *
  * @throws login_locked with the seconds to wait
  */
-export async function assertNotLocked(subject: Subject): Promise<number> {
+export async function failuresUnlessLocked(subject: Subject): Promise<Failures> {
   const [both, address, name] = await Promise.all([
     byNameAndAddress.state(pairKey(subject)),
     byAddress.state(networkOf(subject.ip)),
@@ -39,15 +45,20 @@ export async function assertNotLocked(subject: Subject): Promise<number> {
   ]);
   const lockedFor = Math.max(both.lockedFor, address.lockedFor, await forStrangers(name.lockedFor, subject));
   if (lockedFor > 0) fail('login_locked', { retryAfter: lockedFor });
-  return address.failures * 2 >= auth.loginMaxPerAddress ? Infinity : both.failures;
+  return { count: both.failures, isAddressSuspect: address.failures * 2 >= auth.loginMaxPerAddress };
 }
 
-/** Counts a wrong password. @throws login_locked when the limit had been reached by attempts made at the same time */
+/** @throws login_locked with the seconds to wait */
+export async function assertNotLocked(subject: Subject): Promise<void> {
+  await failuresUnlessLocked(subject);
+}
+
+/** Counts a wrong password. @throws login_locked when concurrent attempts have reached the limit */
 export async function countFailure(subject: Subject): Promise<void> {
   const [both, address, name] = await Promise.all([
-    byNameAndAddress.fail(pairKey(subject)),
-    byAddress.fail(networkOf(subject.ip)),
-    byName.fail(nameKey(subject)),
+    byNameAndAddress.countFailure(pairKey(subject)),
+    byAddress.countFailure(networkOf(subject.ip)),
+    byName.countFailure(nameKey(subject)),
   ]);
   const lockedFor = Math.max(both, address, await forStrangers(name, subject));
   if (lockedFor > 0) fail('login_locked', { retryAfter: lockedFor });
@@ -60,7 +71,10 @@ export async function countFailure(subject: Subject): Promise<void> {
  * @throws login_locked as `countFailure`
  */
 export async function countRefusedCaptcha(subject: Subject): Promise<void> {
-  const counted = [byNameAndAddress.fail(pairKey(subject)), byAddress.fail(networkOf(subject.ip))];
+  const counted = [
+    byNameAndAddress.countFailure(pairKey(subject)),
+    byAddress.countFailure(networkOf(subject.ip)),
+  ];
   const lockedFor = Math.max(...(await Promise.all(counted)));
   if (lockedFor > 0) fail('login_locked', { retryAfter: lockedFor });
 }
@@ -74,7 +88,7 @@ export async function clearFailures(subject: Subject): Promise<void> {
   if (lockedFor === 0) await byName.clear(nameKey(subject));
 }
 
-/** The same for an administrator who proves the old password to set a new one: no stranger can use up their attempts. */
+/** Limits on proving the old password to set a new one; counted per administrator, so that no stranger can use up their attempts. */
 export const passwordChange = {
   /** @throws login_locked */
   async assertNotLocked(adminId: number): Promise<void> {
@@ -83,17 +97,17 @@ export const passwordChange = {
   },
   /** @throws login_locked */
   async countFailure(adminId: number): Promise<void> {
-    const lockedFor = await byAdmin.fail(String(adminId));
+    const lockedFor = await byAdmin.countFailure(String(adminId));
     if (lockedFor > 0) fail('login_locked', { retryAfter: lockedFor });
   },
   clear: (adminId: number): Promise<void> => byAdmin.clear(String(adminId)),
 };
 
 /**
- * Forgets what locks an administrator out, from every address; for the command line.
+ * Unlocks an administrator for every address; for the command line.
  *
- * @param address forgets its failures under all names, too
- * @returns how many counters there were
+ * @param address also resets its failures under all names
+ * @returns number of counters reset
  */
 export async function unlock(locked: { id: number; username: string; address?: string }): Promise<number> {
   const name = nameKey(locked);

@@ -6,7 +6,7 @@ import { foreign, unreadable } from './answer-reasons.js';
 import { ChannelFailure, type RefundAnswer, type RefundLimits, type RefundOrder } from './channel.js';
 
 // 365 days are a guess: 3 to 12 months by contract. A later refund is refused as TRADE_HAS_FINISHED.
-export const refundLimits: RefundLimits = { withinDays: 365, most: 50, apartMs: 3000 };
+export const refundLimits: RefundLimits = { withinDays: 365, maxRefunds: 50, apartMs: 3000 };
 
 // Asking again under the same number ends no better. All others may pass: no funds, a limit, the set-up.
 const final = new Set<unknown>(

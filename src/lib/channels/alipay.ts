@@ -38,8 +38,8 @@ export const alipay: Channel = {
 
   // total_amount and time_expire in opendocs.alipay.com/open/028r8t.
   placingLimits: {
-    least: Money.from('0.01'),
-    most: Money.from('100000000.00'),
+    minAmount: Money.from('0.01'),
+    maxAmount: Money.from('100000000.00'),
     minMs: 60_000,
     maxMs: 15 * 86_400_000,
   },

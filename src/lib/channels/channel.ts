@@ -104,7 +104,7 @@ export interface RefundLimits {
   /** Days after the payment. */
   withinDays: number;
   /** Refunds of one payment. */
-  most: number;
+  maxRefunds: number;
   /** Wait between two of them. */
   apartMs: number;
 }
@@ -163,8 +163,8 @@ export class ChannelFailure extends Error {
 
 /** The company's limits; beyond them a customer would only see its error page. */
 export interface PlacingLimits {
-  least: Money;
-  most?: Money;
+  minAmount: Money;
+  maxAmount?: Money;
   /** Min remaining lifetime of the order. */
   minMs: number;
   /** A later expiry is not sent to the company. */

@@ -33,7 +33,7 @@ const reasons = {
   large: { zh: '渠道应答过大', en: 'the answer of the channel is too large' },
 };
 
-/** The address is not one of the internet, so it was not asked. */
+/** The address is not public, so no request was sent. */
 export class NotPublic extends ChannelFailure {
   constructor() {
     super(reasons.local);

@@ -110,7 +110,7 @@ export const mock: Channel = {
   answersLocally: true,
 
   // It refunds whatever it is sent, at once.
-  refunds: { limits: { withinDays: 365, most: 50, apartMs: 0 }, send: refunded, query: refunded },
+  refunds: { limits: { withinDays: 365, maxRefunds: 50, apartMs: 0 }, send: refunded, query: refunded },
 };
 
 /** Lowercase hex of HMAC-SHA-256 over `number|SUCCESS|amount` (spec.md, Payment callback, rule 3). */

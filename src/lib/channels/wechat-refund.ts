@@ -7,7 +7,7 @@ import { fen, instantOf, isNumber, tradeNumber } from './wechat-trade.js';
 
 const path = '/v3/refund/domestic/refunds';
 
-export const refundLimits: RefundLimits = { withinDays: 365, most: 50, apartMs: 60_000 };
+export const refundLimits: RefundLimits = { withinDays: 365, maxRefunds: 50, apartMs: 60_000 };
 
 // Accepted is not done: cards take up to three days. ABNORMAL: the card is dead, and a person chooses another way.
 const states = new Map<unknown, RefundAnswer['state']>([

@@ -73,7 +73,7 @@ export const wechat: Channel = {
   }),
 
   // Limits of pay.weixin.qq.com/doc/v3/merchant/4012791877: at least a cent, and an expiry at least a minute away.
-  placingLimits: { least: Money.from('0.01'), minMs: 60_000 },
+  placingLimits: { minAmount: Money.from('0.01'), minMs: 60_000 },
 
   read(callback, configs) {
     const { fields } = callback;

@@ -59,8 +59,8 @@ export class Database {
   }
 
   /**
-   * Runs an UPDATE, DELETE or multi-row INSERT: a transaction by itself, or of several statements when others commit
-   * with the current write.
+   * Runs an UPDATE, DELETE or multi-row INSERT: on its own connection; in a logged request as a transaction, so that the
+   * log entry commits with it.
    *
    * @returns number of rows changed
    */

@@ -6,7 +6,7 @@ export const trade = {
     insufficient_balance: ['余额不足', 'The balance is not sufficient'],
     balance_limit_exceeded: ['余额超出上限', 'The balance would exceed the limit'],
     order_not_payable: ['订单当前状态不可支付', 'The order cannot be paid in its present state'],
-    payment_beyond_channel: ['金额超出该支付渠道的限额（{least} 至 {most}）', 'The amount is beyond the limits of this channel, {least} to {most}'],
+    payment_beyond_channel: ['金额超出该支付渠道的限额（{min} 至 {max}）', 'The amount is beyond the limits of this channel, {min} to {max}'],
     order_expires_too_soon: ['订单即将过期，该支付渠道已无法受理', 'The order expires too soon for this channel'],
     order_being_paid: ['该订单的付款已到账，正在处理中', 'A payment for this order has arrived and is being settled'],
     payment_method_disabled: ['支付方式已停用', 'The payment method is switched off'],
@@ -28,7 +28,7 @@ export const trade = {
     payment_not_refundable: ['只有已支付的支付可以退款', 'Only a paid payment can be refunded'],
     refund_exceeds_payment: ['退款金额超出可退金额 {left}', 'The amount is more than the {left} that is left to refund'],
     refund_too_late: ['支付已超过 {days} 天，该支付渠道不再受理退款', 'This channel takes no refunds {days} days after the payment'],
-    refund_too_many: ['该支付渠道对一笔支付最多受理 {most} 次退款', 'This channel takes at most {most} refunds of one payment'],
+    refund_too_many: ['该支付渠道对一笔支付最多受理 {max} 次退款', 'This channel takes at most {max} refunds of one payment'],
     payment_method_incomplete: ['支付方式缺少验证支付结果所需的密钥：{keys}', 'The payment method lacks keys that its results are verified with: {keys}'],
   }),
   ...outcomes(403, 20003, {

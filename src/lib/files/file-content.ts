@@ -18,17 +18,17 @@ const program = /^(?:#!|<[a-z!?%/])/i;
 
 const charsets = ['utf-8', 'gbk'] as const;
 
-/** Encoding of a text (WHATWG Encoding, labels). */
+/** By its label in WHATWG Encoding. */
 export type Charset = (typeof charsets)[number];
 
 /**
  * Checks that the content is of the kind: by its signature, or for texts by being a text without markup.
  *
  * @param size bytes of the file
- * @returns the encoding of a text
+ * @returns the charset of a text; null for other kinds
  * @throws file_content_mismatch
  */
-export async function assertKind(kind: FileKind, size: number, open: OpenFile): Promise<Charset | null> {
+export async function checkedCharset(kind: FileKind, size: number, open: OpenFile): Promise<Charset | null> {
   const head = await headOf(open, size);
   if (kind.content === 'text') {
     const start = head.toString('latin1').replace(/^(?:\xef\xbb\xbf|\s)+/, '');

@@ -30,16 +30,16 @@ const checked = (schema: Joi.StringSchema, isFit: (text: string) => boolean) =>
   schema.custom((value: string, helpers) => (isFit(value) ? value : helpers.error('text.control')));
 
 /** A line of 1 to `max` printable characters. */
-export const text = (max: number) => checked(Joi.string().min(1).max(max), isPrintable);
+export const nonEmptyText = (max: number) => checked(Joi.string().min(1).max(max), isPrintable);
 
 /** A line of up to `max` printable characters; an empty one clears the field. */
 export const optionalText = (max: number) => checked(Joi.string().allow('', null).max(max), isPrintable);
 
 /** A text of 1 to `max` characters with line breaks. */
-export const lines = (max: number) => checked(Joi.string().min(1).max(max), arePrintableLines);
+export const nonEmptyMultiline = (max: number) => checked(Joi.string().min(1).max(max), arePrintableLines);
 
 /** A text of up to `max` characters with line breaks; an empty one clears the field. */
-export const optionalLines = (max: number) =>
+export const optionalMultiline = (max: number) =>
   checked(Joi.string().allow('', null).max(max), arePrintableLines);
 
 /**
@@ -111,24 +111,20 @@ export const slug = (max = 100) =>
 /** An amount as a JSON number with at most two decimals. */
 export const exactAmount = () => keywords(Joi.number().unsafe(), { multipleOf: 0.01 });
 
-const amountBetween = (least: bigint) =>
-  keywords(Joi.number().unsafe(), { multipleOf: 0.01, minimum: Number(least) / 100, maximum: maxAmount });
+const amountFrom = (minCents: bigint) =>
+  keywords(Joi.number().unsafe(), { multipleOf: 0.01, minimum: Number(minCents) / 100, maximum: maxAmount });
 
-/**
- * An exact amount, as a number or a decimal text; the handler receives a `Money`.
- *
- * @param least min number of cents
- */
-export const money = (least: bigint) =>
+/** An exact amount, as a number or a decimal text; the handler receives a `Money`. */
+export const money = (minCents: bigint) =>
   Joi.alternatives()
     .try(
-      amountBetween(least),
+      amountFrom(minCents),
       keywords(Joi.string(), { format: 'decimal', pattern: '^-?\\d{1,14}(\\.\\d{1,2})?$' }),
     )
     .custom((value: unknown, helpers) => {
       const amount = Money.parse(value);
       if (!amount) return helpers.error('money.format');
-      return amount.cents < least ? helpers.error('money.least') : amount;
+      return amount.cents < minCents ? helpers.error('money.min') : amount;
     }) as unknown as Joi.ObjectSchema<Money>;
 
 /** A time filter (docs/api.md, 2) in the request zone; the handler receives a `Date`. */

@@ -9,7 +9,7 @@ const oldestFixed = 22;
 export function warnAtStart(): void {
   const { node } = process.versions;
   if (Number.parseInt(node, 10) < oldestFixed)
-    logger.warn(`Node.js ${node} gets no security fixes any more; use Node.js 24`);
+    logger.warn(`Node.js ${node} no longer gets security fixes; use Node.js 24`);
   for (const { given, meant } of config.misspellings)
     logger.warn(`${given} is no setting and has no effect; is ${meant} meant?`);
   if (config.retired.length > 0)

@@ -6,10 +6,9 @@ export interface AttemptLimit {
   name: string;
   /** Failures that lock. */
   points: number;
-  /** Seconds over which failures are counted. */
-  window: number;
-  /** Seconds a lock lasts. */
-  lock: number;
+  /** How long failures are counted. */
+  windowSeconds: number;
+  lockSeconds: number;
 }
 
 export class Attempts {
@@ -19,12 +18,12 @@ export class Attempts {
   readonly #points: number;
   readonly #prefix: string;
 
-  constructor({ name, points, window, lock }: AttemptLimit) {
+  constructor({ name, points, windowSeconds, lockSeconds }: AttemptLimit) {
     // The limiter locks after its last point, so it gets one point less than the limit.
     const limits = {
       points: points - 1,
-      duration: window,
-      blockDuration: lock,
+      duration: windowSeconds,
+      blockDuration: lockSeconds,
       keyPrefix: key('attempts', name),
     };
     this.#points = points;
@@ -43,10 +42,10 @@ export class Attempts {
   /**
    * Counts a failure; the one that reaches the limit locks the subject.
    *
-   * @returns seconds to wait if the subject was already locked, else 0. Concurrent attempts are checked only up
-   * to the limit
+   * @returns seconds to wait if the subject was already locked, else 0: of concurrent attempts no more than the limit
+   * get 0
    */
-  async fail(subject: string): Promise<number> {
+  async countFailure(subject: string): Promise<number> {
     const shared = await countIn(this.#shared, subject).catch(() => null);
     const alone = shared ? await this.#alone.get(subject) : await countIn(this.#alone, subject);
     const { failures, waitMs } = sumOf(shared, alone);

@@ -81,7 +81,7 @@ const orderStates = {
   cancelled: text('已取消', 'Cancelled'),
 };
 
-const placedOrderColumns = [
+const positionedColumns = [
   'order_no',
   'user_id',
   'amount',
@@ -105,7 +105,7 @@ const orders: SheetSource<OrderCriteria> = {
     titled(order.amount),
     titled(order.status, orderStates),
     titled(order.remark),
-    ...otherTitled(order, placedOrderColumns),
+    ...otherTitled(order, positionedColumns),
     column(line.product_id, '商品编号', 'Product ID'),
     column(line.product_name, '商品名称', 'Product'),
     column(line.price, '单价', 'Price'),

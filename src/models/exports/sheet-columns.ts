@@ -27,7 +27,7 @@ export function titled(shown: Expression<unknown>, texts?: SourceColumn['texts']
   };
 }
 
-/** The titled columns of a class but for those. */
+/** The remaining titled columns. */
 export const otherTitled = (
   columns: Record<string, Expression<unknown>>,
   shown: readonly string[],

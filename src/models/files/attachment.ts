@@ -3,7 +3,7 @@ import type { Transaction } from 'sequelize';
 import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { config } from '../../../config/index.js';
-import { assertKind, type Charset, type OpenFile } from '../../lib/files/file-content.js';
+import { checkedCharset, type Charset, type OpenFile } from '../../lib/files/file-content.js';
 import { kindOf, type FileKind, type FileType } from '../../lib/files/file-kinds.js';
 import { cleanFilename, extensionOf } from '../../lib/files/filename.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
@@ -77,7 +77,7 @@ export interface ReceivedFile {
 }
 
 /**
- * Keeps a received file as an attachment.
+ * Stores a received file as an attachment.
  *
  * @throws file_content_mismatch, upload_quota_exceeded, storage_full, upload_failed
  */
@@ -87,7 +87,7 @@ export async function addAttachment(
   file: ReceivedFile,
   open: OpenFile,
 ): Promise<number> {
-  const charset = await assertKind(name.kind, file.size, open);
+  const charset = await checkedCharset(name.kind, file.size, open);
   const key = await storeFile('attachments', file.path);
   return keepOrRemove(key, () =>
     transact(async (t) => {

@@ -3,7 +3,7 @@ import { Op, type Transaction } from 'sequelize';
 import { transact } from '../../lib/database/db.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { AppError, fail } from '../../lib/errors/app-error.js';
-import { assertKind, type Charset } from '../../lib/files/file-content.js';
+import { checkedCharset, type Charset } from '../../lib/files/file-content.js';
 import { storage } from '../../lib/storage/index.js';
 import { FileMissing, StorageFull, type Composed } from '../../lib/storage/storage.js';
 import { readFileName } from './attachment.js';
@@ -115,7 +115,7 @@ async function verifyFile(
   if (session.sha256 !== null && session.sha256 !== sha256) fail('upload_digest_mismatch');
   const { kind } = readFileName(session.filename, 'filename');
   const driver = await storage();
-  return assertKind(kind, size, (range) => driver.get(file, range));
+  return checkedCharset(kind, size, (range) => driver.get(file, range));
 }
 
 function failureOf(error: unknown): { slug: ErrorSlug; isFinal: boolean } | undefined {

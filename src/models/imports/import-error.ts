@@ -78,10 +78,10 @@ export async function* allErrors(importId: number, language: Language): AsyncGen
   }
 }
 
-/** Removes errors of an import, at most `most` of them. @returns whether all are gone */
-export async function removeErrors(importId: number, most: number): Promise<boolean> {
+/** Removes errors of an import, `max` of them at most. @returns whether all are gone */
+export async function removeErrors(importId: number, max: number): Promise<boolean> {
   const sql = `DELETE FROM import_errors WHERE import_id = :importId LIMIT ${pageSize}`;
-  for (let removed = 0; removed < most; removed += pageSize)
+  for (let removed = 0; removed < max; removed += pageSize)
     if ((await bulk.change(sql, { importId })) < pageSize) return true;
   return false;
 }

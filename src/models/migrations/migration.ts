@@ -1,4 +1,4 @@
-// The contract of a migration: forward and back, in plain SQL that MySQL 8 and MariaDB 10.11 both take.
+// The contract of a migration: up and down, in plain SQL that MySQL 8 and MariaDB 10.11 both take.
 import { errno } from '../../lib/database/errors.js';
 
 export type RunSql = (sql: string) => Promise<void>;
@@ -10,10 +10,10 @@ export interface Migration {
   down: (run: RunSql) => Promise<void>;
 }
 
-/** Column or key is there already, or is gone already. */
+/** The column or key already exists, or was already dropped. */
 const isDone = new Set([1060, 1061, 1091]);
 
-/** Passes over an ALTER that a run which was interrupted behind it has done already. @throws what else went wrong */
+/** Ignores an ALTER that an earlier, interrupted run has applied. @throws any other error */
 export function passDone(error: unknown): void {
   if (!isDone.has(errno(error) ?? 0)) throw error;
 }

@@ -1,4 +1,4 @@
-// Brings the database to today's shape: makes it when it is missing, migrates forward and back, under one lock.
+// The database schema: creates the database if it is missing, migrates up and down, under one lock.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from 'mysql2/promise';
 import type { Umzug } from 'umzug';
@@ -20,13 +20,12 @@ const lockTimeout = 1205;
 
 /** A statement of a migration may take this long: an index over all orders does. */
 const migrationSeconds = 3600;
-/** Between two tries of an ALTER those who queued behind it get through. */
+/** Between two tries of an ALTER, the statements that queued behind it get through. */
 const pauseMs = 1000;
 
 /**
- * Brings the database to today's shape and runs `seed`. Any number of processes may do this at once, also on an empty
- * database: one works, the others wait for it. What fails because the database is unavailable is tried again within
- * a minute.
+ * Applies pending migrations and runs `seed`. Any number of processes may do this at once, also on an empty database:
+ * one works, the others wait for it. While the database is unavailable it tries again, for a minute at most.
  */
 export async function prepareDatabase(seed: () => Promise<void>): Promise<void> {
   const deadline = Date.now() + config.database.startupWaitMs;
@@ -45,7 +44,7 @@ export async function prepareDatabase(seed: () => Promise<void>): Promise<void> 
   }
 }
 
-// A wrong password does not become right by waiting.
+// Waiting does not help against a wrong password.
 function explained(error: unknown): unknown {
   const refusal = accessRefusal(error);
   return refusal === undefined ? error : new StartRefused(refusal, { cause: error });
@@ -61,7 +60,7 @@ async function prepare(seed: () => Promise<void>): Promise<void> {
   });
 }
 
-/** Undoes every migration. */
+/** Reverts every migration. */
 export async function emptyDatabase(): Promise<void> {
   await underClaim('schema', (lost) => migrate((migrator) => migrator.down({ to: 0 }), lost));
 }
@@ -78,43 +77,45 @@ export async function checkDurability(): Promise<void> {
 
 const table = 'migrations';
 
-/** Names of migrations: those made, those of this release still to be made, and those made by another release. */
+/** Names of migrations. */
 export interface MigrationState {
-  made: string[];
+  /** Those of this release. */
+  applied: string[];
   pending: string[];
+  /** Applied by another release. */
   unknown: string[];
 }
 
-/** What was made of the database's shape; nothing when there is no database. @throws StartRefused when access is refused */
+/** None are applied when there is no database. @throws StartRefused when access is refused */
 export async function migrationState(): Promise<MigrationState> {
-  const made = await madeMigrations();
+  const applied = await appliedMigrations();
   const ours = migrations.map(({ name }) => name);
   return {
-    made: ours.filter((name) => made.has(name)),
-    pending: ours.filter((name) => !made.has(name)),
-    unknown: [...made].filter((name) => !ours.includes(name)),
+    applied: ours.filter((name) => applied.has(name)),
+    pending: ours.filter((name) => !applied.has(name)),
+    unknown: [...applied].filter((name) => !ours.includes(name)),
   };
 }
 
-/** @throws StartRefused when the database has not the shape of this release */
+/** @throws StartRefused while migrations are pending */
 export async function assertMigrated(): Promise<void> {
   const { pending } = await migrationState();
   if (pending.length > 0)
-    throw new StartRefused(`the database misses ${pending.join(', ')}; "back-office migrate up" makes them`);
+    throw new StartRefused(`pending migrations: ${pending.join(', ')}; run \`back-office migrate up\``);
 }
 
-async function madeMigrations(): Promise<Set<string>> {
+async function appliedMigrations(): Promise<Set<string>> {
   try {
-    const [made] = await db.query(`SELECT name FROM ${table}`);
-    return new Set((made as { name: string }[]).map(({ name }) => name));
+    const [rows] = await db.query(`SELECT name FROM ${table}`);
+    return new Set((rows as { name: string }[]).map(({ name }) => name));
   } catch (error) {
     if ([unknownTable, unknownDatabase].includes(errno(error) ?? 0)) return new Set();
     throw explained(error);
   }
 }
 
-// Over a dedicated connection, whose statements may take long. Umzug is loaded when needed only: it brings a whole
-// command line with it.
+// Over a dedicated connection, whose statements may take long. Umzug brings a whole command line with it, so it is
+// loaded only when needed.
 async function migrate(work: (migrator: Umzug) => Promise<unknown>, lost: AbortSignal): Promise<void> {
   const connection = await openConnection({
     database: config.database.name,
@@ -141,8 +142,8 @@ async function migrate(work: (migrator: Umzug) => Promise<unknown>, lost: AbortS
   }
 }
 
-// A table that is being read makes an ALTER wait, and every later statement on it queues behind: so it waits a second at
-// most and tries again. One that would copy the table or lock out writers is refused by the server.
+// An ALTER waits while its table is being read, and every later statement on the table queues behind it: so it waits a
+// second at most and tries again. The server refuses one that would copy the table or lock out writers.
 async function runSql(connection: Connection, sql: string, lost: AbortSignal): Promise<void> {
   if (!sql.startsWith('ALTER TABLE')) {
     lost.throwIfAborted();
@@ -170,7 +171,7 @@ function withTableOptions(sql: string): string {
   return sql.slice(0, end) + options + sql.slice(end + 1);
 }
 
-/** Makes the database when it is missing. @throws StartRefused when the account may not */
+/** Creates the database if it is missing. @throws StartRefused when the account may not */
 export async function createDatabase(): Promise<void> {
   const connection = await openConnection({ statementSeconds: 10 });
   try {

@@ -20,8 +20,8 @@ export async function listNotifications(
   const all = sent.reduce((sum, count) => sum + count, 0);
   const total =
     query.is_read === undefined ? all : await countByState(reader, boxes, query, all, unread_count);
-  const most = sent.map((count) => Math.min(count, total));
-  return { ...toPage(query, await readPage(reader, boxes, query, most), total), unread_count };
+  const maxima = sent.map((count) => Math.min(count, total));
+  return { ...toPage(query, await readPage(reader, boxes, query, maxima), total), unread_count };
 }
 
 /** A notification as that administrator sees it. @throws notification_not_found also when it is another's */
@@ -180,17 +180,17 @@ function stateSql(
   };
 }
 
-/** @param most how many of each box there can be */
+/** @param maxima how many of each box there can be */
 async function readPage(
   reader: Reader,
   boxes: readonly Where[],
   query: NotificationFilter,
-  most: readonly number[],
+  maxima: readonly number[],
 ): Promise<NotificationRecord[]> {
   const needed = query.page * query.page_size;
   const sources = boxes.flatMap((box, index) => {
     const { sql, values } = stateSql(reader, box, query);
-    const limit = Math.min(needed, most[index] ?? 0);
+    const limit = Math.min(needed, maxima[index] ?? 0);
     return limit > 0 ? [{ sql: `(${sql} ${orderSql(query, 'n')} LIMIT ${limit})`, values }] : [];
   });
   if (sources.length === 0) return [];

@@ -72,7 +72,7 @@ export class ColumnType<V> {
     return new ColumnType({ ...this.is, isPrimary: true });
   }
 
-  /** Its head in exports; a column without one is not exported. */
+  /** Its head in the export of orders, which leaves out columns without one; other exports name their columns. */
   titled(zh: string, en: string): ColumnType<V> {
     return new ColumnType({ ...this.is, title: { zh, en } });
   }

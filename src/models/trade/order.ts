@@ -155,7 +155,7 @@ export async function expireOrder(orderNo: string): Promise<'cancelled' | 'closi
     );
     // A callback that came in time is settled first.
     if (!order || (await isBeingPaid(orderNo, t))) return 'not_due';
-    // Nobody shall pay what can no longer be paid.
+    // Nobody must pay for an order that has expired.
     if (await closeBeforeExpiry(orderNo, t)) return 'closing';
     await cancel(order, t);
     return 'cancelled';

@@ -103,12 +103,12 @@ export async function markAttempt(
   );
 }
 
-/** Whether the payment was paid under this further number before. */
-export async function isKnownSecond(
+/** Whether this further number, which the payment was also paid under, has been recorded before. */
+export async function isKnownExtraNumber(
   { payment_no, period, third_party_no }: PaymentAttempt,
   t: Transaction,
 ): Promise<boolean> {
-  const known = await seconds.first(
+  const known = await extraNumbers.first(
     `WHERE c.payment_no = :payment_no AND c.period = :period AND c.third_party_no = :third_party_no
          AND c.verdict = 'paid_twice' LIMIT 1`,
     { payment_no, period, third_party_no },
@@ -117,22 +117,22 @@ export async function isKnownSecond(
   return known !== undefined;
 }
 
-/** How many further numbers a payment was paid under. @param most counted up to so many */
-export async function countSeconds(
+/** How many further numbers the payment was paid under. @param max counted up to so many */
+export async function countExtraNumbers(
   { payment_no, period }: PaymentAttempt,
-  most: number,
+  max: number,
   t: Transaction,
 ): Promise<number> {
-  const rows = await seconds.rows(
-    `WHERE c.payment_no = :payment_no AND c.period = :period AND c.verdict = 'paid_twice' LIMIT :most`,
+  const rows = await extraNumbers.rows(
+    `WHERE c.payment_no = :payment_no AND c.period = :period AND c.verdict = 'paid_twice' LIMIT :max`,
     {
       payment_no,
       period,
-      most,
+      max,
     },
     { t },
   );
   return rows.length;
 }
 
-const seconds = selection(columnsOf(PaymentCallback, 'c', 'id'), 'payment_callbacks c');
+const extraNumbers = selection(columnsOf(PaymentCallback, 'c', 'id'), 'payment_callbacks c');

@@ -7,8 +7,8 @@ import { deliverStored } from '../office/notification.js';
 import { cancelPayments } from './payment.js';
 import { flagWithin, maxTold, notifyAttention, renewEvents } from './payment-attention.js';
 import {
-  countSeconds,
-  isKnownSecond,
+  countExtraNumbers,
+  isKnownExtraNumber,
   lockOrder,
   lockPayment,
   lockState,
@@ -106,9 +106,9 @@ async function alreadyPaid(attempt: PaymentAttempt, t: Transaction): Promise<Set
 
 /** The payment was paid under another number before, which it keeps: a person refunds this one. */
 async function paidTwice(attempt: PaymentAttempt, t: Transaction): Promise<Settled> {
-  if (await isKnownSecond(attempt, t)) return alreadyPaid(attempt, t);
+  if (await isKnownExtraNumber(attempt, t)) return alreadyPaid(attempt, t);
   await markAttempt(attempt, 'settled', 'paid_twice', t);
-  const nth = await countSeconds(attempt, maxTold, t);
+  const nth = await countExtraNumbers(attempt, maxTold, t);
   return {
     verdict: 'paid_twice',
     notifications: await flagWithin(attempt.payment_no, 'paid_twice', t, { nth }),

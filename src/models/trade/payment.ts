@@ -1,4 +1,4 @@
-// payments: attempts to pay an order. Only payment-settlement.ts makes a payment paid.
+// payments: ways to pay an order, each over one method. Only payment-settlement.ts makes a payment paid.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { change, reports, transact } from '../../lib/database/db.js';

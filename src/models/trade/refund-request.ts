@@ -134,7 +134,7 @@ async function reserve({ payment_no, period }: RefundSource, amount: Money, t: T
 // The reservation holds the payment: others that are made at the same time are counted or wait.
 async function assertFewer(
   { payment_no, period }: RefundSource,
-  { most }: RefundLimits,
+  { maxRefunds }: RefundLimits,
   t: Transaction,
 ): Promise<void> {
   const counted = await counts.first(
@@ -142,7 +142,7 @@ async function assertFewer(
     { payment_no, period },
     { t },
   );
-  if ((counted?.count ?? 0) >= most) fail('refund_too_many', { params: { most } });
+  if ((counted?.count ?? 0) >= maxRefunds) fail('refund_too_many', { params: { max: maxRefunds } });
 }
 
 const counts = selection({ count: computed<number>('COUNT(*)') }, 'refunds r');

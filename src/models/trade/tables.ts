@@ -123,7 +123,7 @@ export const paymentStatuses = ['pending', 'paid', 'failed', 'cancelled'] as con
 
 export type PaymentStatus = (typeof paymentStatuses)[number];
 
-/** Attempts to pay an order. */
+/** Ways to pay an order, each over one method. */
 @Table('payments', { uq_payments_no: ['payment_no', 'period'] })
 export class Payment extends Model<Row<Payment>, NewRow<Payment>> {
   @Column(id()) declare id: CreationOptional<number>;

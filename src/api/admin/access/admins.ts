@@ -9,7 +9,7 @@ import {
   ids,
   phone,
   status,
-  text as given,
+  nonEmptyText,
   webAddress,
   username,
 } from '../../../lib/input/schema.js';
@@ -37,7 +37,7 @@ import { Admin } from '../../../models/access/tables.js';
 const admin = resource('Admin', { ...keysOf(Admin), ...adminKeys, status: enabled() });
 
 const fields = {
-  nickname: given(50).allow(''),
+  nickname: nonEmptyText(50).allow(''),
   email: email(),
   phone: phone(),
   avatar: webAddress(500),

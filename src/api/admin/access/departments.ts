@@ -5,12 +5,12 @@ import {
   email,
   parent,
   idParam,
-  optionalLines,
+  optionalMultiline,
   optionalText,
   phone,
   sort,
   status,
-  text as given,
+  nonEmptyText,
 } from '../../../lib/input/schema.js';
 import {
   createDepartment,
@@ -29,13 +29,13 @@ const keys = { ...keysOf(Department), status: enabled(), in_use: flag() };
 const department = resource('Department', keys);
 
 const fields = {
-  name: given(50),
+  name: nonEmptyText(50),
   parent_id: parent(),
   code: optionalText(50),
   leader: optionalText(50),
   phone: phone(),
   email: email(),
-  remark: optionalLines(255),
+  remark: optionalMultiline(255),
   status: status(),
   sort: sort(),
 };

@@ -20,6 +20,8 @@ import {
   clearFailures,
   countFailure,
   countRefusedCaptcha,
+  failuresUnlessLocked,
+  type Failures,
   type Subject,
 } from '../../flows/sign-in-limits.js';
 
@@ -131,7 +133,7 @@ function notifyOwner(adminId: number, ip: string, jti: string): Promise<unknown>
 
 // Lock, captcha, password: in this order, so that a locked or unproven caller costs no hash.
 async function identify(body: LoginBody, subject: Subject): Promise<Credential> {
-  const failures = await assertNotLocked(subject);
+  const failures = await failuresUnlessLocked(subject);
   const refusal = await captchaRefusal(body, failures);
   if (refusal) {
     await countRefusedCaptcha(subject);
@@ -155,7 +157,7 @@ interface CaptchaRefusal {
 /** What is wrong with the captcha of an attempt; one that is sent is used up. */
 async function captchaRefusal(
   { captcha_id, captcha_code }: LoginBody,
-  failures: number,
+  failures: Failures,
 ): Promise<CaptchaRefusal | undefined> {
   const wrong = { slug: 'captcha_invalid', field: 'captcha_code' } as const;
   if (captcha_id && captcha_code) return (await consumeCaptcha(captcha_id, captcha_code)) ? undefined : wrong;
@@ -165,14 +167,16 @@ async function captchaRefusal(
 }
 
 async function isCaptchaRequired(subject: Subject): Promise<boolean> {
-  const failures = await assertNotLocked(subject).catch(() => Infinity);
-  return needsCaptcha(failures);
+  // A locked subject needs one as well.
+  const locked: Failures = { count: 0, isAddressSuspect: true };
+  return needsCaptcha(await failuresUnlessLocked(subject).catch(() => locked));
 }
 
 // Without Redis there are no captchas; this process still counts failures.
-function needsCaptcha(failures: number): boolean {
+function needsCaptcha({ count, isAddressSuspect }: Failures): boolean {
   if (config.auth.captchaMode !== 'adaptive') return isAlwaysRequired;
-  return failures >= config.auth.captchaAfterFailures && redis.status === 'ready';
+  const isDue = isAddressSuspect || count >= config.auth.captchaAfterFailures;
+  return isDue && redis.status === 'ready';
 }
 
 // An attempt that met an outage still counts.

@@ -9,7 +9,7 @@ import {
   slug,
   sort,
   status,
-  text as given,
+  nonEmptyText,
   webAddress,
 } from '../../../lib/input/schema.js';
 import {
@@ -29,7 +29,7 @@ const bit = () => Joi.number().valid(0, 1);
 
 const fields = {
   parent_id: parent(),
-  title: given(50),
+  title: nonEmptyText(50),
   slug: slug(),
   icon: lookupName(optionalText(100)),
   path: webAddress(255),

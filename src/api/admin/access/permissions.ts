@@ -5,11 +5,11 @@ import {
   id,
   idOrNone,
   idParam,
-  optionalLines,
+  optionalMultiline,
   slug,
   sort,
   status,
-  text as given,
+  nonEmptyText,
 } from '../../../lib/input/schema.js';
 import type { Identity } from '../../../models/access/identity.js';
 import {
@@ -37,12 +37,12 @@ const permission = resource('Permission', {
 });
 
 const fields = {
-  name: given(100),
+  name: nonEmptyText(100),
   slug: slug(),
   method: method(),
-  path: given(255).pattern(/^\/[\x21-\x7e]*$/),
+  path: nonEmptyText(255).pattern(/^\/[\x21-\x7e]*$/),
   menu_id: idOrNone(),
-  description: optionalLines(255),
+  description: optionalMultiline(255),
   status: status(),
   sort: sort(),
 };

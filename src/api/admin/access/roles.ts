@@ -1,7 +1,15 @@
 // /roles: named sets of permissions and menus.
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { idParam, ids, optionalLines, slug, sort, status, text as given } from '../../../lib/input/schema.js';
+import {
+  idParam,
+  ids,
+  optionalMultiline,
+  slug,
+  sort,
+  status,
+  nonEmptyText,
+} from '../../../lib/input/schema.js';
 import {
   createRole,
   deleteRole,
@@ -31,9 +39,9 @@ const detail = resource('RoleDetail', {
 });
 
 const fields = {
-  name: given(50),
+  name: nonEmptyText(50),
   slug: slug(50),
-  description: optionalLines(255),
+  description: optionalMultiline(255),
   status: status(),
   sort: sort(),
   permission_ids: ids(2000),

@@ -11,7 +11,7 @@ import {
   assertDiffersFromUsername,
   newPassword,
 } from '../../../lib/secrets/password-policy.js';
-import { email, idParam, phone, text as given, webAddress } from '../../../lib/input/schema.js';
+import { email, idParam, phone, nonEmptyText, webAddress } from '../../../lib/input/schema.js';
 import { problem } from '../../../lib/input/validation.js';
 import { type AdminFields, changeOwnPassword, getAdmin, updateAdmin } from '../../../models/access/admin.js';
 import { revokeSession } from '../../../models/access/admin-session.js';
@@ -109,7 +109,7 @@ export const routes = [
     description: 'Only the fields sent change; an empty text clears a field, but not the nickname.',
     access: 'signedIn',
     body: Joi.object<ProfileFields, true>({
-      nickname: given(50),
+      nickname: nonEmptyText(50),
       email: email(),
       phone: phone(),
       avatar: webAddress(500),

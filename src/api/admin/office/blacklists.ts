@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { idParam, ids, optionalLines, status, text as given } from '../../../lib/input/schema.js';
+import { idParam, ids, optionalMultiline, status, nonEmptyText } from '../../../lib/input/schema.js';
 import {
   type BlacklistFields,
   type BlacklistFilter,
@@ -25,7 +25,7 @@ const entry = resource(
   }),
 );
 
-const fields = { ip: given(100), remark: optionalLines(255), status: status() };
+const fields = { ip: nonEmptyText(100), remark: optionalMultiline(255), status: status() };
 
 export const routes = [
   route({

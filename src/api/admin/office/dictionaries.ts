@@ -6,11 +6,11 @@ import {
   parent,
   parentFilter,
   idParam,
-  optionalLines,
+  optionalMultiline,
   optionalText,
   sort,
   status,
-  text as given,
+  nonEmptyText,
 } from '../../../lib/input/schema.js';
 import {
   createDictionary,
@@ -32,10 +32,10 @@ const entry = resource('DictionaryEntry', { ...keysOf(Dictionary), status: enabl
 
 const fields = {
   parent_id: parent(),
-  name: given(50),
-  code: given(50),
+  name: nonEmptyText(50),
+  code: nonEmptyText(50),
   value: optionalText(500),
-  description: optionalLines(255),
+  description: optionalMultiline(255),
   status: status(),
   sort: sort(),
 };

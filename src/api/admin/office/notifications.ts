@@ -1,7 +1,7 @@
 // /notifications: messages to administrators.
 import Joi from 'joi';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { clamped, id, idParam, ids, text as given, lines } from '../../../lib/input/schema.js';
+import { clamped, id, idParam, ids, nonEmptyText, nonEmptyMultiline } from '../../../lib/input/schema.js';
 import { issueTicket, ticketSeconds } from '../../../lib/redis/ticket.js';
 import { sendNotification } from '../../../jobs/deliver-notification.js';
 import {
@@ -82,8 +82,8 @@ export const routes = [
       'Without `receiver_id` and `receiver_ids` it goes to everybody and is stored once. To named receivers it goes to all of them or, when one does not exist, to none; the answer is the first record, `ids` are all of them. The answer does not wait for the frames on the WebSocket.',
     access: can('notification.store', '发送通知', 'Send notifications'),
     body: Joi.object<NotificationBody, true>({
-      title: given(150).required(),
-      content: lines(10_000).required(),
+      title: nonEmptyText(150).required(),
+      content: nonEmptyMultiline(10_000).required(),
       type: Joi.string()
         .valid(...sentTypes)
         .default('announcement'),

@@ -4,7 +4,7 @@ import { config } from '../../../../config/index.js';
 import { now } from '../../../lib/values/clock.js';
 import { logger } from '../../../lib/watch/logger.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { id, money, optionalLines, lines } from '../../../lib/input/schema.js';
+import { id, money, nonEmptyMultiline, optionalMultiline } from '../../../lib/input/schema.js';
 import { expireOrder } from '../../../jobs/expire-order.js';
 import {
   findOrder,
@@ -51,13 +51,13 @@ const keys = {
 const order = resource('Order', keys);
 
 /** Fields that callers set, now or later. */
-const fields: Joi.StrictSchemaMap<OrderFields> = { remark: optionalLines(500) };
+const fields: Joi.StrictSchemaMap<OrderFields> = { remark: optionalMultiline(500) };
 
 const orderParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
 
 const line = Joi.object<OrderLine, true>({
   product_id: id().allow(null),
-  product_name: lines(200).required(),
+  product_name: nonEmptyMultiline(200).required(),
   price: money(0n).required(),
   quantity: Joi.number().integer().min(1).max(1_000_000).required(),
 });

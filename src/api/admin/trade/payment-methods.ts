@@ -7,7 +7,7 @@ import { describeKeys } from '../../../lib/channels/method-config.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { documentedAs } from '../../../lib/input/schema-notes.js';
-import { idParam, optionalLines, slug, sort, text as given } from '../../../lib/input/schema.js';
+import { idParam, optionalMultiline, slug, sort, nonEmptyText } from '../../../lib/input/schema.js';
 import {
   createMethod,
   deleteMethod,
@@ -69,7 +69,7 @@ const tested = resource('PaymentMethodTest', {
 });
 
 const fields = {
-  name: given(50),
+  name: nonEmptyText(50),
   code: slug(50),
   config: documentedAs(
     Joi.object().pattern(Joi.string(), Joi.string().allow('').max(8000)).max(30),
@@ -78,7 +78,7 @@ const fields = {
   shared_secret: Joi.string().allow('', null).max(200),
   is_active: Joi.boolean(),
   sort: sort(),
-  description: optionalLines(255),
+  description: optionalMultiline(255),
 };
 
 const secretsNote =

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { config } from '../../../../config/index.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { id, money, optionalLines } from '../../../lib/input/schema.js';
+import { id, money, optionalMultiline } from '../../../lib/input/schema.js';
 import {
   createPayment,
   findPayment,
@@ -102,7 +102,7 @@ export const routes = [
       payment_method_id: id().required(),
       initiate: Joi.boolean().default(false),
       amount: money(0n),
-      remark: optionalLines(500),
+      remark: optionalMultiline(500),
     }),
     fails: ['order_unknown', 'payment_amount_not_equal', ...placingRefusals],
     response: resource('PlacedPayment', { ...paymentKeys, gateway: gatewayAnswer() }),
@@ -183,7 +183,7 @@ export const routes = [
     module: 'payments',
     params: paymentParam,
     body: Joi.object<PaymentUpdate, true>({
-      remark: optionalLines(500),
+      remark: optionalMultiline(500),
       needs_attention: Joi.boolean(),
       fail_reason: Joi.string()
         .allow(null)

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { currentLanguage } from '../../../lib/process/context.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { money, optionalText, text } from '../../../lib/input/schema.js';
+import { money, nonEmptyText, optionalText } from '../../../lib/input/schema.js';
 import { say } from '../../../lib/values/language.js';
 import { logger } from '../../../lib/watch/logger.js';
 import { sendRefund } from '../../../jobs/send-refund.js';
@@ -76,7 +76,10 @@ export const routes = [
       destination: Joi.string()
         .valid(...refundDestinations)
         .required(),
-      reason: text(80).required().description('Why; the customer may see it').example('The tea was sold out'),
+      reason: nonEmptyText(80)
+        .required()
+        .description('Why; the customer may see it')
+        .example('The tea was sold out'),
     }),
     fails: [
       'balance_limit_exceeded',

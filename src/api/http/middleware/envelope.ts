@@ -125,7 +125,7 @@ const hasGone = ({ req, res }: Context): boolean => res.closed || (req.destroyed
 function send(ctx: Context, status: number, content: unknown): void {
   ctx.status = status;
   ctx.type = 'application/json; charset=utf-8';
-  // What still arrives of a refused body is read and forgotten: a client that is sending would not see the answer else.
+  // The rest of a refused body is read and dropped: a client that is sending would otherwise never see the answer.
   if (!ctx.req.complete) ctx.req.resume();
   ctx.body = toJson(content);
 }

@@ -15,12 +15,12 @@ import type { Route } from '../../declare/route.js';
 
 /**
  * Checks the address, the bearer token, the first password, the module switch and the permission, in this
- * order. One command to Redis says whether anything of it has changed since the last request.
+ * order. One command to Redis says whether any of it has changed since the last request.
  *
+ * @returns who is signed in; undefined on a public route
  * @throws bad_request, ip_blocked, not_logged_in, token_expired, token_revoked, token_invalid,
  * password_change_required, module_…_disabled, no_permission
  */
-/** @returns who is signed in; undefined on a public route */
 export async function admit(route: Route, ctx: Context): Promise<Identity | undefined> {
   if (isAmbiguous(ctx.req)) fail('bad_request');
   if (route.anyAddress) return undefined;

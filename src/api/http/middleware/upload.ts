@@ -33,8 +33,8 @@ const blockBytes = 512 * 1024;
  */
 export async function receiveForm(ctx: Context, declaration: UploadDeclaration): Promise<ReceivedForm> {
   const { req } = ctx;
-  const most = declaration.maxBytes + maxFieldBytes + overheadBytes;
-  if (Number(req.headers['content-length'] ?? 0) > most) fail('payload_too_large');
+  const maxBytes = declaration.maxBytes + maxFieldBytes + overheadBytes;
+  if (Number(req.headers['content-length'] ?? 0) > maxBytes) fail('payload_too_large');
   const form = new Form(declaration);
   try {
     await mkdir(uploadFolder, { recursive: true, mode: privateFolder });
