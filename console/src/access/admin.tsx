@@ -19,15 +19,30 @@ import { Badge, enabled, Tag } from '../parts/show/states.tsx';
 
 const t = texts({
   'zh-CN': {
-    ...{ edit: '修改', roles: '角色', noRoles: '没有角色，登录后什么也看不到', sessions: '当前会话' },
-    ...{ noSessions: '没有登录', signIns: '最近登录', noSignIns: '还没有登录过' },
-    ...{ operations: '最近操作', noOperations: '还没有操作', all: '全部', failed: '失败' },
+    edit: '修改',
+    roles: '角色',
+    noRoles: '没有角色，登录后什么也看不到',
+    sessions: '当前会话',
+    noSessions: '没有登录',
+    signIns: '最近登录',
+    noSignIns: '还没有登录过',
+    operations: '最近操作',
+    noOperations: '还没有操作',
+    all: '全部',
+    failed: '失败',
   },
   'en-US': {
-    ...{ edit: 'Edit', roles: 'Roles', noRoles: 'No role: this administrator sees nothing' },
-    ...{ sessions: 'Sessions', noSessions: 'Not signed in', signIns: 'Latest sign-ins' },
-    ...{ noSignIns: 'Has never signed in', operations: 'Latest operations' },
-    ...{ noOperations: 'No operations yet', all: 'All', failed: 'Failed' },
+    edit: 'Edit',
+    roles: 'Roles',
+    noRoles: 'No role: this administrator sees nothing',
+    sessions: 'Sessions',
+    noSessions: 'Not signed in',
+    signIns: 'Latest sign-ins',
+    noSignIns: 'Has never signed in',
+    operations: 'Latest operations',
+    noOperations: 'No operations yet',
+    all: 'All',
+    failed: 'Failed',
   },
 });
 

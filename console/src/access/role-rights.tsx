@@ -12,14 +12,18 @@ const t = texts({
     permissions: (count: number) => `权限（${count}）`,
     menus: (count: number) => `菜单（${count}）`,
     holders: (count: number) => `拥有此角色的管理员（${count}）`,
-    ...{ none: '没有权限', noMenus: '没有菜单', nobody: '还没有人拥有此角色' },
+    none: '没有权限',
+    noMenus: '没有菜单',
+    nobody: '还没有人拥有此角色',
   },
   'en-US': {
     all: 'Super administrator: holds every permission',
     permissions: (count: number) => `${count} ${plural(count, 'permission', 'permissions')}`,
     menus: (count: number) => `${count} ${plural(count, 'menu', 'menus')}`,
     holders: (count: number) => `Held by ${count} ${plural(count, 'administrator', 'administrators')}`,
-    ...{ none: 'No permissions', noMenus: 'No menus', nobody: 'Nobody holds this role yet' },
+    none: 'No permissions',
+    noMenus: 'No menus',
+    nobody: 'Nobody holds this role yet',
   },
 });
 

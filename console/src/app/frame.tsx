@@ -19,54 +19,42 @@ const Side = lazy(() => import('./side.tsx'));
 
 const t = texts({
   'zh-CN': {
-    ...{
-      brand: '管理后台',
-      menu: '菜单',
-      find: '查找…',
-      keys: '快捷键',
-      account: '账号',
-      profile: '个人设置',
-      signOut: '退出登录',
-    },
-    ...{
-      language: '语言',
-      theme: '外观',
-      light: '浅色',
-      dark: '深色',
-      system: '跟随系统',
-      live: '实时',
-      skip: '跳到内容',
-    },
-    ...{
-      notLive: '实时连接已断开，正在重连',
-      unavailable: '服务暂时没有应答，恢复后会自动继续',
-      fold: '折叠菜单',
-    },
+    brand: '管理后台',
+    menu: '菜单',
+    find: '查找…',
+    keys: '快捷键',
+    account: '账号',
+    profile: '个人设置',
+    signOut: '退出登录',
+    language: '语言',
+    theme: '外观',
+    light: '浅色',
+    dark: '深色',
+    system: '跟随系统',
+    live: '实时',
+    skip: '跳到内容',
+    notLive: '实时连接已断开，正在重连',
+    unavailable: '服务暂时没有应答，恢复后会自动继续',
+    fold: '折叠菜单',
   },
   'en-US': {
-    ...{
-      brand: 'Back office',
-      menu: 'Menu',
-      find: 'Find…',
-      keys: 'Keys',
-      account: 'Account',
-      profile: 'Profile',
-      signOut: 'Sign out',
-    },
-    ...{
-      language: 'Language',
-      theme: 'Appearance',
-      light: 'Light',
-      dark: 'Dark',
-      system: 'Follow the system',
-      live: 'Live',
-      skip: 'Skip to content',
-    },
-    ...{
-      notLive: 'Live updates lost, reconnecting',
-      unavailable: 'The service is not responding; this page continues as soon as it does',
-      fold: 'Collapse the menu',
-    },
+    brand: 'Back office',
+    menu: 'Menu',
+    find: 'Find…',
+    keys: 'Keys',
+    account: 'Account',
+    profile: 'Profile',
+    signOut: 'Sign out',
+    language: 'Language',
+    theme: 'Appearance',
+    light: 'Light',
+    dark: 'Dark',
+    system: 'Follow the system',
+    live: 'Live',
+    skip: 'Skip to content',
+    notLive: 'Live updates lost, reconnecting',
+    unavailable: 'The service is not responding; this page continues as soon as it does',
+    fold: 'Collapse the menu',
   },
 });
 
@@ -267,7 +255,10 @@ const isTyping = (target: EventTarget | null): boolean =>
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
 const places: Readonly<Record<string, string>> = {
-  ...{ d: '/office/dashboard', o: '/trade/orders', p: '/trade/payments', u: '/trade/users' },
+  d: '/office/dashboard',
+  o: '/trade/orders',
+  p: '/trade/payments',
+  u: '/trade/users',
 };
 
 const sequenceMs = 1500;

@@ -14,9 +14,15 @@ import { menuScreens } from './menu.tsx';
 
 const t = texts({
   'zh-CN': {
-    ...{ find: '查找订单、支付、退款、用户、管理员或页面', keys: '快捷键', nothing: '没有找到' },
-    ...{ searching: '正在查找…', recent: '最近打开', records: '记录', screens: '页面', actions: '操作' },
-    ...{ hint: '单号（开头或末尾至少 6 位）、第三方单号、用户名、手机、邮箱、追踪号' },
+    find: '查找订单、支付、退款、用户、管理员或页面',
+    keys: '快捷键',
+    nothing: '没有找到',
+    searching: '正在查找…',
+    recent: '最近打开',
+    records: '记录',
+    screens: '页面',
+    actions: '操作',
+    hint: '单号（开头或末尾至少 6 位）、第三方单号、用户名、手机、邮箱、追踪号',
     kinds: { order: '订单', payment: '支付', refund: '退款', user: '用户', admin: '管理员', trace: '追踪' },
     list: [
       ['/', '查找'],
@@ -34,9 +40,14 @@ const t = texts({
     ] as [string, string][],
   },
   'en-US': {
-    ...{ find: 'Find orders, payments, refunds, users, administrators or pages', keys: 'Keys' },
-    ...{ nothing: 'Nothing found', searching: 'Searching…', recent: 'Recently opened' },
-    ...{ records: 'Records', screens: 'Pages', actions: 'Actions' },
+    find: 'Find orders, payments, refunds, users, administrators or pages',
+    keys: 'Keys',
+    nothing: 'Nothing found',
+    searching: 'Searching…',
+    recent: 'Recently opened',
+    records: 'Records',
+    screens: 'Pages',
+    actions: 'Actions',
     hint: 'A number (its start, or at least 6 characters of its end), third-party number, name, phone, e-mail or trace',
     kinds: {
       order: 'Order',
@@ -94,8 +105,12 @@ const addresses: Record<Hit['kind'], (id: string) => string> = {
 };
 
 const statesOf: Record<Hit['kind'], States<string>> = {
-  ...{ order: orderStates, payment: paymentStates, refund: refundStates },
-  ...{ user: enabled, admin: enabled, trace: {} },
+  order: orderStates,
+  payment: paymentStates,
+  refund: refundStates,
+  user: enabled,
+  admin: enabled,
+  trace: {},
 };
 
 interface Entry {

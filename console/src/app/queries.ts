@@ -21,8 +21,12 @@ export const createQueries = (): QueryClient =>
   new QueryClient({
     defaultOptions: {
       queries: {
-        ...{ networkMode: 'always', staleTime: 3000, retry: mayHelp, retryDelay: waitMs },
-        ...{ refetchInterval: recoveryMs, refetchOnReconnect: 'always' },
+        networkMode: 'always',
+        staleTime: 3000,
+        retry: mayHelp,
+        retryDelay: waitMs,
+        refetchInterval: recoveryMs,
+        refetchOnReconnect: 'always',
       },
       // Writes are repeated by the user only, never by themselves.
       mutations: { networkMode: 'always', retry: false },

@@ -171,7 +171,8 @@ function failureOf(response: Response, envelope: Envelope | undefined): Failure 
   // A proxy without its backend answers with a page of its own.
   const unread = `${[502, 503, 504].includes(response.status) ? t.away : t.unreadable} (${response.status})`;
   const failure = new Failure(envelope?.message ?? unread, response.status, {
-    ...{ error_code, errors },
+    error_code,
+    errors,
     trace_id: trace_id ?? response.headers.get('X-Trace-Id') ?? undefined,
     retryAfter: Number.isFinite(wait) ? wait : undefined,
   });

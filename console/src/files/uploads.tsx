@@ -11,15 +11,13 @@ import { addFiles, forget, onUploaded, pause, resume, useUploads, type Upload } 
 
 const t = texts({
   'zh-CN': {
-    ...{
-      drop: '把文件拖到这里，或',
-      pick: '选择文件',
-      pause: '暂停',
-      resume: '继续',
-      remove: '移除',
-      progress: '进度',
-      choose: '选择要上传的文件',
-    },
+    drop: '把文件拖到这里，或',
+    pick: '选择文件',
+    pause: '暂停',
+    resume: '继续',
+    remove: '移除',
+    progress: '进度',
+    choose: '选择要上传的文件',
     states: {
       hashing: '正在校验',
       uploading: '正在上传',
@@ -31,15 +29,13 @@ const t = texts({
     },
   },
   'en-US': {
-    ...{
-      drop: 'Drop files here, or',
-      pick: 'choose files',
-      pause: 'Pause',
-      resume: 'Resume',
-      remove: 'Remove',
-      progress: 'Progress',
-      choose: 'Files to upload',
-    },
+    drop: 'Drop files here, or',
+    pick: 'choose files',
+    pause: 'Pause',
+    resume: 'Resume',
+    remove: 'Remove',
+    progress: 'Progress',
+    choose: 'Files to upload',
     states: {
       hashing: 'Hashing',
       uploading: 'Uploading',

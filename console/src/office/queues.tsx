@@ -22,7 +22,10 @@ const t = texts({
     jobs: (_: number) => '个任务',
   },
   'en-US': {
-    ...{ waiting: 'waiting', active: 'active', failed: 'failed', oldest: 'oldest' },
+    waiting: 'waiting',
+    active: 'active',
+    failed: 'failed',
+    oldest: 'oldest',
     jobs: (count: number) => plural(count, 'job', 'jobs'),
   },
 });

@@ -11,14 +11,21 @@ import { LinkButton } from '../parts/show/link-button.tsx';
 
 const t = texts({
   'zh-CN': {
-    ...{ tabs: '范围', all: '全部', attention: '需要处理' },
-    ...{ queue: '待处理的支付', previous: '上一笔待处理', next: '下一笔待处理' },
+    tabs: '范围',
+    all: '全部',
+    attention: '需要处理',
+    queue: '待处理的支付',
+    previous: '上一笔待处理',
+    next: '下一笔待处理',
     place: (at: number, total: number) => `第 ${at} 笔，共 ${total} 笔待处理`,
     left: (total: number) => `还有 ${total} 笔待处理`,
   },
   'en-US': {
-    ...{ tabs: 'Which', all: 'All', attention: 'Needs attention' },
-    ...{ queue: 'Payments that need attention', previous: 'Previous that needs attention' },
+    tabs: 'Which',
+    all: 'All',
+    attention: 'Needs attention',
+    queue: 'Payments that need attention',
+    previous: 'Previous that needs attention',
     next: 'Next that needs attention',
     place: (at: number, total: number) => `${at} of ${total} that need attention`,
     left: (total: number) => `${total} more need attention`,

@@ -11,9 +11,12 @@ import { adviceFor, meaningOf } from './verdicts.ts';
 
 const t = texts({
   'zh-CN': {
-    ...{ title: '为什么还没有支付成功？', attention: '需要人工处理', ended: '这笔支付不会再到账' },
+    title: '为什么还没有支付成功？',
+    attention: '需要人工处理',
+    ended: '这笔支付不会再到账',
     otherPaid: '订单已由另一笔支付付清',
-    ...{ orderCancelled: '订单已取消', orderPaid: '订单已支付' },
+    orderCancelled: '订单已取消',
+    orderPaid: '订单已支付',
     expired: (at: string) => `订单已于 ${at} 过期`,
     expires: (at: string) => `订单将于 ${at} 过期，之后不能再支付`,
     refused: (reason: string) => `渠道没有受理：${reason}`,
@@ -27,9 +30,12 @@ const t = texts({
     lastRefused: (reason: string) => `最近的回调被拒绝：${reason}`,
   },
   'en-US': {
-    ...{ title: 'Why is it not paid?', attention: 'Needs attention' },
-    ...{ ended: 'This payment can no longer be paid', otherPaid: 'Another payment has paid the order' },
-    ...{ orderCancelled: 'The order was cancelled', orderPaid: 'The order is paid' },
+    title: 'Why is it not paid?',
+    attention: 'Needs attention',
+    ended: 'This payment can no longer be paid',
+    otherPaid: 'Another payment has paid the order',
+    orderCancelled: 'The order was cancelled',
+    orderPaid: 'The order is paid',
     expired: (at: string) => `The order expired at ${at}`,
     expires: (at: string) => `The order expires at ${at}; it cannot be paid afterwards`,
     refused: (reason: string) => `The channel refused it: ${reason}`,

@@ -22,28 +22,28 @@ import { meaningOf } from './verdicts.ts';
 
 const t = texts({
   'zh-CN': {
-    ...{
-      lines: '商品明细',
-      payments: '支付',
-      product: '商品',
-      price: '单价',
-      quantity: '数量',
-      subtotal: '小计',
-      sum: '合计',
-    },
-    ...{ pay: '发起支付', noPayments: '还没有支付记录', refunds: '退款' },
+    lines: '商品明细',
+    payments: '支付',
+    product: '商品',
+    price: '单价',
+    quantity: '数量',
+    subtotal: '小计',
+    sum: '合计',
+    pay: '发起支付',
+    noPayments: '还没有支付记录',
+    refunds: '退款',
   },
   'en-US': {
-    ...{
-      lines: 'Lines',
-      payments: 'Payments',
-      product: 'Product',
-      price: 'Price',
-      quantity: 'Quantity',
-      subtotal: 'Subtotal',
-      sum: 'Total',
-    },
-    ...{ pay: 'Start payment', noPayments: 'No payment has been started yet', refunds: 'Refunds' },
+    lines: 'Lines',
+    payments: 'Payments',
+    product: 'Product',
+    price: 'Price',
+    quantity: 'Quantity',
+    subtotal: 'Subtotal',
+    sum: 'Total',
+    pay: 'Start payment',
+    noPayments: 'No payment has been started yet',
+    refunds: 'Refunds',
   },
 });
 

@@ -27,18 +27,30 @@ import { Diagnosis } from './diagnosis.tsx';
 
 const t = texts({
   'zh-CN': {
-    ...{ timeline: '经过', order: '订单', user: '用户', waiting: '尚未收到渠道的回调' },
-    ...{ query: '查询渠道', place: '取付款信息', answer: '渠道的应答', agrees: '与本服务的记录一致' },
+    timeline: '经过',
+    order: '订单',
+    user: '用户',
+    waiting: '尚未收到渠道的回调',
+    query: '查询渠道',
+    place: '取付款信息',
+    answer: '渠道的应答',
+    agrees: '与本服务的记录一致',
     differs: (known: string) => `本服务记录为 ${known}`,
-    ...{ tradeState: '交易状态', nothing: '没有' },
+    tradeState: '交易状态',
+    nothing: '没有',
   },
   'en-US': {
-    ...{ timeline: 'What happened', order: 'Order', user: 'User' },
+    timeline: 'What happened',
+    order: 'Order',
+    user: 'User',
     waiting: 'No callback from the channel yet',
-    ...{ query: 'Query the channel', place: 'Get payment details', answer: 'Answer of the channel' },
+    query: 'Query the channel',
+    place: 'Get payment details',
+    answer: 'Answer of the channel',
     agrees: 'Agrees with what is recorded here',
     differs: (known: string) => `recorded here: ${known}`,
-    ...{ tradeState: 'State of the trade', nothing: 'none' },
+    tradeState: 'State of the trade',
+    nothing: 'none',
   },
 });
 

@@ -12,32 +12,44 @@ import { meaningOf } from './verdicts.ts';
 
 const t = texts({
   'zh-CN': {
-    ...{ created: '支付单已创建', cancelled: '支付已取消', failed: '支付失败' },
+    created: '支付单已创建',
+    cancelled: '支付已取消',
+    failed: '支付失败',
     settled: '已到账，订单已支付',
-    ...{ unpaid: '款项已到账，但订单未支付', otherPaid: '款项已到账，但订单已由另一笔支付付清' },
-    ...{
-      callback: '渠道回调',
-      answer: '渠道的应答',
-      from: '来自',
-      times: (count: number) => `，共 ${count} 次`,
-      last: '最近一次',
-    },
+    unpaid: '款项已到账，但订单未支付',
+    otherPaid: '款项已到账，但订单已由另一笔支付付清',
+    callback: '渠道回调',
+    answer: '渠道的应答',
+    from: '来自',
+    times: (count: number) => `，共 ${count} 次`,
+    last: '最近一次',
     queried: (count: number) => `已向渠道查询 ${count} 次`,
-    ...{ said: '最近的应答', nothing: '没有应答', closing: '正在渠道关闭', next: '下次查询' },
+    said: '最近的应答',
+    nothing: '没有应答',
+    closing: '正在渠道关闭',
+    next: '下次查询',
     handled: (reason: string) => `标记为已处理：${reason}`,
     mismatch: (expected: string, reported: string) => `应为 ${expected}，通知为 ${reported}`,
     asked: (amount: string, to: string) => `发起退款 ${amount}（${to}）`,
     ended: { succeeded: '退款完成', failed: '退款失败', rejected: '退款被驳回' },
   },
   'en-US': {
-    ...{ created: 'Payment created', cancelled: 'Payment cancelled' },
-    ...{ failed: 'Payment failed', settled: 'Settled: the order is paid' },
+    created: 'Payment created',
+    cancelled: 'Payment cancelled',
+    failed: 'Payment failed',
+    settled: 'Settled: the order is paid',
     unpaid: 'The money arrived; the order was not paid',
     otherPaid: 'The money arrived; another payment had paid the order',
-    ...{ callback: 'Callback from the channel', from: 'from', times: (count: number) => `, ${count} times` },
-    ...{ last: 'last', answer: 'Answer of the channel', said: 'last answer', nothing: 'none' },
+    callback: 'Callback from the channel',
+    from: 'from',
+    times: (count: number) => `, ${count} times`,
+    last: 'last',
+    answer: 'Answer of the channel',
+    said: 'last answer',
+    nothing: 'none',
     queried: (count: number) => `Asked the channel ${count === 1 ? 'once' : `${count} times`}`,
-    ...{ closing: 'being closed there', next: 'next' },
+    closing: 'being closed there',
+    next: 'next',
     handled: (reason: string) => `marked as handled: ${reason}`,
     mismatch: (expected: string, reported: string) => `expected ${expected}, reported ${reported}`,
     asked: (amount: string, to: string) => `requested a refund of ${amount} (${to})`,
@@ -68,7 +80,10 @@ export function storyOf(payment: Payment, mayReplay: boolean): Point[] {
 }
 
 const created = ({ created_at }: Payment): Point => ({
-  ...{ key: 'created', at: created_at, tone: 'blue', title: t.created },
+  key: 'created',
+  at: created_at,
+  tone: 'blue',
+  title: t.created,
 });
 
 /** Verdicts of settled callbacks whose money did not pay the order. */
@@ -175,7 +190,9 @@ function refunded(refund: Refund): Point[] {
   const { refund_no, amount, destination, status, reason, requester, created_at, finished_at } = refund;
   const money = showAmount(amount);
   const asked: Point = {
-    ...{ key: `refund-${refund_no}`, at: created_at, tone: 'blue' },
+    key: `refund-${refund_no}`,
+    at: created_at,
+    tone: 'blue',
     title: (
       <>
         <strong>{requester?.username}</strong> {t.asked(money, nameOf(destinations, destination))}

@@ -119,7 +119,10 @@ function Orders({ userId }: { userId: number }) {
       total={data?.total}
       all={`/trade/orders?user_id=${userId}`}
       rows={data?.list.map(({ order_no, amount, status, created_at }) => ({
-        ...{ number: order_no, to: `/trade/orders/${order_no}`, amount, at: created_at },
+        number: order_no,
+        to: `/trade/orders/${order_no}`,
+        amount,
+        at: created_at,
         state: <Badge states={orderStates} value={status} />,
       }))}
     />
@@ -141,7 +144,10 @@ function Payments({ userId }: { userId: number }) {
       total={data?.total}
       all={`/trade/payments?user_id=${userId}`}
       rows={data?.list.map(({ payment_no, amount, status, created_at }) => ({
-        ...{ number: payment_no, to: `/trade/payments/${payment_no}`, amount, at: created_at },
+        number: payment_no,
+        to: `/trade/payments/${payment_no}`,
+        amount,
+        at: created_at,
         state: <Badge states={paymentStates} value={status} />,
       }))}
     />

@@ -10,7 +10,8 @@ export const words = {
     audit: ['审计', '周一鸣'],
     buyers: pairs([...'张王李赵陈杨黄吴徐孙马朱胡郭何'], [...'伟芳敏静磊艳涛娟'], ''),
     products: ['龙井茶', '手冲咖啡壶', '咖啡豆', '陶瓷马克杯', '台灯', '人体工学椅'],
-    ...{ method: '扫码支付（演示）', topUp: '充值' },
+    method: '扫码支付（演示）',
+    topUp: '充值',
     couriers: ['快递公司', '顺丰速运', '京东物流', '中国邮政'],
   },
   'en-US': {
@@ -24,7 +25,8 @@ export const words = {
       ' ',
     ),
     products: ['Green tea', 'Coffee maker', 'Coffee beans', 'Mug', 'Desk lamp', 'Office chair'],
-    ...{ method: 'Pay by QR code (demo)', topUp: 'Top-up' },
+    method: 'Pay by QR code (demo)',
+    topUp: 'Top-up',
     couriers: ['Courier', 'DHL', 'FedEx', 'UPS'],
   },
 } satisfies Record<Language, object>;

@@ -124,7 +124,10 @@ export const pageOf = <T>(item: Answer<T>): Answer<Page<T>> =>
 /** As `pageOf`, with the sum of the amounts of the whole list on request. */
 export const summedPageOf = <T>(item: Answer<T>): Answer<Page<T> & { amount_sum: Money | undefined }> =>
   record({
-    ...{ list: listOf(item), page: integer(), page_size: integer(), total: integer() },
+    list: listOf(item),
+    page: integer(),
+    page_size: integer(),
+    total: integer(),
     amount_sum: as<Money | undefined>(
       amount().optional().description('The sum of the amounts of the whole list, with `with_sum`'),
     ),

@@ -45,8 +45,15 @@ export async function openSession(
     const earlier = await AdminSession.findOne({ where: { admin_id: id }, transaction: t });
     const same = await AdminSession.findOne({ where: { admin_id: id, ip }, transaction: t });
     const session = {
-      ...{ jti, admin_id: id, ip, user_agent: shortUserAgent(userAgent), browser, os },
-      ...{ last_used_at: issuedAt, expires_at: expiresAt, created_at: issuedAt },
+      jti,
+      admin_id: id,
+      ip,
+      user_agent: shortUserAgent(userAgent),
+      browser,
+      os,
+      last_used_at: issuedAt,
+      expires_at: expiresAt,
+      created_at: issuedAt,
     };
     await AdminSession.create(session, { transaction: t });
     return { jti, issuedAt, expiresAt, isNewAddress: earlier !== null && same === null };

@@ -148,7 +148,9 @@ async function numbersEndingIn(end: string, table: NumberedTable, column: string
 }
 
 const exact = (column: string, value: string): Condition => ({
-  ...{ sql: `${column} = ?`, values: [value], order: column },
+  sql: `${column} = ?`,
+  values: [value],
+  order: column,
 });
 
 const startsWith = (column: string, text: string): Condition => ({

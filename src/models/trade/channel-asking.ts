@@ -123,7 +123,14 @@ async function acceptAnswer(
 ): Promise<void> {
   if (thirdPartyNo === undefined || amount === undefined) throw new ChannelFailure(incomplete);
   const attempt = {
-    ...{ type, period, paymentNo, thirdPartyNo, fields, paidAt, ip: '', source: 'query' as const },
+    type,
+    period,
+    paymentNo,
+    thirdPartyNo,
+    fields,
+    paidAt,
+    ip: '',
+    source: 'query' as const,
     traceId: currentTraceId() ?? '',
   };
   if (!amount.equals(expected)) {

@@ -129,10 +129,20 @@ export async function createPayment(
         updated_at: at,
       };
       const id = await insertRow(Payment, { ...row, period }, t);
-      const open = { status: 'pending', needs_attention: false, fail_reason: null } as const;
-      const never = { third_party_no: null, pay_time: null, closed_at: null } as const;
-      const nobody = { assignee_id: null, assignee: null } as const;
-      return { id, ...row, ...open, ...never, ...nobody, refunded_amount: Money.zero, payment_method };
+      return {
+        id,
+        ...row,
+        status: 'pending',
+        third_party_no: null,
+        pay_time: null,
+        closed_at: null,
+        needs_attention: false,
+        fail_reason: null,
+        assignee_id: null,
+        assignee: null,
+        refunded_amount: Money.zero,
+        payment_method,
+      };
     });
   return announcing(['payments'], () => withPartition(['payments'], period, make));
 }

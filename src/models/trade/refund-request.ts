@@ -68,9 +68,19 @@ export async function requestRefund(
   const isDue = !isWaiting && destination === 'channel';
   const key = { refund_no, period: periodOf(at) };
   const row = {
-    ...{ ...key, payment_no, order_no, user_id, payment_method_id, amount, destination, reason },
-    ...{ status: isWaiting ? ('waiting' as const) : ('pending' as const), requested_by: by.id },
-    ...{ due_at: isDue ? at : null, created_at: at, updated_at: at },
+    ...key,
+    payment_no,
+    order_no,
+    user_id,
+    payment_method_id,
+    amount,
+    destination,
+    reason,
+    status: isWaiting ? ('waiting' as const) : ('pending' as const),
+    requested_by: by.id,
+    due_at: isDue ? at : null,
+    created_at: at,
+    updated_at: at,
   };
   const make = () =>
     transact(async (t) => {

@@ -138,8 +138,16 @@ async function postpone(refund: ClaimedRefund, interim: Interim, unknown?: Text)
            r.updated_at = :now
          WHERE r.refund_no = :refund_no AND r.period = :period AND r.status = 'processing'`,
         {
-          ...{ refund_no, period, due, code, channelNo, isKnown, at: at ?? now(), now: now() },
-          ...{ isRefused: isRefused ?? null, unknown: unknown ? shortened(unknown) : null },
+          refund_no,
+          period,
+          due,
+          code,
+          channelNo,
+          isKnown,
+          at: at ?? now(),
+          now: now(),
+          isRefused: isRefused ?? null,
+          unknown: unknown ? shortened(unknown) : null,
         },
         t,
       );

@@ -13,14 +13,24 @@ import { useReturnFocus } from '../show/use-return-focus.ts';
 
 const t = texts({
   'zh-CN': {
-    ...{ save: '保存', cancel: '取消', draft: '已恢复上次未保存的内容', discard: '放弃', needed: '必填' },
-    ...{ sure: '放弃未保存的内容？', stay: '继续填写' },
+    save: '保存',
+    cancel: '取消',
+    draft: '已恢复上次未保存的内容',
+    discard: '放弃',
+    needed: '必填',
+    sure: '放弃未保存的内容？',
+    stay: '继续填写',
     conflict: (names: string) => `其他人刚刚也修改了：${names}。再次保存将以您填写的内容为准`,
     theirs: '采用对方的修改',
   },
   'en-US': {
-    ...{ save: 'Save', cancel: 'Cancel', draft: 'Your unsaved changes are back', discard: 'Discard' },
-    ...{ needed: 'Required', sure: 'Discard your changes?', stay: 'Keep editing' },
+    save: 'Save',
+    cancel: 'Cancel',
+    draft: 'Your unsaved changes are back',
+    discard: 'Discard',
+    needed: 'Required',
+    sure: 'Discard your changes?',
+    stay: 'Keep editing',
     conflict: (names: string) =>
       `Someone else has just changed ${names}. Save again to overwrite their change`,
     theirs: 'Use their change',

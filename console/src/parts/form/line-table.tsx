@@ -16,8 +16,12 @@ const t = texts({
     sum: '合计',
   },
   'en-US': {
-    ...{ product: 'Product', price: 'Price', quantity: 'Quantity' },
-    ...{ add: 'Add a line', remove: 'Remove this line', sum: 'Total' },
+    product: 'Product',
+    price: 'Price',
+    quantity: 'Quantity',
+    add: 'Add a line',
+    remove: 'Remove this line',
+    sum: 'Total',
   },
 });
 

@@ -15,8 +15,12 @@ const t = texts({
     needed: '必填',
   },
   'en-US': {
-    ...{ old: 'Current password', fresh: 'New password', again: 'Repeat the new password' },
-    ...{ save: 'Change password', differ: 'The passwords do not match', needed: 'Required' },
+    old: 'Current password',
+    fresh: 'New password',
+    again: 'Repeat the new password',
+    save: 'Change password',
+    differ: 'The passwords do not match',
+    needed: 'Required',
   },
 });
 

@@ -23,7 +23,9 @@ export type AnyAction = Omit<Action<AnyRow>, 'when' | 'body' | 'form' | 'labels'
 };
 
 const removal = (route: Route, when: AnyAction['when']): AnyAction => ({
-  ...{ route, when, danger: true },
+  route,
+  when,
+  danger: true,
   text: ['删除', 'Delete'],
   sure: ['删除后无法恢复，确定删除？', 'This cannot be undone. Delete it?'],
 });

@@ -11,12 +11,26 @@ import { showDay } from '../show/time.ts';
 
 const t = texts({
   'zh-CN': {
-    ...{ from: '开始日期', to: '结束日期', clear: '清除筛选', period: '时间', filters: '筛选' },
-    ...{ more: '更多筛选', fewer: '收起', presets: '常用时间', any: '不限' },
+    from: '开始日期',
+    to: '结束日期',
+    clear: '清除筛选',
+    period: '时间',
+    filters: '筛选',
+    more: '更多筛选',
+    fewer: '收起',
+    presets: '常用时间',
+    any: '不限',
   },
   'en-US': {
-    ...{ from: 'From', to: 'To', clear: 'Clear filters', period: 'Period', filters: 'Filters' },
-    ...{ more: 'More filters', fewer: 'Fewer filters', presets: 'Common periods', any: 'Any' },
+    from: 'From',
+    to: 'To',
+    clear: 'Clear filters',
+    period: 'Period',
+    filters: 'Filters',
+    more: 'More filters',
+    fewer: 'Fewer filters',
+    presets: 'Common periods',
+    any: 'Any',
   },
 });
 

@@ -15,14 +15,16 @@ const t = texts({
     sure: (name: string, count: number) => `对选中的 ${count} 条执行“${name}”？`,
     done: (count: number) => `已完成 ${count} 条`,
     refused: (count: number) => `${count} 条被拒绝`,
-    ...{ back: '返回', once: '对所有选中的记录生效' },
+    back: '返回',
+    once: '对所有选中的记录生效',
   },
   'en-US': {
     run: (name: string, count: number) => `${name} (${count})`,
     sure: (name: string, count: number) => `${name}: ${count} selected ${plural(count, 'row', 'rows')}?`,
     done: (count: number) => `${count} done`,
     refused: (count: number) => `${count} refused`,
-    ...{ back: 'Back', once: 'Applies to every selected row' },
+    back: 'Back',
+    once: 'Applies to every selected row',
   },
 });
 

@@ -11,12 +11,20 @@ import { useHiddenColumns } from './use-list.ts';
 
 const t = texts({
   'zh-CN': {
-    ...{ views: '视图', save: '保存当前视图…', copy: '复制链接', copied: '链接已复制' },
-    ...{ remove: '删除视图', saved: '视图已保存' },
+    views: '视图',
+    save: '保存当前视图…',
+    copy: '复制链接',
+    copied: '链接已复制',
+    remove: '删除视图',
+    saved: '视图已保存',
   },
   'en-US': {
-    ...{ views: 'Views', save: 'Save this view…', copy: 'Copy the link', copied: 'Link copied' },
-    ...{ remove: 'Delete view', saved: 'View saved' },
+    views: 'Views',
+    save: 'Save this view…',
+    copy: 'Copy the link',
+    copied: 'Link copied',
+    remove: 'Delete view',
+    saved: 'View saved',
   },
 });
 

@@ -10,12 +10,19 @@ import { Timeline, type Point } from './timeline.tsx';
 
 const t = texts({
   'zh-CN': {
-    ...{ title: '操作记录', none: '创建后还没有改动', created: '创建' },
-    ...{ changed: '修改', deleted: '删除', refused: (what: string) => `${what}，被拒绝` },
+    title: '操作记录',
+    none: '创建后还没有改动',
+    created: '创建',
+    changed: '修改',
+    deleted: '删除',
+    refused: (what: string) => `${what}，被拒绝`,
   },
   'en-US': {
-    ...{ title: 'History', none: 'No changes since it was created', created: 'Created' },
-    ...{ changed: 'changed it', deleted: 'deleted it' },
+    title: 'History',
+    none: 'No changes since it was created',
+    created: 'Created',
+    changed: 'changed it',
+    deleted: 'deleted it',
     refused: (what: string) => `${what} – refused`,
   },
 });
@@ -61,7 +68,9 @@ function Entries({ resource, id, createdAt }: Props) {
         points={[
           ...own.map((entry) => pointOf(entry, resource, path)),
           {
-            ...{ key: 'created', at: createdAt, tone: 'green' },
+            key: 'created',
+            at: createdAt,
+            tone: 'green',
             title: (
               <>
                 {creator && <strong>{creator} </strong>}
@@ -106,7 +115,9 @@ function useCreator(base: string, createdAt: string): string | undefined {
     queryFn: ({ signal }) =>
       call('GET /api/admin/operation-logs', {
         query: {
-          ...{ path: base, method: 'POST', page_size: 20 },
+          path: base,
+          method: 'POST',
+          page_size: 20,
           start_time: new Date(at - nearMs).toISOString(),
           end_time: new Date(at + nearMs).toISOString(),
         },

@@ -88,9 +88,16 @@ const pastSample = resource(
   'SystemSample',
   described(
     {
-      ...{ at: timestamp(), cpu: number(), memory: number(), event_loop_lag_ms: number() },
-      ...{ waiting: integer(), active: integer(), failed: integer(), oldest_seconds: number() },
-      ...{ database_ms: number(), redis_ms: number() },
+      at: timestamp(),
+      cpu: number(),
+      memory: number(),
+      event_loop_lag_ms: number(),
+      waiting: integer(),
+      active: integer(),
+      failed: integer(),
+      oldest_seconds: number(),
+      database_ms: number(),
+      redis_ms: number(),
     },
     {
       at: ['When it was taken'],
