@@ -1,9 +1,11 @@
-// What documents name is there: links, files, commands, settings, and the tests that docs/promises.md and docs/asvs.md cite.
+// What documents name is there: links, files, commands, settings, errors, and the tests that docs/promises.md and docs/asvs.md
+// cite.
 import './support/environment.js';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import test from 'ava';
 import { config } from '../config/index.js';
+import { errorCatalogue, type CatalogueEntry } from '../src/lib/errors/catalogue.js';
 
 const read = (path: string): string => readFileSync(resolve(config.root, path), 'utf8');
 const exists = (path: string): boolean => existsSync(resolve(config.root, path));
@@ -169,6 +171,30 @@ test('every named setting exists', (t) => {
     named.filter((name) => !settings.includes(name)),
     [],
   );
+});
+
+test('every error named in docs/api.md has its status and code', (t) => {
+  const text = read('docs/api.md');
+  const inTable = [...text.matchAll(/^\|[^|]+\| ([\d ·,]+) \| ([\d ·…]+) \| (.+) \|$/gm)].flatMap(
+    ([, statuses = '', codes = '', slugs = '']) =>
+      [...slugs.matchAll(/[a-z]+(?:_[a-z]+)+/g)].map(([slug]) => ({ slug, statuses, codes })),
+  );
+  const inProse = [
+    ...text.matchAll(/(?<status>\d{3})(?:\/(?<code>\d{5}))? `(?<slug>[a-z]+_[a-z_]+)`/g),
+    ...text.matchAll(/`(?<slug>[a-z]+_[a-z_]+)`,\s+(?<status>\d{3})\/(?<code>\d{5})/g),
+  ].map(({ groups: { slug = '', status: statuses = '', code: codes = '' } = {} }) => ({
+    slug,
+    statuses,
+    codes,
+  }));
+  t.true(inTable.length > 15 && inProse.length > 15, `${inTable.length}, ${inProse.length}`);
+  const wrong = [...inTable, ...inProse].filter(({ slug, statuses, codes }) => {
+    const entry = (errorCatalogue as Record<string, CatalogueEntry | undefined>)[slug];
+    const range = (codes.match(/\d+/g) ?? [entry?.code]).map(Number);
+    const isWithin = entry && entry.code >= Math.min(...range) && entry.code <= Math.max(...range);
+    return !isWithin || !statuses.includes(String(entry.status));
+  });
+  t.deepEqual(wrong, []);
 });
 
 /** The numbers that a text names, alone or as `6.5.2 to 6.5.5`. */
