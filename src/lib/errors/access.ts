@@ -1,4 +1,4 @@
-// Sign-in, sessions, rights, administrators, roles, menus and permissions.
+// Sign-in, sessions, rights, administrators, roles, menus, permissions and departments.
 import { outcomes } from './outcomes.js';
 
 export const access = {
@@ -13,6 +13,8 @@ export const access = {
     admin_delete_self: ['不能删除自己', 'You cannot delete yourself'],
     role_in_use: ['角色正在使用中，无法删除', 'The role is in use and cannot be deleted'],
     menu_has_children: ['菜单存在子菜单，无法删除', 'The menu has children and cannot be deleted'],
+    department_has_children: ['部门存在下级部门，无法删除', 'The department has children and cannot be deleted'],
+    department_has_admins: ['部门下存在管理员，无法删除', 'The department has administrators and cannot be deleted'],
   }),
   ...outcomes(400, 40003, {
     admin_disable_self: ['不能禁用自己', 'You cannot disable yourself'],
@@ -55,6 +57,7 @@ export const access = {
     role_not_found: ['角色不存在', 'The role does not exist'],
     menu_not_found: ['菜单不存在', 'The menu does not exist'],
     permission_not_found: ['权限不存在', 'The permission does not exist'],
+    department_not_found: ['部门不存在', 'The department does not exist'],
   }),
   ...outcomes(422, 10001, {
     old_password_wrong: ['原密码错误', 'The old password is wrong'],
@@ -62,6 +65,7 @@ export const access = {
   ...outcomes(422, 30001, {
     menu_cycle: ['上级菜单不能是自己或自己的下级', 'A menu cannot be placed below itself'],
     menu_too_deep: ['菜单层级过深', 'Menus may be nested {depth} levels deep at most'],
+    department_cycle: ['上级部门不能是自己或自己的下级', 'A department cannot be placed below itself'],
   }),
   ...outcomes(422, 30002, {
     username_exists: ['用户名已存在', 'The username is taken'],

@@ -1,22 +1,18 @@
-// Departments, dictionaries and the blacklist.
+// Dictionaries and the blacklist.
 import { outcomes } from './outcomes.js';
 
 export const office = {
   ...outcomes(400, 40002, {
-    department_has_children: ['部门存在下级部门，无法删除', 'The department has children and cannot be deleted'],
-    department_has_admins: ['部门下存在管理员，无法删除', 'The department has administrators and cannot be deleted'],
     dictionary_has_children: ['字典存在子项，无法删除', 'The dictionary has entries and cannot be deleted'],
   }),
   ...outcomes(403, 20003, {
     ip_blocked: ['您的 IP 已被禁止访问', 'Your address is blocked'],
   }),
   ...outcomes(404, 20002, {
-    department_not_found: ['部门不存在', 'The department does not exist'],
     dictionary_not_found: ['字典不存在', 'The dictionary entry does not exist'],
     blacklist_not_found: ['黑名单记录不存在', 'The blacklist entry does not exist'],
   }),
   ...outcomes(422, 30001, {
-    department_cycle: ['上级部门不能是自己或自己的下级', 'A department cannot be placed below itself'],
     dictionary_cycle: ['上级字典不能是自己或自己的下级', 'An entry cannot be placed below itself'],
     blacklist_covers_self: ['不能屏蔽自己当前的地址', 'The entry would block your own address'],
   }),

@@ -2,6 +2,7 @@
 import { config } from '../../../config/index.js';
 import { ChannelFailure, type TradeAnswer } from '../../lib/channels/channel.js';
 import { channelOf, openResults } from '../../lib/channels/index.js';
+import { fail } from '../../lib/errors/app-error.js';
 import { now } from '../../lib/values/clock.js';
 import { currentTraceId } from '../../lib/process/context.js';
 import { change } from '../../lib/database/db.js';
@@ -68,8 +69,8 @@ interface Learned {
 }
 
 async function ask(paymentNo: string, followUp: FollowUp | undefined, isClosing: boolean): Promise<Learned> {
-  const payment = await findCalledPayment(paymentNo);
-  if (!payment || payment.status === 'paid') {
+  const payment = (await findCalledPayment(paymentNo)) ?? fail('payment_record_not_found');
+  if (payment.status === 'paid') {
     await endFollowUp(paymentNo);
     return { state: 'paid', code: null, isOver: true };
   }
