@@ -1,5 +1,5 @@
-// Jobs whose last run has failed: the row ends, and the failure is stored for people. While the database is unavailable no job is
-// abandoned.
+// Jobs whose last run has failed: the row ends, and the failure is stored for people. While the database is unavailable
+// no job is abandoned.
 import { DelayedError, UnrecoverableError, type Job as QueuedJob } from 'bullmq';
 import { abandonWork, type QueuedWork } from '../jobs/failed-work.js';
 import { isDatabaseDown } from '../lib/database/errors.js';
@@ -10,11 +10,11 @@ import { throttled } from '../lib/watch/log-throttle.js';
 
 type Queued = QueuedJob<Envelope>;
 
-/** Delay before a job runs again that cannot be abandoned now. */
+/** Delay before another run of a job that cannot be abandoned now. */
 const againMs = 30_000;
 
-/** Jobs whose failure is stored; the queue reports the end of each of them once more. */
-const kept = new WeakSet<Queued>();
+/** Jobs whose failure is stored; the queue reports the end of each a second time. */
+const abandoned = new WeakSet<Queued>();
 
 export const workIn = ({ queueName, name, id = '', data }: Queued): QueuedWork => ({
   ...data,
@@ -39,7 +39,7 @@ export async function abandonIfLast(queued: Queued, error: Error, token: string 
   }
   try {
     await abandonWork(workIn(queued), error, attempt);
-    kept.add(queued);
+    abandoned.add(queued);
     logger.error(fields, 'a job failed for good');
   } catch (reason) {
     if (!isDatabaseDown(reason)) {
@@ -57,10 +57,10 @@ export async function abandonIfLast(queued: Queued, error: Error, token: string 
   }
 }
 
-/** Abandons a job that the queue ended because its workers kept dying. */
+/** Abandons a job that the queue ended because its workers died again and again. */
 export async function abandonLost(queued: Queued | undefined, error: Error): Promise<void> {
   const isEnded = queued && (queued.finishedOn !== undefined || error instanceof UnrecoverableError);
-  if (!isEnded || kept.has(queued)) return;
+  if (!isEnded || abandoned.has(queued)) return;
   try {
     await abandonWork(workIn(queued), error, queued.attemptsMade);
     logger.error({ error, job: queued.name, trace_id: queued.data.trace_id }, 'a job failed for good');

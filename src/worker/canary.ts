@@ -1,4 +1,4 @@
-// Proves the queues alive: an empty job now and then, and an exit when a consumer makes no progress for too long.
+// Proves that the queues are alive: an empty job every 10 s, and an exit when a consumer makes no progress for 60 s.
 import { add } from '../lib/queue/queue.js';
 import { canaryName } from '../lib/queue/telemetry.js';
 import { newUlid } from '../lib/secrets/random-id.js';
@@ -10,8 +10,8 @@ const everyMs = 10_000;
 const maxMs = 60_000;
 
 /**
- * Queues an empty job for every worker now and then. One that ends no job for 60 s although the queue takes jobs and it has room
- * for one hangs. Time in which the process itself did not run does not count.
+ * Queues an empty job for every worker that has room for one, every 10 s. A worker that has room, but ends no job for
+ * 60 s although the queue takes jobs, hangs. Time in which the process itself did not run does not count.
  *
  * @param onHang is called with what hangs
  */

@@ -22,14 +22,14 @@ export interface RunningWorker {
   ended(): number;
   /** Resolves when it is connected and takes jobs. */
   ready(): Promise<unknown>;
-  /** Takes no more jobs; what has not ended within half of the time to shut down is interrupted and left to others. */
+  /** Takes no more jobs; those not ended within half of the shutdown time are interrupted and left to other workers. */
   close(): Promise<void>;
 }
 
 /** Max interval of the search for jobs whose lock has expired. */
 const maxStallCheckMs = 5000;
 
-/** Longer than BullMQ waits for a job in one command (10 s and 1 s of grace); then the connection counts as dead. */
+/** Longer than BullMQ waits for a job in one command (10 s and 1 s of grace); after that the connection is dead. */
 const silenceMs = 12_000;
 
 /** Pause after a failed command. */
@@ -37,9 +37,9 @@ const retryEveryMs = 1000;
 
 const concurrencies: Record<QueueName, number> = {
   payments: config.worker.concurrency,
-  // Each waits for a company, which may be silent; their rate is limited below.
+  // Each waits for a company, which may not answer; their rate is limited below.
   channels: 50,
-  // Each moves everything that waits.
+  // Each writes up to 200 entries at once.
   logs: 1,
   notifications: 10,
   // A small file need not wait for a large one.
@@ -53,10 +53,10 @@ const concurrencies: Record<QueueName, number> = {
 export function consume(queue: QueueName): RunningWorker {
   const concurrency = concurrencies[queue];
   const stopping = new AbortController();
-  // Each job that runs listens.
+  // Every running job listens.
   setMaxListeners(0, stopping.signal);
-  // What was under way when Redis went is sent again: ioredis would forget it without rejecting it, and the consumer would
-  // wait for its answer for ever. BullMQ's scripts may run twice. It waits for jobs on a second connection with these options.
+  // Commands in flight when Redis is lost are sent again: ioredis would drop them without rejecting, and the consumer
+  // would wait for ever. BullMQ's scripts may run twice. Its second connection, for waiting, gets the same options.
   const connection = openConnection(`${queue} consumer`, {
     maxRetriesPerRequest: null,
     autoResendUnfulfilledCommands: true,
@@ -82,11 +82,11 @@ export function consume(queue: QueueName): RunningWorker {
       telemetry: queueTelemetry(),
       concurrency,
       ...(queue === 'channels' ? { limiter: { max: config.payments.asksPerSecond, duration: 1000 } } : {}),
-      // By default a job whose worker died runs again within 20 s, as often as it takes (docs/operations.md, Outages).
+      // By default a job whose worker died runs again within 20 s, up to 20 times (docs/operations.md, Outages).
       lockDuration: config.worker.jobLockMs,
       stalledInterval: Math.min(maxStallCheckMs, config.worker.jobLockMs / 2),
       maxStalledCount: 20,
-      // By default it would rest for 15 s after a command that failed.
+      // BullMQ would pause for 15 s after a failed command.
       runRetryDelay: retryEveryMs,
     },
   );

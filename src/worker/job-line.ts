@@ -14,7 +14,7 @@ export function describeRun(queued: QueuedJob<Envelope>): (outcome: Outcome, err
   const startedAt = performance.now();
   const due = queued.timestamp + (queued.attemptsMade === 0 ? (queued.opts.delay ?? 0) : 0);
   const waitedMs = Math.max(0, Date.now() - due);
-  // Unknown names are unbounded in number.
+  // Unknown names would make unlimited label values.
   const job = jobNamed(queued.name)?.name ?? 'unknown';
   jobWaitSeconds.observe({ job }, waitedMs / 1000);
   currentSpan()?.setAttributes({

@@ -26,7 +26,7 @@ await start(async () => {
   if (!queues.includes('payments')) setPriority(config.worker.bulkNice);
   await connectRedis();
   await withinStart('guard of the storage', guardStorage());
-  // In here whatever asks the database: it is tried again when its connection is lost.
+  // Everything here that uses the database is tried again when the connection is lost.
   await prepareDatabase(async () => {
     await seed();
     await checkDurability();

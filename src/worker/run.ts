@@ -1,4 +1,4 @@
-// Runs a job: finds its code, checks its payload, keeps it within its time, publishes the result to waiting processes.
+// Runs a job: finds its code, checks its payload, enforces its timeout, publishes the result to waiting processes.
 import { DelayedError, UnrecoverableError, type Job as QueuedJob } from 'bullmq';
 import { AppError } from '../lib/errors/app-error.js';
 import { logger } from '../lib/watch/logger.js';
@@ -73,7 +73,7 @@ function withinTime<T>(
 ): Promise<T> {
   const abort = new AbortController();
   const interrupt = (): void => abort.abort();
-  // Not AbortSignal.any(), under which a signal that lives as long as the process keeps every job's (Node 20).
+  // Not AbortSignal.any(): in Node 20 a signal that lives as long as the process would retain that of every job.
   stopping.addEventListener('abort', interrupt, { once: true });
   return withTimeout(work(abort.signal), job.timeoutMs, (_, reject) => {
     abort.abort();

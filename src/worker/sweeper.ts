@@ -1,4 +1,4 @@
-// Queues rows whose job was lost again, and while Redis is unavailable does the work itself; removes files whose time is up.
+// Queues rows again whose job was lost; while Redis is unavailable it does short work itself. Removes expired files.
 import { schedule, type Logger, type ScheduledTask } from 'node-cron';
 import { config } from '../../config/index.js';
 import { now } from '../lib/values/clock.js';
@@ -33,7 +33,7 @@ const everySweep = `*/${config.worker.sweepSeconds} * * * * *`;
 /**
  * Starts the sweeper (every 30 s) and the nightly maintenance.
  *
- * @param withFiles also remove files. Where the storage is not, a file would count as removed: it would stay for good without its row.
+ * @param withFiles also removes files; false without access to the storage, where every file would count as removed
  * @returns how to stop all of it
  */
 export function startSweeper({ withFiles }: { withFiles: boolean }): () => Promise<void> {
@@ -42,7 +42,7 @@ export function startSweeper({ withFiles }: { withFiles: boolean }): () => Promi
     schedule(everySweep, logged(inTurn('sweep', sweep)), options),
     schedule('17 3 * * *', logged(queueMaintenance), options),
   ];
-  // Apart: a storage that does not answer must not delay money.
+  // Separate tasks: a storage that does not answer must not delay money.
   if (withFiles)
     tasks.push(
       schedule(everySweep, logged(inTurn('sweep-files', sweepFiles)), options),
@@ -74,7 +74,7 @@ export async function sweep(): Promise<void> {
   );
 }
 
-/** Removes what has expired with its files, and the files that nobody owns. */
+/** Removes expired rows with their files, and files that nobody owns. */
 export async function sweepFiles(): Promise<void> {
   await inParts(sweepSessions, removeUnowned, removeExpiredExports, pruneImports);
 }
@@ -123,7 +123,7 @@ async function sweepOne<P>(job: Job<P>, payload: P): Promise<void> {
   );
 }
 
-// Long work is never done by the sweeper itself; it waits for Redis.
+// The sweeper never does long work itself; that waits for Redis.
 async function queueOne<P>(job: Job<P>, payload: P): Promise<void> {
   await job.enqueue(payload).catch((error: unknown) => {
     if (!(error instanceof QueueUnavailable)) throw error;

@@ -1,4 +1,4 @@
-// A worker: the consumers of some queues with their sweeper and canary, put together and taken down again.
+// A worker: the consumers of some queues with their sweeper and canary, started and stopped together.
 import type { Readiness } from '../lib/watch/port.js';
 import { checkReachable } from '../models/office/service-figures.js';
 import { withTimeout } from '../lib/process/with-timeout.js';
@@ -19,11 +19,11 @@ export interface StartedWorker {
 /** Their jobs read, write or remove files. */
 const filing = new Set<QueueName>(['exports', 'imports', 'files', 'maintenance']);
 
-/** Whether a worker of these queues works with files. Others may run where the storage is not. */
+/** Whether a worker of these queues works with files. Others may run without access to the storage. */
 export const needsStorage = (queues: readonly QueueName[]): boolean =>
   queues.some((queue) => filing.has(queue));
 
-/** Starts consuming; resolves when all queues are consumed, or cannot be yet. */
+/** Starts consuming; resolves when all consumers are connected, or have tried for long enough. */
 export async function startWorker(
   queues: readonly QueueName[],
   onHang: (what: string) => void,
