@@ -27,7 +27,7 @@ export const results: Fault[] = [
     file: wechatApi,
     from: `if (status === 429 || status >= 500) throw`,
     to: `if (status === 429) throw`,
-    breaks: 'trouble of the company is taken for its last word',
+    breaks: 'trouble of the company is taken for its final answer',
     test: wechatRefunds,
     match: '*decides nothing*',
   },

@@ -73,7 +73,7 @@ export interface BalanceStatistics {
   total_expense: Money;
   total_refund: Money;
   count: number;
-  /** Of that user, or of all users together; now, whatever the time range. */
+  /** Present balance of that user, or of all users together, whatever the time range. */
   current_balance: Money;
 }
 

@@ -13,10 +13,10 @@ import { findRequest, type BalanceLogRecord } from './balance-log.js';
 import { BalanceLog, User, type BalanceChangeType } from './tables.js';
 
 export interface BalanceChange {
-  /** Above zero. A refund gives money back to the user, as an income does; only an expense takes it. */
+  /** Above zero. Incomes and refunds add to the balance, expenses subtract. */
   amount: Money;
   type: BalanceChangeType;
-  /** Where it comes from. */
+  /** What caused it, such as `manual` or `refund`. */
   source: string;
   source_id?: string | null;
   description?: string | null;
@@ -30,8 +30,8 @@ export interface BalanceChanged {
 }
 
 /**
- * Changes the balance of a user who is not deleted; a disabled one may still be paid out. One request_id counts once,
- * however often and at however many processes it arrives: the repeats get the first answer.
+ * Changes the balance of a user, even a disabled one. A request_id applies once, however often it is sent: repeats get
+ * the first answer.
  *
  * @throws user_not_found, insufficient_balance, balance_limit_exceeded
  * @throws request_id_reused when the id was used for another change
@@ -48,13 +48,13 @@ export async function changeBalance(
     );
     return changed(log);
   } catch (error) {
-    // Two users under one request_id at the same time: the unique key lets one through.
+    // Concurrent requests for two users under one request_id: the unique key lets one through.
     if (!isDuplicate(error, 'uq_user_balance_logs_request')) throw error;
     return changed((await appliedBefore(userId, wanted)) ?? fail('internal_error', { cause: error }));
   }
 }
 
-/** The same in the transaction of what makes it necessary. */
+/** The same within the caller's transaction. */
 export async function applyChange(
   userId: number,
   wanted: BalanceChange,
@@ -65,11 +65,9 @@ export async function applyChange(
   const user = await owners.first(
     'WHERE u.id = :userId AND u.deleted_at IS NULL FOR UPDATE',
     { userId },
-    {
-      t,
-    },
+    { t },
   );
-  // Checked only now: the first of equal requests has committed, or waits for this lock.
+  // Checked under the lock: an equal request has committed by then, or waits for it.
   const earlier = await appliedBefore(userId, wanted, t);
   if (earlier) return earlier;
   if (!user) fail('user_not_found');

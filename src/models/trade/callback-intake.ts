@@ -31,26 +31,26 @@ export interface Attempt {
   period: number | undefined;
   paymentNo: string | undefined;
   thirdPartyNo: string | undefined;
-  /** What people see of it, unsealed where its channel could. */
+  /** Its fields as people see them, unsealed if the channel could. */
   fields: Record<string, unknown>;
-  /** As it arrived; without it a refused one cannot be verified again. */
+  /** The message as it arrived, needed to verify a refused one again. */
   arrived?: Pick<RawCallback, 'raw' | 'headers'>;
   ip: string;
   state: CallbackState;
   /** Error slug of a refusal, or the outcome of settling it. */
   verdict: string;
-  /** What it reports, where that is not the amount of the payment. */
+  /** The amount it reports, if that is not the amount of the payment. */
   reportedAmount?: Money;
   traceId: string;
   /** When the money arrived, by the company's clock. */
   paidAt?: Date | undefined;
   /** When it was received, if not just now. */
   receivedAt?: Date;
-  /** How it came, if not by a call of the company. */
+  /** By default a call of the company. */
   source?: CallbackSource;
 }
 
-/** A payment as far as verifying a callback needs it. */
+/** What verifying a callback needs to know of its payment. */
 export interface CalledPayment {
   period: number;
   orderNo: string;
@@ -58,14 +58,14 @@ export interface CalledPayment {
   status: string;
   thirdPartyNo: string | null;
   methodType: string;
-  /** Why a person should look at it; null when nobody needs to. */
+  /** The reason of its attention flag; null without a flag. */
   attention: string | null;
-  /** Undefined when its secrets do not open: they were sealed under an APP_KEY that is not given. */
+  /** Undefined when its secrets were sealed under an APP_KEY that is not configured. */
   config: MethodConfig | undefined;
 }
 
 const maxBody = 8000;
-/** Of a callback that proves nothing. */
+/** For a callback that proves nothing. */
 const maxUnproven = 1024;
 
 const called = {
@@ -105,8 +105,8 @@ function toCalled(row: RowOf<typeof called>): CalledPayment {
 }
 
 /**
- * Stores an attempt; committed once this returns. Its partition is the month of its payment, else the current one:
- * a number that anybody made up must not decide which partitions there are.
+ * Stores an attempt and commits it. Its partition is the month of its payment, otherwise the current month: an invented
+ * number must not create partitions.
  */
 export async function recordAttempt(attempt: Attempt): Promise<CallbackKey> {
   const row = rowOf(attempt);
@@ -114,9 +114,7 @@ export async function recordAttempt(attempt: Attempt): Promise<CallbackKey> {
   return { id, period: row.period };
 }
 
-/**
- * Stores an attempt that proves nothing: shortened, and equal ones of a day as one row with a count.
- */
+/** Stores an attempt that proves nothing: shortened, and equal ones of a day as one row with a count. */
 export async function recordUnproven(attempt: Attempt): Promise<void> {
   const { type, paymentNo, thirdPartyNo, verdict, fields } = attempt;
   const at = now();

@@ -24,10 +24,10 @@ import {
 } from './payment-follow-up.js';
 import { settle } from './payment-settlement.js';
 
-/** not_due: another run had it; unanswered: the company said nothing that counts. */
+/** not_due: another run has claimed it; unanswered: there was no valid answer. */
 export type AskingOutcome = TradeAnswer['state'] | 'not_due' | 'unanswered';
 
-/** Asks about a payment that is due, and closes it at its company when it is to be closed. */
+/** Asks about a payment that is due, and closes it at its company if that was requested. */
 export async function askChannel(paymentNo: string): Promise<AskingOutcome> {
   const followUp = await claimFollowUp(paymentNo);
   if (!followUp) return 'not_due';
@@ -44,7 +44,7 @@ export async function askChannel(paymentNo: string): Promise<AskingOutcome> {
 }
 
 /**
- * Asks about any payment, due or not, and closes nothing. When it is asked about next stays as it is.
+ * Asks about any payment, due or not, without closing it or changing when it is asked about next.
  *
  * @throws ChannelFailure when nothing was learned
  */
@@ -62,7 +62,7 @@ export async function askNow(paymentNo: string): Promise<TradeAnswer['state']> {
 
 interface Learned {
   state: TradeAnswer['state'];
-  /** The company's word for it; null where it was not asked. */
+  /** The state in the company's terms; null if it was not asked. */
   code: string | null;
   /** Whether it need not be asked again. */
   isOver: boolean;
@@ -79,7 +79,7 @@ async function ask(paymentNo: string, followUp: FollowUp | undefined, isClosing:
   if (state === 'paid') await acceptAnswer(paymentNo, payment, answer);
   const isOver = isFinal(answer, followUp);
   if (isOver) await conclude(paymentNo, payment, answer, followUp);
-  // The company takes no payment after the expiry it was given: the order need not wait, though the company is asked again.
+  // After the expiry sent to it the company takes no payment: the company is asked again, but the order need not wait.
   if (state === 'absent' && !isOver && followUp?.closing_at && followUp.expire_at <= now()) {
     await releaseOrder(paymentNo);
     await expireOrder(payment.orderNo);
@@ -107,16 +107,16 @@ async function learn(
   const answer = await query();
   if (answer.state !== 'waiting' || !isClosing) return answer;
   const end = await measured(methodType, 'close', () => results.close(payment, inTime()));
-  // Anything but a proven closing: it may have been paid in between.
+  // Unless the closing is proven, it may have been paid in between.
   return end === 'closed' ? { ...answer, state: 'closed', code: 'CLOSED' } : query();
 }
 
 const incomplete = {
   zh: '渠道确认已支付，但没有说明交易号或金额',
-  en: 'the channel says that it is paid, but not under which number or what',
+  en: 'the channel says that it is paid, but gives no transaction number or amount',
 };
 
-/** Books what the company says that was paid. @throws ChannelFailure */
+/** Books a payment that the company says is paid. @throws ChannelFailure */
 async function acceptAnswer(
   paymentNo: string,
   { period, methodType: type, amount: expected }: CalledPayment,
@@ -145,20 +145,20 @@ async function acceptAnswer(
 }
 
 function isFinal({ state }: TradeAnswer, followUp: FollowUp | undefined): boolean {
-  // Many customers never open what was placed: the company does not know it then.
+  // Many customers never open a placed payment; the company may not know it until then.
   if (state === 'absent')
     return followUp !== undefined && now().getTime() >= followUp.expire_at.getTime() + absentMs;
   return state !== 'waiting';
 }
 
-/** Nobody can pay it any more, or it is paid. */
+/** Ends a payment that is paid or can no longer be paid. */
 async function conclude(
   payment_no: string,
   { period, orderNo }: CalledPayment,
   { state, code }: TradeAnswer,
   followUp: FollowUp | undefined,
 ): Promise<void> {
-  // What was closed on our behalf stays pending until its order has expired.
+  // A payment closed at our request stays pending until its order has expired.
   if (state !== 'paid' && !followUp?.closing_at) {
     const at = now();
     await announcing(['payments'], () =>
@@ -174,7 +174,7 @@ async function conclude(
   await expireOrder(orderNo);
 }
 
-/** @param answer the company's word; null for none */
+/** @param answer the company's answer; null for none */
 async function askLater(paymentNo: string, followUp: FollowUp, answer: string | null): Promise<void> {
   if (followUp.until_at <= now()) {
     await flagForAttention(paymentNo, 'channel_unanswered');

@@ -1,4 +1,4 @@
-// The tables of what payment companies are asked to do: questions about payments, and refunds.
+// The tables of the work with payment companies: follow-ups of payments, and refunds.
 import type { CreationOptional } from 'sequelize';
 import { Model } from 'sequelize-typescript';
 import { db } from '../../lib/database/db.js';
@@ -17,27 +17,27 @@ import {
 } from '../tables/column.js';
 import { Column, Table, type NewRow, type Row } from '../tables/table.js';
 
-/** Placed payments of channels with open results, until the company has said the last word about them. */
+/** Placed payments of channels with open results, until the company gives a final answer. */
 @Table('payment_follow_ups')
 export class PaymentFollowUp extends Model<Row<PaymentFollowUp>, NewRow<PaymentFollowUp>> {
   @Column(code(37).primary().internal()) declare payment_no: Unlisted<string>;
   @Column(unsigned().internal()) declare period: Unlisted<number>;
   /** Type of the payment channel. */
   @Column(ascii(20).internal()) declare type: Unlisted<string>;
-  /** When the customer can no longer pay, as the company was informed. */
+  /** The expiry sent to the company. */
   @Column(instant()) declare expire_at: Date;
   /** When asking ends. */
   @Column(instant()) declare until_at: Date;
-  /** When the company is asked next; a run moves it before it asks. */
+  /** When the company is asked next; a run moves it ahead before it asks. */
   @Column(instant()) declare due_at: Date;
   /** How often it was asked. */
   @Column(unsigned().default(0)) declare asked: CreationOptional<number>;
   @Column(instant().nullable()) declare last_asked_at: Date | null;
-  /** The company's word; null when it has not answered. */
+  /** The last answer in the company's terms; null when it gave none. */
   @Column(text(50).nullable()) declare last_answer: string | null;
-  /** Since when it is to be closed there. */
+  /** When closing it there was requested. */
   @Column(instant().nullable()) declare closing_at: Date | null;
-  /** Whether an order that is to expire waits for it. */
+  /** Whether its order waits for it before it expires. */
   @Column(flag().default(true).internal()) declare holds_order: CreationOptional<Unlisted<boolean>>;
   @Column(instant()) declare created_at: Date;
 }
@@ -58,7 +58,7 @@ export const refundDestinations = ['channel', 'balance'] as const;
 
 export type RefundDestination = (typeof refundDestinations)[number];
 
-/** Money of payments on its way back, to the channel it came from or to the balance of the user. */
+/** Refunds of payments, through their channel or to the balance of the user. */
 @Table('refunds', { uq_refunds_no: ['refund_no', 'period'] })
 export class Refund extends Model<Row<Refund>, NewRow<Refund>> {
   @Column(id()) declare id: CreationOptional<number>;
@@ -74,18 +74,18 @@ export class Refund extends Model<Row<Refund>, NewRow<Refund>> {
   @Column(text(80)) declare reason: string;
   /** The channel's number. */
   @Column(ascii(64).nullable()) declare channel_refund_no: string | null;
-  /** The channel's last word for it. */
+  /** Its last state in the channel's terms. */
   @Column(text(50).nullable()) declare code: string | null;
-  /** Refused by the channel, which is believed once a query agrees. */
+  /** Refused by the channel; final once a query confirms it. */
   @Column(flag().default(false).internal()) declare is_refused: Unlisted<CreationOptional<boolean>>;
   @Column(flag().default(false)) declare needs_attention: CreationOptional<boolean>;
   @Column(text(255).nullable()) declare fail_reason: string | null;
   @Column(big()) declare requested_by: number;
   /** Who approved or rejected it. */
   @Column(big().nullable()) declare approved_by: number | null;
-  /** When it was sent first. */
+  /** When it was first sent. */
   @Column(instant().nullable()) declare sent_at: Date | null;
-  /** When the channel first said that it has it. */
+  /** When the channel first confirmed that it has it. */
   @Column(instant().nullable()) declare accepted_at: Date | null;
   @Column(instant().nullable()) declare finished_at: Date | null;
   /** When the channel is asked next; moved ahead while it is asked. */

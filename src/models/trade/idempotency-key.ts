@@ -1,4 +1,4 @@
-// idempotency_keys: a create repeated with the same Idempotency-Key answers the record made the first time.
+// idempotency_keys: a create repeated with the same Idempotency-Key answers the record of the first one.
 import { change } from '../../lib/database/db.js';
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
@@ -18,18 +18,14 @@ export interface Repeatable {
 }
 
 /**
- * The record that was made under the key.
+ * The record that was created under the key.
  *
  * @throws idempotency_key_reused when the key was used for another request
  */
 export async function findEarlier({ scope, adminId, key, request }: Repeatable): Promise<number | undefined> {
   const earlier = await earlierOnes.first(
     'WHERE k.scope = :scope AND k.admin_id = :adminId AND k.idempotency_key = :key',
-    {
-      scope,
-      adminId,
-      key,
-    },
+    { scope, adminId, key },
   );
   if (!earlier) return undefined;
   if (!hashesOf(request).includes(earlier.request_hash))
@@ -38,8 +34,8 @@ export async function findEarlier({ scope, adminId, key, request }: Repeatable):
 }
 
 /**
- * Claims the key for a record, in the transaction that makes it. Concurrent requests with one key serialise on the unique
- * index: one commits, the others fail here and are rolled back.
+ * Claims the key for a record, in the transaction that creates it. Concurrent requests with one key serialise on the
+ * unique index: one commits, the others fail here and are rolled back.
  */
 export async function claimKey(
   { scope, adminId, key, request }: Repeatable,
@@ -59,14 +55,14 @@ const earlierOnes = selection(
 );
 const keys = derivedKeys('idempotency');
 
-/** With today's APP_KEY, then with those it replaces: a request may hold a password. */
+/** Under the present APP_KEY, then under those it replaces; keyed, because a request may hold a password. */
 function hashesOf(request: unknown): [string, ...string[]] {
   const text = JSON.stringify(request, sortedKeys);
   const [today, ...before] = keys;
   return [hmacHex(today, text), ...before.map((key) => hmacHex(key, text))];
 }
 
-// The order of its fields does not make a request another one.
+// Requests that differ only in the order of their fields are equal.
 function sortedKeys(_: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));

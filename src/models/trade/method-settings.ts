@@ -23,8 +23,8 @@ export function newSettings(type: string, config: MethodConfig): StoredSettings 
 }
 
 /**
- * Settings after a change: an empty text removes a key, a hidden secret stays. What is replaced need not open any more,
- * so that secrets whose key is lost can be entered again.
+ * Settings after a change: an empty text removes a key, a hidden secret stays. Secrets that are replaced need not open,
+ * so that those whose key is lost can be entered again.
  *
  * @throws as `newSettings`
  */
@@ -34,7 +34,7 @@ export function changedSettings(type: string, before: StoredSettings, changes: M
   return store(type, merge(wholeConfig({ config: before.config, secrets: JSON.stringify(kept) }), changes));
 }
 
-/** Every setting with its value, for the channel's eyes only. @throws Error when a secret does not open */
+/** Every setting with its value, for the channel only. @throws Error when a secret does not open */
 function wholeConfig(stored: StoredSettings): MethodConfig {
   const name = `${stored.config}\n${stored.secrets}`;
   const known = opened.get(name);
@@ -54,21 +54,21 @@ export function openedConfig(stored: StoredSettings): MethodConfig | undefined {
   }
 }
 
-/** What was opened, by what it was sealed as, which is another text for every change: callbacks need it each time. */
+/** Opened configurations by their sealed text, which is new after every change; each callback needs one. */
 const opened = new Map<string, MethodConfig>();
 const maxOpened = 1000;
 
-/** Every setting, in place of the secrets `***`. */
+/** Every setting, with `***` in place of secrets. */
 export function shownConfig(config: string, secretNames: readonly string[]): MethodConfig {
   return { ...parse(config), ...Object.fromEntries(secretNames.map((name) => [name, hiddenSecret])) };
 }
 
-/** Whether all of these secrets are sealed under today's APP_KEY. */
+/** Whether all of these secrets are sealed under the present APP_KEY. */
 export function areSealedToday(secrets: string): boolean {
   return Object.values(parse(secrets)).every(isSealedToday);
 }
 
-/** The same secrets sealed under today's APP_KEY. @throws Error when one does not open */
+/** The same secrets sealed under the present APP_KEY. @throws Error when one does not open */
 export function sealedAnew(secrets: string): string {
   return JSON.stringify(mapped(parse(secrets), (value) => seal(unseal(value))));
 }

@@ -1,4 +1,5 @@
-// Retention of third-party numbers: deleted with the last callback that shows their payment, CALLBACK_RETENTION_DAYS after it came.
+// Retention of third-party numbers: one is deleted with the last callback of its payment, CALLBACK_RETENTION_DAYS after
+// that arrived.
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
@@ -14,7 +15,7 @@ interface Shown {
   third_party_no: string;
 }
 
-/** Run before the callbacks themselves go. @returns how many numbers were deleted */
+/** Runs before the callbacks themselves are deleted. @returns how many numbers were deleted */
 export async function pruneNumbers(): Promise<number> {
   const before = new Date(now().getTime() - config.retention.callbackDays * 86_400_000);
   let removed = 0;
@@ -25,7 +26,7 @@ export async function pruneNumbers(): Promise<number> {
 
 const usedTwice = `state = 'refused' AND verdict = 'payment_third_party_no_used'`;
 
-/** Callbacks that are about to go and carry a number, oldest first. */
+/** Callbacks with a number that are about to be deleted, oldest first. */
 async function* oldCallbacks(before: Date): AsyncGenerator<Shown[]> {
   for (const state of [`state = 'settled'`, usedTwice]) {
     let last = { id: 0, created_at: new Date(0) };

@@ -25,7 +25,7 @@ const lines = selection(
 
 /**
  * The orders that `tail` selects from `orders o`, in its order: one statement for them and their users, one for the
- * lines of all of them. (Aggregating lines as JSON in the first one makes MariaDB build a table on disk for every call.)
+ * lines of all of them. (With lines as JSON in the first one, MariaDB would build a table on disk for every call.)
  *
  * @param tail WHERE, ORDER BY and LIMIT
  */

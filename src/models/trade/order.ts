@@ -57,7 +57,7 @@ const listedOrders = (tail: string, values: SqlValue[]): Promise<OrderRecord[]> 
 export const listOrders = (query: OrderFilter): Promise<Page<OrderRecord>> =>
   listPage('orders o', listedOrders, ordersWhere(query), query);
 
-/** The sum of the amounts of all of them. */
+/** The total amount of the orders that match. */
 export async function sumOrders(criteria: OrderCriteria): Promise<Money | undefined> {
   const { sql: where, values } = ordersWhere(criteria);
   return (await sums.first(where, values, { on: reports }))?.amount;
@@ -106,7 +106,7 @@ type OwnColumn =
 export type OrderFields = Partial<Fields<Order, OwnColumn>>;
 
 export interface OrderUpdate extends OrderFields {
-  /** The one it has, or cancelled. */
+  /** The present one, or cancelled. */
   status?: OrderStatus;
 }
 
@@ -126,7 +126,7 @@ export async function updateOrder(reference: string, { status, ...fields }: Orde
   });
 }
 
-/** Hides a pending or cancelled order for good; pending payments for it are cancelled. */
+/** Soft-deletes a pending or cancelled order; its pending payments are cancelled. */
 export async function removeOrder(reference: string): Promise<void> {
   const where = byReference(reference);
   await changingOrders(async (t) => {
@@ -139,9 +139,9 @@ export async function removeOrder(reference: string): Promise<void> {
 }
 
 /**
- * Cancels an order whose time is up; does nothing when it is no longer pending.
+ * Cancels an expired order that is still pending.
  *
- * @returns closing: its payments are closed at their company first, for ten minutes at most
+ * @returns closing: it first waits, for ten minutes at most, until its payments are closed at their companies
  */
 export async function expireOrder(orderNo: string): Promise<'cancelled' | 'closing' | 'not_due'> {
   const period = orderPeriod(orderNo);
@@ -153,7 +153,7 @@ export async function expireOrder(orderNo: string): Promise<'cancelled' | 'closi
       { orderNo, period, at: now() },
       { t },
     );
-    // A callback that came in time is settled first.
+    // A callback that arrived in time is settled first.
     if (!order || (await isBeingPaid(orderNo, t))) return 'not_due';
     // Nobody must pay for an order that has expired.
     if (await closeBeforeExpiry(orderNo, t)) return 'closing';
@@ -162,7 +162,7 @@ export async function expireOrder(orderNo: string): Promise<'cancelled' | 'closi
   });
 }
 
-/** Numbers of pending orders whose time was up before that instant, the most overdue first; read 500 at a time. */
+/** Numbers of pending orders that expired before that instant, the most overdue first; read 500 at a time. */
 export async function* overdueOrders(before: Date): AsyncGenerator<string> {
   let last: RowOf<typeof overdue> | undefined = { order_no: '', expire_at: new Date(0) };
   while (last) {

@@ -81,7 +81,7 @@ export const lockPayment = (payment_no: string, t: Transaction): Promise<LockedP
     { t },
   );
 
-/** State and verdict of the attempt, which stay until the end of the transaction. */
+/** State and verdict of the attempt, locked until the end of the transaction. */
 export const lockState = (
   { id, period }: CallbackKey,
   t: Transaction,

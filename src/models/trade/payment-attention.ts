@@ -1,4 +1,4 @@
-// Payments that need review: flagged on their row, every administrator being notified once.
+// Payments that a person must look at: flagged on their row, and every administrator is notified once per reason.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
@@ -40,11 +40,11 @@ const texts: Record<AttentionReason, Text> = {
   paid_twice: { zh: '该支付被重复付款', en: 'the payment was paid a second time' },
   notice_unverified: {
     zh: '收到无法验证的支付通知，请到渠道核实',
-    en: 'a notice came that cannot be verified here; look at the channel',
+    en: 'a callback arrived that cannot be verified here; check with the channel',
   },
   channel_unanswered: {
     zh: '渠道始终没有给出最终结果，请到渠道核实',
-    en: 'the channel never said what became of it; look at the channel',
+    en: 'the channel never gave a final answer; check with the channel',
   },
 };
 
@@ -55,7 +55,7 @@ export interface Mismatch {
 }
 
 interface FlagDetails {
-  /** Ordinal of the duplicate payment, up to `maxTold`: each one is notified and cleared separately. */
+  /** Ordinal of the duplicate payment, up to `maxNotified`: each one is notified and cleared separately. */
   nth?: number;
   mismatch?: Mismatch | undefined;
 }
@@ -71,7 +71,7 @@ export async function flagForAttention(
   );
 }
 
-/** The same in the transaction of what makes it necessary. @returns ids for `deliverStored` */
+/** The same within the caller's transaction. @returns ids for `deliverStored` */
 export async function flagWithin(
   paymentNo: string,
   reason: AttentionReason,
@@ -104,11 +104,11 @@ const withAmounts = ({ zh, en }: Text, { expected, reported }: Mismatch): Text =
 });
 
 /** Caps the notifications of duplicate payments: a captured mock signature can be replayed. */
-export const maxTold = 10;
+export const maxNotified = 10;
 
 const everyReason = Object.keys(texts) as AttentionReason[];
 
-/** An occasion to look at a payment. */
+/** Something that a person must look at; notified once per key. */
 interface AttentionEvent {
   reason: AttentionReason;
   key: string;
@@ -116,7 +116,7 @@ interface AttentionEvent {
 
 function eventsOf(paymentNo: string): AttentionEvent[] {
   return everyReason.flatMap((reason) => {
-    const times = reason === 'paid_twice' ? maxTold : 1;
+    const times = reason === 'paid_twice' ? maxNotified : 1;
     return Array.from({ length: times }, (_, index) => ({
       reason,
       key: eventKey(paymentNo, reason, index + 1),
@@ -127,7 +127,7 @@ function eventsOf(paymentNo: string): AttentionEvent[] {
 const eventKey = (paymentNo: string, reason: AttentionReason, nth: number): string =>
   `attention-${paymentNo}-${reason}${nth === 1 ? '' : `-${nth}`}`;
 
-/** Once a payment no longer needs attention for these events, its next flag of the kind is another one. */
+/** Frees the keys of events that are over, so that the next of the kind is notified again. */
 export async function renewEvents(
   paymentNo: string,
   t: Transaction,
@@ -137,7 +137,7 @@ export async function renewEvents(
   await change('UPDATE notifications SET event_key = NULL WHERE event_key IN (:keys)', { keys }, t);
 }
 
-/** Events that nobody has cleared yet, the newest first: a payment shows the reason of the last one only. */
+/** Events that nobody has cleared yet, newest first: a payment shows only the reason of the last one. */
 async function openEvents(paymentNo: string, t: Transaction): Promise<AttentionEvent[]> {
   const events = new Map(eventsOf(paymentNo).map((event) => [event.key, event]));
   const keys = [...events.keys()];
@@ -153,13 +153,13 @@ export type HandlingRecord = Listed<PaymentHandling>;
 /** Max handlings shown with a payment. */
 const maxHandlings = 200;
 
-/** The reasons of a payment that people cleared, oldest first. */
+/** The cleared reasons of a payment, oldest first. */
 export const handlingsOf = (paymentNo: string): Promise<HandlingRecord[]> =>
   handlings.rows(`WHERE h.payment_no = :paymentNo ORDER BY h.id LIMIT ${maxHandlings}`, { paymentNo });
 
 export interface PaymentUpdate {
   remark?: string | null;
-  /** False clears the flag; true is what a flagged payment is answered with, and changes nothing. */
+  /** False clears the flag; true, which a flagged payment is answered with, changes nothing. */
   needs_attention?: boolean;
   /** The reason that the person clearing the flag has seen; needed to clear it. */
   fail_reason?: string | null;
@@ -168,10 +168,11 @@ export interface PaymentUpdate {
 }
 
 /**
- * Updates remark and assignee of a payment, or clears the reason of its flag. The flag stays, with the reason before, while another
- * one has not been cleared. The last reason stays readable, who cleared it is recorded, and a new flag is notified again.
+ * Updates remark and assignee of a payment, or clears the reason of its flag. While an earlier reason has not been
+ * cleared, the flag stays with that one. The last reason stays readable, who cleared it is recorded, and a new flag is
+ * notified again.
  *
- * @throws payment_record_not_found; admin_unknown; payment_attention_changed when it now needs attention for another reason;
+ * @throws payment_record_not_found; admin_unknown; payment_attention_changed when the reason has changed;
  * value_not_acceptable for a flag that only the service sets
  */
 export async function updatePayment(
@@ -184,7 +185,7 @@ export async function updatePayment(
   const revise = async (t: Transaction): Promise<void> => {
     const updated_at = now();
     if (remark !== undefined) await updateRows(Payment, { remark: remark || null, updated_at }, key, t);
-    // Who was assigned may be disabled by now: what is answered may be sent back.
+    // An unchanged assignee may be sent back, even one who has been disabled since.
     if (assignee_id !== undefined && assignee_id !== assigned) {
       if (assignee_id !== null) await assertEnabled(assignee_id, t);
       await updateRows(Payment, { assignee_id, updated_at }, key, t);
@@ -207,7 +208,7 @@ export async function updatePayment(
       t,
     );
     const open = await openEvents(payment_no, t);
-    // Of several further payments the first: a later one may have come since somebody looked.
+    // The oldest of several: a later one may have arrived since somebody looked.
     const seen = open.findLast(({ reason }) => reason === fail_reason);
     if (seen) await renewEvents(payment_no, t, [seen]);
     const next = open.find((event) => event !== seen);

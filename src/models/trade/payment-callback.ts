@@ -1,4 +1,4 @@
-// payment_callbacks: the inbox of the payment callback. Every attempt is stored; a verified one waits here for settlement.
+// payment_callbacks: the inbox of the payment callback. Every attempt is stored; a verified one waits for settlement.
 import { config } from '../../../config/index.js';
 import type { Transaction } from 'sequelize';
 import type { RawCallback } from '../../lib/channels/channel.js';
@@ -32,7 +32,7 @@ export const callbacksOf = (paymentNo: string): Promise<CallbackRecord[]> =>
     { paymentNo, period: paymentPeriod(paymentNo) ?? 0 },
   );
 
-/** Whether a verified attempt waits to be settled that pays the order `o`. */
+/** Whether a verified attempt that pays the order `o` waits to be settled. */
 export const beingPaid = computed<boolean>(
   `EXISTS (SELECT 1 FROM payments bp JOIN payment_callbacks bc ON bc.payment_no = bp.payment_no AND bc.period = bp.period
      WHERE bp.order_no = o.order_no AND bp.period >= o.period AND bc.state = 'pending')`,
@@ -58,10 +58,10 @@ const waitingOnes = selection(
   'JOIN payment_callbacks c ON c.payment_no = p.payment_no AND c.period = p.period',
 );
 
-/** An attempt as it came. */
+/** An attempt as it arrived. */
 export interface StoredCallback extends Omit<RowOf<typeof stored>, 'sealed'> {
   payment_no: string;
-  /** Of a refused one; undefined when it was not stored in full, or is sealed under a key that is no longer configured. */
+  /** Of a refused one; undefined when it was not stored in full, or sealed under a key that is no longer configured. */
   arrived: RawCallback | undefined;
 }
 
@@ -87,7 +87,7 @@ function openedCallback(sealed: string, receivedAt: Date): RawCallback | undefin
   try {
     const whole = JSON.parse(unseal(sealed)) as Record<string, unknown>;
     const { raw, headers } = whole as Partial<RawCallback>;
-    // Earlier releases kept the fields alone.
+    // Earlier releases stored only the fields.
     if (typeof raw !== 'string' || !headers) return { raw: '', headers: {}, fields: whole, receivedAt };
     const fields = fieldsOf(raw, headers['content-type']) as Record<string, unknown>;
     return { raw, headers, fields, receivedAt };
@@ -103,7 +103,7 @@ export const verdictOf = ({ id, period }: CallbackKey): Promise<RowOf<typeof out
 const outcome = columnsOf(PaymentCallback, 'c', 'state', 'verdict');
 const outcomes = selection(outcome, 'payment_callbacks c');
 
-/** Verified attempts made before that instant, and since another, that nobody has settled, oldest first; read 500 at a time. */
+/** Unsettled verified attempts from one instant until another, oldest first; read 500 at a time. */
 export async function* unsettledCallbacks(before: Date, from = new Date(0)): AsyncGenerator<CallbackKey> {
   let last: { id: number; created_at: Date } | undefined = { id: 0, created_at: from };
   while (last) {
@@ -127,8 +127,8 @@ export async function recordFailure({ id, period }: CallbackKey, reason: string)
 }
 
 /**
- * Applies CALLBACK_RETENTION_DAYS; callbacks that prove nothing stay 30 days, those not settled yet however old they are.
- * Callbacks come 13 months late at most.
+ * Applies CALLBACK_RETENTION_DAYS; callbacks that prove nothing stay for 30 days, unsettled ones until settled. A
+ * callback arrives 13 months late at most.
  */
 export async function pruneCallbacks(): Promise<void> {
   const { callbackDays, refusedCallbackDays } = config.retention;

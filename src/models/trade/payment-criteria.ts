@@ -15,7 +15,7 @@ export interface PaymentCriteria extends TimeRange {
   status?: PaymentStatus;
   needs_attention?: boolean;
   assignee_id?: number;
-  /** Minutes; only pending payments made longer ago. */
+  /** Minutes; only payments that have been pending for longer. */
   pending_longer_than?: number;
   time_field: 'pay_time' | 'created_at';
 }
@@ -56,12 +56,12 @@ export function paymentsWhere(criteria: PaymentCriteria): Where {
   return where;
 }
 
-// The beginning of that minute, so that the total of this minute is counted once.
+// Rounded down to the minute, so that within a minute the total is counted once.
 function wholeMinutesAgo(minutes: number): Date {
   return new Date((Math.floor(now().getTime() / 60_000) - minutes) * 60_000);
 }
 
-// A payment's month is the month it was made in. It may be paid in that month, the next one or much later, never before.
+// The period of a payment is the month it was created in. It may be paid in that month or any later one.
 function inTime(where: Where, criteria: PaymentCriteria): void {
   const from = criteria.start_time ?? criteria.start_date;
   const to = criteria.end_time ?? criteria.end_date;

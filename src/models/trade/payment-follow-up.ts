@@ -1,5 +1,5 @@
-// payment_follow_ups: placed payments that their company is asked about until its last word. A row says when; the sweeper
-// finds it.
+// payment_follow_ups: placed payments whose company is asked until it gives a final answer. A row says when; the
+// sweeper finds it.
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
 import { change } from '../../lib/database/db.js';
@@ -21,7 +21,7 @@ function waitAfter(ageMs: number): number {
   return ageMs < 15 * minuteMs ? 15 * minuteMs : 60 * minuteMs;
 }
 
-/** An expired order waits so long for its payments to be closed. */
+/** How long an expired order waits at most for its payments to be closed. */
 const closingMs = 10 * minuteMs;
 
 /** A payment that the company does not know this long after its expiry was never opened. */
@@ -38,7 +38,7 @@ export const followUpOf = (payment_no: string): Promise<FollowUp | undefined> =>
 /**
  * Follows a payment that is about to be placed. Placing it again sends the first expiry again.
  *
- * @param expireAt when the order expires, as far as the company takes it; null when it does not
+ * @param expireAt when the order expires, if the company accepts that; otherwise null
  * @returns the expiry to send
  */
 export async function follow(payment_no: string, type: string, expireAt: Date | null): Promise<Date> {
@@ -54,7 +54,7 @@ export async function follow(payment_no: string, type: string, expireAt: Date | 
 }
 
 /**
- * Follows the pending payments of those types that were made since that instant and are not followed yet.
+ * Follows the pending payments of those types that were created since that instant and are not followed yet.
  *
  * @returns how many
  */
@@ -72,7 +72,7 @@ export function followSince(since: Date, types: readonly string[]): Promise<numb
   );
 }
 
-/** When the longest overdue question was due; null when none is. */
+/** When the most overdue query was due; null when none is. */
 export async function oldestDue(): Promise<Date | null> {
   const [first] = await dues.rows('WHERE f.due_at <= :at ORDER BY f.due_at LIMIT 1', { at: now() });
   return first?.due_at ?? null;
@@ -80,13 +80,13 @@ export async function oldestDue(): Promise<Date | null> {
 
 const dues = selection(columnsOf(PaymentFollowUp, 'f', 'due_at'), 'payment_follow_ups f');
 
-/** Payments that are to be asked about, the most overdue first. */
+/** Payments that are due to be asked about, the most overdue first. */
 export async function dueFollowUps(): Promise<string[]> {
   const rows = await keys.rows('WHERE f.due_at <= :at ORDER BY f.due_at LIMIT 1000', { at: now() });
   return rows.map(({ payment_no }) => payment_no);
 }
 
-/** Takes a due payment for one run: of two at the same time one has it. */
+/** Claims a due payment for one run; of two concurrent runs one gets it. */
 export async function claimFollowUp(payment_no: string): Promise<FollowUp | undefined> {
   const at = now();
   const taken = await change(
@@ -97,7 +97,7 @@ export async function claimFollowUp(payment_no: string): Promise<FollowUp | unde
   return taken > 0 ? followUpOf(payment_no) : undefined;
 }
 
-/** Records a question beside those that were due. @param answer the company's word; null for none */
+/** Records a query made before it was due. @param answer the company's answer; null for none */
 export const recordQuestion = (payment_no: string, answer: string | null): Promise<number> =>
   change(
     `UPDATE payment_follow_ups f SET f.asked = f.asked + 1, f.last_asked_at = :at, f.last_answer = :answer
@@ -112,7 +112,7 @@ export async function postpone(
   answer: string | null,
 ): Promise<void> {
   const at = now();
-  // Each minute while an order waits to expire.
+  // Every minute while an order waits to expire.
   const wait = isAwaited(closing_at, at) ? minuteMs : waitAfter(at.getTime() - created_at.getTime());
   const due_at = new Date(at.getTime() + wait * (0.8 + 0.4 * Math.random()));
   await updateRows(PaymentFollowUp, { due_at, last_answer: answer }, { payment_no });
@@ -121,15 +121,15 @@ export async function postpone(
 const isAwaited = (closingAt: Date | null, at: Date): boolean =>
   closingAt !== null && closingAt.getTime() > at.getTime() - closingMs;
 
-/** Lets the order of a payment expire that can no longer be paid, though the company has not said its last word. */
+/** Lets the order of a payment expire without a final answer of the company. */
 export const releaseOrder = (payment_no: string): Promise<number> =>
   updateRows(PaymentFollowUp, { holds_order: false }, { payment_no });
 
-/** The company has said its last word. */
+/** The company has given its final answer. */
 export const endFollowUp = (payment_no: string): Promise<number> =>
   change('DELETE FROM payment_follow_ups WHERE payment_no = ?', [payment_no]);
 
-/** Has a payment asked about now, at most once a minute. @returns whether it is followed */
+/** Makes a payment due to be asked about now, once a minute at most. @returns whether it is followed */
 export async function askSoon(payment_no: string): Promise<boolean> {
   const at = now();
   const earliest = new Date(at.getTime() - minuteMs);
@@ -141,7 +141,7 @@ export async function askSoon(payment_no: string): Promise<boolean> {
   return (await followUpOf(payment_no)) !== undefined;
 }
 
-/** Has payments closed at their company that were cancelled here. */
+/** Requests that payments cancelled here are closed at their company. */
 export async function closeCancelled(): Promise<void> {
   // Read first: an UPDATE with a join would lock payments that are being settled.
   const cancelled = await openOnes.rows(`WHERE f.closing_at IS NULL AND p.status = 'cancelled' LIMIT 1000`);
@@ -159,7 +159,7 @@ async function closeSoon(numbers: readonly string[], t?: Transaction): Promise<v
 }
 
 /**
- * Has the pending payments of an order closed before it expires.
+ * Requests that the pending payments of an order are closed before it expires.
  *
  * @returns whether it must wait for that
  */

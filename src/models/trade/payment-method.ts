@@ -105,7 +105,7 @@ export async function createMethod({ config = {}, ...fields }: MethodFields): Pr
 /**
  * Changes only the fields and configuration keys given; an empty text removes a key. The type is fixed.
  *
- * @throws payment_method_not_found and what `register` throws
+ * @throws payment_method_not_found, payment_method_code_exists and what `changedSettings` throws
  */
 export async function updateMethod(
   id: number,
@@ -122,19 +122,23 @@ export async function updateMethod(
   );
 }
 
-/** The configuration with its secrets, for the channel's eyes only. @throws payment_method_not_found, payment_secret_unreadable */
+/**
+ * The configuration with its secrets, for the channel only.
+ *
+ * @throws payment_method_not_found, payment_secret_unreadable
+ */
 export async function configOfMethod(id: number): Promise<MethodConfig> {
   const { config } = await openedMethod(id);
   return config ?? fail('payment_secret_unreadable');
 }
 
-/** Type and configuration of a method; the latter undefined when its secrets do not open. @throws payment_method_not_found */
+/** Type and configuration, which is undefined when its secrets do not open. @throws payment_method_not_found */
 export async function openedMethod(id: number): Promise<{ type: string; config: MethodConfig | undefined }> {
   const method = (await PaymentMethod.unscoped().findByPk(id)) ?? fail('payment_method_not_found');
   return { type: method.type, config: openedConfig(method) };
 }
 
-/** The configurations of the methods of that type, with their secrets; of very many those in use, the newest. */
+/** The configurations of methods of that type, with their secrets: 100 at most, active ones first, then the newest. */
 export async function configsOfType(type: string): Promise<MethodConfig[]> {
   const rows = await settings.rows('WHERE m.type = :type ORDER BY m.is_active DESC, m.id DESC LIMIT 100', {
     type,
@@ -143,8 +147,8 @@ export async function configsOfType(type: string): Promise<MethodConfig[]> {
 }
 
 /**
- * Seals under today's APP_KEY what is still sealed under one that it replaces. Secrets that no given key opens stay
- * as they are.
+ * Seals under the present APP_KEY the secrets that are still sealed under one it replaces. Those that no configured key
+ * opens stay as they are.
  */
 export async function resealSecrets(): Promise<void> {
   const old = (await settings.rows('')).filter(({ secrets }) => !areSealedToday(secrets));
@@ -169,7 +173,7 @@ export async function deleteMethod(id: number): Promise<void> {
 
 async function reseal(id: number, t: Transaction): Promise<void> {
   const method = await settings.first('WHERE m.id = :id FOR UPDATE', { id }, { t });
-  // The time of the last change stays that of an administrator's.
+  // `updated_at` stays: no administrator has changed the method.
   const secrets = sealedAnew(method?.secrets ?? '{}');
   await updateRows(PaymentMethod, { secrets }, { id }, t);
 }

@@ -11,7 +11,7 @@ import { Order, Payment } from './tables.js';
 /** What is to be paid. */
 export interface Payable {
   amount: Money;
-  /** When it can no longer be paid; null when it can for ever. */
+  /** When it can no longer be paid; null: never. */
   expireAt: Date | null;
 }
 
@@ -24,7 +24,7 @@ const shown = {
 const payables = selection(shown, 'orders o', 'JOIN payments p');
 
 /**
- * A waiting payment of an order that waits for it.
+ * What is to be paid by a pending payment of a pending order.
  *
  * @throws order_not_payable when one of them is paid, cancelled or expired; order_being_paid
  */
@@ -50,8 +50,7 @@ function toPayable({ amount, status, expire_at, is_being_paid }: RowOf<typeof sh
 }
 
 /**
- * Keeps why a waiting payment could not be placed, or that it now could be. What is noted for a person to look at
- * stays.
+ * Records why a pending payment could not be placed, or that it was. The reason of an attention flag stays.
  *
  * @param reason up to 255 characters, null when it was placed
  */

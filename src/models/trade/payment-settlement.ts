@@ -1,11 +1,12 @@
-// Applies verified callbacks: the only code that makes a payment and its order paid (spec.md, States and transitions, rule 1).
+// Applies verified callbacks: the only code that makes a payment and its order paid (spec.md, States and transitions,
+// rule 1).
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
 import { announcing } from '../../lib/redis/changes.js';
 import { deliverStored } from '../office/notification.js';
 import { cancelPayments } from './payment.js';
-import { flagWithin, maxTold, notifyAttention, renewEvents } from './payment-attention.js';
+import { flagWithin, maxNotified, notifyAttention, renewEvents } from './payment-attention.js';
 import {
   countExtraNumbers,
   isKnownExtraNumber,
@@ -29,8 +30,8 @@ interface Settled {
 }
 
 /**
- * Applies a verified callback in one transaction, with the locks order → payment → callback. Repeating it, also at the same
- * time, changes nothing more.
+ * Applies a verified callback in one transaction, with the locks order → payment → callback. Repeating it, even
+ * concurrently, changes nothing more.
  */
 export async function settle(callback: CallbackKey): Promise<Settlement> {
   const { verdict, notifications } = await announcing(['orders', 'payments'], () =>
@@ -57,8 +58,8 @@ async function apply(callback: CallbackKey, t: Transaction): Promise<Settled> {
   return payment.third_party_no === attempt.third_party_no ? alreadyPaid(attempt, t) : paidTwice(attempt, t);
 }
 
-// Money that was reported before the order was cancelled, or expired, came in time. What counts is when this service
-// learned of it, not the clock of the company.
+// Money reported before the order was cancelled or expired is in time. What counts is when this service received the
+// report, not the clock of the company.
 function canBePaid(
   { status, deleted_at, cancelled_at }: LockedOrder,
   { created_at }: PaymentAttempt,
@@ -91,7 +92,7 @@ async function pay(
   return { verdict: 'paid', notifications: [] };
 }
 
-/** The money arrived, but nothing is left that it could pay: a person refunds it. */
+/** The money arrived, but its order can no longer be paid: a person refunds it. */
 async function orderNotPayable(attempt: PaymentAttempt, t: Transaction): Promise<Settled> {
   await payPayment(attempt, 'order_not_payable', t);
   await markAttempt(attempt, 'settled', 'paid_needs_attention', t);
@@ -104,11 +105,11 @@ async function alreadyPaid(attempt: PaymentAttempt, t: Transaction): Promise<Set
   return { verdict: 'already_paid', notifications: [] };
 }
 
-/** The payment was paid under another number before, which it keeps: a person refunds this one. */
+/** The payment was already paid under another number, which stays: a person refunds this one. */
 async function paidTwice(attempt: PaymentAttempt, t: Transaction): Promise<Settled> {
   if (await isKnownExtraNumber(attempt, t)) return alreadyPaid(attempt, t);
   await markAttempt(attempt, 'settled', 'paid_twice', t);
-  const nth = await countExtraNumbers(attempt, maxTold, t);
+  const nth = await countExtraNumbers(attempt, maxNotified, t);
   return {
     verdict: 'paid_twice',
     notifications: await flagWithin(attempt.payment_no, 'paid_twice', t, { nth }),
@@ -122,9 +123,9 @@ async function numberUsed(attempt: PaymentAttempt, t: Transaction): Promise<Sett
 }
 
 /**
- * The payment gets the time of the company's books, where the callback states it.
+ * The payment gets the company's payment time, if the callback states one.
  *
- * @param reason why a person must look at it, if so
+ * @param reason why a person must look at it; null for none
  */
 async function payPayment(
   attempt: PaymentAttempt,

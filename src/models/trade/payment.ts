@@ -70,7 +70,7 @@ export async function findPayment(reference: string): Promise<PaymentRecord> {
   return (await records.first(where.sql, where.values)) ?? fail('payment_record_not_found');
 }
 
-/** The sum of the amounts of all of them. */
+/** The total amount of the payments that match. */
 export async function sumPayments(criteria: PaymentCriteria): Promise<Money | undefined> {
   const { sql: where, values } = paymentsWhere(criteria);
   return (await sums.first(where, values, { on: reports }))?.amount;
@@ -87,7 +87,7 @@ const usersOfPayments = selection(userShown, 'users u');
 
 type UserOfPayment = RowOf<typeof userShown>;
 
-/** The order of a payment, also a deleted one: whether it was paid, and by which payment. */
+/** The order of a payment, even a deleted one: whether it was paid, and by which payment. */
 export const orderOf = ({ order_no }: PaymentRecord): Promise<OrderOfPayment | undefined> =>
   ordersOfPayments.first('WHERE o.order_no = :order_no AND o.period = :period', {
     order_no,
@@ -97,24 +97,24 @@ export const orderOf = ({ order_no }: PaymentRecord): Promise<OrderOfPayment | u
 /**
  * Creates a pending payment for a payable order.
  *
- * @param suits refuses an order that the payment could not be placed for
- * @throws order_unknown, order_not_payable, order_being_paid, payment_amount_not_equal, payment_method_unknown, payment_method_disabled,
- * payment_gateway_disabled
+ * @param assertFits throws for an order that the payment could not be placed for
+ * @throws order_unknown, order_not_payable, order_being_paid, payment_amount_not_equal, payment_method_unknown,
+ * payment_method_disabled, payment_gateway_disabled
  */
 export async function createPayment(
   payment: NewPayment,
-  suits: (order: Payable) => void = () => undefined,
+  assertFits: (order: Payable) => void = () => undefined,
 ): Promise<PaymentRecord> {
-  // What is no order number may not even be comparable with one.
+  // Any other text may not even be comparable with an order number.
   const orderMonth = orderPeriod(payment.order_no) ?? fail('order_unknown', { field: 'order_no' });
-  // The clock of the machine that made the order may be ahead at the turn of a month: a payment is never in an earlier one.
+  // At the turn of a month the clock that dated the order may be ahead: a payment is never in an earlier month.
   const at = new Date(Math.max(now().getTime(), startOfPeriod(orderMonth).getTime()));
   const period = periodOf(at);
   const payment_no = newPaymentNumber(at, payment.order_no);
   const make = (): Promise<PaymentRecord> =>
     transact(async (t) => {
       const order = await lockPayable(payment.order_no, orderMonth, at, t);
-      suits(order);
+      assertFits(order);
       if (payment.amount && !payment.amount.equals(order.amount))
         fail('payment_amount_not_equal', { field: 'amount' });
       const payment_method = await usableMethod(payment.payment_method_id, t);
@@ -192,7 +192,7 @@ const payables = selection(
   'orders o',
 );
 
-// The shared lock keeps the method from being deleted before the payment that uses it is there.
+// The shared lock prevents that the method is deleted before the payment that uses it is committed.
 async function usableMethod(
   id: number,
   t: Transaction,

@@ -1,4 +1,4 @@
-// Refunds that a person must look at: flagged on their row, every administrator being notified once per reason.
+// Refunds that a person must look at: flagged on their row, and every administrator is notified once per reason.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { change, transact } from '../../lib/database/db.js';
@@ -32,7 +32,7 @@ export async function flagRefund(
   reason: 'refund_stuck' | 'refund_slow',
   t: Transaction,
 ): Promise<number[]> {
-  // What is stuck is slow as well.
+  // A stuck refund is not flagged as slow as well.
   const known = reason === 'refund_slow' ? ['refund_slow', 'refund_stuck'] : ['refund_stuck'];
   const flagged = await change(
     `UPDATE refunds r SET r.needs_attention = 1, r.fail_reason = :reason, r.updated_at = :at
@@ -44,7 +44,7 @@ export async function flagRefund(
   return flagged === 0 ? [] : notifyRefund(refund_no, reason, t);
 }
 
-/** Stores the notification in the transaction of what it reports. @returns ids for `deliverStored` */
+/** Stores the notification within the caller's transaction. @returns ids for `deliverStored` */
 export function notifyRefund(refundNo: string, reason: RefundAttention, t: Transaction): Promise<number[]> {
   return notifyWithin(t, {
     type: 'system',
@@ -57,7 +57,7 @@ export function notifyRefund(refundNo: string, reason: RefundAttention, t: Trans
 const flags = selection(columnsOf(Refund, 'r', 'needs_attention', 'fail_reason'), 'refunds r');
 
 export interface RefundUpdate {
-  /** False clears the flag; true is what a flagged refund is answered with, and changes nothing. */
+  /** False clears the flag; true, which a flagged refund is answered with, changes nothing. */
   needs_attention?: boolean;
   /** The reason that the person clearing the flag has seen; needed to clear it. */
   fail_reason?: string | null;
@@ -66,8 +66,8 @@ export interface RefundUpdate {
 /**
  * Clears the flag of a refund; the reason stays readable.
  *
- * @throws refund_not_found; refund_attention_changed when it is flagged for another reason by now; value_not_acceptable
- * for a flag that only the service sets
+ * @throws refund_not_found; refund_attention_changed when the reason has changed; value_not_acceptable for a flag that
+ * only the service sets
  */
 export async function updateRefund(
   refundNo: string,
@@ -79,9 +79,7 @@ export async function updateRefund(
     const refund = await flags.first(
       'WHERE r.refund_no = :refund_no AND r.period = :period FOR UPDATE',
       key,
-      {
-        t,
-      },
+      { t },
     );
     if (!refund) fail('refund_not_found');
     if (needs_attention && !refund.needs_attention)

@@ -1,4 +1,4 @@
-// How a refund ends: its money is given back, or released for another one. Each happens once.
+// How a refund ends: it succeeds, or its reserved amount is released. Each happens once.
 import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import { change } from '../../lib/database/db.js';
@@ -7,7 +7,7 @@ import type { Money } from '../../lib/values/money.js';
 import { paymentPeriod } from '../../lib/values/numbers.js';
 import { applyChange, type Operator } from './balance.js';
 
-/** What is booked of a refund. */
+/** The part of a refund that is booked. */
 export interface BookedRefund {
   refund_no: string;
   period: number;
@@ -15,18 +15,18 @@ export interface BookedRefund {
   amount: Money;
 }
 
-/** The channel's last word. */
-export interface FinalWord {
-  /** When the money was given back; null for now. */
+/** The channel's final answer. */
+export interface FinalAnswer {
+  /** When the money was given back; null: now. */
   at: Date | null;
   code: string | null;
   channelNo: string | null;
 }
 
-/** Books a refund whose money was given back. @returns false when it had ended before */
+/** Books a successful refund. @returns false when it had ended before */
 export async function bookSuccess(
   { refund_no, period, payment_no, amount }: BookedRefund,
-  { at, code, channelNo }: FinalWord,
+  { at, code, channelNo }: FinalAnswer,
   t: Transaction,
 ): Promise<boolean> {
   const booked = await change(
@@ -48,9 +48,9 @@ export async function bookSuccess(
 }
 
 /**
- * Ends a refund whose money stays where it is.
+ * Ends an unsuccessful refund and releases its amount.
  *
- * @param ending the state it gets, from which one, and why
+ * @param ending its state before and after, and why
  * @returns false when it had left that state before
  */
 export async function release(
@@ -84,7 +84,7 @@ export async function release(
 }
 
 /**
- * Gives the money to the balance of the user, in the transaction that lets it go.
+ * Pays a refund to the balance of the user, within the caller's transaction.
  *
  * @throws balance_limit_exceeded; user_unknown when the user was deleted
  */

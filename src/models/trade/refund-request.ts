@@ -1,4 +1,4 @@
-// Requests for refunds: what they take of a payment is reserved first; large ones wait for a second administrator.
+// Requests for refunds: their amount is reserved first; large ones wait for the approval of a second administrator.
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import type { RefundLimits } from '../../lib/channels/channel.js';
@@ -21,7 +21,7 @@ import { Refund, type RefundDestination } from './channel-tables.js';
 
 export interface NewRefund {
   payment_no: string;
-  /** All that is left, if not given. */
+  /** By default all that is left. */
   amount?: Money;
   destination: RefundDestination;
   reason: string;
@@ -37,14 +37,14 @@ const sources = selection(source, 'payments p', 'JOIN payment_methods m ON m.id 
 
 type RefundSource = RowOf<typeof source>;
 
-/** What changes with refunds on open pages. */
+/** Lists on open pages that change with refunds. */
 const lists = ['refunds', 'payments', 'user_balance_logs', 'users'] as const;
 
 const day = 86_400_000;
 
 /**
- * Makes a refund and reserves its amount. One to the balance is given back in the same transaction, one that needs approval
- * waits, any other is due.
+ * Creates a refund and reserves its amount. One that needs approval waits, one to the balance is paid in the same
+ * transaction, any other is due.
  *
  * @returns its id and number
  * @throws payment_unknown, payment_not_refundable, refund_exceeds_payment, refund_too_late, refund_too_many,
@@ -60,7 +60,7 @@ export async function requestRefund(
   const limits = destination === 'channel' ? limitsOf(payment) : undefined;
   const amount = wanted.amount ?? payment.amount.minus(payment.refund_reserved);
   if (amount.cents <= 0n) exceeds(payment);
-  // As a payment is never in an earlier month than its order.
+  // A refund is never in an earlier month than its payment.
   const at = new Date(Math.max(now().getTime(), startOfPeriod(payment.period).getTime()));
   const { payment_no, order_no, user_id, payment_method_id } = payment;
   const refund_no = newRefundNumber(at, payment_no);
@@ -104,7 +104,7 @@ async function findSource(paymentNo: string): Promise<RefundSource> {
   return found ?? fail('payment_unknown', { field: 'payment_no' });
 }
 
-/** What the channel of the payment takes. */
+/** The limits of the payment's channel. */
 function limitsOf({ type, pay_time }: RefundSource): RefundLimits {
   if (!isEnabled(type)) fail('payment_gateway_disabled');
   const channel = channelOf(type);
@@ -126,7 +126,7 @@ const exceeds = ({ amount, refund_reserved }: Pick<RefundSource, 'amount' | 'ref
     params: { left: amount.minus(refund_reserved).toString() },
   });
 
-/** Takes the amount from what is left of a paid payment; one statement, so that many at once never take more. */
+/** Reserves the amount if so much is left; in one statement, so that concurrent requests never take more. */
 async function reserve({ payment_no, period }: RefundSource, amount: Money, t: Transaction): Promise<void> {
   const reserved = await change(
     `UPDATE payments p SET p.refund_reserved = p.refund_reserved + CAST(:amount AS DECIMAL(18,2)), p.updated_at = :at
@@ -141,7 +141,7 @@ async function reserve({ payment_no, period }: RefundSource, amount: Money, t: T
   exceeds(left ?? fail('payment_unknown', { field: 'payment_no' }));
 }
 
-// The reservation holds the payment: others that are made at the same time are counted or wait.
+// The reservation has locked the payment: concurrent requests are counted or wait.
 async function assertFewer(
   { payment_no, period }: RefundSource,
   { maxRefunds }: RefundLimits,
@@ -172,13 +172,20 @@ function notifyApprovers(
 const decided = columnsOf(
   Refund,
   'r',
-  ...(['refund_no', 'period', 'payment_no', 'user_id', 'amount', 'reason'] as const),
-  ...(['destination', 'status', 'requested_by'] as const),
+  'refund_no',
+  'period',
+  'payment_no',
+  'user_id',
+  'amount',
+  'reason',
+  'destination',
+  'status',
+  'requested_by',
 );
 const waiting = selection(decided, 'refunds r');
 
 /**
- * Lets a waiting refund go. Nobody approves what they requested themselves.
+ * Approves a waiting refund that somebody else requested.
  *
  * @returns whether it is due now
  * @throws refund_not_found, refund_own_request, refund_not_waiting, balance_limit_exceeded, user_unknown
@@ -203,7 +210,7 @@ export async function approveRefund(refundNo: string, by: Operator): Promise<boo
 }
 
 /**
- * Ends a waiting refund and releases its amount; who requested it may do so too.
+ * Rejects a waiting refund and releases its amount; its requester may do so, too.
  *
  * @throws refund_not_found, refund_not_waiting
  */

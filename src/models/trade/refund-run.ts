@@ -1,4 +1,5 @@
-// One run of a refund: claims it, sends it or asks what became of it, and books the answer. It is never given up.
+// One run of a refund: claims it, sends it or asks what became of it, and books the answer. Runs are repeated until it
+// ends.
 import type { Transaction } from 'sequelize';
 import {
   ChannelFailure,
@@ -21,7 +22,7 @@ import { flagRefund, notifyRefund } from './refund-attention.js';
 import { bookSuccess, release } from './refund-booking.js';
 import { claimRefund, nextAsk, type ClaimedRefund } from './refund-schedule.js';
 
-/** What a run learned; undefined when the refund was not due. */
+/** The result of a run. */
 export interface RefundRun {
   /** Why nothing was learned. */
   unknown?: Text;
@@ -29,7 +30,11 @@ export interface RefundRun {
 
 const notOpen: Text = { zh: '该支付渠道的退款尚未开放', en: 'refunds of this channel are not open' };
 
-/** Claims a refund that is due, asks its channel and books what it says. Repeating it, also at the same time, refunds once. */
+/**
+ * Claims a refund that is due, asks its channel and books the answer. Repeating it, even concurrently, refunds once.
+ *
+ * @returns undefined when it was not due
+ */
 export async function runRefund(refundNo: string, signal: AbortSignal): Promise<RefundRun | undefined> {
   const refund = await claimRefund(refundNo);
   if (!refund) return undefined;
@@ -45,7 +50,7 @@ export async function runRefund(refundNo: string, signal: AbortSignal): Promise<
   }
 }
 
-/** Why nothing was learned; undefined for what is wrong here. */
+/** Why nothing was learned; undefined for errors of this service. */
 function reasonOf(error: unknown): Text | undefined {
   if (error instanceof ChannelFailure)
     return { zh: readable(error.text('zh-CN')), en: readable(error.text('en-US')) };
@@ -55,13 +60,14 @@ function reasonOf(error: unknown): Text | undefined {
   return undefined;
 }
 
-/** An answer, and whether the refund is over when it says failed. */
+/** An answer, and whether `failed` is final. */
 interface Learned {
   answer: RefundAnswer;
   isFinal: boolean;
 }
 
-// What was sent before is asked for first. A refusal is believed once a query agrees: an earlier sending may have arrived.
+// A refund that was sent before is queried first. A refusal is final once a query confirms it: an earlier request may
+// have arrived.
 async function askChannel(refund: ClaimedRefund, signal: AbortSignal): Promise<Learned> {
   const [refunds, order] = [refundsOfType(refund.type), await orderOf(refund)];
   if (!refund.isFirst) {
@@ -91,28 +97,28 @@ async function orderOf(refund: ClaimedRefund): Promise<RefundOrder> {
 
 async function book(refund: ClaimedRefund, { answer, isFinal }: Learned): Promise<void> {
   const { state, amount, at = null, code, channelNo = null } = answer;
-  const word = { at, code: code.slice(0, 50), channelNo };
+  const final = { at, code: code.slice(0, 50), channelNo };
   const isOther = amount !== undefined && !amount.equals(refund.amount);
   if (state === 'succeeded' && !isOther) {
-    await announcing(['refunds', 'payments'], () => transact((t) => bookSuccess(refund, word, t)));
+    await announcing(['refunds', 'payments'], () => transact((t) => bookSuccess(refund, final, t)));
   } else if (state === 'failed' && isFinal) {
     await deliverStored(
-      await announcing(['refunds', 'payments'], () => transact((t) => end(refund, word, t))),
+      await announcing(['refunds', 'payments'], () => transact((t) => end(refund, final, t))),
     );
   } else {
     const isKnown = state === 'succeeded' || state === 'processing' || state === 'stuck';
     const isStuck = state === 'succeeded' || state === 'stuck';
-    await postpone(refund, { ...word, isKnown, isStuck, isRefused: state === 'failed' });
+    await postpone(refund, { ...final, isKnown, isStuck, isRefused: state === 'failed' });
   }
 }
 
-/** The channel refused it for good, and a query agrees. */
+/** The channel refused it for good, and a query confirms that. */
 async function end(refund: ClaimedRefund, { code }: { code: string }, t: Transaction): Promise<number[]> {
   const ending = { from: 'processing', to: 'failed', reason: 'refund_failed', code, by: null } as const;
   return (await release(refund, ending, t)) ? notifyRefund(refund.refund_no, 'refund_failed', t) : [];
 }
 
-/** What is stored of an answer that is not the last one. */
+/** What is stored of an answer that is not final. */
 interface Interim {
   code?: string;
   channelNo?: string | null;
@@ -122,7 +128,7 @@ interface Interim {
   isRefused?: boolean;
 }
 
-/** Stores what was learned and when the channel is asked next. @param unknown why nothing was learned, if so */
+/** Stores what was learned and when the channel is asked next. @param unknown why nothing was learned */
 async function postpone(refund: ClaimedRefund, interim: Interim, unknown?: Text): Promise<void> {
   const { refund_no, period } = refund;
   const { code = null, channelNo = null, at, isKnown = false, isStuck = false, isRefused } = interim;
@@ -158,6 +164,6 @@ async function postpone(refund: ClaimedRefund, interim: Interim, unknown?: Text)
   await deliverStored(notifications);
 }
 
-// Words of the company are the same in both languages.
+// A text of the company is the same in both languages.
 const shortened = (reason: Text): string =>
   (reason.zh === reason.en ? reason.zh : inBoth(reason)).slice(0, 255);

@@ -1,4 +1,4 @@
-// When a refund is sent and asked for: it is due, claimed for the time of a run, and due again until it ends.
+// When a refund is sent and queried: it is due, claimed for a run, and due again until it ends.
 import type { Transaction } from 'sequelize';
 import { channelOf } from '../../lib/channels/index.js';
 import { now } from '../../lib/values/clock.js';
@@ -32,15 +32,15 @@ const claimed = {
 
 const refunds = selection(claimed, 'refunds r', 'JOIN payment_methods m ON m.id = r.payment_method_id');
 
-/** A refund that this run has to itself for the time of a lease. */
+/** A refund that this run has claimed for the time of a lease. */
 export interface ClaimedRefund extends RowOf<typeof claimed> {
-  /** Nobody has sent it before. */
+  /** It was not sent before. */
   isFirst: boolean;
 }
 
 /**
- * Claims a refund that is due; it is committed as sent before anybody is asked. One that follows another one of its payment too
- * soon for the channel is due later.
+ * Claims a refund that is due, and commits it as sent before the channel is asked. If the channel wants more time after
+ * another refund of the payment, it becomes due later.
  *
  * @returns undefined when it is not due
  */
@@ -68,7 +68,7 @@ export function claimRefund(refundNo: string): Promise<ClaimedRefund | undefined
   });
 }
 
-/** When the channel takes this refund after the others of its payment. */
+/** The earliest time at which the channel takes this refund after others of its payment. */
 async function earliestSending(
   { refund_no, payment_no, type }: RowOf<typeof claimed>,
   t: Transaction,
@@ -76,7 +76,7 @@ async function earliestSending(
   const { apartMs = 0 } = channelOf(type)?.refunds?.limits ?? {};
   if (apartMs === 0) return new Date(0);
   const period = paymentPeriod(payment_no) ?? 0;
-  // One after the other: both would see none.
+  // Locked, because concurrent ones would not see each other.
   await payments.first(
     'WHERE p.payment_no = :payment_no AND p.period = :period FOR UPDATE',
     { payment_no, period },
@@ -93,7 +93,7 @@ async function earliestSending(
 const payments = selection(columnsOf(Payment, 'p', 'id'), 'payments p');
 const sendings = selection({ at: computed<Date | null>('MAX(r.sent_at)') }, 'refunds r');
 
-/** When a refund is asked for again. @param isStuck only a person moves it on */
+/** When a refund is queried again. @param isStuck until a person acts */
 export function nextAsk(
   { tries, sent_at }: Pick<ClaimedRefund, 'tries' | 'sent_at'>,
   isStuck: boolean,
@@ -105,7 +105,7 @@ export function nextAsk(
   return { due: new Date(at + wait), isSlow: age >= slowMs };
 }
 
-/** Refunds that are due, the 1000 that have been so longest at most. */
+/** Refunds that are due, the most overdue first, 1000 at most. */
 export async function dueRefunds(): Promise<string[]> {
   const due = await numbers.rows(
     `WHERE r.status IN ('pending', 'processing') AND r.due_at <= :at ORDER BY r.due_at LIMIT 1000`,
@@ -117,7 +117,7 @@ export async function dueRefunds(): Promise<string[]> {
 const numbers = selection(columnsOf(Refund, 'r', 'refund_no'), 'refunds r');
 
 /**
- * Makes a refund that was sent or is to be sent due now; one that has ended stays as it is.
+ * Makes a pending or processing refund due now; any other stays as it is.
  *
  * @returns whether it is due
  * @throws refund_not_found
@@ -134,6 +134,6 @@ export async function askNow(refundNo: string): Promise<boolean> {
   return known ? false : fail('refund_not_found');
 }
 
-/** The same for all of them. @returns how many */
+/** The same for all refunds. @returns how many are due */
 export const askAllNow = (): Promise<number> =>
   change(`UPDATE refunds r SET r.due_at = :at WHERE r.status IN ('pending', 'processing')`, { at: now() });

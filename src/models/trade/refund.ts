@@ -1,4 +1,4 @@
-// refunds: money of payments on its way back. refund-request.ts makes them, refund-run.ts sends them.
+// refunds: lists and records. refund-request.ts creates refunds, refund-run.ts sends them.
 import { reports } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { Where, type ListQuery, type Page } from '../../lib/input/list-query.js';
@@ -35,7 +35,7 @@ export type RefundRecord = RowOf<typeof shown>;
 export const listRefunds = (query: RefundFilter): Promise<Page<RefundRecord>> =>
   records.page(query, refundsWhere(query));
 
-/** The sum of the amounts of all of them. */
+/** The total amount of the refunds that match. */
 export async function sumRefunds(criteria: RefundCriteria): Promise<Money | undefined> {
   const { sql, values } = refundsWhere(criteria);
   return (await sums.first(sql, values, { on: reports }))?.amount;
@@ -53,7 +53,7 @@ export async function findRefund(reference: string): Promise<RefundRecord> {
   return (await records.first(where.sql, where.values)) ?? fail('refund_not_found');
 }
 
-/** The key of a refund in statements. @throws refund_not_found for what is no refund number */
+/** The key of a refund in statements. @throws refund_not_found for any other text */
 export function keyOfRefund(refundNo: string): { refund_no: string; period: number } {
   return { refund_no: refundNo, period: refundPeriod(refundNo) ?? fail('refund_not_found') };
 }

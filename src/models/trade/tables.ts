@@ -47,7 +47,7 @@ export type BalanceChangeType = (typeof balanceChangeTypes)[number];
 @Table('user_balance_logs', { uq_user_balance_logs_request: ['request_id'] })
 export class BalanceLog extends Model<Row<BalanceLog>, NewRow<BalanceLog>> {
   @Column(id()) declare id: CreationOptional<number>;
-  /** Only counted by; a partitioned table could not promise that a request_id is unique. */
+  /** Used for counting only; a partitioned table could not guarantee that a request_id is unique. */
   @Column(unsigned().internal()) declare period: Unlisted<number>;
   @Column(big()) declare user_id: number;
   @Column(ascii(10, balanceChangeTypes)) declare type: BalanceChangeType;
@@ -108,7 +108,7 @@ export class PaymentMethod extends Model<Row<PaymentMethod>, NewRow<PaymentMetho
   @Column(text(50)) declare code: string;
   /** The channel. */
   @Column(ascii(20)) declare type: string;
-  /** JSON map of the settings that are no secrets. */
+  /** JSON map of the settings that are not secret. */
   @Column(longText().internal()) declare config: Unlisted<string>;
   /** JSON map of sealed secrets. */
   @Column(longText().secret()) declare secrets: Unlisted<string>;
@@ -137,7 +137,7 @@ export class Payment extends Model<Row<Payment>, NewRow<Payment>> {
   /** The channel's number. */
   @Column(ascii(64).nullable()) declare third_party_no: string | null;
   @Column(instant().nullable()) declare pay_time: Date | null;
-  /** When it was cancelled or failed; money that arrives later leaves it. */
+  /** When it was cancelled or failed; stays when money arrives later. */
   @Column(instant().nullable()) declare closed_at: Date | null;
   /** What the channel reported. */
   @Column(longText().nullable().internal()) declare notify_data: Unlisted<string | null>;
@@ -148,7 +148,7 @@ export class Payment extends Model<Row<Payment>, NewRow<Payment>> {
   @Column(text(500).nullable()) declare remark: string | null;
   @Column(instant()) declare created_at: Date;
   @Column(instant()) declare updated_at: Date;
-  /** Promised to refunds that have neither failed nor been rejected. */
+  /** Reserved for refunds that have neither failed nor been rejected. */
   @Column(money().default(Money.zero).internal()) declare refund_reserved: Unlisted<CreationOptional<Money>>;
   /** The sum of its succeeded refunds. */
   @Column(money().default(Money.zero)) declare refunded_amount: CreationOptional<Money>;
@@ -179,24 +179,24 @@ export class PaymentCallback extends Model<Row<PaymentCallback>, NewRow<PaymentC
   @Column(ascii(20)) declare type: string;
   @Column(code(37).nullable().internal()) declare payment_no: Unlisted<string | null>;
   @Column(ascii(64).nullable()) declare third_party_no: string | null;
-  /** Its fields, masked, and cut off when nothing proves them. */
+  /** Its fields, masked; cut off when nothing proves them. */
   @Column(cutJson()) declare body: unknown;
   @Column(text(45)) declare ip: string;
   @Column(ascii(10, callbackStates)) declare state: CallbackState;
   /** Error slug of a refusal, or the outcome of settling it. */
   @Column(text(50)) declare verdict: string;
-  /** What it reports, where that is not the amount of the payment. */
+  /** The amount it reports, if that is not the amount of the payment. */
   @Column(money().nullable()) declare reported_amount: Money | null;
   @Column(ascii(64).internal()) declare trace_id: Unlisted<string>;
-  /** Equal for those that prove nothing and are equal to the letter. */
+  /** Equal for identical callbacks that prove nothing. */
   @Column(code(43).nullable().internal()) declare same_key: Unlisted<string | null>;
-  /** How often it came within a day; more than once only of what proves nothing. */
+  /** How often it arrived within a day; more than once only if it proves nothing. */
   @Column(unsigned().default(1)) declare times: CreationOptional<number>;
-  /** When it came last, if more than once. */
+  /** When it last arrived, if more than once. */
   @Column(instant().nullable()) declare last_at: Date | null;
   @Column(instant()) declare created_at: Date;
   @Column(instant().nullable()) declare settled_at: Date | null;
-  /** A refused one as it arrived, sealed; null for very long ones and for those of no payment. */
+  /** A refused one as it arrived, sealed; null for very long ones and those without a payment. */
   @Column(longText().nullable().secret()) declare sealed: Unlisted<string | null>;
   /** When the money arrived, by the company's clock; null when it does not say. */
   @Column(instant().nullable().internal()) declare paid_at: Unlisted<Date | null>;
@@ -211,15 +211,15 @@ export class PaymentHandling extends Model<Row<PaymentHandling>, NewRow<PaymentH
   @Column(code(37).internal()) declare payment_no: Unlisted<string>;
   /** The reason that was cleared. */
   @Column(text(255)) declare reason: string;
-  /** What was written with it. */
+  /** The administrator's remark. */
   @Column(text(500).nullable()) declare remark: string | null;
   @Column(big()) declare admin_id: number;
-  /** As the administrator was called then. */
+  /** The administrator's username at the time. */
   @Column(text(50)) declare username: string;
   @Column(instant()) declare created_at: Date;
 }
 
-/** Creates that were made under an Idempotency-Key. */
+/** Records that were created under an Idempotency-Key. */
 @Table('idempotency_keys')
 export class IdempotencyKey extends Model<Row<IdempotencyKey>, NewRow<IdempotencyKey>> {
   /** What the key is used for: the slug of a permission. */

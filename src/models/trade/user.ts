@@ -105,18 +105,14 @@ export async function resetUserPassword(id: number, password: string): Promise<v
 }
 
 /**
- * Hides a user for good. Their name stays taken, because orders, logs and files name them by it; pending orders stay
- * payable until they expire. @throws user_has_balance while they own money
+ * Soft-deletes a user. The username stays taken, because orders, logs and files refer to it; pending orders stay
+ * payable until they expire.
+ *
+ * @throws user_not_found; user_has_balance while the balance is not zero
  */
 export async function deleteUser(id: number): Promise<void> {
   await changingUsers(async (t) => {
-    const user = await balances.first(
-      'WHERE u.id = :id AND u.deleted_at IS NULL FOR UPDATE',
-      { id },
-      {
-        t,
-      },
-    );
+    const user = await balances.first('WHERE u.id = :id AND u.deleted_at IS NULL FOR UPDATE', { id }, { t });
     if (!user) fail('user_not_found');
     if (user.balance.cents !== 0n) fail('user_has_balance');
     await updateRows(User, { deleted_at: now() }, { id }, t);
