@@ -169,8 +169,8 @@ export const notices: Fault[] = [
   },
   {
     file: judgement,
-    from: `  const callback = await recordVerified({ ...kept, thirdPartyNo, state: 'pending', verdict: 'verified' });`,
-    to: `  void recordVerified({ ...kept, thirdPartyNo, state: 'pending', verdict: 'verified' }).catch(() => undefined);
+    from: `  const callback = await recordVerified({ ...attempt, thirdPartyNo, state: 'pending', verdict: 'verified' });`,
+    to: `  void recordVerified({ ...attempt, thirdPartyNo, state: 'pending', verdict: 'verified' }).catch(() => undefined);
   const callback = { id: 0, period: 0 };`,
     breaks: 'a notice is acknowledged before it is committed',
     test: everyNotice,

@@ -98,7 +98,7 @@ test('a notify address of another system is detected', async (t) => {
   t.regex(astray.message, /not this service \(HTTP 404\)/);
   const private_ = (await tested(id, service.admin)).checks.at(-1);
   t.like(private_, { field: 'notify_url', state: 'failed' });
-  t.regex(private_.message, /does not find itself under APP_URL/);
+  t.regex(private_.message, /cannot be reached at APP_URL/);
   const other = await make('mock', { shared_secret: 'shared secret', notify_url: 'https://shop.test/n' });
   t.like((await tested(other.id)).checks.at(-1), { field: 'notify_url', state: 'skipped' });
   t.is((await tested(other.id)).notify_url, 'https://shop.test/n');

@@ -1,4 +1,4 @@
-// Changing a balance, as /users/{id}/update-balance and POST /user-balance-logs take and answer it.
+// Fields and answers of a balance change, for /users/{id}/update-balance and POST /user-balance-logs.
 import Joi from 'joi';
 import { money, optionalMultiline, optionalText } from '../../lib/input/schema.js';
 import type { Operator } from '../../models/trade/balance.js';
@@ -33,5 +33,5 @@ export const balanceLog = resource('UserBalanceLog', {
 
 export const balanceChanged = record({ balance: amount(), log: balanceLog });
 
-/** The administrator as the one who changes a balance. */
+/** The administrator who changes a balance. */
 export const operatorOf = ({ adminId, username }: Identity): Operator => ({ id: adminId, username });

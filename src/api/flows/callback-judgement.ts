@@ -28,7 +28,7 @@ export interface VerifiedCallback {
 /** A callback with what it claims, unverified. */
 export interface ReadCallback {
   callback: RawCallback;
-  /** What it claims; undefined when nothing can be read, or its channel reads none. */
+  /** What it claims; undefined when nothing can be read, or its channel takes no callbacks. */
   claim: CallbackClaim | undefined;
   /** The payment it names. */
   payment: CalledPayment | undefined;
@@ -40,7 +40,7 @@ export const noted = 'noted';
 /** What a callback claims, unverified. */
 export async function readClaim(channel: Channel, callback: RawCallback): Promise<CallbackClaim | undefined> {
   if (!channel.read) return undefined;
-  // Only a company seals what it sends.
+  // Only companies seal callbacks, so only their channels need configurations to read one.
   return channel.read(callback, channel.results ? await configsOfType(channel.type) : []);
 }
 
@@ -80,16 +80,16 @@ export async function judge(
   return { claim, payment };
 }
 
-/** Whether the payment was paid by that very callback before. */
+/** Whether the payment was already paid by this callback. */
 export const isPaidBy = ({ claim, payment }: VerifiedCallback): boolean =>
   payment.status === 'paid' && payment.thirdPartyNo === claim.thirdPartyNo;
 
 type Circumstances = Omit<Attempt, 'paymentNo' | 'thirdPartyNo' | 'fields' | 'state' | 'verdict' | 'paidAt'>;
 
 /**
- * Stores a verified callback, one of paid money to be settled.
+ * Stores a verified callback; one that reports money is then to be settled.
  *
- * @returns undefined when its third-party number belongs to another payment; its own is then flagged
+ * @returns undefined when its third-party number belongs to another payment; this one is then flagged
  */
 export async function acceptCallback(
   verified: VerifiedCallback,
@@ -97,17 +97,17 @@ export async function acceptCallback(
 ): Promise<Accepted | undefined> {
   const { paymentNo, says, thirdPartyNo, paidAt, fields } = verified.claim;
   const numbers = { paymentNo, orderNo: verified.payment.orderNo };
-  const kept = { ...circumstances, paymentNo, thirdPartyNo, paidAt, fields };
+  const attempt = { ...circumstances, paymentNo, thirdPartyNo, paidAt, fields };
   if (says === 'other' || thirdPartyNo === undefined) {
-    await recordAttempt({ ...kept, state: 'settled', verdict: noted });
-    // A refund or a closing: the company knows what became of the money.
+    await recordAttempt({ ...attempt, state: 'settled', verdict: noted });
+    // It may report a refund or a closing: the company is asked what became of the money.
     await askSoon(paymentNo);
     return { ...numbers, callback: undefined };
   }
   if (isPaidBy(verified)) {
-    await recordAttempt({ ...kept, state: 'settled', verdict: 'already_paid' });
+    await recordAttempt({ ...attempt, state: 'settled', verdict: 'already_paid' });
     return { ...numbers, callback: undefined };
   }
-  const callback = await recordVerified({ ...kept, thirdPartyNo, state: 'pending', verdict: 'verified' });
+  const callback = await recordVerified({ ...attempt, thirdPartyNo, state: 'pending', verdict: 'verified' });
   return callback && { ...numbers, callback };
 }

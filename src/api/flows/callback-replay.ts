@@ -22,12 +22,12 @@ export type ReplayOutcome =
   Exclude<Settlement, 'payment_third_party_no_used' | 'gone'> | 'processing' | 'noted';
 
 /**
- * Settles a stored callback. A refused one is verified again, with the current configuration; one that was
- * verified when it came stays so. However often and by however many it is replayed, it pays once.
+ * Settles a stored callback. A refused one is first verified again, under the current configuration. However often it
+ * is replayed, it pays once.
  *
  * @param deadline milliseconds since 1970
- * @throws payment_record_not_found, payment_callback_not_found, payment_callback_not_whole, and what the public callback
- * refuses
+ * @throws payment_record_not_found, payment_callback_not_found, payment_callback_not_whole, and the refusals of the
+ * public callback
  */
 export async function replayCallback(
   paymentNo: string,
@@ -51,7 +51,7 @@ function waiting(stored: StoredCallback, { orderNo }: CalledPayment): Accepted {
   return { paymentNo: payment_no, orderNo, callback };
 }
 
-// The refused entry stays in the inbox. The accepted one counts from its first arrival: the order may have expired
+// The refused entry stays in the inbox. The accepted one is dated by its first arrival: its order may have expired
 // since.
 async function verifyAgain(
   stored: StoredCallback,

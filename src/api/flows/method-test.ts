@@ -1,5 +1,5 @@
-// Tries a payment method without a payment: its stored keys, a test callback before the judgement of the public door, and
-// the way to that door.
+// Tests a payment method without a payment: its stored keys, the verification of a test callback, and whether the
+// public notify address leads to this service.
 import { config } from '../../../config/index.js';
 import { ChannelFailure, type Channel, type MethodConfig } from '../../lib/channels/channel.js';
 import { NotPublic, requestGateway } from '../../lib/channels/gateway.js';
@@ -14,9 +14,8 @@ import { newOrderNumber, newPaymentNumber, paymentPeriod } from '../../lib/value
 import { openedMethod } from '../../models/trade/payment-method.js';
 import { judge, readClaim } from './callback-judgement.js';
 
-/** The check. */
 export interface MethodCheck {
-  /** `config.<key>`, or `notify_url` for the way a callback takes. */
+  /** `config.<key>`, or `notify_url`. */
   field: string;
   state: 'passed' | 'failed' | 'skipped';
   /** Why it failed or was skipped, in the language of the request. */
@@ -46,11 +45,11 @@ const texts = {
   },
   elsewhere: {
     zh: '回调发往别的系统，未作检查',
-    en: 'callbacks go to another system, which was not asked',
+    en: 'callbacks go to another system, so the address was not checked',
   },
   notPublic: {
     zh: 'APP_URL 不是公网地址，支付公司无法访问，未作检查',
-    en: 'APP_URL is not a public address, which no payment company reaches, and was not asked',
+    en: 'APP_URL is not a public address, so no payment company can reach it; it was not checked',
   },
   notOurs: {
     zh: '该地址有应答，但不是本服务（HTTP {status}）',
@@ -62,11 +61,11 @@ const texts = {
   },
   unreachable: {
     zh: '本服务按 APP_URL 找不到自己：{reason}',
-    en: 'this service does not find itself under APP_URL: {reason}',
+    en: 'this service cannot be reached at APP_URL: {reason}',
   },
 } satisfies Record<string, Text>;
 
-/** Numbered like a payment of this moment, and no payment has that number. */
+/** Of the test callback. */
 const amount = Money.from('0.01');
 
 /**
@@ -78,6 +77,7 @@ export async function testMethod(id: number): Promise<MethodTest> {
   const { type, config: stored } = await openedMethod(id);
   const channel = channelOf(type) ?? fail('payment_gateway_unknown');
   const at = now();
+  // Valid numbers that no order or payment has.
   const orderNo = newOrderNumber(at);
   const paymentNo = newPaymentNumber(at, orderNo);
   const fields = asSent(channel.sampleCallback({ paymentNo, amount, config: stored ?? {} }));
@@ -112,11 +112,11 @@ export async function testMethod(id: number): Promise<MethodTest> {
     verdict,
     notify_url: notifyUrl,
     message: message(),
-    checks: [...keyChecks(channel, stored), await doorCheck({ notifyUrl, type, fields, verdict })],
+    checks: [...keyChecks(channel, stored), await addressCheck({ notifyUrl, type, fields, verdict })],
   };
 }
 
-/** As it arrives: what JSON does not carry is gone. */
+/** As it arrives, after a way through JSON. */
 const asSent = (fields: object): Record<string, unknown> =>
   JSON.parse(JSON.stringify(fields)) as Record<string, unknown>;
 
@@ -136,8 +136,8 @@ interface Sending {
   verdict: ErrorSlug | 'verified';
 }
 
-// Sends the callback the way the company does. The service itself must answer it, and as one for a payment it does not have.
-async function doorCheck({ notifyUrl, type, fields, verdict }: Sending): Promise<MethodCheck> {
+// Sends the callback as the company does. This service must answer it, as a callback for an unknown payment.
+async function addressCheck({ notifyUrl, type, fields, verdict }: Sending): Promise<MethodCheck> {
   const check = (state: MethodCheck['state'], text?: Text, params?: Record<string, string | number>) => ({
     field: 'notify_url',
     state,

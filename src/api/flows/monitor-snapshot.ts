@@ -1,4 +1,4 @@
-// The live figures of this process, sampled at most once a second however many ask, and those of the last half hour.
+// The live figures of this process, sampled once a second at most, and those of the last half hour.
 import { LRUCache } from 'lru-cache';
 import { now } from '../../lib/values/clock.js';
 import { select } from '../../lib/database/db.js';
@@ -13,7 +13,7 @@ async function sample() {
     // None while Redis or the database is unavailable.
     queueFigures().catch(() => []),
     probe(() => select('SELECT 1')),
-    // One that is merely slow is up; its latency says how slow.
+    // A slow one is up; its latency says how slow.
     probe(() => patientRedis.ping()),
   ]);
   return { ...system, websocket: { connections: countSockets() }, queues, database, redis: cache };
@@ -54,7 +54,7 @@ const past: Awaited<ReturnType<typeof pastSample>>[] = [];
 /** The samples of the last half hour, oldest first. */
 export const monitorHistory = (): typeof past => past;
 
-/** Takes a sample every ten seconds, so that a monitor does not begin empty. @returns ends it */
+/** Takes a sample every ten seconds, so that a monitor does not begin empty. @returns a function that stops it */
 export function watchMonitor(): () => void {
   const take = async (): Promise<void> => {
     past.push(await pastSample());

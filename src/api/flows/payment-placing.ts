@@ -41,8 +41,8 @@ export const placingRefusals: ErrorSlug[] = [
 ];
 
 /**
- * The channel that a payment by that method will be placed with. Found before the payment is made, so that a channel
- * that cannot place leaves nothing behind.
+ * The channel of a method, checked before the payment is created, so that a channel that cannot place leaves nothing
+ * behind.
  *
  * @throws payment_method_unknown, payment_method_disabled, payment_gateway_disabled, payment_gateway_not_implemented;
  * payment_method_incomplete when its results could not be verified
@@ -66,7 +66,7 @@ export async function placingChannel(methodId: number): Promise<Channel> {
 }
 
 /**
- * Whether a channel takes such a payment: beyond its limits the customer would only meet its error page.
+ * Checks the limits of the channel, beyond which the customer would only see its error page.
  *
  * @throws payment_beyond_channel, order_expires_too_soon
  */
@@ -80,11 +80,12 @@ export function assertFitsChannel({ placingLimits }: Channel, { amount, expireAt
 }
 
 /**
- * Places a waiting payment. When that fails the payment still waits, with the reason, and may be placed again.
+ * Places a pending payment. If that fails, it stays pending, with the reason, and may be placed again.
  *
  * @param showsSignature whether a trial channel may answer the signature of its callback
  * @returns what the client needs to continue, as the channel states it, with the type of the channel
- * @throws order_not_payable, order_being_paid unless payment and order both wait; what `assertFitsChannel` throws; third_party_error with the reason
+ * @throws order_not_payable, order_being_paid unless payment and order are pending; what `assertFitsChannel` throws;
+ * third_party_error with the reason
  */
 async function placePayment(
   channel: Channel,
@@ -98,9 +99,9 @@ async function placePayment(
   ]);
   assertFitsChannel(channel, payable);
   const until = expiryForChannel(channel, payable.expireAt);
-  // A row before the call: whatever becomes of it, the company will be asked.
+  // The row comes before the call: whatever happens to the call, the company will be asked.
   const expireAt = openResults(channel) ? await follow(payment_no, channel.type, until) : until;
-  // One that was placed before keeps its first expiry, which may be over.
+  // A payment that is placed again has its first expiry, which may have passed.
   assertFitsChannel(channel, { ...payable, expireAt });
   const notifyUrl = methodConfig.notify_url ?? defaultNotifyUrl(channel.type);
   const placement = { paymentNo: payment_no, orderNo: order_no, amount, expireAt, notifyUrl, showsSignature };
@@ -122,7 +123,7 @@ async function placePayment(
   }
 }
 
-/** Places a payment for an administrator, who may see the signature of a trial callback or not. */
+/** Places a payment for an administrator, who may be allowed to see the signature of a trial callback. */
 export async function placeFor(
   admin: Identity,
   channel: Channel,
@@ -136,7 +137,7 @@ export async function placeFor(
 }
 
 /**
- * Asks the company of a payment now, and settles what it says.
+ * Asks the company of a payment now, and settles its answer.
  *
  * @throws third_party_error with the reason when nothing was learned
  */

@@ -1,4 +1,4 @@
-// The figures of every queue: what Redis holds of it, and what of it has failed for good.
+// The figures of every queue: its jobs in Redis, and those that have failed for good.
 import { countJobs, type QueueCounts } from '../../lib/queue/queue.js';
 import { countFailedJobs } from '../../models/office/failed-job.js';
 

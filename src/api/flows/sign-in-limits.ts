@@ -65,8 +65,8 @@ export async function countFailure(subject: Subject): Promise<void> {
 }
 
 /**
- * Counts an attempt without the captcha it needs, or with a wrong one. No password was tried, so it does not help
- * to lock the name for other addresses.
+ * Counts an attempt without the captcha it needs, or with a wrong one. No password was tried, so it does not count
+ * against the name at other addresses.
  *
  * @throws login_locked as `countFailure`
  */
@@ -88,7 +88,7 @@ export async function clearFailures(subject: Subject): Promise<void> {
   if (lockedFor === 0) await byName.clear(nameKey(subject));
 }
 
-/** Limits on proving the old password to set a new one; counted per administrator, so that no stranger can use up their attempts. */
+/** Limits for administrators who prove the old password to set a new one; no stranger can use up their attempts. */
 export const passwordChange = {
   /** @throws login_locked */
   async assertNotLocked(adminId: number): Promise<void> {

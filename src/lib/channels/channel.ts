@@ -22,13 +22,13 @@ export interface Placement {
 
 /** A message of a company as it arrived. */
 export interface RawCallback {
-  /** The body as signed, never parsed and written again. */
+  /** The body as signed; never parsed and written again. */
   raw: string;
   /** `content-type` and `wechatpay-*`, by lower-case name. */
   headers: Readonly<Record<string, string | undefined>>;
   /** JSON or form fields; a repeated form name has a list of its values. */
   fields: Record<string, unknown>;
-  /** What clocks are compared with, at a replay too. */
+  /** Timestamps in it are compared with this, at a replay too. */
   receivedAt: Date;
 }
 
@@ -41,7 +41,7 @@ export interface CallbackClaim {
   thirdPartyNo?: string;
   /** By the company's clock. */
   paidAt?: Date;
-  /** Every amount that must be that of the payment, under any name; none when it says other. */
+  /** Every amount that must equal that of the payment; none when it says other. */
   amounts: Money[];
   /** For people, unsealed. */
   fields: Record<string, unknown>;
@@ -63,7 +63,7 @@ export interface ChannelPayment {
  */
 export interface TradeAnswer {
   state: 'paid' | 'waiting' | 'closed' | 'failed' | 'absent';
-  /** The company's word for it, up to 50 characters. */
+  /** The state in the company's terms, up to 50 characters. */
   code: string;
   /** What it claims of a paid one; without number or amount it is incomplete and refused. */
   thirdPartyNo?: string;
@@ -74,7 +74,7 @@ export interface TradeAnswer {
   fields: Record<string, unknown>;
 }
 
-/** Money on its way back. */
+/** A refund as its channel needs to know it. */
 export interface RefundOrder extends ChannelPayment {
   /** The company's number of the payment. */
   thirdPartyNo: string;
@@ -89,7 +89,7 @@ export interface RefundOrder extends ChannelPayment {
  */
 export interface RefundAnswer {
   state: 'succeeded' | 'processing' | 'failed' | 'stuck' | 'absent';
-  /** The company's word for it, up to 50 characters. */
+  /** The state in the company's terms, up to 50 characters. */
   code: string;
   /** The company's number of the refund. */
   channelNo?: string;
@@ -99,7 +99,7 @@ export interface RefundAnswer {
   at?: Date;
 }
 
-/** What a company takes. */
+/** The company's limits. */
 export interface RefundLimits {
   /** Days after the payment. */
   withinDays: number;
@@ -109,7 +109,7 @@ export interface RefundLimits {
   apartMs: number;
 }
 
-/** Gives money back. */
+/** Sends refunds and asks about them. */
 export interface ChannelRefunds {
   limits: RefundLimits;
   /**
@@ -155,7 +155,7 @@ export class ChannelFailure extends Error {
     this.#reason = reason;
   }
 
-  /** The reason in that language, if it is ours. */
+  /** The reason, in that language if it is ours. */
   text(language: Language): string {
     return typeof this.#reason === 'string' ? this.#reason : say(this.#reason, language);
   }
@@ -211,7 +211,7 @@ export interface Channel {
     payment: ChannelPayment,
     signal: AbortSignal,
   ): Authenticity | Promise<Authenticity>;
-  /** A yes in the company's form; omitted: the envelope. */
+  /** The acknowledgement that the company expects; omitted: the envelope. */
   accepted?: { status: 200 | 204; body?: string };
   results?: ChannelResults;
   /** Omitted: not implemented; the money can go to the balance of the user. */
