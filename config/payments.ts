@@ -8,7 +8,7 @@ const gatewayTypes = ['mock', 'wechat', 'alipay'] as const;
 
 export type GatewayType = (typeof gatewayTypes)[number];
 
-/** Channels of a company, which signs its results. */
+/** Channels whose company signs its results. */
 const resultTypes: readonly string[] = ['wechat', 'alipay'] satisfies GatewayType[];
 
 /** Words for all of them. */
@@ -61,9 +61,9 @@ export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {
     unsignedMockAllowed: env.PAYMENT_UNSIGNED_MOCK_ALLOWED ?? !production,
     mockSignVisible: !production,
     localGatewaysAllowed: env.PAYMENT_LOCAL_GATEWAYS_ALLOWED && !production,
-    /** Questions to companies, of all workers together. */
+    /** Queries to payment companies, of all workers together. */
     asksPerSecond: constant('PAYMENT_QUERY_PER_SECOND', 10),
-    /** A placed payment is asked for until so long after its expiry; also the lifetime of orders that never expire. */
+    /** How long a placed payment is followed after its expiry; also its lifetime if the order never expires. */
     followMs: constant('PAYMENT_FOLLOW_HOURS', 24) * 3_600_000,
     /** Decimal text; undefined for none. */
     refundApprovalAbove: env.REFUND_APPROVAL_ABOVE || undefined,

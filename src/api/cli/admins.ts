@@ -27,7 +27,7 @@ export function addAdminCommands(program: Command): void {
       .argument('<username>')
       .option('--role <slug>', 'role', superAdminSlug)
       .option('--nickname <name>', 'name shown; the username if not given')
-      .description('makes an administrator and prints the password, once'),
+      .description('creates an administrator and prints the password once'),
     ({ args: [username = ''], option }) => create(username, option('nickname'), option('role') ?? ''),
     { changes: true },
   );
@@ -35,7 +35,7 @@ export function addAdminCommands(program: Command): void {
     admin
       .command('password')
       .argument('<username>')
-      .description('gives a new password, prints it once, and ends the sessions'),
+      .description('sets a new password, prints it once, and ends the sessions'),
     ({ args: [username = ''] }) => givePassword(username),
     { changes: true },
   );
@@ -44,7 +44,7 @@ export function addAdminCommands(program: Command): void {
       .command('unlock')
       .argument('<username>')
       .option('--address <ip>', 'also unlocks that address for all names')
-      .description('enables the administrator and forgets failed sign-ins; nobody is deleted'),
+      .description('enables the administrator and resets failed sign-ins'),
     ({ args: [username = ''], option }) => unlockAdmin(username, option('address')),
     { changes: true },
   );
@@ -98,7 +98,7 @@ async function unlockAdmin(username: string, address?: string): Promise<Outcome>
   const forgotten = await unlock({ id, username, address });
   return {
     data: { username, forgotten },
-    text: `"${username}" can sign in again (${forgotten} counters forgotten)`,
+    text: `"${username}" can sign in again (${forgotten} counters reset)`,
   };
 }
 

@@ -4,7 +4,7 @@ import { ok, warning, type Finding } from './finding.js';
 
 type Values = Record<string, string | undefined>;
 
-/** Whether a commit that was answered is on the disk. */
+/** Whether an acknowledged commit is on the disk. */
 export async function checkDatabaseDurability(): Promise<Finding> {
   const values = await variables([
     'innodb_flush_log_at_trx_commit',
@@ -28,7 +28,7 @@ export async function checkDatabaseDurability(): Promise<Finding> {
 
 const minNodes = 3;
 
-/** Whether a commit that was answered is on another machine as well. */
+/** Whether an acknowledged commit is on another machine as well. */
 export async function checkReplication(): Promise<Finding> {
   const { wsrep_on, ...settings } = await variables([
     'wsrep_on',

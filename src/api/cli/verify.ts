@@ -13,7 +13,7 @@ const shown = 10;
 export function addVerifyCommand(program: Command): void {
   const command = program
     .command('verify')
-    .description('whether rows, files, sums and balances belong together; exit code 1 if not');
+    .description('whether rows, files, sums and balances agree; exit code 1 if not');
   does(command, verify);
 }
 
@@ -39,7 +39,7 @@ async function verify(): Promise<Outcome> {
         months.map((sum) => ({ ...sum })),
         'there are no orders',
       ),
-      ...(isBad ? faults : ['rows, files and sums belong together']),
+      ...(isBad ? faults : ['rows, files and sums agree']),
     ].join('\n'),
     isBad,
   };

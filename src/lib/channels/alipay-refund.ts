@@ -8,7 +8,7 @@ import { ChannelFailure, type RefundAnswer, type RefundLimits, type RefundOrder 
 // 365 days are a guess: 3 to 12 months by contract. A later refund is refused as TRADE_HAS_FINISHED.
 export const refundLimits: RefundLimits = { withinDays: 365, maxRefunds: 50, apartMs: 3000 };
 
-// Asking again under the same number ends no better. All others may pass: no funds, a limit, the set-up.
+// Sent again under the same number it fails again. All other refusals may pass: no funds, a limit, the set-up.
 const final = new Set<unknown>(
   [
     ...['REASON_TRADE_REFUND_FEE_ERR', 'REFUND_AMT_NOT_EQUAL_TOTAL', 'TRADE_HAS_FINISHED', 'TRADE_HAS_CLOSE'],
@@ -31,7 +31,7 @@ export async function sendRefund(order: RefundOrder, signal: AbortSignal): Promi
     return { state: 'failed', code: String(answer.sub_code) };
   if (answer.code !== '10000') throw new ChannelFailure(wordsOf(answer));
   if (answer.trade_no !== thirdPartyNo) throw new ChannelFailure(foreign);
-  // N also when it was done before.
+  // N also if it was refunded before.
   if (answer.fund_change !== 'Y') return { state: 'processing', code: 'fund_change=N' };
   // refund_fee is the sum of all refunds of the trade; of this one Alipay takes no other amount under its number.
   return { state: 'succeeded', code: 'fund_change=Y', amount: refund, ...timeOf(answer) };

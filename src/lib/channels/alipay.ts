@@ -18,10 +18,10 @@ export const alipay: Channel = {
     app_id: identifier(32).required().description('APPID of the application'),
     private_key: privateKey().required().description('RSA private key of the application, PEM'),
     alipay_public_key: publicKey().description('RSA public key of Alipay, PEM'),
-    seller_id: identifier(28).description('Number of the seller; a callback for another one is refused'),
+    seller_id: identifier(28).description('Id of the seller; a callback for another one is refused'),
     gateway: gatewayUrl().description(`Address of Alipay; ${defaultGateway}`),
     return_url: webUrl().description('Where the customer returns to after paying'),
-    notify_url: webUrl().description('Where callbacks go, when not to the service itself'),
+    notify_url: webUrl().description('Where callbacks go, if not to this service'),
   }),
   placedSchema: Joi.object({
     payment_no: Joi.string().required(),
@@ -32,7 +32,7 @@ export const alipay: Channel = {
     out_trade_no: Joi.string().required().description('Number of the payment'),
     trade_no: Joi.string().description('Number of the payment at Alipay'),
     trade_status: Joi.string().description('`TRADE_SUCCESS` for paid'),
-    total_amount: Joi.string().description('What was paid'),
+    total_amount: Joi.string().description('The amount paid'),
     sign: Joi.string().description('RSA2 signature'),
   }).pattern(Joi.any(), Joi.string()),
 
@@ -94,11 +94,11 @@ export const alipay: Channel = {
 
 type Form = Record<string, string | undefined>;
 
-/** A field that came twice has a list of values: which of them was signed is anybody's guess. */
+/** A field that was sent twice has a list of values; which of them was signed is unknown. */
 const isForm = (fields: Record<string, unknown>): fields is Form =>
   Object.values(fields).every((value) => typeof value === 'string');
 
-// All fields that came are signed, empty ones too, except these two (docs.open.alipay.com/270/105902).
+// All received fields are signed, empty ones too, except these two (docs.open.alipay.com/270/105902).
 const unsigned = new Set(['sign', 'sign_type']);
 
 function signedText(fields: Form): string {

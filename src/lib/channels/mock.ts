@@ -37,7 +37,7 @@ export const mock: Channel = {
   configSchema: Joi.object<MethodConfig>({
     // In production a method without a secret would accept anybody's callback.
     shared_secret: config.payments.unsignedMockAllowed ? sharedSecret : sharedSecret.required(),
-    notify_url: webUrl().description('Where callbacks go, when not to the service itself'),
+    notify_url: webUrl().description('Where callbacks go, if not to this service'),
   }),
   placedSchema: Joi.object({
     payment_no: Joi.string().required(),

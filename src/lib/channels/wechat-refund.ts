@@ -9,7 +9,7 @@ const path = '/v3/refund/domestic/refunds';
 
 export const refundLimits: RefundLimits = { withinDays: 365, maxRefunds: 50, apartMs: 60_000 };
 
-// Accepted is not done: cards take up to three days. ABNORMAL: the card is dead, and a person chooses another way.
+// Accepted is not finished: cards take up to three days. ABNORMAL: the card no longer works; a person chooses another way.
 const states = new Map<unknown, RefundAnswer['state']>([
   ['SUCCESS', 'succeeded'],
   ['PROCESSING', 'processing'],
@@ -17,7 +17,7 @@ const states = new Map<unknown, RefundAnswer['state']>([
   ['ABNORMAL', 'stuck'],
 ]);
 
-// Asking again under the same number ends no better. All others may pass: no funds, a limit, the set-up.
+// Sent again under the same number it fails again. All other refusals may pass: no funds, a limit, the set-up.
 const final = new Set<unknown>(['USER_ACCOUNT_ABNORMAL', 'INVALID_REQUEST', 'RESOURCE_NOT_EXISTS']);
 
 /** @see ChannelRefunds.send */

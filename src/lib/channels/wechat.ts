@@ -28,7 +28,7 @@ export const wechat: Channel = {
         .pattern(/^[\x21-\x7e]+$/),
     )
       .required()
-      .description('APIv3 key that notices are sealed with'),
+      .description('APIv3 key that callbacks are encrypted with'),
     cert_serial_no: Joi.string()
       .pattern(/^[0-9A-Fa-f]{8,64}$/)
       .required()
@@ -40,7 +40,7 @@ export const wechat: Channel = {
       .description('Id of that key'),
     openid: identifier(128).description('The payer; with it payments are made inside WeChat (JSAPI)'),
     gateway: gatewayUrl().description('Address of WeChat Pay; https://api.mch.weixin.qq.com'),
-    notify_url: webUrl().description('Where callbacks go, when not to the service itself'),
+    notify_url: webUrl().description('Where callbacks go, if not to this service'),
   }),
   placedSchema: Joi.object({
     payment_no: Joi.string().required(),
@@ -51,25 +51,25 @@ export const wechat: Channel = {
       timeStamp: Joi.string().required().description('Seconds since 1970'),
       nonceStr: Joi.string().required().description('Random text'),
       package: Joi.string().required().description('`prepay_id=` and the prepared payment'),
-      signType: Joi.string().valid('RSA').required().description('How it is signed'),
-      paySign: Joi.string().required().description('Signature of the four'),
-    }).description('What the page hands to WeChat (JSAPI)'),
+      signType: Joi.string().valid('RSA').required().description('Signature type'),
+      paySign: Joi.string().required().description('Signature of the four fields'),
+    }).description('What the page passes to WeChat (JSAPI)'),
   }),
   callbackSchema: Joi.object({
-    id: Joi.string().required().description('Number of the notice'),
-    create_time: Joi.string().description('When the notice was made'),
+    id: Joi.string().required().description('Id of the callback'),
+    create_time: Joi.string().description('When it was created'),
     event_type: Joi.string().description('`TRANSACTION.SUCCESS` for paid'),
     resource_type: Joi.string().description('`encrypt-resource`'),
     summary: Joi.string().description('Text for people'),
     resource: Joi.object({
-      algorithm: Joi.string().valid('AEAD_AES_256_GCM').required().description('How it is sealed'),
-      ciphertext: Joi.string().required().description('The sealed text, Base64'),
-      nonce: Joi.string().required().description('Nonce of the seal'),
-      associated_data: Joi.string().allow('').description('Sealed beside it'),
+      algorithm: Joi.string().valid('AEAD_AES_256_GCM').required().description('Encryption algorithm'),
+      ciphertext: Joi.string().required().description('Ciphertext, Base64'),
+      nonce: Joi.string().required().description('Nonce'),
+      associated_data: Joi.string().allow('').description('Associated data'),
       original_type: Joi.string().description('`transaction`'),
     })
       .required()
-      .description('The transaction, sealed with the APIv3 key'),
+      .description('The transaction, encrypted with the APIv3 key'),
   }),
 
   // Limits of pay.weixin.qq.com/doc/v3/merchant/4012791877: at least a cent, and an expiry at least a minute away.
@@ -85,7 +85,7 @@ export const wechat: Channel = {
     return undefined;
   },
 
-  // The merchant is compared last: it is what a valid signature vouches for.
+  // The merchant is compared last: without a valid signature it proves nothing.
   async isAuthentic(callback, { config }, signal) {
     if (!(await isSignedNotice(callback, config, signal))) return 'forged';
     const content = contentOf(callback.fields.resource, config.api_v3_key ?? '');

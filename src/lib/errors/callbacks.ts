@@ -21,7 +21,7 @@ export const callbacks = {
     payment_merchant_mismatch: ['支付通知属于其他商户、应用、卖家或币种', 'The payment notification is for another merchant, application, seller or currency'],
     payment_callback_not_whole: [
       '这条回调没有完整保存，无法重新验签；请让支付公司重新发送',
-      'The callback was not kept whole, so its signature cannot be verified again; have the payment company send it again',
+      'The callback was not stored in full, so its signature cannot be verified again; have the payment company send it again',
     ],
   }),
   ...outcomes(404, 404, {
@@ -33,11 +33,11 @@ export const callbacks = {
   ...outcomes(503, 50001, {
     payment_secret_unreadable: [
       '支付方式的密钥无法用当前的 APP_KEY 打开，请重新填写',
-      'The secrets of the payment method do not open under this APP_KEY; enter them again',
+      'The secrets of the payment method cannot be decrypted under this APP_KEY; enter them again',
     ],
     payment_key_unavailable: [
       '暂时无法取得支付公司的公钥，请稍后重新发送',
-      'The key of the payment company cannot be had at present; send the notification again later',
+      'The key of the payment company is not available at present; send the notification again later',
     ],
   }),
 };

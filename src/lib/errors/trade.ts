@@ -19,8 +19,8 @@ export const trade = {
     payment_method_in_use: ['支付方式已被使用，请停用而不是删除', 'The payment method is used by payments; switch it off instead'],
   }),
   ...outcomes(400, 40003, {
-    payment_attention_changed: ['该支付出现了新的待处理原因，请先查看', 'The payment needs attention for another reason by now; look at it first'],
-    refund_attention_changed: ['该退款出现了新的待处理原因，请先查看', 'The refund needs attention for another reason by now; look at it first'],
+    payment_attention_changed: ['该支付出现了新的待处理原因，请先查看', 'The payment now needs attention for another reason; look at it first'],
+    refund_attention_changed: ['该退款出现了新的待处理原因，请先查看', 'The refund now needs attention for another reason; look at it first'],
     order_not_cancellable: ['只有待支付订单可以取消', 'Only a pending order can be cancelled'],
   }),
   ...outcomes(400, 40004, {
@@ -29,7 +29,7 @@ export const trade = {
     refund_exceeds_payment: ['退款金额超出可退金额 {left}', 'The amount is more than the {left} that is left to refund'],
     refund_too_late: ['支付已超过 {days} 天，该支付渠道不再受理退款', 'This channel takes no refunds {days} days after the payment'],
     refund_too_many: ['该支付渠道对一笔支付最多受理 {max} 次退款', 'This channel takes at most {max} refunds of one payment'],
-    payment_method_incomplete: ['支付方式缺少验证支付结果所需的密钥：{keys}', 'The payment method lacks keys that its results are verified with: {keys}'],
+    payment_method_incomplete: ['支付方式缺少验证支付结果所需的密钥：{keys}', 'The payment method lacks keys needed to verify its results: {keys}'],
   }),
   ...outcomes(403, 20003, {
     refund_own_request: ['不能审批自己发起的退款', 'You may not approve a refund that you requested'],
@@ -60,7 +60,7 @@ export const trade = {
     payment_method_unknown: ['所选支付方式不存在', 'The payment method referred to does not exist'],
   }),
   ...outcomes(422, 40003, {
-    order_status_unsettable: ['订单状态只能改为已取消', 'The only state an order can be given is cancelled'],
+    order_status_unsettable: ['订单状态只能改为已取消', 'The status of an order can only be changed to cancelled'],
   }),
   ...outcomes(501, 501, {
     payment_gateway_not_implemented: ['支付网关尚未实现该操作', 'The payment gateway does not implement this operation'],

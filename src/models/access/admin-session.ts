@@ -1,4 +1,4 @@
-// admin_sessions: one row per issued token. Revoking one counts on the next request on every process.
+// admin_sessions: one row per issued token. A revoked one is refused from the next request on, by every process.
 import { Op, type Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
@@ -21,10 +21,9 @@ export interface OpenedSession {
 }
 
 /**
- * Opens a session of JWT_TTL_MINUTES for an administrator as they were when they proved who they are, and notes when
- * they signed in.
+ * Opens a session of JWT_TTL_MINUTES for an administrator who has proved the password, and records the sign-in.
  *
- * @throws username_or_password_error when they are gone, disabled or have another password by now
+ * @throws username_or_password_error when the administrator was deleted, disabled or given another password meanwhile
  */
 export async function openSession(
   { id, password_hash }: Pick<Credential, 'id' | 'password_hash'>,
@@ -84,7 +83,7 @@ export async function revokeSession(jti: string): Promise<void> {
 /**
  * Revokes the sessions of an administrator.
  *
- * @returns how many were really ended
+ * @returns how many were open
  */
 export function revokeSessionsOf(adminId: number): Promise<number> {
   return changing(['identity'], (t) => endSessionsOf(adminId, t));
@@ -93,7 +92,7 @@ export function revokeSessionsOf(adminId: number): Promise<number> {
 /**
  * Ends the sessions of an administrator, but for one if it is named, within a transaction that changes `identity`.
  *
- * @returns how many were really ended
+ * @returns how many were open
  */
 export async function endSessionsOf(adminId: number, t: Transaction, except = ''): Promise<number> {
   const valid = { jti: { [Op.ne]: except }, revoked_at: null, expires_at: { [Op.gt]: now() } };

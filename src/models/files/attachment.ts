@@ -1,4 +1,4 @@
-// attachments: files that administrators keep; each with its name, kind and digest, its content in the storage.
+// attachments: files of administrators: name, kind and digest in the row, content in the storage.
 import type { Transaction } from 'sequelize';
 import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
@@ -152,7 +152,7 @@ export async function renameAttachment(id: number, displayName: string): Promise
   });
 }
 
-/** Deletes attachments with their files; those that do not exist count for nothing. @returns how many were deleted */
+/** Deletes attachments with their files; ids that do not exist are ignored. @returns how many were deleted */
 export async function removeAttachments(ids: readonly number[]): Promise<number> {
   const keys = await transact(async (t) => {
     const where = { id: ids };

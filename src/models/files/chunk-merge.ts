@@ -16,8 +16,8 @@ import { ChunkUpload } from './tables.js';
 const maxNamed = 50;
 
 /**
- * Closes the session for further chunks; of concurrent calls one begins the merge. A merge that failed but kept its chunks
- * can be begun again.
+ * Closes the session for further chunks; of concurrent calls one begins the merge. A failed merge that still has its
+ * chunks can be begun again.
  *
  * @param announced size and digest of the whole file, as the call gives them
  * @returns the state of the merge, and whether this call has begun it
@@ -45,7 +45,7 @@ export async function beginMerge(
   });
 }
 
-/** The request no longer waits: the owner is notified on completion. @returns the state of the merge, which may have ended by now */
+/** The request no longer waits: the owner is notified on completion. @returns the state of the merge, which may have ended meanwhile */
 export async function stopWaiting({ admin_id, chunk_id }: SessionKey): Promise<Merge> {
   const where = { admin_id, chunk_id, status: 'merging' };
   await transact(async (t) => {

@@ -70,7 +70,7 @@ export async function readAllNotifications(adminId: number): Promise<void> {
       { adminId, at },
       t,
     );
-    // Clocks differ: one may have read what is newer than this.
+    // Clocks differ: something newer than this may have been read.
     await change(
       `UPDATE notification_marks SET read_above = (SELECT COUNT(*) FROM notifications n
          JOIN notification_reads r ON r.notification_id = n.id AND r.admin_id = :adminId WHERE n.created_at > :at)
@@ -106,7 +106,7 @@ const inbox: Selection<NotificationRecord> = selection(
 /** How far an administrator has read. */
 interface Reader {
   id: number;
-  /** What was announced before an administrator came is not news to them. */
+  /** Announcements from before the administrator was created are not shown. */
   since: Date;
   /** Everything up to that instant is read. */
   until: Date;
@@ -160,14 +160,14 @@ async function countByState(
   return row?.total ?? 0;
 }
 
-/** What is read or unread of a box, whatever was asked for. */
+/** The notifications of a box: all, the read ones or the unread ones. */
 function stateSql(
   reader: Reader,
   box: Where,
   { is_read, type, order_by }: NotificationFilter,
 ): { sql: string; values: SqlValue[] } {
   const columns = 'SELECT n.id, n.type, n.title, n.created_at FROM notifications n';
-  // The keys give the order, so that a page ends the reading; of few unread ones the server knows better.
+  // The index gives the order, so that reading ends with the page; for unread ones the server chooses better.
   const isById = is_read !== false && order_by[0]?.field === 'id';
   const hint = isById ? `FORCE INDEX (${type ? 'ix_notifications_of_type' : 'ix_notifications_of'})` : '';
   if (is_read === undefined) return { sql: `${columns} ${hint} ${box.sql}`, values: box.values };

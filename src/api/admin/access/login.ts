@@ -179,7 +179,7 @@ function needsCaptcha({ count, isAddressSuspect }: Failures): boolean {
   return isDue && redis.status === 'ready';
 }
 
-// An attempt that met an outage still counts.
+// An attempt that failed because of an outage is logged as well.
 function reasonOf(error: unknown): ErrorSlug {
   if (error instanceof AppError) return error.slug;
   return isDatabaseDown(error) ? 'database_unavailable' : 'internal_error';

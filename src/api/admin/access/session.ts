@@ -126,7 +126,7 @@ export const routes = [
     path: '/profile/sessions',
     name: 'listOwnSessions',
     summary: 'List your sessions',
-    description: 'The last used first, at most 100; `is_current` is the one that asks.',
+    description: 'Last used first, at most 100; `is_current` marks the session of this request.',
     access: 'signedIn',
     response: listOf(ownSession),
     handle: ({ admin }) => listOwnSessions(admin),

@@ -79,7 +79,7 @@ export const routes = [
     name: 'createNotification',
     summary: 'Send a notification to one, several or every administrator',
     description:
-      'Without `receiver_id` and `receiver_ids` it goes to everybody and is stored once. To named receivers it goes to all of them or, when one does not exist, to none; the answer is the first record, `ids` are all of them. The answer does not wait for the frames on the WebSocket.',
+      'Without `receiver_id` and `receiver_ids` it goes to everybody and is stored once. With them it goes to all these receivers or, if one does not exist, to none; the answer is the first record, with all `ids`. The answer does not wait for the frames on the WebSocket.',
     access: can('notification.store', '发送通知', 'Send notifications'),
     body: Joi.object<NotificationBody, true>({
       title: nonEmptyText(150).required(),
