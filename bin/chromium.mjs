@@ -6,14 +6,16 @@ import { command } from './lifetime.mjs';
 import { findProgram } from './process.mjs';
 import { Failure } from './step.mjs';
 
+const BROWSER = 'chromium-headless-shell';
 const FONTS = ['/usr/share/fonts/opentype/noto', '/usr/share/fonts/truetype/wqy'];
 
 command(async () => {
   const hasFont = FONTS.some((folder) => existsSync(folder));
-  const missing = [...(findProgram('chromium') ? [] : ['chromium']), ...(hasFont ? [] : ['fonts-noto-cjk'])];
+  const isInstalled = findProgram(BROWSER) !== undefined;
+  const missing = [...(isInstalled ? [] : [BROWSER]), ...(hasFont ? [] : ['fonts-noto-cjk'])];
   if (missing.length === 0) return 0;
   if (canInstall()) await install(missing);
   // Without the font the pictures have boxes in place of characters; nothing else differs.
-  else if (!findProgram('chromium')) throw new Failure('Chromium is missing; install it and run this again');
+  else if (!isInstalled) throw new Failure(`${BROWSER} is missing; install it and run this again`);
   return 0;
 });

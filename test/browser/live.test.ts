@@ -3,15 +3,11 @@ import '../support/environment.js';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
-import { chromium, type Browser } from 'playwright-core';
+import type { Browser } from 'playwright-core';
+import { startBrowser } from '../support/pages.js';
 import { killProcesses, startApi, type TestProcess } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';
 import { ticketOf } from '../support/socket.js';
-
-const chromiumFlags = [
-  ...['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
-  ...['--disable-component-update', '--disable-sync', '--disable-quic'],
-];
 
 // The page's own scripts: they run in the browser, not here.
 const readTwo = (url: string, type: string): string => `new Promise((resolve, reject) => {
@@ -48,7 +44,7 @@ test.before(async () => {
   await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
   pageUrl = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
   api = await startApi({ CORS_ORIGINS: pageUrl });
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: chromiumFlags });
+  browser = await startBrowser();
 });
 
 test.after.always(async () => {

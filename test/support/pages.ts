@@ -12,8 +12,9 @@ const flags = [
   '--disable-sync',
 ];
 
+/** Starts Chromium as Debian packs it without a window. */
 export const startBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: '/usr/bin/chromium', args: flags });
+  chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: flags });
 
 /** A page and what it complained about: errors of scripts and of the console, violations of the policy, foreign requests. */
 export interface Watched {
