@@ -20,9 +20,7 @@ own.journey(
   async (t) => {
     const api = await startApi({ LOG_LEVEL: 'warn' });
     const gateway = await startGateway(api.url);
-    // A button that begins to move between press and release of the mouse is not clicked; people are slower than that.
-    const still = { reducedMotion: 'reduce' } as const;
-    const { page, complaints, log } = await openPage(own.browser, gateway.url, still);
+    const { page, complaints, log } = await openPage(own.browser, gateway.url);
     const banner = page.getByText('The service is not responding; this page continues as soon as it does');
     const form = page.getByRole('dialog');
     try {

@@ -30,7 +30,7 @@ const patienceMs = 60_000;
 const isRefusal = (text: string): boolean =>
   text.startsWith('Failed to load resource') || /^WebSocket .*ERR_INTERNET_DISCONNECTED/.test(text);
 
-/** Opens a page of a browser context of its own. */
+/** Opens a page of a browser context of its own. Nothing moves in it unless `options` say so: pictures and clicks need no patience. */
 export async function openPage(
   browser: Browser,
   url: string,
@@ -38,6 +38,7 @@ export async function openPage(
 ): Promise<Watched> {
   const context = await browser.newContext({
     ...{ baseURL: url, locale: 'en-US', timezoneId: 'UTC', viewport: { width: 1280, height: 800 } },
+    reducedMotion: 'reduce',
     ...options,
   });
   context.setDefaultTimeout(patienceMs);
