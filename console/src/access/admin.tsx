@@ -206,7 +206,7 @@ function Sessions({ username }: { username: string }) {
       call('GET /api/admin/online-admins', { query: { username, page_size: 50 }, signal }),
     meta: { scopes: ['identity'] },
   });
-  // The name is looked for anywhere in theirs.
+  // The filter also finds longer names that contain this one.
   const own = data?.list.filter((one) => one.username === username);
   return (
     <Panel

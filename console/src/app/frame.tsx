@@ -156,7 +156,7 @@ function Navigation({ isFolded }: { isFolded: boolean }) {
   );
 }
 
-// The groups are folded but the current one and those that were unfolded since.
+// Groups are folded, except the current one and those unfolded since.
 function Entries({ isFolded }: { isFolded: boolean }) {
   const profile = useProfile();
   const { pinned } = useSettings();

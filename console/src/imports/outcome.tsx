@@ -78,7 +78,7 @@ export function Outcome({ id }: { id: number }) {
   );
 }
 
-/** What came of it: nothing but the counts of a check, or orders. */
+/** The result: only counts after a check, otherwise orders. */
 function Result({ of: { dry_run, order_count, failed_count, created_at, finished_at } }: { of: Import }) {
   if (dry_run)
     return (

@@ -77,7 +77,7 @@ export function AttentionQueue({ payment }: { payment: { payment_no: string; nee
       call('GET /api/admin/payments', { query: { needs_attention: true, page_size: 100 }, signal }),
     meta: { scopes: ['payments'] },
   });
-  // The place it had: when it is handled, the next one takes it.
+  // Its last place in the queue: once it is handled, the next one moves up to it.
   const place = useRef(0);
   const numbers = data?.list.map(({ payment_no }) => payment_no) ?? [];
   const at = numbers.indexOf(payment.payment_no);

@@ -29,8 +29,8 @@ export const payments = resource('GET /api/admin/payments', {
   title: ['支付记录', 'Payments'],
   one: ['支付', 'payment'],
   empty: [
-    '这里是每一次支付尝试。在订单页点“发起支付”即可开始',
-    'Every attempt to pay an order. Open an order and choose “Start payment” to begin',
+    '这里是订单的支付。在订单页点“发起支付”即可开始',
+    'Payments of orders. Open an order and choose “Start payment” to begin',
   ],
   id: 'payment_no',
   label: 'payment_no',

@@ -74,7 +74,7 @@ export function storyOf(payment: Payment, mayReplay: boolean): Point[] {
     ...payment.handlings.map(handled),
     ...payment.refunds.flatMap(refunded),
   ];
-  // Of one instant they stay in this order; what nobody recorded the time of comes last.
+  // Points of one instant stay in this order; those without a time come last.
   const timeOf = ({ at }: Point): number => (at === null ? Number.MAX_SAFE_INTEGER : Date.parse(at));
   return points.sort((one, other) => timeOf(one) - timeOf(other));
 }
@@ -122,7 +122,7 @@ function called(payment: Payment, one: Callback, mayReplay: boolean): Point {
   };
 }
 
-/** What its company is still asked. */
+/** The pending queries to its payment company. */
 function asked({ follow_up }: Payment): Point[] {
   if (!follow_up) return [];
   const { asked: count, last_asked_at, last_answer, closing_at, due_at } = follow_up;
@@ -148,7 +148,7 @@ function closed({ status, closed_at }: Payment): Point[] {
   return [{ key: 'closed', at: closed_at, tone, title: status === 'failed' ? t.failed : t.cancelled }];
 }
 
-// Whether the money paid the order, the order says.
+// The order says whether the money paid it.
 function arrived(payment: Payment): Point[] {
   const { status, payment_no, pay_time, order } = payment;
   if (status !== 'paid') return [];

@@ -215,7 +215,7 @@ export default function FormDrawer({
         onFinish={(values) => void save(values)}
         onValuesChange={(_, values: AnyRow) => {
           setDirty(true);
-          // What the service said was about other values.
+          // The errors of the service were about other values.
           setFailure(undefined);
           draft.keep(values);
         }}

@@ -132,7 +132,7 @@ export function ListScreen({ resource }: { resource: Resource }) {
   );
 }
 
-// An address may name a page that is there no longer.
+// The URL may name a page that no longer exists.
 function useLastPage(data: Page | undefined, page: number, go: (page: number) => void): void {
   const { pageSize } = useSettings();
   const last = data?.total ? Math.ceil(data.total / pageSize) : 1;

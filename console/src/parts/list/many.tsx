@@ -1,4 +1,4 @@
-// Actions on selected rows: one call each, one after the other, with one form for all; what was refused is said row by row.
+// Actions on selected rows: one call each, one after the other, with one form for all; refusals are reported row by row.
 import { useQueryClient } from '@tanstack/react-query';
 import { App, Button, Drawer, Flex, Input } from 'antd';
 import { useState } from 'react';
@@ -113,7 +113,7 @@ interface OneTextProps {
   onSave: (input: AnyRow) => void;
 }
 
-// The forms of such actions are texts, a remark as a rule.
+// Such an action asks for one text, usually a remark.
 function OneText({ title, names, label, onClose, onSave }: OneTextProps) {
   const [values, setValues] = useState<Record<string, string>>({});
   return (

@@ -59,7 +59,7 @@ function Entries({ resource, id, createdAt }: Props) {
   const creator = useCreator(base, createdAt);
   if (error) return <Problem error={error} />;
   if (!data) return null;
-  // The path is looked for anywhere in theirs: 12 is also in 123.
+  // The filter also finds longer paths: 123 contains 12.
   const own = data.list.filter((entry) => entry.path === path || entry.path.startsWith(`${path}/`));
   return (
     <>
