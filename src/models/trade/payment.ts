@@ -192,7 +192,7 @@ const payables = selection(
   'orders o',
 );
 
-// The shared lock prevents that the method is deleted before the payment that uses it is committed.
+// The shared lock prevents the method from being deleted before the payment that uses it is committed.
 async function usableMethod(
   id: number,
   t: Transaction,

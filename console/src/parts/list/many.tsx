@@ -113,7 +113,7 @@ interface OneTextProps {
   onSave: (input: AnyRow) => void;
 }
 
-// Such an action asks for one text, usually a remark.
+// Such actions ask for texts, usually a remark.
 function OneText({ title, names, label, onClose, onSave }: OneTextProps) {
   const [values, setValues] = useState<Record<string, string>>({});
   return (
