@@ -8,7 +8,7 @@ import { enter, signIn } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
-const { journey } = own;
+const { freshJourney } = own;
 
 async function tryPassword(page: Page, password: string): Promise<string> {
   await page.getByLabel('Password').fill(password);
@@ -29,7 +29,7 @@ function watchCaptchas(page: Page): { answer: () => Promise<string> } {
   return { answer: async () => (await redis.get(key('captcha', await latest))) ?? '' };
 }
 
-journey('a captcha is required after wrong passwords', async (t, page) => {
+freshJourney('a captcha is required after wrong passwords', async (t, page) => {
   const { username, password } = await makeAdmin(own.service.admin);
   const captchas = watchCaptchas(page);
   await page.goto('/console/access/profile');
@@ -50,7 +50,7 @@ journey('a captcha is required after wrong passwords', async (t, page) => {
   t.is(sessions, 1);
 });
 
-journey('a locked account shows how long it is locked', async (t, page) => {
+freshJourney('a locked account shows how long it is locked', async (t, page) => {
   const { username, password } = await makeAdmin(own.service.admin);
   const anonymous = own.service.anonymous;
   let status = 0;
@@ -74,7 +74,7 @@ journey('a locked account shows how long it is locked', async (t, page) => {
   t.is(sessions, 0);
 });
 
-journey('a form survives the end of its session', async (t, page) => {
+freshJourney('a form survives the end of its session', async (t, page) => {
   const username = unique('buyer');
   const account = await makeAdmin(own.service.admin, [1]);
   await enter(page, { at: '/console/trade/users/new', ...account });
@@ -94,7 +94,7 @@ journey('a form survives the end of its session', async (t, page) => {
   t.is(row.nickname, '王小明');
 });
 
-journey('language and theme persist on the account', async (t, page) => {
+freshJourney('language and theme persist on the account', async (t, page) => {
   await enter(page, { at: '/console/trade/orders' });
   await page.getByRole('heading', { name: 'Orders' }).waitFor();
   await page.getByRole('button', { name: /^Account/ }).click();
@@ -113,7 +113,7 @@ journey('language and theme persist on the account', async (t, page) => {
   await page.getByRole('alert').getByText('订单不存在').waitFor();
 });
 
-journey('times and date filters are in the chosen zone', async (t, page) => {
+freshJourney('times and date filters are in the chosen zone', async (t, page) => {
   const order = await makeOrder(own.service.admin);
   const { created_at } = await selectRow<{ created_at: Date }>(
     'SELECT created_at FROM orders WHERE order_no = ?',
@@ -145,7 +145,7 @@ journey('times and date filters are in the chosen zone', async (t, page) => {
   await page.locator('a.row-link', { hasText: order.order_no }).waitFor();
 });
 
-journey('a session elsewhere can be ended from the profile', async (t, page) => {
+freshJourney('a session elsewhere can be ended from the profile', async (t, page) => {
   const account = await makeAdmin(own.service.admin);
   const elsewhere = await own.service.anonymous.signIn(account.username, account.password);
   await enter(page, account);

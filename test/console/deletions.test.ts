@@ -16,7 +16,7 @@ import {
 import { enter } from '../support/pages.js';
 
 const own = consoleTest();
-const { journey } = own;
+const { freshJourney } = own;
 
 interface Rows {
   /** Address of the list below /console/; its last part is the URL segment of the API. */
@@ -59,7 +59,7 @@ async function access(): Promise<Rows[]> {
   ];
 }
 
-journey('Delete is offered for what the service deletes', async (t, page) => {
+freshJourney('Delete is offered for what the service deletes', async (t, page) => {
   const { admin } = own.service;
   await enter(page, { at: '/console/access/profile' });
   const remove = page.getByRole('button', { name: 'Delete', exact: true });
@@ -76,7 +76,7 @@ journey('Delete is offered for what the service deletes', async (t, page) => {
   }
 });
 
-journey('Delete is not offered on what only a super administrator may delete', async (t, page) => {
+freshJourney('Delete is not offered on what only a super administrator may delete', async (t, page) => {
   const { admin } = own.service;
   const slugs = ['admin.show', 'admin.destroy', 'permission.show', 'permission.destroy'];
   const { account } = await signedInWith(admin, slugs);
@@ -92,7 +92,7 @@ journey('Delete is not offered on what only a super administrator may delete', a
   }
 });
 
-journey('the actions of a row offer what its page does', async (t, page) => {
+freshJourney('the actions of a row offer what its page does', async (t, page) => {
   const [orders] = await trade();
   await enter(page, { at: '/console/trade/orders' });
   const actions = async (orderNo: string) => {

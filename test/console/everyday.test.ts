@@ -14,11 +14,11 @@ import {
   unique,
   type MadePayment,
 } from '../support/factories.js';
-import { enter, inaccessible } from '../support/pages.js';
+import { enter, follow, inaccessible } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
-const { journey } = own;
+const { journey, freshJourney } = own;
 
 /** A payment whose money came when its order was cancelled. */
 async function flagged(methodId: number, price = '30.00'): Promise<MadePayment> {
@@ -39,7 +39,7 @@ journey('one box finds orders, payments, users, administrators and traces by key
   const payment = await makePayment(admin, (await makeMethod(admin)).id);
   const username = unique('finder');
   const { id } = await makeUser(admin, { username, phone: '13900001111' });
-  await enter(page, { at: '/console/trade/users' });
+  await follow(page, '/console/trade/users');
   const heading = (name: string) => page.getByRole('heading', { name }).waitFor();
   await find(page, payment.order_no);
   await heading(payment.order_no);
@@ -61,9 +61,10 @@ journey('one box finds orders, payments, users, administrators and traces by key
   await page.getByText('Recently opened').waitFor();
   await page.getByRole('button', { name: `${payment.order_no} · Order` }).waitFor();
   t.deepEqual(await inaccessible(page), []);
+  await page.keyboard.press('Escape');
 });
 
-journey('a new tab needs no second sign-in, and one sign-out ends both', async (t, page) => {
+freshJourney('a new tab needs no second sign-in, and one sign-out ends both', async (t, page) => {
   const order = await makeOrder(own.service.admin);
   await enter(page, { at: '/console/trade/orders' });
   const second = await page.context().newPage();
@@ -79,7 +80,7 @@ journey('a new tab needs no second sign-in, and one sign-out ends both', async (
   await page.getByLabel('Username').waitFor();
 });
 
-journey(
+freshJourney(
   'a clerk begins at the first screen of theirs, and a typed address is refused calmly',
   async (t, page) => {
     const { account } = await signedInWith(own.service.admin, ['order.index', 'order.show']);
@@ -95,7 +96,7 @@ journey(
   },
 );
 
-journey('a screen that is not loaded opens when the network is back', async (t, page, complaints) => {
+freshJourney('a screen that is not loaded opens when the network is back', async (t, page, complaints) => {
   await enter(page, { at: '/console/trade/orders' });
   await page.locator('[data-resource=orders][aria-busy=false]').waitFor();
   await page.context().setOffline(true);
@@ -109,7 +110,7 @@ journey('a screen that is not loaded opens when the network is back', async (t, 
   complaints.splice(0);
 });
 
-journey('a screen whose files a release has replaced is reloaded once', async (t, page, complaints) => {
+freshJourney('a screen whose files a release has replaced is reloaded once', async (t, page, complaints) => {
   await enter(page, { at: '/console/trade/orders' });
   await page.locator('[data-resource=orders][aria-busy=false]').waitFor();
   // Until the page is loaded anew it asks for files that are there no longer.
@@ -140,7 +141,7 @@ journey(
       await flagged(id, '3.00'),
       await flagged(id, '4.00'),
     ];
-    await enter(page, { at: '/console/trade/payments?needs_attention=true' });
+    await follow(page, '/console/trade/payments?needs_attention=true');
     const row = ({ payment_no }: MadePayment) => page.locator('.rows tr', { hasText: payment_no });
     await row(made[0] as MadePayment)
       .getByText(made[0]?.order_no ?? '')
@@ -184,7 +185,7 @@ journey(
 
 journey('the answer of the channel is put in words', async (t, page) => {
   const payment = await makePayment(own.service.admin, (await makeMethod(own.service.admin)).id, '12.50');
-  await enter(page, { at: `/console/trade/payments/${payment.payment_no}` });
+  await follow(page, `/console/trade/payments/${payment.payment_no}`);
   await page.getByRole('button', { name: 'Query the channel' }).click();
   const answer = page.getByRole('status', { name: 'Answer of the channel' });
   await answer.getByText('¥12.50').waitFor();
@@ -195,7 +196,7 @@ journey('the answer of the channel is put in words', async (t, page) => {
   await page.getByRole('link', { name: username }).waitFor();
 });
 
-journey(
+freshJourney(
   'a filter that is set keeps its name, and a view keeps filters, order and columns',
   async (t, page) => {
     await makeOrder(own.service.admin, '50.00');
@@ -236,7 +237,7 @@ journey(
   'filters that are set faster than the list is drawn all stay, and are cleared together',
   async (t, page) => {
     await makeOrder(own.service.admin, '50.00');
-    await enter(page, { at: '/console/trade/orders' });
+    await follow(page, '/console/trade/orders');
     await page.getByRole('button', { name: 'More filters' }).click();
     await page.getByLabel('Min. amount').fill('10');
     await page.getByLabel('Max. amount').fill('90');
@@ -251,11 +252,12 @@ journey(
     const number = page.getByRole('textbox', { name: 'Order', exact: true });
     await number.pressSequentially('ORD20', { delay: 350 });
     await page.waitForURL(/order_no=ORD20$/);
+    await browser.detach();
   },
 );
 
 journey('what is created is opened, and its history says by whom', async (t, page) => {
-  await enter(page, { at: '/console/trade/users/new' });
+  await follow(page, '/console/trade/users/new');
   const username = unique('fresh');
   const form = page.getByRole('dialog');
   await form.getByLabel('Username').fill(username);
@@ -273,7 +275,7 @@ journey('what is created is opened, and its history says by whom', async (t, pag
 
 journey('an error at a field goes when the field changes', async (t, page) => {
   const { username } = await makeUser(own.service.admin);
-  await enter(page, { at: '/console/trade/users/new' });
+  await follow(page, '/console/trade/users/new');
   const form = page.getByRole('dialog');
   await form.getByLabel('Username').fill(username);
   await form.getByRole('button', { name: 'Save' }).click();
@@ -281,13 +283,15 @@ journey('an error at a field goes when the field changes', async (t, page) => {
   await form.getByLabel('Username').fill(unique('free'));
   await form.locator('.ant-form-item-explain-error').waitFor({ state: 'detached' });
   t.is(await form.locator('.form-failure').count(), 0);
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.waitFor({ state: 'detached' });
 });
 
 journey('a role shows what it allows and who holds it', async (t, page) => {
   const role = await makeRole(own.service.admin, ['order.index']);
   const { account } = await signedInWith(own.service.admin, ['user.index']);
   await own.service.admin.put(`/admins/${account?.id}`, { role_ids: [role.id] });
-  await enter(page, { at: `/console/access/roles/${role.id}` });
+  await follow(page, `/console/access/roles/${role.id}`);
   const drawer = page.getByRole('dialog');
   await drawer.getByText('1 permission').waitFor();
   await drawer.getByText('List orders').waitFor();
@@ -298,14 +302,14 @@ journey('a role shows what it allows and who holds it', async (t, page) => {
 
 journey('a page beyond the last one shows the last one', async (t, page) => {
   await makeOrder(own.service.admin);
-  await enter(page, { at: '/console/trade/orders?page=999' });
+  await follow(page, '/console/trade/orders?page=999');
   await page.locator('a.row-link').first().waitFor();
   t.notRegex(page.url(), /page=999/);
 });
 
 journey('keys move through rows and open what is new', async (t, page) => {
   await makeOrder(own.service.admin);
-  await enter(page, { at: '/console/access/profile' });
+  await follow(page, '/console/access/profile');
   await page.getByRole('heading', { name: 'Profile' }).waitFor();
   await page.keyboard.press('g');
   await page.keyboard.press('o');
@@ -318,10 +322,11 @@ journey('keys move through rows and open what is new', async (t, page) => {
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.keyboard.press('?');
   await page.getByText('Next row, previous row').waitFor();
+  await page.keyboard.press('Escape');
   t.pass();
 });
 
-journey('a pinned screen stands on top of the menu', async (t, page) => {
+freshJourney('a pinned screen stands on top of the menu', async (t, page) => {
   await enter(page, { at: '/console/access/roles' });
   await page.getByRole('button', { name: 'Pin to the top of the menu' }).click();
   const first = page.getByRole('navigation', { name: 'Menu' }).getByRole('menuitem').first();

@@ -5,9 +5,9 @@ import { makeMethod, makePayment, makeUser, mockCallback, signedInWith } from '.
 import { enter } from '../support/pages.js';
 
 const own = consoleTest();
-const { journey } = own;
+const { freshJourney } = own;
 
-journey('the page is served with a nonce, cached and compressed', async (t) => {
+freshJourney('the page is served with a nonce, cached and compressed', async (t) => {
   const first = await fetch(`${own.service.url}/`);
   t.is(new URL(first.url).pathname, '/console/');
   const nonce = /'nonce-([^']+)'/.exec(first.headers.get('content-security-policy') ?? '')?.[1] ?? 'none';
@@ -28,7 +28,7 @@ journey('the page is served with a nonce, cached and compressed', async (t) => {
   );
 });
 
-journey('signing in leads to the requested page', async (t, page) => {
+freshJourney('signing in leads to the requested page', async (t, page) => {
   await page.goto('/console/trade/orders?status=paid');
   await page.getByLabel('Username').fill('admin');
   await page.getByLabel('Password').fill('wrong-password');
@@ -41,7 +41,7 @@ journey('signing in leads to the requested page', async (t, page) => {
   t.regex(page.url(), /\/console\/trade\/orders\?status=paid$/);
 });
 
-journey('the page of an order shows its payment by itself', async (t, page) => {
+freshJourney('the page of an order shows its payment by itself', async (t, page) => {
   const user = await makeUser(own.service.admin, { username: 'journey_buyer' });
   await makeMethod(own.service.admin, 'journey-secret', { name: 'Trial' });
   await enter(page);
@@ -71,7 +71,7 @@ journey('the page of an order shows its payment by itself', async (t, page) => {
   await page.getByText('Settled: the order is paid').waitFor();
 });
 
-journey('a refused callback is replayed after its secret is corrected', async (t, page) => {
+freshJourney('a refused callback is replayed after its secret is corrected', async (t, page) => {
   const { id } = await makeMethod(own.service.admin, 'mistyped');
   const payment = await makePayment(own.service.admin, id);
   const callback = mockCallback(payment, 'the real one');
@@ -90,7 +90,7 @@ journey('a refused callback is replayed after its secret is corrected', async (t
   t.is((await own.service.admin.get(`/payments/${payment.payment_no}`)).data.status, 'paid');
 });
 
-journey('an administrator sees only what their role allows', async (t, page) => {
+freshJourney('an administrator sees only what their role allows', async (t, page) => {
   const { account } = await signedInWith(own.service.admin, [
     'blacklist.index',
     'blacklist.show',

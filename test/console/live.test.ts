@@ -7,9 +7,9 @@ import { selectRow } from '../support/rows.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 
 const own = consoleTest();
-const { journey } = own;
+const { freshJourney } = own;
 
-journey('a new notification appears by itself', async (t, page) => {
+freshJourney('a new notification appears by itself', async (t, page) => {
   await enter(page);
   await page.locator('.live.on').waitFor();
   await own.service.admin.post('/notifications', { title: 'Stocktaking tonight', content: 'From 22:00' });
@@ -19,7 +19,7 @@ journey('a new notification appears by itself', async (t, page) => {
   t.is((await own.service.admin.get('/notifications/unread-count')).data.count, 0);
 });
 
-journey('an offline page keeps its rows and refreshes by itself', async (t, page) => {
+freshJourney('an offline page keeps its rows and refreshes by itself', async (t, page) => {
   const first = await makeOrder(own.service.admin);
   await enter(page, { at: '/console/trade/orders' });
   await page.locator('a.row-link', { hasText: first.order_no }).waitFor();
@@ -34,7 +34,7 @@ journey('an offline page keeps its rows and refreshes by itself', async (t, page
   await page.getByRole('alert').first().waitFor({ state: 'detached' });
 });
 
-journey('a lost live connection is restored', async (t, page) => {
+freshJourney('a lost live connection is restored', async (t, page) => {
   await enter(page, { at: '/console/trade/orders' });
   await page.locator('.live.on').waitFor();
   const again = page.waitForEvent('websocket');
@@ -50,7 +50,7 @@ journey('a lost live connection is restored', async (t, page) => {
   });
 });
 
-journey('a concurrent change does not discard the edits of a form', async (t, page) => {
+freshJourney('a concurrent change does not discard the edits of a form', async (t, page) => {
   const { id } = await makeUser(own.service.admin, { nickname: 'Before', email: 'before@example.com' });
   await enter(page, { at: `/console/trade/users/${id}/edit` });
   const form = page.getByRole('dialog');
@@ -70,7 +70,7 @@ journey('a concurrent change does not discard the edits of a form', async (t, pa
   });
 });
 
-journey('leaving an edited form asks for confirmation', async (t, page) => {
+freshJourney('leaving an edited form asks for confirmation', async (t, page) => {
   await enter(page, { at: '/console/office/blacklists/new' });
   const address = page.getByRole('dialog').getByRole('textbox', { name: 'Address' });
   await address.fill('203.0.113.9');

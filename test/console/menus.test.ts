@@ -6,7 +6,7 @@ import { enter } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
-const { journey } = own;
+const { freshJourney } = own;
 
 const node = (page: Page, title: string) =>
   page.locator('.ant-tree-treenode', { has: page.getByText(title, { exact: true }) });
@@ -22,7 +22,7 @@ async function save(page: Page): Promise<void> {
   await page.getByText('Menu saved').waitFor();
 }
 
-journey('a menu entry can be dragged onto a directory', async (t, page) => {
+freshJourney('a menu entry can be dragged onto a directory', async (t, page) => {
   // Both ends of the way are to be seen.
   await page.setViewportSize({ width: 1280, height: 1400 });
   await enter(page, { at: '/console/access/menus' });
@@ -40,7 +40,7 @@ journey('a menu entry can be dragged onto a directory', async (t, page) => {
   await page.locator('.menu li', { hasText: 'Logs' }).locator('a', { hasText: 'Roles' }).waitFor();
 });
 
-journey('a menu entry can be moved by keyboard', async (t, page) => {
+freshJourney('a menu entry can be moved by keyboard', async (t, page) => {
   await enter(page, { at: '/console/access/menus/order' });
   await node(page, 'Departments').getByText('Departments', { exact: true }).click();
   const said = page.locator('.panel [role=status]');

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { change } from '../../src/lib/database/db.js';
 import { consoleTest } from '../support/console-test.js';
 import { makeMethod, makePayment, mockCallback, type MadePayment } from '../support/factories.js';
-import { enter } from '../support/pages.js';
+import { follow, leaveScreen } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
@@ -32,11 +32,23 @@ const points = (page: Page): Promise<Point[]> =>
     }))`,
   );
 
-/** Opens the page of a payment. @returns its points without their times */
-async function story(page: Page, { payment_no }: MadePayment): Promise<string[]> {
-  await page.goto(`/console/trade/payments/${payment_no}`);
+/** @returns the points of the page that is open, without their times */
+async function told(page: Page): Promise<string[]> {
   await page.locator('.timeline').first().waitFor();
   return (await points(page)).map(({ tone, title }) => `${tone}: ${title.replace(/ from [\d.:a-f]+/, '')}`);
+}
+
+/** Opens the page of a payment. @returns its points without their times */
+async function story(page: Page, { payment_no }: MadePayment): Promise<string[]> {
+  await leaveScreen(page);
+  await follow(page, `/console/trade/payments/${payment_no}`);
+  return told(page);
+}
+
+/** Loads the page of a payment once more. @returns its points without their times */
+async function storyNow(page: Page): Promise<string[]> {
+  await page.reload();
+  return told(page);
 }
 
 const pending = (price = '69.00') => makePayment(own.service.admin, methodId, price);
@@ -56,7 +68,6 @@ const callback = 'Callback from the channel ·';
 
 journey('a pending payment', async (t, page) => {
   const payment = await pending();
-  await enter(page);
   t.deepEqual(await story(page, payment), [created]);
   await page.getByText('No callback from the channel yet').waitFor();
   t.is(await orderState(page).innerText(), 'Pending');
@@ -65,7 +76,6 @@ journey('a pending payment', async (t, page) => {
 journey('a paid payment', async (t, page) => {
   const payment = await pending();
   await notify(payment);
-  await enter(page);
   t.deepEqual(await story(page, payment), [created, `green: ${callback} Settled`, settled]);
   t.is(await orderState(page).innerText(), 'Paid');
   const [, came, paid] = await points(page);
@@ -82,7 +92,6 @@ journey(
   async (t, page) => {
     const payment = await pending();
     await cancel(payment);
-    await enter(page);
     t.deepEqual(await story(page, payment), [created, 'grey: Payment cancelled']);
     t.is(await orderState(page).innerText(), 'Cancelled');
     await notify(payment);
@@ -92,7 +101,7 @@ journey(
       `gold: ${callback} Money arrived; needs attention`,
       'gold: The money arrived; the order was not paid',
     ];
-    t.deepEqual(await story(page, payment), arrived);
+    t.deepEqual(await storyNow(page), arrived);
     t.is(await page.getByText('Settled: the order is paid').count(), 0);
     const before = await points(page);
     await page.getByRole('button', { name: 'Mark as handled' }).click();
@@ -119,7 +128,6 @@ journey('money for an order that another payment has paid', async (t, page) => {
   const { data: other } = await own.service.admin.post('/payments', body);
   await notify(payment);
   await notify(other);
-  await enter(page);
   t.deepEqual(await story(page, other), [
     created,
     'grey: Payment cancelled',
@@ -133,7 +141,6 @@ journey('a payment that was paid twice', async (t, page) => {
   const payment = await pending();
   await notify(payment);
   await notify(payment, { transaction_id: `second-${payment.payment_no.slice(-12)}` });
-  await enter(page);
   t.deepEqual(await story(page, payment), [
     created,
     `green: ${callback} Settled`,
@@ -145,7 +152,6 @@ journey('a payment that was paid twice', async (t, page) => {
 journey('a callback with another amount says both', async (t, page) => {
   const payment = await pending();
   await notify(payment, { amount: '1070.50' });
-  await enter(page);
   const both = 'expected ¥69.00, reported ¥1,070.50';
   const reason = 'The channel reports a different amount';
   t.deepEqual(await story(page, payment), [created, `red: ${callback} ${reason} · ${both}`]);
@@ -160,7 +166,6 @@ journey('a callback with another amount says both', async (t, page) => {
 journey('refused callbacks, and one that waits', async (t, page) => {
   const payment = await pending();
   for (const _ of [1, 2]) await notify(payment, { sign: 'f'.repeat(64) });
-  await enter(page);
   const refused = 'red: Callback from the channel, 2 times · A callback with a wrong signature was refused';
   t.deepEqual(await story(page, payment), [created, refused]);
   await page
@@ -174,7 +179,7 @@ journey('refused callbacks, and one that waits', async (t, page) => {
      WHERE payment_no = ?`,
     [payment.payment_no],
   );
-  t.deepEqual(await story(page, payment), [
+  t.deepEqual(await storyNow(page), [
     created,
     'gold: Callback from the channel, 2 times · Verified, being settled',
   ]);
@@ -188,7 +193,6 @@ journey('a payment that its company is asked about, and its answer', async (t, p
        last_answer, created_at) VALUES (?, 202611, 'wechat', ?, ?, ?, 3, ?, 'NOTPAY', ?)`,
     [payment.payment_no, at, at, new Date(Date.now() + 3_600_000), new Date(), at],
   );
-  await enter(page);
   t.deepEqual(await story(page, payment), [created, 'blue: Asked the channel 3 times · last answer: NOTPAY']);
   await page
     .locator('.timeline')
@@ -198,7 +202,7 @@ journey('a payment that its company is asked about, and its answer', async (t, p
   await notify(payment);
   await change(`UPDATE payment_callbacks SET source = 'query' WHERE payment_no = ?`, [payment.payment_no]);
   await change('DELETE FROM payment_follow_ups');
-  t.deepEqual(await story(page, payment), [created, 'green: Answer of the channel · Settled', settled]);
+  t.deepEqual(await storyNow(page), [created, 'green: Answer of the channel · Settled', settled]);
 });
 
 journey('a failed payment, and one closed before its instant was stored', async (t, page) => {
@@ -208,7 +212,6 @@ journey('a failed payment, and one closed before its instant was stored', async 
   await change(`UPDATE payments SET status = 'failed' WHERE payment_no = ?`, [failed.payment_no]);
   await change('UPDATE payments SET closed_at = NULL WHERE payment_no = ?', [old.payment_no]);
   await notify(old, { sign: 'f'.repeat(64) });
-  await enter(page);
   t.deepEqual(await story(page, failed), [created, 'red: Payment failed']);
   t.deepEqual(await story(page, old), [
     created,

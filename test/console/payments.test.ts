@@ -6,9 +6,9 @@ import { choose, enter } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
-const { journey } = own;
+const { freshJourney } = own;
 
-journey('a payment method form has the fields its channel declares', async (t, page) => {
+freshJourney('a payment method form has the fields its channel declares', async (t, page) => {
   await enter(page, { at: '/console/trade/payment-methods/new' });
   const form = page.getByRole('dialog');
   await form.getByLabel('Name').fill('Scan to pay');
@@ -34,7 +34,7 @@ journey('a payment method form has the fields its channel declares', async (t, p
   t.is(placed.data.gateway.sign, mockSign(placed.data.payment_no, '5.00', 'a shared secret'));
 });
 
-journey('the page of a payment explains its status', async (t, page) => {
+freshJourney('the page of a payment explains its status', async (t, page) => {
   const { admin, anonymous } = own.service;
   const method = await makeMethod(admin);
   const payment = await makePayment(admin, method.id, '20.00');
@@ -57,7 +57,7 @@ journey('the page of a payment explains its status', async (t, page) => {
   });
 });
 
-journey('a flagged payment is handled with a remark', async (t, page) => {
+freshJourney('a flagged payment is handled with a remark', async (t, page) => {
   const { admin, anonymous } = own.service;
   const method = await makeMethod(admin);
   const order = await makeOrder(admin, '30.00');
@@ -83,7 +83,7 @@ journey('a flagged payment is handled with a remark', async (t, page) => {
 });
 
 for (const reducedMotion of ['no-preference', 'reduce'] as const)
-  journey(
+  freshJourney(
     `a popup in a drawer stays at its control when the page moves (motion: ${reducedMotion})`,
     async (t, page) => {
       await makeMethod(own.service.admin, 'a shared secret', { name: `Stays ${reducedMotion}` });

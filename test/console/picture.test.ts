@@ -11,7 +11,7 @@ import { enter, follow, inaccessible } from '../support/pages.js';
 import { runCli } from '../support/processes.js';
 
 const own = consoleTest();
-const { journey } = own;
+const { freshJourney } = own;
 const viewport = { width: 1280, height: 800 };
 const pictures = resolve(config.root, 'build/screens');
 
@@ -23,7 +23,7 @@ test.serial.before(async () => {
   mkdirSync(pictures, { recursive: true });
 });
 
-journey(
+freshJourney(
   'the dashboard shows the months of demo data',
   async (t, page) => {
     await enter(page, { at: '/console/office/dashboard' });
@@ -39,7 +39,7 @@ journey(
   { viewport },
 );
 
-journey(
+freshJourney(
   'payments by channel and status equal the list',
   async (t, page) => {
     await enter(page, { at: '/console/office/dashboard' });
@@ -62,7 +62,7 @@ const lists = [
   ...['logs/operation-logs', 'logs/login-logs'],
 ];
 
-journey('long lists need no horizontal scrolling on a desktop', async (t, page) => {
+freshJourney('long lists need no horizontal scrolling on a desktop', async (t, page) => {
   await enter(page, { at: '/console/access/profile' });
   for (const list of lists) {
     await follow(page, `/console/${list}`);
@@ -75,7 +75,7 @@ journey('long lists need no horizontal scrolling on a desktop', async (t, page) 
   }
 });
 
-journey(
+freshJourney(
   'a payment, an order and a user fit a phone',
   async (t, page) => {
     await enter(page, { at: '/console/access/profile' });
@@ -95,7 +95,7 @@ journey(
   { viewport: { width: 360, height: 740 } },
 );
 
-journey('the grid view of files persists', async (t, page) => {
+freshJourney('the grid view of files persists', async (t, page) => {
   await enter(page, { at: '/console/files/attachments' });
   await page.getByRole('button', { name: 'As a grid' }).click();
   for (const reload of [false, true]) {

@@ -7,9 +7,9 @@ import { choose, enter } from '../support/pages.js';
 import { booksOf, paidPayment } from '../support/refunds.js';
 
 const own = consoleTest();
-const { journey } = own;
+const { freshJourney } = own;
 
-journey('a payment is refunded in parts from its page', async (t, page) => {
+freshJourney('a payment is refunded in parts from its page', async (t, page) => {
   const { admin } = own.service;
   const payment = await paidPayment(admin, (await makeMethod(admin)).id, '30.00');
   await enter(page, { at: `/console/trade/payments/${payment.payment_no}` });
@@ -37,7 +37,7 @@ journey('a payment is refunded in parts from its page', async (t, page) => {
   t.like(await booksOf(payment), { status: 'paid', refunded_amount: '15.00' });
 });
 
-journey('a large refund is approved by another administrator', async (t, page) => {
+freshJourney('a large refund is approved by another administrator', async (t, page) => {
   const { admin } = own.service;
   const payment = await paidPayment(admin, (await makeMethod(admin)).id, '80.00');
   const clerk = await signedInWith(admin, ['refund.store']);

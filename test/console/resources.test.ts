@@ -11,7 +11,7 @@ import { makeMethod, makePayment, signedInWith, unique } from '../support/factor
 import { enter, follow } from '../support/pages.js';
 
 const own = consoleTest();
-const { journey } = own;
+const { freshJourney } = own;
 
 const sources = resolve(config.root, 'console/src');
 
@@ -49,7 +49,7 @@ async function go(page: Page, { name, address }: { name: string; address: string
   await shown(page, name);
 }
 
-journey('a filter persists in the URL', async (t, page) => {
+freshJourney('a filter persists in the URL', async (t, page) => {
   await enter(page, { at: '/console/access/profile' });
   for (const list of lists) {
     await go(page, list);
@@ -70,7 +70,7 @@ journey('a filter persists in the URL', async (t, page) => {
   }
 });
 
-journey('rows and forms open and close by keyboard', async (t, page) => {
+freshJourney('rows and forms open and close by keyboard', async (t, page) => {
   await enter(page, { at: '/console/access/profile' });
   for (const list of lists) {
     await go(page, list);
@@ -103,7 +103,7 @@ journey('rows and forms open and close by keyboard', async (t, page) => {
 
 const alerts = (page: Page) => page.locator('.screen').getByRole('alert');
 
-journey('every list recovers from a lost network', async (t, page) => {
+freshJourney('every list recovers from a lost network', async (t, page) => {
   await enter(page, { at: '/console/access/profile' });
   for (const list of lists) {
     await go(page, list);
@@ -117,7 +117,7 @@ journey('every list recovers from a lost network', async (t, page) => {
   }
 });
 
-journey('every list waits out a limit and continues by itself', async (t, page) => {
+freshJourney('every list waits out a limit and continues by itself', async (t, page) => {
   await enter(page, { at: '/console/access/profile' });
   for (const list of lists) {
     let refused = 0;
@@ -148,7 +148,7 @@ journey('every list waits out a limit and continues by itself', async (t, page) 
   }
 });
 
-journey('every list tells an administrator without permission so', async (t, page) => {
+freshJourney('every list tells an administrator without permission so', async (t, page) => {
   const nobody = await signedInWith(own.service.admin, ['dashboard.show']);
   await enter(page, { at: '/console/access/profile', ...nobody.account });
   for (const { name, path, slug, address } of lists) {

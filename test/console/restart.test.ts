@@ -15,7 +15,7 @@ const usersNamed = async (name: string): Promise<number> =>
   (await selectRow<{ count: number }>('SELECT COUNT(*) AS count FROM users WHERE username = ?', [name]))
     .count;
 
-own.journey(
+own.freshJourney(
   'while a proxy answers 502 the page says so and keeps its rows and what is typed; then all continues by itself',
   async (t) => {
     const api = await startApi({ LOG_LEVEL: 'warn' });

@@ -19,7 +19,7 @@ const screens = [
 ].map(([, room, slug]) => ({ slug: slug as string, address: `/console/${room}/${slug}` }));
 
 const own = consoleTest();
-const { journey } = own;
+const { freshJourney } = own;
 
 test.serial.before(async () => {
   mkdirSync(pictures, { recursive: true });
@@ -49,7 +49,7 @@ const looks = [
 const telephone = { viewport: { width: 360, height: 740 } };
 
 for (const { name, go, options } of looks) {
-  journey(
+  freshJourney(
     `every screen is accessible, ${name}`,
     async (t, page) => {
       await enter(page);
@@ -65,7 +65,7 @@ for (const { name, go, options } of looks) {
   );
 }
 
-journey(
+freshJourney(
   'every screen fits a phone',
   async (t, page) => {
     await enter(page);
@@ -78,7 +78,7 @@ journey(
   telephone,
 );
 
-journey(
+freshJourney(
   'filters are collapsed on a phone',
   async (t, page) => {
     await enter(page);
@@ -92,7 +92,7 @@ journey(
   telephone,
 );
 
-journey('filters persist in the URL', async (t, page) => {
+freshJourney('filters persist in the URL', async (t, page) => {
   await enter(page);
   await open(page, '/console/trade/orders');
   await page.locator('[data-filter=order_no] input').fill('ORD-no-such-order');
@@ -107,7 +107,7 @@ journey('filters persist in the URL', async (t, page) => {
   await page.getByText('Nothing matches these filters').waitFor();
 });
 
-journey('the accessible name of a button is its text', async (t, page) => {
+freshJourney('the accessible name of a button is its text', async (t, page) => {
   await enter(page);
   await open(page, '/console/trade/orders');
   await page.getByRole('button', { name: 'Export', exact: true }).waitFor();
@@ -116,7 +116,7 @@ journey('the accessible name of a button is its text', async (t, page) => {
   t.notRegex(read, /button$/m, 'a button without a name');
 });
 
-journey('a printed page has the list without controls', async (t, page) => {
+freshJourney('a printed page has the list without controls', async (t, page) => {
   await enter(page);
   await open(page, '/console/trade/orders');
   await page.emulateMedia({ media: 'print' });
@@ -130,7 +130,7 @@ journey('a printed page has the list without controls', async (t, page) => {
   await page.screenshot({ path: `${pictures}/orders-print.png` });
 });
 
-journey(
+freshJourney(
   'a list on a phone is a set of cards',
   async (t, page) => {
     await enter(page);

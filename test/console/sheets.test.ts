@@ -12,7 +12,7 @@ import { enter } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
-const { journey } = own;
+const { freshJourney } = own;
 const folder = mkdtempSync(join(tmpdir(), 'console-files-'));
 
 const countOf = async (table: 'orders' | 'attachments'): Promise<number> =>
@@ -29,7 +29,7 @@ const asFile = (content: string | Buffer) => ({
   buffer: Buffer.from(content),
 });
 
-journey('rejected rows of 20,000 are corrected and imported again', async (t, page) => {
+freshJourney('rejected rows of 20,000 are corrected and imported again', async (t, page) => {
   const user = await makeUser(own.service.admin, { username: 'sheet_buyer' });
   const orders = 17_500;
   const { content, rows, good } = sheet(user.id, orders);
@@ -59,7 +59,7 @@ journey('rejected rows of 20,000 are corrected and imported again', async (t, pa
   t.is(await countOf('orders'), orders);
 });
 
-journey('an export holds exactly the filtered rows', async (t, page) => {
+freshJourney('an export holds exactly the filtered rows', async (t, page) => {
   await enter(page, { at: '/console/trade/orders?keyword=order%2012' });
   await page.locator('a.row-link').first().waitFor();
   await page.getByRole('button', { name: 'Export' }).click();
@@ -86,7 +86,7 @@ const chunkCalls = (page: Page): { sent: number } => {
   return seen;
 };
 
-journey('an upload of 60 MB survives a pause, a lost connection and a reload', async (t, page) => {
+freshJourney('an upload of 60 MB survives a pause, a lost connection and a reload', async (t, page) => {
   const file = join(folder, 'large.txt');
   const content = Buffer.from(randomBytes(30 * 1024 * 1024).toString('hex'));
   writeFileSync(file, content);
@@ -127,7 +127,7 @@ journey('an upload of 60 MB survives a pause, a lost connection and a reload', a
   t.is(row.sha256, createHash('sha256').update(content).digest('hex'));
 });
 
-journey('a cancelled upload leaves nothing behind', async (t, page) => {
+freshJourney('a cancelled upload leaves nothing behind', async (t, page) => {
   const file = join(folder, 'large.txt');
   const before = await countOf('attachments');
   await enter(page, { at: '/console/files/attachments' });

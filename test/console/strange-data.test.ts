@@ -9,7 +9,7 @@ import { enter, follow } from '../support/pages.js';
 import { until } from '../support/until.js';
 
 const own = consoleTest();
-const { journey } = own;
+const { freshJourney } = own;
 
 const strange = [
   { slug: 'constructor', icon: '__proto__' },
@@ -35,7 +35,7 @@ test.serial.before(async () => {
   await admin.put(`/menus/${id}`, { parent_id: ids.at(-1) });
 });
 
-journey('menus named as what every object inherits leave the console standing', async (t, page) => {
+freshJourney('menus named as what every object inherits leave the console standing', async (t, page) => {
   await enter(page, { at: '/console/access/menus' });
   for (const { slug } of strange)
     await page.locator('.rows').getByText(slug, { exact: true }).first().waitFor();
@@ -56,7 +56,7 @@ journey('menus named as what every object inherits leave the console standing', 
   }
 });
 
-journey('values named as what every object inherits are shown as they are', async (t, page) => {
+freshJourney('values named as what every object inherits are shown as they are', async (t, page) => {
   const { admin } = own.service;
   const { id } = await makeMethod(admin);
   const { payment_no } = await makePayment(admin, id, '20.00');
@@ -88,7 +88,7 @@ async function changing(page: Page, path: string, alter: (data: never) => void):
 
 const part = 'This part cannot be shown; the rest of the page works';
 
-journey('a cell that cannot be shown leaves its list standing', async (t, page, complaints) => {
+freshJourney('a cell that cannot be shown leaves its list standing', async (t, page, complaints) => {
   const { order_no } = await makeOrder(own.service.admin, '7.00');
   await changing(page, '/orders', ({ list }: { list: { created_at: unknown }[] }) => {
     for (const row of list) row.created_at = 'once';
@@ -100,7 +100,7 @@ journey('a cell that cannot be shown leaves its list standing', async (t, page, 
   t.true(complaints.splice(0).length > 0);
 });
 
-journey(
+freshJourney(
   'a plot that cannot be drawn leaves the others standing, until it can',
   async (t, page, complaints) => {
     await page.route('**/dashboard/stream?*', (route) => route.abort());
@@ -117,7 +117,7 @@ journey(
   },
 );
 
-journey('a drawer that cannot be shown leaves its list standing', async (t, page, complaints) => {
+freshJourney('a drawer that cannot be shown leaves its list standing', async (t, page, complaints) => {
   const { admin } = own.service;
   await admin.post('/roles', { name: 'Told', slug: 'told' });
   await until(() =>
@@ -141,7 +141,7 @@ journey('a drawer that cannot be shown leaves its list standing', async (t, page
   t.true(complaints.splice(0).length > 0);
 });
 
-journey('a menu that cannot be shown leaves the page standing', async (t, page, complaints) => {
+freshJourney('a menu that cannot be shown leaves the page standing', async (t, page, complaints) => {
   await changing(page, '/info', ({ menus }: { menus: { title: unknown }[] }) => {
     for (const menu of menus) menu.title = { zh: '', en: '' };
   });

@@ -1,38 +1,58 @@
 // What the tests of the console share: the service with its worker, a browser, and pages that must not complain.
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { openPage, startBrowser } from './pages.js';
+import { enter, leaveScreen, nowhere, openPage, startBrowser, type Watched } from './pages.js';
 import { startService, type Service } from './service.js';
+
+/** What a test does. A walk that expects complaints takes them out of the list. */
+type Walk = (t: ExecutionContext, page: Page, complaints: string[]) => Promise<void>;
 
 export interface ConsoleTest {
   service: Service;
   browser: Browser;
   /**
-   * Declares a test with a page of its own, which must neither throw, complain, ask another origin nor break the policy. A walk
-   * that expects complaints takes them out of the list.
+   * Declares a test on the page of its file, where the first administrator has signed in and no screen is open. The page must
+   * neither throw, complain, ask another origin nor break the policy. The journey may leave open what it likes, but no settings.
    */
-  journey: (
-    title: string,
-    walk: (t: ExecutionContext, page: Page, complaints: string[]) => Promise<void>,
-    options?: BrowserContextOptions,
-  ) => void;
+  journey: (title: string, walk: Walk) => void;
+  /** Declares a test with a browser context of its own, where nobody has signed in; the page must not complain either. */
+  freshJourney: (title: string, walk: Walk, options?: BrowserContextOptions) => void;
 }
 
 export function consoleTest(): ConsoleTest {
   const shared = {} as ConsoleTest;
-  shared.journey = (title, walk, options) =>
+  let signedIn: Watched | undefined;
+  const open = (options?: BrowserContextOptions) => openPage(shared.browser, shared.service.url, options);
+  const openSignedIn = async (): Promise<Watched> => {
+    const watched = await open();
+    await enter(watched.page, { at: nowhere });
+    return watched;
+  };
+
+  shared.freshJourney = (title, walk, options) =>
     test.serial(title, async (t) => {
-      const { page, complaints, log } = await openPage(shared.browser, shared.service.url, options);
+      const watched = await open(options);
       try {
-        await walk(t, page, complaints);
-        t.deepEqual(complaints, []);
-      } catch (error) {
-        t.log(`kept in ${await log.keep(title, error)}`);
-        throw error;
+        await take(t, watched, walk);
       } finally {
-        await page.context().close();
+        await watched.page.context().close();
       }
     });
+
+  shared.journey = (title, walk) =>
+    test.serial(title, async (t) => {
+      const watched = signedIn ?? (await openSignedIn());
+      // The page of a journey that fails is not used again.
+      signedIn = undefined;
+      try {
+        await take(t, watched, walk);
+        t.deepEqual(await leave(watched.page), [], 'settings are left: use freshJourney');
+        signedIn = watched;
+      } finally {
+        if (!signedIn) await watched.page.context().close();
+      }
+    });
+
   // One by one: what else a test file prepares needs the service.
   test.serial.before(async () => {
     shared.service = await startService();
@@ -43,4 +63,26 @@ export function consoleTest(): ConsoleTest {
     await shared.service?.stop();
   });
   return shared;
+}
+
+async function take(t: ExecutionContext, { page, complaints, log }: Watched, walk: Walk): Promise<void> {
+  try {
+    await walk(t, page, complaints);
+    t.deepEqual(complaints, []);
+  } catch (error) {
+    t.log(`kept in ${await log.keep(t.title, error)}`);
+    throw error;
+  }
+}
+
+/** Closes what a journey has opened, and forgets what the tab remembers of it. @returns the names of settings that it leaves */
+async function leave(page: Page): Promise<string[]> {
+  for (const other of page.context().pages()) if (other !== page) await other.close();
+  await page.context().setOffline(false);
+  await page.unrouteAll();
+  await leaveScreen(page);
+  return page.evaluate<string[]>(`(() => {
+    for (const name of Object.keys(sessionStorage)) if (name !== 'console.token') sessionStorage.removeItem(name);
+    return Object.keys(localStorage);
+  })()`);
 }

@@ -77,14 +77,22 @@ export async function signIn(page: Page, username = 'admin', password = 'admin12
   await page.locator('#content').waitFor();
 }
 
+const push = (address: string): string =>
+  `history.pushState(null, '', ${JSON.stringify(address)}); dispatchEvent(new PopStateEvent('popstate'))`;
+
 /** Goes to an address as a link of the page does, without loading the page anew; resolves when another screen is there. */
 export async function follow(page: Page, address: string): Promise<void> {
-  await page.evaluate(
-    `document.querySelector('.screen')?.setAttribute('data-left', '');
-     history.pushState(null, '', ${JSON.stringify(address)});
-     dispatchEvent(new PopStateEvent('popstate'))`,
-  );
+  await page.evaluate(`document.querySelector('.screen')?.setAttribute('data-left', ''); ${push(address)}`);
   await page.locator('.screen:not([data-left])').waitFor();
+}
+
+/** An address without a screen. */
+export const nowhere = '/console/nowhere';
+
+/** Leaves the screen that is open, as `follow` does. */
+export async function leaveScreen(page: Page): Promise<void> {
+  await page.evaluate(push(nowhere));
+  await page.getByText('There is no such page').waitFor();
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
