@@ -12,7 +12,7 @@ export const refund = resource('Refund', {
       'succeeded',
     ],
     reason: ['Why the money goes back', 'The tea was sold out'],
-    code: ["The channel's last word for it; null for none", 'SUCCESS'],
+    code: ["The channel's latest state of it; null for none", 'SUCCESS'],
     fail_reason: [
       'Why a person must look at it, what the channel said last, or why it was rejected; null for none',
       null,
