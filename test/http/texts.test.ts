@@ -142,6 +142,37 @@ for (const [what, sample] of Object.entries(samples))
     }
   });
 
+test('a text of blanks only is refused where a text is required', async (t) => {
+  const own = await signedInWith(admin, []);
+  const order = (product_name: string) => ({
+    user_id: 1,
+    details: [{ product_name, price: 1, quantity: 1 }],
+  });
+  const bodies: [write: 'POST' | 'PUT', path: string, field: string, body: (blank: string) => object][] = [
+    ['POST', '/departments', 'name', (name) => ({ name })],
+    ['POST', '/roles', 'name', (name) => ({ name, slug: unique('s') })],
+    ['POST', '/permissions', 'name', (name) => ({ name, slug: unique('s'), method: 'GET', path: '/x' })],
+    ['POST', '/dictionaries', 'name', (name) => ({ name, code: unique('c') })],
+    ['POST', '/dictionaries', 'code', (code) => ({ name: 'x', code })],
+    ['POST', '/menus', 'title', (title) => ({ title, slug: unique('s'), type: 1 })],
+    ['PUT', `/admins/${own.account?.id}`, 'nickname', (nickname) => ({ nickname })],
+    ['PUT', '/profile', 'nickname', (nickname) => ({ nickname })],
+    ['POST', '/notifications', 'title', (title) => ({ title, content: 'x', receiver_id: 1 })],
+    ['POST', '/notifications', 'content', (content) => ({ title: 'x', content, receiver_id: 1 })],
+    ['POST', '/payment-methods', 'name', (name) => ({ name, type: 'mock' })],
+    ['POST', '/orders', 'details.0.product_name', order],
+  ];
+  for (const [write, path, field, body] of bodies)
+    for (const blank of ['   ', '\u200b', '\u3000\u00a0\ufeff']) {
+      const { status, code, errors } = await admin.request(write, path, { body: body(blank) });
+      t.deepEqual([status, code, errors], [422, 30001, { [field]: ['不能为空'] }], `${path} ${field}`);
+    }
+  const name = ` ${unique('d')} `;
+  t.is((await admin.post('/departments', { name })).data.name, name);
+  const phone = await admin.post('/departments', { name: unique('d'), phone: '   ' });
+  t.deepEqual([phone.status, Object.keys(phone.errors ?? {})], [422, ['phone']]);
+});
+
 test('a slug that every object has as a property is refused, and an icon', async (t) => {
   const bodies: [string, string, object][] = [
     ['/menus', 'slug', { title: 'x', type: 1 }],

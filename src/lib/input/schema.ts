@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { maxAmount, Money } from '../values/money.js';
 import { readTime } from '../values/time.js';
 import { currentZone } from '../process/context.js';
-import { arePrintableLines, isPrintable } from './printable.js';
+import { arePrintableLines, isBlank, isPrintable } from './printable.js';
 import { keywords } from './schema-notes.js';
 
 /** A positive integer key. */
@@ -29,14 +29,18 @@ export const ids = (max = 1000) => Joi.array().items(id()).max(max).unique().pre
 const checked = (schema: Joi.StringSchema, isFit: (text: string) => boolean) =>
   schema.custom((value: string, helpers) => (isFit(value) ? value : helpers.error('text.control')));
 
-/** A line of 1 to `max` printable characters. */
-export const nonEmptyText = (max: number) => checked(Joi.string().min(1).max(max), isPrintable);
+const notBlank = (schema: Joi.StringSchema) =>
+  schema.custom((value: string, helpers) => (isBlank(value) ? helpers.error('string.empty') : value));
+
+/** A line of 1 to `max` printable characters, not only blanks. */
+export const nonEmptyText = (max: number) => notBlank(checked(Joi.string().min(1).max(max), isPrintable));
 
 /** A line of up to `max` printable characters; an empty one clears the field. */
 export const optionalText = (max: number) => checked(Joi.string().allow('', null).max(max), isPrintable);
 
-/** A text of 1 to `max` characters with line breaks. */
-export const nonEmptyMultiline = (max: number) => checked(Joi.string().min(1).max(max), arePrintableLines);
+/** A text of 1 to `max` characters with line breaks, not only blanks. */
+export const nonEmptyMultiline = (max: number) =>
+  notBlank(checked(Joi.string().min(1).max(max), arePrintableLines));
 
 /** A text of up to `max` characters with line breaks; an empty one clears the field. */
 export const optionalMultiline = (max: number) =>
@@ -85,7 +89,7 @@ export const phone = () =>
   Joi.string()
     .allow('', null)
     .max(30)
-    .pattern(/^\+?[0-9 ()-]{3,30}$/);
+    .pattern(/^(?=.*[0-9])\+?[0-9 ()-]{3,30}$/);
 
 /** The name of a new administrator. */
 export const username = () =>
