@@ -54,7 +54,11 @@ function outOfInput(route: Route): ErrorSlug[] {
   const found: ErrorSlug[] = [];
   if (route.params || route.query || route.body || route.repeat)
     found.push('validation_failed', 'value_not_acceptable', 'format_invalid');
-  if (route.body) found.push('payload_too_large', 'content_encoding_unsupported', 'request_timeout');
+  if (route.body) {
+    found.push('body_not_json', 'body_not_object', 'body_key_reserved', 'body_not_utf8');
+    found.push('payload_too_large', 'content_encoding_unsupported', 'request_timeout');
+  }
+  if (route.body && !route.form) found.push('content_type_unsupported');
   if (route.repeat) found.push('idempotency_key_reused');
   if (route.upload) found.push('storage_full', 'upload_failed', 'storage_unavailable');
   return found;

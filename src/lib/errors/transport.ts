@@ -4,6 +4,10 @@ import { outcomes } from './outcomes.js';
 export const transport = {
   ...outcomes(400, 30001, {
     bad_request: ['请求格式不正确', 'The request is malformed'],
+    body_not_json: ['请求体不是有效的 JSON', 'The body is not valid JSON'],
+    body_not_object: ['请求体必须是 JSON 对象', 'The body must be a JSON object'],
+    body_key_reserved: ['请求体不能含有键 __proto__', 'The body must not contain the key __proto__'],
+    body_not_utf8: ['请求体必须是 UTF-8 编码', 'The body must be UTF-8'],
     validation_failed: ['参数验证失败', 'Some parameters are missing or have the wrong type'],
   }),
   ...outcomes(404, 404, {
@@ -16,6 +20,10 @@ export const transport = {
     payload_too_large: ['请求体过大', 'The request body is too large'],
   }),
   ...outcomes(415, 415, {
+    content_type_unsupported: [
+      '请求体必须是 JSON，并以 Content-Type: application/json 发送',
+      'The body must be JSON, sent with Content-Type: application/json',
+    ],
     content_encoding_unsupported: ['不支持压缩的请求内容', 'Compressed request bodies are not accepted'],
   }),
   ...outcomes(416, 416, {

@@ -1,12 +1,12 @@
 // The fields of a body: JSON, or a form.
-import { parse as parseSafely } from '@hapi/bourne';
+import { scan } from '@hapi/bourne';
 import { fail } from '../errors/app-error.js';
 import { quoteLongNumbers } from './exact-json.js';
 
 /**
  * The fields of a body as its media type says; anything but a form is JSON.
  *
- * @throws bad_request unless it can be read, payload_too_large when JSON is nested too deeply
+ * @throws body_not_json, body_not_object, body_key_reserved, payload_too_large when JSON is nested too deeply
  */
 export const fieldsOf = (text: string, mediaType = ''): unknown =>
   /^\s*application\/x-www-form-urlencoded\b/i.test(mediaType) ? formFields(text) : jsonFields(text);
@@ -14,15 +14,23 @@ export const fieldsOf = (text: string, mediaType = ''): unknown =>
 // Numbers with too many digits for a double stay texts, and no key reaches a prototype.
 function jsonFields(text: string): unknown {
   if (text === '') return {};
-  if (!/^[ \t\n\r]*[[{]/.test(text)) fail('bad_request');
-  let value: unknown;
+  const value = parsed(text);
+  if (typeof value !== 'object' || value === null) fail('body_not_object');
   try {
-    value = parseSafely(quoteLongNumbers(text) ?? text);
+    scan(value);
   } catch (error) {
-    fail('bad_request', { cause: error });
+    fail('body_key_reserved', { cause: error });
   }
   assertShallow(value);
   return value;
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(quoteLongNumbers(json) ?? json);
+  } catch (error) {
+    return fail('body_not_json', { cause: error });
+  }
 }
 
 // The names as they are, brackets and dots included: signatures cover them. Who reads the fields refuses a list.

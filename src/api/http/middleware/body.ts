@@ -31,6 +31,8 @@ export function bodyParser({ method, body, form, upload, aliases, bodyBytes }: R
     text: true,
     textTypes: form ? [jsonType, formType] : [jsonType],
     textLimit: limit,
+    // One character a byte, so that what is not UTF-8 is noticed.
+    encoding: 'binary',
     urlencoded: false,
     multipart: false,
     parsedMethods: [method as HttpMethodEnum],
@@ -45,12 +47,15 @@ export function bodyParser({ method, body, form, upload, aliases, bodyBytes }: R
       const fields = withAliases(received.fields, aliases) as Record<string, unknown>;
       return { body: coerceFields(fields), upload: received.upload };
     }
-    await parse(ctx, () => Promise.resolve());
     if (upload?.required) fileMissing(upload);
+    if (!form) assertJson(ctx);
+    await parse(ctx, () => Promise.resolve());
     const { body: received = {} } = ctx.request as { body?: unknown };
     if (typeof received !== 'string') return { body: received };
-    const fields = { body: fieldsOf(received, ctx.get('Content-Type')) };
-    return form ? { ...fields, raw: received } : fields;
+    // What a payment company sends is kept even when it cannot be read.
+    const text = decoded(received, !form);
+    const fields = { body: fieldsOf(text, ctx.get('Content-Type')) };
+    return form ? { ...fields, raw: text } : fields;
   };
 }
 
@@ -82,7 +87,20 @@ function refuse(error: Error & { status?: number }): never {
 // With another charset the signed bytes and the checked text could differ.
 function assertUtf8(ctx: Context): void {
   const charset = ctx.request.charset.toLowerCase();
-  if (charset !== '' && charset !== 'utf-8' && charset !== 'utf8') fail('bad_request');
+  if (charset !== '' && charset !== 'utf-8' && charset !== 'utf8') fail('body_not_utf8');
+}
+
+// Any other body would count as missing.
+function assertJson(ctx: Context): void {
+  if (ctx.is(jsonType) === false && ctx.get('Content-Length') !== '0') fail('content_type_unsupported');
+}
+
+function decoded(binary: string, isStrict: boolean): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: isStrict }).decode(Buffer.from(binary, 'binary'));
+  } catch (error) {
+    return fail('body_not_utf8', { cause: error });
+  }
 }
 
 // A compressed kilobyte could expand to a megabyte.
