@@ -64,11 +64,19 @@ export const questions: Fault[] = [
   },
   {
     file: followUp,
-    from: ` AND f.due_at <= :at`,
+    from: ` AND f.due_at = :due`,
     to: ``,
     breaks: 'two runs ask at the same time',
     test: closing,
     match: 'two runs*',
+  },
+  {
+    file: followUp,
+    from: `IF(f.due_at = :due_at, :next, f.due_at)`,
+    to: `:next`,
+    breaks: 'a closing that is requested during a question is put off',
+    test: 'test/trade/doubts.test.ts',
+    match: 'a closing that is requested*',
   },
   {
     file: placing,

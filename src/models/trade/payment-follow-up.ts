@@ -86,15 +86,22 @@ export async function dueFollowUps(): Promise<string[]> {
   return rows.map(({ payment_no }) => payment_no);
 }
 
-/** Claims a due payment for one run; of two concurrent runs one gets it. */
+/**
+ * Claims a due payment for one run; of two concurrent runs one gets it.
+ *
+ * @returns it as it was before this question, but due when the run must have ended
+ */
 export async function claimFollowUp(payment_no: string): Promise<FollowUp | undefined> {
   const at = now();
+  const followUp = await followUpOf(payment_no);
+  if (!followUp || followUp.due_at > at) return undefined;
+  const lease = new Date(at.getTime() + leaseMs);
   const taken = await change(
     `UPDATE payment_follow_ups f SET f.due_at = :lease, f.asked = f.asked + 1, f.last_asked_at = :at
-     WHERE f.payment_no = :payment_no AND f.due_at <= :at`,
-    { payment_no, at, lease: new Date(at.getTime() + leaseMs) },
+     WHERE f.payment_no = :payment_no AND f.due_at = :due`,
+    { payment_no, at, lease, due: followUp.due_at },
   );
-  return taken > 0 ? followUpOf(payment_no) : undefined;
+  return taken > 0 ? { ...followUp, due_at: lease } : undefined;
 }
 
 /** Records a query made before it was due. @param answer the company's answer; null for none */
@@ -105,17 +112,25 @@ export const recordQuestion = (payment_no: string, answer: string | null): Promi
     { payment_no, answer, at: now() },
   );
 
-/** Records what the company said and when it is asked next. @param answer null for none */
+/**
+ * Records what the company said and when it is asked next. What was made due while it was asked stays due.
+ *
+ * @param answer null for none
+ */
 export async function postpone(
-  { created_at, closing_at }: FollowUp,
+  { created_at, closing_at, due_at }: FollowUp,
   payment_no: string,
   answer: string | null,
 ): Promise<void> {
   const at = now();
   // Every minute while an order waits to expire.
   const wait = isAwaited(closing_at, at) ? minuteMs : waitAfter(at.getTime() - created_at.getTime());
-  const due_at = new Date(at.getTime() + wait * (0.8 + 0.4 * Math.random()));
-  await updateRows(PaymentFollowUp, { due_at, last_answer: answer }, { payment_no });
+  const next = new Date(at.getTime() + wait * (0.8 + 0.4 * Math.random()));
+  await change(
+    `UPDATE payment_follow_ups f SET f.due_at = IF(f.due_at = :due_at, :next, f.due_at), f.last_answer = :answer
+     WHERE f.payment_no = :payment_no`,
+    { payment_no, due_at, next, answer },
+  );
 }
 
 const isAwaited = (closingAt: Date | null, at: Date): boolean =>
@@ -129,14 +144,13 @@ export const releaseOrder = (payment_no: string): Promise<number> =>
 export const endFollowUp = (payment_no: string): Promise<number> =>
   change('DELETE FROM payment_follow_ups WHERE payment_no = ?', [payment_no]);
 
-/** Makes a payment due to be asked about now, once a minute at most. @returns whether it is followed */
+/** Makes a payment due to be asked about now, or a minute after the last question. @returns whether it is followed */
 export async function askSoon(payment_no: string): Promise<boolean> {
-  const at = now();
-  const earliest = new Date(at.getTime() - minuteMs);
   await change(
-    `UPDATE payment_follow_ups f SET f.due_at = LEAST(f.due_at, :at)
-     WHERE f.payment_no = :payment_no AND COALESCE(f.last_asked_at <= :earliest, 1)`,
-    { payment_no, at, earliest },
+    `UPDATE payment_follow_ups f
+     SET f.due_at = LEAST(f.due_at, GREATEST(:at, COALESCE(f.last_asked_at + INTERVAL 1 MINUTE, :at)))
+     WHERE f.payment_no = :payment_no`,
+    { payment_no, at: now() },
   );
   return (await followUpOf(payment_no)) !== undefined;
 }
