@@ -81,6 +81,8 @@ async function leave(page: Page): Promise<string[]> {
   await page.context().setOffline(false);
   await page.unrouteAll();
   await leaveScreen(page);
+  // A connection that is restored renews all that the page shows, also what the next journey opens.
+  await page.locator('.live.on').waitFor();
   return page.evaluate<string[]>(`(() => {
     for (const name of Object.keys(sessionStorage)) if (name !== 'console.token') sessionStorage.removeItem(name);
     return Object.keys(localStorage);

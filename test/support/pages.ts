@@ -116,8 +116,11 @@ export async function choose(
 
 /** What axe calls serious or critical on the page, one line each. */
 export async function inaccessible(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  const found = await page.evaluate<Violation[]>('axe.run(document).then(({ violations }) => violations)');
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe);
+  // What is in order is counted only, not described.
+  const found = await page.evaluate<Violation[]>(
+    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
+  );
   return found
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(
