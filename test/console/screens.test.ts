@@ -19,7 +19,7 @@ const screens = [
 ].map(([, room, slug]) => ({ slug: slug as string, address: `/console/${room}/${slug}` }));
 
 const own = consoleTest();
-const { freshJourney } = own;
+const { journey, freshJourney } = own;
 
 test.serial.before(async () => {
   mkdirSync(pictures, { recursive: true });
@@ -42,73 +42,46 @@ async function open(page: Page, address: string, go = follow): Promise<void> {
 // As a link of somebody else is opened: without what the page did before.
 const afresh = async (page: Page, address: string): Promise<void> => void (await page.goto(address));
 
-const looks = [
-  { name: 'light', go: afresh, options: { locale: 'zh-CN', colorScheme: 'light' } },
-  { name: 'dark', go: follow, options: { locale: 'en-US', colorScheme: 'dark' } },
-] as const;
-const telephone = { viewport: { width: 360, height: 740 } };
-
-for (const { name, go, options } of looks) {
-  freshJourney(
-    `every screen is accessible, ${name}`,
-    async (t, page) => {
-      await enter(page);
-      const found: string[] = [];
-      for (const { slug, address } of screens) {
-        await open(page, address, go);
-        await page.screenshot({ path: `${pictures}/${slug}-${name}.png` });
-        found.push(...(await inaccessible(page)).map((one) => `${slug}: ${one}`));
-      }
-      t.deepEqual(found, []);
-    },
-    options,
-  );
+/** Photographs every screen. @returns what axe finds on it */
+async function walkScreens(page: Page, look: string, go = follow): Promise<string[]> {
+  const found: string[] = [];
+  for (const { slug, address } of screens) {
+    await open(page, address, go);
+    await page.screenshot({ path: `${pictures}/${slug}-${look}.png` });
+    found.push(...(await inaccessible(page)).map((one) => `${slug}: ${one}`));
+  }
+  return found;
 }
 
 freshJourney(
-  'every screen fits a phone',
+  'every screen opens by its address and is accessible, light, in Chinese',
   async (t, page) => {
     await enter(page);
-    for (const { slug, address } of screens) {
-      await open(page, address);
-      await page.screenshot({ path: `${pictures}/${slug}-360.png` });
-      t.true((await page.evaluate<number>('document.documentElement.scrollWidth')) <= 360, slug);
-    }
+    t.deepEqual(await walkScreens(page, 'light', afresh), []);
   },
-  telephone,
+  { locale: 'zh-CN' },
 );
 
-freshJourney(
-  'filters are collapsed on a phone',
-  async (t, page) => {
-    await enter(page);
-    await open(page, '/console/trade/orders');
-    const filter = page.locator('[data-filter=order_no] input');
-    t.false(await filter.isVisible());
-    await page.getByRole('search').getByRole('button', { name: 'Filters', exact: true }).click();
-    await filter.fill('ORD-no-such-order');
-    await page.getByText('Nothing matches these filters').waitFor();
-  },
-  telephone,
-);
-
-freshJourney('filters persist in the URL', async (t, page) => {
-  await enter(page);
-  await open(page, '/console/trade/orders');
-  await page.locator('[data-filter=order_no] input').fill('ORD-no-such-order');
-  await page.waitForURL(/order_no=ORD-no-such-order/);
-  await page.getByText('Nothing matches these filters').waitFor();
-  await page.reload();
-  await page.getByText('Nothing matches these filters').waitFor();
-  t.is(await page.locator('[data-filter=order_no] input').inputValue(), 'ORD-no-such-order');
-  await page.getByRole('search').getByRole('button', { name: 'Clear filters' }).click();
-  await page.locator('a.row-link').first().waitFor();
-  await page.goBack();
-  await page.getByText('Nothing matches these filters').waitFor();
+journey('every screen is accessible, dark, in English', async (t, page) => {
+  await page.emulateMedia({ colorScheme: 'dark' });
+  t.deepEqual(await walkScreens(page, 'dark'), []);
+  await page.emulateMedia({ colorScheme: null });
 });
 
-freshJourney('the accessible name of a button is its text', async (t, page) => {
-  await enter(page);
+const desk = { width: 1280, height: 800 };
+const telephone = { width: 360, height: 740 };
+
+journey('every screen fits a phone', async (t, page) => {
+  await page.setViewportSize(telephone);
+  for (const { slug, address } of screens) {
+    await open(page, address);
+    await page.screenshot({ path: `${pictures}/${slug}-360.png` });
+    t.true((await page.evaluate<number>('document.documentElement.scrollWidth')) <= telephone.width, slug);
+  }
+  await page.setViewportSize(desk);
+});
+
+journey('the accessible name of a button is its text', async (t, page) => {
   await open(page, '/console/trade/orders');
   await page.getByRole('button', { name: 'Export', exact: true }).waitFor();
   const read = await page.locator('body').ariaSnapshot();
@@ -116,8 +89,7 @@ freshJourney('the accessible name of a button is its text', async (t, page) => {
   t.notRegex(read, /button$/m, 'a button without a name');
 });
 
-freshJourney('a printed page has the list without controls', async (t, page) => {
-  await enter(page);
+journey('a printed page has the list without controls', async (t, page) => {
   await open(page, '/console/trade/orders');
   await page.emulateMedia({ media: 'print' });
   t.true(await page.locator('a.row-link').first().isVisible());
@@ -128,19 +100,24 @@ freshJourney('a printed page has the list without controls', async (t, page) => 
   );
   t.deepEqual(edges[0], edges[1], 'heads stand above their columns');
   await page.screenshot({ path: `${pictures}/orders-print.png` });
+  await page.emulateMedia({ media: null });
 });
 
-freshJourney(
-  'a list on a phone is a set of cards',
-  async (t, page) => {
-    await enter(page);
-    await open(page, '/console/trade/orders');
-    await page.locator('.row-cards li').first().waitFor();
-    t.is(await page.locator('table').count(), 0);
-    await page.getByLabel('Sort by').selectOption('Amount ↑');
-    await page.waitForURL(/order_by=amount%3Aasc/);
-    await page.locator('.row-cards a.row-link').first().click();
-    await page.getByRole('heading', { name: /^ORD/ }).waitFor();
-  },
-  telephone,
-);
+journey('a list on a phone is a set of cards, and its filters are collapsed', async (t, page) => {
+  await page.setViewportSize(telephone);
+  await open(page, '/console/trade/orders');
+  await page.locator('.row-cards li').first().waitFor();
+  t.is(await page.locator('table').count(), 0);
+  await page.getByLabel('Sort by').selectOption('Amount ↑');
+  await page.waitForURL(/order_by=amount%3Aasc/);
+  const filter = page.locator('[data-filter=order_no] input');
+  t.false(await filter.isVisible());
+  const filters = page.getByRole('search');
+  await filters.getByRole('button', { name: 'Filters', exact: true }).click();
+  await filter.fill('ORD-no-such-order');
+  await page.getByText('Nothing matches these filters').waitFor();
+  await filters.getByRole('button', { name: 'Clear filters' }).click();
+  await page.locator('.row-cards a.row-link').first().click();
+  await page.getByRole('heading', { name: /^ORD/ }).waitFor();
+  await page.setViewportSize(desk);
+});
