@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { key, patientRedis as redis } from '../../src/lib/redis/redis.js';
 import { consoleTest } from '../support/console-test.js';
 import { makeAdmin, makeOrder, unique } from '../support/factories.js';
-import { enter, signIn } from '../support/pages.js';
+import { enter, follow, signIn } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
@@ -109,7 +109,7 @@ freshJourney('language and theme persist on the account', async (t, page) => {
   await page.getByRole('heading', { name: '订单' }).waitFor();
   t.is(await page.locator('html').getAttribute('lang'), 'zh-CN');
   t.is(await page.locator('html').getAttribute('data-theme'), 'dark');
-  await page.goto('/console/trade/orders/ORD-none');
+  await follow(page, '/console/trade/orders/ORD-none');
   await page.getByRole('alert').getByText('订单不存在').waitFor();
 });
 
@@ -125,13 +125,13 @@ freshJourney('times and date filters are in the chosen zone', async (t, page) =>
     );
   await enter(page, { at: `/console/trade/orders/${order.order_no}` });
   await page.getByText(shownIn('UTC'), { exact: true }).first().waitFor();
-  await page.goto('/console/access/profile');
+  await follow(page, '/console/access/profile');
   await page.getByLabel('Time zone').fill('Asia/Shanghai');
   await page.locator('.ant-select-item-option', { hasText: 'Asia/Shanghai' }).click();
   await page.goto(`/console/trade/orders/${order.order_no}`);
   await page.getByText(shownIn('Asia/Shanghai'), { exact: true }).first().waitFor();
   await page.locator('dt', { hasText: 'Created UTC+8' }).waitFor();
-  await page.goto('/console/trade/orders');
+  await follow(page, '/console/trade/orders');
   await page.getByRole('columnheader', { name: 'Created UTC+8' }).waitFor();
   const day = shownIn('Asia/Shanghai').slice(0, 10);
   await page.getByPlaceholder('From').click();
@@ -148,8 +148,7 @@ freshJourney('times and date filters are in the chosen zone', async (t, page) =>
 freshJourney('a session elsewhere can be ended from the profile', async (t, page) => {
   const account = await makeAdmin(own.service.admin);
   const elsewhere = await own.service.anonymous.signIn(account.username, account.password);
-  await enter(page, account);
-  await page.goto('/console/access/profile');
+  await enter(page, { at: '/console/access/profile', ...account });
   const sessions = page.locator('[data-session]');
   await sessions.nth(1).waitFor();
   t.is(await sessions.count(), 2);

@@ -1,5 +1,6 @@
 // "Delete" is offered for what can be deleted, and for nothing else.
 import '../support/environment.js';
+import type { Page } from 'playwright-core';
 import { consoleTest } from '../support/console-test.js';
 import {
   makeAdmin,
@@ -13,10 +14,16 @@ import {
   signedInWith,
   unique,
 } from '../support/factories.js';
-import { enter } from '../support/pages.js';
+import { enter, follow, leaveScreen } from '../support/pages.js';
 
 const own = consoleTest();
-const { freshJourney } = own;
+const { journey, freshJourney } = own;
+
+/** Opens a row, also beside one of the same list. */
+async function open(page: Page, row: string): Promise<void> {
+  await leaveScreen(page);
+  await follow(page, `/console/${row}`);
+}
 
 interface Rows {
   /** Address of the list below /console/; its last part is the URL segment of the API. */
@@ -59,16 +66,15 @@ async function access(): Promise<Rows[]> {
   ];
 }
 
-freshJourney('Delete is offered for what the service deletes', async (t, page) => {
+journey('Delete is offered for what the service deletes', async (t, page) => {
   const { admin } = own.service;
-  await enter(page, { at: '/console/access/profile' });
   const remove = page.getByRole('button', { name: 'Delete', exact: true });
   for (const { list, kept, deletable } of [...(await trade()), ...(await access())]) {
     const segment = list.split('/')[1] ?? '';
-    await page.goto(`/console/${list}/${deletable}`);
+    await open(page, `${list}/${deletable}`);
     await remove.waitFor();
     for (const id of kept) {
-      await page.goto(`/console/${list}/${id}`);
+      await open(page, `${list}/${id}`);
       await page.locator('.facts').first().waitFor();
       t.is(await remove.count(), 0, `${list} ${id}`);
       t.true((await admin.delete(`/${segment}/${id}`)).status >= 400, `${list} ${id} can be deleted`);
@@ -86,17 +92,16 @@ freshJourney('Delete is not offered on what only a super administrator may delet
   const remove = page.getByRole('button', { name: 'Delete', exact: true });
   await remove.waitFor();
   for (const row of [`permissions/${await permissionId(admin, 'order.index')}`, 'admins/1']) {
-    await page.goto(`/console/access/${row}`);
+    await open(page, `access/${row}`);
     await page.locator('.facts').first().waitFor();
     t.is(await remove.count(), 0, row);
   }
 });
 
-freshJourney('the actions of a row offer what its page does', async (t, page) => {
+journey('the actions of a row offer what its page does', async (t, page) => {
   const [orders] = await trade();
-  await enter(page, { at: '/console/trade/orders' });
   const actions = async (orderNo: string) => {
-    await page.reload();
+    await open(page, 'trade/orders');
     await page.getByRole('button', { name: `Actions ${orderNo}` }).click();
     await page.getByRole('menuitem', { name: 'Edit note' }).waitFor();
     return page.locator('.ant-dropdown').getByRole('menuitem').allInnerTexts();

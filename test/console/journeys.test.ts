@@ -1,13 +1,14 @@
 // The console as a person uses it: real Chromium, the real service and worker, no answer made up.
 import '../support/environment.js';
+import test from 'ava';
 import { consoleTest } from '../support/console-test.js';
 import { makeMethod, makePayment, makeUser, mockCallback, signedInWith } from '../support/factories.js';
-import { enter } from '../support/pages.js';
+import { follow } from '../support/pages.js';
 
 const own = consoleTest();
-const { freshJourney } = own;
+const { journey, freshJourney } = own;
 
-freshJourney('the page is served with a nonce, cached and compressed', async (t) => {
+test('the page is served with a nonce, cached and compressed', async (t) => {
   const first = await fetch(`${own.service.url}/`);
   t.is(new URL(first.url).pathname, '/console/');
   const nonce = /'nonce-([^']+)'/.exec(first.headers.get('content-security-policy') ?? '')?.[1] ?? 'none';
@@ -41,11 +42,10 @@ freshJourney('signing in leads to the requested page', async (t, page) => {
   t.regex(page.url(), /\/console\/trade\/orders\?status=paid$/);
 });
 
-freshJourney('the page of an order shows its payment by itself', async (t, page) => {
+journey('the page of an order shows its payment by itself', async (t, page) => {
   const user = await makeUser(own.service.admin, { username: 'journey_buyer' });
   await makeMethod(own.service.admin, 'journey-secret', { name: 'Trial' });
-  await enter(page);
-  await page.goto('/console/trade/orders/new');
+  await follow(page, '/console/trade/orders/new');
   const form = page.getByRole('dialog');
   await form.getByLabel('User').fill('journey_buyer');
   await page.locator('.ant-select-item-option', { hasText: 'journey_buyer' }).click();
@@ -71,16 +71,15 @@ freshJourney('the page of an order shows its payment by itself', async (t, page)
   await page.getByText('Settled: the order is paid').waitFor();
 });
 
-freshJourney('a refused callback is replayed after its secret is corrected', async (t, page) => {
+journey('a refused callback is replayed after its secret is corrected', async (t, page) => {
   const { id } = await makeMethod(own.service.admin, 'mistyped');
   const payment = await makePayment(own.service.admin, id);
   const callback = mockCallback(payment, 'the real one');
   await own.service.anonymous.post('//api/payment/notify/mock', callback);
-  await enter(page);
-  await page.goto(`/console/trade/payment-methods/${id}`);
+  await follow(page, `/console/trade/payment-methods/${id}`);
   await page.getByRole('button', { name: 'Test the callback' }).click();
   await page.getByText('A callback signed with the stored keys is accepted').waitFor();
-  await page.goto(`/console/trade/payments/${payment.payment_no}`);
+  await follow(page, `/console/trade/payments/${payment.payment_no}`);
   await page.getByRole('button', { name: 'Replay' }).click();
   await page.locator('.ant-modal-confirm-title', { hasText: 'The signature' }).waitFor();
   await page.keyboard.press('Escape');
@@ -103,7 +102,7 @@ freshJourney('an administrator sees only what their role allows', async (t, page
   await page.getByRole('heading', { name: 'IP blacklist' }).waitFor();
   t.is(await page.getByRole('link', { name: /^New/ }).count(), 0);
   t.is(await page.locator('.menu a', { hasText: 'Orders' }).count(), 0);
-  await page.goto('/console/trade/orders');
+  await follow(page, '/console/trade/orders');
   await page.getByRole('alert').waitFor();
   await own.service.admin.delete(`/admins/${account?.id}/tokens`);
   await page.getByLabel('Username').waitFor();

@@ -2,26 +2,26 @@
 import '../support/environment.js';
 import { consoleTest } from '../support/console-test.js';
 import { makeOrder, makeUser } from '../support/factories.js';
-import { enter } from '../support/pages.js';
+import { follow } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 import { openSocket, ticketOf } from '../support/socket.js';
 
 const own = consoleTest();
-const { freshJourney } = own;
+const { journey } = own;
 
-freshJourney('a new notification appears by itself', async (t, page) => {
-  await enter(page);
+journey('a new notification appears by itself', async (t, page) => {
   await page.locator('.live.on').waitFor();
   await own.service.admin.post('/notifications', { title: 'Stocktaking tonight', content: 'From 22:00' });
   await page.getByRole('button', { name: 'Notifications, 1 unread' }).click();
   await page.getByRole('button', { name: /Stocktaking tonight/ }).click();
   await page.getByRole('button', { name: 'Notifications, 0 unread', includeHidden: true }).waitFor();
   t.is((await own.service.admin.get('/notifications/unread-count')).data.count, 0);
+  await page.keyboard.press('Escape');
 });
 
-freshJourney('an offline page keeps its rows and refreshes by itself', async (t, page) => {
+journey('an offline page keeps its rows and refreshes by itself', async (t, page) => {
   const first = await makeOrder(own.service.admin);
-  await enter(page, { at: '/console/trade/orders' });
+  await follow(page, '/console/trade/orders');
   await page.locator('a.row-link', { hasText: first.order_no }).waitFor();
   await page.locator('.live.on').waitFor();
   await page.context().setOffline(true);
@@ -34,8 +34,8 @@ freshJourney('an offline page keeps its rows and refreshes by itself', async (t,
   await page.getByRole('alert').first().waitFor({ state: 'detached' });
 });
 
-freshJourney('a lost live connection is restored', async (t, page) => {
-  await enter(page, { at: '/console/trade/orders' });
+journey('a lost live connection is restored', async (t, page) => {
+  await follow(page, '/console/trade/orders');
   await page.locator('.live.on').waitFor();
   const again = page.waitForEvent('websocket');
   // An administrator's oldest socket gives way to the eleventh: the one of the page.
@@ -50,9 +50,9 @@ freshJourney('a lost live connection is restored', async (t, page) => {
   });
 });
 
-freshJourney('a concurrent change does not discard the edits of a form', async (t, page) => {
+journey('a concurrent change does not discard the edits of a form', async (t, page) => {
   const { id } = await makeUser(own.service.admin, { nickname: 'Before', email: 'before@example.com' });
-  await enter(page, { at: `/console/trade/users/${id}/edit` });
+  await follow(page, `/console/trade/users/${id}/edit`);
   const form = page.getByRole('dialog');
   await form.getByLabel('Display name').fill('Mine');
   await own.service.admin.put(`/users/${id}`, { nickname: 'Theirs', email: 'theirs@example.com' });
@@ -70,8 +70,8 @@ freshJourney('a concurrent change does not discard the edits of a form', async (
   });
 });
 
-freshJourney('leaving an edited form asks for confirmation', async (t, page) => {
-  await enter(page, { at: '/console/office/blacklists/new' });
+journey('leaving an edited form asks for confirmation', async (t, page) => {
+  await follow(page, '/console/office/blacklists/new');
   const address = page.getByRole('dialog').getByRole('textbox', { name: 'Address' });
   await address.fill('203.0.113.9');
   await page.keyboard.press('Escape');

@@ -2,11 +2,11 @@
 import '../support/environment.js';
 import type { Page } from 'playwright-core';
 import { consoleTest } from '../support/console-test.js';
-import { enter } from '../support/pages.js';
+import { follow } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
-const { freshJourney } = own;
+const { journey } = own;
 
 const node = (page: Page, title: string) =>
   page.locator('.ant-tree-treenode', { has: page.getByText(title, { exact: true }) });
@@ -22,10 +22,10 @@ async function save(page: Page): Promise<void> {
   await page.getByText('Menu saved').waitFor();
 }
 
-freshJourney('a menu entry can be dragged onto a directory', async (t, page) => {
+journey('a menu entry can be dragged onto a directory', async (t, page) => {
   // Both ends of the way are to be seen.
   await page.setViewportSize({ width: 1280, height: 1400 });
-  await enter(page, { at: '/console/access/menus' });
+  await follow(page, '/console/access/menus');
   await page.getByRole('link', { name: 'Arrange' }).click();
   await node(page, 'Roles').waitFor();
   const before = await placeOf('roles');
@@ -38,10 +38,11 @@ freshJourney('a menu entry can be dragged onto a directory', async (t, page) => 
   t.is((await placeOf('roles')).parent, 'logs');
   await page.locator('.menu').getByRole('menuitem', { name: 'Logs' }).click();
   await page.locator('.menu li', { hasText: 'Logs' }).locator('a', { hasText: 'Roles' }).waitFor();
+  await page.setViewportSize({ width: 1280, height: 800 });
 });
 
-freshJourney('a menu entry can be moved by keyboard', async (t, page) => {
-  await enter(page, { at: '/console/access/menus/order' });
+journey('a menu entry can be moved by keyboard', async (t, page) => {
+  await follow(page, '/console/access/menus/order');
   await node(page, 'Departments').getByText('Departments', { exact: true }).click();
   const said = page.locator('.panel [role=status]');
   const first = await said.innerText();

@@ -161,6 +161,7 @@ journey('a callback with another amount says both', async (t, page) => {
     .getByRole('dialog')
     .getByText(/expected ¥69\.00, reported ¥1070\.50/)
     .waitFor();
+  await page.keyboard.press('Escape');
 });
 
 journey('refused callbacks, and one that waits', async (t, page) => {

@@ -2,14 +2,14 @@
 import '../support/environment.js';
 import { consoleTest } from '../support/console-test.js';
 import { makeMethod, makeOrder, makePayment, mockCallback, mockSign } from '../support/factories.js';
-import { choose, enter } from '../support/pages.js';
+import { choose, enter, follow, leaveScreen } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
-const { freshJourney } = own;
+const { journey, freshJourney } = own;
 
-freshJourney('a payment method form has the fields its channel declares', async (t, page) => {
-  await enter(page, { at: '/console/trade/payment-methods/new' });
+journey('a payment method form has the fields its channel declares', async (t, page) => {
+  await follow(page, '/console/trade/payment-methods/new');
   const form = page.getByRole('dialog');
   await form.getByLabel('Name').fill('Scan to pay');
   await choose(page, form, 'Type', 'WeChat');
@@ -22,7 +22,8 @@ freshJourney('a payment method form has the fields its channel declares', async 
   await form.getByRole('button', { name: 'Save' }).click();
   await page.waitForURL(/payment-methods\/\d+$/);
   const { id } = await selectRow<{ id: number }>('SELECT id FROM payment_methods');
-  await page.goto(`/console/trade/payment-methods/${id}/edit`);
+  await leaveScreen(page);
+  await follow(page, `/console/trade/payment-methods/${id}/edit`);
   await form.getByLabel('Callback URL').fill('https://pay.example.com/notify');
   await form.getByRole('button', { name: 'Save' }).click();
   await form.getByLabel('Callback URL').waitFor({ state: 'detached' });
@@ -34,11 +35,11 @@ freshJourney('a payment method form has the fields its channel declares', async 
   t.is(placed.data.gateway.sign, mockSign(placed.data.payment_no, '5.00', 'a shared secret'));
 });
 
-freshJourney('the page of a payment explains its status', async (t, page) => {
+journey('the page of a payment explains its status', async (t, page) => {
   const { admin, anonymous } = own.service;
   const method = await makeMethod(admin);
   const payment = await makePayment(admin, method.id, '20.00');
-  await enter(page, { at: `/console/trade/payments/${payment.payment_no}` });
+  await follow(page, `/console/trade/payments/${payment.payment_no}`);
   const why = page.getByRole('region', { name: 'Why is it not paid?' });
   await why.getByText('the channel has sent no callback yet').waitFor();
   const notify = (body: object) => anonymous.request('POST', '//api/payment/notify/mock', { body });
@@ -57,7 +58,7 @@ freshJourney('the page of a payment explains its status', async (t, page) => {
   });
 });
 
-freshJourney('a flagged payment is handled with a remark', async (t, page) => {
+journey('a flagged payment is handled with a remark', async (t, page) => {
   const { admin, anonymous } = own.service;
   const method = await makeMethod(admin);
   const order = await makeOrder(admin, '30.00');
@@ -67,7 +68,7 @@ freshJourney('a flagged payment is handled with a remark', async (t, page) => {
   });
   await admin.put(`/orders/${order.order_no}`, { status: 'cancelled' });
   await anonymous.request('POST', '//api/payment/notify/mock', { body: mockCallback(payment) });
-  await enter(page, { at: '/console/trade/payments?needs_attention=true' });
+  await follow(page, '/console/trade/payments?needs_attention=true');
   await page.locator('a.row-link', { hasText: payment.payment_no }).click();
   await page.getByText('The money arrived when its order could no longer be paid').waitFor();
   await page.getByRole('button', { name: 'Mark as handled' }).click();

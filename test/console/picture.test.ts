@@ -11,8 +11,7 @@ import { enter, follow, inaccessible } from '../support/pages.js';
 import { runCli } from '../support/processes.js';
 
 const own = consoleTest();
-const { freshJourney } = own;
-const viewport = { width: 1280, height: 800 };
+const { journey, freshJourney } = own;
 const pictures = resolve(config.root, 'build/screens');
 
 test.serial.before(async () => {
@@ -23,37 +22,29 @@ test.serial.before(async () => {
   mkdirSync(pictures, { recursive: true });
 });
 
-freshJourney(
-  'the dashboard shows the months of demo data',
-  async (t, page) => {
-    await enter(page, { at: '/console/office/dashboard' });
-    await page.locator('canvas').nth(5).waitFor();
-    await page.getByRole('button', { name: 'Sales by month: As a table' }).click();
-    const sales = page.locator('.values td').filter({ hasText: /[1-9]/ });
-    await sales.first().waitFor();
-    t.true((await sales.count()) >= 2, 'sales in two months');
-    await page.getByRole('button', { name: 'Sales by month: As a plot' }).click();
-    await page.locator('canvas').nth(5).waitFor();
-    await page.screenshot({ path: `${pictures}/readme.png` });
-  },
-  { viewport },
-);
+journey('the dashboard shows the months of demo data', async (t, page) => {
+  await follow(page, '/console/office/dashboard');
+  await page.locator('canvas').nth(5).waitFor();
+  await page.getByRole('button', { name: 'Sales by month: As a table' }).click();
+  const sales = page.locator('.values td').filter({ hasText: /[1-9]/ });
+  await sales.first().waitFor();
+  t.true((await sales.count()) >= 2, 'sales in two months');
+  await page.getByRole('button', { name: 'Sales by month: As a plot' }).click();
+  await page.locator('canvas').nth(5).waitFor();
+  await page.screenshot({ path: `${pictures}/readme.png` });
+});
 
-freshJourney(
-  'payments by channel and status equal the list',
-  async (t, page) => {
-    await enter(page, { at: '/console/office/dashboard' });
-    await page.getByRole('button', { name: 'Payments by channel and state (30 days): As a table' }).click();
-    const row = page.locator('.values tr', { hasText: 'Mock' });
-    const counts = (await row.locator('td').allInnerTexts()).map(Number);
-    const { data } = await own.service.admin.get('/dashboard/payments-by-channel');
-    const of = (status: string): number =>
-      data.find((one: { status: string }) => one.status === status).payments;
-    t.deepEqual(counts, [of('paid'), of('pending'), of('failed'), of('cancelled')]);
-    t.true((counts[0] ?? 0) > 10);
-  },
-  { viewport },
-);
+journey('payments by channel and status equal the list', async (t, page) => {
+  await follow(page, '/console/office/dashboard');
+  await page.getByRole('button', { name: 'Payments by channel and state (30 days): As a table' }).click();
+  const row = page.locator('.values tr', { hasText: 'Mock' });
+  const counts = (await row.locator('td').allInnerTexts()).map(Number);
+  const { data } = await own.service.admin.get('/dashboard/payments-by-channel');
+  const of = (status: string): number =>
+    data.find((one: { status: string }) => one.status === status).payments;
+  t.deepEqual(counts, [of('paid'), of('pending'), of('failed'), of('cancelled')]);
+  t.true((counts[0] ?? 0) > 10);
+});
 
 const lists = [
   ...['trade/orders', 'trade/payments', 'trade/users', 'trade/user-balance-logs', 'trade/payment-methods'],
@@ -62,8 +53,7 @@ const lists = [
   ...['logs/operation-logs', 'logs/login-logs'],
 ];
 
-freshJourney('long lists need no horizontal scrolling on a desktop', async (t, page) => {
-  await enter(page, { at: '/console/access/profile' });
+journey('long lists need no horizontal scrolling on a desktop', async (t, page) => {
   for (const list of lists) {
     await follow(page, `/console/${list}`);
     await page.locator('.rows tbody tr.ant-table-row').first().waitFor();
@@ -75,25 +65,22 @@ freshJourney('long lists need no horizontal scrolling on a desktop', async (t, p
   }
 });
 
-freshJourney(
-  'a payment, an order and a user fit a phone',
-  async (t, page) => {
-    await enter(page, { at: '/console/access/profile' });
-    const { list } = (await own.service.admin.get('/payments?needs_attention=true')).data;
-    const [{ payment_no, order_no, user_id }] = list;
-    for (const address of [
-      `trade/payments/${payment_no}`,
-      `trade/orders/${order_no}`,
-      `trade/users/${user_id}`,
-    ]) {
-      await follow(page, `/console/${address}`);
-      await page.locator('.screen .facts').first().waitFor();
-      const width = await page.evaluate<number>('document.documentElement.scrollWidth');
-      t.true(width <= 360, `${address} is ${width} px wide`);
-    }
-  },
-  { viewport: { width: 360, height: 740 } },
-);
+journey('a payment, an order and a user fit a phone', async (t, page) => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  const { list } = (await own.service.admin.get('/payments?needs_attention=true')).data;
+  const [{ payment_no, order_no, user_id }] = list;
+  for (const address of [
+    `trade/payments/${payment_no}`,
+    `trade/orders/${order_no}`,
+    `trade/users/${user_id}`,
+  ]) {
+    await follow(page, `/console/${address}`);
+    await page.locator('.screen .facts').first().waitFor();
+    const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+    t.true(width <= 360, `${address} is ${width} px wide`);
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+});
 
 freshJourney('the grid view of files persists', async (t, page) => {
   await enter(page, { at: '/console/files/attachments' });

@@ -3,16 +3,16 @@ import '../support/environment.js';
 import '../support/refund-approvals.js';
 import { consoleTest } from '../support/console-test.js';
 import { makeMethod, signedInWith } from '../support/factories.js';
-import { choose, enter } from '../support/pages.js';
+import { choose, follow } from '../support/pages.js';
 import { booksOf, paidPayment } from '../support/refunds.js';
 
 const own = consoleTest();
-const { freshJourney } = own;
+const { journey } = own;
 
-freshJourney('a payment is refunded in parts from its page', async (t, page) => {
+journey('a payment is refunded in parts from its page', async (t, page) => {
   const { admin } = own.service;
   const payment = await paidPayment(admin, (await makeMethod(admin)).id, '30.00');
-  await enter(page, { at: `/console/trade/payments/${payment.payment_no}` });
+  await follow(page, `/console/trade/payments/${payment.payment_no}`);
   const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: 'Refund', exact: true }).click();
   await dialog.getByText('¥30.00 is left').waitFor();
@@ -37,7 +37,7 @@ freshJourney('a payment is refunded in parts from its page', async (t, page) => 
   t.like(await booksOf(payment), { status: 'paid', refunded_amount: '15.00' });
 });
 
-freshJourney('a large refund is approved by another administrator', async (t, page) => {
+journey('a large refund is approved by another administrator', async (t, page) => {
   const { admin } = own.service;
   const payment = await paidPayment(admin, (await makeMethod(admin)).id, '80.00');
   const clerk = await signedInWith(admin, ['refund.store']);
@@ -46,7 +46,7 @@ freshJourney('a large refund is approved by another administrator', async (t, pa
     (await admin.post('/refunds', { ...body, amount: '20.00' })).data,
     (await clerk.post('/refunds', { ...body, amount: '60.00' })).data,
   ];
-  await enter(page, { at: '/console/office/dashboard' });
+  await follow(page, '/console/office/dashboard');
   await page.locator('a.card', { hasText: 'Refunds to approve' }).getByText('2', { exact: true }).click();
   const drawer = page.getByRole('dialog');
   await page.locator('a.row-link', { hasText: mine.refund_no }).click();
