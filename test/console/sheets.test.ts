@@ -8,11 +8,11 @@ import type { Locator, Page } from 'playwright-core';
 import { consoleTest } from '../support/console-test.js';
 import { makeUser } from '../support/factories.js';
 import { errorFileOf, sheet } from '../support/imports.js';
-import { enter } from '../support/pages.js';
+import { enter, follow } from '../support/pages.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
-const { freshJourney } = own;
+const { journey, freshJourney } = own;
 const folder = mkdtempSync(join(tmpdir(), 'console-files-'));
 
 const countOf = async (table: 'orders' | 'attachments'): Promise<number> =>
@@ -29,12 +29,12 @@ const asFile = (content: string | Buffer) => ({
   buffer: Buffer.from(content),
 });
 
-freshJourney('rejected rows of 20,000 are corrected and imported again', async (t, page) => {
+journey('rejected rows of 20,000 are corrected and imported again', async (t, page) => {
   const user = await makeUser(own.service.admin, { username: 'sheet_buyer' });
   const orders = 17_500;
   const { content, rows, good } = sheet(user.id, orders);
   t.true(rows >= 20_000);
-  await enter(page, { at: '/console/imports/imports/new' });
+  await follow(page, '/console/imports/imports/new');
   await page.getByLabel('Choose a file').setInputFiles(asFile(content));
   const start = page.getByRole('button', { name: 'Import the valid orders only' });
   await start.waitFor();
@@ -59,8 +59,8 @@ freshJourney('rejected rows of 20,000 are corrected and imported again', async (
   t.is(await countOf('orders'), orders);
 });
 
-freshJourney('an export holds exactly the filtered rows', async (t, page) => {
-  await enter(page, { at: '/console/trade/orders?keyword=order%2012' });
+journey('an export holds exactly the filtered rows', async (t, page) => {
+  await follow(page, '/console/trade/orders?keyword=order%2012');
   await page.locator('a.row-link').first().waitFor();
   await page.getByRole('button', { name: 'Export' }).click();
   await page.getByRole('menuitem', { name: 'Export CSV' }).click();
@@ -73,7 +73,7 @@ freshJourney('an export holds exactly the filtered rows', async (t, page) => {
   t.true(kept.equals(bytes));
   t.true(processed_rows > 0 && processed_rows < (await countOf('orders')));
   await page.getByRole('button', { name: /^Notifications, [1-9]/ }).waitFor();
-  await page.goto('/console/exports/exports');
+  await follow(page, '/console/exports/exports');
   await page.locator('[data-resource=exports] .tag', { hasText: 'Done' }).first().waitFor();
 });
 
@@ -127,10 +127,10 @@ freshJourney('an upload of 60 MB survives a pause, a lost connection and a reloa
   t.is(row.sha256, createHash('sha256').update(content).digest('hex'));
 });
 
-freshJourney('a cancelled upload leaves nothing behind', async (t, page) => {
+journey('a cancelled upload leaves nothing behind', async (t, page) => {
   const file = join(folder, 'large.txt');
   const before = await countOf('attachments');
-  await enter(page, { at: '/console/files/attachments' });
+  await follow(page, '/console/files/attachments');
   await page.getByLabel('Files to upload').setInputFiles(file);
   await page.locator('li.upload[data-state=uploading]').waitFor();
   await page.getByRole('button', { name: 'Pause large.txt' }).click();

@@ -9,7 +9,7 @@ import { enter, follow } from '../support/pages.js';
 import { until } from '../support/until.js';
 
 const own = consoleTest();
-const { freshJourney } = own;
+const { journey, freshJourney } = own;
 
 const strange = [
   { slug: 'constructor', icon: '__proto__' },
@@ -35,8 +35,8 @@ test.serial.before(async () => {
   await admin.put(`/menus/${id}`, { parent_id: ids.at(-1) });
 });
 
-freshJourney('menus named as what every object inherits leave the console standing', async (t, page) => {
-  await enter(page, { at: '/console/access/menus' });
+journey('menus named as what every object inherits leave the console standing', async (t, page) => {
+  await follow(page, '/console/access/menus');
   for (const { slug } of strange)
     await page.locator('.rows').getByText(slug, { exact: true }).first().waitFor();
   const menu = page.getByRole('navigation', { name: 'Menu' });
@@ -56,14 +56,14 @@ freshJourney('menus named as what every object inherits leave the console standi
   }
 });
 
-freshJourney('values named as what every object inherits are shown as they are', async (t, page) => {
+journey('values named as what every object inherits are shown as they are', async (t, page) => {
   const { admin } = own.service;
   const { id } = await makeMethod(admin);
   const { payment_no } = await makePayment(admin, id, '20.00');
   await change(`UPDATE payments SET fail_reason = 'constructor', needs_attention = 1 WHERE payment_no = ?`, [
     payment_no,
   ]);
-  await enter(page, { at: '/console/trade/payments?status=toString' });
+  await follow(page, '/console/trade/payments?status=toString');
   await page.locator('.rows tr', { hasText: payment_no }).getByText('constructor').waitFor();
   await follow(page, `/console/trade/payments/${payment_no}`);
   await page.getByRole('region', { name: 'Why is it not paid?' }).getByText('constructor').waitFor();
