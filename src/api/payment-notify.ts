@@ -11,6 +11,7 @@ import { paymentPeriod } from '../lib/values/numbers.js';
 import { documentedAs } from '../lib/input/schema-notes.js';
 import { flagForAttention, type AttentionReason, type Mismatch } from '../models/trade/payment-attention.js';
 import { findCalledPayment, recordAttempt, recordUnproven } from '../models/trade/callback-intake.js';
+import { unverified } from '../models/trade/payment-callback.js';
 import { askSoon } from '../models/trade/payment-follow-up.js';
 import { acceptCallback, judge, readClaim } from './flows/callback-judgement.js';
 import { settleAccepted, type Accepted } from './flows/callback-settlement.js';
@@ -171,9 +172,8 @@ async function accept(channel: Channel, callback: RawCallback, ctx: Context): Pr
   const isOpen = payment?.methodType === type && payment.status !== 'paid';
   // Anybody who knows the number can forge an unsealed notice: only the first is stored in full until a person has seen it.
   const isNews = isSealed || payment?.attention !== 'notice_unverified';
-  const isUnverified =
-    judged === 'payment_gateway_not_implemented' ||
-    (channel.results !== undefined && claim !== undefined && unverified.has(judged));
+  const isReadable = claim !== undefined || judged !== 'payment_notify_invalid';
+  const isUnverified = channel.results !== undefined && isReadable && unverified.includes(judged);
   if (isUnverified && isOpen) {
     // The company's answer to a query would need the same key.
     const isAsked = judged !== 'payment_key_unavailable' && (await askSoon(claimedNo));
@@ -187,13 +187,6 @@ async function accept(channel: Channel, callback: RawCallback, ctx: Context): Pr
   }
   return refuse(judged);
 }
-
-/** Refusals of a company's callback whose cause may be on our side. */
-const unverified: ReadonlySet<ErrorSlug> = new Set([
-  'payment_key_unavailable',
-  'payment_notify_invalid',
-  'payment_sign_invalid',
-]);
 
 interface ClaimedNumber {
   claimedNo: string | undefined;

@@ -79,6 +79,15 @@ export const questions: Fault[] = [
     match: 'a closing that is requested*',
   },
   {
+    file: asking,
+    from: `    await flagUnverified(paymentNo, followUp);
+    await askLater`,
+    to: `    await askLater`,
+    breaks: 'a wrong key silences callbacks and answers',
+    test: 'test/trade/doubts.test.ts',
+    match: 'a callback that cannot be verified flags*',
+  },
+  {
     file: placing,
     from: `await follow(payment_no, channel.type, until)`,
     to: `until`,

@@ -4,9 +4,12 @@ import '../support/local-gateways.js';
 import '../support/open-results.js';
 import test from 'ava';
 import { askChannel } from '../../src/jobs/ask-channel.js';
+import { select } from '../../src/lib/database/db.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import { companiesTest, growOlder, makeDue, type Placed } from '../support/companies.js';
+import { makeOrder } from '../support/factories.js';
 import { deliver, type Notice, type NoticeAnswer } from '../support/notices.js';
+import { newRsaKeys } from '../support/rsa-keys.js';
 import { serviceTest } from '../support/service-test.js';
 
 // Without a worker nothing is asked but by these tests.
@@ -31,6 +34,19 @@ const unverifiable = ({ payment_no }: Placed): Notice =>
   companies.wechat.notice(companies.wechat.paid(payment_no), {
     mutate: ({ headers, body }) => ({ headers: { ...headers, 'Wechatpay-Nonce': 'another' }, body }),
   });
+
+/** Places a payment over a method of its own. */
+async function placeOver(config: Record<string, string>, more: object = {}): Promise<Placed> {
+  const { data: method } = await service.admin.post('/payment-methods', { type: 'alipay', config });
+  const { order_no } = await makeOrder(service.admin, '69.00', more);
+  const body = { order_no, payment_method_id: method.id, initiate: true };
+  const { data, text } = await service.admin.post('/payments', body);
+  if (!data) throw new Error(text);
+  return data;
+}
+
+const notificationsOf = async ({ payment_no }: Placed): Promise<number> =>
+  (await select('SELECT id FROM notifications WHERE content LIKE ?', [`${payment_no}:%`])).length;
 
 test.serial('a closing that is requested while the company is asked is due at once', async (t) => {
   const payment = await place('wechat');
@@ -64,3 +80,35 @@ test.serial('a callback soon after a question is asked about a minute after that
   t.is(await wait(), 60_000);
   t.false((await shown(payment)).needs_attention);
 });
+
+test.serial(
+  'a callback that cannot be verified flags its payment when the company cannot be understood either',
+  async (t) => {
+    const { alipay } = companies;
+    const config = { ...alipay.resultConfig, alipay_public_key: newRsaKeys().publicPem };
+    const payment = await placeOver(config, { expire_in_seconds: 1800 });
+    alipay.pay(payment.gateway.pay_url);
+    const notice = alipay.notice(alipay.paid(payment.gateway.pay_url));
+    t.is(await askNow(payment), 'unanswered');
+    t.false((await shown(payment)).needs_attention, 'nobody has said anything yet');
+    t.like(await send('alipay', notice), { status: 400, slug: 'payment_sign_invalid' });
+    t.false((await shown(payment)).needs_attention, 'its company is asked first');
+    t.is(await askNow(payment), 'unanswered');
+    t.like(await shown(payment), { needs_attention: true, fail_reason: 'notice_unverified' });
+    t.is(await notificationsOf(payment), 1);
+    const seen = { needs_attention: false, fail_reason: 'notice_unverified' };
+    await service.admin.put(`/payments/${payment.payment_no}`, seen);
+    t.is(await askNow(payment), 'unanswered');
+    t.false((await shown(payment)).needs_attention, 'a person has seen that callback');
+    t.like(await send('alipay', notice), { status: 400 });
+    const query = await service.admin.post(`/payments/${payment.payment_no}/query`);
+    t.is(query.status, 502);
+    t.true((await shown(payment)).needs_attention, 'not the one after it');
+    const { alipay_public_key = '' } = alipay.resultConfig;
+    await service.admin.put(`/payment-methods/${payment.payment_method_id}`, {
+      config: { alipay_public_key },
+    });
+    t.is(await askNow(payment), 'paid');
+    t.like(await shown(payment), { status: 'paid', needs_attention: false });
+  },
+);

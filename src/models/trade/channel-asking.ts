@@ -12,6 +12,7 @@ import { measured } from '../../lib/watch/metrics.js';
 import { findCalledPayment, recordAttempt, recordVerified, type CalledPayment } from './callback-intake.js';
 import { expireOrder } from './order.js';
 import { flagForAttention } from './payment-attention.js';
+import { hasUnverified } from './payment-callback.js';
 import {
   absentMs,
   claimFollowUp,
@@ -38,6 +39,7 @@ export async function askChannel(paymentNo: string): Promise<AskingOutcome> {
   } catch (error) {
     if (!(error instanceof ChannelFailure)) throw error;
     logger.info({ error, payment_no: paymentNo }, 'a channel did not say what became of a payment');
+    await flagUnverified(paymentNo, followUp);
     await askLater(paymentNo, followUp, null);
     return 'unanswered';
   }
@@ -55,9 +57,17 @@ export async function askNow(paymentNo: string): Promise<TradeAnswer['state']> {
     const { state, code } = await ask(paymentNo, followUp, false);
     answer = code;
     return state;
+  } catch (error) {
+    if (followUp && error instanceof ChannelFailure) await flagUnverified(paymentNo, followUp);
+    throw error;
   } finally {
     await recordQuestion(paymentNo, answer);
   }
+}
+
+// The wrong key that refuses a callback refuses the answer, too.
+async function flagUnverified(paymentNo: string, { last_asked_at }: FollowUp): Promise<void> {
+  if (await hasUnverified(paymentNo, last_asked_at)) await flagForAttention(paymentNo, 'notice_unverified');
 }
 
 interface Learned {

@@ -3,6 +3,7 @@ import { config } from '../../../config/index.js';
 import type { Transaction } from 'sequelize';
 import type { RawCallback } from '../../lib/channels/channel.js';
 import { fail } from '../../lib/errors/app-error.js';
+import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { fieldsOf } from '../../lib/input/body-fields.js';
 import { orderPeriod, paymentPeriod } from '../../lib/values/numbers.js';
 import { unseal } from '../../lib/secrets/secret-box.js';
@@ -57,6 +58,31 @@ const waitingOnes = selection(
   'payments p',
   'JOIN payment_callbacks c ON c.payment_no = p.payment_no AND c.period = p.period',
 );
+
+/** Refusals of a company's callback whose cause may be on our side. */
+export const unverified: readonly ErrorSlug[] = [
+  'payment_gateway_not_implemented',
+  'payment_key_unavailable',
+  'payment_notify_invalid',
+  'payment_sign_invalid',
+];
+
+/** Whether a callback for that payment has arrived since then that could not be verified. @param since null for ever */
+export async function hasUnverified(paymentNo: string, since: Date | null): Promise<boolean> {
+  const found = await refusedOnes.first(
+    `WHERE c.payment_no = :paymentNo AND c.period = :period AND c.state = 'refused' AND c.verdict IN (:unverified)
+       AND COALESCE(c.last_at, c.created_at) >= :since LIMIT 1`,
+    {
+      paymentNo,
+      period: paymentPeriod(paymentNo) ?? 0,
+      unverified: [...unverified],
+      since: since ?? new Date(0),
+    },
+  );
+  return found !== undefined;
+}
+
+const refusedOnes = selection(columnsOf(PaymentCallback, 'c', 'id'), 'payment_callbacks c');
 
 /** An attempt as it arrived. */
 export interface StoredCallback extends Omit<RowOf<typeof stored>, 'sealed'> {
