@@ -175,8 +175,7 @@ async function accept(channel: Channel, callback: RawCallback, ctx: Context): Pr
   const isReadable = claim !== undefined || judged !== 'payment_notify_invalid';
   const isUnverified = channel.results !== undefined && isReadable && unverified.includes(judged);
   if (isUnverified && isOpen) {
-    // The company's answer to a query would need the same key.
-    const isAsked = judged !== 'payment_key_unavailable' && (await askSoon(claimedNo));
+    const isAsked = !keyless.has(judged) && (await askSoon(claimedNo));
     if (isNews && !isAsked) return flag('notice_unverified');
   }
   if (judged === 'payment_merchant_mismatch') return flag(judged);
@@ -187,6 +186,9 @@ async function accept(channel: Channel, callback: RawCallback, ctx: Context): Pr
   }
   return refuse(judged);
 }
+
+/** Refusals for want of a key that the company's answer to a query would need, too. */
+const keyless: ReadonlySet<ErrorSlug> = new Set(['payment_key_unavailable', 'payment_secret_unreadable']);
 
 interface ClaimedNumber {
   claimedNo: string | undefined;

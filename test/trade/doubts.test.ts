@@ -4,7 +4,7 @@ import '../support/local-gateways.js';
 import '../support/open-results.js';
 import test from 'ava';
 import { askChannel } from '../../src/jobs/ask-channel.js';
-import { select } from '../../src/lib/database/db.js';
+import { change, select } from '../../src/lib/database/db.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import { companiesTest, growOlder, makeDue, type Placed } from '../support/companies.js';
 import { makeOrder } from '../support/factories.js';
@@ -112,3 +112,18 @@ test.serial(
     t.like(await shown(payment), { status: 'paid', needs_attention: false });
   },
 );
+
+test.serial('a callback over a method whose secrets do not open flags its payment', async (t) => {
+  const { alipay } = companies;
+  const payment = await placeOver(alipay.resultConfig);
+  const secrets = JSON.stringify({ private_key: 'v1:AAAAAAAAAAAAAAAA:AAAAAAAAAAAAAAAAAAAAAA:AAAA' });
+  await change('UPDATE payment_methods SET secrets = ? WHERE id = ?', [secrets, payment.payment_method_id]);
+  const answer = await send('alipay', alipay.notice(alipay.paid(payment.gateway.pay_url)));
+  t.like(answer, { status: 503, slug: 'payment_secret_unreadable' });
+  t.like(await shown(payment), { needs_attention: true, fail_reason: 'notice_unverified' });
+  const [stored] = await select<object>(
+    'SELECT same_key, sealed FROM payment_callbacks WHERE payment_no = ?',
+    [payment.payment_no],
+  );
+  t.like(stored, { same_key: null });
+});

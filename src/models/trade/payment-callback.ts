@@ -64,6 +64,7 @@ export const unverified: readonly ErrorSlug[] = [
   'payment_gateway_not_implemented',
   'payment_key_unavailable',
   'payment_notify_invalid',
+  'payment_secret_unreadable',
   'payment_sign_invalid',
 ];
 
