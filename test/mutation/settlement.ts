@@ -177,8 +177,8 @@ export const settlement: Fault[] = [
   },
   {
     file: 'src/models/trade/payment-attention.ts',
-    from: `  await updateRows(Payment, { needs_attention: true, fail_reason: reason, updated_at: now() }, key, t);`,
-    to: `  await updateRows(Payment, { fail_reason: reason, updated_at: now() }, key, t);`,
+    from: `SET p.needs_attention = 1, p.fail_reason = :reason`,
+    to: `SET p.fail_reason = :reason`,
     breaks: 'money paid twice is not flagged',
     test: doubleMoney,
     match: second,

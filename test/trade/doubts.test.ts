@@ -15,7 +15,7 @@ import { serviceTest } from '../support/service-test.js';
 // Without a worker nothing is asked but by these tests.
 const service = serviceTest({ withWorker: false });
 const companies = companiesTest(service);
-const { place, shown } = companies;
+const { place, pay, shown } = companies;
 
 const { signal } = new AbortController();
 const ask = ({ payment_no }: Placed) => askChannel.run({ payment_no }, signal);
@@ -126,4 +126,24 @@ test.serial('a callback over a method whose secrets do not open flags its paymen
     [payment.payment_no],
   );
   t.like(stored, { same_key: null });
+});
+
+test.serial('a payment that becomes paid during its last question is not flagged', async (t) => {
+  const payment = await place('wechat');
+  await growOlder(payment, 49 * 60);
+  const { results } = companies.wechat;
+  results.before = async () => {
+    results.reset();
+    pay('wechat', payment);
+    await service.admin.post(`/payments/${payment.payment_no}/query`);
+    results.mood = 'unsigned';
+  };
+  t.is(await askNow(payment), 'unanswered');
+  t.like(await shown(payment), {
+    status: 'paid',
+    needs_attention: false,
+    fail_reason: null,
+    follow_up: null,
+  });
+  t.is(await notificationsOf(payment), 0);
 });

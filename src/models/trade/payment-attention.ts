@@ -71,6 +71,9 @@ export async function flagForAttention(
   );
 }
 
+/** Reasons to doubt whether a payment is paid; one that is paid is not flagged for them. */
+const doubts: readonly AttentionReason[] = ['notice_unverified', 'channel_unanswered'];
+
 /** The same within the caller's transaction. @returns ids for `deliverStored` */
 export async function flagWithin(
   paymentNo: string,
@@ -78,9 +81,16 @@ export async function flagWithin(
   t: Transaction,
   details: FlagDetails = {},
 ): Promise<number[]> {
-  const key = { payment_no: paymentNo, period: paymentPeriod(paymentNo) ?? 0 };
-  await updateRows(Payment, { needs_attention: true, fail_reason: reason, updated_at: now() }, key, t);
-  return notifyAttention(paymentNo, reason, t, details);
+  const flagged = await change(
+    `UPDATE payments p SET p.needs_attention = 1, p.fail_reason = :reason, p.updated_at = :at
+     WHERE p.payment_no = :paymentNo AND p.period = :period AND NOT (:isDoubt AND p.status = 'paid')`,
+    {
+      ...{ paymentNo, period: paymentPeriod(paymentNo) ?? 0, reason },
+      ...{ isDoubt: doubts.includes(reason), at: now() },
+    },
+    t,
+  );
+  return flagged > 0 ? notifyAttention(paymentNo, reason, t, details) : [];
 }
 
 /** Stores the notification of a flag in the transaction that sets it. @returns ids for `deliverStored` */
