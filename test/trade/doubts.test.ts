@@ -147,3 +147,19 @@ test.serial('a payment that becomes paid during its last question is not flagged
   });
   t.is(await notificationsOf(payment), 0);
 });
+
+for (const status of ['pending', 'failed'])
+  test.serial(
+    `a genuine callback has a ${status} payment asked about that was asked about no more`,
+    async (t) => {
+      const { alipay } = companies;
+      const payment = await place('alipay');
+      pay('alipay', payment);
+      await change('DELETE FROM payment_follow_ups WHERE payment_no = ?', [payment.payment_no]);
+      await change('UPDATE payments SET status = ? WHERE payment_no = ?', [status, payment.payment_no]);
+      const refunded = alipay.paid(payment.gateway.pay_url, { refund_fee: '1.00' });
+      t.is((await send('alipay', alipay.notice(refunded))).text, 'success');
+      t.is(await ask(payment), 'paid');
+      t.like(await shown(payment), { status: 'paid', needs_attention: false, follow_up: null });
+    },
+  );

@@ -15,7 +15,7 @@ import {
   type Attempt,
   type CalledPayment,
 } from '../../models/trade/callback-intake.js';
-import { askSoon } from '../../models/trade/payment-follow-up.js';
+import { askSoon, followAnew } from '../../models/trade/payment-follow-up.js';
 import { configsOfType } from '../../models/trade/payment-method.js';
 import type { Accepted } from './callback-settlement.js';
 
@@ -100,8 +100,11 @@ export async function acceptCallback(
   const attempt = { ...circumstances, paymentNo, thirdPartyNo, paidAt, fields };
   if (says === 'other' || thirdPartyNo === undefined) {
     await recordAttempt({ ...attempt, state: 'settled', verdict: noted });
-    // It may report a refund or a closing: the company is asked what became of the money.
-    await askSoon(paymentNo);
+    // It may report a refund or a closing: the company is asked what became of the money, also when it had been given
+    // up before.
+    const isFollowed = await askSoon(paymentNo);
+    if (!isFollowed && verified.payment.status !== 'paid')
+      await followAnew(paymentNo, verified.payment.methodType);
     return { ...numbers, callback: undefined };
   }
   if (isPaidBy(verified)) {

@@ -53,6 +53,12 @@ export async function follow(payment_no: string, type: string, expireAt: Date | 
   return (await followUpOf(payment_no))?.expire_at ?? expire_at;
 }
 
+/** Follows a payment again and asks about it at once. */
+export async function followAnew(payment_no: string, type: string): Promise<void> {
+  await follow(payment_no, type, null);
+  await askSoon(payment_no);
+}
+
 /**
  * Follows the pending payments of those types that were created since that instant and are not followed yet.
  *
