@@ -5,6 +5,7 @@ import '../support/open-results.js';
 import test from 'ava';
 import { askChannel } from '../../src/jobs/ask-channel.js';
 import { change, select } from '../../src/lib/database/db.js';
+import { followSince } from '../../src/models/trade/payment-follow-up.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import { companiesTest, growOlder, makeDue, type Placed } from '../support/companies.js';
 import { makeOrder } from '../support/factories.js';
@@ -163,3 +164,18 @@ for (const status of ['pending', 'failed'])
       t.like(await shown(payment), { status: 'paid', needs_attention: false, follow_up: null });
     },
   );
+
+test.serial('what is followed afterwards may be opened for a day from then', async (t) => {
+  const payment = await place('alipay', { isOpened: false });
+  const { payment_no } = payment;
+  await change('DELETE FROM payment_follow_ups WHERE payment_no = ?', [payment_no]);
+  await change('UPDATE payments SET created_at = created_at - INTERVAL 26 HOUR WHERE payment_no = ?', [
+    payment_no,
+  ]);
+  await followSince(new Date(Date.now() - 2 * 86_400_000), ['alipay']);
+  t.is(await ask(payment), 'absent');
+  const { status, follow_up } = await shown(payment);
+  t.is(status, 'pending');
+  const hours = (text: string): number => Math.round((Date.parse(text) - Date.now()) / 3_600_000);
+  t.deepEqual([hours(follow_up.expire_at), hours(follow_up.until_at)], [24, 48]);
+});

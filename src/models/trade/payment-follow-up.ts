@@ -67,14 +67,16 @@ export async function followAnew(payment_no: string, type: string): Promise<void
 export function followSince(since: Date, types: readonly string[]): Promise<number> {
   const at = now();
   const seconds = config.payments.followMs / 1000;
+  // Without an expiry of its order it was placed without one and can still be paid.
+  const day = new Date(at.getTime() + config.payments.followMs);
   return change(
     `INSERT IGNORE INTO payment_follow_ups (payment_no, period, type, expire_at, until_at, due_at, created_at)
-     SELECT p.payment_no, p.period, m.type, COALESCE(o.expire_at, p.created_at + INTERVAL :seconds SECOND),
-       GREATEST(COALESCE(o.expire_at, :at), :at) + INTERVAL :seconds SECOND, :at, :at
+     SELECT p.payment_no, p.period, m.type, COALESCE(o.expire_at, :day),
+       GREATEST(COALESCE(o.expire_at, :day), :at) + INTERVAL :seconds SECOND, :at, :at
      FROM payments p JOIN payment_methods m ON m.id = p.payment_method_id AND m.type IN (:types)
        JOIN orders o ON o.order_no = p.order_no AND o.period BETWEEN :first AND p.period
      WHERE p.status = 'pending' AND p.created_at >= :since AND p.period >= :month`,
-    { types, since, seconds, at, month: periodOf(since), first: shiftPeriod(periodOf(since), -24) },
+    { types, since, seconds, at, day, month: periodOf(since), first: shiftPeriod(periodOf(since), -24) },
   );
 }
 
