@@ -7,7 +7,7 @@ import { askChannel } from '../../src/jobs/ask-channel.js';
 import { change, select } from '../../src/lib/database/db.js';
 import { followSince } from '../../src/models/trade/payment-follow-up.js';
 import { sweep } from '../../src/worker/sweeper.js';
-import { companiesTest, growOlder, makeDue, type Placed } from '../support/companies.js';
+import { companiesTest, growOlder, makeDue, types, type Placed } from '../support/companies.js';
 import { makeOrder } from '../support/factories.js';
 import { deliver, type Notice, type NoticeAnswer } from '../support/notices.js';
 import { newRsaKeys } from '../support/rsa-keys.js';
@@ -178,4 +178,27 @@ test.serial('what is followed afterwards may be opened for a day from then', asy
   t.is(status, 'pending');
   const hours = (text: string): number => Math.round((Date.parse(text) - Date.now()) / 3_600_000);
   t.deepEqual([hours(follow_up.expire_at), hours(follow_up.until_at)], [24, 48]);
+});
+
+for (const type of types)
+  test.serial(
+    `${type}: what nobody has paid by its expiry is closed at the company, unflagged`,
+    async (t) => {
+      const payment = await place(type);
+      await growOlder(payment, 24 * 60 + 1);
+      t.is(await askNow(payment), 'closed');
+      t.regex(String(companies[type].ledger.stateOf(payment.payment_no)), /CLOSED$/);
+      t.like(await shown(payment), {
+        ...{ status: 'failed', fail_reason: 'CLOSED', needs_attention: false, follow_up: null },
+        order: { status: 'pending' },
+      });
+    },
+  );
+
+test.serial('what a company does not close a day after its expiry is left to a person', async (t) => {
+  const payment = await place('wechat');
+  companies.wechat.ledger.enter(payment.payment_no);
+  await growOlder(payment, 48 * 60 + 1);
+  t.is(await askNow(payment), 'waiting');
+  t.like(await shown(payment), { needs_attention: true, fail_reason: 'channel_unanswered', follow_up: null });
 });

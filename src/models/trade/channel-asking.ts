@@ -33,7 +33,9 @@ export async function askChannel(paymentNo: string): Promise<AskingOutcome> {
   const followUp = await claimFollowUp(paymentNo);
   if (!followUp) return 'not_due';
   try {
-    const { state, code, isOver } = await ask(paymentNo, followUp, followUp.closing_at !== null);
+    // What nobody has paid by its expiry is closed, so that the company gives a final answer.
+    const isClosing = followUp.closing_at !== null || followUp.expire_at <= now();
+    const { state, code, isOver } = await ask(paymentNo, followUp, isClosing);
     if (!isOver) await askLater(paymentNo, followUp, code);
     return state;
   } catch (error) {
