@@ -6,6 +6,7 @@ import test from 'ava';
 import { AlipayPlatform } from '../support/alipay-platform.js';
 import { trace as traceOf } from '../support/callbacks.js';
 import { makeOrder, type MadePayment } from '../support/factories.js';
+import { deliver } from '../support/notices.js';
 import { startApi } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import { WechatPlatform } from '../support/wechat-platform.js';
@@ -102,6 +103,17 @@ for (const type of ['wechat', 'alipay'] as const) {
     t.true('resource' in callback.body ? 'ciphertext' in callback.body.resource : true);
   });
 }
+
+test('a notice of a disabled type is refused, and flags the open payment too', async (t) => {
+  const payment = await place('alipay', alipay.config);
+  const limited = await startApi({ PAYMENT_GATEWAYS_ENABLED: 'mock' });
+  const notice = alipay.notice(alipay.paid(payment.gateway.pay_url));
+  const [answer] = await deliver(`${limited.url}/api/payment/notify/alipay`, notice);
+  t.like(answer, { status: 400, slug: 'payment_gateway_disabled' });
+  const { payment: after, verdicts } = await trace(payment);
+  t.like(after, { status: 'pending', needs_attention: true, fail_reason: 'notice_unverified' });
+  t.deepEqual(verdicts, ['payment_gateway_disabled']);
+});
 
 test('a notice that was stored while the switch was off can be replayed only when it is on', async (t) => {
   const payment = await place('alipay', alipay.resultConfig);

@@ -61,6 +61,7 @@ const waitingOnes = selection(
 
 /** Refusals of a company's callback whose cause may be on our side. */
 export const unverified: readonly ErrorSlug[] = [
+  'payment_gateway_disabled',
   'payment_gateway_not_implemented',
   'payment_key_unavailable',
   'payment_notify_invalid',
