@@ -300,6 +300,8 @@ test('a chunk over the limit is refused while it arrives', async (t) => {
   const more = { total_chunks: 3, filename: 'a.txt' };
   const answer = await sendChunk(admin, chunk_id, 0, Buffer.alloc(config.storage.chunkMaxBytes + 1), more);
   t.deepEqual([answer.status, answer.code, answer.errorCode], [413, 413, 'payload_too_large']);
+  const megabytes = config.storage.chunkMaxBytes / 1024 ** 2;
+  t.deepEqual(Object.values(answer.errors ?? {}), [[`不能超过 ${megabytes} MB`]]);
   t.is((await progress(chunk_id)).status, 404, 'nothing was opened');
   await sendChunk(admin, chunk_id, 0, textOf(100), more);
   await change('UPDATE chunk_sessions SET received_bytes = ? WHERE chunk_id = ?', [

@@ -36,6 +36,39 @@ test('missing or mistyped fields are 400, invalid values and formats 422', async
   t.deepEqual(outcome(await admin.get('/users/999999999')), [404, 20002, 'user_not_found']);
 });
 
+test('a refused value has one text, which is true of it', async (t) => {
+  const english = admin.with({ 'Accept-Language': 'en-US' });
+  const integer = 'must be an integer';
+  const once = 'must be given only once';
+  for (const [path, field, text] of [
+    ['/users/1.5', 'id', integer],
+    ['/users/99999999999999999999', 'id', 'is out of range'],
+    ['/users/abc', 'id', 'must be a number'],
+    ['/users?page=1.5', 'page', integer],
+    ['/users?page=1&page=2', 'page', once],
+    ['/users?username=a&username=b', 'username', once],
+  ] as const) {
+    const { status, errors } = await english.get(path);
+    t.deepEqual([status, errors], [400, { [field]: [text] }], path);
+  }
+  t.is((await english.get('/users?page=9007199254740991')).data.page, 1_000_000_000);
+  const menu = { title: 'x', slug: unique('m-'), type: null, status: '1', is_hidden: true };
+  const number = ['must be a number'];
+  t.deepEqual((await english.post('/menus', menu)).errors, {
+    type: number,
+    status: number,
+    is_hidden: number,
+  });
+  const { id } = await makeUser(admin);
+  const change = async (amount: unknown) =>
+    (await english.post(`/users/${id}/update-balance`, { amount, type: 'income' })).errors;
+  for (const amount of [10_000_000_000_001, '99999999999999999999', 1e30])
+    t.deepEqual(await change(amount), { amount: ['must be at most 10000000000000'] }, String(amount));
+  for (const amount of [0, -1, '0.00'])
+    t.deepEqual(await change(amount), { amount: ['must be at least 0.01'] }, String(amount));
+  t.deepEqual(await change('1.005'), { amount: ['must be an amount with at most two decimals'] });
+});
+
 test('bodies that are not JSON objects are malformed', async (t) => {
   const malformed = [400, 30001];
   const sent = async (body: string, headers: Record<string, string> = {}) => {

@@ -127,8 +127,10 @@ export const money = (minCents: bigint) =>
     )
     .custom((value: unknown, helpers) => {
       const amount = Money.parse(value);
+      if (Number(value) > maxAmount) return helpers.error('money.max', { limit: String(maxAmount) });
       if (!amount) return helpers.error('money.format');
-      return amount.cents < minCents ? helpers.error('money.min') : amount;
+      const limit = String(Number(minCents) / 100);
+      return amount.cents < minCents ? helpers.error('money.min', { limit }) : amount;
     }) as unknown as Joi.ObjectSchema<Money>;
 
 /** A time filter (docs/api.md, 2) in the request zone; the handler receives a `Date`. */

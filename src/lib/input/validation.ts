@@ -1,6 +1,6 @@
 // Validates request parts with their Joi schemas and reports problems per field in the caller's language.
 import Joi from 'joi';
-import { findOversized, type Oversized } from './size-limits.js';
+import { findOversized } from './size-limits.js';
 import type { ErrorSlug } from '../errors/catalogue.js';
 import { AppError, type FieldErrors } from '../errors/app-error.js';
 import { currentLanguage } from '../process/context.js';
@@ -42,7 +42,8 @@ const texts: Record<Language, Record<string, string>> = {
     'name.reserved': '是保留名称，不能使用',
     'text.control': '不能包含控制字符、方向控制符或不完整的字符',
     'money.format': '必须是最多两位小数的金额',
-    'money.min': '金额过小',
+    'money.min': '不能小于 {#limit}',
+    'money.max': '不能大于 {#limit}',
     'time.format': '时间格式不正确',
     'order_by.format': '排序格式应为 字段:asc|desc',
     'order_by.field': '不支持按该字段排序',
@@ -55,6 +56,8 @@ const texts: Record<Language, Record<string, string>> = {
     'key.public': '必须是至少 2048 位的 RSA 公钥（PEM）',
     'key.gateway': '必须是公网 https 地址',
     'file.single': '只能上传一个文件',
+    'file.max': '不能超过 {#limit} MB',
+    'query.repeated': '只能出现一次',
   },
   'en-US': {
     'any.required': 'is required',
@@ -78,7 +81,7 @@ const texts: Record<Language, Record<string, string>> = {
     'number.infinity': 'is out of range',
     'boolean.base': 'must be true or false',
     'array.base': 'must be an array',
-    'array.min': 'must contain at least {#limit} items',
+    'array.min': 'must contain {#limit} or more items',
     'array.max': 'must contain at most {#limit} items',
     'array.unique': 'contains a duplicate',
     'array.sparse': 'must not contain empty items',
@@ -91,7 +94,8 @@ const texts: Record<Language, Record<string, string>> = {
     'name.reserved': 'is a reserved name',
     'text.control': 'must not contain control characters, direction overrides or halves of characters',
     'money.format': 'must be an amount with at most two decimals',
-    'money.min': 'is too small',
+    'money.min': 'must be at least {#limit}',
+    'money.max': 'must be at most {#limit}',
     'time.format': 'is not a valid time',
     'order_by.format': 'must look like field:asc|desc',
     'order_by.field': 'names a field that cannot be sorted by',
@@ -104,6 +108,8 @@ const texts: Record<Language, Record<string, string>> = {
     'key.public': 'must be an RSA public key (PEM) of 2048 bits or more',
     'key.gateway': 'must be a public https address',
     'file.single': 'must be one file only',
+    'file.max': 'must be at most {#limit} MB',
+    'query.repeated': 'must be given only once',
   },
 };
 
@@ -132,7 +138,9 @@ const preferences = Object.fromEntries(
 export function validate<T>(schema: Joi.Schema<T>, value: unknown): T {
   const excess = findOversized(schema, value);
   if (excess)
-    throw new AppError('value_not_acceptable', { fields: { [fieldOf(excess.path)]: [textOf(excess)] } });
+    throw new AppError('value_not_acceptable', {
+      fields: { [fieldOf(excess.path)]: [problem(excess.type, excess.limit)] },
+    });
   const result = localised(schema, currentLanguage()).validate(value) as Joi.ValidationResult<T>;
   if (!result.error) return result.value;
   throw new AppError(outcomeOf(result.error.details), { fields: textsByField(result.error.details) });
@@ -150,13 +158,22 @@ function localised(schema: Joi.Schema, language: Language): Joi.Schema {
 }
 
 /** Texts of one problem in the caller's language, for checks no schema can express. */
-export function problem(type: keyof (typeof texts)['en-US']): string {
-  return texts[currentLanguage()][type] ?? type;
+export function problem(type: keyof (typeof texts)['en-US'], limit: number | string = ''): string {
+  return (texts[currentLanguage()][type] ?? type).replace('{#limit}', String(limit));
+}
+
+/** In place of a text of a query that cannot be the value asked for: why. */
+class Unfit {
+  readonly type: string;
+
+  constructor(type: 'number.integer' | 'number.unsafe' | 'query.repeated') {
+    this.type = type;
+  }
 }
 
 /**
  * Query strings and multipart fields are texts: digits become integers and true/false/1/0 booleans where the
- * schema requires them; an empty one counts as missing.
+ * schema requires them; an empty one counts as missing, several of one name are unfit for a single value.
  */
 export function coercer(schema: Joi.ObjectSchema): (raw: Record<string, unknown>) => Record<string, unknown> {
   let keys: [string, { type: string }][] | undefined;
@@ -170,12 +187,19 @@ export function coercer(schema: Joi.ObjectSchema): (raw: Record<string, unknown>
 }
 
 function coerce(type: string, value: unknown): unknown {
+  if (Array.isArray(value) && type !== 'array') return new Unfit('query.repeated');
   if (typeof value !== 'string') return value;
   if (value === '') return undefined;
-  if (type === 'number') return /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  if (type === 'number') return integerFrom(value);
   if (type !== 'boolean') return value;
   if (value === 'true' || value === '1') return true;
   return value === 'false' || value === '0' ? false : value;
+}
+
+function integerFrom(text: string): number | string | Unfit {
+  if (/^-?\d+\.\d+$/.test(text)) return new Unfit('number.integer');
+  if (!/^-?\d+$/.test(text)) return text;
+  return Number.isSafeInteger(Number(text)) ? Number(text) : new Unfit('number.unsafe');
 }
 
 function outcomeOf(details: Joi.ValidationErrorItem[]): ErrorSlug {
@@ -190,10 +214,16 @@ function isTypeProblem(type: string): boolean {
 }
 
 function textsByField(details: Joi.ValidationErrorItem[]): FieldErrors {
+  const mistyped = new Set(
+    details.filter(({ type }) => isTypeProblem(type)).map(({ path }) => fieldOf(path)),
+  );
   const fields = new Map<string, string[]>();
-  for (const { path, message } of details.slice(0, maxProblems)) {
+  for (const { path, type, message, context } of details.slice(0, maxProblems)) {
     const field = fieldOf(path);
-    fields.set(field, [...(fields.get(field) ?? []), message]);
+    // What has the wrong type is none of the allowed values either.
+    if (type === 'any.only' && mistyped.has(field)) continue;
+    const text = context?.value instanceof Unfit ? problem(context.value.type) : message;
+    fields.set(field, [...(fields.get(field) ?? []), text]);
   }
   return Object.fromEntries(fields);
 }
@@ -202,9 +232,6 @@ function textsByField(details: Joi.ValidationErrorItem[]): FieldErrors {
 const maxProblems = 50;
 
 const fieldOf = (path: (string | number)[]): string => path.join('.') || 'body';
-
-const textOf = ({ type, limit }: Oversized): string =>
-  (texts[currentLanguage()][type] ?? type).replace('{#limit}', String(limit));
 
 function preferencesFor(language: Language): Joi.ValidationOptions {
   return {

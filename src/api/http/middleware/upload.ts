@@ -34,7 +34,7 @@ const blockBytes = 512 * 1024;
 export async function receiveForm(ctx: Context, declaration: UploadDeclaration): Promise<ReceivedForm> {
   const { req } = ctx;
   const maxBytes = declaration.maxBytes + maxFieldBytes + overheadBytes;
-  if (Number(req.headers['content-length'] ?? 0) > maxBytes) fail('payload_too_large');
+  if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw fileTooLarge(declaration);
   const form = new Form(declaration);
   try {
     await mkdir(uploadFolder, { recursive: true, mode: privateFolder });
@@ -61,7 +61,7 @@ function read(request: IncomingMessage, form: Form): Promise<void> {
     parser.on('file', (name, content, filename, encoding) => {
       // RFC 7578, 4.7: parts are not encoded; an encoded one is stored as received.
       if (/^(base64|quoted-printable)$/i.test(encoding)) stop(new AppError('bad_request'));
-      content.once('limit', () => stop(new AppError('payload_too_large')));
+      content.once('limit', () => stop(form.fileTooLarge()));
       form.addFile(name, content, unescaped(filename)).catch(stop);
     });
     parser.once('partsLimit', () => stop(new AppError('payload_too_large')));
@@ -70,6 +70,11 @@ function read(request: IncomingMessage, form: Form): Promise<void> {
     request.once('close', () => request.complete || stop(new AppError('bad_request')));
     request.pipe(parser);
   });
+}
+
+function fileTooLarge({ parts, maxBytes }: UploadDeclaration): AppError {
+  const megabytes = Math.round((maxBytes / 1024 ** 2) * 100) / 100;
+  return new AppError('payload_too_large', { fields: { [parts[0]]: [problem('file.max', megabytes)] } });
 }
 
 function parserFor({ headers }: IncomingMessage, maxBytes: number): BusboyInstance {
@@ -118,6 +123,10 @@ class Form {
     return this.#declaration.maxBytes;
   }
 
+  fileTooLarge(): AppError {
+    return fileTooLarge(this.#declaration);
+  }
+
   /** @returns false when the fields are too large in total */
   addField(name: string, value: string): boolean {
     this.#fieldBytes += Buffer.byteLength(name) + Buffer.byteLength(value);
@@ -147,7 +156,7 @@ class Form {
     if (this.#files > 1) fail('validation_failed', { fields: { [this.#part]: [problem('file.single')] } });
     await this.#written;
     const upload = this.#file?.received();
-    if (upload && upload.size > this.maxBytes) fail('payload_too_large');
+    if (upload && upload.size > this.maxBytes) throw this.fileTooLarge();
     if (!upload && this.#declaration.required)
       fail('validation_failed', { fields: { [this.#part]: [problem('any.required')] } });
     return { fields: Object.fromEntries(this.#fields), upload };
