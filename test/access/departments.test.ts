@@ -57,6 +57,27 @@ test('a filtered list is flat', async (t) => {
   );
 });
 
+test('an 11th level of departments or dictionaries is refused', async (t) => {
+  for (const [path, slug] of [
+    ['/departments', 'department_too_deep'],
+    ['/dictionaries', 'dictionary_too_deep'],
+  ] as const) {
+    const create = (parent_id: number) =>
+      service.admin.post(path, { name: unique('d'), code: unique('c'), parent_id });
+    const chain = [0];
+    for (let level = 1; level <= 10; level++)
+      chain.push((await create(chain.at(-1) as number)).data.id as number);
+    const refused = await create(chain[10] as number);
+    t.deepEqual([refused.status, refused.code, refused.errorCode], [422, 30001, slug]);
+    t.regex(refused.errors?.parent_id?.[0] ?? '', /最多 10 级/);
+    const pair = (await create(0)).data.id as number;
+    await create(pair);
+    const move = (parent_id: number) => service.admin.put(`${path}/${pair}`, { parent_id });
+    t.is((await move(chain[9] as number)).errorCode, slug);
+    t.is((await move(chain[8] as number)).status, 200);
+  }
+});
+
 test('a department cannot be moved below itself', async (t) => {
   const one = await department();
   const below = await department({ parent_id: one.id });

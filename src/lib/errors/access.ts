@@ -41,9 +41,9 @@ export const access = {
     no_permission: ['没有操作权限', 'You have no permission for this operation'],
   }),
   ...outcomes(403, 20003, {
-    password_change_required: ['请先修改初始密码', 'The password was set by somebody else and must be changed first'],
+    password_change_required: ['密码由他人设置，请先修改密码', 'The password was set by somebody else and must be changed first'],
     grant_beyond_own: ['不能授予或修改超出自身权限的内容', 'You may not grant or change rights beyond your own'],
-    super_admin_protected: ['只有超级管理员可以操作超级管理员', 'Only a super administrator may touch super administrators'],
+    super_admin_protected: ['只有超级管理员可以操作超级管理员', 'Only a super administrator may change super administrators'],
     builtin_permission_protected: ['只有超级管理员可以修改内置权限', 'Only a super administrator may change built-in permissions'],
     super_admin_role_protected: [
       '超级管理员角色的标识和状态不可修改，也不可删除',
@@ -64,8 +64,9 @@ export const access = {
   }),
   ...outcomes(422, 30001, {
     menu_cycle: ['上级菜单不能是自己或自己的下级', 'A menu cannot be placed below itself'],
-    menu_too_deep: ['菜单层级过深', 'Menus may be nested {depth} levels deep at most'],
+    menu_too_deep: ['菜单最多 {depth} 级', 'Menus may be nested {depth} levels deep at most'],
     department_cycle: ['上级部门不能是自己或自己的下级', 'A department cannot be placed below itself'],
+    department_too_deep: ['部门最多 {depth} 级', 'Departments may be nested {depth} levels deep at most'],
   }),
   ...outcomes(422, 30002, {
     username_exists: ['用户名已存在', 'The username is taken'],

@@ -16,7 +16,7 @@ export const logs = {
   ...outcomes(404, 20002, {
     failed_job_not_found: ['失败任务不存在', 'There is no such failed job'],
     log_not_found: ['日志不存在', 'The log entry does not exist'],
-    online_admin_not_found: ['在线会话不存在', 'There is no such session online'],
+    online_admin_not_found: ['会话不存在', 'The session does not exist'],
     notification_not_found: ['通知不存在', 'The notification does not exist'],
   }),
   ...outcomes(422, 30003, {

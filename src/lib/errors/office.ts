@@ -14,6 +14,7 @@ export const office = {
   }),
   ...outcomes(422, 30001, {
     dictionary_cycle: ['上级字典不能是自己或自己的下级', 'An entry cannot be placed below itself'],
+    dictionary_too_deep: ['字典最多 {depth} 级', 'Dictionary entries may be nested {depth} levels deep at most'],
     blacklist_covers_self: ['不能屏蔽自己当前的地址', 'The entry would block your own address'],
   }),
   ...outcomes(422, 30002, {
@@ -24,6 +25,6 @@ export const office = {
     dictionary_unknown: ['所选上级字典不存在', 'The parent dictionary does not exist'],
   }),
   ...outcomes(422, 30004, {
-    blacklist_ip_invalid: ['IP 地址、网段或范围格式不正确', 'This is no address, CIDR block or first-last range'],
+    blacklist_ip_invalid: ['IP 地址、网段或范围格式不正确', 'Not an address, CIDR block or range (first-last)'],
   }),
 };

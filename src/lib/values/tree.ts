@@ -38,6 +38,14 @@ export function withAncestors(rows: Node[], ids: Iterable<number>): Set<number> 
   return found;
 }
 
+/** Max levels of a tree. */
+export const maxDepth = 10;
+
+/** Whether a row, with what lies below it, would be too deep under that parent; a new row has no id. */
+export function isTooDeep(rows: Node[], parentId: number, id?: number): boolean {
+  return depthOf(rows, parentId) + (id === undefined ? 1 : heightOf(rows, id)) > maxDepth;
+}
+
 /** The depth of a row: 1 for a root, 0 for id 0. */
 export function depthOf(rows: Node[], id: number): number {
   return withAncestors(rows, [id]).size;

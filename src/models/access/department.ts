@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { toTree, withDescendants, type Tree } from '../../lib/values/tree.js';
+import { isTooDeep, maxDepth, toTree, withDescendants, type Tree } from '../../lib/values/tree.js';
 import { containing, matching } from '../tables/find.js';
 import { listed, type Fields, type Listed } from '../tables/table.js';
 import { changing } from '../tables/versions.js';
@@ -50,20 +50,24 @@ export async function departmentOptions(): Promise<{ id: number; parent_id: numb
 
 export async function createDepartment(fields: DepartmentFields): Promise<number> {
   return transact(async (t) => {
-    assertParent(await parents(t), fields.parent_id);
+    const rows = await parents(t);
+    assertParent(rows, fields.parent_id);
+    if (isTooDeep(rows, fields.parent_id ?? 0)) tooDeep();
     return (await Department.create(fields, { transaction: t })).id;
   });
 }
 
-/** Changes only the fields given; a move keeps the tree free of cycles. */
+/** Changes only the fields given; a move keeps the tree free of cycles and at most 10 levels deep. */
 export async function updateDepartment(id: number, fields: Partial<DepartmentFields>): Promise<void> {
   await changing(['identity'], async (t) => {
     const rows = await parents(t);
     const department = (await Department.findByPk(id, { transaction: t })) ?? fail('department_not_found');
-    if (fields.parent_id !== undefined && withDescendants(rows, id).has(fields.parent_id)) {
-      fail('department_cycle', { field: 'parent_id' });
+    const parent = fields.parent_id;
+    if (parent !== undefined && parent !== department.parent_id) {
+      if (withDescendants(rows, id).has(parent)) fail('department_cycle', { field: 'parent_id' });
+      assertParent(rows, parent);
+      if (isTooDeep(rows, parent, id)) tooDeep();
     }
-    assertParent(rows, fields.parent_id);
     await department.update(fields, { transaction: t });
   });
 }
@@ -93,4 +97,8 @@ function parents(t?: Transaction): Promise<Department[]> {
 
 function assertParent(rows: Department[], parentId: number | undefined): void {
   if (parentId && !rows.some(({ id }) => id === parentId)) fail('department_unknown', { field: 'parent_id' });
+}
+
+function tooDeep(): never {
+  return fail('department_too_deep', { field: 'parent_id', params: { depth: maxDepth } });
 }

@@ -3,7 +3,7 @@ import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
-import { depthOf, heightOf, toTree, withDescendants, type Tree } from '../../lib/values/tree.js';
+import { isTooDeep, maxDepth, toTree, withDescendants, type Tree } from '../../lib/values/tree.js';
 import { menuTitle } from './builtin-names.js';
 import type { Identity } from './identity.js';
 import { assertHolds, type Holder } from './rights.js';
@@ -23,7 +23,6 @@ const switchedOff = new Set(
   ].flatMap(({ module, enabled }) => (enabled ? [] : [module])),
 );
 
-const maxDepth = 10;
 const duplicates = { uq_menus_slug: { slug: 'menu_slug_exists', field: 'slug' } } as const;
 
 /** Every menu, disabled ones too. */
@@ -66,7 +65,7 @@ export async function createMenu(holder: Holder, fields: MenuFields): Promise<nu
     changing(['identity'], async (t) => {
       const rows = await lockTree(t);
       assertParent(holder, rows, fields.parent_id ?? 0);
-      if (depthOf(rows, fields.parent_id ?? 0) + 1 > maxDepth) tooDeep();
+      if (isTooDeep(rows, fields.parent_id ?? 0)) tooDeep();
       return (await Menu.create(fields, { transaction: t })).id;
     }),
     duplicates,
@@ -84,7 +83,7 @@ export async function updateMenu(holder: Holder, id: number, fields: Partial<Men
       if (parent !== undefined && parent !== menu.parent_id) {
         if (withDescendants(rows, id).has(parent)) fail('menu_cycle', { field: 'parent_id' });
         assertParent(holder, rows, parent);
-        if (depthOf(rows, parent) + heightOf(rows, id) > maxDepth) tooDeep();
+        if (isTooDeep(rows, parent, id)) tooDeep();
       }
       await menu.update(fields, { transaction: t });
     }),

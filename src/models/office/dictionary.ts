@@ -4,7 +4,7 @@ import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
 import { announcing } from '../../lib/redis/changes.js';
-import { withDescendants } from '../../lib/values/tree.js';
+import { isTooDeep, maxDepth, withDescendants } from '../../lib/values/tree.js';
 import { Dictionary } from './tables.js';
 import { containing, during, findPage, matching } from '../tables/find.js';
 import { listed, type Fields, type Listed } from '../tables/table.js';
@@ -73,7 +73,7 @@ const toRecord = (entry: Dictionary): DictionaryRecord => ({
 export async function createDictionary(fields: DictionaryFields): Promise<number> {
   const id = await refuseDuplicates(
     changingDictionaries(async (t) => {
-      await assertParent(fields.parent_id, t);
+      if (fields.parent_id) await assertParent(fields.parent_id, t);
       return (await Dictionary.create(fields, { transaction: t })).id;
     }),
     duplicates,
@@ -86,7 +86,8 @@ export async function updateDictionary(id: number, fields: Partial<DictionaryFie
     changingDictionaries(async (t) => {
       const entry =
         (await Dictionary.findByPk(id, { transaction: t, lock: true })) ?? fail('dictionary_not_found');
-      if (fields.parent_id) await assertNoCycle(id, fields.parent_id, t);
+      const parent = fields.parent_id;
+      if (parent && parent !== entry.parent_id) await assertParent(parent, t, id);
       await entry.update(fields, { transaction: t });
     }),
     duplicates,
@@ -106,15 +107,13 @@ export async function deleteDictionary(id: number): Promise<void> {
 const changingDictionaries = <T>(write: (t: Transaction) => Promise<T>): Promise<T> =>
   announcing(['dictionaries'], () => transact(write));
 
-async function assertParent(id: number | undefined, t: Transaction): Promise<void> {
-  if (!id) return;
-  const found = await Dictionary.findByPk(id, { transaction: t, lock: true });
-  if (!found) fail('dictionary_unknown', { field: 'parent_id' });
-}
-
-async function assertNoCycle(id: number, parentId: number, t: Transaction): Promise<void> {
+// The whole tree is locked: two moves at once could close a cycle that neither makes alone.
+async function assertParent(parentId: number, t: Transaction, id?: number): Promise<void> {
   const attributes = ['id', 'parent_id'];
   const rows = await Dictionary.findAll({ attributes, order: ['id'], transaction: t, lock: true });
   if (!rows.some((row) => row.id === parentId)) fail('dictionary_unknown', { field: 'parent_id' });
-  if (withDescendants(rows, id).has(parentId)) fail('dictionary_cycle', { field: 'parent_id' });
+  if (id !== undefined && withDescendants(rows, id).has(parentId))
+    fail('dictionary_cycle', { field: 'parent_id' });
+  if (isTooDeep(rows, parentId, id))
+    fail('dictionary_too_deep', { field: 'parent_id', params: { depth: maxDepth } });
 }

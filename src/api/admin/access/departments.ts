@@ -61,7 +61,7 @@ export const routes = [
     summary: 'Create a department',
     access: can('department.store', '创建部门', 'Create departments'),
     body: Joi.object<DepartmentFields, true>({ ...fields, name: fields.name.required() }),
-    fails: ['department_not_found', 'department_unknown'],
+    fails: ['department_not_found', 'department_too_deep', 'department_unknown'],
     response: department,
     handle: async ({ body }) => getDepartment(await createDepartment(noneToZero(body))),
     repeat: (id) => getDepartment(id),
@@ -85,7 +85,7 @@ export const routes = [
     access: can('department.update', '修改部门', 'Change departments'),
     params: idParam,
     body: Joi.object<Partial<DepartmentFields>, true>(fields),
-    fails: ['department_cycle', 'department_not_found', 'department_unknown'],
+    fails: ['department_cycle', 'department_not_found', 'department_too_deep', 'department_unknown'],
     response: department,
     subject: ({ params }) => getDepartment(params.id),
     async handle({ params, body }) {

@@ -68,7 +68,7 @@ export const routes = [
       name: fields.name.required(),
       code: fields.code.required(),
     }),
-    fails: ['dictionary_code_exists', 'dictionary_not_found', 'dictionary_unknown'],
+    fails: ['dictionary_code_exists', 'dictionary_not_found', 'dictionary_too_deep', 'dictionary_unknown'],
     response: entry,
     handle: async ({ body }) => getDictionary(await createDictionary(noneToZero(body))),
     repeat: (id) => getDictionary(id),
@@ -111,7 +111,13 @@ export const routes = [
     access: can('dictionary.update', '修改字典', 'Change dictionaries'),
     params: idParam,
     body: Joi.object<Partial<DictionaryFields>, true>(fields),
-    fails: ['dictionary_code_exists', 'dictionary_cycle', 'dictionary_not_found', 'dictionary_unknown'],
+    fails: [
+      'dictionary_code_exists',
+      'dictionary_cycle',
+      'dictionary_not_found',
+      'dictionary_too_deep',
+      'dictionary_unknown',
+    ],
     response: entry,
     subject: ({ params }) => getDictionary(params.id),
     async handle({ params, body }) {
