@@ -122,6 +122,16 @@ test('a permission is found by its name in the language of the request', async (
   t.deepEqual(await found('en-US', 'reset pass'), ['admin.reset_password']);
 });
 
+test('the built-in role is found and described in the language of the request', async (t) => {
+  const seen = async (language: string, name: string) => {
+    const asking = admin.with({ 'Accept-Language': language });
+    const [role] = (await asking.get(`/roles?name=${encodeURIComponent(name)}`)).data.list;
+    return [role?.slug, (await asking.get(`/roles/${role?.id}`)).data?.description];
+  };
+  t.deepEqual(await seen('en-US', 'super adm'), ['super-admin', 'Super administrator']);
+  t.deepEqual(await seen('zh-CN', '超级管'), ['super-admin', '超级管理员']);
+});
+
 test('a renamed menu keeps its title in every language', async (t) => {
   const menu = await selectRow<{ id: number }>("SELECT id FROM menus WHERE slug = 'monitor'");
   await admin.put(`/menus/${menu.id}`, { title: '我们的监控' });
@@ -178,12 +188,17 @@ test('a permission with another method, length or fixed segment opens nothing', 
     { path: '/roles/1' },
     { path: '/api/roles/*' },
     { path: '/ROLES/*' },
-    { path: '/roles/**' },
   ];
   for (const form of forms) {
     const own = await holderOf((await makePermission(form)).id);
     t.deepEqual(outcome(await own.get('/roles/1')), noPermission, JSON.stringify(form));
   }
+});
+
+test('a path with ** is refused: * stands for one segment', async (t) => {
+  const body = { name: 'x', slug: unique('p.'), method: 'GET', path: '/roles/**' };
+  const refused = await admin.post('/permissions', body);
+  t.deepEqual([refused.status, refused.errors], [422, { path: ['格式不正确'] }]);
 });
 
 test('creating payments requires the slug payment.store', async (t) => {

@@ -157,6 +157,8 @@ test('every other list exports its columns without secrets', async (t) => {
     ...[String(account.id), account.username, account.username, 'a@example.com', '', 'Enabled', ''],
   ]);
   t.is(row?.[7]?.split('; ').length, 2);
+  const [, first] = await exportedCsv(admin, '/admins', { username: 'admin' }, english);
+  t.deepEqual([first?.[1], first?.[7]], ['admin', 'Super administrator']);
   const user = await makeUser(admin, { password: 'secret-1', phone: '+86 123456' });
   await admin.post(`/users/${user.id}/update-balance`, {
     type: 'income',

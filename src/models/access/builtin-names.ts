@@ -1,7 +1,7 @@
 // The names that come with the service, in both languages. A row that still has one of them is shown in the request's language;
 // a row that was renamed keeps what was typed.
 import { currentLanguage } from '../../lib/process/context.js';
-import { say, type Text } from '../../lib/values/language.js';
+import { say, type Language, type Text } from '../../lib/values/language.js';
 import { superAdminSlug } from './identity.js';
 import { menuSeeds, type MenuSeed } from './menu-seed.js';
 
@@ -19,20 +19,24 @@ export function declarePermissionName(slug: string, name: Text): void {
   permissions.set(slug, name);
 }
 
-export const roleName = (slug: string, stored: string): string => shown(roles.get(slug), stored);
+export const roleName = (slug: string, stored: string, language = currentLanguage()): string =>
+  shown(roles.get(slug), stored, language);
 export const menuTitle = (slug: string, stored: string): string => shown(menus.get(slug), stored);
 export const permissionName = (slug: string, stored: string): string => shown(permissions.get(slug), stored);
 
-/** The slugs of permissions whose name in the request's language contains that text: the column may hold the other one. */
-export function permissionsNamed(part: string): string[] {
+/** The slugs whose name in the request's language contains that text: the column may hold the other one. */
+export const permissionsNamed = (part: string): string[] => named(permissions, part);
+export const rolesNamed = (part: string): string[] => named(roles, part);
+
+function named(names: Names, part: string): string[] {
   const wanted = part.toLowerCase();
   const language = currentLanguage();
-  const named = [...permissions].filter(([, name]) => say(name, language).toLowerCase().includes(wanted));
-  return named.map(([slug]) => slug);
+  const found = [...names].filter(([, name]) => say(name, language).toLowerCase().includes(wanted));
+  return found.map(([slug]) => slug);
 }
 
-function shown(name: Text | undefined, stored: string): string {
-  return name && (stored === name.zh || stored === name.en) ? say(name, currentLanguage()) : stored;
+function shown(name: Text | undefined, stored: string, language: Language = currentLanguage()): string {
+  return name && (stored === name.zh || stored === name.en) ? say(name, language) : stored;
 }
 
 function titlesOf({ slug, title, children = [] }: MenuSeed): [string, Text][] {

@@ -1,10 +1,10 @@
 // roles: named sets of permissions and menus.
-import type { Model, ModelStatic, Transaction } from 'sequelize';
+import { Op, type Model, type ModelStatic, type Transaction } from 'sequelize';
 import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
-import { menuTitle, permissionName, roleName } from './builtin-names.js';
+import { menuTitle, permissionName, roleName, rolesNamed } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';
 import { assertHolds, assertHoldsRoles, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
@@ -40,12 +40,17 @@ const duplicates = { uq_roles_slug: { slug: 'role_slug_exists', field: 'slug' } 
 
 export async function listRoles(query: RoleFilter): Promise<Page<RoleRecord>> {
   const where = matching<Role>({
-    name: containing(query.name),
     slug: containing(query.slug),
     status: query.status,
     created_at: during(query),
   });
-  const page = await findPage(Role.scope('withUse'), query, { where, include: shown });
+  const named = query.name
+    ? { [Op.or]: [{ name: containing(query.name) }, { slug: rolesNamed(query.name) }] }
+    : {};
+  const page = await findPage(Role.scope('withUse'), query, {
+    where: { ...where, ...named },
+    include: shown,
+  });
   return { ...page, list: page.list.map(toRecord) };
 }
 
@@ -167,6 +172,8 @@ function toRecord(role: Role): RoleRecord {
   return {
     ...listed(role),
     name: roleName(role.slug, role.name),
+    // That of the built-in role is its name.
+    description: role.description && roleName(role.slug, role.description),
     in_use: role.get('in_use') === 1,
     permission_ids: permission_keys.map(({ permission_id }) => permission_id).sort(ascending),
     menu_ids: menu_keys.map(({ menu_id }) => menu_id).sort(ascending),

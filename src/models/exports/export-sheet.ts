@@ -12,6 +12,8 @@ export interface SourceColumn {
   kind: SheetColumn['kind'];
   /** Texts of a column with few values. */
   texts?: Readonly<Record<string, Text>>;
+  /** A cell that has a value, in that language. */
+  show?(cell: string, language: Language): string;
 }
 
 /** What one type of export consists of. */
@@ -46,10 +48,12 @@ export function columnsFor(
   zone: string | undefined,
 ): SheetColumn[] {
   const local = localTimes(zone);
-  return source.columns.map(({ title, kind, texts }) => {
+  return source.columns.map(({ title, kind, texts, show }) => {
     const name = say(title, language);
     if (kind === 'time')
       return { title: `${name} (${zone ?? 'UTC'})`, kind, show: (cell) => local(String(cell)) };
+    if (show)
+      return { title: name, kind, show: (cell) => (cell === null ? cell : show(String(cell), language)) };
     if (!texts) return { title: name, kind };
     const shown = new Map(Object.entries(texts).map(([value, text]) => [value, say(text, language)]));
     return { title: name, kind, show: (cell) => shown.get(String(cell)) ?? cell };

@@ -1,5 +1,7 @@
 // What can be exported: the columns of each type, as an administrator reads them.
 import { Where } from '../../lib/input/list-query.js';
+import type { Language } from '../../lib/values/language.js';
+import { roleName } from '../access/builtin-names.js';
 import { adminFilters, adminIds, type AdminCriteria } from '../access/admin.js';
 import { balanceLogFilters, balanceLogsWhere, type BalanceLogCriteria } from '../trade/balance-log.js';
 import { Admin, Department } from '../access/tables.js';
@@ -28,10 +30,17 @@ const log = columnsOf(BalanceLog, 'l');
 
 const enabled = { 0: text('禁用', 'Disabled'), 1: text('启用', 'Enabled') };
 
-const roleNames = computed<string>(
-  `(SELECT GROUP_CONCAT(r.name ORDER BY r.id SEPARATOR '; ') FROM admin_roles ar JOIN roles r ON r.id = ar.role_id
-    WHERE ar.admin_id = a.id)`,
+// No slug has a slash, no name a line break.
+const rolesOfAdmin = computed<string>(
+  `(SELECT GROUP_CONCAT(CONCAT(r.slug, '/', r.name) ORDER BY r.id SEPARATOR '\\n')
+    FROM admin_roles ar JOIN roles r ON r.id = ar.role_id WHERE ar.admin_id = a.id)`,
 );
+
+const roleNames = (cell: string, language: Language): string =>
+  cell
+    .split('\n')
+    .map((role) => roleName(role.replace(/\/.*/u, ''), role.replace(/^[^/]*\//u, ''), language))
+    .join('; ');
 
 const admins: SheetSource<AdminCriteria> = {
   title: text('管理员', 'Administrators'),
@@ -45,7 +54,7 @@ const admins: SheetSource<AdminCriteria> = {
     column(admin.phone, '电话', 'Phone'),
     column(admin.status, '状态', 'Status', enabled),
     column(department.name, '部门', 'Department'),
-    column(roleNames, '角色', 'Roles'),
+    { ...column(rolesOfAdmin, '角色', 'Roles'), show: roleNames },
     column(admin.last_login_at, '最后登录时间', 'Last sign-in'),
     column(admin.created_at, '创建时间', 'Created at'),
   ],

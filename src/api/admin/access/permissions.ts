@@ -40,7 +40,7 @@ const fields = {
   name: nonEmptyText(100),
   slug: slug(),
   method: method(),
-  path: nonEmptyText(255).pattern(/^\/[\x21-\x7e]*$/),
+  path: nonEmptyText(255).pattern(/^\/(?!.*\*\*)[\x21-\x7e]*$/),
   menu_id: idOrNone(),
   description: optionalMultiline(255),
   status: status(),
