@@ -57,7 +57,15 @@ test('fields named like secrets are masked at any depth', (t) => {
       );
     }
   }
-  const kept = { name: 'x', assigned: 'x', design: 'x', status: 0, password: null, has_shared_secret: true };
+  const kept = {
+    name: 'x',
+    token_ids: '41,42',
+    assigned: 'x',
+    design: 'x',
+    status: 0,
+    password: null,
+    has_shared_secret: true,
+  };
   t.deepEqual(JSON.parse(JSON.stringify(mask(kept))), kept);
 });
 
