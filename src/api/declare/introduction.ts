@@ -32,7 +32,7 @@ Pages that cannot send a header (an EventSource, a WebSocket) take a one-time \`
 Every JSON answer is \`{code, message, data, trace_id}\`, with \`code\` 200 and HTTP status 200 for success. A failure has the HTTP status of its
 kind, \`data\` null, \`error_code\` (a slug for programs, listed below) and, where it is about fields, \`errors\` with texts per field. Message
 and texts are Chinese or, with \`Accept-Language: en-US\`, English. \`trace_id\` leads to the log; \`X-Trace-Id\` sets it.
-429 and 503 have \`Retry-After\` in seconds; \`RateLimit\` and \`RateLimit-Policy\` state what is left.
+429 and 503 have \`Retry-After\` in seconds; a 429 of the request limits names its limit in \`RateLimit\` and \`RateLimit-Policy\`.
 
 ## Lists
 

@@ -104,7 +104,7 @@ export const vocabulary: Record<string, Words> = {
   type: ['Type of the record'],
 
   // Logs, notifications, figures
-  module: ['Part of the service', 'orders'],
+  module: ['Part of the service', 'order'],
   action: ['What was done', 'store'],
   user_agent: ['User agent of the client', 'Mozilla/5.0'],
   request: ['The request, without secrets'],

@@ -8,11 +8,14 @@ import {
   type SystemFilter,
 } from '../../../models/logs/system-log.js';
 import { logRoutes } from '../../declare/log-routes.js';
-import { json, keysOf, pageOf, resource } from '../../declare/response.js';
+import { described, json, keysOf, pageOf, resource } from '../../declare/response.js';
 import { can, route } from '../../declare/route.js';
 import { logLevels, SystemLog } from '../../../models/logs/tables.js';
 
-const item = resource('SystemLog', { ...keysOf(SystemLog), context: json() });
+const item = resource('SystemLog', {
+  ...described(keysOf(SystemLog), { module: ['Process: api or worker', 'worker'] }),
+  context: json(),
+});
 
 export const routes = [
   route({
@@ -25,7 +28,7 @@ export const routes = [
       ...listKeys(systemSortable),
       level: Joi.string().valid(...logLevels),
       trace_id: Joi.string().allow('').max(64),
-      module: Joi.string().allow('').max(50),
+      module: Joi.string().allow('').max(50).example('worker'),
       message: Joi.string().allow('').max(200),
     }),
     response: pageOf(item),
