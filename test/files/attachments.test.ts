@@ -191,12 +191,13 @@ test('renaming changes only the shown name', async (t) => {
   const { id } = (await upload('text', 'first.txt')).data;
   const rename = (display_name: unknown) =>
     service.admin.put(`/attachments/${id}/display-name`, { display_name });
-  const { data } = await rename('../../Second\u202e name.txt. ');
+  const { data } = await rename('../../Second name.txt. ');
   t.deepEqual([data.display_name, data.filename], ['Second name.txt', 'first.txt']);
-  for (const name of [' ', '...', '\u202e', 'a/'])
-    isRefused(t, await rename(name), 'file_name_invalid', 'display_name');
+  for (const name of ['...', 'a/']) isRefused(t, await rename(name), 'file_name_invalid', 'display_name');
   const refused: [unknown, number][] = [
     ['', 422],
+    [' ', 422],
+    ['a\u202eb', 422],
     ['x'.repeat(256), 422],
     [undefined, 400],
     [5, 400],

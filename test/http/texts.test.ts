@@ -216,10 +216,10 @@ test('the lines of an order and of an imported file contain no unseen characters
   t.like((await admin.get(`/imports/${id}`)).data, { success_count: 1, failed_count: 2 });
 });
 
-// Compared, hashed, stored sealed, or cleaned; never shown as sent.
+// Compared, hashed, stored sealed, or cleaned (names of files); never shown as sent.
 const shownNowhere = new Set([
   ...['old_password', 'password', 'password_confirmation', 'captcha_id', 'captcha_code', 'shared_secret'],
-  ...['filename', 'display_name', 'sha256'],
+  ...['filename', 'sha256'],
   // Looked up; what is not found is refused.
   ...['username', 'order_no', 'payment_no', 'type', 'fail_reason', 'token_ids'],
   ...['job', 'error', 'trace_id'],

@@ -7,7 +7,7 @@ import { fail } from '../../../lib/errors/app-error.js';
 import { fileTypes, kindOf, type FileType } from '../../../lib/files/file-kinds.js';
 import { extensionOf } from '../../../lib/files/filename.js';
 import { listKeys } from '../../../lib/input/list-query.js';
-import { id, idParam, ids } from '../../../lib/input/schema.js';
+import { id, idParam, ids, nonEmptyText } from '../../../lib/input/schema.js';
 import {
   addAttachment,
   attachmentSortable,
@@ -157,9 +157,9 @@ export const routes = [
     summary: 'Change the display name of an attachment',
     access: can('attachment.update', '重命名附件', 'Rename attachments'),
     params: idParam,
-    // Cleaned, as names of files are (`cleanFilename`).
+    // Without a path, as names of files (`cleanFilename`).
     body: Joi.object<{ display_name: string }, true>({
-      display_name: Joi.string().min(1).max(255).required(),
+      display_name: nonEmptyText(255).required(),
     }),
     fails: ['attachment_not_found', 'file_name_invalid'],
     response: attachment,
