@@ -81,6 +81,13 @@ for (const wrong of [
   });
 }
 
+test('an entry that covers its author is taken while it is disabled', async (t) => {
+  const { id } = (await service.admin.post('/blacklists', { ip: '127.0.0.0/28', status: 0 })).data;
+  const change = (body: object) => service.admin.put(`/blacklists/${id}`, body);
+  t.is((await change({ remark: 'x' })).status, 200);
+  t.is((await change({ status: 1 })).errorCode, 'blacklist_covers_self');
+});
+
 test('an entry that covers its author is refused', async (t) => {
   for (const ip of ['127.0.0.1', '127.0.0.0/8', '0.0.0.0/0', '126.0.0.0-128.0.0.0']) {
     t.is((await add(ip)).errorCode, 'blacklist_covers_self');

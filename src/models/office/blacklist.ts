@@ -36,9 +36,9 @@ export async function getBlacklist(id: number): Promise<BlacklistRecord> {
   return listed((await Blacklist.findByPk(id)) ?? fail('blacklist_not_found'));
 }
 
-/** Adds an entry in canonical form. @param callerIp may not be covered by it */
+/** Adds an entry in canonical form. @param callerIp may not be blocked by it */
 export async function createBlacklist(fields: BlacklistFields, callerIp: string): Promise<number> {
-  const range = readRange(fields.ip, callerIp);
+  const range = readRange(fields.ip, fields.status, callerIp);
   const columns = { ...fields, ...rangeColumns(range) };
   return refuseDuplicates(
     changing(['blacklist'], async (t) => (await Blacklist.create(columns, { transaction: t })).id),
@@ -55,7 +55,7 @@ export async function updateBlacklist(
     changing(['blacklist'], async (t) => {
       const entry = await Blacklist.findByPk(id, { transaction: t, lock: true });
       if (!entry) fail('blacklist_not_found');
-      const range = readRange(fields.ip ?? entry.ip, callerIp);
+      const range = readRange(fields.ip ?? entry.ip, fields.status ?? entry.status, callerIp);
       await entry.update({ ...fields, ...rangeColumns(range) }, { transaction: t });
     }),
     duplicates,
@@ -92,11 +92,11 @@ async function readSet(): Promise<IpSet> {
   return new IpSet(rows.map(({ first_ip, last_ip }) => ({ first: number(first_ip), last: number(last_ip) })));
 }
 
-function readRange(ip: string, callerIp: string): IpRange {
+function readRange(ip: string, status: number | undefined, callerIp: string): IpRange {
   const range = parseRange(ip) ?? fail('blacklist_ip_invalid', { field: 'ip' });
   const caller = ipNumber(callerIp);
   const coversCaller = caller !== undefined && range.first <= caller && caller <= range.last;
-  if (coversCaller) fail('blacklist_covers_self', { field: 'ip' });
+  if (coversCaller && status !== 0) fail('blacklist_covers_self', { field: 'ip' });
   return range;
 }
 

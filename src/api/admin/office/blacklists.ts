@@ -54,7 +54,7 @@ export const routes = [
     name: 'createBlacklist',
     summary: 'Block an address, a CIDR block or a range first-last',
     description:
-      'A single address, a CIDR block, or a range with both its ends written out. Stored in canonical form; an entry that covers the caller’s own address is refused.',
+      'A single address, a CIDR block, or a range with both its ends written out. Stored in canonical form; an enabled entry that covers the caller’s own address is refused.',
     access: can('blacklist.store', '创建黑名单', 'Create blacklist entries'),
     body: Joi.object<BlacklistFields, true>({ ...fields, ip: fields.ip.required() }),
     fails: ['blacklist_covers_self', 'blacklist_exists', 'blacklist_ip_invalid', 'blacklist_not_found'],
