@@ -31,6 +31,8 @@ export interface NewNotification {
   senderId?: number;
   /** Nobody named: every administrator. */
   receiverIds?: number[];
+  /** The one that a request named by itself, as `receiver_id`. */
+  receiverId?: number;
   /** Identifies the event; a second notification of the same event is not stored. */
   eventKey?: string;
 }
@@ -65,11 +67,12 @@ export async function deliver(delivery: Delivery): Promise<void> {
 export function storeNotification(wanted: NewNotification): Promise<NotificationRecord[]> {
   const notification = written(wanted);
   const { type, title, content, sender_id, created_at, receiverIds } = notification;
+  const fieldOf = (id: number | null): string => (id === wanted.receiverId ? 'receiver_id' : 'receiver_ids');
   return transact(async (t) => {
     const { rows, isNew } = await insertRows(notification, t);
     const byReceiver = new Map(rows.map((row) => [row.receiver_id, row]));
     const ordered = (receiverIds ?? [null]).map(
-      (id) => byReceiver.get(id) ?? fail('receiver_unknown', { field: 'receiver_ids' }),
+      (id) => byReceiver.get(id) ?? fail('receiver_unknown', { field: fieldOf(id) }),
     );
     const state = { is_read: false, read_at: null };
     return isNew

@@ -95,7 +95,12 @@ export const routes = [
     async handle({ admin, body: { receiver_id, receiver_ids, ...notification } }) {
       const receivers = [...new Set([...(receiver_ids ?? []), ...(receiver_id ? [receiver_id] : [])])];
       const receiverIds = receivers.length > 0 ? receivers : undefined;
-      const made = await sendNotification({ ...notification, senderId: admin.adminId, receiverIds });
+      const made = await sendNotification({
+        ...notification,
+        senderId: admin.adminId,
+        receiverIds,
+        receiverId: receiver_id,
+      });
       return { ...(made[0] as NotificationRecord), ids: made.map((one) => one.id) };
     },
     repeat: (id) => findSent(id),
