@@ -55,7 +55,7 @@ async function main() {
     return 'ready: api and worker';
   });
   isReady = true;
-  greet(url);
+  greet(url, await hasDocumentation(url));
   if (isDevelopment) {
     compileOnChange();
     await serveConsole(url);
@@ -114,12 +114,18 @@ function scriptOf(name) {
   return path.join(root, `build/src/${name}/main.js`);
 }
 
-/** @param {string} url */
-function greet(url) {
+/** DOCS_ENABLED decides. @param {string} url */
+async function hasDocumentation(url) {
+  const answer = await fetch(`${url}/docs`);
+  await answer.body?.cancel();
+  return answer.ok;
+}
+
+/** @param {string} url @param {boolean} hasDocs */
+function greet(url, hasDocs) {
+  const docs = hasDocs ? `\n  Documentation   ${url}/docs\n  OpenAPI         ${url}/openapi.json` : '';
   say(`
-  Address         ${url}
-  Documentation   ${url}/docs
-  OpenAPI         ${url}/openapi.json
+  Address         ${url}${docs}
   Administrator   ${firstAdministrator()}
 
   Ctrl-C stops everything; the data stays in .local/. "npm run demo" fills it with half a year of data.
