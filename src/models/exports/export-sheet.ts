@@ -13,7 +13,7 @@ export interface SourceColumn {
   /** Texts of a column with few values. */
   texts?: Readonly<Record<string, Text>>;
   /** A cell that has a value, in that language. */
-  show?(cell: string, language: Language): string;
+  show?: (cell: string, language: Language) => string;
 }
 
 /** What one type of export consists of. */
