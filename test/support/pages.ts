@@ -10,6 +10,9 @@ const flags = [
   '--no-first-run',
   '--disable-background-networking',
   '--disable-sync',
+  // Pages live for seconds: optimising their scripts costs more than it saves, and so does a process of its own for drawing.
+  '--js-flags=--no-opt --no-maglev',
+  '--in-process-gpu',
 ];
 
 /** Starts Chromium as Debian packs it without a window. */
