@@ -12,7 +12,8 @@ export interface ConsoleTest {
   browser: Browser;
   /**
    * Declares a test on the page of its file, where the first administrator has signed in and no screen is open. The page must
-   * neither throw, complain, ask another origin nor break the policy. The journey may leave open what it likes, but no settings.
+   * neither throw, complain, ask another origin nor break the policy. What outlives a screen the journey takes back itself: size
+   * and media of the page, and what the frame has opened. Changed settings need a freshJourney.
    */
   journey: (title: string, walk: Walk) => void;
   /** Declares a test with a browser context of its own, where nobody has signed in; the page must not complain either. */
@@ -46,7 +47,7 @@ export function consoleTest(): ConsoleTest {
       signedIn = undefined;
       try {
         await take(t, watched, walk);
-        t.deepEqual(await leave(watched.page), [], 'settings are left: use freshJourney');
+        t.deepEqual(await leave(watched.page), [], 'changed settings need a freshJourney');
         signedIn = watched;
       } finally {
         if (!signedIn) await watched.page.context().close();
