@@ -184,6 +184,8 @@ export interface Channel {
   placingLimits?: PlacingLimits;
   /** Its configuration map: a text per key, built from `config-key.ts`. */
   configSchema: Joi.ObjectSchema<MethodConfig>;
+  /** Keys that say whose account it is, and where: another account knows nothing of what is open in this one. */
+  accountKeys?: readonly string[];
   /** Result of `place` and the company's callback, for the API documentation. */
   placedSchema: Joi.ObjectSchema;
   callbackSchema: Joi.ObjectSchema;

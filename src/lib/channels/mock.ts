@@ -5,14 +5,14 @@ import { Money } from '../values/money.js';
 import { paymentPeriod } from '../values/numbers.js';
 import { hmacHex, sameDigest } from '../secrets/secret-box.js';
 import type { CallbackClaim, Channel, MethodConfig, RefundAnswer, RefundOrder } from './channel.js';
-import { exactAmount } from '../input/schema.js';
+import { exactAmount, nonEmptyText } from '../input/schema.js';
 import { secret, webUrl } from './config-key.js';
 
 const success = 'SUCCESS';
 const numberNames = ['transaction_id', 'trade_no', 'third_party_no'];
 const amountNames = ['amount', 'total_amount', 'pay_amount'];
 const shortestSecret = config.app.production ? 16 : 1;
-const sharedSecret = secret(Joi.string().min(shortestSecret).max(200)).description('Key of the signature');
+const sharedSecret = secret(nonEmptyText(200).min(shortestSecret)).description('Key of the signature');
 
 const unsigned = {
   zh: '没有密钥：任何人发来的回调都会被接受',

@@ -42,6 +42,7 @@ export const wechat: Channel = {
     gateway: gatewayUrl().description('Address of WeChat Pay; https://api.mch.weixin.qq.com'),
     notify_url: webUrl().description('Where callbacks go, if not to this service'),
   }),
+  accountKeys: ['app_id', 'mch_id', 'gateway'],
   placedSchema: Joi.object({
     payment_no: Joi.string().required(),
     code_url: Joi.string().description('What the customer scans (Native)'),

@@ -2,7 +2,8 @@
 import type { MethodConfig } from '../../lib/channels/channel.js';
 import { channelOf } from '../../lib/channels/index.js';
 import { checkedConfig, secretKeys } from '../../lib/channels/method-config.js';
-import { fail } from '../../lib/errors/app-error.js';
+import { AppError, fail, type FieldErrors } from '../../lib/errors/app-error.js';
+import { problem } from '../../lib/input/validation.js';
 import { isSealedToday, seal, unseal } from '../../lib/secrets/secret-box.js';
 
 export interface StoredSettings {
@@ -16,9 +17,15 @@ const hiddenSecret = '***';
 /**
  * Settings of a new method.
  *
- * @throws payment_gateway_unknown and what `checkedConfig` throws
+ * @throws payment_gateway_unknown, value_not_acceptable for a hidden secret and what `checkedConfig` throws
  */
 export function newSettings(type: string, config: MethodConfig): StoredSettings {
+  const hidden = Object.keys(config).filter((name) => config[name] === hiddenSecret);
+  if (hidden.length > 0) {
+    const fields: FieldErrors = {};
+    for (const name of hidden) fields[`config.${name}`] = [problem('any.invalid')];
+    throw new AppError('value_not_acceptable', { fields });
+  }
   return store(type, merge({}, config));
 }
 
@@ -32,6 +39,12 @@ export function changedSettings(type: string, before: StoredSettings, changes: M
   const isKept = (name: string): boolean => (changes[name] ?? hiddenSecret) === hiddenSecret;
   const kept = Object.fromEntries(Object.entries(parse(before.secrets)).filter(([name]) => isKept(name)));
   return store(type, merge(wholeConfig({ config: before.config, secrets: JSON.stringify(kept) }), changes));
+}
+
+/** Whether a change leads to another account at the company. */
+export function isOtherAccount(type: string, before: StoredSettings, after: StoredSettings): boolean {
+  const [old, changed] = [parse(before.config), parse(after.config)];
+  return channelOf(type)?.accountKeys?.some((name) => old[name] !== changed[name]) ?? false;
 }
 
 /** Every setting with its value, for the channel only. @throws Error when a secret does not open */

@@ -9,6 +9,7 @@ import { randomToken } from '../../lib/secrets/random-id.js';
 import {
   areSealedToday,
   changedSettings,
+  isOtherAccount,
   newSettings,
   openedConfig,
   sealedAnew,
@@ -106,6 +107,7 @@ export async function createMethod({ config = {}, ...fields }: MethodFields): Pr
  * Changes only the fields and configuration keys given; an empty text removes a key. The type is fixed.
  *
  * @throws payment_method_not_found, payment_method_code_exists and what `changedSettings` throws
+ * @throws payment_method_account_in_use when the account changes while the company still owes it an answer
  */
 export async function updateMethod(
   id: number,
@@ -115,11 +117,26 @@ export async function updateMethod(
     transact(async (t) => {
       const method = await PaymentMethod.unscoped().findByPk(id, { transaction: t, lock: true });
       if (!method) fail('payment_method_not_found');
-      const settings = config ? changedSettings(method.type, method, config) : {};
+      const settings = config && changedSettings(method.type, method, config);
+      if (settings && isOtherAccount(method.type, method, settings)) await assertNothingOpen(id, t);
       await method.update({ ...fields, ...settings }, { transaction: t });
     }),
     duplicates,
   );
+}
+
+// Another account does not know what was paid or refunded in this one, and its word would be final.
+async function assertNothingOpen(id: number, t: Transaction): Promise<void> {
+  const open = await select(
+    `SELECT f.payment_no FROM payment_follow_ups f
+       JOIN payments p ON p.payment_no = f.payment_no AND p.period = f.period WHERE p.payment_method_id = :id
+     UNION ALL
+     SELECT r.payment_no FROM refunds r WHERE r.status IN ('pending', 'processing') AND r.payment_method_id = :id
+     LIMIT 1`,
+    { id },
+    t,
+  );
+  if (open.length > 0) fail('payment_method_account_in_use', { field: 'config' });
 }
 
 /**

@@ -7,7 +7,14 @@ import { describeKeys } from '../../../lib/channels/method-config.js';
 import { fail } from '../../../lib/errors/app-error.js';
 import { listKeys } from '../../../lib/input/list-query.js';
 import { documentedAs } from '../../../lib/input/schema-notes.js';
-import { idParam, optionalMultiline, slug, sort, nonEmptyText } from '../../../lib/input/schema.js';
+import {
+  idParam,
+  nonEmptyText,
+  optionalMultiline,
+  optionalText,
+  slug,
+  sort,
+} from '../../../lib/input/schema.js';
 import {
   createMethod,
   deleteMethod,
@@ -75,7 +82,7 @@ const fields = {
     Joi.object().pattern(Joi.string(), Joi.string().allow('').max(8000)).max(30),
     changedConfig(),
   ),
-  shared_secret: Joi.string().allow('', null).max(200),
+  shared_secret: optionalText(200),
   is_active: Joi.boolean(),
   sort: sort(),
   description: optionalMultiline(255),
@@ -148,12 +155,17 @@ export const routes = [
     path: '/payment-methods/{id}',
     name: 'updatePaymentMethod',
     summary: 'Change a payment method',
-    description: `Only the fields and configuration keys sent change; an empty text removes a key. The type is fixed. ${secretsNote}`,
+    description: `Only the fields and configuration keys sent change; an empty text removes a key. The type is fixed, and so are merchant, application and gateway while payments or refunds are open at the company. ${secretsNote}`,
     access: can('payment_method.update', '修改支付方式', 'Change payment methods'),
     module: 'payments',
     params: idParam,
     body: Joi.object<MethodBody, true>(fields),
-    fails: ['payment_gateway_unknown', 'payment_method_code_exists', 'payment_method_not_found'],
+    fails: [
+      'payment_gateway_unknown',
+      'payment_method_account_in_use',
+      'payment_method_code_exists',
+      'payment_method_not_found',
+    ],
     response: method,
     subject: ({ params }) => getMethod(params.id),
     async handle({ params: { id }, body: { shared_secret, config, ...body } }) {
