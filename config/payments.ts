@@ -47,7 +47,9 @@ export const paymentsSchema = Joi.object<PaymentsEnvironment, true>({
     .allow('')
     .pattern(/^\d{1,13}(\.\d{1,2})?$/)
     .default('')
-    .description('refunds of more are approved by a second administrator; 0: all of them, empty: none'),
+    .description(
+      'a refund is approved by a second administrator if those of its payment come to more; 0: always, empty: never',
+    ),
 });
 
 export function paymentsConfig(env: PaymentsEnvironment, production: boolean) {

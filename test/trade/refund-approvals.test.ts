@@ -61,6 +61,19 @@ test('a refund above the limit is reserved, announced, and sent when another adm
   t.like(await booksOf(payment), { refund_reserved: '10.01', refunded_amount: '10.01' });
 });
 
+test('small refunds of one payment that come to more than the limit need approval', async (t) => {
+  const payment = await paidPayment(service.admin, methodId, '40.00');
+  const part = { amount: '4.00', destination: 'balance' };
+  const states = [];
+  for (let nth = 0; nth < 4; nth++) states.push((await ask(clerk, payment, part)).data.status);
+  t.deepEqual(states, ['succeeded', 'succeeded', 'waiting', 'waiting']);
+  t.like(await booksOf(payment), { refund_reserved: '16.00', refunded_amount: '8.00' });
+  const other = await paidPayment(service.admin, methodId, '40.00');
+  const answers = await Promise.all(Array.from({ length: 5 }, () => ask(clerk, other, part)));
+  t.is(answers.filter(({ data }) => data.status === 'succeeded').length, 2, 'also when they come at once');
+  t.like(await booksOf(other), { refund_reserved: '20.00', refunded_amount: '8.00' });
+});
+
 test('nobody approves what they requested, super administrators neither', async (t) => {
   for (const caller of [service.admin, clerk]) {
     const payment = await paidPayment(service.admin, methodId, '20.00');

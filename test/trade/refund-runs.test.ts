@@ -8,6 +8,7 @@ import { nextAsk } from '../../src/models/trade/refund-schedule.js';
 import { runRefund } from '../../src/models/trade/refund-run.js';
 import { checkEquations } from '../../src/models/figures/consistency.js';
 import { companiesTest } from '../support/companies.js';
+import { makeOrder } from '../support/factories.js';
 import { booksOf, refundPart, refundRow, type RefundRow } from '../support/refunds.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
@@ -177,26 +178,40 @@ test.serial('a success that comes after days is booked', async (t) => {
 });
 
 for (const how of ['stuck', 'of another amount'] as const)
-  test.serial(`a refund is flagged, once, and tried again: ${how}`, async (t) => {
-    const { refund_no, payment_no } = await refunded(how);
-    t.like((await query(refund_no)).data, {
-      ...{ status: 'processing', needs_attention: true, fail_reason: 'refund_stuck' },
-    });
-    const { due_at } = await refundRow(refund_no);
-    t.true((due_at?.getTime() ?? 0) > Date.now() + 23 * 3_600_000, 'asked daily');
-    t.like(await booksOf({ payment_no }), untouched);
-    const put = (fail_reason: string) =>
-      service.admin.put(`/refunds/${refund_no}`, { needs_attention: false, fail_reason });
-    const unseen = await put('refund_slow');
-    t.deepEqual([unseen.status, unseen.code, unseen.errorCode], [400, 40003, 'refund_attention_changed']);
-    t.like((await put('refund_stuck')).data, { needs_attention: false, fail_reason: 'refund_stuck' });
-    t.like((await query(refund_no)).data, { status: 'processing', needs_attention: false });
-    t.is((await notices(refund_no)).length, 1);
-    companies.wechat.results.reset();
-    settle(refund_no, 'SUCCESS');
-    t.like((await query(refund_no)).data, { status: 'succeeded', fail_reason: null });
-    t.like(await booksOf({ payment_no }), given);
-  });
+  test.serial(
+    `a refund is flagged once, a week after somebody cleared it again, and asked about daily: ${how}`,
+    async (t) => {
+      const { refund_no, payment_no } = await refunded(how);
+      t.like((await query(refund_no)).data, {
+        ...{ status: 'processing', needs_attention: true, fail_reason: 'refund_stuck' },
+      });
+      const { due_at } = await refundRow(refund_no);
+      t.true((due_at?.getTime() ?? 0) > Date.now() + 23 * 3_600_000, 'asked daily');
+      t.like(await booksOf({ payment_no }), untouched);
+      const put = (fail_reason: string) =>
+        service.admin.put(`/refunds/${refund_no}`, { needs_attention: false, fail_reason });
+      const unseen = await put('refund_slow');
+      t.deepEqual([unseen.status, unseen.code, unseen.errorCode], [400, 40003, 'refund_attention_changed']);
+      t.like((await put('refund_stuck')).data, { needs_attention: false, fail_reason: 'refund_stuck' });
+      t.like((await query(refund_no)).data, { status: 'processing', needs_attention: false });
+      t.is((await notices(refund_no)).length, 1);
+      await change(
+        `UPDATE notifications SET created_at = created_at - INTERVAL 169 HOUR WHERE event_key LIKE CONCAT('refund-', ?, '%')`,
+        [refund_no],
+      );
+      for (let times = 0; times < 2; times++)
+        t.like(
+          (await query(refund_no)).data,
+          { needs_attention: true, fail_reason: 'refund_stuck' },
+          'again',
+        );
+      t.is((await notices(refund_no)).length, 2, 'a week later once more');
+      companies.wechat.results.reset();
+      settle(refund_no, 'SUCCESS');
+      t.like((await query(refund_no)).data, { status: 'succeeded', fail_reason: null });
+      t.like(await booksOf({ payment_no }), given);
+    },
+  );
 
 test.serial('a refund that is not finished after eight days is flagged and asked for again', async (t) => {
   const { refund_no } = await refunded('holding');
@@ -211,6 +226,31 @@ test.serial('a refund that is not finished after eight days is flagged and asked
     });
   t.is((await notices(refund_no)).length, 1);
   t.true(((await refundRow(refund_no)).due_at?.getTime() ?? 0) > Date.now() + 23 * 3_600_000);
+});
+
+test.serial('the account of a method stays while its company owes an answer', async (t) => {
+  const { admin } = service;
+  const { config } = companies.wechat;
+  const { data: method } = await admin.post('/payment-methods', { type: 'wechat', config });
+  const path = `/payment-methods/${method.id}`;
+  const move = async (mch_id: string) => {
+    const { status, code, errorCode } = await admin.put(path, { config: { mch_id } });
+    return [status, code, errorCode];
+  };
+  const open = [400, 40002, 'payment_method_account_in_use'];
+  const { order_no } = await makeOrder(admin, '69.00');
+  const body = { order_no, payment_method_id: method.id, initiate: true };
+  const { data: payment } = await admin.post('/payments', body);
+  t.deepEqual(await move('1900000109'), open, 'a payment is open');
+  t.is((await admin.put(path, { config: method.config, sort: 7 })).status, 200, 'anything else changes');
+  companies.pay('wechat', payment);
+  await admin.post(`/payments/${payment.payment_no}/query`);
+  takes.losing();
+  const { refund_no } = await refundPart(admin, payment);
+  t.deepEqual(await move('1900000109'), open, 'a refund is open');
+  companies.wechat.results.moods.refund = 'well';
+  t.is((await query(refund_no)).data.status, 'succeeded');
+  t.is((await move('1900000109'))[0], 200);
 });
 
 test.serial('what was learned in vain is answered 502 in both languages', async (t) => {

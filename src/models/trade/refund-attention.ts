@@ -10,6 +10,7 @@ import { notifyWithin } from '../office/notification.js';
 import { updateRows } from '../tables/rows.js';
 import { columnsOf, selection } from '../tables/selection.js';
 import { keyOfRefund } from './refund.js';
+import { Notification } from '../office/tables.js';
 import { Refund } from './channel-tables.js';
 
 export type RefundAttention = 'refund_failed' | 'refund_stuck' | 'refund_slow';
@@ -26,7 +27,10 @@ const texts: Record<RefundAttention, Text> = {
   refund_slow: { zh: '退款 8 天仍未完成', en: 'it has not been finished for 8 days' },
 };
 
-/** Flags a refund that is still being sent, unless it had that reason before. @returns ids for `deliverStored` */
+/** A refund whose flag was cleared and that is still open is raised again so long after the last notification. */
+const againMs = 7 * 86_400_000;
+
+/** Flags a refund that is still being sent, unless it was raised for that reason lately. @returns ids for `deliverStored` */
 export async function flagRefund(
   { refund_no, period }: { refund_no: string; period: number },
   reason: 'refund_stuck' | 'refund_slow',
@@ -34,15 +38,23 @@ export async function flagRefund(
 ): Promise<number[]> {
   // A stuck refund is not flagged as slow as well.
   const known = reason === 'refund_slow' ? ['refund_slow', 'refund_stuck'] : ['refund_stuck'];
+  const event = { key: eventKey(refund_no, reason), since: new Date(now().getTime() - againMs) };
+  const last = await notified.first('WHERE n.event_key = :key AND n.created_at > :since', event, { t });
   const flagged = await change(
     `UPDATE refunds r SET r.needs_attention = 1, r.fail_reason = :reason, r.updated_at = :at
      WHERE r.refund_no = :refund_no AND r.period = :period AND r.status = 'processing'
-       AND (r.fail_reason IS NULL OR r.fail_reason NOT IN (:known))`,
-    { refund_no, period, reason, known, at: now() },
+       AND (r.fail_reason IS NULL OR r.fail_reason NOT IN (:known) OR (r.needs_attention = 0 AND :isAgain))`,
+    { refund_no, period, reason, known, isAgain: last === undefined, at: now() },
     t,
   );
-  return flagged === 0 ? [] : notifyRefund(refund_no, reason, t);
+  if (flagged === 0) return [];
+  if (!last) await change('UPDATE notifications SET event_key = NULL WHERE event_key = :key', event, t);
+  return notifyRefund(refund_no, reason, t);
 }
+
+const notified = selection(columnsOf(Notification, 'n', 'id'), 'notifications n');
+
+const eventKey = (refundNo: string, reason: RefundAttention): string => `refund-${refundNo}-${reason}`;
 
 /** Stores the notification within the caller's transaction. @returns ids for `deliverStored` */
 export function notifyRefund(refundNo: string, reason: RefundAttention, t: Transaction): Promise<number[]> {
@@ -50,7 +62,7 @@ export function notifyRefund(refundNo: string, reason: RefundAttention, t: Trans
     type: 'system',
     title: { zh: '退款需要人工处理', en: 'A refund needs attention' },
     content: `${refundNo}: ${inBoth(texts[reason])}`,
-    eventKey: `refund-${refundNo}-${reason}`,
+    eventKey: eventKey(refundNo, reason),
   });
 }
 

@@ -64,10 +64,8 @@ export async function requestRefund(
   const at = new Date(Math.max(now().getTime(), startOfPeriod(payment.period).getTime()));
   const { payment_no, order_no, user_id, payment_method_id } = payment;
   const refund_no = newRefundNumber(at, payment_no);
-  const isWaiting = needsApproval(amount);
-  const isDue = !isWaiting && destination === 'channel';
   const key = { refund_no, period: periodOf(at) };
-  const row = {
+  const refund = {
     ...key,
     payment_no,
     order_no,
@@ -76,9 +74,7 @@ export async function requestRefund(
     amount,
     destination,
     reason,
-    status: isWaiting ? ('waiting' as const) : ('pending' as const),
     requested_by: by.id,
-    due_at: isDue ? at : null,
     created_at: at,
     updated_at: at,
   };
@@ -86,13 +82,16 @@ export async function requestRefund(
     transact(async (t) => {
       await reserve(payment, amount, t);
       if (limits) await assertFewer(payment, limits, t);
-      const id = await insertRow(Refund, row, t);
-      if (!isWaiting && destination === 'balance') await payOut(row, by, t);
-      return { id, notifications: isWaiting ? await notifyApprovers(row, t) : [] };
+      const isWaiting = await needsApproval(payment, t);
+      const isDue = !isWaiting && destination === 'channel';
+      const status = isWaiting ? ('waiting' as const) : ('pending' as const);
+      const id = await insertRow(Refund, { ...refund, status, due_at: isDue ? at : null }, t);
+      if (!isWaiting && destination === 'balance') await payOut(refund, by, t);
+      return { id, isDue, notifications: isWaiting ? await notifyApprovers(refund, t) : [] };
     });
-  const { id, notifications } = await announcing(lists, () => withPartition(['refunds'], key.period, make));
-  await deliverStored(notifications);
-  return { id, refund_no, isDue };
+  const made = await announcing(lists, () => withPartition(['refunds'], key.period, make));
+  await deliverStored(made.notifications);
+  return { id: made.id, refund_no, isDue: made.isDue };
 }
 
 async function findSource(paymentNo: string): Promise<RefundSource> {
@@ -115,10 +114,17 @@ function limitsOf({ type, pay_time }: RefundSource): RefundLimits {
   return limits;
 }
 
-const needsApproval = (amount: Money): boolean => {
+/**
+ * Whether the refunds of the payment, with the one just reserved, come to more than one administrator may decide. All of
+ * them count: a large refund may not be divided into small ones.
+ */
+async function needsApproval({ payment_no, period }: RefundSource, t: Transaction): Promise<boolean> {
   const { refundApprovalAbove: above } = config.payments;
-  return above !== undefined && amount.cents > Money.from(above).cents;
-};
+  if (above === undefined) return false;
+  const here = { payment_no, period };
+  const found = await sources.first('WHERE p.payment_no = :payment_no AND p.period = :period', here, { t });
+  return found !== undefined && found.refund_reserved.cents > Money.from(above).cents;
+}
 
 const exceeds = ({ amount, refund_reserved }: Pick<RefundSource, 'amount' | 'refund_reserved'>): never =>
   fail('refund_exceeds_payment', {

@@ -66,7 +66,7 @@ export const routes = [
     summary: 'Refund a paid payment, in whole or in part',
     description:
       'Takes `amount` from what is left of the payment, all of it by default. `channel` sends it back through the payment ' +
-      'company, `balance` adds it to the balance of the user at once. Above `REFUND_APPROVAL_ABOVE` it waits for another ' +
+      'company, `balance` adds it to the balance of the user at once. Once the refunds of a payment exceed `REFUND_APPROVAL_ABOVE`, it waits for another ' +
       'administrator. Order and payment stay paid. A channel that cannot refund answers 501; refund to the balance then.',
     access: can('refund.store', '发起退款', 'Request refunds', { slugOnly: true }),
     module: 'payments',
