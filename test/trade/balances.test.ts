@@ -83,6 +83,8 @@ test('invalid amounts, types and ids are refused by field', async (t) => {
     [{ type: 'gift', amount: 1 }, 422, 'type'],
     [{ type: 'income', amount: 1, request_id: 'a b' }, 422, 'request_id'],
     [{ type: 'income', amount: 1, request_id: 'x'.repeat(65) }, 422, 'request_id'],
+    // That of a refund.
+    [{ type: 'income', amount: 1, request_id: `REF20261126${'0'.repeat(26)}` }, 422, 'request_id'],
     [{ type: 'income', amount: 1, source: 'Upper' }, 422, 'source'],
   ];
   for (const [body, status, field] of bad) {

@@ -264,3 +264,24 @@ test('a payment of last month is found by its pay time this month', async (t) =>
   t.deepEqual(await found(`${range}&timezone=America/New_York`), [], 'there it was still the day before');
   t.is((await found(`time_field=pay_time&end_time=${day}`, { Timezone: 'Asia/Shanghai' }))[0], shanghai);
 });
+
+test('a payment is found by its pay time also when the clock of its company is behind at the turn of a month', async (t) => {
+  const { admin } = service;
+  const method = await makeMethod(admin);
+  const now = new Date();
+  const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1));
+  const paidAt = new Date(first.getTime() - 90_000);
+  const payment = await makePayment(admin, method.id);
+  const number = somePaymentNumber(first);
+  await change(
+    `UPDATE payments SET payment_no = ?, period = ?, created_at = ?, status = 'paid', pay_time = ? WHERE payment_no = ?`,
+    [number, paymentPeriod(number) ?? 0, first, paidAt, payment.payment_no],
+  );
+  const day = paidAt.toISOString().slice(0, 10);
+  const range = `time_field=pay_time&start_time=${day}&end_time=${day}`;
+  const { data } = await admin.get(`/payments?payment_method_id=${method.id}&${range}`);
+  t.deepEqual(
+    data.list.map(({ payment_no }: { payment_no: string }) => payment_no),
+    [number],
+  );
+});

@@ -19,9 +19,10 @@ export const balanceChangeKeys = {
     .default('manual'),
   source_id: optionalText(64),
   description: optionalMultiline(500),
+  // Numbers of refunds are the ids of their own changes.
   request_id: Joi.string()
     .max(64)
-    .pattern(/^[\x21-\x7e]+$/),
+    .pattern(/^(?!REF\d{8})[\x21-\x7e]+$/),
 };
 
 /** A log entry in answers. */

@@ -61,11 +61,17 @@ function wholeMinutesAgo(minutes: number): Date {
   return new Date((Math.floor(now().getTime() / 60_000) - minutes) * 60_000);
 }
 
-// The period of a payment is the month it was created in. It may be paid in that month or any later one.
+/** By so much our clock may be ahead of the company's. */
+const clockMs = 3_600_000;
+
+// The period of a payment is the month it was created in. It may be paid in that month or any later one; by the clock of
+// the company also just before it.
 function inTime(where: Where, criteria: PaymentCriteria): void {
   const from = criteria.start_time ?? criteria.start_date;
   const to = criteria.end_time ?? criteria.end_date;
   where.between(`p.${criteria.time_field}`, from, to);
-  const first = criteria.time_field === 'created_at' && from ? periodOf(from) : undefined;
-  where.between('p.period', first, to && periodOf(to));
+  const isCreation = criteria.time_field === 'created_at';
+  const first = isCreation && from ? periodOf(from) : undefined;
+  const last = to && periodOf(isCreation ? to : new Date(to.getTime() + clockMs));
+  where.between('p.period', first, last);
 }
