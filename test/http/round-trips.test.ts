@@ -178,6 +178,7 @@ for (const { path } of writable)
       const taken = await caller.put(write as string, shown.data);
       t.is(taken.status, 200, `${JSON.stringify(shown.data)}: ${taken.text}`);
       t.deepEqual(withoutTime((await caller.get(read as string)).data), withoutTime(shown.data));
+      t.deepEqual(withoutTime(taken.data), withoutTime(shown.data), `${path} answers the full record`);
     }
   });
 

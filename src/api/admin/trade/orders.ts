@@ -49,6 +49,7 @@ const keys = {
 };
 
 const order = resource('Order', keys);
+const shownOrder = resource('ShownOrder', { ...keys, refunds: listOf(refund) });
 
 /** Fields that callers set, now or later. */
 const fields: Joi.StrictSchemaMap<OrderFields> = { remark: optionalMultiline(500) };
@@ -163,11 +164,8 @@ export const routes = [
     module: 'orders',
     params: orderParam,
     fails: ['order_not_found'],
-    response: resource('ShownOrder', { ...keys, refunds: listOf(refund) }),
-    async handle({ params }) {
-      const found = await findOrder(params.id);
-      return { ...found, refunds: await refundsOfOrder(found.order_no) };
-    },
+    response: shownOrder,
+    handle: ({ params }) => showOrder(params.id),
   }),
   route({
     method: 'PUT',
@@ -183,11 +181,11 @@ export const routes = [
       status: Joi.string().valid(...orderStatuses),
     }),
     fails: ['order_being_paid', 'order_not_cancellable', 'order_not_found', 'order_status_unsettable'],
-    response: order,
+    response: shownOrder,
     subject: ({ params }) => findOrder(params.id),
     async handle({ params, body }) {
       await updateOrder(params.id, body);
-      return findOrder(params.id);
+      return showOrder(params.id);
     },
   }),
   route({
@@ -204,6 +202,11 @@ export const routes = [
     handle: ({ params }) => removeOrder(params.id),
   }),
 ];
+
+async function showOrder(reference: string) {
+  const found = await findOrder(reference);
+  return { ...found, refunds: await refundsOfOrder(found.order_no) };
+}
 
 // The row has the expiry; if queuing fails, the sweeper queues it.
 async function scheduleExpiry(orderNo: string, expireAt: Date): Promise<void> {

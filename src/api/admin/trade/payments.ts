@@ -39,8 +39,6 @@ import {
 import { can, route } from '../../declare/route.js';
 import { Order, PaymentCallback, PaymentHandling, User } from '../../../models/trade/tables.js';
 
-const payment = resource('Payment', paymentKeys);
-
 const user = recordOrNull(keysOf(User, 'id', 'username')).description('The user whose order it pays');
 
 const listedPayment = resource('ListedPayment', { ...paymentKeys, user });
@@ -55,6 +53,21 @@ const handling = resource('PaymentHandling', {
   reason: text().description('The reason that was cleared'),
   remark: textOrNull().description('Remark of the administrator; null for none'),
   username: text().description('Username of the administrator at the time'),
+});
+
+const paymentDetail = resource('PaymentDetail', {
+  ...paymentKeys,
+  user,
+  order: recordOrNull(
+    keysOf(Order, 'status', 'payment_no', 'expire_at', 'paid_at', 'cancelled_at'),
+  ).description('Its order: it was paid by `payment_no`, which may be another payment'),
+  callbacks: listOf(callback),
+  follow_up: recordOrNull(keysOf(PaymentFollowUp)).description(
+    'The pending queries to its payment company; null when it has given its final answer, or is not asked',
+  ),
+  handlings: listOf(handling),
+  refunds: listOf(refund),
+  refundable: amount(),
 });
 
 const paymentParam = Joi.object<{ id: string }, true>({ id: Joi.string().max(64).required() });
@@ -134,40 +147,8 @@ export const routes = [
     module: 'payments',
     params: paymentParam,
     fails: ['payment_record_not_found'],
-    response: resource('PaymentDetail', {
-      ...paymentKeys,
-      user,
-      order: recordOrNull(
-        keysOf(Order, 'status', 'payment_no', 'expire_at', 'paid_at', 'cancelled_at'),
-      ).description('Its order: it was paid by `payment_no`, which may be another payment'),
-      callbacks: listOf(callback),
-      follow_up: recordOrNull(keysOf(PaymentFollowUp)).description(
-        'The pending queries to its payment company; null when it has given its final answer, or is not asked',
-      ),
-      handlings: listOf(handling),
-      refunds: listOf(refund),
-      refundable: amount(),
-    }),
-    async handle({ params }) {
-      const payment = await findPayment(params.id);
-      const [user, order, callbacks, follow_up, handlings, refunded] = await Promise.all([
-        userOf(payment),
-        orderOf(payment),
-        callbacksOf(payment.payment_no),
-        followUpOf(payment.payment_no),
-        handlingsOf(payment.payment_no),
-        refundsOf(payment.payment_no),
-      ]);
-      return {
-        ...payment,
-        user: user ?? null,
-        order: order ?? null,
-        callbacks,
-        follow_up: follow_up ?? null,
-        handlings,
-        ...refunded,
-      };
-    },
+    response: paymentDetail,
+    handle: ({ params }) => showPayment(params.id),
   }),
   route({
     method: 'PUT',
@@ -192,11 +173,32 @@ export const routes = [
       assignee_id: id().allow(null),
     }),
     fails: ['admin_unknown', 'payment_attention_changed', 'payment_record_not_found'],
-    response: payment,
+    response: paymentDetail,
     subject: ({ params }) => findPayment(params.id),
     async handle({ admin, params, body }) {
       await updatePayment(params.id, body, { id: admin.adminId, username: admin.username });
-      return findPayment(params.id);
+      return showPayment(params.id);
     },
   }),
 ];
+
+async function showPayment(reference: string) {
+  const payment = await findPayment(reference);
+  const [user, order, callbacks, follow_up, handlings, refunded] = await Promise.all([
+    userOf(payment),
+    orderOf(payment),
+    callbacksOf(payment.payment_no),
+    followUpOf(payment.payment_no),
+    handlingsOf(payment.payment_no),
+    refundsOf(payment.payment_no),
+  ]);
+  return {
+    ...payment,
+    user: user ?? null,
+    order: order ?? null,
+    callbacks,
+    follow_up: follow_up ?? null,
+    handlings,
+    ...refunded,
+  };
+}
