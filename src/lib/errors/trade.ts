@@ -16,7 +16,10 @@ export const trade = {
   ...outcomes(400, 40002, {
     user_has_balance: ['用户余额不为零，无法删除', 'The user has a balance and cannot be deleted'],
     order_not_deletable: ['只有待支付或已取消的订单可以删除', 'Only pending or cancelled orders can be deleted'],
-    payment_method_account_in_use: ['该支付方式在渠道仍有未完结的支付或退款，不能更换商户、应用或网关；请为新账户另建支付方式', 'Payments or refunds of this method are still open at its company: create another method for the other merchant, application or gateway'],
+    payment_method_account_in_use: [
+      '该支付方式在渠道仍有未完结的支付或退款，不能更换商户、应用或网关；请为新账户另建支付方式',
+      'Payments or refunds of this method are still open at its company: create another method for the other merchant, application or gateway',
+    ],
     payment_method_in_use: ['支付方式已被使用，请停用而不是删除', 'The payment method is used by payments; switch it off instead'],
   }),
   ...outcomes(400, 40003, {
