@@ -88,6 +88,14 @@ export const questions: Fault[] = [
     match: 'a callback that cannot be verified flags*',
   },
   {
+    file: 'src/models/trade/payment-attention.ts',
+    from: ` AND NOT (:isDoubt AND p.status = 'paid')`,
+    to: ``,
+    breaks: 'a payment that is paid meanwhile is flagged as unanswered',
+    test: 'test/trade/doubts.test.ts',
+    match: 'a payment that becomes paid during*',
+  },
+  {
     file: placing,
     from: `await follow(payment_no, channel.type, until)`,
     to: `until`,
