@@ -76,7 +76,7 @@ export const payments: Fault[] = [
   },
   {
     file: criteria,
-    from: `criteria.time_field === 'created_at' && from ?`,
+    from: `isCreation && from ?`,
     to: `from ?`,
     breaks: 'what was made last month and paid this month is not found',
     test: paymentTests,

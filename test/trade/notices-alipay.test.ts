@@ -181,7 +181,7 @@ test('another amount is flagged and pays nothing', async (t) => {
   t.deepEqual(await send(platform.notice(coupon)), yes);
 });
 
-test('notices that report no money are stored and change nothing', async (t) => {
+test('notices that report no money are stored and pay nothing; refunds that were not made here are flagged', async (t) => {
   const payment = await place();
   const others: NoticeForm[] = [
     { trade_status: 'WAIT_BUYER_PAY' },
@@ -190,7 +190,10 @@ test('notices that report no money are stored and change nothing', async (t) => 
     { trade_status: 'TRADE_CLOSED', out_biz_no: 'REF1', refund_fee: '12.30' },
   ];
   for (const other of others) t.deepEqual(await send(platform.notice(paid(payment, other))), yes);
-  t.deepEqual(await trace(payment), { ...untouched, verdicts: others.map(() => 'noted') });
+  t.deepEqual(await trace(payment), {
+    ...flagged('refunded_elsewhere'),
+    verdicts: others.map(() => 'noted'),
+  });
   const settled = await select<object>(
     'SELECT DISTINCT state, sealed FROM payment_callbacks WHERE payment_no = ?',
     [payment.payment_no],

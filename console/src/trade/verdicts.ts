@@ -34,6 +34,13 @@ const known: ReadonlyMap<string, readonly [meaning: Both, advice?: Both]> = new 
       ['第三方单号已属于另一笔支付', 'The third-party number already belongs to another payment'],
       lookUp,
     ],
+    refunded_elsewhere: [
+      ['渠道报告了本服务没有发起的退款', 'The channel reports a refund that was not made here'],
+      [
+        '请在渠道后台核实退款金额；标记为已处理后才能再次退款。',
+        'Look the refund up at the channel; nothing more is refunded here until it is marked as handled.',
+      ],
+    ],
     notice_unverified: [
       ['收到了本服务无法验证的通知', 'A callback arrived that cannot be verified here'],
       lookUp,

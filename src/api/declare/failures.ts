@@ -55,7 +55,7 @@ function outOfInput(route: Route): ErrorSlug[] {
   if (route.params || route.query || route.body || route.repeat)
     found.push('validation_failed', 'value_not_acceptable', 'format_invalid');
   if (route.body) {
-    found.push('body_not_json', 'body_not_object', 'body_key_reserved', 'body_not_utf8');
+    found.push('body_not_json', 'body_not_object', 'body_key_reserved', 'body_encoding_invalid');
     found.push('payload_too_large', 'content_encoding_unsupported', 'request_timeout');
   }
   if (route.body && !route.form) found.push('content_type_unsupported');

@@ -15,6 +15,7 @@ import {
   type Attempt,
   type CalledPayment,
 } from '../../models/trade/callback-intake.js';
+import { flagForAttention } from '../../models/trade/payment-attention.js';
 import { askSoon, followAnew } from '../../models/trade/payment-follow-up.js';
 import { configsOfType } from '../../models/trade/payment-method.js';
 import type { Accepted } from './callback-settlement.js';
@@ -102,6 +103,9 @@ export async function acceptCallback(
     await recordAttempt({ ...attempt, state: 'settled', verdict: noted });
     // It may report a refund or a closing: the company is asked what became of the money, also when it had been given
     // up before.
+    const { refunded } = verified.claim;
+    if (refunded && refunded.cents > verified.payment.refundReserved.cents)
+      await flagForAttention(paymentNo, 'refunded_elsewhere');
     const isFollowed = await askSoon(paymentNo);
     if (!isFollowed && verified.payment.status !== 'paid')
       await followAnew(paymentNo, verified.payment.methodType);

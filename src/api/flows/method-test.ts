@@ -91,6 +91,7 @@ export async function testMethod(id: number): Promise<MethodTest> {
     status: 'pending',
     thirdPartyNo: null,
     attention: null,
+    refundReserved: Money.from('0.00'),
     methodType: type,
   };
   const claim = await readClaim(channel, callback);

@@ -117,7 +117,7 @@ function claimOf(fields: Form): CallbackClaim | undefined {
   if (out_trade_no === undefined || paymentPeriod(out_trade_no) === undefined) return undefined;
   const claim = { paymentNo: out_trade_no, fields };
   const isPaid = /^TRADE_(SUCCESS|FINISHED)$/.test(trade_status) && !isRefund(fields);
-  if (!isPaid) return { ...claim, says: 'other', amounts: [] };
+  if (!isPaid) return { ...claim, says: 'other', amounts: [], ...refundedSum(fields) };
   const paid = paidTrade(trade_no, fields.total_amount, gmt_payment);
   if (!paid?.paidAt) return { ...claim, says: 'paid', amounts: [] };
   const { amount, ...rest } = paid;
@@ -126,6 +126,12 @@ function claimOf(fields: Form): CallbackClaim | undefined {
 
 const isRefund = ({ gmt_refund, refund_fee }: Form): boolean =>
   Boolean(gmt_refund) || /[1-9]/.test(refund_fee ?? '');
+
+// refund_fee is the sum of all refunds of the trade.
+function refundedSum({ refund_fee }: Form): { refunded?: Money } {
+  const refunded = Money.parse(refund_fee);
+  return refunded ? { refunded } : {};
+}
 
 function trade({ paymentNo, orderNo, amount, expireAt }: Placement): object {
   return {

@@ -43,6 +43,8 @@ export interface CallbackClaim {
   paidAt?: Date;
   /** Every amount that must equal that of the payment; none when it says other. */
   amounts: Money[];
+  /** The sum of its refunds, if it names one. */
+  refunded?: Money;
   /** For people, unsealed. */
   fields: Record<string, unknown>;
 }
@@ -70,6 +72,8 @@ export interface TradeAnswer {
   amount?: Money;
   /** By the company's clock. */
   paidAt?: Date;
+  /** Of a paid one: money has gone back already. */
+  isRefunded?: boolean;
   /** For people. */
   fields: Record<string, unknown>;
 }

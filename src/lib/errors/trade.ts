@@ -30,6 +30,10 @@ export const trade = {
   ...outcomes(400, 40004, {
     user_disabled: ['用户已被禁用', 'The user is disabled'],
     payment_not_refundable: ['只有已支付的支付可以退款', 'Only a paid payment can be refunded'],
+    payment_refunded_elsewhere: [
+      '渠道报告了本服务没有发起的退款，请先核实并处理该支付的提醒',
+      'The channel reports a refund that was not made here: check it, then mark the payment as handled',
+    ],
     refund_exceeds_payment: ['退款金额超出可退金额 {left}', 'The amount is more than the {left} that is left to refund'],
     refund_too_late: ['支付已超过 {days} 天，该支付渠道不再受理退款', 'This channel takes no refunds {days} days after the payment'],
     refund_too_many: ['该支付渠道对一笔支付最多受理 {max} 次退款', 'This channel takes at most {max} refunds of one payment'],

@@ -23,6 +23,7 @@ export type AttentionReason =
   | 'payment_merchant_mismatch'
   | 'third_party_no_used'
   | 'paid_twice'
+  | 'refunded_elsewhere'
   | 'notice_unverified'
   | 'channel_unanswered';
 
@@ -38,6 +39,10 @@ const texts: Record<AttentionReason, Text> = {
   },
   third_party_no_used: { zh: '第三方交易号已被使用', en: 'a third-party number was used before' },
   paid_twice: { zh: '该支付被重复付款', en: 'the payment was paid a second time' },
+  refunded_elsewhere: {
+    zh: '渠道报告了本服务没有发起的退款，请先核实再退款',
+    en: 'the channel reports a refund that was not made here; check it before refunding',
+  },
   notice_unverified: {
     zh: '收到无法验证的支付通知，请到渠道核实',
     en: 'a callback arrived that cannot be verified here; check with the channel',

@@ -76,7 +76,9 @@ async function pay(
   payment: LockedPayment,
   t: Transaction,
 ): Promise<Settled> {
-  await payPayment(attempt, null, t);
+  // A refund that was not made here is still to be looked at.
+  const isRefunded = payment.needs_attention && payment.fail_reason === 'refunded_elsewhere';
+  await payPayment(attempt, isRefunded ? 'refunded_elsewhere' : null, t);
   const { order_no, period } = order;
   const { payment_no, created_at, paid_at } = attempt;
   await change(
@@ -87,7 +89,7 @@ async function pay(
     t,
   );
   await cancelPayments(order, t);
-  if (payment.needs_attention) await renewEvents(payment_no, t);
+  if (payment.needs_attention && !isRefunded) await renewEvents(payment_no, t);
   await markAttempt(attempt, 'settled', 'paid', t);
   return { verdict: 'paid', notifications: [] };
 }
@@ -129,7 +131,7 @@ async function numberUsed(attempt: PaymentAttempt, t: Transaction): Promise<Sett
  */
 async function payPayment(
   attempt: PaymentAttempt,
-  reason: 'order_not_payable' | null,
+  reason: 'order_not_payable' | 'refunded_elsewhere' | null,
   t: Transaction,
 ): Promise<void> {
   const { id, period, payment_no } = attempt;

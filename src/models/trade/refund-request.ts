@@ -30,6 +30,7 @@ export interface NewRefund {
 const source = {
   ...columnsOf(Payment, 'p', 'payment_no', 'period', 'order_no', 'user_id', 'payment_method_id'),
   ...columnsOf(Payment, 'p', 'amount', 'status', 'pay_time', 'refund_reserved'),
+  ...columnsOf(Payment, 'p', 'needs_attention', 'fail_reason'),
   type: columnsOf(PaymentMethod, 'm', 'type').type,
 };
 
@@ -47,7 +48,7 @@ const day = 86_400_000;
  * transaction, any other is due.
  *
  * @returns its id and number
- * @throws payment_unknown, payment_not_refundable, refund_exceeds_payment, refund_too_late, refund_too_many,
+ * @throws payment_unknown, payment_not_refundable, payment_refunded_elsewhere, refund_exceeds_payment, refund_too_late, refund_too_many,
  * payment_gateway_disabled, payment_gateway_not_implemented, balance_limit_exceeded, user_unknown
  */
 export async function requestRefund(
@@ -57,6 +58,8 @@ export async function requestRefund(
   const { destination, reason } = wanted;
   const payment = await findSource(wanted.payment_no);
   if (payment.status !== 'paid') fail('payment_not_refundable');
+  if (payment.needs_attention && payment.fail_reason === 'refunded_elsewhere')
+    fail('payment_refunded_elsewhere');
   const limits = destination === 'channel' ? limitsOf(payment) : undefined;
   const amount = wanted.amount ?? payment.amount.minus(payment.refund_reserved);
   if (amount.cents <= 0n) exceeds(payment);

@@ -86,6 +86,7 @@ export const routes = [
       'payment_gateway_disabled',
       'payment_gateway_not_implemented',
       'payment_not_refundable',
+      'payment_refunded_elsewhere',
       'payment_unknown',
       'refund_exceeds_payment',
       'refund_not_found',

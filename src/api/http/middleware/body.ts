@@ -87,7 +87,7 @@ function refuse(error: Error & { status?: number }): never {
 // With another charset the signed bytes and the checked text could differ.
 function assertUtf8(ctx: Context): void {
   const charset = ctx.request.charset.toLowerCase();
-  if (charset !== '' && charset !== 'utf-8' && charset !== 'utf8') fail('body_not_utf8');
+  if (charset !== '' && charset !== 'utf-8' && charset !== 'utf8') fail('body_encoding_invalid');
 }
 
 // Any other body would count as missing.
@@ -99,7 +99,7 @@ function decoded(binary: string, isStrict: boolean): string {
   try {
     return new TextDecoder('utf-8', { fatal: isStrict }).decode(Buffer.from(binary, 'binary'));
   } catch (error) {
-    return fail('body_not_utf8', { cause: error });
+    return fail('body_encoding_invalid', { cause: error });
   }
 }
 
