@@ -9,7 +9,8 @@ export const sharedParameters = (writer: SchemaWriter) => ({
   Language: {
     name: 'Accept-Language',
     in: 'header',
-    description: 'Language of messages: `zh-CN` (without it) or `en-US`',
+    description:
+      'Language of messages: `zh-CN` (without it) or `en-US`; the query parameter `language` does the same',
     schema: { type: 'string', examples: ['en-US'] },
   },
   Zone: {

@@ -1,6 +1,7 @@
 // Server-sent events of the API, opened with a one-time ticket and reopened when they break off.
 import { useEffect, useEffectEvent } from 'react';
 import { addressOf, call, read, type Route } from '../../contract/api.ts';
+import { useSettings } from '../../contract/settings.ts';
 
 const firstWaitMs = 1000;
 const maxWaitMs = 30_000;
@@ -13,7 +14,9 @@ export function useStream<T>(
   onData: (data: T) => void,
 ): void {
   const take = useEffectEvent(onData);
-  const asked = JSON.stringify(query);
+  const { language } = useSettings();
+  // An EventSource sends the language of the browser, not that of the page.
+  const asked = JSON.stringify({ ...query, language });
   useEffect(() => {
     let source: EventSource | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;

@@ -50,7 +50,7 @@ export const traceIdOf = (given = ''): string => (foreignTraceId.test(given) ? g
 export const envelope: Middleware<RequestState> = async (ctx, next) => {
   const started = performance.now();
   const traceId = traceIdOf(ctx.get('X-Trace-Id'));
-  const language = languageOf(ctx.get('Accept-Language'));
+  const language = languageOf(askedLanguage(ctx));
   const zone = askedZone(ctx);
   const ip = clientIp(ctx.req);
   const span = beginRequestSpan(ctx, traceId);
@@ -143,6 +143,12 @@ function outcomeOf(error: unknown): AppError {
     return new AppError('bad_request', { cause: error });
   }
   return new AppError('internal_error', { cause: error });
+}
+
+// An EventSource cannot choose its headers.
+function askedLanguage(ctx: Context): string {
+  const fromQuery = ctx.search === '' ? undefined : ctx.query.language;
+  return (typeof fromQuery === 'string' && fromQuery) || ctx.get('Accept-Language');
 }
 
 // Sources in the order of docs/spec.md, Timezone rules; the first one present is used.
