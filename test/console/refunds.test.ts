@@ -15,7 +15,7 @@ journey('a payment is refunded in parts from its page', async (t, page) => {
   await follow(page, `/console/trade/payments/${payment.payment_no}`);
   const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: 'Refund', exact: true }).click();
-  await dialog.getByText('¥30.00 is left').waitFor();
+  await dialog.getByText('up to ¥30.00').waitFor();
   t.is(await dialog.getByLabel('Amount').inputValue(), '30.00');
   await dialog.getByLabel('Amount').fill('31.00');
   await dialog.getByLabel('Reason').fill('One box was broken');
@@ -28,8 +28,8 @@ journey('a payment is refunded in parts from its page', async (t, page) => {
   await story.getByText('requested a refund of ¥5.00 (Channel)').waitFor();
   await story.getByText('Refunded · ¥5.00').waitFor();
   await page.getByRole('button', { name: 'Refund', exact: true }).click();
-  await dialog.getByText('¥25.00 is left').waitFor();
-  await choose(page, dialog, 'To', 'Balance');
+  await dialog.getByText('up to ¥25.00').waitFor();
+  await choose(page, dialog, 'Refund to', 'Balance');
   await dialog.getByLabel('Amount').fill('10.00');
   await dialog.getByLabel('Reason').fill('For the wait');
   await dialog.getByRole('button', { name: 'Refund', exact: true }).click();

@@ -1,7 +1,7 @@
 // Administrators.
 import { lazy } from 'react';
 import { code, flag, named, namedList, status, text, time } from '../parts/show/cells.tsx';
-import { onOff, option, options, secret, status as statusFilter, words } from '../parts/form/fields.tsx';
+import { onOff, option, options, newPassword, status as statusFilter, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 
 export default resource('GET /api/admin/admins', {
@@ -43,7 +43,7 @@ export default resource('GET /api/admin/admins', {
     route: 'POST /api/admin/admins',
     fields: {
       username: words(),
-      password: secret(),
+      password: newPassword(),
       nickname: words(),
       role_ids: options('role'),
       department_id: option('department'),
@@ -67,7 +67,7 @@ export default resource('GET /api/admin/admins', {
     {
       route: 'PUT /api/admin/admins/{id}/password',
       text: ['重置密码', 'Reset password'],
-      form: { password: secret() },
+      form: { password: newPassword() },
     },
     {
       route: 'DELETE /api/admin/admins/{id}/tokens',

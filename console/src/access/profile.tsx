@@ -121,7 +121,7 @@ function Account() {
       initialValues={{ nickname, email, phone }}
       onFinish={(body) => save.mutate(body)}
     >
-      {save.error && (
+      {save.error && !failureOf(save.error).details.errors && (
         <Alert type="error" role="alert" className="form-failure" title={failureOf(save.error).message} />
       )}
       <Form.Item name="nickname" label={t.nickname} rules={[{ required: true }]}>
@@ -160,6 +160,7 @@ function Sessions() {
       okText: t.end,
       cancelText: t.back,
       okButtonProps: { danger: true },
+      focusable: { autoFocusButton: 'cancel' },
       onOk: () => end.mutateAsync(id).catch(() => undefined),
     });
   };

@@ -15,7 +15,7 @@ export default function FirstPassword({ onDone, onSignOut }: { onDone: () => voi
         title={<h1 className="card-title">{t.title}</h1>}
         extra={<Button onClick={onSignOut}>{t.signOut}</Button>}
       >
-        <PasswordForm onDone={onDone} />
+        <PasswordForm isAlone onDone={onDone} />
       </Card>
     </main>
   );

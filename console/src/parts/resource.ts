@@ -55,6 +55,8 @@ interface ActionOn<R extends Route, T> {
   danger?: boolean;
   /** Confirmation before it is done. */
   sure?: Both;
+  /** What the confirmation says of the row beside its name. */
+  about?: (row: T) => string;
   /** Rows it applies to. */
   when?: (row: T, profile: Profile) => boolean;
   body?: Partial<Body<R>> | ((row: T, profile: Profile) => Partial<Body<R>>);

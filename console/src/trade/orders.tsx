@@ -1,8 +1,9 @@
 // Orders.
 import { lazy } from 'react';
 import { badge, code, money, named, numberEnd, text, time } from '../parts/show/cells.tsx';
-import { amount, choice, minutes, note, userPicker, words } from '../parts/form/fields.tsx';
+import { amount, choice, minutes, note, words } from '../parts/form/fields.tsx';
 import { lines } from '../parts/form/lines.tsx';
+import { userPicker } from '../parts/form/user-picker.tsx';
 import { resource } from '../parts/resource.ts';
 import { ImportLink } from './import-link.tsx';
 import { orderStates } from '../parts/show/trade-states.ts';

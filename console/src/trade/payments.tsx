@@ -12,7 +12,8 @@ import {
   text,
   time,
 } from '../parts/show/cells.tsx';
-import { choice, integer, note, option, userPicker, words, yesOrNo } from '../parts/form/fields.tsx';
+import { choice, integer, note, option, words, yesOrNo } from '../parts/form/fields.tsx';
+import { userPicker } from '../parts/form/user-picker.tsx';
 import { resource } from '../parts/resource.ts';
 import { states } from '../parts/show/states.tsx';
 import { AttentionTabs } from './attention.tsx';
@@ -69,10 +70,10 @@ export const payments = resource('GET /api/admin/payments', {
   columns: {
     payment_no: numberEnd(122),
     order_no: numberLink((number) => `/trade/orders/${number}`, 122),
-    user: named('username', ({ id }) => `/trade/users/${id}`, 104),
+    user: named('username', ({ id }) => `/trade/users/${id}`, 148),
     amount: money(112),
     status: badge(paymentStates, 84),
-    fail_reason: custom((reason) => (reason ? meaningOf(reason) : '–'), 176),
+    fail_reason: custom((reason) => (reason ? meaningOf(reason) : '–'), 150),
     assignee: named('username', undefined, 104),
     payment_method: named('name', undefined, 126),
     needs_attention: flag(110),
@@ -107,7 +108,7 @@ export const payments = resource('GET /api/admin/payments', {
       text: ['标记为已处理', 'Mark as handled'],
       many: true,
       when: ({ needs_attention }) => needs_attention,
-      form: { remark: note() },
+      form: { remark: { ...note(), isRequired: true } },
       body: ({ fail_reason }) => ({ needs_attention: false, fail_reason: fail_reason ?? '' }),
     },
   ],

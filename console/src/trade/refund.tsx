@@ -11,13 +11,13 @@ import { destinations } from '../parts/show/trade-states.ts';
 import type { Payment } from './story.tsx';
 
 const t = texts({
-  'zh-CN': { refund: '退款', title: (left: string) => `退款 · 可退 ${left}` },
-  'en-US': { refund: 'Refund', title: (left: string) => `Refund · ${left} is left` },
+  'zh-CN': { refund: '退款', title: (left: string) => `退款 · 最多 ${left}` },
+  'en-US': { refund: 'Refund', title: (left: string) => `Refund · up to ${left}` },
 });
 
 const labels = {
   amount: ['金额', 'Amount'],
-  destination: ['去向', 'To'],
+  destination: ['退款去向', 'Refund to'],
   reason: ['退款原因', 'Reason'],
 } as const;
 

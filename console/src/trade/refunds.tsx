@@ -1,4 +1,5 @@
 // Refunds of payments.
+import { texts } from '../contract/texts.ts';
 import {
   badge,
   code,
@@ -11,10 +12,18 @@ import {
   text,
   time,
 } from '../parts/show/cells.tsx';
-import { choice, option, userPicker, words, yesOrNo } from '../parts/form/fields.tsx';
+import { choice, option, words, yesOrNo } from '../parts/form/fields.tsx';
+import { userPicker } from '../parts/form/user-picker.tsx';
 import { resource } from '../parts/resource.ts';
+import { showAmount } from '../parts/show/money.ts';
+import { nameOf } from '../parts/show/states.tsx';
 import { destinations, refundStates } from '../parts/show/trade-states.ts';
 import { meaningOf } from './verdicts.ts';
+
+const t = texts({
+  'zh-CN': { about: (amount: string, user: string, to: string) => `向 ${user} 退款 ${amount}（${to}）` },
+  'en-US': { about: (amount: string, user: string, to: string) => `${amount} to ${user} (${to})` },
+});
 
 export default resource('GET /api/admin/refunds', {
   name: 'refunds',
@@ -30,18 +39,18 @@ export default resource('GET /api/admin/refunds', {
     refund_no: ['退款单号', 'Refund'],
     payment_method: ['支付方式', 'Method'],
     payment_method_id: ['支付方式', 'Method'],
-    destination: ['去向', 'To'],
+    destination: ['退款去向', 'Refund to'],
     reason: ['退款原因', 'Reason'],
     needs_attention: ['需要处理', 'Needs attention'],
     fail_reason: ['处理说明', 'Explanation'],
     requester: ['申请人', 'Requested by'],
     approver: ['审批人', 'Decided by'],
-    channel_refund_no: ['渠道退款号', 'Number at the channel'],
-    code: ['渠道结果', 'Word of the channel'],
+    channel_refund_no: ['渠道退款号', 'Channel refund number'],
+    code: ['渠道结果', 'Channel result'],
     sent_at: ['发送时间', 'Sent'],
     accepted_at: ['渠道受理时间', 'Accepted'],
     finished_at: ['完成时间', 'Finished'],
-    due_at: ['下次查询', 'Asked next'],
+    due_at: ['下次查询', 'Next check'],
   },
   stale: ['refunds'],
   hasSum: true,
@@ -61,10 +70,10 @@ export default resource('GET /api/admin/refunds', {
   columns: {
     refund_no: numberEnd(122),
     payment_no: numberLink((number) => `/trade/payments/${number}`, 122),
-    user: named('username', ({ id }) => `/trade/users/${id}`, 104),
+    user: named('username', ({ id }) => `/trade/users/${id}`, 130),
     amount: money(104),
     status: badge(refundStates, 146),
-    fail_reason: custom((reason) => (reason ? meaningOf(reason) : '–'), 122),
+    fail_reason: custom((reason) => (reason ? meaningOf(reason) : '–'), 114),
     destination: badge(destinations, 88),
     reason: text(150),
     requester: named('username', undefined, 104),
@@ -89,6 +98,8 @@ export default resource('GET /api/admin/refunds', {
       route: 'POST /api/admin/refunds/{refund_no}/approve',
       text: ['批准', 'Approve'],
       sure: ['批准这笔退款？', 'Approve this refund?'],
+      about: ({ amount, user, destination }) =>
+        t.about(showAmount(amount), user?.username ?? '–', nameOf(destinations, destination)),
       when: ({ status, requested_by }, { id }) => status === 'waiting' && requested_by !== id,
     },
     {

@@ -1,6 +1,7 @@
 // Changes of balances.
 import { badge, code, money, named, text, time } from '../parts/show/cells.tsx';
-import { choice, option, userPicker, words } from '../parts/form/fields.tsx';
+import { choice, option, words } from '../parts/form/fields.tsx';
+import { userPicker } from '../parts/form/user-picker.tsx';
 import { resource } from '../parts/resource.ts';
 import { balanceTypes } from './states.ts';
 

@@ -1,7 +1,15 @@
 // Customers and their balances.
 import { lazy } from 'react';
 import { code, count, money, status, text, time } from '../parts/show/cells.tsx';
-import { amount, choice, note, onOff, secret, status as statusFilter, words } from '../parts/form/fields.tsx';
+import {
+  amount,
+  choice,
+  note,
+  onOff,
+  newPassword,
+  status as statusFilter,
+  words,
+} from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
 import { balanceTypes } from './states.ts';
 
@@ -40,7 +48,7 @@ export default resource('GET /api/admin/users', {
     route: 'POST /api/admin/users',
     fields: {
       username: words(),
-      password: secret(),
+      password: newPassword(),
       nickname: words(),
       email: words(),
       phone: words(),
@@ -77,7 +85,7 @@ export default resource('GET /api/admin/users', {
     {
       route: 'PUT /api/admin/users/{id}/password',
       text: ['重置密码', 'Reset password'],
-      form: { password: secret() },
+      form: { password: newPassword() },
     },
   ],
   remove: 'DELETE /api/admin/users/{id}',

@@ -1,10 +1,11 @@
 // Inputs of forms and filters. Every control gets its accessible name from its label.
 import { useQuery } from '@tanstack/react-query';
 import { Input, Select } from 'antd';
-import { lazy, Suspense, useDeferredValue, useState, type ReactNode } from 'react';
-import { call } from '../../contract/api.ts';
-import { texts } from '../../contract/texts.ts';
+import { lazy, Suspense, type ReactNode } from 'react';
+import { call, type Route } from '../../contract/api.ts';
+import { texts, type Both } from '../../contract/texts.ts';
 import { clearing } from './clearing.tsx';
+import { passwordRules } from './password-rules.ts';
 import { isAmount } from '../show/money.ts';
 import { enabled, isOneOf, nameOf, yesNo, type States } from '../show/states.tsx';
 
@@ -29,6 +30,12 @@ export interface Field<V = unknown> {
   parse?(text: string): V;
   /** Checks beyond the contract; returns the problem. */
   problem?(value: V): string | undefined;
+  /** Required here, though the contract does not say so. */
+  isRequired?: boolean;
+  /** What is accepted, said beforehand. */
+  hint?: Both;
+  /** The route its control asks: who may not call it gets no such filter. */
+  needs?: Route;
   /** Write-only: not stored in drafts. */
   isSecret?: boolean;
   /** The part of the value that may be stored in a draft. */
@@ -42,10 +49,9 @@ export interface Field<V = unknown> {
 }
 
 const t = texts({
-  'zh-CN': { choose: '请选择', search: '输入以搜索', badAmount: '请输入最多两位小数的金额' },
+  'zh-CN': { choose: '请选择', badAmount: '请输入最多两位小数的金额' },
   'en-US': {
     choose: 'Choose',
-    search: 'Type to search',
     badAmount: 'Enter an amount with at most two decimals',
   },
 });
@@ -78,6 +84,9 @@ export const secret = (): Field<string> => ({
     />
   ),
 });
+
+/** A password to be set. */
+export const newPassword = (): Field<string> => ({ ...secret(), hint: passwordRules });
 
 export const amount = (): Field<string> => ({
   isTyped: true,
@@ -231,43 +240,6 @@ function OptionSelect({ type, multiple, ...props }: Control & { type: OptionKind
       loading={isFetching}
       showSearch={{ optionFilterProp: 'label' }}
       options={data}
-    />
-  );
-}
-
-/** A user, found by a prefix of the name. */
-export const userPicker = (): Field<number> => ({
-  check: (text) => /^\d+$/.test(text),
-  parse: Number,
-  control: (props) => <UserSelect {...props} />,
-});
-
-function UserSelect(props: Control<number>) {
-  const [typed, setTyped] = useState('');
-  const username = useDeferredValue(typed.trim());
-  const found = useQuery({
-    queryKey: ['users', 'pick', username],
-    queryFn: ({ signal }) => call('GET /api/admin/users', { query: { username, page_size: 20 }, signal }),
-    placeholderData: (before) => before,
-    staleTime: 10_000,
-  });
-  const known = useQuery({
-    queryKey: ['users', 'one', String(props.value)],
-    queryFn: ({ signal }) => call('GET /api/admin/users/{id}', { path: { id: props.value ?? 0 }, signal }),
-    enabled: props.value !== undefined && !found.data?.list.some(({ id }) => id === props.value),
-    staleTime: 60_000,
-  });
-  const users = [...(found.data?.list ?? []), ...(known.data ? [known.data] : [])];
-  const label = (user: { username: string; nickname: string }) =>
-    user.nickname && user.nickname !== user.username ? `${user.username} · ${user.nickname}` : user.username;
-  return (
-    <Select<number>
-      {...props}
-      allowClear
-      placeholder={props.placeholder ?? t.search}
-      showSearch={{ filterOption: false, onSearch: setTyped }}
-      loading={found.isFetching}
-      options={[...new Map(users.map((user) => [user.id, { value: user.id, label: label(user) }])).values()]}
     />
   );
 }

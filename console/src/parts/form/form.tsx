@@ -1,13 +1,15 @@
 // A form over the fields of a body: the contract is checked here, errors of the service are shown at their fields.
 import { Alert, App, Drawer, Button, Flex, Form } from 'antd';
-import { Fragment, useEffect, useMemo, useRef, useState } from 'react';
+import { Fragment, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { call, type Route } from '../../contract/api.ts';
 import { bodies } from '../../contract/generated/bodies.ts';
 import { read, texts, type Both } from '../../contract/texts.ts';
 import { useDraft, useLeaveGuard } from './draft.ts';
 import type { Field } from './fields.tsx';
+import { FormEnd, fieldOf, goTo } from './form-focus.tsx';
+import { rulesOf } from './form-rules.ts';
 import { changed, given, initialOf, rebase, type Fields } from './form-values.ts';
-import { detailsOf, failureOf } from '../show/problem.tsx';
+import { detailsOf, failureOf, useCountdown } from '../show/problem.tsx';
 import type { AnyRow } from '../resource.ts';
 import { useReturnFocus } from '../show/use-return-focus.ts';
 
@@ -17,7 +19,7 @@ const t = texts({
     cancel: '取消',
     draft: '已恢复上次未保存的内容',
     discard: '放弃',
-    needed: '必填',
+    wait: (name: string, seconds: number) => `${name}（${seconds} 秒后）`,
     sure: '放弃未保存的内容？',
     stay: '继续填写',
     conflict: (names: string) => `其他人刚刚也修改了：${names}。再次保存将以您填写的内容为准`,
@@ -28,7 +30,7 @@ const t = texts({
     cancel: 'Cancel',
     draft: 'Your unsaved changes are back',
     discard: 'Discard',
-    needed: 'Required',
+    wait: (name: string, seconds: number) => `${name} (in ${seconds} s)`,
     sure: 'Discard your changes?',
     stay: 'Keep editing',
     conflict: (names: string) =>
@@ -75,6 +77,9 @@ export default function FormDrawer({
   const [isBusy, setBusy] = useState(false);
   const [isDirty, setDirty] = useState(false);
   const [failure, setFailure] = useState<ReturnType<typeof failureOf>>();
+  // The limit that refused the last call; it holds whatever is typed since.
+  const [limit, setLimit] = useState<ReturnType<typeof failureOf>>();
+  const waitSeconds = useCountdown(limit?.details.retryAfter ?? 0, limit);
   const [conflicts, setConflicts] = useState<string[]>([]);
   // The key of repeated submits, as long as the form is open.
   const key = useMemo(() => crypto.randomUUID(), []);
@@ -117,20 +122,23 @@ export default function FormDrawer({
       draft.forget();
       onDone(answer ?? {});
     } catch (error) {
-      setFailure(showAtFields(failureOf(error)));
+      const known = failureOf(error);
+      setFailure(known);
+      if (known.status === 429) setLimit(known);
       setBusy(false);
     }
   };
-  const showAtFields = (known: ReturnType<typeof failureOf>) => {
-    const atFields = Object.entries(known.details.errors ?? {}).map(([name, messages]) => ({
-      name: fieldOf(name, fields),
-      errors: messages,
-    }));
+  // Once the controls are enabled again: a disabled one takes no focus.
+  useEffect(() => {
+    const order = Object.keys(fields);
+    const atFields = Object.entries(failure?.details.errors ?? {})
+      .map(([name, messages]) => ({ name: fieldOf(name, fields), errors: messages }))
+      .filter(({ name: [field = ''] }) => order.includes(field))
+      .sort((one, other) => order.indexOf(one.name[0] ?? '') - order.indexOf(other.name[0] ?? ''));
     form.setFields(atFields);
     const [first] = atFields;
-    if (first) form.scrollToField(first.name, { focus: true });
-    return known;
-  };
+    if (first) goTo(form, first.name);
+  }, [failure]);
 
   const close = () => {
     draft.forget();
@@ -142,6 +150,7 @@ export default function FormDrawer({
       title: t.sure,
       okText: t.discard,
       okButtonProps: { danger: true },
+      focusable: { autoFocusButton: 'cancel' },
       cancelText: t.stay,
       onOk: close,
     });
@@ -156,22 +165,31 @@ export default function FormDrawer({
   const elsewhere = Object.entries(failure?.details.errors ?? {}).filter(
     ([name]) => !Object.hasOwn(fields, name.split('.')[0] ?? ''),
   );
+  // What the fields say is not said twice.
+  const isAtFields = failure?.details.errors !== undefined && elsewhere.length === 0;
+  const submitName = submit ?? t.save;
+  const submitByKeys = (event: KeyboardEvent) => {
+    const isAsked = event.key === 'Enter' && (event.ctrlKey || event.metaKey);
+    if (isAsked && !isBusy && waitSeconds === 0) form.submit();
+  };
   return (
     <Drawer
       open
       title={title}
       size={wide ? 720 : 480}
+      autoFocus={false}
+      onKeyDown={submitByKeys}
       onClose={askAndClose}
       footer={
         <Flex gap={8} justify="end">
           <Button onClick={askAndClose}>{t.cancel}</Button>
-          <Button type="primary" loading={isBusy} onClick={() => form.submit()}>
-            {submit ?? t.save}
+          <Button type="primary" loading={isBusy} disabled={waitSeconds > 0} onClick={() => form.submit()}>
+            {waitSeconds > 0 ? t.wait(submitName, waitSeconds) : submitName}
           </Button>
         </Flex>
       }
     >
-      {failure && (
+      {failure && !isAtFields && (
         <Alert
           type="error"
           showIcon
@@ -212,59 +230,37 @@ export default function FormDrawer({
         layout="vertical"
         disabled={isBusy}
         requiredMark
-        onFinish={(values) => void save(values)}
+        onFinish={(values) => waitSeconds === 0 && void save(values)}
+        onFinishFailed={({ errorFields: [first] }) => first && goTo(form, first.name)}
         onValuesChange={(_, values: AnyRow) => {
           setDirty(true);
           // The errors of the service were about other values.
           setFailure(undefined);
           draft.keep(values);
         }}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.submit();
-        }}
       >
         {Object.entries(fields).map(([name, field]) =>
           field.items ? (
             <Fragment key={name}>{field.items({ name, row })}</Fragment>
           ) : (
-            <Form.Item key={name} name={name} label={read(labelOf(name))} rules={rulesOf(route, name, field)}>
+            <Form.Item
+              key={name}
+              name={name}
+              label={read(labelOf(name))}
+              rules={rulesOf(route, name, field)}
+              extra={field.hint && read(field.hint)}
+            >
               <Slot field={field} />
             </Form.Item>
           ),
         )}
-        <button type="submit" hidden tabIndex={-1} aria-hidden />
+        <FormEnd />
       </Form>
     </Drawer>
   );
 }
 
-/** Where an error is shown: at the control of that name, or at the one that holds it. */
-function fieldOf(name: string, fields: Fields): string[] {
-  const parts = name.split('.');
-  return fields[parts[0] ?? '']?.items ? parts : parts.slice(0, 1);
-}
-
 // Form.Item passes id, value and onChange to its child.
 function Slot({ field, ...props }: { field: Field }) {
   return field.control(props);
-}
-
-/** What a body needs; of a change also what a new record needs, which may not be emptied. */
-function requiredIn(route: Route): readonly string[] {
-  const creation = route.replace(/^PUT (.+)\/\{id\}$/, 'POST $1');
-  return [...(bodies[route]?.required ?? []), ...(bodies[creation]?.required ?? [])];
-}
-
-function rulesOf(route: Route, name: string, field: Field) {
-  const { max = {} } = bodies[route] ?? {};
-  const required = requiredIn(route);
-  const validator = (_: unknown, value: unknown): Promise<void> => {
-    const problem = field.problem?.(value);
-    return problem ? Promise.reject(new Error(problem)) : Promise.resolve();
-  };
-  return [
-    { required: required.includes(name), message: t.needed },
-    ...(max[name] ? [{ max: max[name] }] : []),
-    ...(field.problem ? [{ validator }] : []),
-  ];
 }

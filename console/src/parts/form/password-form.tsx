@@ -1,13 +1,15 @@
 // Changes one's own password.
 import { useMutation } from '@tanstack/react-query';
 import { Alert, Button, Form, Input } from 'antd';
+import { useEffect } from 'react';
 import { call, type Body } from '../../contract/api.ts';
-import { texts } from '../../contract/texts.ts';
+import { read, texts } from '../../contract/texts.ts';
 import { failureOf } from '../show/problem.tsx';
+import { passwordRules } from './password-rules.ts';
 
 const t = texts({
   'zh-CN': {
-    old: '当前密码',
+    old: '原密码',
     fresh: '新密码',
     again: '再次输入新密码',
     save: '修改密码',
@@ -15,7 +17,7 @@ const t = texts({
     needed: '必填',
   },
   'en-US': {
-    old: 'Current password',
+    old: 'Old password',
     fresh: 'New password',
     again: 'Repeat the new password',
     save: 'Change password',
@@ -26,7 +28,13 @@ const t = texts({
 
 type Change = Body<'PUT /api/admin/password'>;
 
-export function PasswordForm({ onDone }: { onDone: () => void }) {
+interface Props {
+  /** It is all there is to do on the page. */
+  isAlone?: boolean;
+  onDone: () => void;
+}
+
+export function PasswordForm({ isAlone, onDone }: Props) {
   const [form] = Form.useForm<Change>();
   const change = useMutation({
     mutationFn: (body: Change) => call('PUT /api/admin/password', { body }),
@@ -34,25 +42,34 @@ export function PasswordForm({ onDone }: { onDone: () => void }) {
       form.resetFields();
       onDone();
     },
-    onError: (error) => {
-      const { errors = {} } = failureOf(error).details;
-      form.setFields(
-        Object.entries(errors).map(([name, messages]) => ({ name: name as keyof Change, errors: messages })),
-      );
-    },
   });
+  const failure = change.error ? failureOf(change.error) : undefined;
+  const { errors } = failure?.details ?? {};
+  // Once the fields are enabled again: a disabled one takes no focus.
+  useEffect(() => {
+    const wrong = Object.entries(errors ?? {}) as [keyof Change, string[]][];
+    form.setFields(wrong.map(([name, messages]) => ({ name, errors: messages })));
+    const [first] = wrong;
+    if (first) form.focusField(first[0]);
+  }, [errors]);
   const rules = [{ required: true, message: t.needed }];
   const isSame = (_: unknown, again: string) =>
     again === form.getFieldValue('password') ? Promise.resolve() : Promise.reject(new Error(t.differ));
   return (
-    <Form form={form} layout="vertical" onFinish={(body) => change.mutate(body)} disabled={change.isPending}>
-      {change.error && (
-        <Alert type="error" role="alert" className="form-failure" title={failureOf(change.error).message} />
+    <Form
+      form={form}
+      layout="vertical"
+      onFinish={(body) => change.mutate(body)}
+      onFinishFailed={({ errorFields: [first] }) => first && form.focusField(first.name)}
+      disabled={change.isPending}
+    >
+      {failure && !errors && (
+        <Alert type="error" role="alert" className="form-failure" title={failure.message} />
       )}
       <Form.Item name="old_password" label={t.old} rules={rules}>
-        <Input.Password autoComplete="current-password" />
+        <Input.Password autoComplete="current-password" autoFocus={isAlone} />
       </Form.Item>
-      <Form.Item name="password" label={t.fresh} rules={rules}>
+      <Form.Item name="password" label={t.fresh} rules={rules} extra={read(passwordRules)}>
         <Input.Password autoComplete="new-password" />
       </Form.Item>
       <Form.Item name="password_confirmation" label={t.again} rules={[...rules, { validator: isSame }]}>

@@ -15,7 +15,8 @@ const t = texts({
 });
 
 /** An action of any resource. */
-export type AnyAction = Omit<Action<AnyRow>, 'when' | 'body' | 'form' | 'labels'> & {
+export type AnyAction = Omit<Action<AnyRow>, 'when' | 'body' | 'form' | 'labels' | 'about'> & {
+  about?: (row: AnyRow) => string;
   when?: (row: AnyRow, profile: Profile) => boolean;
   body?: AnyRow | ((row: AnyRow, profile: Profile) => AnyRow);
   form?: Readonly<Record<string, never>>;
@@ -99,10 +100,16 @@ export function useAct(resource: Resource, onDone?: (action: AnyAction, answer: 
     if (!action.sure) return run.mutate({ action, row });
     return void modal.confirm({
       title: read(action.sure),
-      content: String(row[resource.spec.label ?? resource.spec.id ?? 'id']),
+      content: (
+        <>
+          <div>{String(row[resource.spec.label ?? resource.spec.id ?? 'id'])}</div>
+          {action.about && <strong>{action.about(row)}</strong>}
+        </>
+      ),
       okText: read(action.text),
       cancelText: t.back,
       okButtonProps: { danger: action.danger },
+      focusable: { autoFocusButton: action.danger ? 'cancel' : 'ok' },
       onOk: () => run.mutateAsync({ action, row }).catch(() => undefined),
     });
   };

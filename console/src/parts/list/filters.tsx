@@ -6,6 +6,7 @@ import { read, texts } from '../../contract/texts.ts';
 import type { ListState } from './codec.ts';
 import type { Control, Field } from '../form/fields.tsx';
 import { labelOf, type Resource } from '../resource.ts';
+import { useMay } from '../show/profile.ts';
 import { isPeriod, periodBounds, periodNames, periodOf, type PeriodName } from './periods.ts';
 import { showDay } from '../show/time.ts';
 
@@ -53,7 +54,9 @@ export function Filters({
   const [isOpen, setOpen] = useState(false);
   const [hasMore, setMore] = useState(false);
   const count = Object.keys(state.filters).length;
-  const shown = Object.entries(filters).filter(
+  const may = useMay();
+  const possible = Object.entries(filters).filter(([, { needs }]) => !needs || may(needs));
+  const shown = possible.filter(
     ([name]) => hasMore || !rare.includes(name) || state.filters[name] !== undefined,
   );
   return (

@@ -1,10 +1,11 @@
 // Actions on selected rows: one call each, one after the other, with one form for all; refusals are reported row by row.
 import { useQueryClient } from '@tanstack/react-query';
-import { App, Button, Drawer, Flex, Input } from 'antd';
+import { App, Button, Drawer, Flex, Form, Input } from 'antd';
 import { useState } from 'react';
 import { call } from '../../contract/api.ts';
 import { plural, read, texts } from '../../contract/texts.ts';
 import { bodyOf, manyOf, pathOf, useActions, type AnyAction } from './actions.tsx';
+import type { Fields } from '../form/form-values.ts';
 import { failureOf } from '../show/problem.tsx';
 import { useProfile } from '../show/profile.ts';
 import { idOf, labelOf, type AnyRow, type Resource } from '../resource.ts';
@@ -17,6 +18,7 @@ const t = texts({
     refused: (count: number) => `${count} 条被拒绝`,
     back: '返回',
     once: '对所有选中的记录生效',
+    needed: '必填',
   },
   'en-US': {
     run: (name: string, count: number) => `${name} (${count})`,
@@ -25,6 +27,7 @@ const t = texts({
     refused: (count: number) => `${count} refused`,
     back: 'Back',
     once: 'Applies to every selected row',
+    needed: 'Required',
   },
 });
 
@@ -76,6 +79,7 @@ export default function ManyActions({ resource, rows, onDone }: Props) {
       okText: t.run(read(action.text), own.length),
       cancelText: t.back,
       okButtonProps: { danger: action.danger },
+      focusable: { autoFocusButton: action.danger ? 'cancel' : 'ok' },
       onOk: () => run(action, own, {}),
     });
   };
@@ -95,7 +99,7 @@ export default function ManyActions({ resource, rows, onDone }: Props) {
       {current && (
         <OneText
           title={t.run(read(current.action.text), current.own.length)}
-          names={Object.keys(current.action.form ?? {})}
+          fields={current.action.form ?? {}}
           label={(name) => read(current.action.labels?.[name] ?? labelOf(resource, name))}
           onClose={() => setAsked(undefined)}
           onSave={(input) => void run(current.action, current.own, input)}
@@ -107,42 +111,52 @@ export default function ManyActions({ resource, rows, onDone }: Props) {
 
 interface OneTextProps {
   title: string;
-  names: readonly string[];
+  fields: Fields;
   label: (name: string) => string;
   onClose: () => void;
   onSave: (input: AnyRow) => void;
 }
 
 // Such actions ask for texts, usually a remark.
-function OneText({ title, names, label, onClose, onSave }: OneTextProps) {
-  const [values, setValues] = useState<Record<string, string>>({});
+function OneText({ title, fields, label, onClose, onSave }: OneTextProps) {
+  const [form] = Form.useForm<AnyRow>();
   return (
     <Drawer
       open
       title={title}
       size={480}
+      autoFocus={false}
       onClose={onClose}
+      onKeyDown={({ key, ctrlKey, metaKey }) => {
+        if (key === 'Enter' && (ctrlKey || metaKey)) form.submit();
+      }}
       footer={
         <Flex gap={8} justify="end">
           <Button onClick={onClose}>{t.back}</Button>
-          <Button type="primary" onClick={() => onSave(values)}>
+          <Button type="primary" onClick={() => form.submit()}>
             {title}
           </Button>
         </Flex>
       }
     >
       <p className="soft">{t.once}</p>
-      {names.map((name) => (
-        <label key={name} className="stack">
-          {label(name)}
-          <Input.TextArea
-            rows={3}
-            maxLength={500}
-            value={values[name] ?? ''}
-            onChange={({ target }) => setValues({ ...values, [name]: target.value })}
-          />
-        </label>
-      ))}
+      <Form
+        form={form}
+        layout="vertical"
+        onFinish={onSave}
+        onFinishFailed={({ errorFields: [first] }) => first && form.focusField(first.name)}
+      >
+        {Object.entries(fields).map(([name, { isRequired }], at) => (
+          <Form.Item
+            key={name}
+            name={name}
+            label={label(name)}
+            rules={[{ required: isRequired, whitespace: isRequired, message: t.needed }]}
+          >
+            <Input.TextArea rows={3} maxLength={500} autoFocus={at === 0} />
+          </Form.Item>
+        ))}
+      </Form>
     </Drawer>
   );
 }

@@ -31,6 +31,9 @@ const t = texts({
 export const failureOf = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure(t.unexpected, -1);
 
+/** What the service would answer to a call that needs a permission. */
+export const noPermission = new Failure('', 403, { error_code: 'no_permission' });
+
 /** A failed query in place of its result. After a limit it waits as long as the service says. */
 export function Problem({
   error,
@@ -91,7 +94,8 @@ export const detailsOf = (failure: Failure, elsewhere: [string, string[]][]) =>
     </>
   );
 
-function useCountdown(seconds: number, of: Failure): number {
+/** Seconds left since that failure. */
+export function useCountdown(seconds: number, of: Failure | undefined): number {
   const [left, setLeft] = useState(seconds);
   useEffect(() => {
     setLeft(seconds);
