@@ -12,6 +12,7 @@ import { useProfile } from '../parts/show/profile.ts';
 import { SignOutContext } from './sign-out.ts';
 import { directoryOf, menuItems } from './menu.tsx';
 import { useOutage } from './outage.ts';
+import { placesOf } from './places.ts';
 
 const Palette = lazy(() => import('./palette.tsx'));
 const Bell = lazy(() => import('./bell.tsx'));
@@ -109,7 +110,7 @@ export function Frame() {
             onClick={() => setPalette('keys')}
           />
           <Guard place="cell">
-            <Suspense fallback={null}>
+            <Suspense fallback={<span className="bell-place" />}>
               <Bell />
             </Suspense>
           </Guard>
@@ -254,19 +255,14 @@ const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-const places: Readonly<Record<string, string>> = {
-  d: '/office/dashboard',
-  o: '/trade/orders',
-  p: '/trade/payments',
-  u: '/trade/users',
-};
-
 const sequenceMs = 1500;
 
 function useKeys(open: (mode: 'find' | 'keys') => void): void {
   const navigate = useNavigate();
+  const profile = useProfile();
   const wentAt = useRef(0);
   useEffect(() => {
+    const places = placesOf(profile);
     const press = (event: KeyboardEvent) => {
       const isFind = event.key === 'k' && (event.ctrlKey || event.metaKey);
       if (!isFind && (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey)) return;
@@ -279,9 +275,9 @@ function useKeys(open: (mode: 'find' | 'keys') => void): void {
     const actionOf = (key: string, isFind: boolean): (() => void) | undefined => {
       if (isFind || key === '/') return () => open('find');
       if (key === '?') return () => open('keys');
-      const place = Date.now() - wentAt.current < sequenceMs ? places[key] : undefined;
+      const place = Date.now() - wentAt.current < sequenceMs ? places.get(key) : undefined;
       wentAt.current = key === 'g' ? Date.now() : 0;
-      if (place) return () => void navigate(place);
+      if (place) return () => void navigate(place.address);
       if (key === 'j' || key === 'k') return () => focusRow(key === 'j' ? 1 : -1);
       const create =
         key === 'n' && document.querySelector<HTMLElement>('.screen-head a.ant-btn-primary[href*="/new"]');
@@ -289,7 +285,7 @@ function useKeys(open: (mode: 'find' | 'keys') => void): void {
     };
     window.addEventListener('keydown', press);
     return () => window.removeEventListener('keydown', press);
-  }, [open, navigate]);
+  }, [open, navigate, profile]);
 }
 
 function focusRow(step: number): void {

@@ -10,7 +10,9 @@ import { failureOf } from '../parts/show/problem.tsx';
 import { opens, useProfile, type Profile } from '../parts/show/profile.ts';
 import { Badge, enabled, type States } from '../parts/show/states.tsx';
 import { orderStates, paymentStates, refundStates } from '../parts/show/trade-states.ts';
+import { useSettled } from '../parts/show/use-settled.ts';
 import { menuScreens } from './menu.tsx';
+import { placesOf } from './places.ts';
 
 const t = texts({
   'zh-CN': {
@@ -31,10 +33,8 @@ const t = texts({
       ['n', '新建'],
       ['j / k', '下一行、上一行'],
       ['Enter', '打开这一行'],
-      ['g d', '仪表盘'],
-      ['g o', '订单'],
-      ['g p', '支付记录'],
-      ['g u', '用户'],
+    ] as [string, string][],
+    forms: [
       ['Ctrl Enter', '保存表单'],
       ['Esc', '关闭'],
     ] as [string, string][],
@@ -64,10 +64,8 @@ const t = texts({
       ['n', 'New'],
       ['j / k', 'Next row, previous row'],
       ['Enter', 'Open the row'],
-      ['g d', 'Dashboard'],
-      ['g o', 'Orders'],
-      ['g p', 'Payments'],
-      ['g u', 'Users'],
+    ] as [string, string][],
+    forms: [
       ['Ctrl Enter', 'Save a form'],
       ['Esc', 'Close'],
     ] as [string, string][],
@@ -75,10 +73,11 @@ const t = texts({
 });
 
 export default function Palette({ mode, onClose }: { mode: 'find' | 'keys'; onClose: () => void }) {
+  const places = [...placesOf(useProfile())].map(([key, { title }]) => [`g ${key}`, read(title)] as const);
   return mode === 'keys' ? (
     <Modal open title={t.keys} footer={null} onCancel={onClose} width={360}>
       <dl className="keys">
-        {t.list.map(([key, meaning]) => (
+        {[...t.list, ...places, ...t.forms].map(([key, meaning]) => (
           <div key={key}>
             <dt>
               <kbd>{key}</kbd>
@@ -244,16 +243,4 @@ function Finder({ onClose }: { onClose: () => void }) {
       )}
     </Modal>
   );
-}
-
-const typingMs = 200;
-
-/** The text, once it has not changed for a moment. */
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), typingMs);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
 }

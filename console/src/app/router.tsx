@@ -2,12 +2,14 @@
 import { lazy, Suspense, useMemo, type ComponentType } from 'react';
 import { createBrowserRouter, Navigate, useRoutes } from 'react-router';
 import { Skeleton } from 'antd';
+import type { Route } from '../contract/api.ts';
+import { read, type Both } from '../contract/texts.ts';
 import { routesOf } from '../parts/list/routes.tsx';
 import type { Resource } from '../parts/resource.ts';
-import { useProfile } from '../parts/show/profile.ts';
+import { opens, useProfile } from '../parts/show/profile.ts';
 import { Frame } from './frame.tsx';
 import { firstAddress } from './menu.tsx';
-import { NoPage, ScreenError } from './no-page.tsx';
+import { NoPage, NotAllowed, ScreenError } from './no-page.tsx';
 import { addressOf, screens, type Screen } from './screens.ts';
 
 export function createRoutes() {
@@ -34,10 +36,10 @@ function Home() {
 const isResource = (loaded: Resource | ComponentType): loaded is Resource =>
   typeof loaded === 'object' && 'spec' in loaded;
 
-function openScreen({ load }: Screen): ComponentType {
+function openScreen({ load, title, opens: route }: Screen): ComponentType {
   const Loaded = lazy(async () => {
     const { default: loaded } = await load();
-    return { default: isResource(loaded) ? screenOf(loaded) : loaded };
+    return { default: isResource(loaded) ? screenOf(loaded) : guarded(loaded, route, title) };
   });
   return function Opened() {
     return (
@@ -45,6 +47,13 @@ function openScreen({ load }: Screen): ComponentType {
         <Loaded />
       </Suspense>
     );
+  };
+}
+
+// A list guards itself: what is beside it may be allowed without it.
+function guarded(Allowed: ComponentType, route: Route, title: Both): ComponentType {
+  return function Guarded() {
+    return opens(useProfile(), route) ? <Allowed /> : <NotAllowed title={read(title)} />;
   };
 }
 

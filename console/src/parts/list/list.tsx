@@ -20,7 +20,7 @@ import type { ListState } from './codec.ts';
 import { Filters } from './filters.tsx';
 import { Guard } from '../show/guard.tsx';
 import { ListHead } from './list-head.tsx';
-import { failureOf, Problem } from '../show/problem.tsx';
+import { failureOf, noPermission, Problem } from '../show/problem.tsx';
 import { useMay } from '../show/profile.ts';
 import type { Resource } from '../resource.ts';
 import { useIsSelectable } from './actions.tsx';
@@ -69,7 +69,10 @@ const RowCards = lazy(() => import('./row-cards.tsx'));
 export function ListScreen({ resource }: { resource: Resource }) {
   const { spec } = resource;
   const { state, change, clear } = useListState(resource);
-  const list = useList(resource, state);
+  // Without the permission nothing is asked; a form or detail beside the list may be open all the same.
+  const mayList = useMay()(resource.list);
+  const list = useList(resource, state, mayList);
+  const error = mayList ? list.error : noPermission;
   const [ticked, setTicked] = useState<string[]>([]);
   const Above = spec.above;
   const Tiles = spec.tiles;
@@ -79,13 +82,18 @@ export function ListScreen({ resource }: { resource: Resource }) {
   const rows = list.data?.list ?? [];
   const Shown = isNarrow && rows.length > 0 ? RowCards : Rows;
   const isFiltered = Object.keys(state.filters).length > 0;
-  const isDenied = list.error !== null && failureOf(list.error).status === 403;
+  const isDenied = error !== null && failureOf(error).status === 403;
   const isSelectable = useIsSelectable(resource);
   const chosen = rows.filter((row) => ticked.includes(keyOf(resource, row)));
   useLastPage(list.data, state.page, (page) => change({ page }, { replace: true }));
   return (
     <section className="screen" aria-busy={list.isFetching} data-resource={spec.name}>
-      <ListHead resource={resource} data={list.data} onReload={() => void list.refetch()} state={state}>
+      <ListHead
+        resource={resource}
+        data={list.data}
+        onReload={() => mayList && void list.refetch()}
+        state={state}
+      >
         {chosen.length > 0 && (
           <Guard of={chosen.length}>
             <Suspense fallback={null}>
@@ -101,14 +109,14 @@ export function ListScreen({ resource }: { resource: Resource }) {
       {!isDenied && (Object.keys(spec.filters).length > 0 || spec.dateRange) ? (
         <Filters resource={resource} state={state} change={change} clear={clear} />
       ) : null}
-      {list.error && (
+      {error && (
         <Problem
-          error={list.error}
+          error={error}
           shownSince={list.data && list.dataUpdatedAt}
           onRetry={() => void list.refetch()}
         />
       )}
-      {(list.data || !list.error) &&
+      {(list.data || !error) &&
         (Tiles && tiled.includes(spec.name) && rows.length > 0 ? (
           <Tiles rows={rows} />
         ) : (
@@ -163,6 +171,7 @@ function RemoveMany({ resource, ids, onDone }: { resource: Resource; ids: string
       cancelText: t.back,
       okText: t.remove(ids.length),
       okButtonProps: { danger: true },
+      focusable: { autoFocusButton: 'cancel' },
       onOk: () => remove.mutateAsync().catch(() => undefined),
     });
   return (

@@ -72,13 +72,14 @@ export function queryOf({ page, order, filters }: ListState, pageSize: number): 
   };
 }
 
-export function useList({ list, spec }: Resource, state: ListState) {
+export function useList({ list, spec }: Resource, state: ListState, isWanted: boolean) {
   const { pageSize } = useSettings();
   const query = queryOf(state, pageSize);
   return useQuery({
     queryKey: [spec.name, 'list', query],
     queryFn: async ({ signal }) => (await call(list, { query, signal })) as Page,
     placeholderData: keepPreviousData,
+    enabled: isWanted,
     meta: { scopes: spec.stale ?? [] },
     refetchInterval: (query) =>
       spec.pollMs && query.state.data?.list.some((row) => spec.isMoving?.(row))
