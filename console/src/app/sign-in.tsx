@@ -15,7 +15,7 @@ const t = texts({
     enter: '登录',
     entering: '正在登录…',
     other: 'English',
-    again: '请重新登录，之后会回到原来的页面',
+    again: '之后会回到原来的页面',
     what: '订单、支付与用户的管理后台，仅供管理员使用',
     show: '显示密码',
     hide: '隐藏密码',

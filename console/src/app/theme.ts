@@ -23,6 +23,8 @@ export const light: ThemeConfig = {
     colorWarningBg: '#fff7e6',
     colorWarningBorder: '#ffd591',
     colorSuccess: '#237804',
+    colorSuccessBg: '#eaf7e4',
+    colorSuccessBorder: '#a3d694',
     colorTextPlaceholder: '#6b7280',
     colorTextTertiary: '#646b78',
     colorTextDescription: '#5b6270',

@@ -29,9 +29,9 @@ export default resource('GET /api/admin/attachments', {
   filters: { display_name: words(), type: choice(kinds), extension: words(), admin_id: option('admin') },
   dateRange: true,
   columns: {
-    display_name: text(290),
-    type: badge(kinds, 96),
-    extension: text(84),
+    display_name: text(262),
+    type: badge(kinds, 108),
+    extension: text(108),
     size: bytes(),
     admin: named('username', undefined, 110),
     created_at: time(),

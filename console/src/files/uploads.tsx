@@ -71,6 +71,8 @@ export function Uploads() {
 function Line({ upload }: { upload: Upload }) {
   const { key, file, state, sent, rate, failure } = upload;
   const percent = file.size === 0 ? 100 : Math.floor((sent / file.size) * 100);
+  // The same file is refused again for what it is.
+  const mayHelp = failure === undefined || failure.status < 400 || failure.status >= 500;
   const isMoving = state === 'uploading' || state === 'hashing';
   return (
     <li className="upload" data-state={state}>
@@ -85,7 +87,7 @@ function Line({ upload }: { upload: Upload }) {
             onClick={() => pause(key)}
           />
         )}
-        {(state === 'paused' || state === 'failed' || state === 'offline') && (
+        {(state === 'paused' || state === 'offline' || (state === 'failed' && mayHelp)) && (
           <Button
             type="text"
             size="small"
@@ -108,8 +110,13 @@ function Line({ upload }: { upload: Upload }) {
         aria-label={`${t.progress} ${file.name}`}
         status={state === 'failed' ? 'exception' : state === 'done' ? 'success' : 'normal'}
       />
-      <span className="soft cell-figure">
-        {failure?.message ?? t.states[state]} · {showBytes(sent)} / {showBytes(file.size)}
+      {failure && (
+        <span role="alert" className="broken upload-failure">
+          {failure.message}
+        </span>
+      )}
+      <span className="soft upload-state">
+        {t.states[state]} · {showBytes(sent)} / {showBytes(file.size)}
         {rate > 0 && ` · ${showBytes(rate)}/s · ${showDuration((file.size - sent) / rate)}`}
       </span>
     </li>

@@ -32,7 +32,7 @@ const t = texts({
     recent: '最近操作',
     daily: '每日销售额（30 天）',
     channels: '支付：渠道与状态（30 天）',
-    yesterday: (figure: string) => `昨日全天 ${figure}`,
+    yesterday: (figure: string) => `昨日 ${figure}`,
     amount: '金额',
     count: '数量',
     visits: '登录次数',
@@ -57,7 +57,7 @@ const t = texts({
     recent: 'Latest operations',
     daily: 'Sales by day (30 days)',
     channels: 'Payments by channel and state (30 days)',
-    yesterday: (figure: string) => `All of yesterday ${figure}`,
+    yesterday: (figure: string) => `Yesterday ${figure}`,
     amount: 'Amount',
     count: 'Count',
     visits: 'Sign-ins',
@@ -139,7 +139,7 @@ function Figures({ data }: { data: Snapshot }) {
   return (
     <section className="screen" data-screen="dashboard">
       <h1>{t.title}</h1>
-      <div className="cards">
+      <div className="cards six">
         <Attention />
         <Approvals />
         <Card

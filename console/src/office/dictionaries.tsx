@@ -1,8 +1,8 @@
 // Dictionary types and their entries.
-import { code, count, status, text, time } from '../parts/show/cells.tsx';
+import { code, count, custom, status, text, time } from '../parts/show/cells.tsx';
 import { integer, note, onOff, status as statusFilter, words } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
-import { typePicker } from './type-picker.tsx';
+import { TypeName, typePicker } from './type-picker.tsx';
 
 const fields = {
   parent_id: typePicker(),
@@ -28,7 +28,8 @@ export default resource('GET /api/admin/dictionaries', {
   filters: { parent_id: typePicker(), name: words(), code: words(), status: statusFilter() },
   columns: {
     name: text(),
-    code: code(),
+    parent_id: custom<number>((id) => <TypeName id={id} />, 130),
+    code: code(150),
     value: text(),
     description: text(220),
     sort: count(90),

@@ -1,4 +1,4 @@
-// Selects a dictionary type; 0 for the types themselves.
+// Selects or names a dictionary type; 0 for the types themselves.
 import { useQuery } from '@tanstack/react-query';
 import { Select } from 'antd';
 import { call } from '../contract/api.ts';
@@ -13,11 +13,26 @@ export const typePicker = (): Field<number> => ({
   control: (props) => <TypeSelect {...props} />,
 });
 
-function TypeSelect(props: Control<number>) {
-  const { data = [], isFetching } = useQuery({
+const useTypes = () =>
+  useQuery({
     queryKey: ['dictionaries', 'types'],
     queryFn: ({ signal }) => call('GET /api/admin/dictionaries/types', { signal }),
   });
+
+/** The type of an entry; a type has none. */
+export function TypeName({ id }: { id: number }) {
+  const { data } = useTypes();
+  if (id === 0) return <span className="none">–</span>;
+  const name = data?.find((one) => one.id === id)?.name;
+  return (
+    <span className="cell-text" title={name}>
+      {name}
+    </span>
+  );
+}
+
+function TypeSelect(props: Control<number>) {
+  const { data = [], isFetching } = useTypes();
   const types = data.map(({ id, name }) => ({ value: id, label: name }));
   return (
     <Select<number>

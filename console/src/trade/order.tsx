@@ -112,7 +112,7 @@ export default function OrderPage({ id, resource }: { id: string; resource: Reso
           <History resource={resource} id={order.order_no} createdAt={order.created_at} />
         </div>
       )}
-      {isPaying && order && <PayDrawer orderNo={order.order_no} onClose={() => setPaying(false)} />}
+      {isPaying && order && <PayDrawer order={order} onClose={() => setPaying(false)} />}
     </RowPage>
   );
 }

@@ -8,6 +8,7 @@ import { texts } from '../contract/texts.ts';
 import { Copyable } from '../parts/show/copyable.tsx';
 import { note, option } from '../parts/form/fields.tsx';
 import { FormDrawer } from '../parts/form/form-drawer.tsx';
+import { showAmount } from '../parts/show/money.ts';
 import { Problem } from '../parts/show/problem.tsx';
 
 const t = texts({
@@ -48,18 +49,24 @@ const labels = {
   remark: ['备注', 'Note'],
 } as const;
 
-export function PayDrawer({ orderNo, onClose }: { orderNo: string; onClose: () => void }) {
+export function PayDrawer({
+  order: { order_no, amount },
+  onClose,
+}: {
+  order: { order_no: string; amount: string };
+  onClose: () => void;
+}) {
   const [placed, setPlaced] = useState<{ payment_no: string; gateway?: Gateway }>();
   const client = useQueryClient();
   if (!placed) {
     return (
       <FormDrawer
-        title={`${t.title} · ${orderNo}`}
+        title={`${t.title} · ${showAmount(amount)} · ${order_no}`}
         route="POST /api/admin/payments"
         submit={t.title}
         fields={{ payment_method_id: option('payment_method'), remark: note() }}
         labelOf={(name) => labels[name as keyof typeof labels]}
-        fixed={{ order_no: orderNo, initiate: true }}
+        fixed={{ order_no, initiate: true }}
         onClose={onClose}
         onDone={(answer) => {
           setPlaced(answer as unknown as { payment_no: string; gateway?: Gateway });

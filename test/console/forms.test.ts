@@ -1,0 +1,231 @@
+// Forms and questions of the console: where the focus is, whom a picker takes, what is said before and after a refusal.
+import '../support/environment.js';
+import '../support/refund-approvals.js';
+import type { Page } from 'playwright-core';
+import { consoleTest } from '../support/console-test.js';
+import {
+  makeAdmin,
+  makeMethod,
+  makePayment,
+  makeUser,
+  mockCallback,
+  signedInWith,
+  unique,
+} from '../support/factories.js';
+import { enter, follow, nowhere } from '../support/pages.js';
+import { booksOf, paidPayment } from '../support/refunds.js';
+import { selectRow } from '../support/rows.js';
+
+const own = consoleTest();
+const { journey, freshJourney } = own;
+
+const focused = (page: Page) => page.locator(':focus');
+
+journey(
+  'a new order is written with the keyboard alone, for the user of exactly that name',
+  async (t, page) => {
+    const { admin } = own.service;
+    const username = `${unique('customer')}.12`;
+    const nickname = unique('Rose');
+    const { id } = await makeUser(admin, { username, nickname });
+    // Newer, so that the service lists them first.
+    await makeUser(admin, { username: `${username}0` });
+    await makeUser(admin, { username: `${username}1` });
+    await follow(page, '/console/trade/orders/new');
+    const form = page.getByRole('dialog');
+    const active = page.locator('.ant-select-item-option-active');
+    await form.locator('#user_id:focus').waitFor();
+    await page.keyboard.type('nobody of this name');
+    await page.getByText('No user found').waitFor();
+    await form.locator('#user_id').fill(nickname);
+    await active.getByText(`${username} · ${nickname}`, { exact: true }).waitFor();
+    await form.locator('#user_id').fill(username);
+    await active.getByText(`${username} · ${nickname}`, { exact: true }).waitFor();
+    await page.keyboard.press('Enter');
+    await form.locator('.ant-select', { hasText: nickname }).waitFor();
+    await form.getByRole('button', { name: 'Close' }).focus();
+    await page.keyboard.press('Control+Enter');
+    await form.getByText('Every line needs a product').waitFor();
+    t.is(await focused(page).getAttribute('aria-label'), 'Product', 'at the first field that is wrong');
+    await page.keyboard.type('Notebook');
+    await form.getByLabel('Price').fill('12.50');
+    await form.getByRole('button', { name: 'Close' }).focus();
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('heading', { name: /^ORD/ }).waitFor();
+    const { user_id } = await selectRow<{ user_id: number }>(
+      'SELECT user_id FROM orders ORDER BY id DESC LIMIT 1',
+    );
+    t.is(user_id, id);
+  },
+);
+
+journey(
+  'a refused form goes back to its field, and a filled one is not discarded by Enter',
+  async (t, page) => {
+    const { username } = await makeUser(own.service.admin);
+    await follow(page, '/console/trade/users/new');
+    const form = page.locator('.ant-drawer');
+    await form.locator('#username:focus').waitFor();
+    await form.getByText('8 to 64 characters').waitFor();
+    await page.keyboard.type(username);
+    await form.getByLabel('Password').fill('blue-kettle-42');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.locator('#username[aria-invalid=true]:focus').waitFor();
+    t.is(await form.locator('.form-failure').count(), 0, 'what the field says is not said twice');
+    await page.keyboard.press('Escape');
+    const question = page.locator('.ant-modal-confirm');
+    await question.locator('button:focus', { hasText: 'Keep editing' }).waitFor();
+    await page.keyboard.press('Enter');
+    await question.waitFor({ state: 'detached' });
+    t.is(await form.locator('#username').inputValue(), username);
+  },
+);
+
+journey('a form waits as long as a limit says', async (t, page) => {
+  await follow(page, '/console/trade/users/new');
+  const form = page.getByRole('dialog');
+  await form.getByLabel('Username').fill(unique('late'));
+  await page.route('**/api/admin/users', (route) =>
+    route.fulfill({
+      ...{ status: 429, headers: { 'Retry-After': '2' }, contentType: 'application/json' },
+      body: JSON.stringify({ code: 42900, message: 'Too many requests', error_code: 'too_many_requests' }),
+    }),
+  );
+  await form.getByLabel('Password').fill('blue-kettle-42');
+  await form.getByRole('button', { name: 'Save' }).click();
+  const waiting = form.getByRole('button', { name: 'Save (in 2 s)' });
+  await waiting.waitFor();
+  t.true(await waiting.isDisabled());
+  await page.unrouteAll();
+  await form.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('heading', { name: /^late/ }).waitFor();
+});
+
+journey(
+  'the approval of a refund names the money, and no payment is handled without a note',
+  async (t, page) => {
+    const { admin, anonymous } = own.service;
+    const method = await makeMethod(admin);
+    const paid = await paidPayment(admin, method.id, '80.00');
+    const clerk = await signedInWith(admin, ['refund.store']);
+    const body = {
+      payment_no: paid.payment_no,
+      destination: 'channel',
+      amount: '60.00',
+      reason: 'Sent back',
+    };
+    const { refund_no } = (await clerk.post('/refunds', body)).data;
+    const { username } = await selectRow<{ username: string }>(
+      'SELECT u.username FROM users u JOIN payments p ON p.user_id = u.id WHERE p.payment_no = ?',
+      [paid.payment_no],
+    );
+    await follow(page, `/console/trade/refunds/${refund_no}`);
+    await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
+    const question = page.locator('.ant-modal-confirm');
+    await question.getByText(`¥60.00 to ${username} (Channel)`).waitFor();
+    await question.getByRole('button', { name: 'Approve' }).click();
+    await page.getByRole('dialog').getByText('Refunded', { exact: true }).first().waitFor();
+    t.like(await booksOf(paid), { refunded_amount: '60.00' });
+
+    const flagged = await makePayment(admin, method.id, '30.00');
+    await admin.put(`/orders/${flagged.order_no}`, { status: 'cancelled' });
+    await anonymous.post('//api/payment/notify/mock', mockCallback(flagged));
+    await follow(page, `/console/trade/payments/${flagged.payment_no}`);
+    await page.getByRole('button', { name: 'Mark as handled' }).click();
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Note').fill('  ');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByText('Required').waitFor();
+    const { needs_attention } = await selectRow<{ needs_attention: number }>(
+      'SELECT needs_attention FROM payments WHERE payment_no = ?',
+      [flagged.payment_no],
+    );
+    t.is(needs_attention, 1);
+  },
+);
+
+freshJourney(
+  'the first password is asked for with its rules, and a wrong one where it stands',
+  async (t, page) => {
+    const { username, password } = await makeAdmin(own.service.admin);
+    await page.route('**/api/admin/info', async (route) => {
+      const answer = await route.fetch();
+      const { data, ...envelope } = (await answer.json()) as { data: object };
+      await route.fulfill({
+        response: answer,
+        json: { ...envelope, data: { ...data, password_must_change: true } },
+      });
+    });
+    await page.goto(nowhere);
+    await page.getByLabel('Username').fill(username);
+    await page.getByLabel('Password').fill(password);
+    await page.locator('button[type=submit]').click();
+    await page.locator('#old_password:focus').waitFor();
+    await page.getByText('8 to 64 characters').waitFor();
+    t.true(
+      await page.evaluate<boolean>(
+        `(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.ant-card-head-title'))`,
+      ),
+      'the title is read whole',
+    );
+    await page.keyboard.type('not the old one');
+    await page.getByLabel('New password', { exact: true }).fill('blue-kettle-42');
+    await page.getByLabel('Repeat the new password').fill('blue-kettle-42');
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.getByText('The old password is wrong').waitFor();
+    await page.locator('#old_password:focus').waitFor();
+    t.is(await page.locator('.form-failure').count(), 0);
+  },
+);
+
+freshJourney(
+  'the dashboard stays in the language of the page, whatever the browser speaks',
+  async (t, page) => {
+    await page.addInitScript(`
+      localStorage.setItem('console.settings', JSON.stringify({ language: 'en-US' }));
+      window.figures = 0;
+      window.EventSource = class extends EventSource {
+        constructor(address) {
+          super(address);
+          this.addEventListener('message', ({ data }) => (window.figures += Number(data.includes('dashboard_data'))));
+        }
+      };
+    `);
+    await enter(page, { at: '/console/office/dashboard' });
+    const latest = page.locator('.panel', { hasText: 'Latest operations' });
+    await latest.locator('li').first().waitFor();
+    await page.waitForFunction('window.figures > 0');
+    await page.waitForTimeout(100);
+    t.notRegex(await latest.innerText(), /[\u4e00-\u9fff]/);
+  },
+  { locale: 'zh-CN' },
+);
+
+freshJourney('what somebody may not do is neither offered nor asked of the service', async (t, page) => {
+  const clerk = await signedInWith(own.service.admin, ['order.index', 'order.show', 'order.store']);
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await enter(page, { at: '/console/trade/orders', ...clerk.account });
+  await page.locator('[data-resource=orders][aria-busy=false]').waitFor();
+  t.is(await page.locator('[data-filter=status]').count(), 1);
+  t.is(await page.locator('[data-filter=user_id]').count(), 0);
+  await page.keyboard.press('g');
+  await page.keyboard.press('u');
+  await page.keyboard.press('?');
+  const keys = page.getByRole('dialog');
+  await keys.getByText('g o').waitFor();
+  t.is(await keys.getByText('g u').count(), 0);
+  await page.keyboard.press('Escape');
+  await keys.waitFor({ state: 'detached' });
+  t.regex(page.url(), /\/trade\/orders$/);
+  await page.keyboard.press('n');
+  await page.getByRole('dialog').getByText('You may not list users').waitFor();
+  for (const address of ['/console/trade/users', '/console/office/dashboard']) {
+    await follow(page, address);
+    await page.getByRole('alert').getByText('You have no permission for this page').waitFor();
+  }
+  t.deepEqual(
+    asked.filter((path) => /\/(users|dashboard)\b/.test(path) && path.startsWith('/api/')),
+    [],
+  );
+});
