@@ -14,11 +14,11 @@ import type { Client } from '../support/client.js';
 import { openStream } from '../support/events.js';
 import {
   makeAdmin,
-  makeOrder,
-  makeUser,
   makeMethod,
+  makeOrder,
   makePayment,
   makeRole,
+  makeUser,
   mockCallback,
   signedInWith,
   unique,
@@ -353,5 +353,14 @@ test.serial('every socket receives changes in few frames', async (t) => {
   await Promise.all(Array.from({ length: 30 }, () => makeOrder(service.admin, '1.00', { user_id: user.id })));
   await until(() => socket.changes.some((scopes) => scopes.includes('orders')) || undefined);
   t.true(socket.changes.length - before < 30);
+  socket.socket.close();
+});
+
+test.serial('a refused callback shows on open pages of its payment', async (t) => {
+  const payment = await makePayment(service.admin, (await makeMethod(service.admin)).id);
+  const socket = await openSocket(service.url, await ticketOf(service.admin));
+  const forged = { ...mockCallback(payment), sign: 'f'.repeat(64) };
+  t.is((await service.anonymous.post('//api/payment/notify/mock', forged)).status, 400);
+  await until(() => socket.changes.some((scopes) => scopes.includes('payments')) || undefined);
   socket.socket.close();
 });

@@ -4,6 +4,7 @@ import type { Transaction } from 'sequelize';
 import { now } from '../../lib/values/clock.js';
 import type { MethodConfig, RawCallback } from '../../lib/channels/channel.js';
 import { change, transact } from '../../lib/database/db.js';
+import { announcing } from '../../lib/redis/changes.js';
 import { mask } from '../../lib/secrets/mask.js';
 import type { Money } from '../../lib/values/money.js';
 import { paymentPeriod, periodOf } from '../../lib/values/numbers.js';
@@ -113,7 +114,9 @@ function toCalled(row: RowOf<typeof called>): CalledPayment {
  */
 export async function recordAttempt(attempt: Attempt): Promise<CallbackKey> {
   const row = rowOf(attempt);
-  const id = await withPartition(['payment_callbacks'], row.period, () => insertRow(PaymentCallback, row));
+  const id = await announcing(['payments'], () =>
+    withPartition(['payment_callbacks'], row.period, () => insertRow(PaymentCallback, row)),
+  );
   return { id, period: row.period };
 }
 
@@ -126,7 +129,9 @@ export async function recordUnproven(attempt: Attempt): Promise<void> {
   const row = { ...rowOf(attempt, maxUnproven), same_key };
   const { sql, values } = insertSql(PaymentCallback, [row]);
   const counted = `${sql} ON DUPLICATE KEY UPDATE times = times + 1, last_at = ?`;
-  await withPartition(['payment_callbacks'], row.period, () => change(counted, [...values, at]));
+  await announcing(['payments'], () =>
+    withPartition(['payment_callbacks'], row.period, () => change(counted, [...values, at])),
+  );
 }
 
 /** A verified attempt that waits to be settled. */
