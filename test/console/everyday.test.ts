@@ -279,7 +279,7 @@ journey('an error at a field goes when the field changes', async (t, page) => {
   const form = page.getByRole('dialog');
   await form.getByLabel('Username').fill(username);
   await form.getByRole('button', { name: 'Save' }).click();
-  await form.getByRole('alert').first().waitFor();
+  await form.locator('.ant-form-item-explain-error').waitFor();
   await form.getByLabel('Username').fill(unique('free'));
   await form.locator('.ant-form-item-explain-error').waitFor({ state: 'detached' });
   t.is(await form.locator('.form-failure').count(), 0);
