@@ -196,9 +196,12 @@ test.serial('a callback about a refund flags a payment unless the refund was mad
   const payment = await companies.paid('alipay');
   const notify = async (refund_fee: string) =>
     (await send('alipay', alipay.notice(alipay.paid(payment.gateway.pay_url, { refund_fee })))).text;
-  t.is((await refundToBalance(payment, { amount: '5.00' })).status, 200);
+  const made = await refundToBalance(payment, { amount: '5.00', destination: 'channel' });
+  t.is(made.status, 200);
   t.is(await notify('5.00'), 'success');
   t.false((await shown(payment)).needs_attention);
+  // The company knows nothing of what went to the balance.
+  t.is((await refundToBalance(payment, { amount: '5.00' })).status, 200);
   t.is(await notify('5.01'), 'success');
   await isHeldBack(t, payment);
 });

@@ -18,6 +18,7 @@ import {
 import { flagForAttention } from '../../models/trade/payment-attention.js';
 import { askSoon, followAnew } from '../../models/trade/payment-follow-up.js';
 import { configsOfType } from '../../models/trade/payment-method.js';
+import { refundedThroughCompany } from '../../models/trade/refund.js';
 import type { Accepted } from './callback-settlement.js';
 
 /** A verified callback. */
@@ -101,11 +102,11 @@ export async function acceptCallback(
   const attempt = { ...circumstances, paymentNo, thirdPartyNo, paidAt, fields };
   if (says === 'other' || thirdPartyNo === undefined) {
     await recordAttempt({ ...attempt, state: 'settled', verdict: noted });
+    const { refunded } = verified.claim;
+    if (refunded && refunded.cents > (await refundedThroughCompany(paymentNo)).cents)
+      await flagForAttention(paymentNo, 'refunded_elsewhere');
     // It may report a refund or a closing: the company is asked what became of the money, also when it had been given
     // up before.
-    const { refunded } = verified.claim;
-    if (refunded && refunded.cents > verified.payment.refundReserved.cents)
-      await flagForAttention(paymentNo, 'refunded_elsewhere');
     const isFollowed = await askSoon(paymentNo);
     if (!isFollowed && verified.payment.status !== 'paid')
       await followAnew(paymentNo, verified.payment.methodType);

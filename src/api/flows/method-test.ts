@@ -91,7 +91,6 @@ export async function testMethod(id: number): Promise<MethodTest> {
     status: 'pending',
     thirdPartyNo: null,
     attention: null,
-    refundReserved: Money.from('0.00'),
     methodType: type,
   };
   const claim = await readClaim(channel, callback);

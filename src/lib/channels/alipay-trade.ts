@@ -43,8 +43,8 @@ export async function queryTrade(
   const state = stateOf(code, Boolean(send_pay_date));
   if (!state) throw new ChannelFailure(unreadable);
   if (state !== 'paid') return { state, code, fields };
-  const isRefunded = code === 'TRADE_CLOSED';
-  return { state, code, ...paidTrade(trade_no, total_amount, send_pay_date), isRefunded, fields };
+  const refund = code === 'TRADE_CLOSED' ? { isRefunded: true } : {};
+  return { state, code, ...paidTrade(trade_no, total_amount, send_pay_date), ...refund, fields };
 }
 
 // A trade that was paid and refunded as a whole is closed, too.

@@ -79,7 +79,8 @@ export async function queryTrade(payment: ChannelPayment, signal: AbortSignal): 
   if (!isAbout(transaction, payment)) throw new ChannelFailure(foreign);
   if (state !== 'paid') return { state, code, fields };
   if (transaction.amount?.currency !== 'CNY') throw new ChannelFailure(foreign);
-  return { state, code, ...paidTrade(transaction), isRefunded: code === 'REFUND', fields };
+  const refund = code === 'REFUND' ? { isRefunded: true } : {};
+  return { state, code, ...paidTrade(transaction), ...refund, fields };
 }
 
 /** @see ChannelResults.close */

@@ -59,8 +59,6 @@ export interface CalledPayment {
   status: string;
   thirdPartyNo: string | null;
   methodType: string;
-  /** What its refunds come to, those under way included. */
-  refundReserved: Money;
   /** The reason of its attention flag; null without a flag. */
   attention: string | null;
   /** Undefined when its secrets were sealed under an APP_KEY that is not configured. */
@@ -73,7 +71,7 @@ const maxUnproven = 1024;
 
 const called = {
   ...columnsOf(Payment, 'p', 'payment_no', 'period', 'order_no', 'amount', 'status', 'third_party_no'),
-  ...columnsOf(Payment, 'p', 'needs_attention', 'fail_reason', 'refund_reserved'),
+  ...columnsOf(Payment, 'p', 'needs_attention', 'fail_reason'),
   ...columnsOf(PaymentMethod, 'm', 'type', 'config', 'secrets'),
 };
 
@@ -102,7 +100,6 @@ function toCalled(row: RowOf<typeof called>): CalledPayment {
     status: row.status,
     thirdPartyNo: row.third_party_no,
     methodType: row.type,
-    refundReserved: row.refund_reserved,
     attention: row.needs_attention ? row.fail_reason : null,
     config: openedConfig(row),
   };
