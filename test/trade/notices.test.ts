@@ -125,7 +125,7 @@ for (const type of types) {
 test.serial('the document has the yes of each company', async (t) => {
   const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as Document;
   const responses = document.paths['/api/payment/notify/{type}']?.post.responses;
-  t.regex(responses?.[204]?.description ?? '', /^What wechat takes/);
+  t.regex(responses?.[204]?.description ?? '', /^The acknowledgement that wechat expects/);
   t.like(responses?.[200]?.content?.['text/plain'], { schema: { const: 'success' } });
 });
 
