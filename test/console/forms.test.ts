@@ -13,6 +13,7 @@ import {
   unique,
 } from '../support/factories.js';
 import { enter, follow, nowhere } from '../support/pages.js';
+import { until } from '../support/until.js';
 import { booksOf, paidPayment } from '../support/refunds.js';
 import { selectRow } from '../support/rows.js';
 
@@ -183,20 +184,24 @@ freshJourney(
   async (t, page) => {
     await page.addInitScript(`
       localStorage.setItem('console.settings', JSON.stringify({ language: 'en-US' }));
-      window.figures = 0;
+      window.figures = '';
       window.EventSource = class extends EventSource {
         constructor(address) {
           super(address);
-          this.addEventListener('message', ({ data }) => (window.figures += Number(data.includes('dashboard_data'))));
+          this.addEventListener('message', ({ data }) => {
+            if (data.includes('dashboard_data')) window.figures = JSON.stringify(JSON.parse(data).data.recent_operations);
+          });
         }
       };
     `);
     await enter(page, { at: '/console/office/dashboard' });
     const latest = page.locator('.panel', { hasText: 'Latest operations' });
     await latest.locator('li').first().waitFor();
-    await page.waitForFunction('window.figures > 0');
-    await page.waitForTimeout(100);
-    t.notRegex(await latest.innerText(), /[\u4e00-\u9fff]/);
+    const streamed = await until(() => page.evaluate<string>('window.figures'));
+    for (const text of [streamed, await latest.innerText()]) {
+      t.regex(text, /[A-Z][a-z]+/);
+      t.notRegex(text, /[\u4e00-\u9fff]/);
+    }
   },
   { locale: 'zh-CN' },
 );
