@@ -189,7 +189,7 @@ freshJourney(
         constructor(address) {
           super(address);
           this.addEventListener('message', ({ data }) => {
-            if (data.includes('dashboard_data')) window.figures = JSON.stringify(JSON.parse(data).data.recent_operations);
+            if (data.includes('dashboard_data')) window.figures = JSON.stringify(JSON.parse(data).data.recent_activities);
           });
         }
       };
