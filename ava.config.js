@@ -3,10 +3,11 @@
 import { basename } from 'node:path';
 import { testSettings } from './bin/prepare.mjs';
 
-/** Folders that `npm test` leaves to another suite, and how long a file of it may be silent. */
+/** Folders that `npm test` leaves to another suite, how long a file may be silent, and how many files run at once. */
 const suites = {
   faults: { folders: ['faults', 'operations'], timeout: '90s' },
-  console: { folders: ['console', 'browser'], timeout: '10m' },
+  // Pages wait for limits, retries and sockets.
+  console: { folders: ['console', 'browser'], timeout: '10m', concurrency: 3 },
   machines: { folders: ['machines'], timeout: '5m' },
   long: { folders: ['long', 'fuzz', 'deploy'], timeout: '30m' },
 };
@@ -20,7 +21,7 @@ function chosenSuite() {
 
 export default async () => {
   const suite = chosenSuite();
-  const { folders, timeout } = suites[suite] ?? { timeout: '90s' };
+  const { folders, timeout, concurrency = 2 } = suites[suite] ?? { timeout: '90s' };
   const others = Object.values(suites).flatMap((one) => one.folders);
   return {
     files: folders
@@ -32,7 +33,7 @@ export default async () => {
     },
     environmentVariables: { ...(await testSettings()), TEST_SUITE: suite ?? '' },
     timeout,
-    concurrency: 2,
+    concurrency,
     failWithoutAssertions: true,
     require: ['./bin/file-time.mjs'],
     // Not folder by folder: files that wait for processes to die go together, where others could use the processor.
