@@ -235,25 +235,34 @@ test('payments are filtered by number, order, third-party number, method, user a
   t.deepEqual(await found('start_time=2000-01-01&end_time=2000-01-31&time_field=pay_time'), []);
 });
 
-test('a payment of last month is found by its pay time this month', async (t) => {
-  const { admin } = service;
-  const method = await makeMethod(admin);
-  const now = new Date();
-  const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1));
-  const madeAt = new Date(first.getTime() - 10 * 86_400_000);
-  const paidAt = new Date(first.getTime() + 30 * 60_000);
-  const payment = await makePayment(admin, method.id);
-  const number = somePaymentNumber(madeAt);
+/** A payment of a method of its own, made and paid at those instants. */
+async function paidAt(made: Date, paid: Date): Promise<{ number: string; methodId: number }> {
+  const { id } = await makeMethod(service.admin);
+  const payment = await makePayment(service.admin, id);
+  const number = somePaymentNumber(made);
   await change(
     `UPDATE payments SET payment_no = ?, period = ?, created_at = ?, status = 'paid', pay_time = ? WHERE payment_no = ?`,
-    [number, paymentPeriod(number) ?? 0, madeAt, paidAt, payment.payment_no],
+    [number, paymentPeriod(number) ?? 0, made, paid, payment.payment_no],
   );
+  return { number, methodId: id };
+}
+
+const startOfMonth = (): Date => {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1));
+};
+
+test('a payment of last month is found by its pay time this month', async (t) => {
+  const { admin } = service;
+  const first = startOfMonth();
+  const paid = new Date(first.getTime() + 30 * 60_000);
+  const { methodId } = await paidAt(new Date(first.getTime() - 10 * 86_400_000), paid);
   const day = first.toISOString().slice(0, 10);
   const found = async (query: string, headers?: Record<string, string>) =>
-    (await admin.get(`/payments?payment_method_id=${method.id}&${query}`, headers)).data.list.map(
+    (await admin.get(`/payments?payment_method_id=${methodId}&${query}`, headers)).data.list.map(
       (row: { pay_time: string | null }) => row.pay_time,
     );
-  const utc = paidAt.toISOString();
+  const utc = paid.toISOString();
   t.deepEqual(await found(`time_field=pay_time&start_time=${day}&end_time=${day}`), [utc]);
   t.deepEqual(await found(`start_time=${day}`), [], 'made before');
   t.deepEqual(await found(`end_time=${day}`), [utc], 'created_at is the default');
@@ -266,20 +275,12 @@ test('a payment of last month is found by its pay time this month', async (t) =>
 });
 
 test('a payment is found by its pay time also when the clock of its company is behind at the turn of a month', async (t) => {
-  const { admin } = service;
-  const method = await makeMethod(admin);
-  const now = new Date();
-  const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1));
-  const paidAt = new Date(first.getTime() - 90_000);
-  const payment = await makePayment(admin, method.id);
-  const number = somePaymentNumber(first);
-  await change(
-    `UPDATE payments SET payment_no = ?, period = ?, created_at = ?, status = 'paid', pay_time = ? WHERE payment_no = ?`,
-    [number, paymentPeriod(number) ?? 0, first, paidAt, payment.payment_no],
-  );
-  const day = paidAt.toISOString().slice(0, 10);
+  const first = startOfMonth();
+  const paid = new Date(first.getTime() - 90_000);
+  const { number, methodId } = await paidAt(first, paid);
+  const day = paid.toISOString().slice(0, 10);
   const range = `time_field=pay_time&start_time=${day}&end_time=${day}`;
-  const { data } = await admin.get(`/payments?payment_method_id=${method.id}&${range}`);
+  const { data } = await service.admin.get(`/payments?payment_method_id=${methodId}&${range}`);
   t.deepEqual(
     data.list.map(({ payment_no }: { payment_no: string }) => payment_no),
     [number],
