@@ -6,8 +6,13 @@ import { testSettings } from './bin/prepare.mjs';
 /** Folders that `npm test` leaves to another suite, how long a file may be silent, and how many files run at once. */
 const suites = {
   faults: { folders: ['faults', 'operations'], timeout: '90s' },
-  // Pages wait for limits, retries and sockets.
-  console: { folders: ['console', 'browser'], timeout: '10m', concurrency: 3 },
+  // Pages wait for limits, retries and sockets. The long files begin first.
+  console: {
+    folders: ['console', 'browser'],
+    timeout: '10m',
+    concurrency: 3,
+    first: ['resources.test.ts', 'everyday.test.ts', 'screens.test.ts'],
+  },
   machines: { folders: ['machines'], timeout: '5m' },
   long: { folders: ['long', 'fuzz', 'deploy'], timeout: '30m' },
 };
@@ -21,7 +26,7 @@ function chosenSuite() {
 
 export default async () => {
   const suite = chosenSuite();
-  const { folders, timeout, concurrency = 2 } = suites[suite] ?? { timeout: '90s' };
+  const { folders, timeout, concurrency = 2, first = [] } = suites[suite] ?? { timeout: '90s' };
   const others = Object.values(suites).flatMap((one) => one.folders);
   return {
     files: folders
@@ -37,6 +42,8 @@ export default async () => {
     failWithoutAssertions: true,
     require: ['./bin/file-time.mjs'],
     // Not folder by folder: files that wait for processes to die go together, where others could use the processor.
-    sortTestFiles: (one, other) => (basename(one) < basename(other) ? 1 : -1),
+    sortTestFiles: (one, other) =>
+      first.includes(basename(other)) - first.includes(basename(one)) ||
+      (basename(one) < basename(other) ? 1 : -1),
   };
 };

@@ -29,6 +29,19 @@ function watchCaptchas(page: Page): { answer: () => Promise<string> } {
   return { answer: async () => (await redis.get(key('captcha', await latest))) ?? '' };
 }
 
+freshJourney('signing in leads to the requested page', async (t, page) => {
+  await page.goto('/console/trade/orders?status=paid');
+  await page.getByLabel('Username').fill('admin');
+  await page.getByLabel('Password').fill('wrong-password');
+  await page.locator('button[type=submit]').click();
+  await page.getByRole('alert').waitFor();
+  t.not(await page.getByRole('alert').innerText(), '');
+  await page.getByLabel('Password').fill('admin123');
+  await page.locator('button[type=submit]').click();
+  await page.getByRole('heading', { name: 'Orders' }).waitFor();
+  t.regex(page.url(), /\/console\/trade\/orders\?status=paid$/);
+});
+
 freshJourney('a captcha is required after wrong passwords', async (t, page) => {
   const { username, password } = await makeAdmin(own.service.admin);
   const captchas = watchCaptchas(page);

@@ -1,8 +1,18 @@
-// Chasing a payment: how methods are set up, and why a payment is not paid.
+// A payment from its method to its refund: started, paid, chased, replayed, handled, sent back.
 import '../support/environment.js';
+import '../support/refund-approvals.js';
 import { consoleTest } from '../support/console-test.js';
-import { makeMethod, makeOrder, makePayment, mockCallback, mockSign } from '../support/factories.js';
+import {
+  makeMethod,
+  makeOrder,
+  makePayment,
+  makeUser,
+  mockCallback,
+  mockSign,
+  signedInWith,
+} from '../support/factories.js';
 import { choose, enter, follow, leaveScreen } from '../support/pages.js';
+import { booksOf, paidPayment } from '../support/refunds.js';
 import { selectRow } from '../support/rows.js';
 
 const own = consoleTest();
@@ -33,6 +43,35 @@ journey('a payment method form has the fields its channel declares', async (t, p
   const { order_no } = await makeOrder(admin, '5.00');
   const placed = await admin.post('/payments', { order_no, payment_method_id: id, initiate: true });
   t.is(placed.data.gateway.sign, mockSign(placed.data.payment_no, '5.00', 'a shared secret'));
+});
+
+journey('the page of an order shows its payment by itself', async (t, page) => {
+  const user = await makeUser(own.service.admin, { username: 'journey_buyer' });
+  await makeMethod(own.service.admin, 'journey-secret', { name: 'Trial' });
+  await follow(page, '/console/trade/orders/new');
+  const form = page.getByRole('dialog');
+  await form.getByLabel('User').fill('journey_buyer');
+  await page.locator('.ant-select-item-option', { hasText: 'journey_buyer' }).click();
+  await form.getByLabel('Product').fill('Notebook');
+  await form.getByLabel('Price').fill('1234567.89');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { name: /^ORD/ }).waitFor();
+  const orderNo = await page.getByRole('heading', { name: /^ORD/ }).innerText();
+  await page.locator('article', { hasText: '¥1,234,567.89' }).waitFor();
+
+  const second = await page.context().newPage();
+  await second.goto(`/console/trade/orders/${orderNo}`);
+  await second.getByRole('button', { name: 'Start payment' }).click();
+  await second.getByLabel('Payment method').click();
+  await second.locator('.ant-select-item-option', { hasText: 'Trial' }).click();
+  await second.getByRole('dialog').getByRole('button', { name: 'Start payment' }).click();
+  await second.getByRole('button', { name: 'Simulate payment' }).click();
+
+  await page.locator('.screen-head .tag', { hasText: 'Paid' }).waitFor();
+  const { data: order } = await own.service.admin.get(`/orders/${orderNo}`);
+  t.like(order, { status: 'paid', user_id: user.id });
+  await page.locator('.plain-list a').first().click();
+  await page.getByText('Settled: the order is paid').waitFor();
 });
 
 journey('the page of a payment explains its status', async (t, page) => {
@@ -81,6 +120,78 @@ journey('a flagged payment is handled with a remark', async (t, page) => {
     ]),
     { needs_attention: 0, remark: 'Refunded as R-2026-1' },
   );
+});
+
+journey('a refused callback is replayed after its secret is corrected', async (t, page) => {
+  const { id } = await makeMethod(own.service.admin, 'mistyped');
+  const payment = await makePayment(own.service.admin, id);
+  const callback = mockCallback(payment, 'the real one');
+  await own.service.anonymous.post('//api/payment/notify/mock', callback);
+  await follow(page, `/console/trade/payment-methods/${id}`);
+  await page.getByRole('button', { name: 'Test the callback' }).click();
+  await page.getByText('A callback signed with the stored keys is accepted').waitFor();
+  await follow(page, `/console/trade/payments/${payment.payment_no}`);
+  await page.getByRole('button', { name: 'Replay' }).click();
+  await page.locator('.ant-modal-confirm-title', { hasText: 'The signature' }).waitFor();
+  await page.keyboard.press('Escape');
+  await own.service.admin.put(`/payment-methods/${id}`, { shared_secret: 'the real one' });
+  await page.getByRole('button', { name: 'Replay' }).click();
+  await page.locator('.screen-head .tag', { hasText: 'Paid' }).waitFor();
+  t.is((await own.service.admin.get(`/payments/${payment.payment_no}`)).data.status, 'paid');
+});
+
+journey('a payment is refunded in parts from its page', async (t, page) => {
+  const { admin } = own.service;
+  const payment = await paidPayment(admin, (await makeMethod(admin)).id, '30.00');
+  await follow(page, `/console/trade/payments/${payment.payment_no}`);
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'Refund', exact: true }).click();
+  await dialog.getByText('up to ¥30.00').waitFor();
+  await dialog.getByText('Above ¥10.00 in all refunds of the payment, another').waitFor();
+  t.is(await dialog.getByLabel('Amount').inputValue(), '30.00');
+  await dialog.getByLabel('Amount').fill('31.00');
+  await dialog.getByLabel('Reason').fill('One box was broken');
+  await dialog.getByRole('button', { name: 'Refund', exact: true }).click();
+  await dialog.getByText('The amount is more than the 30.00 that is left to refund').first().waitFor();
+  await dialog.getByLabel('Amount').fill('5.00');
+  await dialog.getByRole('button', { name: 'Refund', exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const story = page.locator('.timeline');
+  await story.getByText('requested a refund of ¥5.00 (Channel)').waitFor();
+  await story.getByText('Refunded · ¥5.00').waitFor();
+  await page.getByRole('button', { name: 'Refund', exact: true }).click();
+  await dialog.getByText('up to ¥25.00').waitFor();
+  await choose(page, dialog, 'Refund to', 'Balance');
+  await dialog.getByLabel('Amount').fill('4.00');
+  await dialog.getByLabel('Reason').fill('For the wait');
+  await dialog.getByRole('button', { name: 'Refund', exact: true }).click();
+  await story.getByText('Refunded · ¥4.00').waitFor();
+  t.like(await booksOf(payment), { status: 'paid', refunded_amount: '9.00' });
+});
+
+journey('a large refund is approved by another administrator', async (t, page) => {
+  const { admin } = own.service;
+  const payment = await paidPayment(admin, (await makeMethod(admin)).id, '80.00');
+  const clerk = await signedInWith(admin, ['refund.store']);
+  const body = { payment_no: payment.payment_no, destination: 'channel', reason: 'Sent back' };
+  const [mine, theirs] = [
+    (await admin.post('/refunds', { ...body, amount: '20.00' })).data,
+    (await clerk.post('/refunds', { ...body, amount: '60.00' })).data,
+  ];
+  await follow(page, '/console/office/dashboard');
+  await page.locator('a.card', { hasText: 'Refunds to approve' }).getByText('2', { exact: true }).click();
+  const drawer = page.getByRole('dialog');
+  await page.locator('a.row-link', { hasText: mine.refund_no }).click();
+  await drawer.getByRole('button', { name: 'Reject' }).waitFor();
+  t.is(await drawer.getByRole('button', { name: 'Approve' }).count(), 0, 'nobody approves their own');
+  await page.keyboard.press('Escape');
+  await drawer.waitFor({ state: 'detached' });
+  await page.locator('a.row-link', { hasText: theirs.refund_no }).click();
+  await drawer.getByRole('button', { name: 'Approve' }).click();
+  const sure = page.locator('.ant-modal-confirm').filter({ hasText: 'Approve this refund?' });
+  await sure.getByRole('button', { name: 'Approve' }).click();
+  await drawer.getByText('Refunded', { exact: true }).first().waitFor();
+  t.like(await booksOf(payment), { refund_reserved: '80.00', refunded_amount: '60.00' });
 });
 
 for (const reducedMotion of ['no-preference', 'reduce'] as const)

@@ -1,4 +1,4 @@
-// Every screen of the console: opened by its address, in both languages and themes, wide and narrow, with axe, and photographed.
+// Every screen of the console: in both languages and themes, wide and narrow, with axe, and photographed.
 import '../support/environment.js';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { config } from '../../config/index.js';
 import { consoleTest } from '../support/console-test.js';
 import { makeMethod, makePayment } from '../support/factories.js';
-import { enter, follow, inaccessible } from '../support/pages.js';
+import { enter, follow, inaccessible, nowhere } from '../support/pages.js';
 
 const pictures = resolve(config.root, 'build/screens');
 
@@ -31,22 +31,40 @@ test('the console has screens', (t) => {
   t.true(screens.length >= 20);
 });
 
-async function open(page: Page, address: string, go = follow): Promise<void> {
-  await go(page, address);
+test('the page is served with a nonce, cached and compressed', async (t) => {
+  const first = await fetch(`${own.service.url}/`);
+  t.is(new URL(first.url).pathname, '/console/');
+  const nonce = /'nonce-([^']+)'/.exec(first.headers.get('content-security-policy') ?? '')?.[1] ?? 'none';
+  t.false(/unsafe/.test(first.headers.get('content-security-policy') ?? ''));
+  const page = await first.text();
+  t.true(page.includes(nonce));
+  t.is(first.headers.get('cache-control'), 'no-store');
+  const script = /src="(\/console\/assets\/[^"]+\.js)"/.exec(page)?.[1] ?? '';
+  const asset = await fetch(own.service.url + script, { headers: { 'Accept-Encoding': 'br' } });
+  t.is(asset.headers.get('content-encoding'), 'br');
+  t.is(asset.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+  t.is((await fetch(`${own.service.url}/console/assets/gone.js`)).status, 404);
+  t.not(
+    /'nonce-([^']+)'/.exec(
+      (await fetch(`${own.service.url}/console/`)).headers.get('content-security-policy') ?? '',
+    )?.[1],
+    nonce,
+  );
+});
+
+async function open(page: Page, address: string): Promise<void> {
+  await follow(page, address);
   await page.locator('.screen h1').waitFor();
   await page.locator('[aria-busy=false], [data-screen]').first().waitFor();
   // What is fetched only now leaves its place to a few grey bars.
   await page.locator('.ant-skeleton').first().waitFor({ state: 'hidden' });
 }
 
-// As a link of somebody else is opened: without what the page did before.
-const afresh = async (page: Page, address: string): Promise<void> => void (await page.goto(address));
-
 /** Photographs every screen. @returns what axe finds on it */
-async function walkScreens(page: Page, look: string, go = follow): Promise<string[]> {
+async function walkScreens(page: Page, look: string): Promise<string[]> {
   const found: string[] = [];
   for (const { slug, address } of screens) {
-    await open(page, address, go);
+    await open(page, address);
     await page.screenshot({ path: `${pictures}/${slug}-${look}.png` });
     found.push(...(await inaccessible(page)).map((one) => `${slug}: ${one}`));
   }
@@ -54,10 +72,10 @@ async function walkScreens(page: Page, look: string, go = follow): Promise<strin
 }
 
 freshJourney(
-  'every screen opens by its address and is accessible, light, in Chinese',
+  'every screen is accessible, light, in Chinese',
   async (t, page) => {
-    await enter(page);
-    t.deepEqual(await walkScreens(page, 'light', afresh), []);
+    await enter(page, { at: nowhere });
+    t.deepEqual(await walkScreens(page, 'light'), []);
   },
   { locale: 'zh-CN' },
 );

@@ -35,6 +35,7 @@ export function consoleTest(): ConsoleTest {
       const watched = await open(options);
       try {
         await take(t, watched, walk);
+        await watched.page.unrouteAll({ behavior: 'ignoreErrors' });
       } finally {
         await watched.page.context().close();
       }
