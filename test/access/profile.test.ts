@@ -77,11 +77,15 @@ test('the profile includes roles, permissions, menus and settings', async (t) =>
     ]),
     [['system', ['admins']]],
   );
-  const { payment_gateways, ...settings } = data.config;
+  const { payment_gateways, upload_extensions, ...settings } = data.config;
   t.true(payment_gateways.includes('mock'));
+  t.true(upload_extensions.includes('pdf'));
   t.deepEqual(settings, {
     payments_enabled: true,
     orders_enabled: true,
+    upload_max_bytes: 5 * 1024 ** 3,
+    import_max_bytes: 200 * 1024 ** 2,
+    refund_approval_above: null,
     locale: 'en-US',
     version: config.version,
   });

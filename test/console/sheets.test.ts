@@ -1,7 +1,7 @@
 // Large files in and out, as an operator moves them: an import with bad rows, an export, an upload over a bad network.
 import '../support/environment.js';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
@@ -15,7 +15,7 @@ const own = consoleTest();
 const { journey, freshJourney } = own;
 const folder = mkdtempSync(join(tmpdir(), 'console-files-'));
 
-const countOf = async (table: 'orders' | 'attachments'): Promise<number> =>
+const countOf = async (table: 'orders' | 'attachments' | 'imports'): Promise<number> =>
   (await selectRow<{ count: number }>(`SELECT COUNT(*) AS count FROM ${table}`)).count;
 
 async function saved(page: Page, button: Locator): Promise<Buffer> {
@@ -125,6 +125,23 @@ freshJourney('an upload of 60 MB survives a pause, a lost connection and a reloa
   );
   t.is(Number(row.size), content.length);
   t.is(row.sha256, createHash('sha256').update(content).digest('hex'));
+});
+
+journey('the limits of a file are shown before it is sent', async (t, page) => {
+  await follow(page, '/console/files/attachments');
+  await page.getByText(/, pdf, .*; up to 5\.0 GiB each$/).waitFor();
+  const accepted = await page.getByLabel('Files to upload').getAttribute('accept');
+  t.regex(accepted ?? '', /(^|,)\.pdf(,|$)/);
+  t.notRegex(accepted ?? '', /html/);
+  await follow(page, '/console/imports/imports/new');
+  await page.getByText('A file may have up to 200.0 MiB').waitFor();
+  const before = await countOf('imports');
+  const file = join(folder, 'too-large.csv');
+  writeFileSync(file, '');
+  truncateSync(file, 201 * 1024 * 1024);
+  await page.getByLabel('Choose a file').setInputFiles(file);
+  await page.getByRole('alert').getByText('A file may have up to 200.0 MiB').waitFor();
+  t.is(await countOf('imports'), before);
 });
 
 journey('a cancelled upload leaves nothing behind', async (t, page) => {

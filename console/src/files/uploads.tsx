@@ -5,13 +5,14 @@ import { Button, Flex, Progress } from 'antd';
 import { useEffect } from 'react';
 import { texts } from '../contract/texts.ts';
 import { DropZone } from '../parts/form/drop-zone.tsx';
-import { useMay } from '../parts/show/profile.ts';
+import { useMay, useProfile } from '../parts/show/profile.ts';
 import { showBytes, showDuration } from '../parts/show/time.ts';
 import { addFiles, forget, onUploaded, pause, resume, useUploads, type Upload } from './upload-queue.ts';
 
 const t = texts({
   'zh-CN': {
     drop: '把文件拖到这里，或',
+    limits: (types: string, size: string) => `${types}；每个文件不超过 ${size}`,
     pick: '选择文件',
     pause: '暂停',
     resume: '继续',
@@ -30,6 +31,7 @@ const t = texts({
   },
   'en-US': {
     drop: 'Drop files here, or',
+    limits: (types: string, size: string) => `${types}; up to ${size} each`,
     pick: 'choose files',
     pause: 'Pause',
     resume: 'Resume',
@@ -50,13 +52,23 @@ const t = texts({
 
 export function Uploads() {
   const may = useMay();
+  const { upload_extensions, upload_max_bytes } = useProfile().config;
   const uploads = useUploads();
   const client = useQueryClient();
   useEffect(() => onUploaded(() => void client.invalidateQueries({ queryKey: ['attachments'] })), [client]);
   if (!may('POST /api/admin/attachments/chunk')) return null;
   return (
     <div className="stack">
-      <DropZone text={t.drop} button={t.pick} label={t.choose} multiple onFiles={addFiles} />
+      <DropZone
+        text={t.drop}
+        button={t.pick}
+        label={t.choose}
+        accept={upload_extensions.map((one) => `.${one}`).join(',')}
+        multiple
+        onFiles={addFiles}
+      >
+        <span className="soft">{t.limits(upload_extensions.join(', '), showBytes(upload_max_bytes))}</span>
+      </DropZone>
       {uploads.length > 0 && (
         <ul className="uploads panel">
           {uploads.map((one) => (

@@ -3,10 +3,11 @@ import { DownloadOutlined, InboxOutlined } from '@ant-design/icons';
 import { useMutation } from '@tanstack/react-query';
 import { App, Button, Flex, Steps } from 'antd';
 import { useMemo, useState } from 'react';
-import { call, download } from '../contract/api.ts';
+import { call, download, Failure } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { DropZone } from '../parts/form/drop-zone.tsx';
 import { failureOf, Problem } from '../parts/show/problem.tsx';
+import { useProfile } from '../parts/show/profile.ts';
 import { saveFile } from '../parts/show/save-file.ts';
 import { showBytes } from '../parts/show/time.ts';
 import { RowPage } from '../parts/show/page.tsx';
@@ -22,6 +23,7 @@ const t = texts({
     pick: '选择文件',
     template: '下载模板',
     hint: 'UTF-8、GBK 或 UTF-16；同一 order_ref 的行属于同一个订单；每行明细都要填写数量；user_id 或 username 填用户列表中的编号或用户名',
+    limit: (size: string) => `文件不超过 ${size}`,
     start: '开始导入',
     startGood: '只导入没有问题的订单',
     another: '换一个文件',
@@ -35,6 +37,7 @@ const t = texts({
     pick: 'choose a file',
     template: 'Download a template',
     hint: 'UTF-8, GBK or UTF-16; rows with the same order_ref are one order; each line needs a quantity; name the user by user_id or username, as in the users list',
+    limit: (size: string) => `A file may have up to ${size}`,
     start: 'Start the import',
     startGood: 'Import the valid orders only',
     another: 'Choose another file',
@@ -57,7 +60,13 @@ const send = async ({ file, isCheck, key }: Sending): Promise<number> => {
 
 export default function ImportWizard() {
   const [file, setFile] = useState<File>();
-  const check = useMutation({ mutationFn: send });
+  const most = useProfile().config.import_max_bytes;
+  const check = useMutation({
+    mutationFn: (sending: Sending) => {
+      if (sending.file.size > most) throw new Failure(t.limit(showBytes(most)), 413);
+      return send(sending);
+    },
+  });
   const run = useMutation({ mutationFn: send });
   // A repeated press starts no second import.
   const key = useMemo(() => crypto.randomUUID(), [file]);
@@ -93,6 +102,7 @@ export default function ImportWizard() {
           onFiles={([chosen]) => choose(chosen)}
         >
           <span className="soft">{t.hint}</span>
+          <span className="soft">{t.limit(showBytes(most))}</span>
           <Template />
         </DropZone>
       )}

@@ -3,10 +3,11 @@ import { useQueryClient } from '@tanstack/react-query';
 import { UndoOutlined } from '@ant-design/icons';
 import { Button } from 'antd';
 import { useState } from 'react';
-import { texts } from '../contract/texts.ts';
+import { texts, type Both } from '../contract/texts.ts';
 import { amount, choice, words } from '../parts/form/fields.tsx';
 import { FormDrawer } from '../parts/form/form-drawer.tsx';
 import { showAmount } from '../parts/show/money.ts';
+import { useProfile } from '../parts/show/profile.ts';
 import { destinations } from '../parts/show/trade-states.ts';
 import type { Payment } from './story.tsx';
 
@@ -21,8 +22,15 @@ const labels = {
   reason: ['退款原因', 'Reason'],
 } as const;
 
+/** Said before, so that no refund waits unexpectedly. */
+const approval = (above: string): Both => [
+  `该支付的退款合计超过 ${showAmount(above)} 时，需要另一位管理员批准`,
+  `Above ${showAmount(above)} in all refunds of the payment, another administrator has to approve`,
+];
+
 export function Refund({ payment: { payment_no, refundable } }: { payment: Payment }) {
   const [isOpen, setOpen] = useState(false);
+  const { refund_approval_above: above } = useProfile().config;
   const client = useQueryClient();
   return (
     <>
@@ -35,7 +43,7 @@ export function Refund({ payment: { payment_no, refundable } }: { payment: Payme
           route="POST /api/admin/refunds"
           submit={t.refund}
           fields={{
-            amount: { ...amount(), initial: refundable },
+            amount: { ...amount(), initial: refundable, hint: above === null ? undefined : approval(above) },
             destination: { ...choice(destinations), initial: 'channel' },
             reason: words(),
           }}

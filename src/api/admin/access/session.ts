@@ -5,6 +5,7 @@ import { enabledTypes } from '../../../lib/channels/index.js';
 import { now } from '../../../lib/values/clock.js';
 import { currentLanguage } from '../../../lib/process/context.js';
 import { AppError, fail } from '../../../lib/errors/app-error.js';
+import { Money } from '../../../lib/values/money.js';
 import { languages } from '../../../lib/values/language.js';
 import {
   assertDiffersFromOld,
@@ -23,6 +24,8 @@ import { findByPassword } from '../../../models/access/sign-in.js';
 import { channelTypes } from '../../declare/channel-schemas.js';
 import { adminKeys } from '../../declare/admin-response.js';
 import {
+  amount,
+  type Answer,
   type Answered,
   flag,
   integer,
@@ -63,6 +66,10 @@ const profile = resource('Profile', {
     payment_gateways: listOf(Joi.valid(...channelTypes)),
     payments_enabled: flag(),
     orders_enabled: flag(),
+    upload_extensions: listOf(Joi.string()),
+    upload_max_bytes: integer(),
+    import_max_bytes: integer(),
+    refund_approval_above: amount().allow(null) as Answer<Money | null>,
     locale: oneOf(...languages),
     version: text(),
   }),
@@ -194,6 +201,7 @@ async function readAccount(identity: Identity) {
 
 async function profileOf(identity: Identity): Promise<Answered<typeof profile>> {
   const { admin, permissions, menus } = await readAccount(identity);
+  const { refundApprovalAbove: approvalAbove } = config.payments;
   const { id, username, nickname, email, phone, avatar, department_id, department, roles } = admin;
   return {
     id,
@@ -213,6 +221,10 @@ async function profileOf(identity: Identity): Promise<Answered<typeof profile>> 
       payment_gateways: enabledTypes(),
       payments_enabled: config.payments.enabled,
       orders_enabled: config.app.ordersEnabled,
+      upload_extensions: config.storage.extensions,
+      upload_max_bytes: config.storage.chunkedMaxBytes,
+      import_max_bytes: config.storage.importMaxBytes,
+      refund_approval_above: approvalAbove === undefined ? null : Money.from(approvalAbove),
       locale: currentLanguage(),
       version: config.version,
     },
