@@ -36,7 +36,9 @@ export function readTime(text: string, zone = 'UTC', edge: 'start' | 'end' = 'st
   return year >= 1000 && year <= 9999 ? at : undefined;
 }
 
-function parse(text: string, zone: string, edge: 'start' | 'end'): Date | undefined {
+function parse(written: string, zone: string, edge: 'start' | 'end'): Date | undefined {
+  // ISO 8601 has no limit of digits, a Date has milliseconds.
+  const text = written.replace(/(?<=:\d\d\.)\d{1,9}/, (digits) => digits.slice(0, 3).padEnd(3, '0'));
   const day = moment.tz(text, 'YYYY-MM-DD', true, zone);
   if (day.isValid()) return (edge === 'end' ? day.endOf('day') : day).toDate();
   const local = moment.tz(text, localFormats, true, zone);
