@@ -89,7 +89,8 @@ export async function storeFailure({
     return notifyWithin(t, {
       type: 'system',
       title: { zh: '后台任务失败', en: 'A background job has failed' },
-      content: `${job}: ${text.slice(0, 300)}`,
+      // Everybody reads it: the error stays behind the permission of the list.
+      content: { zh: `${job}：原因见“任务队列”`, en: `${job}: “Job queues” shows why` },
       eventKey: eventKey(job),
     });
   });
