@@ -45,6 +45,16 @@ test('a code and a value are any short text', async (t) => {
   t.deepEqual([tooLong.status, Object.keys(tooLong.errors ?? {})], [422, ['code']]);
 });
 
+test('a code names its own entries only', async (t) => {
+  const code = unique('c');
+  const type = await entry({ code: `${code}😀` });
+  await entry({ parent_id: type.id, code: 'one' });
+  const entriesOf = async (asked: string) =>
+    (await service.admin.get(`/dictionaries/type/${encodeURIComponent(asked)}`)).data.length;
+  t.is(await entriesOf(`${code.toUpperCase()}😀`), 1);
+  t.is(await entriesOf(`${code}🚀`), 0);
+});
+
 test('a dictionary type with entries cannot be deleted', async (t) => {
   const type = await entry({ code: unique('c') });
   const below = await entry({ code: 'a', parent_id: type.id });

@@ -57,7 +57,10 @@ export const dictionaryTypes = (): Promise<DictionaryRecord[]> => findRecords({ 
 /** Enabled entries of an enabled type. */
 export async function dictionaryEntries(code: string): Promise<DictionaryRecord[]> {
   const type = await Dictionary.findOne({ where: { parent_id: 0, code, status: 1 } });
-  return type ? findRecords({ parent_id: type.id, status: 1 }) : [];
+  // The database takes any two emoji for the same character.
+  return type?.code.toLowerCase() === code.toLowerCase()
+    ? findRecords({ parent_id: type.id, status: 1 })
+    : [];
 }
 
 async function findRecords(where: { parent_id: number; status?: number }): Promise<DictionaryRecord[]> {
