@@ -36,6 +36,7 @@ export const flag = () => Joi.boolean().required();
 export const timestamp = () => as<Date>(Joi.string().isoDate().required());
 export const timestampOrNull = () => as<Date | null>(timestamp().allow(null));
 export const amount = () => as<Money>(exactAmount().required());
+export const amountOrNull = () => as<Money | null>(amount().allow(null));
 export const date = () => keywords(text(), { format: 'date' });
 export const month = () => keywords(text(), { pattern: '^\\d{4}-\\d{2}$' });
 

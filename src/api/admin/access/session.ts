@@ -24,8 +24,7 @@ import { findByPassword } from '../../../models/access/sign-in.js';
 import { channelTypes } from '../../declare/channel-schemas.js';
 import { adminKeys } from '../../declare/admin-response.js';
 import {
-  amount,
-  type Answer,
+  amountOrNull,
   type Answered,
   flag,
   integer,
@@ -69,7 +68,7 @@ const profile = resource('Profile', {
     upload_extensions: listOf(Joi.string()),
     upload_max_bytes: integer(),
     import_max_bytes: integer(),
-    refund_approval_above: amount().allow(null) as Answer<Money | null>,
+    refund_approval_above: amountOrNull(),
     locale: oneOf(...languages),
     version: text(),
   }),
