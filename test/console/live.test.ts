@@ -2,7 +2,7 @@
 import '../support/environment.js';
 import test from 'ava';
 import { consoleTest } from '../support/console-test.js';
-import { makeOrder, makeUser } from '../support/factories.js';
+import { makeMethod, makeOrder, makePayment, makeUser, mockCallback } from '../support/factories.js';
 import { startGateway } from '../support/gateway.js';
 import { enter, follow, openPage } from '../support/pages.js';
 import { killProcesses, startApi } from '../support/processes.js';
@@ -21,6 +21,20 @@ journey('a new notification appears by itself', async (t, page) => {
   await page.getByRole('button', { name: 'Notifications, 0 unread', includeHidden: true }).waitFor();
   t.is((await own.service.admin.get('/notifications/unread-count')).data.count, 0);
   await page.keyboard.press('Escape');
+});
+
+journey('a notification leads to the payment it names', async (t, page) => {
+  const { admin, anonymous } = own.service;
+  const payment = await makePayment(admin, (await makeMethod(admin)).id);
+  await admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+  await anonymous.post('//api/payment/notify/mock', mockCallback(payment));
+  await page.getByRole('button', { name: /Notifications, [1-9]/ }).click();
+  await page.getByRole('dialog').getByRole('link', { name: payment.payment_no }).click();
+  await page.getByRole('heading', { name: payment.payment_no }).waitFor();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await follow(page, '/console/office/notifications');
+  await page.locator('.rows').getByRole('link', { name: payment.payment_no }).waitFor();
+  t.is((await admin.get('/notifications/unread-count')).data.count, 0);
 });
 
 journey('an offline page keeps its rows and refreshes by itself', async (t, page) => {

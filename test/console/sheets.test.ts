@@ -60,7 +60,7 @@ journey('rejected rows of 20,000 are corrected and imported again', async (t, pa
 });
 
 journey('an export holds exactly the filtered rows', async (t, page) => {
-  await follow(page, '/console/trade/orders?keyword=order%2012');
+  await follow(page, '/console/trade/orders?keyword=order%2012&status=pending');
   await page.locator('a.row-link').first().waitFor();
   await page.getByRole('button', { name: 'Export' }).click();
   await page.getByRole('menuitem', { name: 'Export CSV' }).click();
@@ -75,6 +75,7 @@ journey('an export holds exactly the filtered rows', async (t, page) => {
   await page.getByRole('button', { name: /^Notifications, [1-9]/ }).waitFor();
   await follow(page, '/console/exports/exports');
   await page.locator('[data-resource=exports] .tag', { hasText: 'Done' }).first().waitFor();
+  await page.locator('[data-resource=exports]').getByText('Status: Pending').first().waitFor();
 });
 
 const chunkCalls = (page: Page): { sent: number } => {

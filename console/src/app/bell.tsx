@@ -7,6 +7,7 @@ import { Link } from 'react-router';
 import { call } from '../contract/api.ts';
 import { texts } from '../contract/texts.ts';
 import { Time } from '../parts/show/cells.tsx';
+import { Linked } from '../parts/show/linked.tsx';
 
 const Side = lazy(() => import('./side.tsx'));
 
@@ -85,16 +86,20 @@ export default function Bell() {
             {data?.list.length === 0 && <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t.none} />}
             <ul className="notices">
               {data?.list.map((one) => (
-                <li key={one.id}>
-                  <button
-                    type="button"
-                    className={one.is_read ? 'notice' : 'notice fresh'}
-                    onClick={() => one.is_read || readOne.mutate(one.id)}
-                  >
+                <li key={one.id} className={one.is_read ? 'notice' : 'notice fresh'}>
+                  <button type="button" onClick={() => one.is_read || readOne.mutate(one.id)}>
                     <strong>{one.title}</strong>
-                    <span className="notice-text">{one.content}</span>
                     <Time at={one.created_at} />
                   </button>
+                  <span className="notice-text">
+                    <Linked
+                      text={one.content}
+                      onOpen={() => {
+                        setOpen(false);
+                        if (!one.is_read) readOne.mutate(one.id);
+                      }}
+                    />
+                  </span>
                 </li>
               ))}
             </ul>

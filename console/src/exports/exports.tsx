@@ -4,7 +4,9 @@ import { SaveButton } from '../parts/list/export.tsx';
 import { choice, numberChoice } from '../parts/form/fields.tsx';
 import { Running } from '../parts/show/progress.tsx';
 import { commonLabels, resource } from '../parts/resource.ts';
-import { states } from '../parts/show/states.tsx';
+import { enabled, nameOf, states, type States } from '../parts/show/states.tsx';
+import { isInstant, showTime } from '../parts/show/time.ts';
+import { orderStates, paymentStates, refundStates } from '../parts/show/trade-states.ts';
 import { read, type Both } from '../contract/texts.ts';
 
 const kinds = states({
@@ -27,11 +29,26 @@ interface Filter {
   value: string;
 }
 
-/** As `Status: paid · User: 17`; a dash for the whole list. */
-function showFilters(filters: Filter[]): string {
+const listStates: Readonly<Record<string, States<string>>> = {
+  orders: orderStates,
+  payments: paymentStates,
+  refunds: refundStates,
+  users: enabled,
+  admins: enabled,
+};
+
+/** As `Status: Paid · User: 17`; a dash for the whole list. */
+function showFilters(filters: Filter[], { type }: Record<string, unknown>): string {
   const labels: Readonly<Record<string, Both>> = { ...commonLabels, ...timeLabels };
-  const parts = filters.map(({ name, value }) => `${read(labels[name] ?? [name, name])}: ${value}`);
+  const parts = filters.map(
+    ({ name, value }) => `${read(labels[name] ?? [name, name])}: ${showValue(String(type), name, value)}`,
+  );
   return parts.join(' · ') || '–';
+}
+
+function showValue(type: string, name: string, value: string): string {
+  if (isInstant(value)) return showTime(value);
+  return name === 'status' ? nameOf(listStates[type] ?? {}, value) : value;
 }
 
 const timeLabels: Record<string, Both> = { start_time: ['开始', 'From'], end_time: ['结束', 'To'] };

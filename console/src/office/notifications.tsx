@@ -2,6 +2,7 @@
 import { badge, custom, text, time } from '../parts/show/cells.tsx';
 import { choice, note, options, words, yesOrNo } from '../parts/form/fields.tsx';
 import { resource } from '../parts/resource.ts';
+import { Linked } from '../parts/show/linked.tsx';
 import { Badge, states } from '../parts/show/states.tsx';
 
 const kinds = states({
@@ -30,7 +31,14 @@ export default resource('GET /api/admin/notifications', {
   columns: {
     title: text(240),
     type: badge(kinds as never),
-    content: text(320),
+    content: custom<string>(
+      (value) => (
+        <span className="cell-text" title={value}>
+          <Linked text={value} />
+        </span>
+      ),
+      320,
+    ),
     is_read: custom<boolean>((value) => <Badge states={readStates} value={value} />, 90),
     created_at: time(),
   },
