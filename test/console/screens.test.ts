@@ -61,12 +61,12 @@ async function open(page: Page, address: string): Promise<void> {
 }
 
 /** Photographs every screen. @returns what axe finds on it */
-async function walkScreens(page: Page, look: string): Promise<string[]> {
+async function walkScreens(page: Page, look: string, rules?: string[]): Promise<string[]> {
   const found: string[] = [];
   for (const { slug, address } of screens) {
     await open(page, address);
     await page.screenshot({ path: `${pictures}/${slug}-${look}.png` });
-    found.push(...(await inaccessible(page)).map((one) => `${slug}: ${one}`));
+    found.push(...(await inaccessible(page, rules)).map((one) => `${slug}: ${one}`));
   }
   return found;
 }
@@ -80,9 +80,10 @@ freshJourney(
   { locale: 'zh-CN' },
 );
 
-journey('every screen is accessible, dark, in English', async (t, page) => {
+journey('every screen is legible, dark, in English', async (t, page) => {
   await page.emulateMedia({ colorScheme: 'dark' });
-  t.deepEqual(await walkScreens(page, 'dark'), []);
+  // All but the colours is as in the light.
+  t.deepEqual(await walkScreens(page, 'dark', ['color-contrast']), []);
   await page.emulateMedia({ colorScheme: null });
 });
 

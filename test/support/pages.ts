@@ -122,12 +122,13 @@ export async function choose(
   await page.locator('.ant-select-item-option', { hasText: option }).first().click();
 }
 
-/** What axe calls serious or critical on the page, one line each. */
-export async function inaccessible(page: Page): Promise<string[]> {
+/** What axe calls serious or critical on the page, one line each. @param rules all by default */
+export async function inaccessible(page: Page, rules?: string[]): Promise<string[]> {
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe);
   // What is in order is counted only, not described.
   const found = await page.evaluate<Violation[]>(
-    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
+    `axe.run(document, ${JSON.stringify({ resultTypes: ['violations'], ...(rules && { runOnly: rules }) })})
+       .then(({ violations }) => violations)`,
   );
   return found
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
