@@ -3,9 +3,11 @@ import '../support/environment.js';
 import test from 'ava';
 import { config } from '../../config/index.js';
 import { makeAdmin, makeRole, type MadeAdmin } from '../support/factories.js';
+import { holding, lockWaits } from '../support/other-connection.js';
 import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
+import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
 
@@ -113,6 +115,28 @@ test('a new password must be confirmed, long enough and not the username', async
     ['old_password', 'password_confirmation'],
   ]);
   await t.notThrowsAsync(signedIn(account), 'nothing has changed');
+});
+
+test('a reset of a password wins over a change of it that is under way', async (t) => {
+  const account = await makeAdmin(service.admin);
+  const own = await signedIn(account);
+  const [reset, wanted] = ['reset-secret-1', 'wanted-secret-1'];
+  const letGo = await holding('SELECT id FROM admins WHERE id = ? FOR UPDATE', [account.id]);
+  const waiting = (count: number) => until(async () => (await lockWaits('UPDATE `admins`')) === count);
+  const resetting = service.admin.put(`/admins/${account.id}/password`, { password: reset });
+  await waiting(1);
+  const changing = own.put('/password', {
+    old_password: account.password,
+    password: wanted,
+    password_confirmation: wanted,
+  });
+  await waiting(2);
+  await letGo();
+  t.is((await resetting).status, 200);
+  const refused = await changing;
+  t.deepEqual(outcome(refused), [422, 10001, 'old_password_wrong']);
+  t.deepEqual(Object.keys(refused.errors ?? {}), ['old_password']);
+  await t.notThrowsAsync(signedIn({ ...account, password: reset }));
 });
 
 test('every character of a password counts, even beyond 72 bytes', async (t) => {

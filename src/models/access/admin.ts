@@ -18,6 +18,7 @@ import {
   type Holder,
 } from './rights.js';
 import { assertExist } from './role.js';
+import type { Credential } from './sign-in.js';
 import { changing } from '../tables/versions.js';
 import { Admin, Role, type Department } from './tables.js';
 import { assertDepartment, departmentsBelow } from './department.js';
@@ -153,26 +154,37 @@ export async function resetAdminPassword(holder: Holder, id: number, password: s
   await storePassword(id, password, { mustChange: id !== holder.adminId });
 }
 
-/** Sets one's own new password and ends all sessions but the one of that `jti`. */
-export async function changeOwnPassword(id: number, password: string, jti: string): Promise<void> {
-  await storePassword(id, password, { mustChange: false, except: jti });
+/**
+ * Sets one's own new password and ends all sessions but the one of that `jti`.
+ *
+ * @throws old_password_wrong when the proven password was replaced meanwhile
+ */
+export async function changeOwnPassword(
+  { id, password_hash }: Pick<Credential, 'id' | 'password_hash'>,
+  password: string,
+  jti: string,
+): Promise<void> {
+  await storePassword(id, password, { mustChange: false, except: jti, proven: password_hash });
 }
 
 /**
  * Stores a new password and ends the sessions, but for one if it is named.
  *
  * @param mustChange somebody else has set it: its owner must change it before anything else (PASSWORD_CHANGE_REQUIRED)
- * @throws admin_not_found
+ * @param proven the hash that must still be stored, if any
+ * @throws admin_not_found; old_password_wrong when another hash than the proven one is stored
  */
 export async function storePassword(
   id: number,
   password: string,
-  { mustChange, except }: { mustChange: boolean; except?: string },
+  { mustChange, except, proven }: { mustChange: boolean; except?: string; proven?: string },
 ): Promise<void> {
   const password_hash = await hashPassword(password);
   await changing(['identity'], async (t) => {
     const stored = { password_hash, password_must_change: mustChange };
-    const [changed] = await Admin.update(stored, { where: { id }, transaction: t });
+    const where = matching<Admin>({ id, password_hash: proven });
+    const [changed] = await Admin.update(stored, { where, transaction: t });
+    if (changed === 0 && proven) fail('old_password_wrong', { field: 'old_password' });
     if (changed === 0) fail('admin_not_found');
     await endSessionsOf(id, t, except);
   });

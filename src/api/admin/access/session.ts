@@ -163,7 +163,7 @@ export const routes = [
       password_confirmation: Joi.string().min(1).max(200).required(),
     }),
     aliases: { new_password: 'password', confirm_password: 'password_confirmation' },
-    fails: ['admin_not_found', 'login_locked', 'old_password_wrong'],
+    fails: ['login_locked', 'old_password_wrong'],
     response: null,
     async handle({ admin, body }) {
       if (body.password_confirmation !== body.password) {
@@ -174,13 +174,14 @@ export const routes = [
       assertDiffersFromUsername(body.password, admin.username);
       assertDiffersFromOld(body.password, body.old_password);
       await passwordChange.assertNotLocked(admin.adminId);
-      if (!(await findByPassword(admin.username, body.old_password))) {
+      const proven = await findByPassword(admin.username, body.old_password);
+      if (!proven) {
         await passwordChange.countFailure(admin.adminId);
         fail('old_password_wrong', { field: 'old_password' });
       }
       // As at sign-in: a right guess among concurrent ones must fail.
       await passwordChange.assertNotLocked(admin.adminId);
-      await changeOwnPassword(admin.adminId, body.password, admin.jti);
+      await changeOwnPassword(proven, body.password, admin.jti);
       await passwordChange.clear(admin.adminId);
     },
   }),
