@@ -5,13 +5,16 @@ import test from 'ava';
 import jwt from 'jsonwebtoken';
 import { config } from '../../config/index.js';
 import { select } from '../../src/lib/database/db.js';
+import { setClock } from '../../src/lib/values/clock.js';
 import { newUlid } from '../../src/lib/secrets/random-id.js';
 import { makeAdmin, makeRole, unique, type MadeAdmin } from '../support/factories.js';
+import { png } from '../support/files.js';
 import { startApi } from '../support/processes.js';
 import { withoutRedis } from '../support/redis.js';
 import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
 import { selectRow } from '../support/rows.js';
+import { ticketOf } from '../support/socket.js';
 import { until } from '../support/until.js';
 
 const service = serviceTest({ withWorker: false });
@@ -213,6 +216,27 @@ test('a new password ends the other sessions only', async (t) => {
   t.deepEqual(outcome(await second.at(other.url).get('/heartbeat')), revoked);
   t.is((await service.anonymous.post('/login', account)).code, 10001);
   await t.notThrowsAsync(signedIn({ ...account, password }));
+});
+
+test.serial('links and tickets end when their session expires', async (t) => {
+  t.teardown(() => setClock());
+  const role = await makeRole(service.admin, ['attachment.show', 'dashboard.show']);
+  const { id } = (await service.admin.upload('/attachments/upload', png, { filename: 'a.png' })).data;
+  const own = await signedIn(await makeAdmin(service.admin, [role.id]));
+  const ends = Date.now() + config.auth.jwtTtlMinutes * 60_000;
+  setClock(new Date(ends - 60_000));
+  const { pathname, search } = new URL((await own.get(`/attachments/${id}/link`)).data.url as string);
+  const stream = `/api/admin/dashboard/stream?ticket=${await ticketOf(own)}`;
+  const opened = async (path: string): Promise<unknown[]> => {
+    const response = await fetch(service.url + path);
+    if (response.status !== 200) return [response.status, await response.json()];
+    await response.body?.cancel();
+    return [200];
+  };
+  for (const path of [pathname + search, stream]) t.deepEqual(await opened(path), [200], path);
+  setClock(new Date(ends + 1000));
+  for (const path of [pathname + search, stream])
+    t.like(await opened(path), [401, { error_code: 'token_expired' }], path);
 });
 
 test.serial('a change of the profile shows on the next request of every process', async (t) => {

@@ -1,6 +1,5 @@
 // Who is calling: the session of a token, its administrator and rights, cached per process until the scope `identity` changes.
 import { LRUCache } from 'lru-cache';
-import { Op } from 'sequelize';
 import { config } from '../../../config/index.js';
 import { now } from '../../lib/values/clock.js';
 import { fail } from '../../lib/errors/app-error.js';
@@ -50,7 +49,8 @@ const touched = new LRUCache<number, number>({ max: 10_000 });
  * The caller behind a token's `jti`, as of now on every process, whose session is being used.
  *
  * @param versions as read at the start of the request
- * @throws token_revoked when the session or its administrator is no longer valid, token_expired when it was not used for long
+ * @throws token_revoked when the session or its administrator is no longer valid, token_expired when its time
+ * is over or it was not used for long
  */
 export async function authenticate(jti: string, versions: Versions): Promise<Identity> {
   const identity = await identityOf(jti, versions);
@@ -61,7 +61,7 @@ export async function authenticate(jti: string, versions: Versions): Promise<Ide
 /** As `authenticate`, but the session does not count as used. */
 export async function identityOf(jti: string, { identity: version }: Versions): Promise<Identity> {
   const known = identities.get(jti);
-  if (known?.version === version && !mayBeIdle(known.identity.sessionId)) return known.identity;
+  if (known?.version === version && !mayHaveEnded(known.identity)) return known.identity;
   const identity = await load(jti);
   identities.set(jti, { version, identity });
   return identity;
@@ -76,8 +76,9 @@ export function idleSince(): Date {
 }
 
 // Another process may have used the session since; the row has the latest use.
-function mayBeIdle(sessionId: number): boolean {
-  return sessionIdleMs > 0 && Date.now() - (touched.get(sessionId) ?? 0) >= touchEveryMs;
+function mayHaveEnded({ sessionId, expiresAt }: Identity): boolean {
+  const mayBeIdle = sessionIdleMs > 0 && Date.now() - (touched.get(sessionId) ?? 0) >= touchEveryMs;
+  return mayBeIdle || expiresAt <= now();
 }
 
 // Written at most once a minute, and not awaited: it feeds "last active" and the idle timeout.
@@ -92,7 +93,7 @@ function touch(sessionId: number): void {
 
 async function load(jti: string): Promise<Identity> {
   const session = await AdminSession.findOne({
-    where: { jti, revoked_at: null, expires_at: { [Op.gt]: now() } },
+    where: { jti, revoked_at: null },
     include: {
       association: 'admin',
       attributes: ['username', 'password_must_change'],
@@ -100,7 +101,7 @@ async function load(jti: string): Promise<Identity> {
     },
   });
   if (!session?.admin) fail('token_revoked');
-  if (session.last_used_at < idleSince()) fail('token_expired');
+  if (session.expires_at <= now() || session.last_used_at < idleSince()) fail('token_expired');
   const rights = await loadRights(session.admin_id);
   return {
     sessionId: session.id,
