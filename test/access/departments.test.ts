@@ -1,10 +1,16 @@
 // /departments: a tree without cycles, and what keeps a department from being deleted.
 import '../support/environment.js';
 import test from 'ava';
+import { change, transact } from '../../src/lib/database/db.js';
+import type { Answer } from '../support/client.js';
 import { makeAdmin, unique } from '../support/factories.js';
+import { lockWaits } from '../support/other-connection.js';
 import { serviceTest } from '../support/service-test.js';
+import { until } from '../support/until.js';
 
 const service = serviceTest();
+
+const outcome = ({ status, code, errorCode }: Answer) => [status, code, errorCode];
 
 const department = async (more: object = {}) =>
   (await service.admin.post('/departments', { name: unique('d'), ...more })).data;
@@ -108,6 +114,27 @@ test('a department with children or administrators cannot be deleted', async (t)
   await service.admin.put(`/admins/${member.id}`, { department_id: null });
   t.is((await service.admin.delete(`/departments/${below.id}`)).status, 200);
   t.is((await service.admin.get(`/departments/${below.id}`)).status, 404);
+});
+
+test('a department that is deleted concurrently is reported as unknown', async (t) => {
+  const member = await makeAdmin(service.admin);
+  const sent: ((department_id: number) => Promise<Answer>)[] = [
+    (department_id) => service.admin.put(`/admins/${member.id}`, { department_id }),
+    (department_id) => {
+      const username = unique('admin');
+      return service.admin.post('/admins', { username, password: 'secret-1', nickname: '', department_id });
+    },
+  ];
+  for (const send of sent) {
+    const { id } = await department();
+    let answer: Promise<Answer> | undefined;
+    await transact(async (own) => {
+      await change('DELETE FROM departments WHERE id = ?', [id], own);
+      answer = send(id);
+      await Promise.race([answer, until(async () => (await lockWaits('departments')) > 0)]);
+    });
+    t.deepEqual(outcome((await answer) as Answer), [422, 30003, 'department_unknown']);
+  }
 });
 
 test('unknown parents and invalid values are refused by field', async (t) => {

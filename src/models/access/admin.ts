@@ -90,12 +90,12 @@ export async function adminOptions(): Promise<{ value: number; label: string }[]
 /** Creates an administrator whose roles lie within the holder's rights. */
 export async function createAdmin(holder: Holder, fields: NewAdmin): Promise<number> {
   const { password, role_ids = [], ...columns } = noneToNull(fields, 'department_id');
-  await assertDepartment(fields.department_id);
   await assertExist('role', role_ids);
   await assertHoldsRoles(holder, role_ids);
   const password_hash = await hashPassword(password);
   const id = await refuseDuplicates(
     changing(['identity'], async (t) => {
+      await assertDepartment(fields.department_id, t);
       const admin = await Admin.create(
         {
           ...blankToNull(columns),
@@ -118,13 +118,14 @@ export async function createAdmin(holder: Holder, fields: NewAdmin): Promise<num
 /** Changes only the fields given. Disabling ends all sessions. */
 export async function updateAdmin(holder: Holder, id: number, fields: Partial<AdminFields>): Promise<void> {
   const { role_ids, ...columns } = noneToNull(fields, 'department_id');
-  await assertDepartment(fields.department_id);
   await changing(['identity'], async (t) => {
     await lockSuperAdmins(t);
     const admin = (await Admin.findByPk(id, { transaction: t })) ?? fail('admin_not_found');
     await assertOutranks(holder, id, t);
     if (columns.status === 0 && holder.adminId === id) fail('admin_disable_self');
     if (columns.nickname === '') columns.nickname = admin.username;
+    // Locked before the administrator, as by a deletion of the department.
+    await assertDepartment(columns.department_id, t);
     await admin.update(blankToNull(columns), { transaction: t });
     if (role_ids) {
       await assertExist('role', role_ids, t);

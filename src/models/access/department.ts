@@ -35,11 +35,11 @@ export async function departmentsBelow(id: number): Promise<number[]> {
   return [...withDescendants(await parents(), id)];
 }
 
-/** @throws department_unknown when the id does not exist */
-export async function assertDepartment(id: number | null | undefined): Promise<void> {
+/** The department stays until the transaction ends. @throws department_unknown when the id does not exist */
+export async function assertDepartment(id: number | null | undefined, t: Transaction): Promise<void> {
   if (!id) return;
-  if ((await Department.count({ where: { id } })) === 0)
-    fail('department_unknown', { field: 'department_id' });
+  const found = await Department.findByPk(id, { attributes: ['id'], transaction: t, lock: t.LOCK.SHARE });
+  if (!found) fail('department_unknown', { field: 'department_id' });
 }
 
 /** Enabled departments for select boxes. */
