@@ -1,7 +1,7 @@
 // Menus: the tree, its records, moving within it, and who may do so.
 import '../support/environment.js';
 import test from 'ava';
-import { makeAdmin, makeRole, signedInWith, unique } from '../support/factories.js';
+import { makeAdmin, makeRole, permissionId, signedInWith, unique } from '../support/factories.js';
 import { startApi } from '../support/processes.js';
 import { serviceTest } from '../support/service-test.js';
 import type { Answer, Client } from '../support/client.js';
@@ -39,6 +39,9 @@ async function makeMenu(parent_id = 0, more: object = {}): Promise<{ id: number;
   if (answer.status !== 200) throw new Error(answer.text);
   return answer.data;
 }
+
+const verbIds = (): Promise<number[]> =>
+  Promise.all(['menu.store', 'menu.update', 'menu.destroy'].map((slug) => permissionId(admin, slug)));
 
 const flat = (nodes: Node[]): Node[] => nodes.flatMap((node) => [node, ...flat(node.children)]);
 
@@ -206,6 +209,32 @@ test('an administrator changes only menus whose permissions they hold', async (t
   ];
   for (const answer of await Promise.all(refused)) t.deepEqual(outcome(answer), beyondOwn);
   t.is((await manager.post('/menus', body(mine.id))).status, 200);
+});
+
+test('an administrator changes a directory only when they hold all that is below it', async (t) => {
+  const top = await makeMenu(0, { type: 1 });
+  const directory = await makeMenu(top.id, { type: 1 });
+  const [one, other] = [await makeMenu(directory.id), await makeMenu(directory.id)];
+  const permission = { name: 'x', slug: unique('perm.'), method: 'GET', path: '/roles', menu_id: other.id };
+  const closed = (await admin.post('/permissions', permission)).data;
+  const managerOf = async (menus: { id: number }[], more: number[] = []) => {
+    const permission_ids = [...(await verbIds()), ...more];
+    const role = await makeRole(admin, [], { permission_ids, menu_ids: menus.map(({ id }) => id) });
+    const account = await makeAdmin(admin, [role.id]);
+    return service.anonymous.signIn(account.username, account.password);
+  };
+  const ofLeaf = await managerOf([one]);
+  for (const { id } of [top, directory])
+    for (const change of [{ status: 0 }, { is_hidden: 1 }, { title: 'y', path: '/y' }, { parent_id: 0 }])
+      t.deepEqual(outcome(await ofLeaf.put(`/menus/${id}`, change)), beyondOwn, JSON.stringify(change));
+  t.deepEqual(outcome(await ofLeaf.delete(`/menus/${directory.id}`)), beyondOwn);
+  const withoutRight = await managerOf([one, other]);
+  t.deepEqual(outcome(await withoutRight.put(`/menus/${directory.id}`, { status: 0 })), beyondOwn);
+  const ofAll = await managerOf([one, other], [closed.id]);
+  t.is((await ofAll.put(`/menus/${directory.id}`, { title: 'y' })).data.title, 'y');
+  t.is((await ofLeaf.put(`/menus/${one.id}`, { title: 'y' })).status, 200);
+  const page = { title: 'x', slug: unique('menu-'), type: 2, parent_id: directory.id };
+  t.is((await ofLeaf.post('/menus', page)).status, 200, 'a page beside their own');
 });
 
 test('deleting a disabled menu does not enable its permissions', async (t) => {

@@ -78,10 +78,11 @@ export async function updateMenu(holder: Holder, id: number, fields: Partial<Men
     changing(['identity'], async (t) => {
       const rows = await lockTree(t);
       const menu = (await Menu.findByPk(id, { transaction: t })) ?? fail('menu_not_found');
-      await assertHoldsMenu(holder, id, t);
+      const below = withDescendants(rows, id);
+      await assertHoldsMenus(holder, below, t);
       const parent = fields.parent_id;
       if (parent !== undefined && parent !== menu.parent_id) {
-        if (withDescendants(rows, id).has(parent)) fail('menu_cycle', { field: 'parent_id' });
+        if (below.has(parent)) fail('menu_cycle', { field: 'parent_id' });
         assertParent(holder, rows, parent);
         if (isTooDeep(rows, parent, id)) tooDeep();
       }
@@ -95,7 +96,7 @@ export async function deleteMenu(holder: Holder, id: number): Promise<void> {
   await changing(['identity'], async (t) => {
     const rows = await lockTree(t);
     const menu = (await Menu.findByPk(id, { transaction: t })) ?? fail('menu_not_found');
-    await assertHoldsMenu(holder, id, t);
+    await assertHoldsMenus(holder, withDescendants(rows, id), t);
     if (rows.some(({ parent_id }) => parent_id === id)) fail('menu_has_children');
     // What a disabled menu keeps closed stays closed without it.
     if (menu.status !== 1) await Permission.update({ status: 0 }, { where: { menu_id: id }, transaction: t });
@@ -118,18 +119,20 @@ function assertParent(holder: Holder, rows: Menu[], parentId: number): void {
   assertHolds(holder, [], [parentId]);
 }
 
-// Changing a menu switches its permissions, so the actor must hold those too.
-async function assertHoldsMenu(holder: Holder, id: number, t: Transaction): Promise<void> {
+// Changing a menu switches all that is below it, and their permissions, so the actor must hold those too: whoever holds one
+// page also holds the menus above it.
+async function assertHoldsMenus(holder: Holder, menus: ReadonlySet<number>, t: Transaction): Promise<void> {
   if (holder.isSuperAdmin) return;
+  const ids = [...menus];
   const permissions = await Permission.findAll({
-    where: { menu_id: id },
+    where: { menu_id: ids },
     attributes: ['id'],
     transaction: t,
   });
   assertHolds(
     holder,
-    permissions.map((permission) => permission.id),
-    [id],
+    permissions.map(({ id }) => id),
+    ids,
   );
 }
 
