@@ -123,6 +123,7 @@ test.serial('the sweeper finds a merge after Redis was emptied', async (t) => {
     (await made(filename)).map((item) => item.sha256),
     [sha256(content)],
   );
+  t.is((await notices(filename)).length, 1, 'the request that began it has gone');
   await worker.kill();
 });
 
@@ -177,13 +178,14 @@ test.serial('a merge that ends before its deadline is answered', async (t) => {
 
 test.serial('a failed merge can be started again', async (t) => {
   const content = textOf(2 * size);
-  const { chunk_id, key } = await uploaded(content);
+  const { chunk_id, filename, key } = await uploaded(content);
   await beginMerge(key, {});
   await mergeChunks.onAbandoned?.(key, new Error('the storage was away'));
   const failed = await progress(chunk_id);
   t.deepEqual([failed.status, failed.error, failed.uploaded_count], ['failed', 'upload_failed', 2]);
   const worker = await startWorkerProcess({ ...own.redis.env, ...noSweeps }, 'files');
   t.is((await merge(chunk_id)).data.sha256, sha256(content));
+  t.deepEqual(await notices(filename), [], 'its request has answered');
   await worker.kill();
 });
 

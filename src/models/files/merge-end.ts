@@ -1,7 +1,9 @@
 // The end of a merge: stored once, in one transaction with the attachment and the notification of the owner.
 import type { Transaction } from 'sequelize';
+import { config } from '../../../config/index.js';
 import { transact } from '../../lib/database/db.js';
 import { errorCatalogue, type ErrorSlug } from '../../lib/errors/catalogue.js';
+import { now } from '../../lib/values/clock.js';
 import { inBoth } from '../../lib/values/language.js';
 import { deliver, deliverStored, notifyWithin, type NewNotification } from '../office/notification.js';
 import { insertAttachment, readFileName, type NewAttachment } from './attachment.js';
@@ -71,7 +73,9 @@ async function storeEnd(
   { chunks, isFinal }: { chunks: string[]; isFinal: boolean },
   t: Transaction,
 ): Promise<MergeEnd> {
-  const mustNotify = session.to_be_told;
+  // A request that broke off has not said that it no longer waits. None waits longer than the sweeper does.
+  const isLate = now().getTime() - session.updated_at.getTime() > config.worker.sweepAgeMs;
+  const mustNotify = session.to_be_told || isLate;
   const left = isFinal ? { received_chunks: 0, received_bytes: 0 } : {};
   session.set({ ...left, to_be_told: false, expires_at: expiry() });
   await session.save({ transaction: t });
