@@ -34,6 +34,12 @@ test('an update changes only the fields sent', async (t) => {
   t.is((await admin.put(`/users/${made.id}`, { username: renamed })).data.username, renamed);
 });
 
+test('an empty text of a new user is stored as none', async (t) => {
+  const username = unique('user');
+  const { data } = await admin.post('/users', { username, nickname: '', email: '', phone: '' });
+  t.like(data, { nickname: username, email: null, phone: null });
+});
+
 test('a refused update changes nothing', async (t) => {
   const [one, other] = await Promise.all([makeUser(admin), makeUser(admin)]);
   const taken = await admin.put(`/users/${one.id}`, { username: other.username, nickname: 'x' });

@@ -67,7 +67,7 @@ export async function getUser(id: number): Promise<UserRecord> {
 
 export async function createUser({ password, ...fields }: UserFields): Promise<number> {
   const password_hash = password === undefined ? null : await hashPassword(password);
-  const columns = { ...fields, nickname: fields.nickname || fields.username, password_hash };
+  const columns = { ...blankToNull(fields), nickname: fields.nickname || fields.username, password_hash };
   return refuseDuplicates(
     changingUsers(async (t) => (await User.create(columns, { transaction: t })).id),
     duplicates,
