@@ -53,6 +53,24 @@ test('a parent_id of 0 or an empty text means no parent', async (t) => {
   }
 });
 
+test('an empty text in an optional field is stored as none', async (t) => {
+  const made = {
+    '/departments': [{ name: unique('d') }, { code: '', leader: '', phone: '', email: '', remark: '' }],
+    '/menus': [
+      { title: 'M', slug: unique('menu-'), type: 1 },
+      { icon: '', path: '', component: '' },
+    ],
+    '/permissions': [{ name: 'P', slug: unique('p.'), method: 'GET', path: '/p' }, { description: '' }],
+    '/roles': [{ name: 'R', slug: unique('role-') }, { description: '' }],
+  };
+  for (const [path, [required, empty]] of Object.entries(made)) {
+    const none = Object.fromEntries(Object.keys(empty as object).map((field) => [field, null]));
+    const { data } = await service.admin.post(path, { ...required, ...empty });
+    t.like(data, none, path);
+    t.like((await service.admin.put(`${path}/${data.id}`, empty)).data, none, path);
+  }
+});
+
 test('a filtered list is flat', async (t) => {
   const top = await department();
   const below = await department({ parent_id: top.id, name: unique('100%_') });

@@ -1,5 +1,6 @@
 // departments: the tree administrators belong to.
 import type { Transaction } from 'sequelize';
+import { blankToNull } from '../../lib/input/blank-to-null.js';
 import { transact } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { isTooDeep, maxDepth, toTree, withDescendants, type Tree } from '../../lib/values/tree.js';
@@ -53,7 +54,7 @@ export async function createDepartment(fields: DepartmentFields): Promise<number
     const rows = await parents(t);
     assertParent(rows, fields.parent_id);
     if (isTooDeep(rows, fields.parent_id ?? 0)) tooDeep();
-    return (await Department.create(fields, { transaction: t })).id;
+    return (await Department.create(blankToNull(fields), { transaction: t })).id;
   });
 }
 
@@ -68,7 +69,7 @@ export async function updateDepartment(id: number, fields: Partial<DepartmentFie
       assertParent(rows, parent);
       if (isTooDeep(rows, parent, id)) tooDeep();
     }
-    await department.update(fields, { transaction: t });
+    await department.update(blankToNull(fields), { transaction: t });
   });
 }
 

@@ -1,6 +1,7 @@
 // menus: the tree of directories, pages and buttons of the administration.
 import type { Transaction } from 'sequelize';
 import { config } from '../../../config/index.js';
+import { blankToNull } from '../../lib/input/blank-to-null.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { isTooDeep, maxDepth, toTree, withDescendants, type Tree } from '../../lib/values/tree.js';
@@ -66,7 +67,7 @@ export async function createMenu(holder: Holder, fields: MenuFields): Promise<nu
       const rows = await lockTree(t);
       assertParent(holder, rows, fields.parent_id ?? 0);
       if (isTooDeep(rows, fields.parent_id ?? 0)) tooDeep();
-      return (await Menu.create(fields, { transaction: t })).id;
+      return (await Menu.create(blankToNull(fields), { transaction: t })).id;
     }),
     duplicates,
   );
@@ -86,7 +87,7 @@ export async function updateMenu(holder: Holder, id: number, fields: Partial<Men
         assertParent(holder, rows, parent);
         if (isTooDeep(rows, parent, id)) tooDeep();
       }
-      await menu.update(fields, { transaction: t });
+      await menu.update(blankToNull(fields), { transaction: t });
     }),
     duplicates,
   );

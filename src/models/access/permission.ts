@@ -1,6 +1,6 @@
 // permissions: what a role may be allowed, as a slug and as method and path.
 import { Op, type Transaction } from 'sequelize';
-import { noneToNull } from '../../lib/input/blank-to-null.js';
+import { blankToNull, noneToNull } from '../../lib/input/blank-to-null.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
@@ -129,7 +129,7 @@ export async function createPermission(
   return refuseDuplicates(
     changing(['identity'], async (t) => {
       await assertMenu(fields.menu_id, t);
-      return (await Permission.create(noneToNull(fields, 'menu_id'), { transaction: t })).id;
+      return (await Permission.create(cleared(fields), { transaction: t })).id;
     }),
     duplicates,
   );
@@ -148,7 +148,7 @@ export async function updatePermission(
       const permission = await lockPermission(holder, id, t);
       assertPasses(holder, passes, [...opens(permission), ...opens({ ...listed(permission), ...fields })]);
       await assertMenu(fields.menu_id, t);
-      await permission.update(noneToNull(fields, 'menu_id'), { transaction: t });
+      await permission.update(cleared(fields), { transaction: t });
     }),
     duplicates,
   );
@@ -205,6 +205,9 @@ async function lockPermission(holder: Holder, id: number, t: Transaction): Promi
   if (given) assertHolds(holder, [id], []);
   return permission;
 }
+
+const cleared = <T extends Partial<PermissionFields>>(fields: T): T =>
+  blankToNull(noneToNull(fields, 'menu_id'));
 
 function assertPasses(holder: Holder, passes: Passes, routes: string[]): void {
   if (!holder.isSuperAdmin && !passes(routes)) fail('grant_beyond_own');

@@ -1,5 +1,6 @@
 // roles: named sets of permissions and menus.
 import { Op, type Model, type ModelStatic, type Transaction } from 'sequelize';
+import { blankToNull } from '../../lib/input/blank-to-null.js';
 import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { fail } from '../../lib/errors/app-error.js';
@@ -80,7 +81,7 @@ export async function createRole(holder: Holder, fields: RoleFields): Promise<nu
   assertHolds(holder, permission_ids, menu_ids);
   return refuseDuplicates(
     transact(async (t) => {
-      const role = await Role.create(columns, { transaction: t });
+      const role = await Role.create(blankToNull(columns), { transaction: t });
       await setRights(role, { permission_ids, menu_ids }, t);
       return role.id;
     }),
@@ -97,7 +98,7 @@ export async function updateRole(holder: Holder, id: number, fields: Partial<Rol
       await assertHoldsRoles(holder, [id], t);
       assertHolds(holder, permission_ids ?? [], menu_ids ?? []);
       if (role.slug === superAdminSlug && changesProtected(columns)) fail('super_admin_role_protected');
-      await role.update(columns, { transaction: t });
+      await role.update(blankToNull(columns), { transaction: t });
       await setRights(role, { permission_ids, menu_ids }, t);
     }),
     duplicates,
