@@ -141,6 +141,25 @@ test('a renamed menu keeps its title in every language', async (t) => {
   t.is((await admin.get(`/menus/${menu.id}`)).data.title, '系统监控');
 });
 
+test('a built-in record that is sent back in another language stays as it is', async (t) => {
+  const english = admin.with({ 'Accept-Language': 'en-US' });
+  const { id: menu } = await selectRow<{ id: number }>("SELECT id FROM menus WHERE slug = 'dashboard'");
+  const { id: role } = await selectRow<{ id: number }>("SELECT id FROM roles WHERE slug = 'super-admin'");
+  const permission = await permissionId(admin, 'role.show');
+  const rows = () =>
+    Promise.all([
+      selectRow('SELECT title, updated_at FROM menus WHERE id = ?', [menu]),
+      selectRow('SELECT name, description, updated_at FROM roles WHERE id = ?', [role]),
+      selectRow('SELECT name, updated_at FROM permissions WHERE id = ?', [permission]),
+    ]);
+  const stored = await rows();
+  for (const path of [`/menus/${menu}`, `/roles/${role}`, `/permissions/${permission}`]) {
+    const { data } = await english.get(path);
+    t.deepEqual((await english.put(path, data)).data, data, path);
+  }
+  t.deepEqual(await rows(), stored);
+});
+
 test('every protected route has a row in the list', async (t) => {
   const list = async (query: string) => (await admin.get(`/permissions?page_size=100&${query}`)).data.list;
   const [row] = await list('slug=admin.reset_password');

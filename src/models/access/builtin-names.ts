@@ -28,6 +28,21 @@ export const permissionName = (slug: string, stored: string): string => shown(pe
 export const permissionsNamed = (part: string): string[] => named(permissions, part);
 export const rolesNamed = (part: string): string[] => named(roles, part);
 
+const builtin = { role: roles, menu: menus, permission: permissions };
+
+/** The fields of a change without the built-in names that are sent back as they were shown: these stay as they are stored. */
+export function withoutShown<T extends { slug?: string }>(
+  noun: keyof typeof builtin,
+  stored: { slug: string },
+  fields: T,
+): T {
+  const name = builtin[noun].get(fields.slug ?? stored.slug);
+  const changes = Object.entries(fields).filter(
+    ([field, sent]) => !isBuiltin(name, sent) || !isBuiltin(name, stored[field as keyof typeof stored]),
+  );
+  return Object.fromEntries(changes) as T;
+}
+
 function named(names: Names, part: string): string[] {
   const wanted = part.toLowerCase();
   const language = currentLanguage();
@@ -36,8 +51,11 @@ function named(names: Names, part: string): string[] {
 }
 
 function shown(name: Text | undefined, stored: string, language: Language = currentLanguage()): string {
-  return name && (stored === name.zh || stored === name.en) ? say(name, language) : stored;
+  return name && isBuiltin(name, stored) ? say(name, language) : stored;
 }
+
+const isBuiltin = (name: Text | undefined, text: unknown): boolean =>
+  name !== undefined && (text === name.zh || text === name.en);
 
 function titlesOf({ slug, title, children = [] }: MenuSeed): [string, Text][] {
   return [[slug, title], ...children.flatMap(titlesOf)];

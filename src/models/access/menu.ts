@@ -5,7 +5,7 @@ import { blankToNull } from '../../lib/input/blank-to-null.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import { isTooDeep, maxDepth, toTree, withDescendants, type Tree } from '../../lib/values/tree.js';
-import { menuTitle } from './builtin-names.js';
+import { menuTitle, withoutShown } from './builtin-names.js';
 import type { Identity } from './identity.js';
 import { assertHolds, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
@@ -87,7 +87,7 @@ export async function updateMenu(holder: Holder, id: number, fields: Partial<Men
         assertParent(holder, rows, parent);
         if (isTooDeep(rows, parent, id)) tooDeep();
       }
-      await menu.update(blankToNull(fields), { transaction: t });
+      await menu.update(withoutShown('menu', menu, blankToNull(fields)), { transaction: t });
     }),
     duplicates,
   );

@@ -4,7 +4,7 @@ import { blankToNull, noneToNull } from '../../lib/input/blank-to-null.js';
 import { refuseDuplicates } from '../../lib/database/db.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
-import { menuTitle, permissionName, permissionsNamed } from './builtin-names.js';
+import { menuTitle, permissionName, permissionsNamed, withoutShown } from './builtin-names.js';
 import { assertHolds, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
 import { Menu, Permission, RolePermission } from './tables.js';
@@ -148,7 +148,7 @@ export async function updatePermission(
       const permission = await lockPermission(holder, id, t);
       assertPasses(holder, passes, [...opens(permission), ...opens({ ...listed(permission), ...fields })]);
       await assertMenu(fields.menu_id, t);
-      await permission.update(cleared(fields), { transaction: t });
+      await permission.update(withoutShown('permission', permission, cleared(fields)), { transaction: t });
     }),
     duplicates,
   );

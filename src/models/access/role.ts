@@ -5,7 +5,7 @@ import { refuseDuplicates, transact } from '../../lib/database/db.js';
 import type { ErrorSlug } from '../../lib/errors/catalogue.js';
 import { fail } from '../../lib/errors/app-error.js';
 import type { ListQuery, Page } from '../../lib/input/list-query.js';
-import { menuTitle, permissionName, roleName, rolesNamed } from './builtin-names.js';
+import { menuTitle, permissionName, roleName, rolesNamed, withoutShown } from './builtin-names.js';
 import { superAdminSlug } from './identity.js';
 import { assertHolds, assertHoldsRoles, type Holder } from './rights.js';
 import { changing } from '../tables/versions.js';
@@ -98,7 +98,7 @@ export async function updateRole(holder: Holder, id: number, fields: Partial<Rol
       await assertHoldsRoles(holder, [id], t);
       assertHolds(holder, permission_ids ?? [], menu_ids ?? []);
       if (role.slug === superAdminSlug && changesProtected(columns)) fail('super_admin_role_protected');
-      await role.update(blankToNull(columns), { transaction: t });
+      await role.update(withoutShown('role', role, blankToNull(columns)), { transaction: t });
       await setRights(role, { permission_ids, menu_ids }, t);
     }),
     duplicates,
