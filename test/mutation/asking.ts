@@ -104,6 +104,14 @@ export const questions: Fault[] = [
     match: 'payments become paid by the answers*',
   },
   {
+    file: 'src/models/trade/payment-method.ts',
+    from: `LOCK IN SHARE MODE', { id })`,
+    to: `', { id })`,
+    breaks: 'a payment is placed in an account that its method is leaving',
+    test: 'test/trade/method-account.test.ts',
+    match: 'placing waits*',
+  },
+  {
     file: 'src/models/trade/order.ts',
     from: `    if (await closeBeforeExpiry(orderNo, t)) return 'closing';
 `,

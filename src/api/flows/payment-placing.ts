@@ -93,9 +93,10 @@ async function placePayment(
   showsSignature: boolean,
 ): Promise<unknown> {
   const { payment_no, order_no, amount } = payment;
-  const [methodConfig, payable] = await Promise.all([
-    configOfMethod(payment.payment_method_id),
+  // Secrets that do not open leave no follow-up behind.
+  const [payable] = await Promise.all([
     payablePayment(payment_no, order_no),
+    configOfMethod(payment.payment_method_id),
   ]);
   assertFitsChannel(channel, payable);
   const until = expiryForChannel(channel, payable.expireAt);
@@ -103,6 +104,8 @@ async function placePayment(
   const expireAt = openResults(channel) ? await follow(payment_no, channel.type, until) : until;
   // A payment that is placed again has its first expiry, which may have passed.
   assertFitsChannel(channel, { ...payable, expireAt });
+  // Read anew: from here on the account of the method stays.
+  const methodConfig = await configOfMethod(payment.payment_method_id);
   const notifyUrl = methodConfig.notify_url ?? defaultNotifyUrl(channel.type);
   const placement = { paymentNo: payment_no, orderNo: order_no, amount, expireAt, notifyUrl, showsSignature };
   try {

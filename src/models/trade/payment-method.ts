@@ -140,13 +140,14 @@ async function assertNothingOpen(id: number, t: Transaction): Promise<void> {
 }
 
 /**
- * The configuration with its secrets, for the channel only.
+ * The configuration with its secrets, for the channel only. It waits for a change under way, which may not have seen
+ * what was committed just before: an account that is read after a follow-up or refund was stored stays until that ends.
  *
  * @throws payment_method_not_found, payment_secret_unreadable
  */
 export async function configOfMethod(id: number): Promise<MethodConfig> {
-  const { config } = await openedMethod(id);
-  return config ?? fail('payment_secret_unreadable');
+  const method = await settings.first('WHERE m.id = :id LOCK IN SHARE MODE', { id });
+  return openedConfig(method ?? fail('payment_method_not_found')) ?? fail('payment_secret_unreadable');
 }
 
 /** Type and configuration, which is undefined when its secrets do not open. @throws payment_method_not_found */

@@ -1,0 +1,75 @@
+// The account of a payment method: it stays while its company owes an answer, and can be corrected otherwise.
+import '../support/environment.js';
+import '../support/local-gateways.js';
+import '../support/open-results.js';
+import test from 'ava';
+import type { Answer } from '../support/client.js';
+import { companiesTest, type Type } from '../support/companies.js';
+import { makeOrder, unique } from '../support/factories.js';
+import { holding, lockWaits } from '../support/other-connection.js';
+import { serviceTest } from '../support/service-test.js';
+import { until } from '../support/until.js';
+
+const service = serviceTest({ withWorker: false });
+const companies = companiesTest(service);
+
+const otherAccount = { app_id: '2021000000000099', seller_id: '2088531891668799' };
+
+/** A method of its own with that configuration. */
+async function newMethod(type: Type, config: Record<string, string>): Promise<number> {
+  const { data, text } = await service.admin.post('/payment-methods', { type, config });
+  if (!data) throw new Error(text);
+  return data.id;
+}
+
+const change = (id: number, config: Record<string, string>, more: object = {}): Promise<Answer> =>
+  service.admin.put(`/payment-methods/${id}`, { config, ...more });
+
+/** A pending payment over that method. */
+async function newPayment(payment_method_id: number, more: object = {}): Promise<Answer> {
+  const { order_no } = await makeOrder(service.admin, '69.00', { expire_in_seconds: 3600 });
+  return service.admin.post('/payments', { order_no, payment_method_id, ...more });
+}
+
+const place = (paymentNo: string): Promise<Answer> => service.admin.post(`/payments/${paymentNo}/place`);
+
+const accountOf = ({ data }: Answer): string | null =>
+  new URL(data.gateway.pay_url).searchParams.get('app_id');
+
+test.serial(
+  'an account that changes just before a payment is followed is the one it is placed in',
+  async (t) => {
+    const id = await newMethod('alipay', companies.alipay.resultConfig);
+    const { payment_no } = (await newPayment(id)).data;
+    const letGo = await holding(
+      `INSERT INTO payment_follow_ups (payment_no, period, type, expire_at, until_at, due_at, created_at)
+     VALUES (?, 202611, 'alipay', NOW(3), NOW(3), NOW(3), NOW(3))`,
+      [payment_no],
+    );
+    const placing = place(payment_no);
+    await until(async () => (await lockWaits('payment_follow_ups')) > 0);
+    t.is((await change(id, otherAccount)).status, 200);
+    await letGo();
+    t.is(accountOf(await placing), otherAccount.app_id);
+    t.is((await change(id, companies.alipay.resultConfig)).errorCode, 'payment_method_account_in_use');
+  },
+);
+
+test.serial('placing waits for a change of the account that is under way', async (t) => {
+  const id = await newMethod('alipay', companies.alipay.resultConfig);
+  const { payment_no } = (await newPayment(id)).data;
+  const code = unique('code_');
+  const letGo = await holding(
+    `INSERT INTO payment_methods (name, code, type, config, secrets, is_active, sort, created_at, updated_at)
+     VALUES ('x', ?, 'alipay', '{}', '{}', 1, 0, NOW(3), NOW(3))`,
+    [code],
+  );
+  // It has found nothing open and waits for that code.
+  const changing = change(id, otherAccount, { code });
+  await until(async () => (await lockWaits('payment_methods')) > 0);
+  const placing = place(payment_no);
+  await until(async () => (await lockWaits('payment_methods')) > 1);
+  await letGo();
+  t.is((await changing).status, 200);
+  t.is(accountOf(await placing), otherAccount.app_id);
+});
