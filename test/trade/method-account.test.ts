@@ -3,9 +3,13 @@ import '../support/environment.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';
 import test from 'ava';
+import { change as changeRows } from '../../src/lib/database/db.js';
+import { runRefund } from '../../src/models/trade/refund-run.js';
+import { AlipayPlatform } from '../support/alipay-platform.js';
 import type { Answer } from '../support/client.js';
 import { companiesTest, type Type } from '../support/companies.js';
 import { makeOrder, unique } from '../support/factories.js';
+import { booksOf, refundRow } from '../support/refunds.js';
 import { holding, lockWaits } from '../support/other-connection.js';
 import { serviceTest } from '../support/service-test.js';
 import { until } from '../support/until.js';
@@ -73,3 +77,51 @@ test.serial('placing waits for a change of the account that is under way', async
   t.is((await changing).status, 200);
   t.is(accountOf(await placing), otherAccount.app_id);
 });
+
+const refund = ({ payment_no }: { payment_no: string }, destination: string): Promise<Answer> =>
+  service.admin.post('/refunds', { payment_no, destination, reason: 'sold out' });
+
+/** A run of a refund that is due. */
+async function run(refundNo: string): Promise<void> {
+  await changeRows('UPDATE refunds SET due_at = created_at WHERE refund_no = ?', [refundNo]);
+  await runRefund(refundNo, new AbortController().signal);
+}
+
+test.serial(
+  'a refund in an account that does not know its payment fails, and the money can go back',
+  async (t) => {
+    const { alipay } = companies;
+    const second = await AlipayPlatform.start();
+    t.teardown(() => second.stop());
+    Object.assign(second, { appId: otherAccount.app_id, sellerId: otherAccount.seller_id });
+    const id = await newMethod('alipay', alipay.resultConfig);
+    const { data: payment } = await newPayment(id, { initiate: true });
+    alipay.pay(payment.gateway.pay_url);
+    await service.admin.post(`/payments/${payment.payment_no}/query`);
+    t.is((await change(id, second.resultConfig)).status, 200);
+    const { refund_no } = (await refund(payment, 'channel')).data;
+    await run(refund_no);
+    t.is((await refundRow(refund_no)).status, 'processing', 'a query confirms it');
+    t.is((await change(id, alipay.resultConfig)).errorCode, 'payment_method_account_in_use');
+    await run(refund_no);
+    t.like(await refundRow(refund_no), {
+      ...{ status: 'failed', code: 'ACQ.TRADE_NOT_EXIST', fail_reason: 'refund_failed', needs_attention: 1 },
+    });
+    t.like(await booksOf(payment), { refund_reserved: '0.00', refunded_amount: '0.00' });
+    t.is((await change(id, alipay.resultConfig)).status, 200);
+    const again = (await refund(payment, 'channel')).data;
+    await changeRows(`UPDATE refunds SET status = 'waiting' WHERE refund_no = ?`, [again.refund_no]);
+    t.is(
+      (await change(id, second.resultConfig)).errorCode,
+      'payment_method_account_in_use',
+      'one that waits',
+    );
+    await changeRows(`UPDATE refunds SET status = 'pending' WHERE refund_no = ?`, [again.refund_no]);
+    // Refunds of one payment keep their distance.
+    await changeRows('UPDATE refunds SET sent_at = created_at - INTERVAL 1 MINUTE WHERE refund_no = ?', [
+      refund_no,
+    ]);
+    await run(again.refund_no);
+    t.like(await booksOf(payment), { refunded_amount: '69.00' });
+  },
+);

@@ -8,12 +8,13 @@ import { ChannelFailure, type RefundAnswer, type RefundLimits, type RefundOrder 
 // 365 days are a guess: 3 to 12 months by contract. A later refund is refused as TRADE_HAS_FINISHED.
 export const refundLimits: RefundLimits = { withinDays: 365, maxRefunds: 50, apartMs: 3000 };
 
-// Sent again under the same number it fails again. All other refusals may pass: no funds, a limit, the set-up.
+// Sent again under the same number it fails again. All other refusals may pass: no funds, a limit, the set-up. A trade
+// that was paid and does not exist is one of another account.
 const final = new Set<unknown>(
   [
     ...['REASON_TRADE_REFUND_FEE_ERR', 'REFUND_AMT_NOT_EQUAL_TOTAL', 'TRADE_HAS_FINISHED', 'TRADE_HAS_CLOSE'],
     ...['TRADE_STATUS_ERROR', 'TRADE_NOT_ALLOW_REFUND', 'NOT_ALLOW_PARTIAL_REFUND', 'BUYER_NOT_EXIST'],
-    ...['BUYER_ENABLE_STATUS_FORBID', 'INVALID_PARAMETER', 'DISCORDANT_REPEAT_REQUEST'],
+    ...['BUYER_ENABLE_STATUS_FORBID', 'INVALID_PARAMETER', 'DISCORDANT_REPEAT_REQUEST', 'TRADE_NOT_EXIST'],
   ].map((code) => `ACQ.${code}`),
 );
 

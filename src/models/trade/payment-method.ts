@@ -107,7 +107,7 @@ export async function createMethod({ config = {}, ...fields }: MethodFields): Pr
  * Changes only the fields and configuration keys given; an empty text removes a key. The type is fixed.
  *
  * @throws payment_method_not_found, payment_method_code_exists and what `changedSettings` throws
- * @throws payment_method_account_in_use when the account changes while the company still owes it an answer
+ * @throws payment_method_account_in_use when the account changes while something of it is open
  */
 export async function updateMethod(
   id: number,
@@ -131,7 +131,8 @@ async function assertNothingOpen(id: number, t: Transaction): Promise<void> {
     `SELECT f.payment_no FROM payment_follow_ups f
        JOIN payments p ON p.payment_no = f.payment_no AND p.period = f.period WHERE p.payment_method_id = :id
      UNION ALL
-     SELECT r.payment_no FROM refunds r WHERE r.status IN ('pending', 'processing') AND r.payment_method_id = :id
+     SELECT r.payment_no FROM refunds r WHERE r.status IN ('waiting', 'pending', 'processing')
+       AND r.destination = 'channel' AND r.payment_method_id = :id
      LIMIT 1`,
     { id },
     t,
