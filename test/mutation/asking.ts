@@ -104,6 +104,14 @@ export const questions: Fault[] = [
     match: 'payments become paid by the answers*',
   },
   {
+    file: followUp,
+    from: `p.status IN ('pending', 'cancelled') AND`,
+    to: `p.status = 'pending' AND`,
+    breaks: 'money of an order that expired meanwhile is not asked about',
+    test: 'test/trade/doubts.test.ts',
+    match: 'what was cancelled with*',
+  },
+  {
     file: 'src/models/trade/payment-method.ts',
     from: `LOCK IN SHARE MODE', { id })`,
     to: `', { id })`,

@@ -5,6 +5,7 @@ import '../support/open-results.js';
 import test, { type ExecutionContext } from 'ava';
 import { askChannel } from '../../src/jobs/ask-channel.js';
 import { change, select } from '../../src/lib/database/db.js';
+import { expireOrder } from '../../src/models/trade/order.js';
 import { followSince } from '../../src/models/trade/payment-follow-up.js';
 import { sweep } from '../../src/worker/sweeper.js';
 import { companiesTest, growOlder, makeDue, types, type Placed } from '../support/companies.js';
@@ -45,6 +46,8 @@ async function placeOver(config: Record<string, string>, more: object = {}): Pro
   if (!data) throw new Error(text);
   return data;
 }
+
+const soon = { expire_in_seconds: 600 };
 
 const notificationsOf = async ({ payment_no }: Placed): Promise<number> =>
   (await select('SELECT id FROM notifications WHERE content LIKE ?', [`${payment_no}:%`])).length;
@@ -219,6 +222,23 @@ test.serial('what is followed afterwards may be opened for a day from then', asy
   t.is(status, 'pending');
   const hours = (text: string): number => Math.round((Date.parse(text) - Date.now()) / 3_600_000);
   t.deepEqual([hours(follow_up.expire_at), hours(follow_up.until_at)], [24, 48]);
+});
+
+test.serial('what was cancelled with its expired order is followed afterwards, too', async (t) => {
+  const [paid, unpaid] = [await place('alipay', soon), await place('wechat', soon)];
+  pay('alipay', paid);
+  for (const payment of [paid, unpaid]) {
+    // As placed while the results were closed.
+    await change('DELETE FROM payment_follow_ups WHERE payment_no = ?', [payment.payment_no]);
+    await growOlder(payment, 11);
+    t.is(await expireOrder(payment.order_no), 'cancelled');
+  }
+  await followSince(new Date(Date.now() - 2 * 86_400_000), types);
+  t.is(await ask(paid), 'paid');
+  const late = { status: 'paid', needs_attention: true, fail_reason: 'order_not_payable' };
+  t.like(await shown(paid), late);
+  t.is(await ask(unpaid), 'closed');
+  t.like(await shown(unpaid), { status: 'cancelled', follow_up: null });
 });
 
 for (const type of types)

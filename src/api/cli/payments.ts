@@ -34,10 +34,8 @@ export function addPaymentCommands(program: Command): void {
     payments
       .command('follow')
       .requiredOption('--since <days>', 'made in the last so many days, as 15d')
-      .description(
-        'has the companies asked about pending payments that were placed before their results were open',
-      ),
-    followPending,
+      .description('has the companies asked about payments that were placed before their results were open'),
+    followPlaced,
     { changes: true },
   );
   const callbacks = program.command('callbacks').description('payment callbacks: redrive');
@@ -109,7 +107,7 @@ async function ask(given: Given): Promise<Outcome> {
 
 const openTypes = (): string[] => allChannels.filter(openResults).map(({ type }) => type);
 
-async function followPending(given: Given): Promise<Outcome> {
+async function followPlaced(given: Given): Promise<Outcome> {
   const days = Number(/^(\d{1,3})d?$/.exec(given.option('since') ?? '')?.[1]);
   if (!(days >= 1)) throw new Misuse('--since: days, as 15d');
   const types = openTypes();

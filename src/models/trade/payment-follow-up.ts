@@ -60,7 +60,8 @@ export async function followAnew(payment_no: string, type: string): Promise<void
 }
 
 /**
- * Follows the pending payments of those types that were created since that instant and are not followed yet.
+ * Follows the payments of those types that were created since that instant, may be paid at their companies and are not
+ * followed yet. What was cancelled here may have been paid there before.
  *
  * @returns how many
  */
@@ -75,7 +76,7 @@ export function followSince(since: Date, types: readonly string[]): Promise<numb
        GREATEST(COALESCE(o.expire_at, :day), :at) + INTERVAL :seconds SECOND, :at, :at
      FROM payments p JOIN payment_methods m ON m.id = p.payment_method_id AND m.type IN (:types)
        JOIN orders o ON o.order_no = p.order_no AND o.period BETWEEN :first AND p.period
-     WHERE p.status = 'pending' AND p.created_at >= :since AND p.period >= :month`,
+     WHERE p.status IN ('pending', 'cancelled') AND p.created_at >= :since AND p.period >= :month`,
     { types, since, seconds, at, day, month: periodOf(since), first: shiftPeriod(periodOf(since), -24) },
   );
 }
