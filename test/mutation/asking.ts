@@ -97,8 +97,8 @@ export const questions: Fault[] = [
   },
   {
     file: placing,
-    from: `await follow(payment_no, channel.type, until)`,
-    to: `until`,
+    from: `openResults(channel) ? await follow(payment_no, channel.type, until) : undefined`,
+    to: `false ? await follow(payment_no, channel.type, until) : undefined`,
     breaks: 'nobody is asked when the callback is lost',
     test: asked,
     match: 'payments become paid by the answers*',

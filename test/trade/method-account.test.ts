@@ -4,6 +4,7 @@ import '../support/local-gateways.js';
 import '../support/open-results.js';
 import test from 'ava';
 import { change as changeRows } from '../../src/lib/database/db.js';
+import { follow, followUpOf, unfollow } from '../../src/models/trade/payment-follow-up.js';
 import { runRefund } from '../../src/models/trade/refund-run.js';
 import { AlipayPlatform } from '../support/alipay-platform.js';
 import type { Answer } from '../support/client.js';
@@ -125,3 +126,50 @@ test.serial(
     t.like(await booksOf(payment), { refunded_amount: '69.00' });
   },
 );
+
+const inUse = { status: 400, errorCode: 'payment_method_account_in_use' };
+
+test.serial('a wrong merchant is corrected after the company has refused a payment', async (t) => {
+  const { wechat } = companies;
+  const id = await newMethod('wechat', { ...wechat.config, mch_id: '1900000009' });
+  const refused = await newPayment(id, { initiate: true });
+  t.like(refused, { status: 502, errorCode: 'third_party_error' });
+  t.is((await change(id, { mch_id: wechat.mchId })).status, 200);
+  const [payment] = (await service.admin.get('/payments?status=pending&page_size=1')).data.list;
+  t.is(payment.payment_method_id, id);
+  t.is((await place(payment.payment_no)).status, 200);
+  t.like(await change(id, { mch_id: '1900000009' }), inUse);
+});
+
+test.serial(
+  'what the company may have taken holds the account, whatever a repeated placing comes to',
+  async (t) => {
+    const { wechat } = companies;
+    const id = await newMethod('wechat', wechat.config);
+    const { payment_no } = (await newPayment(id)).data;
+    for (const mood of ['resetting', 'refusing'] as const) {
+      wechat.mood = mood;
+      t.is((await place(payment_no)).status, 502, mood);
+      t.like(await change(id, { mch_id: '1900000009' }), inUse, mood);
+    }
+    wechat.mood = 'well';
+  },
+);
+
+test.serial('a payment that was placed before results were open is followed when it is paid', async (t) => {
+  const { wechat } = companies;
+  const id = await newMethod('wechat', wechat.config);
+  const { data: payment } = await newPayment(id, { initiate: true });
+  await changeRows('DELETE FROM payment_follow_ups WHERE payment_no = ?', [payment.payment_no]);
+  companies.pay('wechat', payment);
+  t.like(await place(payment.payment_no), { status: 502 });
+  t.truthy((await companies.shown(payment)).follow_up);
+});
+
+test.serial('of two placings at the same time a refused one leaves the follow-up of the other', async (t) => {
+  const { payment_no } = (await newPayment(await newMethod('wechat', companies.wechat.config))).data;
+  const first = await follow(payment_no, 'wechat', null);
+  const second = await follow(payment_no, 'wechat', null);
+  for (const one of [first, second]) await unfollow(payment_no, one);
+  t.truthy(await followUpOf(payment_no));
+});

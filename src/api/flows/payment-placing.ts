@@ -1,6 +1,6 @@
 // Places payments with the channel of their method.
 import { config } from '../../../config/index.js';
-import { ChannelFailure, type Channel } from '../../lib/channels/channel.js';
+import { ChannelFailure, NotTaken, type Channel } from '../../lib/channels/channel.js';
 import {
   channelOf,
   defaultNotifyUrl,
@@ -18,7 +18,7 @@ import { measured } from '../../lib/watch/metrics.js';
 import { recordPlacement, payablePayment, type Payable } from '../../models/trade/payment-placement.js';
 import type { Identity } from '../../models/access/identity.js';
 import { askNow } from '../../models/trade/channel-asking.js';
-import { follow } from '../../models/trade/payment-follow-up.js';
+import { follow, unfollow } from '../../models/trade/payment-follow-up.js';
 import { findPayment, type PaymentRecord } from '../../models/trade/payment.js';
 import { configOfMethod, getMethod } from '../../models/trade/payment-method.js';
 import { mayPass } from '../declare/permission.js';
@@ -101,7 +101,8 @@ async function placePayment(
   assertFitsChannel(channel, payable);
   const until = expiryForChannel(channel, payable.expireAt);
   // The row comes before the call: whatever happens to the call, the company will be asked.
-  const expireAt = openResults(channel) ? await follow(payment_no, channel.type, until) : until;
+  const followed = openResults(channel) ? await follow(payment_no, channel.type, until) : undefined;
+  const expireAt = followed ? followed.expireAt : until;
   // A payment that is placed again has its first expiry, which may have passed.
   assertFitsChannel(channel, { ...payable, expireAt });
   // Read anew: from here on the account of the method stays.
@@ -120,6 +121,7 @@ async function placePayment(
   } catch (error) {
     if (!(error instanceof ChannelFailure)) throw error;
     logger.warn({ error, payment_no, type: channel.type }, 'a channel refused a payment');
+    if (followed && error instanceof NotTaken) await unfollow(payment_no, followed);
     await recordPlacement(payment_no, readable(error.message));
     const reason = readable(error.text(currentLanguage()));
     return fail('third_party_error', { params: { reason }, cause: error });

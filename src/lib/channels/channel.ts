@@ -165,6 +165,9 @@ export class ChannelFailure extends Error {
   }
 }
 
+/** The company has not taken the payment and does not know it: it was not sent, or refused. */
+export class NotTaken extends ChannelFailure {}
+
 /** The company's limits; beyond them a customer would only see its error page. */
 export interface PlacingLimits {
   minAmount: Money;
@@ -197,7 +200,7 @@ export interface Channel {
    * Places a payment and returns what the client needs to continue. Omitted: not implemented.
    *
    * @param signal aborts when the time for all of it is over
-   * @throws ChannelFailure
+   * @throws ChannelFailure, NotTaken
    */
   place?(placement: Placement, signal: AbortSignal): Promise<Record<string, unknown>>;
   /**

@@ -6,7 +6,7 @@ import { request as sendOverTls } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { config } from '../../../config/index.js';
 import { parseIp } from '../values/ip.js';
-import { ChannelFailure } from './channel.js';
+import { ChannelFailure, NotTaken } from './channel.js';
 
 export interface GatewayRequest {
   method: 'GET' | 'POST';
@@ -34,7 +34,7 @@ const reasons = {
 };
 
 /** The address is not public, so no request was sent. */
-export class NotPublic extends ChannelFailure {
+export class NotPublic extends NotTaken {
   constructor() {
     super(reasons.local);
   }

@@ -1,15 +1,20 @@
 // WeChat Pay API v3: what WeChat sends, verified.
 import { now } from '../values/clock.js';
 import { forged, withWords } from './answer-reasons.js';
-import { ChannelFailure, type MethodConfig, type RawCallback } from './channel.js';
+import { ChannelFailure, NotTaken, type MethodConfig, type RawCallback } from './channel.js';
 import type { GatewayAnswer } from './gateway.js';
+import { parseObject } from './json-object.js';
 import { answerKey, noticeKey } from './wechat-keys.js';
 import { assertOk, isSigned, readJson, requestWechat, wordsOf } from './wechat-request.js';
 
+const refusals = new Set([400, 401, 403, 404]);
+/** Such refusals come for what WeChat knows. */
+const known = new Set<unknown>(['ORDERPAID', 'ORDER_CLOSED', 'OUT_TRADE_NO_USED', 'INVALID_REQUEST']);
+
 /**
- * Sends a request and returns the verified answer.
+ * Places a transaction and returns the verified answer.
  *
- * @throws ChannelFailure
+ * @throws ChannelFailure; NotTaken for a refusal, which need not be signed: nobody is told how to pay
  */
 export async function callWechat(
   config: MethodConfig,
@@ -18,6 +23,8 @@ export async function callWechat(
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   const answer = await requestWechat(config, 'POST', path, JSON.stringify(content), signal);
+  if (refusals.has(answer.status) && !known.has(parseObject(answer.body)?.code))
+    throw new NotTaken(wordsOf(answer));
   assertOk(answer);
   if (!(await isSignedAnswer(answer, config, signal))) throw new ChannelFailure(forged);
   return readJson(answer.body);

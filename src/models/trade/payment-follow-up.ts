@@ -35,13 +35,20 @@ const keys = selection(columnsOf(PaymentFollowUp, 'f', 'payment_no'), 'payment_f
 export const followUpOf = (payment_no: string): Promise<FollowUp | undefined> =>
   followUps.first('WHERE f.payment_no = :payment_no', { payment_no });
 
+/** A payment that is followed. */
+export interface Followed {
+  /** The expiry to send. */
+  expireAt: Date;
+  /** When it was made due; undefined if it had been followed before. */
+  dueAt: Date | undefined;
+}
+
 /**
  * Follows a payment that is about to be placed. Placing it again sends the first expiry again.
  *
  * @param expireAt when the order expires, if the company accepts that; otherwise null
- * @returns the expiry to send
  */
-export async function follow(payment_no: string, type: string, expireAt: Date | null): Promise<Date> {
+export async function follow(payment_no: string, type: string, expireAt: Date | null): Promise<Followed> {
   const at = now();
   const expire_at = expireAt ?? new Date(at.getTime() + config.payments.followMs);
   const until_at = new Date(expire_at.getTime() + config.payments.followMs);
@@ -49,8 +56,17 @@ export async function follow(payment_no: string, type: string, expireAt: Date | 
   const period = paymentPeriod(payment_no) ?? 0;
   const row = { payment_no, period, type, expire_at, until_at, due_at, created_at: at };
   const { sql, values } = insertSql(PaymentFollowUp, [row]);
-  await change(`${sql} ON DUPLICATE KEY UPDATE due_at = LEAST(due_at, VALUES(due_at))`, values);
-  return (await followUpOf(payment_no))?.expire_at ?? expire_at;
+  // Always changed, so that `unfollow` sees that it is placed again.
+  const again = 'due_at = LEAST(due_at, VALUES(due_at)) - INTERVAL 1000 MICROSECOND';
+  const rows = await change(`${sql} ON DUPLICATE KEY UPDATE ${again}`, values);
+  const followed = await followUpOf(payment_no);
+  return { expireAt: followed?.expire_at ?? expire_at, dueAt: rows === 1 ? due_at : undefined };
+}
+
+/** Takes back what began with a placing that its company has not taken, unless it is being placed again. */
+export async function unfollow(payment_no: string, { dueAt }: Followed): Promise<void> {
+  const own = 'DELETE FROM payment_follow_ups WHERE payment_no = ? AND due_at = ?';
+  if (dueAt) await change(own, [payment_no, dueAt]);
 }
 
 /** Follows a payment again and asks about it at once. */
