@@ -80,6 +80,14 @@ export const notices: Fault[] = [
   },
   {
     file: wechatKeys,
+    from: `if (!certificate || certificate.until <= now())`,
+    to: `if (!certificate || certificate.until)`,
+    breaks: 'a good certificate counts for nothing while the list of WeChat is away',
+    test: 'test/trade/notices-wechat-keys.test.ts',
+    match: 'a known certificate*',
+  },
+  {
+    file: wechatKeys,
     from: `serial.startsWith(publicKeyId)`,
     to: `serial.startsWith('0')`,
     breaks: 'the name of an unknown public key makes this service ask for certificates',

@@ -63,6 +63,8 @@ export class WechatPlatform {
   certificatesAway = false;
   /** How often its certificates were asked for. */
   downloads = 0;
+  /** How far its clock is ahead of this machine's. */
+  aheadMs = 0;
   /** Signs the answers. */
   keys: RsaKeys = newRsaKeys();
   certificate: Certificate = newCertificate(this.keys);
@@ -160,12 +162,21 @@ export class WechatPlatform {
     this.#server.close();
   }
 
+  #now(): Date {
+    return new Date(Date.now() + this.aheadMs);
+  }
+
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const body = Buffer.concat(chunks).toString('utf8');
     const { mchId, merchantSerial: serial, merchant } = this;
-    const problem = signatureProblem(request, body, { mchId, serial, publicKey: merchant.publicKey });
+    const problem = signatureProblem(
+      request,
+      body,
+      { mchId, serial, publicKey: merchant.publicKey },
+      this.#now(),
+    );
     if (problem) return this.#send(response, 401, { code: 'SIGN_ERROR', message: problem });
     if (request.url === '/v3/certificates') return this.#sendCertificates(response);
     const asked = this.results.read(request, body, mchId);
@@ -207,7 +218,7 @@ export class WechatPlatform {
     response.writeHead(status, headers).end(body);
   }
 
-  #signed(status: number, body: string, { with: keys = this.keys, at = new Date() }: Signing = {}): Answer {
+  #signed(status: number, body: string, { with: keys = this.keys, at = this.#now() }: Signing = {}): Answer {
     const { timestamp, nonce, signature } = signatureOf(body, keys, at);
     const headers = {
       'Content-Type': 'application/json; charset=utf-8',

@@ -14,12 +14,16 @@ const certificatesRestMs = 60_000;
 /** Public keys of the platform have ids that begin so; certificates have serial numbers in hex. */
 const publicKeyId = 'PUB_KEY_ID_';
 
-interface Certificates {
-  keys: Map<string, KeyObject>;
-  at: number;
+interface Certificate {
+  key: KeyObject;
+  until: Date;
 }
 
-const certificates = new Map<string, Certificates>();
+/** By their serial numbers. */
+type Certificates = Map<string, Certificate>;
+
+/** The latest of each account. */
+const certificates = new Map<string, { known: Certificates; at: number }>();
 
 /** The key of an answer. @throws ChannelFailure while the certificates cannot be downloaded */
 export async function answerKey(
@@ -29,36 +33,47 @@ export async function answerKey(
 ): Promise<KeyObject | undefined> {
   const { platform_public_key, platform_public_key_id } = config;
   if (platform_public_key && serial === platform_public_key_id) return readPublicKey(platform_public_key);
-  const known = freshCertificates(config, serial) ?? (await renewCertificates(config, signal));
-  return known.get(serial);
+  return certificateKey(config, serial, signal, () => renewCertificates(config, signal));
 }
 
 const ownerOf = (config: MethodConfig): string => `${gatewayOf(config)} ${config.mch_id}`;
 
-/** Undefined when they must be downloaded to know that serial number. */
-function freshCertificates(config: MethodConfig, serial: string): Certificates['keys'] | undefined {
-  const known = certificates.get(ownerOf(config));
-  const age = known ? now().getTime() - known.at : Infinity;
-  const isFresh = age < certificatesLastMs && (known?.keys.has(serial) || age < certificatesRestMs);
-  return isFresh ? known?.keys : undefined;
+/** @param current downloads the certificates when that one is not known */
+async function certificateKey(
+  config: MethodConfig,
+  serial: string,
+  signal: AbortSignal,
+  current: () => Promise<Certificates>,
+): Promise<KeyObject | undefined> {
+  const latest = certificates.get(ownerOf(config));
+  const age = latest ? now().getTime() - latest.at : Infinity;
+  const certificate = latest?.known.get(serial);
+  if (age < certificatesRestMs || (certificate && age < certificatesLastMs)) return certificate?.key;
+  if (!certificate || certificate.until <= now()) return (await current()).get(serial)?.key;
+  try {
+    return (await sharedCertificates(config, signal)).get(serial)?.key;
+  } catch (error) {
+    if (!(error instanceof ChannelFailure)) throw error;
+    // It is good until it expires; the next message a minute later renews it.
+    return certificate.key;
+  }
 }
 
-async function renewCertificates(config: MethodConfig, signal: AbortSignal): Promise<Certificates['keys']> {
-  const keys = await downloadCertificates(config, signal);
-  certificates.set(ownerOf(config), { keys, at: now().getTime() });
-  return keys;
+async function renewCertificates(config: MethodConfig, signal: AbortSignal): Promise<Certificates> {
+  const known = await downloadCertificates(config, signal);
+  certificates.set(ownerOf(config), { known, at: now().getTime() });
+  return known;
 }
 
 interface Download {
   at: number;
-  keys: Promise<Certificates['keys']>;
+  keys: Promise<Certificates>;
 }
 
 const downloads = new Map<string, Download>();
 
 /**
- * The key of a notice. Anybody who has seen one can repeat it under any serial number: an account is asked once a minute,
- * and all wait for that answer.
+ * The key of a notice. Anybody who has seen one can repeat it under any serial number: the certificates are shared.
  *
  * @throws ChannelFailure while the certificates cannot be downloaded
  */
@@ -70,8 +85,11 @@ export async function noticeKey(
   const { platform_public_key = '', platform_public_key_id } = config;
   if (serial === platform_public_key_id) return readPublicKey(platform_public_key);
   if (serial === '' || serial.startsWith(publicKeyId)) return undefined;
-  const known = freshCertificates(config, serial);
-  if (known) return known.get(serial);
+  return certificateKey(config, serial, signal, () => sharedCertificates(config, signal));
+}
+
+/** An account is asked once a minute, and all wait for that answer. @throws ChannelFailure */
+function sharedCertificates(config: MethodConfig, signal: AbortSignal): Promise<Certificates> {
   const owner = ownerOf(config);
   let download = downloads.get(owner);
   if (!download || now().getTime() - download.at >= certificatesRestMs) {
@@ -80,7 +98,7 @@ export async function noticeKey(
     download = { at: now().getTime(), keys };
     downloads.set(owner, download);
   }
-  return (await unlessAborted(download.keys, signal)).get(serial);
+  return unlessAborted(download.keys, signal);
 }
 
 const lateCertificates = {
@@ -99,17 +117,14 @@ function unlessAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
 
 // The list is signed with one of the certificates in it. Sealing with the merchant's API v3 key proves the
 // certificates; the signature proves that the list is complete and current.
-async function downloadCertificates(
-  config: MethodConfig,
-  signal: AbortSignal,
-): Promise<Map<string, KeyObject>> {
+async function downloadCertificates(config: MethodConfig, signal: AbortSignal): Promise<Certificates> {
   const answer = await requestWechat(config, 'GET', '/v3/certificates', '', signal);
   assertOk(answer);
   const { data } = readJson(answer.body);
   if (!Array.isArray(data)) throw new ChannelFailure(unreadable);
   const keys = new Map(data.flatMap((item) => readCertificate(item as SealedCertificate, config)));
   const signer = keys.get(String(answer.headers['wechatpay-serial']));
-  if (!signer || !isSigned(answer, signer, now())) throw new ChannelFailure(forged);
+  if (!signer || !isSigned(answer, signer.key, now())) throw new ChannelFailure(forged);
   return keys;
 }
 
@@ -118,13 +133,14 @@ interface SealedCertificate {
   encrypt_certificate?: Partial<Sealed>;
 }
 
-function readCertificate(sealed: SealedCertificate, config: MethodConfig): [string, KeyObject][] {
+function readCertificate(sealed: SealedCertificate, config: MethodConfig): [string, Certificate][] {
   const { ciphertext = '', nonce = '', associated_data = '' } = sealed.encrypt_certificate ?? {};
   try {
     const opened = openSealed({ ciphertext, nonce, associated_data }, config.api_v3_key ?? '');
     const certificate = new X509Certificate(opened);
-    const isValid = new Date(certificate.validTo) > now() && sealed.serial_no !== undefined;
-    return isValid ? [[sealed.serial_no as string, certificate.publicKey]] : [];
+    const until = new Date(certificate.validTo);
+    const isValid = until > now() && sealed.serial_no !== undefined;
+    return isValid ? [[sealed.serial_no as string, { key: certificate.publicKey, until }]] : [];
   } catch (error) {
     throw new ChannelFailure(
       {

@@ -1,0 +1,82 @@
+// Keys of WeChat's notices: certificates that cannot be downloaded again.
+import '../support/environment.js';
+import '../support/local-gateways.js';
+import '../support/open-results.js';
+import test from 'ava';
+import { setClock } from '../../src/lib/values/clock.js';
+import { makeOrder, type MadePayment } from '../support/factories.js';
+import { deliver, type Notice, type NoticeAnswer } from '../support/notices.js';
+import { serviceTest } from '../support/service-test.js';
+import { WechatPlatform } from '../support/wechat-platform.js';
+
+const service = serviceTest();
+let platform: WechatPlatform;
+
+test.serial.beforeEach(async () => {
+  platform = await WechatPlatform.start();
+});
+
+test.afterEach.always(() => {
+  setClock();
+  platform.stop();
+});
+
+async function newMethod(): Promise<number> {
+  const { data, text } = await service.admin.post('/payment-methods', {
+    type: 'wechat',
+    config: platform.config,
+  });
+  if (!data) throw new Error(text);
+  return data.id;
+}
+
+async function place(payment_method_id: number): Promise<MadePayment> {
+  const { order_no } = await makeOrder(service.admin);
+  const body = { order_no, payment_method_id, initiate: true };
+  const { data, text } = await service.admin.post('/payments', body);
+  if (!data) throw new Error(text);
+  return data;
+}
+
+const send = async (notice: Notice): Promise<NoticeAnswer> =>
+  (await deliver(`${service.url}/api/payment/notify/wechat`, notice))[0] as NoticeAnswer;
+
+const hour = 3_600_000;
+
+/** Moves the clocks of service and company. */
+function later(hours: number): Date {
+  platform.aheadMs = hours * hour;
+  const at = new Date(Date.now() + platform.aheadMs);
+  setClock(at);
+  return at;
+}
+
+test.serial('a known certificate is good until it expires while no other can be had', async (t) => {
+  platform.renew(new Date(Date.now() + 14 * hour));
+  const id = await newMethod();
+  const [first, second, third] = [await place(id), await place(id), await place(id)];
+  platform.certificatesAway = true;
+  const { downloads } = platform;
+  const sendAt = (payment: MadePayment, hours: number): Promise<NoticeAnswer> => {
+    const at = later(hours);
+    return send(platform.notice(platform.paid(payment.payment_no), { at }));
+  };
+  t.is((await sendAt(first, 13)).status, 204);
+  t.is((await sendAt(second, 13)).status, 204);
+  t.is(platform.downloads, downloads + 1, 'asked once a minute');
+  t.like(await sendAt(third, 14.1), { status: 503, slug: 'payment_key_unavailable' });
+  t.is(platform.downloads, downloads + 2);
+});
+
+test.serial('a certificate that is no longer on the list counts no more', async (t) => {
+  const id = await newMethod();
+  const payment = await place(id);
+  const former = { keys: platform.keys, serial: platform.certificate.serial };
+  platform.renew();
+  const at = later(13);
+  const inside = platform.paid(payment.payment_no);
+  t.like(await send(platform.notice(inside, { at, by: former })), {
+    ...{ status: 400, slug: 'payment_sign_invalid' },
+  });
+  t.is((await send(platform.notice(inside, { at }))).status, 204);
+});
