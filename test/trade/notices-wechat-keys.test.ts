@@ -1,9 +1,10 @@
-// Keys of WeChat's notices: certificates that cannot be downloaded again.
+// Keys of WeChat's notices: certificates that cannot be downloaded again, and one APIv3 key among many methods.
 import '../support/environment.js';
 import '../support/local-gateways.js';
 import '../support/open-results.js';
 import test from 'ava';
 import { setClock } from '../../src/lib/values/clock.js';
+import { change } from '../../src/lib/database/db.js';
 import { makeOrder, type MadePayment } from '../support/factories.js';
 import { deliver, type Notice, type NoticeAnswer } from '../support/notices.js';
 import { serviceTest } from '../support/service-test.js';
@@ -79,4 +80,19 @@ test.serial('a certificate that is no longer on the list counts no more', async 
     ...{ status: 400, slug: 'payment_sign_invalid' },
   });
   t.is((await send(platform.notice(inside, { at }))).status, 204);
+});
+
+test.serial('an APIv3 key opens its notices however many methods there are', async (t) => {
+  const [other, key] = [await newMethod(), 'another-v3-key-of-32-characters-'];
+  platform.apiV3Key = key;
+  const payment = await place(await newMethod());
+  const copies = Array.from({ length: 100 }, (_, index) =>
+    change(
+      `INSERT INTO payment_methods (name, code, type, config, secrets, is_active, sort, created_at, updated_at)
+       SELECT name, ?, type, config, secrets, is_active, sort, created_at, updated_at FROM payment_methods WHERE id = ?`,
+      [`copy_${index}`, other],
+    ),
+  );
+  await Promise.all(copies);
+  t.is((await send(platform.notice(platform.paid(payment.payment_no)))).status, 204);
 });

@@ -17,6 +17,9 @@ import { lines } from './wechat-request.js';
 import { openResource, sealResource } from './wechat-seal.js';
 import { closeTrade, queryTrade, tradeNumber } from './wechat-trade.js';
 
+/** Anybody may send what opens under none of them. */
+const maxKeys = 100;
+
 export const wechat: Channel = {
   type: 'wechat',
   configSchema: Joi.object<MethodConfig>({
@@ -79,8 +82,10 @@ export const wechat: Channel = {
   read(callback, configs) {
     const { fields } = callback;
     if (isProbe(callback)) return undefined;
-    for (const { api_v3_key = '' } of configs) {
-      const content = contentOf(fields.resource, api_v3_key);
+    // Methods of one account share a key.
+    const keys = new Set(configs.map(({ api_v3_key = '' }) => api_v3_key));
+    for (const key of [...keys].slice(0, maxKeys)) {
+      const content = contentOf(fields.resource, key);
       if (content) return claimOf(content, fields);
     }
     return undefined;

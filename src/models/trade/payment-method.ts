@@ -157,11 +157,9 @@ export async function openedMethod(id: number): Promise<{ type: string; config: 
   return { type: method.type, config: openedConfig(method) };
 }
 
-/** The configurations of methods of that type, with their secrets: 100 at most, active ones first, then the newest. */
+/** The configurations of all methods of that type, with their secrets: active ones first, then the newest. */
 export async function configsOfType(type: string): Promise<MethodConfig[]> {
-  const rows = await settings.rows('WHERE m.type = :type ORDER BY m.is_active DESC, m.id DESC LIMIT 100', {
-    type,
-  });
+  const rows = await settings.rows('WHERE m.type = :type ORDER BY m.is_active DESC, m.id DESC', { type });
   return rows.map(openedConfig).filter((config) => config !== undefined);
 }
 
