@@ -115,7 +115,7 @@ export const payments: Fault[] = [
   },
   {
     file: attention,
-    from: `    if (seen) await renewEvents(payment_no, t, [seen]);`,
+    from: `    if (seen) await renewEvents([seen], t);`,
     to: '',
     breaks: 'what is flagged again after it was put aside is not notified',
     test: attentionTests,
@@ -131,8 +131,8 @@ export const payments: Fault[] = [
   },
   {
     file: attention,
-    from: `if (seen) await renewEvents(payment_no, t, [seen]);`,
-    to: `await renewEvents(payment_no, t);`,
+    from: `if (seen) await renewEvents([seen], t);`,
+    to: `await renewEvents(open, t);`,
     breaks: 'clearing one reason clears all',
     test: attentionTests,
     match: 'clearing one reason*',

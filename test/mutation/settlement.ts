@@ -159,7 +159,7 @@ export const settlement: Fault[] = [
   },
   {
     file,
-    from: `  if (payment.needs_attention && !isRefunded) await renewEvents(payment_no, t);
+    from: `  if (payment.needs_attention) await renewPaid(payment_no, t);
 `,
     to: '',
     breaks: 'a paid payment that needs attention again is not notified',

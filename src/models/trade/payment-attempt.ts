@@ -45,7 +45,6 @@ const lockedPayment = columnsOf(
   'status',
   'third_party_no',
   'needs_attention',
-  'fail_reason',
 );
 const lockedState = columnsOf(PaymentCallback, 'c', 'state', 'verdict');
 const orders = selection(lockedOrder, 'orders o');

@@ -142,12 +142,21 @@ function eventsOf(paymentNo: string): AttentionEvent[] {
 const eventKey = (paymentNo: string, reason: AttentionReason, nth: number): string =>
   `attention-${paymentNo}-${reason}${nth === 1 ? '' : `-${nth}`}`;
 
+/** Whether nobody has cleared that reason yet; the payment shows it only while no other has followed. */
+export async function isOpen(paymentNo: string, reason: AttentionReason, t: Transaction): Promise<boolean> {
+  const key = eventKey(paymentNo, reason, 1);
+  return (await notified.first('WHERE n.event_key = :key', { key }, { t })) !== undefined;
+}
+
+/** Ends what being paid puts at rest: all but a refund that was made elsewhere. */
+export const renewPaid = (paymentNo: string, t: Transaction): Promise<void> =>
+  renewEvents(
+    eventsOf(paymentNo).filter(({ reason }) => reason !== 'refunded_elsewhere'),
+    t,
+  );
+
 /** Frees the keys of events that are over, so that the next of the kind is notified again. */
-export async function renewEvents(
-  paymentNo: string,
-  t: Transaction,
-  events: readonly AttentionEvent[] = eventsOf(paymentNo),
-): Promise<void> {
+async function renewEvents(events: readonly AttentionEvent[], t: Transaction): Promise<void> {
   const keys = events.map(({ key }) => key);
   await change('UPDATE notifications SET event_key = NULL WHERE event_key IN (:keys)', { keys }, t);
 }
@@ -225,7 +234,7 @@ export async function updatePayment(
     const open = await openEvents(payment_no, t);
     // The oldest of several: a later one may have arrived since somebody looked.
     const seen = open.findLast(({ reason }) => reason === fail_reason);
-    if (seen) await renewEvents(payment_no, t, [seen]);
+    if (seen) await renewEvents([seen], t);
     const next = open.find((event) => event !== seen);
     if (next) {
       await updateRows(Payment, { fail_reason: next.reason, updated_at }, key, t);

@@ -6,7 +6,7 @@ import { change, transact } from '../../lib/database/db.js';
 import { announcing } from '../../lib/redis/changes.js';
 import { deliverStored } from '../office/notification.js';
 import { cancelPayments } from './payment.js';
-import { flagWithin, maxNotified, notifyAttention, renewEvents } from './payment-attention.js';
+import { flagWithin, isOpen, maxNotified, notifyAttention, renewPaid } from './payment-attention.js';
 import {
   countExtraNumbers,
   isKnownExtraNumber,
@@ -77,7 +77,7 @@ async function pay(
   t: Transaction,
 ): Promise<Settled> {
   // A refund that was not made here is still to be looked at.
-  const isRefunded = payment.needs_attention && payment.fail_reason === 'refunded_elsewhere';
+  const isRefunded = payment.needs_attention && (await isOpen(payment.payment_no, 'refunded_elsewhere', t));
   await payPayment(attempt, isRefunded ? 'refunded_elsewhere' : null, t);
   const { order_no, period } = order;
   const { payment_no, created_at, paid_at } = attempt;
@@ -89,7 +89,7 @@ async function pay(
     t,
   );
   await cancelPayments(order, t);
-  if (payment.needs_attention && !isRefunded) await renewEvents(payment_no, t);
+  if (payment.needs_attention) await renewPaid(payment_no, t);
   await markAttempt(attempt, 'settled', 'paid', t);
   return { verdict: 'paid', notifications: [] };
 }

@@ -15,6 +15,7 @@ import { insertRow } from '../tables/rows.js';
 import { columnsOf, computed, selection, type RowOf } from '../tables/selection.js';
 import type { Operator } from './balance.js';
 import { payOut, release } from './refund-booking.js';
+import { assertNoneElsewhere } from './refund-elsewhere.js';
 import { keyOfRefund } from './refund.js';
 import { Payment, PaymentMethod } from './tables.js';
 import { Refund, type RefundDestination } from './channel-tables.js';
@@ -30,7 +31,6 @@ export interface NewRefund {
 const source = {
   ...columnsOf(Payment, 'p', 'payment_no', 'period', 'order_no', 'user_id', 'payment_method_id'),
   ...columnsOf(Payment, 'p', 'amount', 'status', 'pay_time', 'refund_reserved'),
-  ...columnsOf(Payment, 'p', 'needs_attention', 'fail_reason'),
   type: columnsOf(PaymentMethod, 'm', 'type').type,
 };
 
@@ -58,8 +58,6 @@ export async function requestRefund(
   const { destination, reason } = wanted;
   const payment = await findSource(wanted.payment_no);
   if (payment.status !== 'paid') fail('payment_not_refundable');
-  if (payment.needs_attention && payment.fail_reason === 'refunded_elsewhere')
-    fail('payment_refunded_elsewhere');
   const limits = destination === 'channel' ? limitsOf(payment) : undefined;
   const amount = wanted.amount ?? payment.amount.minus(payment.refund_reserved);
   if (amount.cents <= 0n) exceeds(payment);
@@ -83,6 +81,7 @@ export async function requestRefund(
   };
   const make = () =>
     transact(async (t) => {
+      await assertNoneElsewhere(payment_no, t);
       await reserve(payment, amount, t);
       if (limits) await assertFewer(payment, limits, t);
       const isWaiting = await needsApproval(payment, t);

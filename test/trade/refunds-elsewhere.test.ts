@@ -1,0 +1,97 @@
+// Refunds that the company reports and that were not made here: until a person has looked, nothing more is refunded.
+import '../support/environment.js';
+import '../support/local-gateways.js';
+import '../support/open-results.js';
+import test, { type ExecutionContext } from 'ava';
+import { askChannel } from '../../src/jobs/ask-channel.js';
+import { settle } from '../../src/models/trade/payment-settlement.js';
+import { unsettledCallbacks } from '../../src/models/trade/payment-callback.js';
+import type { NoticeForm } from '../support/alipay-platform.js';
+import { companiesTest, makeDue, type Placed } from '../support/companies.js';
+import { deliver, type NoticeAnswer } from '../support/notices.js';
+import { holding, lockWaits } from '../support/other-connection.js';
+import { serviceTest } from '../support/service-test.js';
+import { until } from '../support/until.js';
+
+// Without a worker nothing is asked or sent but by these tests.
+const service = serviceTest({ withWorker: false });
+const companies = companiesTest(service);
+const { shown } = companies;
+
+/** Alipay reports about a payment. */
+async function notify({ gateway }: Placed, fields: NoticeForm): Promise<NoticeAnswer> {
+  const { alipay } = companies;
+  const notice = alipay.notice(alipay.paid(gateway.pay_url, fields));
+  return (await deliver(`${service.url}/api/payment/notify/alipay`, notice))[0] as NoticeAnswer;
+}
+
+/** Alipay reports that so much was refunded by hand. */
+const refundedThere = (payment: Placed, refund_fee = '60.00') =>
+  notify(payment, { refund_fee, gmt_refund: '2026-11-26 20:00:00.000' });
+
+/** A payment at Alipay that the customer has paid, and of which nothing is known here yet. */
+async function unknownHere(): Promise<Placed> {
+  const payment = await companies.place('alipay');
+  companies.pay('alipay', payment);
+  return payment;
+}
+
+async function ask(payment: Placed): Promise<unknown> {
+  await makeDue(payment);
+  return askChannel.run({ payment_no: payment.payment_no }, AbortSignal.timeout(5000));
+}
+
+const clear = ({ payment_no }: Placed, fail_reason: string) =>
+  service.admin.put(`/payments/${payment_no}`, { needs_attention: false, fail_reason });
+
+const refund = ({ payment_no }: Placed, more: object = {}) =>
+  service.admin.post('/refunds', { payment_no, destination: 'balance', reason: 'sold out', ...more });
+
+/** Nothing is refunded until a person has cleared each of these reasons. */
+async function isHeldBack(t: ExecutionContext, payment: Placed, ...reasons: string[]): Promise<void> {
+  for (const fail_reason of reasons) {
+    t.like(await shown(payment), { status: 'paid', needs_attention: true, fail_reason });
+    t.is((await refund(payment)).errorCode, 'payment_refunded_elsewhere');
+    await clear(payment, fail_reason);
+  }
+  t.false((await shown(payment)).needs_attention);
+  t.is((await refund(payment, { amount: '1.00' })).status, 200);
+}
+
+test.serial('a later reason does not open refunds again', async (t) => {
+  const payment = await companies.paid('alipay');
+  t.is((await refundedThere(payment)).text, 'success');
+  t.is((await notify(payment, { seller_id: '2088000000000000' })).slug, 'payment_merchant_mismatch');
+  await isHeldBack(t, payment, 'payment_merchant_mismatch', 'refunded_elsewhere');
+});
+
+test.serial('money for an order that cannot be paid any more does not open them', async (t) => {
+  const payment = await unknownHere();
+  await service.admin.put(`/orders/${payment.order_no}`, { status: 'cancelled' });
+  await refundedThere(payment);
+  t.is(await ask(payment), 'paid');
+  await isHeldBack(t, payment, 'order_not_payable', 'refunded_elsewhere');
+});
+
+test.serial('paying clears every other reason', async (t) => {
+  const payment = await unknownHere();
+  await refundedThere(payment);
+  await notify(payment, { seller_id: '2088000000000000' });
+  t.is((await notify(payment, {})).text, 'success');
+  for await (const callback of unsettledCallbacks(new Date(Date.now() + 1000))) await settle(callback);
+  await isHeldBack(t, payment, 'refunded_elsewhere');
+});
+
+test.serial('a refund that is requested while the payment is being flagged is refused', async (t) => {
+  const payment = await companies.paid('alipay');
+  const letGo = await holding('SELECT id FROM payments WHERE payment_no = ? FOR UPDATE', [
+    payment.payment_no,
+  ]);
+  const notified = refundedThere(payment);
+  await until(async () => (await lockWaits('payments p')) === 1);
+  const refused = refund(payment);
+  await until(async () => (await lockWaits('payments p')) === 2);
+  await letGo();
+  t.is((await notified).text, 'success');
+  t.is((await refused).errorCode, 'payment_refunded_elsewhere');
+});
